@@ -131,6 +131,7 @@ describe('partnername', () => {
       await expect(client.getBenefits({ ...asks, partnername })).rejects.toMatchObject({
         status: 400,
         code: 'partnername_not_allowed',
+        errors: [{ field: 'partnername' }],
       })
     }
   })

@@ -206,7 +206,10 @@ describe('create, refused', () => {
     const { client } = await service.newPartner({ offers: ['starter', 'plus'] })
     for (const offername of [undefined, '']) {
       const asked = offername === undefined ? { userid: 'u1', ...ada } : { ...account, offername }
-      await expect(client.createUser(asked)).rejects.toMatchObject({ code: 'offername_required' })
+      await expect(client.createUser(asked)).rejects.toMatchObject({
+        code: 'offername_required',
+        errors: [{ field: 'offername' }],
+      })
     }
     for (const offername of ['premier', 'none']) {
       await expect(client.createUser({ ...account, offername })).rejects.toMatchObject({

@@ -41,6 +41,11 @@ describe('what was typed', () => {
     [['partner', 'create', '--name', 'A', '--locale', 'fr'], /--locale must be en or es/],
     [['partner', 'create', '--name', 'A', '--rate', 'fast'], /--rate must look like 100\/s/],
     [['partner', 'create', '--name', 'A', '--scope', 'all'], /no scope "all"/],
+    [
+      ['partner', 'create', '--name', 'A', '--api-key-optional', '--api-key-required'],
+      /--api-key-optional or --api-key-required, not both/,
+    ],
+    [['partner', 'update', 'a', '--offer', 'plus', '--all-offers'], /--offer or --all-offers, not both/],
     [['partner', 'create', '--name', 'A', '--events', 'all'], /--events is for an endpoint/],
     [
       ['partner', 'create', '--name', 'A', '--webhook-username', 'a'],

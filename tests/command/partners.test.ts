@@ -248,9 +248,23 @@ describe('webhooks', () => {
     expect(await add('https://hooks.example.com/', '--events', 'nothing')).toMatch(/no event "nothing"/)
     expect(await add('https://hooks.example.com/', '--ordering', 'random')).toMatch(/--ordering must be/)
     expect(await refusal('webhook', 'add', partnerid, ...settings)).toMatch(/--url is needed/)
-    expect(
-      await refusal('partner', 'create', '--name', 'Half', '--webhook-url', 'https://hooks.example.com/'),
-    ).toMatch(/--webhook-username/)
+    expect(await add('https://hooks.example.com/', '--username', 'a'.repeat(256))).toMatch(
+      /^--username: .*1 to 255 characters/m,
+    )
+    const half = (url: string, ...more: string[]) =>
+      refusal('partner', 'create', '--name', 'Half', '--webhook-url', url, ...more)
+    const pair = (username: string, password: string) => [
+      ...['--webhook-username', username],
+      ...['--webhook-password', password],
+    ]
+    expect(await half('https://hooks.example.com/')).toMatch(/--webhook-username/)
+    expect(await half('https://10.0.0.1/', ...pair('hook', 'secret'))).toMatch(/^--webhook-url: .*address/m)
+    expect(await half('https://hooks.example.com/', ...pair('a'.repeat(256), 'secret'))).toMatch(
+      /^--webhook-username: .*1 to 255 characters/m,
+    )
+    expect(await half('https://hooks.example.com/', ...pair('hook', 'b'.repeat(256)))).toMatch(
+      /^--webhook-password: .*1 to 255 characters/m,
+    )
     expect(await list(partnerid)).toEqual([])
     const { partners } = await runJson<{ partners: { partnername: string }[] }>(['partner', 'list'], place)
     expect(partners.map(partner => partner.partnername)).not.toContain('Half')

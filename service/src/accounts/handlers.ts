@@ -248,7 +248,9 @@ function readOffer(name: string | undefined, terms: Terms): Offer | Refusal {
   if (offer) return offer
   if (name) return unknownOffer
   const [only, ...more] = partnerOffers(terms)
-  return only && more.length === 0 ? only : refuse('offername_required')
+  return only && more.length === 0
+    ? only
+    : refuseField('offername', 'required', 'must be the name of one of your offers', 'offername_required')
 }
 
 function refuseMissing(fields: readonly string[], rule: string): Refusal {

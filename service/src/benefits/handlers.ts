@@ -28,6 +28,13 @@ import { openLists } from './lists.ts'
 import { declineBenefitOf, enrolBenefitOf } from './single.ts'
 import { type SwapChange, swapBenefitsOf } from './swap.ts'
 
+function foreignName(): ServiceError {
+  const message = 'partnername must be empty or one of your own names'
+  return new ServiceError('partnername_not_allowed', undefined, {
+    errors: [{ field: 'partnername', code: 'partnername_not_allowed', message }],
+  })
+}
+
 /** Lists benefits with their status, swaps, enrols and declines single ones (contract §6 and §8). */
 export function benefitHandlers(context: {
   reader: Reader
@@ -44,7 +51,7 @@ export function benefitHandlers(context: {
       body.partnername &&
       ![partner.name, ...partner.aliases].some(name => isSameName(name, body.partnername ?? ''))
     ) {
-      throw new ServiceError('partnername_not_allowed')
+      throw foreignName()
     }
     const reading = await context.reader.read(partner, body.userid)
     if (!reading || !hasEntry(reading.user, reading.now)) throw new ServiceError('user_not_found')

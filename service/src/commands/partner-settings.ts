@@ -43,6 +43,12 @@ export const settingOptions: Readonly<Record<string, Option>> = {
   'api-key-required': flag('x-api-key must be sent (the default)'),
 }
 
+/** Options that say the opposite of each other; one of them would be lost in silence. */
+const contradictions = [
+  ['api-key-optional', 'api-key-required'],
+  ['offer', 'all-offers'],
+] as const
+
 /** The settings in these options. Throws UsageError on values that a setting cannot have. */
 export async function settingsOf(input: Input): Promise<PartnerSettings> {
   const list = (name: string) => (input.list(name).length > 0 ? input.list(name) : undefined)
@@ -50,9 +56,15 @@ export async function settingsOf(input: Input): Promise<PartnerSettings> {
   const logo = input.text('logo')
   if (rate !== undefined && !/^\d{1,6}(\.\d+)?\/s$/.test(rate))
     throw new UsageError('--rate must look like 100/s; see --help.')
+  for (const [one, other] of contradictions) {
+    if ((input.flag(one) || input.list(one).length > 0) && input.flag(other))
+      throw new UsageError(`Give --${one} or --${other}, not both; see --help.`)
+  }
   const unknown = input.list('scope').find(scope => !isScope(scope))
   if (unknown !== undefined)
-    throw new UsageError(`There is no scope "${unknown}"; there are ${scopeNames.join(', ')}; see --help.`)
+    throw new UsageError(
+      `--scope: there is no scope "${unknown}"; there are ${scopeNames.join(', ')}; see --help.`,
+    )
   return {
     name: input.text('name'),
     aliases: list('alias'),

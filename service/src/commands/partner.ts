@@ -2,7 +2,6 @@ import type { Offer } from '../catalogue/model.ts'
 import { openPublished } from '../catalogue/published.ts'
 import { markInstallation } from '../installation.ts'
 import { clientIdOf } from '../oauth/client-credentials.ts'
-import { OperatorError } from '../operator-error.ts'
 import { lastUses } from '../partners/credential-uses.ts'
 import {
   changePartner,
@@ -14,7 +13,7 @@ import {
   rotateKey,
 } from '../partners/manage.ts'
 import { listCredentials, listPartners } from '../partners/store.ts'
-import { checkWebhookUrl } from '../webhooks/egress/address.ts'
+import { faultsOfEndpoint } from '../webhooks/endpoint/endpoints.ts'
 import {
   type Command,
   choiceOf,
@@ -27,7 +26,7 @@ import {
   valued,
 } from './command.ts'
 import { settingOptions, settingsOf, viewPartner } from './partner-settings.ts'
-import { addForOperator, eventsOf } from './webhook.ts'
+import { addForOperator, eventsOf, refusalOf } from './webhook.ts'
 import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
 /** The context for managing partners, with the offers of today's catalogue. */
@@ -70,10 +69,9 @@ function askedWebhookOf(input: Input): AskedWebhook | undefined {
 }
 
 /** Checked before the partner is created, so that a wrong endpoint leaves nothing half-made. */
-function checkWebhook(workspace: Workspace, { url, username }: AskedWebhook): void {
-  const checked = checkWebhookUrl(url, webhookRulesOf(workspace.config, workspace.installation))
-  if (!checked.ok) throw new OperatorError(`--webhook-url: ${checked.reason}`)
-  if (username.includes(':')) throw new OperatorError('--webhook-username must not have a colon.')
+function checkWebhook(workspace: Workspace, asked: AskedWebhook): void {
+  const refused = faultsOfEndpoint(asked, webhookRulesOf(workspace.config, workspace.installation))
+  if (refused.length > 0) throw refusalOf({ refused }, 'webhook-')
 }
 
 async function createFor(

@@ -11,6 +11,7 @@ import { closedWebhookOf, webhookOf } from '../webhooks/api/view.ts'
 import {
   addEndpoint,
   disableEndpoint,
+  type EndpointRefusal,
   enableEndpoint,
   getEndpoint,
   listEndpoints,
@@ -38,7 +39,7 @@ export function eventsOf(input: Input): Parameters<typeof addEndpoint>[1]['event
     const trimmed = name.trim()
     if (!isEventName(trimmed)) {
       throw new UsageError(
-        `There is no event "${trimmed}"; there are ${eventNames.join(', ')}, or all; see --help.`,
+        `--events: there is no event "${trimmed}"; there are ${eventNames.join(', ')}, or all; see --help.`,
       )
     }
     return trimmed
@@ -72,13 +73,17 @@ export async function addForOperator(
   }
   return database.transaction(async tx => {
     const added = await addEndpoint(tx, endpoint, { rules: webhookRulesOf(config, installation), real })
-    if ('refused' in added)
-      throw new OperatorError(
-        added.refused.map(fault => `webhook ${fault.field}: ${fault.message}`).join('\n'),
-      )
+    if ('refused' in added) throw refusalOf(added, '')
     for (const statement of alongside) await tx.query(statement)
     return added
   })
+}
+
+/** A refusal in the words of the command line, whose options for an endpoint begin with `prefix`. */
+export function refusalOf({ refused }: EndpointRefusal, prefix: '' | 'webhook-'): OperatorError {
+  return new OperatorError(
+    refused.map(({ field, message }) => `--${prefix}${field}: ${message.replace(/\.?$/, '.')}`).join('\n'),
+  )
 }
 
 const endpointOptions: Readonly<Record<string, Option>> = {

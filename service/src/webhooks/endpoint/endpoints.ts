@@ -49,7 +49,7 @@ export async function addEndpoint(
   input: EndpointInput,
   context: { rules: AddressRules; real: () => Instant },
 ): Promise<{ webhookid: string; webhooksecret: string } | EndpointRefusal> {
-  const faults = [...faultsOfUrl(input.url, context.rules), ...faultsOfCredentials(input)]
+  const faults = faultsOfEndpoint(input, context.rules)
   if (faults.length > 0) return { refused: faults }
   const { partner } = input
   const now = context.real()
@@ -203,6 +203,14 @@ export async function removeEndpoint(
 }
 
 type Fault = EndpointRefusal['refused'][number]
+
+/** The reasons for which an endpoint with this address and these credentials would be refused; none: it would not. */
+export function faultsOfEndpoint(
+  { url, username, password }: { url: string; username: string; password: string },
+  rules: AddressRules,
+): EndpointRefusal['refused'] {
+  return [...faultsOfUrl(url, rules), ...faultsOfCredentials({ username, password })]
+}
 
 function faultsOfUrl(text: string, rules: AddressRules): Fault[] {
   const checked = checkWebhookUrl(text, rules)
