@@ -3,7 +3,7 @@ import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { migrate } from '../../service/src/db/migrate.ts'
 import { spreadGrown, spreadState } from '../../service/src/db/spread.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { tablePlaces } from '../../service/src/db/table-places.ts'
+import { tableDistribution } from '../../service/src/db/table-distribution.ts'
 import { ensureAttemptDays } from '../../service/src/webhooks/log/attempt-days.ts'
 import { onNode } from '../cluster.ts'
 import { newWorkplace } from '../command/place.ts'
@@ -36,9 +36,9 @@ async function tablesOf(database: Database): Promise<string[]> {
   return rows.map(row => row.name)
 }
 
-test('every table has its place on a cluster, and no place is kept for a table that is gone', async () => {
+test('every table has its distribution on a cluster, and none is kept for a table that is gone', async () => {
   const database = await openFresh()
-  expect([...tablePlaces.keys()].sort()).toEqual((await tablesOf(database)).sort())
+  expect([...tableDistribution.keys()].sort()).toEqual((await tablesOf(database)).sort())
 })
 
 test('what is spread by partner has the partner first in its primary key', async () => {
@@ -46,10 +46,10 @@ test('what is spread by partner has the partner first in its primary key', async
   const rows = await database.query<{ name: string; first: string }>(sql`
     select i.indrelid::regclass::text as name, a.attname as first
     from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
-    where i.indisprimary and i.indrelid::regclass::text = any (${[...tablePlaces.keys()]}::text[])`)
+    where i.indisprimary and i.indrelid::regclass::text = any (${[...tableDistribution.keys()]}::text[])`)
   const first = new Map(rows.map(row => [row.name, row.first]))
-  for (const [name, place] of tablePlaces)
-    if (place === 'by partner') expect([name, first.get(name)]).toEqual([name, 'partner_id'])
+  for (const [name, distribution] of tableDistribution)
+    if (distribution === 'by partner') expect([name, first.get(name)]).toEqual([name, 'partner_id'])
 })
 
 test.runIf(!isCluster)('plain PostgreSQL is told apart, and there is nothing to spread on it', async () => {
@@ -59,15 +59,15 @@ test.runIf(!isCluster)('plain PostgreSQL is told apart, and there is nothing to 
   expect(await runRefused(['migrate', '--spread'], place)).toMatch(/^This database has no Citus extension/)
 })
 
-async function placesOf(database: Database): Promise<Record<string, string>> {
-  const rows = await database.query<{ name: string; place: string }>(sql`
+async function distributionOf(database: Database): Promise<Record<string, string>> {
+  const rows = await database.query<{ name: string; distribution: string }>(sql`
     select t.name, case when d.partmethod = 'n' then 'on every node'
       when d.partmethod = 'h' and d.colocationid =
         (select colocationid from pg_dist_partition where logicalrelid = 'users'::regclass) then 'by partner'
-      when d.partmethod is null then 'on the coordinator' else 'elsewhere' end as place
-    from unnest(${[...tablePlaces.keys()]}::text[]) as t (name)
+      when d.partmethod is null then 'on the coordinator' else 'elsewhere' end as distribution
+    from unnest(${[...tableDistribution.keys()]}::text[]) as t (name)
     left join pg_dist_partition d on d.logicalrelid = t.name::regclass`)
-  return Object.fromEntries(rows.map(row => [row.name, row.place]))
+  return Object.fromEntries(rows.map(row => [row.name, row.distribution]))
 }
 function foreignKeys(database: Database) {
   return database.query(sql`
@@ -77,17 +77,14 @@ function foreignKeys(database: Database) {
     order by 1, 2`)
 }
 
-test.runIf(isCluster)(
-  'migrate spreads every table to its place as it makes it, foreign keys included',
-  async () => {
-    const database = await openFresh({ empty: true })
-    await migrate(database)
-    expect(await spreadState(database)).toBe('spread')
-    expect(await placesOf(database)).toEqual(Object.fromEntries(tablePlaces))
-    expect((await foreignKeys(database)).length).toBeGreaterThan(3)
-    expect(await spreadGrown(database)).toEqual([])
-  },
-)
+test.runIf(isCluster)('migrate distributes every table as it makes it, foreign keys included', async () => {
+  const database = await openFresh({ empty: true })
+  await migrate(database)
+  expect(await spreadState(database)).toBe('spread')
+  expect(await distributionOf(database)).toEqual(Object.fromEntries(tableDistribution))
+  expect((await foreignKeys(database)).length).toBeGreaterThan(3)
+  expect(await spreadGrown(database)).toEqual([])
+})
 
 test.runIf(isCluster)('the days of the log of attempts are made and dropped on every node', async () => {
   const database = await openFresh()
@@ -140,9 +137,9 @@ test.runIf(isCluster)(
     )
     expect({ layout, tables: spread.length }).toEqual({
       layout: 'spread',
-      tables: [...tablePlaces.values()].filter(one => one !== 'on the coordinator').length,
+      tables: [...tableDistribution.values()].filter(one => one !== 'on the coordinator').length,
     })
-    expect(await placesOf(grown)).toEqual(Object.fromEntries(tablePlaces))
+    expect(await distributionOf(grown)).toEqual(Object.fromEntries(tableDistribution))
     expect(await foreignKeys(grown)).toEqual(keys)
     const [users] = await grown.query(sql`
       select count(*) as kept from users join data_keys using (partner_id, service_id)`)

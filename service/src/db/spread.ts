@@ -2,7 +2,7 @@ import { DAY_MS } from '../calendar/time.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Database, Executor } from './database.ts'
 import { sql } from './sql.ts'
-import { type Place, tablePlaces } from './table-places.ts'
+import { type Distribution, tableDistribution } from './table-distribution.ts'
 
 /** Whether the tables are spread over the nodes of a Citus cluster; `plain` is PostgreSQL without that extension. */
 type SpreadState = 'plain' | 'unspread' | 'spread'
@@ -53,7 +53,7 @@ export async function beginSpreading(tx: Executor): Promise<void> {
  */
 export async function spreadTables(tx: Executor): Promise<readonly string[]> {
   const present = await unspreadTables(tx)
-  const wanted = [...tablePlaces].filter(([name]) => present.has(name))
+  const wanted = [...tableDistribution].filter(([name]) => present.has(name))
   if (wanted.length === 0) return []
   // Citus accepts a foreign key only if both its tables are spread already.
   const keys = await foreignKeysOf(
@@ -61,8 +61,8 @@ export async function spreadTables(tx: Executor): Promise<readonly string[]> {
     wanted.map(([name]) => name),
   )
   for (const { table, name } of keys) await tx.query(plain(`alter table ${table} drop constraint ${name}`))
-  for (const place of ['on every node', 'by partner'] as const) {
-    for (const [name, of] of wanted) if (of === place) await spreadTable(tx, name, place)
+  for (const distribution of ['on every node', 'by partner'] as const) {
+    for (const [name, of] of wanted) if (of === distribution) await spreadTable(tx, name, distribution)
   }
   for (const { table, name, definition } of keys) {
     await tx.query(plain(`alter table ${table} add constraint ${name} ${definition}`))
@@ -104,7 +104,7 @@ export async function spreadGrown(database: Database): Promise<readonly string[]
 
 /** All tables are locked at once, or none: rows written to a table while it is spread would be lost. */
 async function lockAll(tx: Executor): Promise<void> {
-  const names = [...tablePlaces.keys()]
+  const names = [...tableDistribution.keys()]
   await tx.query(plain(`lock table ${names.join(', ')} in access exclusive mode`))
 }
 
@@ -112,7 +112,7 @@ async function unspreadTables(tx: Executor): Promise<ReadonlySet<string>> {
   const rows = await tx.query<{ name: string }>(sql`
     select c.relname as name from pg_class c
     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-      and c.relname = any (${[...tablePlaces].filter(([, place]) => place !== 'on the coordinator').map(([name]) => name)}::text[])
+      and c.relname = any (${[...tableDistribution].filter(([, distribution]) => distribution !== 'on the coordinator').map(([name]) => name)}::text[])
       and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid)`)
   return new Set(rows.map(row => row.name))
 }
@@ -128,8 +128,8 @@ function foreignKeysOf(tx: Executor, tables: readonly string[]): Promise<Foreign
     order by 1, 2`)
 }
 
-async function spreadTable(tx: Executor, name: string, place: Place): Promise<void> {
-  if (place === 'on every node') {
+async function spreadTable(tx: Executor, name: string, distribution: Distribution): Promise<void> {
+  if (distribution === 'on every node') {
     await tx.query(unhurried(sql`select create_reference_table(${name}::regclass)`))
   } else {
     // One group for all tables: a partner’s rows are on one node, so its transactions never leave that node.

@@ -1,12 +1,12 @@
 /** How the rows of a table are stored on a cluster. It makes no difference on plain PostgreSQL. */
-export type Place = 'by partner' | 'on every node' | 'on the coordinator'
+export type Distribution = 'by partner' | 'on every node' | 'on the coordinator'
 
 /**
  * How each table is stored on a Citus cluster. All rows of a partner are on one node, so that its transactions stay
  * on that node; small tables that many statements join are copied to every node; tables that must be written while a
  * node is away stay on the coordinator. `users` comes first, because the others are stored beside it.
  */
-export const tablePlaces: ReadonlyMap<string, Place> = new Map([
+export const tableDistribution: ReadonlyMap<string, Distribution> = new Map([
   ...namesOf(
     'by partner',
     'users data_keys documents enrolments consents beneficiary_designations confirmations search_hashes history',
@@ -33,6 +33,6 @@ export const tablePlaces: ReadonlyMap<string, Place> = new Map([
   ),
 ])
 
-function namesOf(place: Place, ...lines: readonly string[]): [string, Place][] {
-  return lines.flatMap(line => line.split(' ')).map(name => [name, place])
+function namesOf(distribution: Distribution, ...lines: readonly string[]): [string, Distribution][] {
+  return lines.flatMap(line => line.split(' ')).map(name => [name, distribution])
 }
