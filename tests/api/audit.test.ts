@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openBlockKeys } from '../../service/src/audit/block-keys.ts'
+import { blocksOf, type Finding, signBlocks, verifyPartner } from '../../service/src/audit/blocks.ts'
 import { type AuditRow, addEntries, listEntries, noPartner } from '../../service/src/audit/entries.ts'
 import { verifyHeads } from '../../service/src/audit/heads.ts'
-import { blocksOf, type Finding, sealBlocks, verifyPartner } from '../../service/src/audit/seal.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { markAnew, markInstallation } from '../../service/src/installation.ts'
@@ -32,7 +32,7 @@ function written(partnerId: string, fits: (row: AuditRow) => boolean): Promise<A
 }
 
 function sealAll(): Promise<number> {
-  return sealBlocks(
+  return signBlocks(
     service.database,
     openBlockKeys(service.database, service.keyring),
     service.now() + 3_600_000,
@@ -176,7 +176,7 @@ test('a block that was signed anew, or removed with all before it, is not what w
   const own = await live.newPartner()
   const { partnerId } = own
   const keys = openBlockKeys(database, live.keyring)
-  const seal = () => sealBlocks(database, keys, live.now() + 3_600_000)
+  const seal = () => signBlocks(database, keys, live.now() + 3_600_000)
   const compared = () => verifyPartner(database, keys, { partnerId, erased: new Set() })
   await own.client.prefillUser({ userid: 'a' })
   await seal()
@@ -235,7 +235,7 @@ test('blocks of entries without a partner are compared after every key was rotat
     result: 'done',
   } as const
   await addEntries(database, [{ ...entry, entryId: randomUUID(), at: 2000, times: 1 }])
-  expect(await sealBlocks(database, openBlockKeys(database, old), 3_600_000)).toBe(1)
+  expect(await signBlocks(database, openBlockKeys(database, old), 3_600_000)).toBe(1)
   // With both keys in hand the marks are made anew, and then the old ones are gone.
   await markAnew(database, loadKeyring({ rootKey: `${after},${before}` }))
   const keys = openBlockKeys(database, loadKeyring({ rootKey: after }))

@@ -1,5 +1,5 @@
 import { openBlockKeys } from '../audit/block-keys.ts'
-import { deleteBefore, sealBlocks } from '../audit/seal.ts'
+import { deleteBefore, signBlocks } from '../audit/blocks.ts'
 import { DAY_MS, HOUR_MS } from '../calendar/calendar.ts'
 import { tidyConsole } from '../console/tidy.ts'
 import { describeCause } from '../log.ts'
@@ -21,7 +21,7 @@ type Schedules = {
   close(): Promise<void>
 }
 
-/** Prepares what the service does by itself: due changes, deletion of expired data, and sealing of the audit trail. */
+/** Prepares what the service does by itself: due changes, deletion of expired data, and signing of the audit trail. */
 export function openSchedules(
   { options, clock, allPartners }: Shared,
   { memory, dueExecutor }: Users,
@@ -47,7 +47,7 @@ export function openSchedules(
     onError: error => log('schedule_failed', describeCause(error)),
   })
   const sealing = every(sealEveryMs, () =>
-    sealBlocks(database, openBlockKeys(database, keyring), real()).catch(error =>
+    signBlocks(database, openBlockKeys(database, keyring), real()).catch(error =>
       log('seal_failed', describeCause(error)),
     ),
   )
@@ -80,6 +80,6 @@ function openScrub({ database, rewriteKeys, real, log }: ServiceOptions): () => 
 /** Together well below the day within which the keys of erased users leave the files. */
 const scrubEveryMs = HOUR_MS
 const scrubAfterMs = 12 * HOUR_MS
-/** A block is sealed about this late, after the two minutes in which its rows may still be written. */
+/** How often the audit trail is signed: a block follows its rows by two minutes, in which others may still be written, and this. */
 const sealEveryMs = 30_000
 const sixYearsMs = 6 * 366 * DAY_MS

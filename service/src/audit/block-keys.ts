@@ -5,8 +5,8 @@ import { findPartners } from '../partners/store.ts'
 import { keyedHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { newKey, unwrapKey, wrapKey } from '../vault/seal.ts'
+import type { BlockKeys } from './blocks.ts'
 import { noPartner } from './entries.ts'
-import type { BlockKeys } from './seal.ts'
 
 /**
  * The keys that sign audit blocks. They stay the same when root keys and peppers are rotated, because blocks are
@@ -22,7 +22,7 @@ export function openBlockKeys(db: Executor, keyring: Keyring): BlockKeys {
     const [row] = await db.query<{ wrapped_audit_key: Buffer }>(
       sql`select wrapped_audit_key from installation`,
     )
-    return row && keyedHash(unwrapKey(keyring.rootKey, row.wrapped_audit_key, place), purpose)
+    return row && keyedHash(unwrapKey(keyring.rootKey, row.wrapped_audit_key, binding), purpose)
   }
   const keyOf = (partnerId: string) => (partnerId === noPartner ? ofNobody() : ofPartner(partnerId))
   return {
@@ -38,17 +38,17 @@ export function openBlockKeys(db: Executor, keyring: Keyring): BlockKeys {
 
 /** A new key of an installation for blocks of entries without a partner, wrapped by the current root key. */
 export function newAuditKey(keyring: Keyring): Buffer {
-  return wrapKey(keyring.rootKeys.current, newKey(), place)
+  return wrapKey(keyring.rootKeys.current, newKey(), binding)
 }
 
 /** The same key wrapped by the current root key. */
 export function rewrappedAuditKey(wrapped: Buffer, keyring: Keyring): Buffer {
-  return wrapKey(keyring.rootKeys.current, unwrapKey(keyring.rootKey, wrapped, place), place)
+  return wrapKey(keyring.rootKeys.current, unwrapKey(keyring.rootKey, wrapped, binding), binding)
 }
 
 const purpose = 'audit_blocks.hash'
-const place = { purpose: 'installation.audit_key', partnerId: noPartner }
-/** Each block names its key, which allows for more keys without signing old blocks anew. */
+const binding = { purpose: 'installation.audit_key', partnerId: noPartner }
+/** The id of the key, which each block names, so that a later release can use other keys without signing old blocks again. */
 function idOf(partnerId: string): string {
   return partnerId === noPartner ? 'installation' : 'partner'
 }

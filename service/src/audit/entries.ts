@@ -28,7 +28,7 @@ export async function addEntries(db: Executor, entries: readonly AuditEntry[]): 
   await db.query(entriesStatement(entries))
 }
 
-/** Adds an entry unless one of its id is stored, as when it was committed together with the act that it records. */
+/** Adds an entry unless one with its id is stored: the transaction of the recorded act may have added it already. */
 export async function addUnlessThere(db: Executor, entry: AuditEntry): Promise<void> {
   const { partnerId, entryId } = entry
   const there = await db.query(sql`

@@ -1,20 +1,20 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import type { Finding, Source } from './seal.ts'
+import type { AuditedTable, Finding } from './blocks.ts'
 
-/** The signature of a block as it was printed once and kept elsewhere. */
+/** The signature of a block, as `enrolment audit export` once printed it and somebody kept it elsewhere. */
 export type KeptHead = {
   readonly partnerId: string
-  readonly source: Source
+  readonly source: AuditedTable
   readonly number: number
   readonly until: Instant
   readonly hash: string
 }
 
 /**
- * Compares blocks with signatures that were kept elsewhere, and returns every difference: it shows blocks that somebody
- * who has the keys signed anew. A block of `audit_log` that ended before `keptSince` may have been deleted meanwhile.
+ * Compares blocks with signatures that were kept elsewhere, and returns every difference. This finds blocks that somebody
+ * who has the keys altered and signed again. A block of `audit_log` that ended before `keptSince` may have been deleted meanwhile.
  */
 export async function verifyHeads(
   db: Executor,

@@ -5,7 +5,7 @@ import { noPartner } from './entries.ts'
 
 type Owner = Pick<Partner, 'partnerId' | 'key'>
 
-/** Seals why an operator acted, as the audit log stores it; `serviceId` where the entry is about one user. */
+/** Encrypts an operator's reason for the audit log; `serviceId` where the entry is about one user. */
 export function sealReason(partner: Owner, serviceId: string | undefined, reason: string): Buffer {
   return seal(partner.key.key, reason, bindingOf(partner, serviceId))
 }
@@ -15,12 +15,12 @@ export function openReason(partner: Owner, serviceId: string | undefined, sealed
   return sealed ? unseal(partner.key.key, sealed, bindingOf(partner, serviceId)).toString('utf8') : ''
 }
 
-/** Seals why an operator did what concerns no partner, with the root key of now, whose id stands in front. */
+/** Encrypts the reason of an act that concerns no partner, with the current root key, whose id is stored before it. */
 export function sealCommonReason({ rootKeys }: Keyring, reason: string): Buffer {
   return wrapKey(rootKeys.current, Buffer.from(reason), common)
 }
 
-/** Opens what `sealCommonReason` made; says so where its root key has been retired, and is empty where none is stored. */
+/** Opens what `sealCommonReason` made; empty where no reason is stored, and a note where its root key has been retired. */
 export function openCommonReason({ rootKey }: Keyring, sealed: Buffer | null): string {
   if (!sealed) return ''
   try {

@@ -1,7 +1,7 @@
 import { openBlockKeys } from '../audit/block-keys.ts'
+import { auditedTables, blocksOf, type Finding, verifyPartner } from '../audit/blocks.ts'
 import { type AuditRow, listEntries, noPartner } from '../audit/entries.ts'
 import { type KeptHead, verifyHeads } from '../audit/heads.ts'
-import { blocksOf, type Finding, sources, verifyPartner } from '../audit/seal.ts'
 import { DAY_MS, formatTimestamp, parseTimestamp } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
@@ -68,7 +68,7 @@ function headsOf(input: Input): readonly KeptHead[] {
 function headOf(line: string): KeptHead | undefined {
   try {
     const { partnerid, source, number, until, hash } = JSON.parse(line) as Record<string, unknown>
-    const known = sources.find(one => one === source)
+    const known = auditedTables.find(one => one === source)
     const at = parseTimestamp(String(until))
     if (!known || at === undefined || typeof number !== 'number' || typeof hash !== 'string') return undefined
     return { partnerId: String(partnerid), source: known, number, until: at, hash }
@@ -101,7 +101,7 @@ const exportAudit: Command = {
 }
 
 async function printHeads(database: Database, input: Input, partnerId: string): Promise<void> {
-  for (const source of sources) {
+  for (const source of auditedTables) {
     const head = (await blocksOf(database, source, partnerId)).at(-1)
     if (!head) continue
     const { number, hash } = head

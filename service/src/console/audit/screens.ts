@@ -1,7 +1,7 @@
 import { openBlockKeys } from '../../audit/block-keys.ts'
+import { verifyPartner } from '../../audit/blocks.ts'
 import { noPartner } from '../../audit/entries.ts'
 import { openCommonReason, openReason } from '../../audit/reason.ts'
-import { verifyPartner } from '../../audit/seal.ts'
 import { addDays, dateAt, formatTimestamp, isRealDate, startOfDate } from '../../calendar/calendar.ts'
 import { csvLine } from '../../csv.ts'
 import { sql } from '../../db/sql.ts'
@@ -15,7 +15,7 @@ import { isUuid, ownPartner, ownPartners } from '../partners.ts'
 import { sortField } from '../views/list.ts'
 import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
 import { actionForm, facts, part, table, tag, when } from '../views/parts.ts'
-import { findEntries, type NamedEntry, sealedUntil } from './store.ts'
+import { findEntries, type NamedEntry, signedUntil } from './store.ts'
 
 /** Who did what, when and to whom, and whether the record is unaltered. */
 export const auditScreens: readonly Screen[] = [
@@ -106,7 +106,7 @@ async function list(visit: Visit): Promise<Answer> {
   const entries = await entriesOf(visit, wish, after, ENTRIES_A_PAGE + 1)
   const shown = entries.slice(0, ENTRIES_A_PAGE)
   const sees = hasRole(visit.operator, 'support')
-  const blocks = await sealedUntil(visit.context.database, wish.partnerId)
+  const blocks = await signedUntil(visit.context.database, wish.partnerId)
   await record(visit, {
     action: 'look at audit',
     result: 'shown',

@@ -69,8 +69,8 @@ function firstIdAt(instant: Instant): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
-/** How far the record of a partner is sealed: the last block of each source. */
-export function sealedUntil(
+/** How far the record of a partner is signed: the last block of each table. */
+export function signedUntil(
   db: Executor,
   partnerId: string,
 ): Promise<{ source: string; number: number; until_at: Instant; sealed_at: Instant }[]> {

@@ -8,10 +8,10 @@ import type { Database, Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
 import { sameHash } from '../vault/hash.ts'
 
-/** The two tables whose rows are sealed. */
-export type Source = 'history' | 'audit_log'
+/** The two tables whose rows are signed in blocks. */
+export type AuditedTable = 'history' | 'audit_log'
 /** Both tables. */
-export const sources: readonly Source[] = ['history', 'audit_log']
+export const auditedTables: readonly AuditedTable[] = ['history', 'audit_log']
 
 /**
  * The key that signs a partner's blocks, and the id by which it is found again; `undefined` when the key no longer
@@ -22,7 +22,7 @@ export type BlockKeys = {
   byId(partnerId: string, keyId: string): Promise<Buffer | undefined>
 }
 
-/** A row to seal: its name, and its content as PostgreSQL prints it. */
+/** A row to sign: its name, and its content as PostgreSQL prints it. */
 type Row = {
   partner_id: string
   name: string
@@ -43,24 +43,24 @@ type Block = {
 }
 
 /**
- * Only rows older than this are sealed: by then no transaction can add older rows, even if the clocks of the
- * processes differ by a minute.
+ * Only rows older than this are signed: by then no transaction can add older rows, even if the clocks of the processes
+ * differ by a minute.
  */
 const lagMs = 2 * 60_000
-/** One transaction seals no more than this stretch of time. */
+/** The longest period that one block covers. */
 const longestMs = 5 * 60_000
 const tagBytes = 8
 const leafBytes = 24
 
 /**
- * Seals the rows recorded since the last block, up to two minutes ago, in one block for each partner. Several
- * processes may run this at once: the first block of a number stays. Returns how many blocks this process computed.
+ * Signs the rows recorded since the last block, up to two minutes ago, in one block for each partner and period. Several
+ * processes may run this at once: of blocks with the same number the first is kept. Returns how many blocks this process computed.
  */
-export async function sealBlocks(database: Database, keys: BlockKeys, now: Instant): Promise<number> {
+export async function signBlocks(database: Database, keys: BlockKeys, now: Instant): Promise<number> {
   let count = 0
-  for (const source of sources) {
+  for (const source of auditedTables) {
     for (;;) {
-      const made = await sealSource(database, keys, { source, now })
+      const made = await signNext(database, keys, { source, now })
       if (made === undefined) break
       count += made
     }
@@ -68,11 +68,11 @@ export async function sealBlocks(database: Database, keys: BlockKeys, now: Insta
   return count
 }
 
-/** Seals the next stretch of time in one block for each partner; `undefined` when there is nothing to seal yet. */
-async function sealSource(
+/** Signs the rows of the next period in one block for each partner; `undefined` when there is nothing to sign yet. */
+async function signNext(
   database: Database,
   keys: BlockKeys,
-  { source, now }: { source: Source; now: Instant },
+  { source, now }: { source: AuditedTable; now: Instant },
 ): Promise<number | undefined> {
   const first = await nextRecorded(database, source)
   if (first === undefined || first >= now - lagMs) return undefined
@@ -117,7 +117,7 @@ async function sealSource(
 /** One difference between a partner's rows and its blocks. */
 export type Finding = {
   readonly partnerId: string
-  readonly source: Source
+  readonly source: AuditedTable
   /** The name of a row, or `block N`. */
   readonly name: string
   readonly fault: 'removed' | 'altered' | 'added' | 'block altered' | 'block missing' | 'key gone'
@@ -134,7 +134,7 @@ export async function verifyPartner(
 ): Promise<{ rows: number; findings: Finding[] }> {
   const findings: Finding[] = []
   let count = 0
-  for (const source of sources) {
+  for (const source of auditedTables) {
     const found = (name: string, fault: Finding['fault']) => findings.push({ partnerId, source, name, fault })
     const blocks = await blocksOf(db, source, partnerId)
     let before: Block | undefined
@@ -162,7 +162,7 @@ export async function verifyPartner(
 }
 
 function compareRows(context: {
-  source: Source
+  source: AuditedTable
   key: Buffer
   block: Block
   own: readonly Row[]
@@ -187,7 +187,7 @@ function compareRows(context: {
   for (const tag of left.keys()) found(`a row of block ${block.number} (${tag})`, 'removed')
 }
 
-function leafOf(key: Buffer, source: Source, row: Row): Buffer {
+function leafOf(key: Buffer, source: AuditedTable, row: Row): Buffer {
   const tag = createHmac('sha256', key).update(`row ${source} ${row.name}`).digest().subarray(0, tagBytes)
   const content = createHmac('sha256', key).update(`content ${source} ${row.name} ${row.content}`).digest()
   return Buffer.concat([tag, content.subarray(0, leafBytes - tagBytes)])
@@ -195,7 +195,7 @@ function leafOf(key: Buffer, source: Source, row: Row): Buffer {
 
 function hashOf(
   key: Buffer,
-  source: Source,
+  source: AuditedTable,
   block: Pick<Block, 'partner_id' | 'number' | 'from_at' | 'until_at' | 'leaves' | 'previous'>,
 ): Buffer {
   const { partner_id, number, from_at, until_at, leaves, previous } = block
@@ -208,10 +208,10 @@ function hashOf(
 }
 
 /** When the oldest row after the newest block was recorded. */
-async function nextRecorded(db: Executor, source: Source): Promise<Instant | undefined> {
-  const [sealed] = await db.query<{ until_at: Instant | null }>(sql`
+async function nextRecorded(db: Executor, source: AuditedTable): Promise<Instant | undefined> {
+  const [newest] = await db.query<{ until_at: Instant | null }>(sql`
     select max(until_at) as until_at from audit_blocks where source = ${source}`)
-  const from = timestamp(sealed?.until_at ?? 0)
+  const from = timestamp(newest?.until_at ?? 0)
   const [row] = await db.query<{ first: Instant | null }>(
     source === 'history'
       ? sql`select min(recorded_at) as first from history where recorded_at >= ${from}`
@@ -220,7 +220,7 @@ async function nextRecorded(db: Executor, source: Source): Promise<Instant | und
   return row?.first ?? undefined
 }
 
-async function lastBlock(db: Executor, source: Source, partnerId: string): Promise<Block | undefined> {
+async function lastBlock(db: Executor, source: AuditedTable, partnerId: string): Promise<Block | undefined> {
   const [block] = await db.query<Block>(sql`
     select partner_id, number, from_at, until_at, key_id, leaves, previous, hash from audit_blocks
     where partner_id = ${partnerId} and source = ${source} order by number desc limit 1`)
@@ -228,7 +228,7 @@ async function lastBlock(db: Executor, source: Source, partnerId: string): Promi
 }
 
 /** All blocks of a partner, in order of their numbers. */
-export function blocksOf(db: Executor, source: Source, partnerId: string): Promise<Block[]> {
+export function blocksOf(db: Executor, source: AuditedTable, partnerId: string): Promise<Block[]> {
   return db.query<Block>(sql`
     select partner_id, number, from_at, until_at, key_id, leaves, previous, hash from audit_blocks
     where partner_id = ${partnerId} and source = ${source} order by number`)
@@ -236,7 +236,7 @@ export function blocksOf(db: Executor, source: Source, partnerId: string): Promi
 
 function rowsOf(
   db: Executor,
-  source: Source,
+  source: AuditedTable,
   { from, until, partnerId = null }: { from: Instant; until: Instant; partnerId?: string | null },
 ): Promise<Row[]> {
   return db.query<Row>(
@@ -261,7 +261,7 @@ function rowsOf(
  * Up to 100 rows that are older than the end of the newest block but in no block of their partner: the service
  * itself never writes such rows.
  */
-function rowsOutside(db: Executor, source: Source, partnerId: string): Promise<{ name: string }[]> {
+function rowsOutside(db: Executor, source: AuditedTable, partnerId: string): Promise<{ name: string }[]> {
   return db.query<{ name: string }>(
     source === 'history'
       ? sql`
