@@ -12,7 +12,7 @@ import { defaultLimits } from '../http/shedding/admission.ts'
 import { openShedding } from '../http/shedding/shedding.ts'
 import { mountOAuth } from '../oauth/handlers.ts'
 import { authenticatePartner, type Caller, refuseFailures } from '../partners/authenticate.ts'
-import { openClaimants } from '../partners/claimant.ts'
+import { openPartnerGuess } from '../partners/guess-partner.ts'
 import { limitRequests } from '../partners/rate-limit.ts'
 import { refusedCredential } from '../partners/refused-credential.ts'
 import type { Quiet } from '../quiet.ts'
@@ -59,19 +59,19 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
   const { options } = shared
   let isClosing = false
   let address = ''
-  const place: Place = {
+  const state: ServiceState = {
     baseUrl: () => options.baseUrl ?? address,
     basePath: options.baseUrl ? new URL(options.baseUrl).pathname.replace(/\/+$/, '') : '',
     isClosing: () => isClosing,
   }
-  const { app, counts, pools, shedding } = openServer(shared, context, place)
+  const { app, counts, pools, shedding } = openServer(shared, context, state)
   const failures = openFailures(shared)
-  mountPages(app, shared, { ...context, ...place, ...failures })
-  mountRegistrationPage(app, shared, { ...context, ...place, ...failures })
-  mountApi(app, shared, { ...context, ...place, ...failures })
+  mountPages(app, shared, { ...context, ...state, ...failures })
+  mountRegistrationPage(app, shared, { ...context, ...state, ...failures })
+  mountApi(app, shared, { ...context, ...state, ...failures })
 
   return {
-    baseUrl: place.baseUrl,
+    baseUrl: state.baseUrl,
     metrics: [
       loadMetrics(shedding, context.users.memory),
       pools.render,
@@ -94,7 +94,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
 }
 
 /** Under which address the service is reached, and whether it is about to stop. */
-type Place = {
+type ServiceState = {
   readonly baseUrl: () => string
   readonly basePath: string
   readonly isClosing: () => boolean
@@ -103,14 +103,18 @@ type Place = {
 type Server = ReturnType<typeof createServer>
 
 /** What everything that is mounted gets. */
-type Mounting = ListenerContext & Place & ReturnType<typeof openFailures>
+type Mounting = ListenerContext & ServiceState & ReturnType<typeof openFailures>
 
 /** Opens the server without routes: its limits, and what it refuses under load or as a quiet copy. */
-function openServer({ options, directory }: Shared, { quiet, onRequest }: ListenerContext, place: Place) {
+function openServer(
+  { options, directory }: Shared,
+  { quiet, onRequest }: ListenerContext,
+  state: ServiceState,
+) {
   const { database, log, real } = options
   const counts = openRequestCounts()
   const app = createServer({
-    ...place,
+    ...state,
     trustProxy: options.trustProxy ?? [],
     log,
     real,
@@ -122,14 +126,14 @@ function openServer({ options, directory }: Shared, { quiet, onRequest }: Listen
   const pools = poolMetrics({ requests: database, deliveries: options.deliveryDatabase })
   const shedding = openShedding(app, {
     limits: options.limits ?? defaultLimits,
-    claimantOf: openClaimants(directory),
-    basePath: place.basePath,
-    baseUrl: place.baseUrl,
+    guessPartner: openPartnerGuess(directory),
+    basePath: state.basePath,
+    baseUrl: state.baseUrl,
     real,
     log,
     onTick: pools.sample,
   })
-  refuseWhileQuiet(app, { isQuiet: quiet.isQuiet, pagesBelow: `${place.basePath}/register` })
+  refuseWhileQuiet(app, { isQuiet: quiet.isQuiet, pagesBelow: `${state.basePath}/register` })
   return { app, counts, pools, shedding }
 }
 

@@ -22,7 +22,7 @@ export type EarlyContext = SheddingContext & {
  * pages for people, are refused behind the router with the same answers.
  */
 export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
-  const { gate, claimantOf, basePath } = context
+  const { gate, guessPartner, basePath } = context
   const ranks = ranksByTarget(basePath)
   const say = openWords(context)
   const pace = paceRefusals(paceLimits)
@@ -40,7 +40,7 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
     const rank = gate.isOpenTo('ordinary') || !app.server.listening ? undefined : ranks.get(targetOf(request))
     const reason =
       rank && !gate.isOpenTo(rank)
-        ? gate.refusalOf(claimantOf(request) || `@${request.socket.remoteAddress}`, rank)
+        ? gate.refusalOf(guessPartner(request) || `@${request.socket.remoteAddress}`, rank)
         : undefined
     if (reason === 'time') pace.later(() => say(request, response, reason), timeRefusalHeldMs / tickMs)
     else if (reason) pace.pass(() => say(request, response, reason))

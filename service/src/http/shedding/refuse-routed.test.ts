@@ -17,7 +17,7 @@ beforeEach(async () => {
   const counts = openRequestCounts()
   const real = () => 0
   app = createServer({ baseUrl: () => 'http://a', basePath: '', trustProxy: [], log, real, limits, counts })
-  refuseRouted(app, { gate, claimantOf: () => '' })
+  refuseRouted(app, { gate, guessPartner: () => '' })
   app.post('/work', { config: { takes: 'application/json' } }, async () => '"done"')
   app.post('/broken', { config: { takes: 'application/json' } }, () => {
     throw new Error('broken on purpose')

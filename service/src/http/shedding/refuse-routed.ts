@@ -10,7 +10,7 @@ import { rankOf, refusalAfter } from './refusals.ts'
 export type SheddingContext = {
   readonly gate: Gate
   /** The partner from which a request seems to come, without asking the database; "" when unknown. */
-  readonly claimantOf: (request: { readonly headers: IncomingHttpHeaders }) => string
+  readonly guessPartner: (request: { readonly headers: IncomingHttpHeaders }) => string
 }
 
 /**
@@ -50,21 +50,21 @@ declare module 'fastify' {
 }
 
 /** Node discards the rest of the body, and the connection stays open: a new one would cost more than the refusal. */
-function checkAtArrival({ gate, claimantOf }: SheddingContext, rank: Rank) {
+function checkAtArrival({ gate, guessPartner }: SheddingContext, rank: Rank) {
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     if (gate.isOpenTo(rank)) {
       done()
       return
     }
-    const reason = gate.refusalOf(askerOf(request, claimantOf), rank)
+    const reason = gate.refusalOf(askerOf(request, guessPartner), rank)
     if (!reason) done()
     else sendRefusal(reason, () => done(refuse(gate, reason, request)))
   }
 }
 
 /** The asker, as far as memory knows. */
-function askerOf(request: FastifyRequest, claimantOf: SheddingContext['claimantOf']): Asker {
-  return request.partnerId || claimantOf(request) || `@${request.ip}`
+function askerOf(request: FastifyRequest, guessPartner: SheddingContext['guessPartner']): Asker {
+  return request.partnerId || guessPartner(request) || `@${request.ip}`
 }
 
 /** Sends a refusal. A refusal for time is delayed, and with it the connection on which its request came. */
@@ -77,28 +77,28 @@ function sendRefusal(reason: ShedReason, send: () => void): void {
  * Many requests may pass the first check together while there is room, so this check is made for each request
  * separately.
  */
-function meterOf({ gate, claimantOf }: SheddingContext, rank: Rank): Meter {
+function meterOf({ gate, guessPartner }: SheddingContext, rank: Rank): Meter {
   return {
     admit(request, done) {
-      const reason = gate.isOpenTo(rank) ? undefined : gate.refusalOf(askerOf(request, claimantOf), rank)
+      const reason = gate.isOpenTo(rank) ? undefined : gate.refusalOf(askerOf(request, guessPartner), rank)
       if (!reason) done()
       else sendRefusal(reason, () => done(refuse(gate, reason, request)))
     },
     note(request, { ms, bytes, isRight }) {
       request.loopMs += ms + transportMs(bytes)
-      if (!isRight) gate.charge(askerOf(request, claimantOf), request.loopMs)
+      if (!isRight) gate.charge(askerOf(request, guessPartner), request.loopMs)
     },
   }
 }
 
 function countInFlight(
-  { gate, claimantOf }: SheddingContext,
+  { gate, guessPartner }: SheddingContext,
   rank: Rank,
   handler: RouteHandlerMethod,
 ): RouteHandlerMethod {
   return function handleCounted(request, reply) {
     // The token endpoint checks its credentials itself.
-    const asker = askerOf(request, claimantOf)
+    const asker = askerOf(request, guessPartner)
     const reason = gate.refusalOf(asker, rank)
     if (reason) {
       gate.charge(asker, request.loopMs)

@@ -7,7 +7,7 @@ const form = /^(Bearer|Basic) +([A-Za-z0-9._~+/=-]+) *$/i
  * Guesses from memory alone from which partner a request comes; "" when memory does not know. It is used to divide
  * capacity before anything is looked up, and does not check whether the credentials are still valid.
  */
-export function openClaimants(directory: Directory) {
+export function openPartnerGuess(directory: Directory) {
   return ({ headers: { authorization } }: { readonly headers: IncomingHttpHeaders }): string => {
     if (authorization === undefined) return ''
     const [, scheme = '', text = ''] = form.exec(authorization) ?? []
