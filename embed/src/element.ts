@@ -22,8 +22,11 @@ export type BenefitEnrolmentEvents = {
   readonly event: CustomEvent<EnrolmentEvent>
 }
 
-/** The type of the element that `document.querySelector('benefit-enrolment')` returns. */
-export interface BenefitEnrolmentElement extends HTMLElement {
+/**
+ * The type of the element that `document.querySelector('benefit-enrolment')` returns. Its own members come first, so that
+ * a listener gets the type of its event, and not `Event` as in the overloads of HTMLElement.
+ */
+export type BenefitEnrolmentElement = {
   addEventListener<Name extends keyof BenefitEnrolmentEvents>(
     name: Name,
     listener: (event: BenefitEnrolmentEvents[Name]) => void,
@@ -38,10 +41,10 @@ export interface BenefitEnrolmentElement extends HTMLElement {
   appearance: Appearance | undefined
   open(): void
   exit(): void
-}
+} & HTMLElement
 
 declare global {
-  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
+  // biome-ignore lint/style/useConsistentTypeDefinitions: TypeScript merges members only into an interface
   interface HTMLElementTagNameMap {
     'benefit-enrolment': BenefitEnrolmentElement
   }

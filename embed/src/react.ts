@@ -17,15 +17,15 @@ export function useBenefitEnrolment(options: Omit<Options, 'container'>): EmbedC
 
 /** Shows the page at once, in the place of this component and as high as its content. */
 export function BenefitEnrolment(props: Omit<Options, 'container'>): ReactElement {
-  const place = useRef<HTMLDivElement>(null)
-  const embed = useEmbed(props, place)
+  const container = useRef<HTMLDivElement>(null)
+  const embed = useEmbed(props, container)
   const { service, partner } = props
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new service or partner made a new embed, which is to be opened.
   useEffect(() => embed.current?.open(), [embed, service, partner])
-  return createElement('div', { ref: place })
+  return createElement('div', { ref: container })
 }
 
-function useEmbed(options: Omit<Options, 'container'>, place?: { readonly current: Element | null }) {
+function useEmbed(options: Omit<Options, 'container'>, container?: { readonly current: Element | null }) {
   const embed = useRef<Embed | undefined>(undefined)
   const newest = useRef(options)
   const { service, partner, locale, appearance } = options
@@ -39,7 +39,7 @@ function useEmbed(options: Omit<Options, 'container'>, place?: { readonly curren
       ...newest.current,
       service,
       partner,
-      container: place?.current ?? undefined,
+      container: container?.current ?? undefined,
       token: typeof token === 'string' ? token : () => fetchNewest(newest.current.token),
       onSuccess: success => newest.current.onSuccess?.(success),
       onExit: exit => newest.current.onExit?.(exit),
@@ -50,7 +50,7 @@ function useEmbed(options: Omit<Options, 'container'>, place?: { readonly curren
       made.destroy()
       embed.current = undefined
     }
-  }, [service, partner, place])
+  }, [service, partner, container])
   // biome-ignore lint/correctness/useExhaustiveDependencies: a look is new when its values are, not when its object is.
   useEffect(() => embed.current?.update({ locale, appearance }), [locale, look])
   return embed
