@@ -19,7 +19,7 @@ export type Facts = {
 export type Reason = { readonly code: string; readonly text: Bilingual }
 
 /** The decision of one rule, for support. `why` repeats no personal data. */
-export type TraceStep = {
+export type RuleResult = {
   readonly code: string
   readonly kind: Rule['kind'] | 'availability'
   readonly passed: boolean
@@ -30,7 +30,7 @@ export type TraceStep = {
 export type Verdict = {
   readonly admitted: boolean
   readonly reasons: readonly Reason[]
-  readonly trace: readonly TraceStep[]
+  readonly trace: readonly RuleResult[]
 }
 
 /** Whether a person may newly take a benefit. Every rule is decided, even after one has failed. */
@@ -51,17 +51,17 @@ export function judgeHeldOffer(offer: Offer, facts: Facts): Verdict {
   return verdictOf(offer.rules.map(rule => judgeRule(rule, facts)))
 }
 
-type Decision = { readonly reason: Reason; readonly step: TraceStep }
+type Decision = { readonly reason: Reason; readonly result: RuleResult }
 type Answer = { readonly passed: boolean; readonly why: string }
 
 function verdictOf(decisions: readonly Decision[]): Verdict {
-  const reasons = decisions.filter(({ step }) => !step.passed).map(({ reason }) => reason)
-  return { admitted: reasons.length === 0, reasons, trace: decisions.map(({ step }) => step) }
+  const reasons = decisions.filter(({ result }) => !result.passed).map(({ reason }) => reason)
+  return { admitted: reasons.length === 0, reasons, trace: decisions.map(({ result }) => result) }
 }
 
 function judgeRule(rule: Rule, facts: Facts): Decision {
   const { code, kind, text } = rule
-  return { reason: { code, text }, step: { code, kind, ...answer(rule, facts) } }
+  return { reason: { code, text }, result: { code, kind, ...answer(rule, facts) } }
 }
 
 function answer(rule: Rule, facts: Facts): Answer {
@@ -118,7 +118,7 @@ function judgeAvailability({ availability }: Offer, date: PlainDate): Decision[]
   const isLate = until !== undefined && date > until
   const reason = isLate ? TOO_LATE : TOO_EARLY
   const why = `open to newcomers from ${from ?? 'any date'} until ${until ?? 'any date'}`
-  return [{ reason, step: { code: reason.code, kind: 'availability', passed: !isEarly && !isLate, why } }]
+  return [{ reason, result: { code: reason.code, kind: 'availability', passed: !isEarly && !isLate, why } }]
 }
 
 const TOO_EARLY: Reason = {

@@ -66,7 +66,7 @@ export async function openUserDetails(
   // Between the two reads the user may have been erased.
   if (!reading || reading.user.serviceId !== row.service_id)
     return { ...erased, erasedAt: visit.context.real() }
-  const { user, now, steps } = reading
+  const { user, now, dueChanges } = reading
   const [people, stored, operators] = await Promise.all([
     reader.documents(partner, user),
     readChanges(database, user, { before, limit: CHANGES_A_PAGE + 1 }),
@@ -77,7 +77,8 @@ export async function openUserDetails(
   const shown = stored.slice(0, CHANGES_A_PAGE)
   const stories = await readStories(database, partner, { user, ids: shown.flatMap(one => one.event_ids) })
   // Due changes that are not stored yet are shown as in the API: as having happened.
-  const late = before === Number.MAX_SAFE_INTEGER ? steps.filter(step => step.at > (shown[0]?.at ?? 0)) : []
+  const late =
+    before === Number.MAX_SAFE_INTEGER ? dueChanges.filter(change => change.at > (shown[0]?.at ?? 0)) : []
   return {
     partner,
     serviceId: row.service_id,
@@ -88,13 +89,13 @@ export async function openUserDetails(
     operators: new Map(operators.map(one => [one.operatorId, one.name])),
     changes: [
       ...late
-        .map(step => ({
+        .map(change => ({
           version: undefined,
-          at: step.at,
+          at: change.at,
           recordedAt: undefined,
           actor: undefined,
           requestId: undefined,
-          lines: linesOf(step, 'schedule', 'due'),
+          lines: linesOf(change, 'schedule', 'due'),
           events: [],
         }))
         .reverse(),

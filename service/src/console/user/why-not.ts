@@ -1,5 +1,5 @@
 import { dateAt } from '../../calendar/calendar.ts'
-import { judgeBenefit, judgeOffer, type TraceStep } from '../../catalogue/eligibility.ts'
+import { judgeBenefit, judgeOffer, type RuleResult } from '../../catalogue/eligibility.ts'
 import type { Offer } from '../../catalogue/model.ts'
 import { isHeld, type User } from '../../membership/rules/state.ts'
 import { factsAt, offerOf, partnerOffers, slotsTaken, type Terms } from '../../membership/rules/terms.ts'
@@ -87,14 +87,14 @@ const UNKNOWN: Objection = {
   why: 'birth date, state and ZIP code are not all known, so no rule was tried',
 }
 
-function failed(trace: readonly TraceStep[], { terms, now }: Pick<Now, 'terms' | 'now'>): Objection[] {
+function failed(trace: readonly RuleResult[], { terms, now }: Pick<Now, 'terms' | 'now'>): Objection[] {
   return trace
-    .filter(step => !step.passed)
-    .map(step => ({ code: step.code, why: step.why, looked: lookedAt(step, { terms, now }) }))
+    .filter(result => !result.passed)
+    .map(result => ({ code: result.code, why: result.why, looked: lookedAt(result, { terms, now }) }))
 }
 
 /** The data of the person that a rule used. */
-function lookedAt({ kind }: TraceStep, { terms, now }: Pick<Now, 'terms' | 'now'>): string | undefined {
+function lookedAt({ kind }: RuleResult, { terms, now }: Pick<Now, 'terms' | 'now'>): string | undefined {
   const facts = factsAt(terms, now, undefined)
   if (kind === 'age') return `age ${facts.age}`
   if (kind === 'states') return `state ${facts.state}`

@@ -120,12 +120,12 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
 
   const person = (kind: DocumentKind) => (loaded ? personOf(loaded, partner, kind) : undefined)
   const accountTerms = context.terms(partner, () => person('profile'))
-  const steps: AppliedChange[] = loaded ? applyDueChanges(loaded.user, now, accountTerms) : []
-  const current = steps.at(-1)?.after ?? loaded?.user
+  const dueChanges: AppliedChange[] = loaded ? applyDueChanges(loaded.user, now, accountTerms) : []
+  const current = dueChanges.at(-1)?.after ?? loaded?.user
   const isErased = current?.status === 'erased'
   const commandContext: CommandContext = {
     now,
-    wasDue: steps.length > 0,
+    wasDue: dueChanges.length > 0,
     member: current && { user: current, person: isErased ? () => undefined : person },
     orNew: () =>
       current && !isErased
@@ -140,7 +140,8 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   }
   const decided = command.decide(commandContext)
   if (isRefusal(decided)) return { ...decided, replayed: false }
-  const change = decided.change ?? (steps.length > 0 && current ? { user: current, events: [] } : undefined)
+  const change =
+    decided.change ?? (dueChanges.length > 0 && current ? { user: current, events: [] } : undefined)
   const after = change && withPendingChanges(context, partner, { change, loaded, now, current })
   // Neither the schedule nor an operator is ever refused for this: what is due has to happen, and a mistake be mended.
   const isAsked = decided.change && (command.who === 'partner' || command.who === 'user')
@@ -148,7 +149,9 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
     return { ...refuse('bad_request', [tooManyEnrolments]), replayed: false }
   try {
     const user =
-      change && after ? applyChange(state, command, { change, after, steps, loaded, now, current }) : current
+      change && after
+        ? applyChange(state, command, { change, after, dueChanges, loaded, now, current })
+        : current
     if (!user) throw new Error('a command that neither changed nor found a user')
     const reply = decided.answer(user)
     if (command.reservation) spendKey(state, { reservation: command.reservation, partner, user, now, reply })
@@ -172,7 +175,7 @@ function judgeSeenKey(
     now,
     real: state.real,
     userid: command.userid,
-    held: loaded?.user,
+    current: loaded?.user,
     dataKey: () => dataKeyOf(loaded, command.partner),
   })
   if (decision.kind === 'answered') {
@@ -214,25 +217,30 @@ function spendKey(
   })
 }
 
-type Applied = Decided & { after: User; steps: readonly AppliedChange[] }
+type Applied = Decided & { after: User; dueChanges: readonly AppliedChange[] }
 
 /** Applies a change in memory, and adds it to the writes of the batch. */
 function applyChange(state: BatchState, command: Command<unknown>, applied: Applied): User {
   const { users, writes } = state
   const { partner } = command
-  const { change, after, steps, loaded, now } = applied
+  const { change, after, dueChanges, loaded, now } = applied
   writes.alongside.push(...(command.alongside ?? []))
   const isNew = isOfNewUser(applied)
   const mine: LoadedUser = isNew || !loaded ? newLoadedUser(partner, change.user) : loaded
   if (isNew && loaded)
     writes.renamed.push({ partnerId: loaded.user.partnerId, serviceId: loaded.user.serviceId })
   const before = beforeOf(applied)
-  const ownStep: AppliedChange = { at: now, before, after, events: change.events }
+  const ownChange: AppliedChange = { at: now, before, after, events: change.events }
 
   const { real } = state
-  for (const step of steps) recordChange(writes, mine, step, { who: 'schedule', why: 'due', real })
-  if (steps.length === 0 || ownStep.before !== ownStep.after || change.events.length > 0 || change.documents)
-    recordChange(writes, mine, ownStep, {
+  for (const change of dueChanges) recordChange(writes, mine, change, { who: 'schedule', why: 'due', real })
+  if (
+    dueChanges.length === 0 ||
+    ownChange.before !== ownChange.after ||
+    change.events.length > 0 ||
+    change.documents
+  )
+    recordChange(writes, mine, ownChange, {
       who: command.who,
       why: command.why,
       actor: command.actor,
@@ -243,7 +251,7 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
   mine.user = after
   users.set(nameOf(after), mine)
   writes.changed.set(`${after.partnerId} ${after.serviceId}`, mine)
-  const lapsed = steps.some(hasLapsed)
+  const lapsed = dueChanges.some(hasLapsed)
   writeSealed(writes, mine, { context: state.context, command, before, change, lapsed, now })
   if (after.status === 'erased') {
     const key = dataKeyOf(mine, partner)
@@ -256,6 +264,6 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
   return after
 }
 
-function hasLapsed(step: AppliedChange): boolean {
-  return step.before.entryExpiresAt !== undefined && step.after.entryExpiresAt === undefined
+function hasLapsed(change: AppliedChange): boolean {
+  return change.before.entryExpiresAt !== undefined && change.after.entryExpiresAt === undefined
 }

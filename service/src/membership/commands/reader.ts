@@ -22,7 +22,7 @@ export type Reading = {
   readonly terms: Terms
   readonly now: Instant
   /** Due changes that are not in the table yet. */
-  readonly steps: readonly AppliedChange[]
+  readonly dueChanges: readonly AppliedChange[]
   /** Answers that were made from the stored state; `undefined` when a change was due, or the user is not remembered. */
   readonly answers: Answers | undefined
 }
@@ -43,7 +43,7 @@ export type Reader = {
    * The history of a user as read, oldest first: the newest 500 changes, or all of them. A partner may change a user
    * as often as it likes, and no request may cost more for that.
    */
-  history(reading: Pick<Reading, 'user' | 'steps'>, which?: 'newest' | 'all'): Promise<HistoryLine[]>
+  history(reading: Pick<Reading, 'user' | 'dueChanges'>, which?: 'newest' | 'all'): Promise<HistoryLine[]>
 }
 
 /** Opens the reader: reads that arrive together become one statement. */
@@ -57,13 +57,13 @@ export function openReader(
   const isUnchanged = coalesceApart<RememberedUser, boolean>(({ user }) => queueOf(user.partnerId), {
     maxBatch: 256,
     run: async users => {
-      const held = users.map(({ user, version }) => ({
+      const known = users.map(({ user, version }) => ({
         partnerId: user.partnerId,
         serviceId: user.serviceId,
         version,
       }))
-      const unchanged = await findUnchanged(database, held)
-      return users.map((_, place) => ({ ok: true, value: unchanged.has(place) }))
+      const unchanged = await findUnchanged(database, known)
+      return users.map((_, index) => ({ ok: true, value: unchanged.has(index) }))
     },
   })
   const load = coalesceApart<UserName, UserRow | undefined>(({ partnerId }) => queueOf(partnerId), {
@@ -140,7 +140,7 @@ export function openReader(
       if (preparing) await preparing
       if (found.dueAt === undefined || found.dueAt > now) {
         const terms = context.terms(partner, () => undefined)
-        return { user: found.user, terms, now, steps: [], answers: found.answers }
+        return { user: found.user, terms, now, dueChanges: [], answers: found.answers }
       }
       row ??= await load(name)
       if (!row) return undefined
@@ -148,8 +148,8 @@ export function openReader(
       // Nobody sees a late job: due changes are applied here in memory, and in the table by the schedule.
       const people = await documentsOf(partner, row)
       const terms = context.terms(partner, () => people.get('profile'))
-      const steps = applyDueChanges(stored, now, terms)
-      return { user: steps.at(-1)?.after ?? stored, terms, now, steps, answers: undefined }
+      const dueChanges = applyDueChanges(stored, now, terms)
+      return { user: dueChanges.at(-1)?.after ?? stored, terms, now, dueChanges, answers: undefined }
     },
     async termsFor(partner) {
       await context.prepareTerms([])
@@ -159,13 +159,13 @@ export function openReader(
       const row = await load({ partnerId: partner.partnerId, userid: user.userid })
       return row && row.service_id === user.serviceId ? documentsOf(partner, row) : new Map()
     },
-    async history({ user, steps }, which = 'newest') {
+    async history({ user, dueChanges }, which = 'newest') {
       const most = which === 'newest' ? NEWEST_CHANGES : null
       const written = await readHistory(database, user, most)
       // Between the two reads the schedule may have written the due changes; they must appear only once.
       const until = written.at(-1)?.at ?? 0
-      const late = steps.filter(step => step.at > until)
-      return [...written, ...late.flatMap(step => linesOf(step, 'schedule', 'due'))]
+      const late = dueChanges.filter(change => change.at > until)
+      return [...written, ...late.flatMap(change => linesOf(change, 'schedule', 'due'))]
     },
   }
 }

@@ -50,14 +50,14 @@ export function noWrites(): Writes {
 export function recordChange(
   writes: Writes,
   mine: LoadedUser,
-  step: AppliedChange,
+  applied: AppliedChange,
   by: Pick<Command<unknown>, 'who' | 'why' | 'actor' | 'requestId' | 'reference'> & { real: Instant },
 ): void {
-  const { before, after: user } = step
+  const { before, after: user } = applied
   const isOver = user.status === 'cancelled' || user.status === 'erased'
   if (isOver && before.status !== user.status) writes.ended.push(user)
   mine.version += 1
-  const events = step.events.map(event => ({
+  const events = applied.events.map(event => ({
     id: uuidv7(by.real),
     user,
     eventname: event.eventname,
@@ -68,9 +68,9 @@ export function recordChange(
   writes.history.push({
     user,
     version: mine.version,
-    at: step.at,
+    at: applied.at,
     who: by.who,
-    lines: linesOf(step, by.who, by.why),
+    lines: linesOf(applied, by.who, by.why),
     eventIds: events.map(event => event.id),
     actor: by.actor,
     requestId: by.requestId,

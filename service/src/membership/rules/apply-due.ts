@@ -40,21 +40,21 @@ export function dueAt(user: User): Instant | undefined {
 }
 
 /**
- * Applies every change that is due at or before `now`, in order, each at its own instant; returns no steps when nothing
+ * Applies every change that is due at or before `now`, in order, each at its own instant; returns [] when nothing
  * is due.
  */
 export function applyDueChanges(user: User, now: Instant, terms: Terms): AppliedChange[] {
-  const steps: AppliedChange[] = []
+  const applied: AppliedChange[] = []
   let before = user
   for (;;) {
     const at = dueAt(before)
-    if (at === undefined || at > now) return steps
+    if (at === undefined || at > now) return applied
     const changed = applyAt(withoutPlans(before), { at, terms, isProjection: false })
     const after = projectPendingChanges(settledPlans(before, { ...changed.user, updatedAt: at }), terms, {
       user: before,
       at,
     })
-    steps.push({ at, before, after, events: changed.events })
+    applied.push({ at, before, after, events: changed.events })
     before = after
   }
 }

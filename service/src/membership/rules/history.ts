@@ -19,18 +19,18 @@ export type HistoryLine = {
 }
 
 /**
- * The history lines for the difference that a step made. Throws when a state moved in a way that its table does not
+ * The history lines for the difference that a change made. Throws when a state moved in a way that its table does not
  * allow: that is a fault of the service and must not be stored.
  */
-export function linesOf(step: AppliedChange, who: Who, why: string): HistoryLine[] {
+export function linesOf(applied: AppliedChange, who: Who, why: string): HistoryLine[] {
   const lines: HistoryLine[] = []
   const note = (what: string, from: string, to: string, because = why) => {
-    if (from !== to) lines.push({ at: step.at, what, from, to, who, why: because })
+    if (from !== to) lines.push({ at: applied.at, what, from, to, who, why: because })
   }
-  const { before, after } = step
+  const { before, after } = applied
   if (!userMayMove(before.status, after.status))
     throw new Error(`user moved ${before.status} to ${after.status}`)
-  const wider = who === 'schedule' ? whyOfDue(step, why) : why
+  const wider = who === 'schedule' ? whyOfDue(applied, why) : why
   note('user', before.status, after.status, wider)
   if (after.prefillCount > before.prefillCount) note('prefill', '', 'stored')
   else if (after.entryExpiresAt === undefined && before.entryExpiresAt !== undefined)

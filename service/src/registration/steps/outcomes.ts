@@ -40,7 +40,7 @@ export async function noteDone(visit: Visit, outcome: PageOutcome): Promise<Redi
 
 /** Whether the user's history shows that this session has enrolled them. */
 export async function hasEnrolled(visit: Visit): Promise<boolean> {
-  const lines = await visit.context.reader.history({ ...visit, steps: [] })
+  const lines = await visit.context.reader.history({ ...visit, dueChanges: [] })
   return lines.some(line => line.reference === referenceOf(visit, 'enrolled'))
 }
 

@@ -14,7 +14,7 @@ import type { BenefitLine, Day } from '../views/parts.ts'
 import type { Told } from '../views/told.ts'
 import { dayOf, enrolmentLine, lastDayOf, linesInForce, liveLines } from './cards.ts'
 
-/** A confirmation as the user's state and history support it. */
+/** What a confirmation may say, given the user's present state and history. */
 export type Telling = {
   readonly told: Told
   readonly benefits: readonly BenefitLine[]
@@ -25,15 +25,15 @@ export type Telling = {
 }
 
 /**
- * Describes what a session did, by what holds now: a planned change is shown as planned until it takes effect, and as
- * done from then on. `undefined`: it no longer holds, because somebody has changed it since.
+ * Describes what a session did, as it stands today: a planned change is shown as planned until it takes effect, and as
+ * done from then on. `undefined`: somebody has changed it since.
  */
 export async function tell(
   visit: Visit,
   outcome: PageOutcome,
   reference: string,
 ): Promise<Telling | undefined> {
-  const lines = await visit.context.reader.history({ ...visit, steps: [] })
+  const lines = await visit.context.reader.history({ ...visit, dueChanges: [] })
   const own = lines.filter(line => line.reference === reference)
   const found = tellers[outcome](visit, { lines, own })
   return found && { at: own.at(-1)?.at, ...found }
@@ -81,7 +81,7 @@ const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Tellin
   },
 }
 
-/** Why a change of the page that undoes something is made. */
+/** The reasons, as history records them, of changes that undo something. */
 const undoings = new Set(['reinstate', 'offer change undone', 'swap'])
 
 /** Whether the change that is undone had cancelled something planned before it, which stays cancelled. */
