@@ -22,7 +22,7 @@ export type TokenSource = {
   discard(token: string): void
 }
 
-type HeldToken = { token: string; renewAt: number; expiresAt: number }
+type CachedToken = { token: string; renewAt: number; expiresAt: number }
 
 const aheadMs = 60_000
 
@@ -32,16 +32,16 @@ const aheadMs = 60_000
  * token is still valid does no harm.
  */
 export function createTokenSource(request: TokenRequest): TokenSource {
-  let held: HeldToken | undefined
+  let cached: CachedToken | undefined
   let underWay: Promise<string> | undefined
 
   const renew = async (): Promise<string> => {
-    held = await requestToken(request)
-    return held.token
+    cached = await requestToken(request)
+    return cached.token
   }
   return {
     async get() {
-      const old = held
+      const old = cached
       if (old !== undefined && Date.now() < old.renewAt) return old.token
       underWay ??= renew().finally(() => {
         underWay = undefined
@@ -54,14 +54,14 @@ export function createTokenSource(request: TokenRequest): TokenSource {
       }
     },
     discard(token) {
-      if (held?.token === token) held = undefined
+      if (cached?.token === token) cached = undefined
     },
   }
 }
 
 const operation = 'issueToken'
 
-async function requestToken(request: TokenRequest): Promise<HeldToken> {
+async function requestToken(request: TokenRequest): Promise<CachedToken> {
   const askedAt = Date.now()
   const answer = await withTimeLimit({ operation, ms: request.timeoutMs }, async signal => {
     const response = await request.fetch(`${request.baseUrl}/oauth2/token`, {
@@ -86,7 +86,7 @@ async function requestToken(request: TokenRequest): Promise<HeldToken> {
   return readToken(answer.value, askedAt)
 }
 
-function readToken(value: unknown, askedAt: number): HeldToken {
+function readToken(value: unknown, askedAt: number): CachedToken {
   const { access_token: token, token_type: type, expires_in: seconds } = isRecord(value) ? value : {}
   if (
     typeof token !== 'string' ||

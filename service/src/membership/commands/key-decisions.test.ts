@@ -53,7 +53,7 @@ function judge(told: Story) {
     status: erasedAt === undefined ? 'prefilled' : 'erased',
     erasedAt,
   }
-  const held = erasedAt !== undefined && told.isNameTaken ? named('second') : first
+  const current = erasedAt !== undefined && told.isNameTaken ? named('second') : first
   const expiresAt =
     erasedAt !== undefined
       ? erasedAt + day
@@ -81,7 +81,7 @@ function judge(told: Story) {
     now,
     real: now,
     userid: 'u1',
-    held,
+    current,
     dataKey: () => undefined,
   })
   return { decision, isLapsed: expiresAt <= now, erasedAt }

@@ -58,17 +58,18 @@ export function judgeKey(
     now: Instant
     real: Instant
     userid: string
-    held: User | undefined
+    current: User | undefined
     dataKey: () => Buffer | undefined
   },
 ): KeyDecision {
   const isMine = seen.attemptId === reservation.attemptId
   if (!isMine && isLapsed(reservation, seen, context)) return { kind: 'free' }
-  const { held } = context
+  const { current } = context
   const isErased =
-    seen.userErasedAt !== undefined || (held?.serviceId === seen.serviceId && held?.status === 'erased')
+    seen.userErasedAt !== undefined || (current?.serviceId === seen.serviceId && current?.status === 'erased')
   if (reservation.mode === 'erase' && isErased && seen.requestHash.equals(reservation.requestHash)) {
-    const erasedAt = (held?.serviceId === seen.serviceId ? held?.erasedAt : undefined) ?? seen.userErasedAt
+    const erasedAt =
+      (current?.serviceId === seen.serviceId ? current?.erasedAt : undefined) ?? seen.userErasedAt
     return {
       kind: 'answered',
       reply: erasedAnswer(context.userid, seen.serviceId ?? '', erasedAt ?? 0),
@@ -83,7 +84,7 @@ export function judgeKey(
   }
   if (reservation.mode === 'prefill') {
     if (isMine) return { kind: 'answered', reply: 'prefill saved', replayed: false }
-    const isSuperseded = held !== undefined && held.prefillCount > (seen.prefillNumber ?? 0)
+    const isSuperseded = current !== undefined && current.prefillCount > (seen.prefillNumber ?? 0)
     return { kind: 'answered', code: isSuperseded ? 'prefill_superseded' : 'user_exists', replayed: true }
   }
   return { kind: 'answered', reply: seen.answer(context.dataKey), replayed: !isMine }
@@ -96,10 +97,10 @@ export function judgeKey(
 function isLapsed(
   reservation: KeyReservation,
   seen: SeenKey,
-  context: { now: Instant; real: Instant; held: User | undefined },
+  context: { now: Instant; real: Instant; current: User | undefined },
 ): boolean {
   if (reservation.mode !== 'prefill') return seen.expiresAt <= context.real
-  const own = context.held?.serviceId === seen.serviceId ? context.held : undefined
+  const own = context.current?.serviceId === seen.serviceId ? context.current : undefined
   const erasedAt = own?.erasedAt ?? seen.userErasedAt
   if (erasedAt !== undefined) return erasedAt + DAY_MS <= context.now
   const writtenAt = own?.prefillWrittenAt ?? seen.userWrittenAt

@@ -56,9 +56,9 @@ function insertEvents(rows: PartnerEvents, createdAt: Instant, layout: Layout): 
     ),
     added as (
       insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
-      select ${partnerId}::uuid, (select last from head) - ${count} + place, event_id, service_id, userid, eventname,
+      select ${partnerId}::uuid, (select last from head) - ${count} + ordinal, event_id, service_id, userid, eventname,
         body, data, ${timestamp(createdAt)}::timestamptz
-      from ${raised} as row (place, event_id, service_id, userid, eventname, body, data)
+      from ${raised} as row (ordinal, event_id, service_id, userid, eventname, body, data)
       returning event_id, service_id, position, eventname
     )
     insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)
@@ -78,7 +78,7 @@ function lockHeads(groups: readonly PartnerEvents[]): Query {
 
 /**
  * The same for the events of several partners, since a statement for each costs 0.13 ms besides its rows. `logs` holds how
- * long each log was, by the place of its group: groups are in the order that PostgreSQL gives to ids. Where the head of one
+ * long each log was, by the number of its group: groups are in the order that PostgreSQL gives to ids. Where the head of one
  * is missing that list is missing too; then no event has a position, which fails the transaction.
  */
 function insertEventsOfSeveral(groups: readonly PartnerEvents[], createdAt: Instant): Query {
@@ -96,15 +96,15 @@ function insertEventsOfSeveral(groups: readonly PartnerEvents[], createdAt: Inst
     ),
     added as (
       insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
-      select partner_id, (select before from logs)[log] + place, event_id, service_id, userid, eventname, body, data,
+      select partner_id, (select before from logs)[log] + ordinal, event_id, service_id, userid, eventname, body, data,
         ${timestamp(createdAt)}::timestamptz
       from unnest(${uuids(rows.map(row => row.user.partnerId))}::uuid[],
         ${integers(groups.flatMap((group, log) => group.map(() => log + 1)))}::integer[],
-        ${integers(groups.flatMap(group => group.map((_, place) => place + 1)))}::integer[],
+        ${integers(groups.flatMap(group => group.map((_, ordinal) => ordinal + 1)))}::integer[],
         ${uuids(rows.map(row => row.id))}::uuid[], ${uuids(rows.map(row => row.user.serviceId))}::uuid[],
         ${texts(rows.map(row => row.user.userid))}::text[], ${texts(rows.map(row => row.eventname))}::text[],
         ${bytes(rows.map(row => row.body))}::bytea[], ${documents(rows.map(row => JSON.stringify(row.data)))}::jsonb[])
-        as row (partner_id, log, place, event_id, service_id, userid, eventname, body, data)
+        as row (partner_id, log, ordinal, event_id, service_id, userid, eventname, body, data)
       returning partner_id, event_id, service_id, position, eventname
     )
     insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)
@@ -128,13 +128,13 @@ function insertEventsThere(rows: PartnerEvents, createdAt: Instant): Query[] {
     update event_log_heads set last = last + ${count} where partner_id = ${partnerId}`,
     sql`
     insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
-    select head.partner_id, head.last - ${count} + place, row.event_id, row.service_id, row.userid, row.eventname, row.body,
+    select head.partner_id, head.last - ${count} + ordinal, row.event_id, row.service_id, row.userid, row.eventname, row.body,
       row.data, ${timestamp(createdAt)}::timestamptz
     from event_log_heads head
     cross join unnest(${eventIds}::uuid[], ${uuids(rows.map(row => row.user.serviceId))}::uuid[],
       ${texts(rows.map(row => row.user.userid))}::text[], ${texts(rows.map(row => row.eventname))}::text[],
       ${bytes(rows.map(row => row.body))}::bytea[], ${documents(rows.map(row => JSON.stringify(row.data)))}::jsonb[])
-      with ordinality as row (event_id, service_id, userid, eventname, body, data, place)
+      with ordinality as row (event_id, service_id, userid, eventname, body, data, ordinal)
     where head.partner_id = ${partnerId}`,
     sql`
     insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)

@@ -172,8 +172,8 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSp
     sql`
     update history h set reference = null, lines = ('[' || coalesce((
       select string_agg('["user",' || (line -> 1)::text || ',' || (line -> 2)::text || ','
-        || regexp_replace((line -> 3)::text, ':.*"$', '"') || ']', ',' order by place)
-      from jsonb_array_elements(h.lines) with ordinality as told (line, place) where line ->> 0 = 'user'), '') || ']')::jsonb
+        || regexp_replace((line -> 3)::text, ':.*"$', '"') || ']', ',' order by ordinal)
+      from jsonb_array_elements(h.lines) with ordinality as told (line, ordinal) where line ->> 0 = 'user'), '') || ']')::jsonb
     from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
     where h.partner_id = gone.partner_id and h.service_id = gone.service_id
       ${naming(part`h.partner_id`)}`,

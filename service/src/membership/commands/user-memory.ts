@@ -203,9 +203,9 @@ function openNotedReads(): (serviceId: string) => boolean {
   return serviceId => {
     // The end of an id is random.
     const end = Number.parseInt(serviceId.slice(-8), 16) >>> 0
-    const place = end % NOTED_READS
-    const isNoted = noted[place] === end
-    noted[place] = end
+    const index = end % NOTED_READS
+    const isNoted = noted[index] === end
+    noted[index] = end
     return isNoted
   }
 }
