@@ -85,12 +85,12 @@ function isTighter(limit: Fact, former: Fact): boolean {
 
 type Parameter = { name: string; in: string; required: boolean; schema: Json }
 
-function ofOperation(place: string, operation: Json): Fact[] {
+function ofOperation(operationName: string, operation: Json): Fact[] {
   const name = String(operation['operationId'])
   const parameters = (operation['parameters'] ?? []) as Parameter[]
   const body = contentOf(operation['requestBody'] as Json | undefined)
   return [
-    { name, kind: 'offer', text: place },
+    { name, kind: 'offer', text: operationName },
     ...parameters.flatMap((parameter): Fact[] => {
       const field = `${parameter.in} ${parameter.name}`
       return [

@@ -169,15 +169,15 @@ function securityOf(operation: Operation, version: InterfaceVersion): Json[] {
 }
 
 function parametersOf(operation: Operation): Json[] {
-  const fields = (schema: unknown, place: 'path' | 'query'): Json[] => {
+  const fields = (schema: unknown, location: 'path' | 'query'): Json[] => {
     const { properties = {}, required = [] } = (schema ?? {}) as {
       properties?: Record<string, Json>
       required?: string[]
     }
     return Object.entries(properties).map(([name, property]) => ({
       name,
-      in: place,
-      required: place === 'path' || required.includes(name),
+      in: location,
+      required: location === 'path' || required.includes(name),
       ...(typeof property['description'] === 'string' ? { description: property['description'] } : {}),
       schema: plain(property),
       example: exampleOf(name, property),

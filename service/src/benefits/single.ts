@@ -40,9 +40,9 @@ export function enrolBenefitOf(
   if (planned && input.consents.length > 0) {
     return { user: { ...asked, updatedAt: now }, events: [], enrolment: planned }
   }
-  const place = placeFor(user, input.name, now, terms)
-  if (isRefusal(place)) return place
-  const { benefit, offer, isFixed, startsAt } = place
+  const opening = openingFor(user, input.name, now, terms)
+  if (isRefusal(opening)) return opening
+  const { benefit, offer, isFixed, startsAt } = opening
   const kept = isSwapLocked(user, now, terms) ? asked : withoutSwapOf(asked, input.name)
   const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
   const enrolment: Enrolment = { ...newEnrolment(asked, terms, fresh), isSingle: true }
@@ -55,14 +55,14 @@ export function enrolBenefitOf(
 }
 
 /** The offer and the start for a benefit that is not held yet, or why it is refused. */
-type Place = {
+type Opening = {
   readonly offer: Offer
   readonly benefit: Benefit
   readonly isFixed: boolean
   readonly startsAt: Instant
 }
 
-function placeFor(user: User, name: string, now: Instant, terms: Terms): Place | Refusal {
+function openingFor(user: User, name: string, now: Instant, terms: Terms): Opening | Refusal {
   const offer = offerOf(terms, user)
   const benefit = openBenefit(terms, name)
   const isFixed = offer?.fixed.includes(name) ?? false
@@ -72,7 +72,7 @@ function placeFor(user: User, name: string, now: Instant, terms: Terms): Place |
   const startsAt = Math.max(now, user.offer?.since ?? now)
   const reasons = reasonsFor('name', judgePick(terms, benefit, startsAt, offer.offer).reasons)
   if (reasons.length > 0) return refuse('ineligible', reasons)
-  // A benefit that is enrolled now need not come by the pending swap: its place is free for it, and the benefit that
+  // A benefit that is enrolled now need not come by the pending swap: its slot is free for it, and the benefit that
   // the swap would have removed stays.
   if (!isFixed && !hasFreeSlot(withoutSwapOf(user, name), offer)) return refuse('slots_exceeded')
   return { offer, benefit, isFixed, startsAt }
@@ -85,7 +85,7 @@ function placeFor(user: User, name: string, now: Instant, terms: Terms): Place |
 export function mayEnrol(user: User, name: string, now: Instant, terms: Terms): boolean {
   const held = heldEnrolment(user, name)
   if (held) return held.state === 'actionrequired' && openBenefit(terms, name) !== undefined
-  return !isRefusal(placeFor(user, name, now, terms))
+  return !isRefusal(openingFor(user, name, now, terms))
 }
 
 /** The user without the pair of a pending swap that would bring this benefit; other pairs stay. */

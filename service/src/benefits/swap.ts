@@ -45,7 +45,7 @@ export function swapBenefitsOf(
 }
 
 /**
- * Returns, for each benefit, whether a swap made now could bring it, into a free place or in exchange for one of the
+ * Returns, for each benefit, whether a swap made now could bring it, into a free slot or in exchange for one of the
  * picks; the function that decides about the swap itself decides here too. A pending swap does not matter, because a
  * new one replaces it whole.
  */

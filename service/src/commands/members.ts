@@ -6,13 +6,13 @@ import { openUserMemory } from '../membership/commands/user-memory.ts'
 import { clockOn } from '../partners/partner.ts'
 import type { Workspace } from './workspace.ts'
 
-type Place = Pick<Workspace, 'database' | 'installation' | 'real'>
+type WorkspacePart = Pick<Workspace, 'database' | 'installation' | 'real'>
 
 /**
  * The context for commands that change users, with the rules and the clocks of the service. It tells a running
  * service nothing of its writes: that compares what it remembers with the database, and its dispatcher looks for new events.
  */
-export function memberContext({ database, installation, real }: Place): ExecutorContext {
+export function memberContext({ database, installation, real }: WorkspacePart): ExecutorContext {
   return {
     ...openTerms({ published: openPublished({ database, real }), real }),
     database,
@@ -24,6 +24,6 @@ export function memberContext({ database, installation, real }: Place): Executor
 }
 
 /** Opens the reader of users for a command. */
-export function openMemberReader(place: Place, context = memberContext(place)): Reader {
-  return openReader({ ...context, memory: openUserMemory(place.real) })
+export function openMemberReader(part: WorkspacePart, context = memberContext(part)): Reader {
+  return openReader({ ...context, memory: openUserMemory(part.real) })
 }

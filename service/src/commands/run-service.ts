@@ -62,18 +62,18 @@ export async function runService(
   beside: Beside = {},
 ): Promise<void> {
   // First of all, so that a refusal here has created nothing.
-  const place = placeOf(input, config)
+  const address = listenAddressOf(input, config)
   // On a machine with much memory V8 lets the heap grow to four times what was alive before it collects; 1.6 times is enough.
   setFlagsFromString('--heap-growing-percent=60')
-  // When most of what a place in the code makes outlives a collection, V8 lets that place make only old objects. During a
+  // When most of what one line of code allocates outlives a collection, V8 lets that line make only old objects. During a
   // burst of load that is true of much that a request makes. Then such objects, and all they refer to, fill the old heap
   // although they are needed for milliseconds, and collecting it took two fifths of the time of a read.
   setFlagsFromString('--no-allocation-site-pretenuring')
   const { log, flush } = openLog(process.stderr, Date.now, config.logLevel)
   // Every way out except a kill passes here, and standard error accepts the text before the process is gone.
   process.on('exit', flush)
-  if (wanted === 'live') checkBaseUrl(place, config, input.flag('insecure-http'))
-  checkConsole(place, config)
+  if (wanted === 'live') checkBaseUrl(address, config, input.flag('insecure-http'))
+  checkConsole(address, config)
   const signIn = config.consoleSignIn === undefined ? undefined : readProviderSettings(config.consoleSignIn)
   const ended = signalled(log, config)
   const dataDir = dataDirOf(input, config)
@@ -86,7 +86,7 @@ export async function runService(
     closers.unshift(() => prepared.deliveryDatabase.close())
     const erasures = await bringErasures(config, prepared)
     await beside.prepare?.(prepared)
-    const service = await listen(place, config, { prepared, owned, erasures, signIn })
+    const service = await listen(address, config, { prepared, owned, erasures, signIn })
     closers.unshift(() => service.close())
     const { startMetricsListener } = await import('../system/metrics-listener.ts')
     const endMetrics = await startMetricsListener(config.metrics, service)
@@ -168,13 +168,13 @@ async function bringErasures(config: Config, prepared: Prepared): Promise<Erasur
   return list
 }
 
-type Place = { readonly host: string; readonly port: number }
+type ListenAddress = { readonly host: string; readonly port: number }
 
 /**
  * Links and cookies are made from the base address, so with plain http they travel unencrypted. Throws OperatorError
  * when other machines could reach the service like that, unless the operator says that this is intended.
  */
-function checkBaseUrl({ host }: Place, config: Config, isInsecureMeant: boolean): void {
+function checkBaseUrl({ host }: ListenAddress, config: Config, isInsecureMeant: boolean): void {
   if (isSecure(config) || isInsecureMeant || host === 'localhost' || isLoopback(host)) return
   throw new OperatorError(
     'ENROLMENT_BASE_URL must be the https address by which people and partners reach the service, since its links and cookies come from it; --insecure-http starts without.',
@@ -185,7 +185,7 @@ function checkBaseUrl({ host }: Place, config: Config, isInsecureMeant: boolean)
  * Throws OperatorError when operators would send their sessions unencrypted, or the console could not know its own host
  * name.
  */
-function checkConsole({ host }: Place, { consolePort, consoleUrl }: Config): void {
+function checkConsole({ host }: ListenAddress, { consolePort, consoleUrl }: Config): void {
   if (consoleUrl?.startsWith('http:') && !isLoopbackName(new URL(consoleUrl).hostname))
     throw new OperatorError('ENROLMENT_CONSOLE_BASE_URL must be https, as people sign in there.')
   if (consolePort === undefined || consoleUrl !== undefined || isLoopbackName(host)) return
@@ -202,8 +202,8 @@ function isSecure({ baseUrl }: Config): boolean {
   return baseUrl?.startsWith('https:') ?? false
 }
 
-/** The place to listen. Throws UsageError on an invalid port. */
-function placeOf(input: Input, config: Config): Place {
+/** The address to listen at. Throws UsageError on an invalid port. */
+function listenAddressOf(input: Input, config: Config): ListenAddress {
   const text = input.text('port')
   if (text !== undefined && !isPort(text))
     throw new UsageError('--port must be a port number from 0 to 65535; see --help.')
@@ -214,7 +214,7 @@ function placeOf(input: Input, config: Config): Place {
 }
 
 async function listen(
-  { host, port }: Place,
+  { host, port }: ListenAddress,
   config: Config,
   context: {
     prepared: Prepared

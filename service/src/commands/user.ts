@@ -184,7 +184,7 @@ const erase: Command = {
         partner,
         userid,
         actor: systemUser(),
-        objects: ({ serviceId }) => serviceId !== known,
+        isRefused: ({ serviceId }) => serviceId !== known,
         alongside: [alongside()],
       })
       if (isRefusal(erased)) throw new OperatorError('This partner has no user of that userid.')

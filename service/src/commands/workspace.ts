@@ -80,25 +80,25 @@ export async function inWorkspace<T>(
   work: (workspace: Workspace) => Promise<T>,
   { schema = 'take' }: { schema?: SchemaUse } = {},
 ): Promise<T> {
-  return onDatabase(input, schema, async place => {
-    await reach(place.database, schema)
-    const { config, dataDir, database, real } = place
-    const keyring = await loadKeyringFor(place.database, {
+  return onDatabase(input, schema, async keyless => {
+    await reach(keyless.database, schema)
+    const { config, dataDir, database, real } = keyless
+    const keyring = await loadKeyringFor(keyless.database, {
       dataDir,
       ...(config.rootKey === undefined ? {} : { rootKey: config.rootKey }),
     })
     const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
-    return recorded(input, { ...place, keyring, installation }, work)
+    return recorded(input, { ...keyless, keyring, installation }, work)
   })
 }
 
 /** Runs a command's work and records it: who, what, on whom, with what result. */
 async function recorded<T>(
   input: Input,
-  place: Omit<Workspace, 'record' | 'alongside' | 'begin'>,
+  keyless: Omit<Workspace, 'record' | 'alongside' | 'begin'>,
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
-  const { database, real } = place
+  const { database, real } = keyless
   const [first = ''] = input.positionals
   const isPartner = isUuid(first)
   let record: Concerning = {}
@@ -116,7 +116,7 @@ async function recorded<T>(
     ...record,
   })
   const workspace: Workspace = {
-    ...place,
+    ...keyless,
     record: more => {
       record = { ...record, ...more }
     },
@@ -161,13 +161,13 @@ export function systemUser(): string {
 }
 
 /** The environment of a command that needs no keys. */
-type KeylessPlace = Omit<Workspace, 'keyring' | 'installation' | 'record' | 'alongside' | 'begin'>
+type KeylessWorkspace = Omit<Workspace, 'keyring' | 'installation' | 'record' | 'alongside' | 'begin'>
 
 /** Runs work on the operator's database without reading keys or the schema; otherwise like `inWorkspace`. */
 export async function onDatabase<T>(
   input: Input,
   schema: SchemaUse,
-  work: (place: KeylessPlace) => Promise<T>,
+  work: (keyless: KeylessWorkspace) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(input.environment)
   const dataDir = dataDirOf(input, config)

@@ -21,13 +21,13 @@ type Platform = {
 
 // In a checkout the example itself is run, so that a change to it shows at the next start; an installed package
 // contains a bundle of it.
-const places = ['../../../examples/gig-platform/platform.mjs', '../gig-platform/platform.mjs'].map(
+const candidates = ['../../../examples/gig-platform/platform.mjs', '../gig-platform/platform.mjs'].map(
   path => new URL(path, import.meta.url),
 )
 
 /** Starts the demo partner's site, or only the receiver when neither the example nor its bundle exists. */
 export async function startSite(service: string, demo: DemoCredentials): Promise<Site> {
-  const example = places.find(place => existsSync(place))
+  const example = candidates.find(candidate => existsSync(candidate))
   if (!example) return { ...(await startReceiver(demo.webhook)), site: undefined }
   const { startPlatform } = (await import(example.href)) as Platform
   return startPlatform({

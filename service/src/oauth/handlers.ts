@@ -34,11 +34,11 @@ export function mountOAuth(app: FastifyInstance, context: OAuthContext): void {
   mountForm(app, context, 'issueToken', async (form, request) => issueToken(context, form, request))
   mountForm(app, context, 'revokeToken', async (form, request) => revokeToken(context, form, request))
   // RFC 8414 §3.1 puts the well-known part before the path of the issuer; the address below that path works as well.
-  const places = new Set([
+  const urls = new Set([
     `${operations.getMetadata.path}${context.basePath}`,
     `${context.basePath}${operations.getMetadata.path}`,
   ])
-  for (const url of places) {
+  for (const url of urls) {
     app.get(url, { config: { operation: operations.getMetadata } }, (_request, reply) => {
       void reply
         .type('application/json; charset=utf-8')

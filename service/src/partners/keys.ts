@@ -23,8 +23,8 @@ export function rewrapped(
 ): Buffer | undefined {
   const { current } = keyring.rootKeys
   if (wrappingKeyId(row.wrapped_key) === current.id) return undefined
-  const place = binding(row.partner_id)
-  return wrapKey(current, unwrapKey(keyring.rootKey, row.wrapped_key, place), place)
+  const bound = binding(row.partner_id)
+  return wrapKey(current, unwrapKey(keyring.rootKey, row.wrapped_key, bound), bound)
 }
 
 /** The partner of a row. Throws when its key was wrapped by a root key that is not in the keyring. */

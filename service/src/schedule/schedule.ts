@@ -178,14 +178,14 @@ function passedOver(failing: ReadonlyMap<string, Failing>, now: number): DueUser
 
 /** Takes one user of each partner in turn, so that a batch of the executor holds a share of every partner. */
 function interleaved(due: readonly DueUser[]): DueUser[] {
-  const places = new Map<string, number>()
+  const counts = new Map<string, number>()
   return due
     .map(user => {
-      const place = places.get(user.partnerId) ?? 0
-      places.set(user.partnerId, place + 1)
-      return { user, place }
+      const index = counts.get(user.partnerId) ?? 0
+      counts.set(user.partnerId, index + 1)
+      return { user, index }
     })
-    .sort((a, b) => a.place - b.place)
+    .sort((a, b) => a.index - b.index)
     .map(({ user }) => user)
 }
 

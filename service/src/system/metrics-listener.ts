@@ -3,14 +3,14 @@ import { OperatorError } from '../operator-error.ts'
 import { processMetrics } from './process-metrics.ts'
 
 /** Where the operator's listener for metrics listens. */
-type MetricsPlace = { readonly host: string; readonly port: number | undefined }
+type MetricsAddress = { readonly host: string; readonly port: number | undefined }
 
 /**
  * Starts the operator's listener with `GET /metrics`, and returns a function that closes it; without a port nothing
  * listens. Throws OperatorError when it cannot listen there.
  */
 export async function startMetricsListener(
-  { host, port }: MetricsPlace,
+  { host, port }: MetricsAddress,
   source: { metrics(): Promise<string> },
 ): Promise<() => Promise<void>> {
   if (port === undefined) return async () => {}

@@ -93,7 +93,7 @@ async function readPage(api: PartnerApi, after: string | undefined): Promise<Eve
 }
 
 /**
- * Reads a page, and repeats that while the service is away; after a restart it continues from the same place. Returns
+ * Reads a page, and repeats that while the service is away; after a restart it continues from the same cursor. Returns
  * `undefined` when the listener is stopped first; throws OperatorError for errors that waiting does not cure.
  */
 async function nextPage(

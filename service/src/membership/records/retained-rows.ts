@@ -17,12 +17,12 @@ export type RetainedRow = {
   readonly keepUntil: Instant
 }
 
-type Place = { readonly serviceId: string; readonly kind: RetainedKind }
+type RecordName = { readonly serviceId: string; readonly kind: RetainedKind }
 
 /** Seals the records of one kind under a fresh key, which the partner's key wraps. */
 export function sealRetained(
   partner: Partner,
-  place: Place,
+  name: RecordName,
   content: unknown,
   keepUntil: Instant,
 ): RetainedRow {
@@ -30,10 +30,10 @@ export function sealRetained(
   const { partnerId } = partner
   return {
     partnerId,
-    ...place,
+    ...name,
     keepUntil,
-    wrappedKey: wrapKey(partner.key, key, bindingOf(partnerId, place, 'key')),
-    sealed: seal(key, JSON.stringify(content), bindingOf(partnerId, place, 'content')),
+    wrappedKey: wrapKey(partner.key, key, bindingOf(partnerId, name, 'key')),
+    sealed: seal(key, JSON.stringify(content), bindingOf(partnerId, name, 'content')),
   }
 }
 
@@ -57,13 +57,13 @@ export type Retained = {
 export async function openRetained(db: Executor, partner: Partner, serviceId: string): Promise<Retained[]> {
   const rows = await readRows(db, partner.partnerId, serviceId)
   return rows.map(row => {
-    const place = { serviceId, kind: row.kind }
+    const name = { serviceId, kind: row.kind }
     const key = unwrapKey(
       id => (id === partner.key.id ? partner.key.key : undefined),
       row.wrapped_key,
-      bindingOf(partner.partnerId, place, 'key'),
+      bindingOf(partner.partnerId, name, 'key'),
     )
-    const content = unseal(key, row.sealed, bindingOf(partner.partnerId, place, 'content'))
+    const content = unseal(key, row.sealed, bindingOf(partner.partnerId, name, 'content'))
     return { ...viewOf(row), records: JSON.parse(content.toString('utf8')) as unknown[] }
   })
 }
@@ -104,6 +104,6 @@ function viewOf(row: Row): Omit<Retained, 'records'> {
   return { kind: row.kind, keptuntil: formatTimestamp(row.keep_until) }
 }
 
-function bindingOf(partnerId: string, { serviceId, kind }: Place, part: 'key' | 'content') {
+function bindingOf(partnerId: string, { serviceId, kind }: RecordName, part: 'key' | 'content') {
   return { purpose: `retained_records.${part} ${kind}`, partnerId, serviceId }
 }
