@@ -7,9 +7,8 @@ import type { Item, OwnedEndpoint } from './owned-endpoint.ts'
 import type { Attempt } from './result.ts'
 
 /**
- * Makes one attempt at a delivery. While new credentials are on trial they are used first, and after a 401 the
- * request is repeated at once with the present ones, in the time that is left for the attempt; the last request is
- * the one that counts. Never rejects.
+ * Makes one attempt at a delivery. New credentials on trial are used first, and after a 401 the request is repeated at
+ * once with the present ones, in the time that is left for the attempt; the last request counts. Never rejects.
  */
 export async function makeAttempt(
   owned: OwnedEndpoint,

@@ -14,14 +14,14 @@ import { openSending, type Sending } from './sending.ts'
 import { openTimers } from './timers.ts'
 import { openWriter } from './writer.ts'
 
-/** What a dispatcher holds right now; all zero after `close`. */
+/** What a dispatcher keeps in memory right now; all zero after `close`. */
 type Inventory = { endpoints: number; underWay: number; unwritten: number; timers: number }
 
 /** Delivers webhooks, together with the dispatchers of other processes on the same database. */
 export type Dispatcher = {
-  /** Reads what is due now, at the endpoints of these partners or at all. */
+  /** Reads what is due now at the endpoints of these partners; without `partnerIds`, at all endpoints. */
   nudge(partnerIds?: ReadonlySet<string>): void
-  /** Finds new, changed and removed endpoints now, and what is due everywhere. */
+  /** Finds new, changed and removed endpoints now, and what is due at all endpoints. */
   refresh(): void
   /** Fulfils when this process has nothing under way and nothing that it could send now. */
   idle(): Promise<void>
@@ -51,7 +51,7 @@ export type DispatcherOptions = {
   readonly endpointSlots?: number
   /** How long a process owns its endpoints without a heartbeat; it beats three times in that time. */
   readonly leaseMs?: number
-  /** About how often this process asks for work that other processes added, while there is work; when idle, the heartbeat finds it. */
+  /** While there is work: how often to ask for what other processes added. When idle, the heartbeat finds it. */
   readonly pollMs?: number
   /** How long `close` waits for attempts under way. */
   readonly graceMs?: number
@@ -61,9 +61,9 @@ export type DispatcherOptions = {
 const BUSY_MS = 30_000
 
 /**
- * Starts a dispatcher, which delivers what is due from then on. It has four parts, which call each other back: leasing
- * keeps this process's part of the endpoints, the due reader reads what is due there, sending makes the attempts, and the
- * writer stores the results. What an endpoint lets the process do is its mode (mode.ts).
+ * Starts a dispatcher, which delivers what is due from then on. It has four parts: leasing decides which endpoints this
+ * process owns, the due reader reads what is due there, sending makes the attempts, and the writer stores the results.
+ * What may be sent to an endpoint depends on its mode (mode.ts).
  */
 export function openDispatcher(context: DispatcherContext, options: DispatcherOptions = {}): Dispatcher {
   const { database, real, log } = context

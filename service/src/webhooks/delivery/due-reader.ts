@@ -12,7 +12,7 @@ import type { Writer } from './writer.ts'
 export type DueReader = {
   /** Reads what is due at the endpoint, as soon as the read that is under way has ended. */
   request(endpoint: OwnedEndpoint): void
-  /** Says that an attempt of this delivery has ended, because a read that is under way may still show it as due. */
+  /** Notes that an attempt of this delivery has ended, because a read that is under way may still return it as due. */
   noteEnded(owned: OwnedEndpoint, item: Item): void
   /** Whether a read is under way or requested. */
   isBusy(): boolean
@@ -28,12 +28,13 @@ const ACTIVE_MS = 30_000
 /** Bounds the cost of one read, and so how long the endpoints that are requested meanwhile wait for it. */
 const ENDPOINTS_AT_ONCE = 256
 
-/** What one read asks for: for which endpoint, and at which generation of its queues. */
+/** What one read asks for, with the endpoint of each ask and the generation of its queues when the read began. */
 type Asked = Map<Ask, { readonly owned: OwnedEndpoint; readonly generation: number }>
 
 /**
  * Opens the reader, which reads all requested endpoints by one statement, one statement at a time. `onFound` is called
- * when something may be sent, `onOutdated` with the endpoints that somebody changed, `onQuiet` when a read has ended.
+ * when something may be sent, `onOutdated` with endpoints that were changed since they were loaded, `onQuiet` when a
+ * read has ended.
  */
 export function openDueReader(context: {
   database: Pick<Database, 'query' | 'layout'>
@@ -136,12 +137,12 @@ export function openDueReader(context: {
   const park = async (rows: readonly DueRow[]): Promise<void> => {
     const parked = rows.flatMap(row => {
       const owned = endpoints.get(row.ask.endpointId)
-      if (!owned || owned.held.has(row.event_id)) return []
+      if (!owned || owned.items.has(row.event_id)) return []
       return [{ ...owned.lease, eventId: row.event_id }]
     })
     if (parked.length === 0) return
     await Promise.all(groupsOf(database, parked).map(rows => writer.write({ kind: 'park', rows })))
-    // The same user's later deliveries are behind them; those of other users may now be read.
+    // Parked deliveries are not returned any more: the next read finds those of other users in their stead.
     for (const row of rows) {
       const owned = endpoints.get(row.ask.endpointId)
       if (owned) wanted.add(owned)

@@ -19,7 +19,7 @@ export type QueuePosition = { readonly dueAt: Instant; readonly eventId: string 
 
 /** A delivery that is due, with the event it carries. */
 export type DueRow = {
-  /** The request of the read that found it. */
+  /** The ask that found it. */
   ask: Ask
   event_id: string
   work: QueueKind
@@ -29,7 +29,7 @@ export type DueRow = {
   created_at: Instant
   /** The version of the endpoint when it was read. */
   version: number
-  /** An earlier event of the same user is still to be delivered there. */
+  /** The endpoint asks for order, and an earlier event of the same user is still to be delivered there. */
   behind: boolean
 }
 
@@ -38,8 +38,8 @@ const NIL = '00000000-0000-0000-0000-000000000000'
 /**
  * Reads the oldest due deliveries for all asks in one statement. It walks the index from the head of each queue and
  * stops at the quota, so its cost grows with the number of asks and not with the backlog. A disabled endpoint has
- * none. Events are joined by the delivery’s own partner and event: joined by the partner of the ask, which repeats, a
- * planner that knows nothing of the table yet prefers to read all events of the partner for each.
+ * none. Events are joined by the delivery's own columns: if they were joined by the partner of the ask, PostgreSQL would
+ * read all events of that partner for each delivery while the table has no statistics.
  */
 export async function readDue(
   db: Pick<Database, 'query' | 'layout'>,
@@ -47,7 +47,7 @@ export async function readDue(
   now: Instant,
 ): Promise<DueRow[]> {
   if (!db.layout.isSpread) return readAsks(db, asks, now)
-  // While a node is away, its partners have nothing due, and no other partner waits for them.
+  // One read for each node: while a node is away, its partners have nothing due, and no other partner waits for it.
   const reads = groupsOf(db, asks).map(group => readAsks(db, group, now))
   const settled = await Promise.allSettled(reads)
   const rows = settled.flatMap(result => (result.status === 'fulfilled' ? result.value : []))
@@ -98,7 +98,7 @@ async function readAsks(
   return found
 }
 
-/** A row names its ask by number: two ids would have to be sent and read for each row. */
+/** A row names its ask by number, because two ids in each row would take longer to send and to parse. */
 type Found = Omit<DueRow, 'ask' | 'work'> & { number: number }
 
 function dueRow(ask: Ask, row: Found): DueRow {

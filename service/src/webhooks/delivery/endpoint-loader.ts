@@ -9,7 +9,7 @@ import { openSecrets } from '../endpoint/secrets.ts'
 type LoadedEndpoint = { readonly endpoint: EndpointRow; readonly credentials: WireCredentials }
 
 /** Reads endpoints with everything needed to send to them. */
-export type Opening = {
+export type EndpointLoader = {
   /**
    * Opens the secrets of these endpoints. One whose secrets cannot be opened is left out, so that it stops no other.
    */
@@ -18,12 +18,12 @@ export type Opening = {
   forgetOthers(ours: ReadonlySet<string>): void
 }
 
-/** Opens the loader. It logs once when an endpoint cannot be opened, and once when it can be again. */
+/** Opens the loader. It logs once when the secrets of an endpoint cannot be opened, and once when they can be again. */
 export function openEndpointLoader(context: {
   database: Database
   directory: Pick<Directory, 'partner'>
   log: Log
-}): Opening {
+}): EndpointLoader {
   const { database, directory, log } = context
   const closed = new Set<string>()
 

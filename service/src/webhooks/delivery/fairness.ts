@@ -61,7 +61,7 @@ const RESERVE = 1 / 4
 /** An endpoint is slow when its attempts usually take longer, or one is taking longer right now. */
 const SLOW_MS = 1000
 
-/** What one visit adds to an endpoint’s account, in milliseconds of a slot: about one attempt. */
+/** What is added to an endpoint's account each time its turn comes, in milliseconds of a slot: about one attempt. */
 const QUANTUM_MS: Readonly<Record<Share, number>> = {
   fresh: 20,
   retry: 20,
@@ -73,7 +73,7 @@ const QUANTUM_MS: Readonly<Record<Share, number>> = {
 /** What the first attempt at an endpoint is charged beforehand. */
 const UNKNOWN_MS = 100
 
-/** Even the fastest attempt costs something. */
+/** The least that an attempt is charged, so that no endpoint sends for nothing. */
 const LEAST_MS = 1
 
 /**
@@ -93,15 +93,15 @@ type EndpointQueue = {
   typicalMs: number | undefined
   /** Oldest first. */
   inFlight: Set<Turn>
-  /** The kind of its last turn while all its deliveries were in one share. */
+  /** The queue of its last turn; used while all its deliveries are in one share. */
   lastQueue: QueueKind
   /** The shares whose rings it is in, as bits. */
   offered: number
 }
 
 /**
- * Deficit round robin in which the cost is the time that a slot is held: while two endpoints both have work, they get
- * the same slot time, whatever their backlogs are. The work per attempt does not grow with the backlogs, and hardly
+ * Deficit round robin in which the cost is the time for which a slot is used: while two endpoints both have work, they
+ * get the same slot time, whatever their backlogs are. The work per attempt does not grow with the backlogs, and hardly
  * with the number of endpoints.
  */
 export function createTurns(slots: number): Turns {
@@ -228,7 +228,7 @@ const AFTER: Readonly<Record<QueueKind, readonly QueueKind[]>> = {
   replay: ['fresh', 'retry', 'replay'],
 }
 
-/** When one share has all deliveries of an endpoint, the kinds of work take turns. */
+/** When all deliveries of an endpoint are in one share, its queues take turns. */
 function nextQueue(queue: EndpointQueue): QueueKind {
   queue.lastQueue = AFTER[queue.lastQueue].find(work => queue.due[work] > 0) ?? 'fresh'
   return queue.lastQueue

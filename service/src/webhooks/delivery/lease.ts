@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
-import type { HeldLease } from './result.ts'
+import type { EndpointLease } from './result.ts'
 
 // A lease names the process that owns an endpoint, for as long as that process lives. To report that it lives, a
 // process writes one row at each heartbeat, however many endpoints it owns. A process that takes over leases of dead
@@ -21,11 +21,11 @@ type Lease = {
 /** The name of an endpoint. */
 export type NamedEndpoint = { readonly partnerId: string; readonly endpointId: string }
 
-/** How this process takes part in sharing the endpoints. */
-export type Share = {
+/** Which process reports that it lives, and for how long at least. */
+export type Heartbeat = {
   readonly dispatcherId: string
   readonly leaseMs: number
-  /** The clock that says what is due. */
+  /** What is due by this instant of real time is found. */
   readonly now: Instant
 }
 
@@ -39,7 +39,7 @@ type FreeEndpoint = NamedEndpoint & {
 /** What a process owns after a heartbeat. */
 export type Owned = {
   readonly leases: readonly Lease[]
-  /** How many endpoints this process should own; it gives up those beyond. */
+  /** How many endpoints this process should own; it gives up what it has beyond that. */
   readonly part: number
   /** Endpoints without an owner that this process should take. */
   readonly free: readonly FreeEndpoint[]
@@ -49,59 +49,63 @@ export type Owned = {
 export const TAKEN_AT_ONCE = 1000
 
 /**
- * Reports that this process lives, and returns what it owns, where something is due there (so that an idle process
- * needs no other query), and what it may take. It no longer owns what is not in the answer. `onAlive` is called when
- * the process lived without a gap: then no other process can have taken what it owns, even if the rest fails. All
- * times of leases are the database’s.
+ * Reports that this process lives, and returns which endpoints it owns, whether something is due at each of them, and
+ * which others it may take. It no longer owns an endpoint that is not in the answer. `onAlive` is called when the former
+ * lease had not ended yet: then no other process can have taken anything, even if the rest of the beat fails. Leases
+ * begin and end by the database's clock.
  */
-export async function beat(database: Database, share: Share, onAlive: () => void): Promise<Owned> {
+export async function beat(database: Database, heartbeat: Heartbeat, onAlive: () => void): Promise<Owned> {
   // On one server both are one transaction, which is most of what an idle process costs. On a cluster they stay apart:
-  // whether a process lives must not depend on the nodes where partners lie.
+  // whether a process lives must not depend on the nodes that store the partners.
   const both = database.layout.isSpread
     ? undefined
     : await database.transaction(async tx => {
-        const [others, read] = await Promise.all([sayAlive(tx, share), readLeases(tx, share)])
+        const [others, read] = await Promise.all([sayAlive(tx, heartbeat), readLeases(tx, heartbeat)])
         return others && { others, read }
       })
-  const others = both?.others ?? (await sayAlive(database, share))
+  const others = both?.others ?? (await sayAlive(database, heartbeat))
   if (others) onAlive()
-  const living = others ?? (await enter(database, share))
-  const { leases, count } = both?.read ?? (await readLeases(database, share))
+  const living = others ?? (await enter(database, heartbeat))
+  const { leases, count } = both?.read ?? (await readLeases(database, heartbeat))
   const part = Math.ceil(count / (living.length + 1))
   const wanted = Math.min(TAKEN_AT_ONCE, part - leases.length)
-  return { leases, part, free: wanted > 0 ? await readFree(database, { share, others: living, wanted }) : [] }
+  return {
+    leases,
+    part,
+    free: wanted > 0 ? await readFree(database, { heartbeat, others: living, wanted }) : [],
+  }
 }
 
 /**
  * Prolongs this process’s life; returns the other living processes, or `undefined` if this one is new or was late.
  */
-async function sayAlive(db: Executor, share: Share): Promise<readonly string[] | undefined> {
+async function sayAlive(db: Executor, heartbeat: Heartbeat): Promise<readonly string[] | undefined> {
   const [row] = await db.query<{ is_alive: boolean; others: string[] }>(sql`
     with alive as (
-      update dispatchers set until = clock_timestamp() + ${share.leaseMs} * interval '1 millisecond'
-      where dispatcher_id = ${share.dispatcherId}::uuid and until > clock_timestamp()
+      update dispatchers set until = clock_timestamp() + ${heartbeat.leaseMs} * interval '1 millisecond'
+      where dispatcher_id = ${heartbeat.dispatcherId}::uuid and until > clock_timestamp()
       returning dispatcher_id
     )
     select exists (select from alive) as is_alive,
       array(select dispatcher_id from dispatchers
-        where until > clock_timestamp() and dispatcher_id <> ${share.dispatcherId}::uuid)::text[] as others`)
+        where until > clock_timestamp() and dispatcher_id <> ${heartbeat.dispatcherId}::uuid)::text[] as others`)
   return row?.is_alive ? row.others : undefined
 }
 
 /** Joins the living processes. Others may have taken what this one owned; a later read shows what is left. */
-async function enter(db: Executor, share: Share): Promise<readonly string[]> {
+async function enter(db: Executor, heartbeat: Heartbeat): Promise<readonly string[]> {
   for (;;) {
     await db.query(sql`
       insert into dispatchers (dispatcher_id, until)
-      values (${share.dispatcherId}::uuid, clock_timestamp() + ${share.leaseMs} * interval '1 millisecond')
+      values (${heartbeat.dispatcherId}::uuid, clock_timestamp() + ${heartbeat.leaseMs} * interval '1 millisecond')
       on conflict (dispatcher_id) do update set until = excluded.until`)
-    const others = await sayAlive(db, share)
+    const others = await sayAlive(db, heartbeat)
     if (others) return others
   }
 }
 
 /** What a process owns, and how many endpoints there are. */
-async function readLeases(db: Executor, share: Share): Promise<{ leases: Lease[]; count: number }> {
+async function readLeases(db: Executor, heartbeat: Heartbeat): Promise<{ leases: Lease[]; count: number }> {
   const rows = await db.query<Omit<Lease, 'endpoint_id'> & { endpoint_id: string | null; count: number }>(sql`
     select own.*, every_one.count
     from (select count(*) as count from webhook_endpoints where deleted_at is null and disabled_at is null) every_one
@@ -109,16 +113,16 @@ async function readLeases(db: Executor, share: Share): Promise<{ leases: Lease[]
       select l.partner_id, l.endpoint_id, l.epoch, w.version,
         exists (select from deliveries d
           where d.partner_id = l.partner_id and d.endpoint_id = l.endpoint_id and d.work = 'fresh'
-            and not d.parked and d.due_at <= ${timestamp(share.now)})
+            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)})
         or exists (select from deliveries d
           where d.partner_id = l.partner_id and d.endpoint_id = l.endpoint_id and d.work = 'retry'
-            and not d.parked and d.due_at <= ${timestamp(share.now)})
+            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)})
         or exists (select from deliveries d
           where d.partner_id = l.partner_id and d.endpoint_id = l.endpoint_id and d.work = 'replay'
-            and not d.parked and d.due_at <= ${timestamp(share.now)}) as has_due
+            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)}) as has_due
       from endpoint_leases l
       join webhook_endpoints w on w.partner_id = l.partner_id and w.endpoint_id = l.endpoint_id
-      where l.owner = ${share.dispatcherId}::uuid and w.deleted_at is null and w.disabled_at is null
+      where l.owner = ${heartbeat.dispatcherId}::uuid and w.deleted_at is null and w.disabled_at is null
     ) own on true`)
   const leases = rows.flatMap(({ count: _, ...row }) =>
     row.endpoint_id === null ? [] : [{ ...row, endpoint_id: row.endpoint_id }],
@@ -128,14 +132,14 @@ async function readLeases(db: Executor, share: Share): Promise<{ leases: Lease[]
 
 async function readFree(
   db: Executor,
-  { share, others, wanted }: { share: Share; others: readonly string[]; wanted: number },
+  { heartbeat, others, wanted }: { heartbeat: Heartbeat; others: readonly string[]; wanted: number },
 ): Promise<FreeEndpoint[]> {
   const rows = await db.query<Omit<Lease, 'version' | 'has_due'> & { owner: string | null }>(sql`
     select w.partner_id, w.endpoint_id, l.owner, coalesce(l.epoch, 0) as epoch
     from webhook_endpoints w
     left join endpoint_leases l on l.partner_id = w.partner_id and l.endpoint_id = w.endpoint_id
     where w.deleted_at is null and w.disabled_at is null
-      and (l.owner is null or l.owner <> all (${[...others, share.dispatcherId]}::uuid[]))
+      and (l.owner is null or l.owner <> all (${[...others, heartbeat.dispatcherId]}::uuid[]))
     limit ${wanted}`)
   return rows.map(({ partner_id: partnerId, endpoint_id: endpointId, owner, epoch }) => ({
     partnerId,
@@ -209,7 +213,7 @@ export async function giveUp(db: Executor, dispatcherId: string): Promise<void> 
 }
 
 /** Whether the lease still holds; if so it is locked until the transaction ends. */
-export async function lockLease(tx: Executor, owner: string, lease: HeldLease): Promise<boolean> {
+export async function lockLease(tx: Executor, owner: string, lease: EndpointLease): Promise<boolean> {
   const rows = await tx.query(sql`
     select 1 from endpoint_leases
     where partner_id = ${lease.partnerId} and endpoint_id = ${lease.endpointId} and epoch = ${lease.epoch}

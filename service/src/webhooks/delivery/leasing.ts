@@ -12,7 +12,7 @@ import { logHealthAction } from './sending.ts'
 import type { Timers } from './timers.ts'
 import type { Writer } from './writer.ts'
 
-/** Holds the leases of this process’s even share of the endpoints. */
+/** Keeps the leases of the endpoints that this process owns: an even share of all endpoints. */
 export type Leasing = {
   /** Sends a heartbeat now, or right after the one that is under way. */
   request(): void
@@ -27,9 +27,9 @@ export type Leasing = {
 }
 
 /**
- * Opens the heartbeat, which beats three times in the life of a lease. A beat also finds the endpoints at which something
- * is due that other processes committed, so that no separate poll is needed: `onDue` is called for each of them, and
- * `onBeat` when the beat is done.
+ * Opens the heartbeat, which beats three times in the life of a lease. A beat also finds out where other processes have
+ * committed something that is due, so that an idle process needs no other query: `onDue` is called for each such endpoint,
+ * and `onBeat` when the beat is done.
  */
 export function openLeasing(context: {
   database: Database
@@ -48,7 +48,7 @@ export function openLeasing(context: {
   onQuiet: () => void
 }): Leasing {
   const { database, endpoints, writer, timers, owner, leaseMs, real, log } = context
-  const opening = openEndpointLoader(context)
+  const loader = openEndpointLoader(context)
   let holdUntil = 0
   let beating: Promise<void> | undefined
   let isWanted = false
@@ -68,15 +68,15 @@ export function openLeasing(context: {
   }
 
   const runBeat = async (): Promise<void> => {
-    const left = endpoints.all().filter(owned => owned.phase === 'leaving' && owned.held.size === 0)
+    const left = endpoints.all().filter(owned => owned.phase === 'leaving' && owned.items.size === 0)
     if (left.length > 0) await leave(database, left)
     const startedAt = performance.now()
-    const share = { dispatcherId: owner, leaseMs, now: real() }
-    // A little earlier than the database sees it, so that nothing begins under a lease that has ended.
+    const heartbeat = { dispatcherId: owner, leaseMs, now: real() }
+    // The process trusts its lease for less time than the database does, so that no attempt begins after its end.
     const holdOn = () => {
       holdUntil = startedAt + leaseMs * 0.9
     }
-    const owned = await beat(database, share, holdOn)
+    const owned = await beat(database, heartbeat, holdOn)
     holdOn()
     const leases = new Map(owned.leases.map(lease => [lease.endpoint_id, lease]))
     for (const owned of endpoints.all())
@@ -86,7 +86,7 @@ export function openLeasing(context: {
       .filter(owned => leases.get(owned.endpointId)?.version !== owned.endpoint.version)
     if (outdated.length > 0) await renew(outdated)
     const taken = owned.free.length > 0 ? await take(database, owner, owned.free) : []
-    opening.forgetOthers(new Set([...owned.leases, ...taken].map(lease => lease.endpoint_id)))
+    loader.forgetOthers(new Set([...owned.leases, ...taken].map(lease => lease.endpoint_id)))
     const fresh = [...taken, ...owned.leases.filter(lease => !endpoints.get(lease.endpoint_id))]
     if (fresh.length > 0) await takeUp(fresh)
     if (owned.free.length === TAKEN_AT_ONCE) isWanted = true
@@ -108,7 +108,7 @@ export function openLeasing(context: {
       endpointId: lease.endpoint_id,
     }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
-    for (const { endpoint, credentials } of await opening.read(ids)) {
+    for (const { endpoint, credentials } of await loader.read(ids)) {
       const owned = ownEndpoint(endpoint, credentials, epochs.get(endpoint.endpoint_id) ?? 0)
       endpoints.add(owned)
       context.onDue(owned)
@@ -116,7 +116,7 @@ export function openLeasing(context: {
   }
 
   const renew = async (changed: readonly OwnedEndpoint[]): Promise<void> => {
-    const found = new Map((await opening.read(changed)).map(one => [one.endpoint.endpoint_id, one]))
+    const found = new Map((await loader.read(changed)).map(one => [one.endpoint.endpoint_id, one]))
     for (const owned of changed) {
       const opened = found.get(owned.endpointId)
       if (!opened) {
@@ -125,7 +125,7 @@ export function openLeasing(context: {
       }
       if (opened.endpoint.url !== owned.endpoint.url) {
         context.outgoing.forget(owned.endpointId)
-        // Attempts under way at the old address do not count at the new one, of which nothing is known yet.
+        // How long attempts at the old address take says nothing about the new one.
         endpoints.turns.forget(owned.endpointId)
       }
       replaceEndpoint(owned, opened.endpoint, opened.credentials)
@@ -141,18 +141,18 @@ export function openLeasing(context: {
       .filter(owned => owned.phase !== 'leaving')
       .slice(part)
     for (const owned of surplus) endpoints.leave(owned)
-    // Endpoints at which no attempt ends are given up at the next heartbeat.
-    if (surplus.some(owned => owned.held.size === 0)) isWanted = true
+    // Where nothing is under way, no ending attempt will request the heartbeat that gives the endpoint up.
+    if (surplus.some(owned => owned.items.size === 0)) isWanted = true
   }
 
-  /** The time for which an endpoint has failed grows even while nothing is due there. */
+  /** Reports or disables endpoints that have failed for long, because that time passes even while nothing is due there. */
   const reviewAll = (mayHaveDue: (owned: OwnedEndpoint) => boolean): void => {
     for (const owned of endpoints.all()) {
       const { health, action } = review(owned.health, real())
       if (action.kind === 'none' || owned.phase === 'leaving') continue
-      // Do not disable an endpoint while deliveries are due there, because this process may have been down; the
-      // attempts at these deliveries decide. While the endpoint has asked for a pause, the time since its first failure
-      // decides.
+      // Do not disable an endpoint while deliveries are due there: the service may have been down, and the next attempts
+      // show whether the endpoint works. While the endpoint itself has asked for a pause, there are no attempts, so it is
+      // disabled when its time is over.
       const isPaused = (owned.pausedUntil ?? 0) > real()
       if (action.kind === 'disable' && mayHaveDue(owned) && !isPaused) continue
       owned.health = health

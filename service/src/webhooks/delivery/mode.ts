@@ -12,8 +12,8 @@ import { type Breaker, failuresLeft, roomOf } from '../endpoint/breaker.ts'
  *          a failure  v  │  └──────────────────── recovering <────written──── releasing
  *                  proving
  *
- * Retry-After and faults on our side lead to `waiting` from every mode, and back. `leaving` may begin at any time and is
- * never left: whoever takes the endpoint next, this process included, begins anew.
+ * Retry-After and faults on our side lead to `waiting` from every mode, and back. `leaving` may begin at any time and
+ * has no way back: the process that takes the endpoint next, which may be this one, begins with `lease taken`.
  */
 type Mode =
   /** No more attempts: the lease is given up once nothing is under way. */
@@ -24,7 +24,7 @@ type Mode =
   | { readonly kind: 'waiting'; readonly until: Instant }
   /** One attempt, of the oldest due delivery, shows whether the endpoint answers again. */
   | { readonly kind: 'probing' }
-  /** It has never accepted anything and has failed: no more attempts at a time than would open its breaker. */
+  /** It has never accepted anything and has failed: at most so many attempts at a time that their failures open its breaker. */
   | { readonly kind: 'proving'; readonly room: number }
   /** After an outage: the number of attempts at a time grows with each success. */
   | { readonly kind: 'recovering'; readonly room: number }
@@ -74,7 +74,7 @@ export function beginLeaving(state: ModeState): void {
   state.phase = 'leaving'
 }
 
-/** Holds all attempts until `endRelease`; an endpoint that is being left stays so. */
+/** Starts no attempts until `endRelease`; changes nothing for an endpoint that is being left. */
 export function beginRelease(state: ModeState): void {
   if (state.phase === 'sending') state.phase = 'releasing'
 }

@@ -6,22 +6,22 @@ import type { Health } from '../endpoint/health.ts'
 import type { Ask, DueRow, QueuePosition } from './due.ts'
 import type { Due, QueueKind } from './fairness.ts'
 import { type ModeState, roomIn } from './mode.ts'
-import type { HealthRecord, HeldLease } from './result.ts'
+import type { EndpointLease, HealthRecord } from './result.ts'
 
-/** A delivery that this process holds: queued, under way, or with a result that is being written. */
+/** A delivery in this process's memory: queued, under way, or with a result that is being written. */
 export type Item = Omit<DueRow, 'ask' | 'behind' | 'version'>
 
 /**
- * How long after it was raised an event may be committed: transactions last for seconds, and clocks differ. Positions
- * older than this are not read again before everything behind them is done.
+ * How long after it was raised an event may be committed: transactions last for seconds, and clocks differ. Nothing new
+ * can appear before a position that is older than this, so the head of such a queue is not read again.
  */
 const LATE_MS = 60_000
-/** How many late commits one read of a head may return; the next read returns the rest. */
+/** How many deliveries that were committed late one read of a head may return; the next read returns the rest. */
 const HEAD_QUOTA = 32
 
 /**
- * A queue as long as this is left out of reads. Otherwise each new event would have the whole queue read again, and
- * never end at an endpoint that accepts nothing.
+ * A queue as long as this is left out of reads. Otherwise each new event for an endpoint that accepts nothing would make
+ * the reader fetch its whole, growing queue again.
  */
 const ENOUGH = 64
 
@@ -32,7 +32,7 @@ export type OwnedEndpoint = {
   readonly partnerId: string
   readonly endpointId: string
   readonly epoch: number
-  readonly lease: HeldLease
+  readonly lease: EndpointLease
   endpoint: EndpointRow
   credentials: WireCredentials
   breaker: Breaker
@@ -53,14 +53,14 @@ export type OwnedEndpoint = {
   readAt: number
   /** Raised when the queues are emptied: the answer to an older read is then ignored. */
   generation: number
-  /** For each queue of which the database has more than was read: the position up to which it was read. */
+  /** For each queue of which the database has more: the position up to which it was read. */
   readonly readUpTo: Record<QueueKind, QueuePosition | undefined>
   /** The queues that were left out of a read since they were last read. */
   readonly passedBy: Record<QueueKind, boolean>
-  /** Everything held, by event; changed by `queueItem` and `letGo` only. */
-  readonly held: Map<string, Item>
-  /** How many of each kind are held. */
-  readonly heldOf: Record<QueueKind, number>
+  /** Everything in memory, by event; changed by `queueItem` and `forgetItem` only. */
+  readonly items: Map<string, Item>
+  /** How many of each kind are in memory. */
+  readonly countOf: Record<QueueKind, number>
 }
 
 /** The state of an endpoint whose lease this process has just taken. */
@@ -85,8 +85,8 @@ export function ownEndpoint(
     queues: { fresh: [], retry: [], replay: [] },
     readUpTo: { fresh: undefined, retry: undefined, replay: undefined },
     passedBy: { fresh: false, retry: false, replay: false },
-    held: new Map(),
-    heldOf: { fresh: 0, retry: 0, replay: 0 },
+    items: new Map(),
+    countOf: { fresh: 0, retry: 0, replay: 0 },
   }
 }
 
@@ -96,7 +96,7 @@ export function replaceEndpoint(
   endpoint: EndpointRow,
   credentials: WireCredentials,
 ): void {
-  // This process wrote the stored state itself, unless a reset has changed it.
+  // What this process knows of the health is newer than what is stored, unless the health was reset.
   if (endpoint.revision !== owned.endpoint.revision) Object.assign(owned, knownOf(endpoint))
   owned.endpoint = endpoint
   owned.credentials = credentials
@@ -117,7 +117,7 @@ function knownOf(endpoint: EndpointRow) {
 /** Forgets the deliveries that wait in memory; the database still has them. */
 export function emptyQueues(owned: OwnedEndpoint): void {
   for (const work of QUEUE_KINDS) {
-    for (const item of owned.queues[work].splice(0)) letGo(owned, item)
+    for (const item of owned.queues[work].splice(0)) forgetItem(owned, item)
     readAgain(owned, work)
   }
 }
@@ -163,11 +163,11 @@ export function asksOf(
   const isProbing = owned.breaker.open !== null
   // While few attempts may be under way, reading far ahead would only fill the memory.
   const quota = isProbing ? 1 : Math.min(options.quota, room * 16)
-  const { partnerId, endpointId, queues, readUpTo, passedBy, heldOf: count } = owned
+  const { partnerId, endpointId, queues, readUpTo, passedBy, countOf: count } = owned
   return QUEUE_KINDS.flatMap(work => {
     const missing = quota - queues[work].length
     const position = readUpTo[work]
-    // A delivery that was parked until its turn came lies before that position.
+    // A delivery that was parked, and whose turn has come, is found before that position.
     const isFromHead = position === undefined || isProbing || owned.endpoint.ordering === 'user'
     if (!isFromHead && options.fromHead && position.dueAt > options.now - LATE_MS)
       return [{ partnerId, endpointId, work, after: undefined, quota: count[work] + HEAD_QUOTA }]
@@ -178,23 +178,22 @@ export function asksOf(
     const after = isFromHead ? undefined : position
     if (after && (missing <= 0 || !isLow(owned, work, quota))) return []
     passedBy[work] = false
-    // Held deliveries are still at the head of the queue and are returned again, so ask for that many more.
+    // A read from the head also returns the deliveries that are in memory already, so ask for that many more.
     return [{ partnerId, endpointId, work, after, quota: after ? missing : missing + count[work] }]
   })
 }
 
-/** Puts a delivery that was read into its queue; false when it is held already. */
-export function queueItem(owned: OwnedEndpoint, item: Item): boolean {
-  if (owned.held.has(item.event_id)) return false
-  owned.held.set(item.event_id, item)
-  owned.heldOf[item.work] += 1
+/** Puts a delivery that was read into its queue, unless it is in memory already. */
+export function queueItem(owned: OwnedEndpoint, item: Item): void {
+  if (owned.items.has(item.event_id)) return
+  owned.items.set(item.event_id, item)
+  owned.countOf[item.work] += 1
   owned.queues[item.work].push(item)
-  return true
 }
 
-/** Forgets a delivery that was held. */
-export function letGo(owned: OwnedEndpoint, item: Item): void {
-  if (owned.held.delete(item.event_id)) owned.heldOf[item.work] -= 1
+/** Forgets a delivery that is not queued. */
+export function forgetItem(owned: OwnedEndpoint, item: Item): void {
+  if (owned.items.delete(item.event_id)) owned.countOf[item.work] -= 1
 }
 
 function enoughOf(quota: number): number {

@@ -18,10 +18,10 @@ export type Disposition =
   /** Another attempt at `dueAt`; `attempts` are spent. */
   | { readonly kind: 'later'; readonly attempts: number; readonly dueAt: Instant; readonly work: QueueKind }
   | { readonly kind: 'dead'; readonly attempts: number }
-  /** Nothing was spent: the row stays as it is. */
+  /** The attempt does not count: the row stays as it is. */
   | { readonly kind: 'unchanged' }
 
-/** The state of an endpoint that its owner stores. */
+/** The part of an endpoint's state that the process which owns it stores. */
 export type HealthRecord = {
   readonly revision: number
   readonly breaker: Breaker
@@ -37,11 +37,15 @@ export type HealthRecord = {
  * The lease under which a process writes about an endpoint. It is the same object each time, so that a batch finds it
  * by identity.
  */
-export type HeldLease = { readonly partnerId: string; readonly endpointId: string; readonly epoch: number }
+export type EndpointLease = {
+  readonly partnerId: string
+  readonly endpointId: string
+  readonly epoch: number
+}
 
-/** The end of one attempt at a delivery, which may have been two requests. */
+/** The result of one attempt at a delivery: one request, or two while new credentials are on trial. */
 export type Result = {
-  readonly lease: HeldLease
+  readonly lease: EndpointLease
   readonly eventId: string
   /** Its number among the attempts at the delivery, from 1. */
   readonly number: number
@@ -50,9 +54,9 @@ export type Result = {
   readonly endedAt: Instant
 }
 
-/** What is to be written of an endpoint itself. */
+/** A change of an endpoint's own state, to be written. */
 export type EndpointChange = {
-  readonly lease: HeldLease
+  readonly lease: EndpointLease
   readonly health: HealthRecord
   /** Disables the endpoint of this version. */
   readonly disable?: { readonly version: number; readonly reason: 'failing' | 'gone'; readonly at: Instant }
@@ -62,7 +66,10 @@ export type EndpointChange = {
  * Which leases still hold, and for which of them the endpoint was disabled: it was not, if the partner changed it in
  * the meantime.
  */
-export type Written = { readonly owned: ReadonlySet<HeldLease>; readonly disabled: ReadonlySet<HeldLease> }
+export type Written = {
+  readonly owned: ReadonlySet<EndpointLease>
+  readonly disabled: ReadonlySet<EndpointLease>
+}
 
 /** A delivery whose turn has not come: an earlier event of its user is still to be delivered. */
-export type Behind = HeldLease & { readonly eventId: string }
+export type Behind = EndpointLease & { readonly eventId: string }

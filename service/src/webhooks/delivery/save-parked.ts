@@ -3,9 +3,10 @@ import { namingPartners, part, sql } from '../../db/sql.ts'
 import type { Behind } from './result.ts'
 
 /**
- * Parks deliveries until the event before them has ended. The statement looks once more for that earlier event, which
- * may have ended meanwhile, and locks its row until the mark is committed, so that it cannot end in between. One process
- * writes results and parkings by turns; the clean-up skips rows that are locked.
+ * Parks deliveries until the earlier delivery to their user has ended. The statement looks for that delivery once more,
+ * because it may have ended meanwhile, and locks its row until the parking is committed, so that it cannot end in
+ * between. No deadlock can follow: a process writes results and parks one after the other, and the clean-up skips rows
+ * that are locked.
  */
 export async function parkDeliveries(
   db: Pick<Database, 'query' | 'layout'>,

@@ -1,12 +1,12 @@
 import type { Database, Executor } from '../../db/database.ts'
-import { namingPartners, nothing, type Part, part, type Query, sql, timestamp } from '../../db/sql.ts'
-import type { Attempt, Disposition, EndpointChange, HeldLease, Result, Written } from './result.ts'
+import { namingPartners, nothing, type Part, part, sql, timestamp } from '../../db/sql.ts'
+import type { Attempt, Disposition, EndpointChange, EndpointLease, Result, Written } from './result.ts'
 
 /**
  * Writes the results of attempts in one statement: the log, the deliveries, the endpoints' health. A process that has lost
  * an endpoint writes nothing for it: the statement locks the row of the lease and compares its epoch. Set `isRepeat` when
- * the first write may have committed; only then are attempts that are in the log already ignored, because checking always
- * costs a tenth of a batch.
+ * the first write may have committed; only then are attempts ignored that are in the log already, because checking makes
+ * a batch a tenth slower.
  */
 export async function writeResults(
   db: Pick<Database, 'query' | 'layout' | 'transaction'>,
@@ -17,12 +17,12 @@ export async function writeResults(
   const { results, changes } = batch
   const leases = numbered([...results, ...changes].map(({ lease }) => lease))
   const rows = await db.query<WrittenRow>(sql`
-    with fence as (${held(leases, owner, noNaming)}),
+    with fence as (${lockedLeases(leases, owner, noNaming)}),
     result as (${resultRows(leases, results)}),
     logged as (${logAttempts(leases, batch, part`where t.lease = any (array(select lease from fence))`)}),
     postponed as (${postpone(noNaming)}),
     ended as (${endDeliveries(noNaming)}),
-    dead_added as (${addDead}),
+    dead_added as (${addDead(part`ended where disposition = 'dead'`)}),
     dead_removed as (${removeDead(noNaming)}),
     unparked as (${unparkNext(noNaming)}),
     health as (${saveHealth(leases, changes, noNaming)}),
@@ -49,7 +49,7 @@ async function writeOnOneNode(tx: Executor, owner: string, batch: Batch): Promis
   const leases = numbered([...results, ...changes].map(({ lease }) => lease))
   const naming = namingPartners(true, leases.partnerIds)
   const rows = await tx.query<WrittenRow & { dead: string[] }>(sql`
-    with fence as (${held(leases, owner, naming)}),
+    with fence as (${lockedLeases(leases, owner, naming)}),
     result as (${resultRows(leases, results)}),
     postponed as (${postpone(naming)}),
     ended as (${endDeliveries(naming)}),
@@ -63,11 +63,11 @@ async function writeOnOneNode(tx: Executor, owner: string, batch: Batch): Promis
     from fence`)
   const written = writtenOf(leases, rows)
   const own = results.filter(({ lease }) => written.owned.has(lease))
-  const dead = new Map(rows.map(row => [leases.held[row.lease - 1], new Set(row.dead)]))
+  const dead = new Map(rows.map(row => [leases.distinct[row.lease - 1], new Set(row.dead)]))
   const given = own.filter(({ lease, eventId }) => dead.get(lease)?.has(eventId))
   await Promise.all([
     own.length > 0 && tx.query(sql`${logAttempts(leases, { ...batch, results: own }, nothing)}`),
-    given.length > 0 && tx.query(addDeadThere(given)),
+    given.length > 0 && tx.query(sql`${addDead(asEnded(given))}`),
   ])
   return written
 }
@@ -75,39 +75,39 @@ async function writeOnOneNode(tx: Executor, owner: string, batch: Batch): Promis
 type WrittenRow = { lease: number; is_disabled: boolean }
 
 function writtenOf(leases: Leases, rows: readonly WrittenRow[]): Written {
-  const named = (found: typeof rows) => new Set(found.flatMap(row => leases.held[row.lease - 1] ?? []))
+  const named = (found: typeof rows) => new Set(found.flatMap(row => leases.distinct[row.lease - 1] ?? []))
   return { owned: named(rows), disabled: named(rows.filter(row => row.is_disabled)) }
 }
 
-/** The leases of a batch, each once. Rows name a lease by its number, which is shorter than two ids. */
+/** The leases of a batch, each once. Rows refer to a lease by its number, which is shorter than two ids. */
 type Leases = {
-  readonly held: readonly HeldLease[]
+  readonly distinct: readonly EndpointLease[]
   readonly partnerIds: string
   readonly endpointIds: string
   readonly epochs: string
-  /** The numbers of these leases, counted from 1. */
-  numbersOf(rows: readonly { readonly lease: HeldLease }[]): string
+  /** The number of each row's lease, counted from 1. */
+  numbersOf(rows: readonly { readonly lease: EndpointLease }[]): string
 }
 
-/** Adds to a statement which partners a column may name; see `namingPartners`. */
+/** The condition that limits a column to the partners of the batch; see `namingPartners`. */
 type Naming = (column: Part) => Part
 
 const noNaming: Naming = () => nothing
 
-function numbered(leases: readonly HeldLease[]): Leases {
-  const held = [...new Set(leases)]
-  const numbers = new Map(held.map((lease, index) => [lease, index + 1]))
+function numbered(leases: readonly EndpointLease[]): Leases {
+  const distinct = [...new Set(leases)]
+  const numbers = new Map(distinct.map((lease, index) => [lease, index + 1]))
   return {
-    held,
-    partnerIds: list(held.map(lease => lease.partnerId)),
-    endpointIds: list(held.map(lease => lease.endpointId)),
-    epochs: list(held.map(lease => lease.epoch)),
+    distinct,
+    partnerIds: list(distinct.map(lease => lease.partnerId)),
+    endpointIds: list(distinct.map(lease => lease.endpointId)),
+    epochs: list(distinct.map(lease => lease.epoch)),
     numbersOf: rows => list(rows.map(({ lease }) => numbers.get(lease) ?? 0)),
   }
 }
 
-/** Locks the leases that this process still holds; the result is written for these only. */
-function held({ partnerIds, endpointIds, epochs }: Leases, owner: string, naming: Naming): Part {
+/** Locks the leases that this process still has; results are written for these only. */
+function lockedLeases({ partnerIds, endpointIds, epochs }: Leases, owner: string, naming: Naming): Part {
   return part`
     select l.partner_id, l.endpoint_id, mine.lease
     from endpoint_leases l
@@ -137,7 +137,7 @@ function resultRows(leases: Leases, results: readonly Result[]): Part {
     where r.lease = any (array(select lease from fence))`
 }
 
-/** Adds the attempts to the log; `only` chooses among them. */
+/** Adds the attempts to the log; `only` is a condition on them, or nothing. */
 function logAttempts(leases: Leases, batch: Omit<Batch, 'changes'>, only: Part): Part {
   const logged = batch.results.flatMap(({ lease, eventId, number, attempts }) =>
     attempts.map(attempt => ({ lease, eventId, number, attempt, outcome: attempt.outcome })),
@@ -190,24 +190,21 @@ function endDeliveries(naming: Naming): Part {
       result.disposition, result.attempts, result.died_at`
 }
 
-/** Keeps those that were given up, for a replay. */
-const addDead = part`
-  insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
-  select partner_id, event_id, endpoint_id, attempts, 'attempts', died_at from ended where disposition = 'dead'
-  on conflict (partner_id, event_id, endpoint_id) do update
-    set attempts = excluded.attempts, reason = excluded.reason, died_at = excluded.died_at`
+/** Keeps deliveries that were given up, for a replay. */
+function addDead(given: Part): Part {
+  return part`
+    insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
+    select partner_id, event_id, endpoint_id, attempts, 'attempts', died_at from ${given}
+    on conflict (partner_id, event_id, endpoint_id) do update
+      set attempts = excluded.attempts, reason = excluded.reason, died_at = excluded.died_at`
+}
 
-/** The same for deliveries that are known to have ended so. */
-function addDeadThere(given: readonly Result[]): Query {
-  return sql`
-  insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
-  select partner_id, event_id, endpoint_id, attempts, 'attempts', died_at
-  from unnest(${list(given.map(({ lease }) => lease.partnerId))}::uuid[], ${list(given.map(r => r.eventId))}::uuid[],
-    ${list(given.map(({ lease }) => lease.endpointId))}::uuid[],
+/** Results as rows with those columns of `ended` that `addDead` reads. */
+function asEnded(given: readonly Result[]): Part {
+  return part`unnest(${list(given.map(({ lease }) => lease.partnerId))}::uuid[],
+    ${list(given.map(r => r.eventId))}::uuid[], ${list(given.map(({ lease }) => lease.endpointId))}::uuid[],
     ${list(given.map(r => attemptsOf(r.disposition)))}::integer[],
-    ${list(given.map(r => timestamp(r.endedAt)))}::timestamptz[]) as ended (partner_id, event_id, endpoint_id, attempts, died_at)
-  on conflict (partner_id, event_id, endpoint_id) do update
-    set attempts = excluded.attempts, reason = excluded.reason, died_at = excluded.died_at`
+    ${list(given.map(r => timestamp(r.endedAt)))}::timestamptz[]) as ended (partner_id, event_id, endpoint_id, attempts, died_at)`
 }
 
 /** Forgets that a delivery was given up, once a replay of it was delivered. */
@@ -257,7 +254,7 @@ function saveHealth(leases: Leases, changes: readonly EndpointChange[], naming: 
       and h.revision = c.revision`
 }
 
-/** Disables endpoints, unless the partner has changed them meanwhile. A repeat finds what the first write did. */
+/** Disables endpoints, unless the partner has changed them meanwhile. A repeat returns those that the first write disabled. */
 function disableEndpoints(leases: Leases, changes: readonly EndpointChange[], naming: Naming): Part {
   return part`
     update webhook_endpoints w
@@ -273,12 +270,12 @@ function disableEndpoints(leases: Leases, changes: readonly EndpointChange[], na
     returning c.lease`
 }
 
-/** An array of values that need no quoting: the driver would look through each of them for it. An empty text is null. */
+/** An array literal of values that need no quoting, for which the driver would search each of them. An empty text is null. */
 function list(values: readonly (string | number | null)[]): string {
   return `{${values.map(value => (value === null || value === '' ? 'NULL' : value)).join(',')}}`
 }
 
-/** Bytes as an element of such an array, where a backslash stands twice. */
+/** Bytes as an element of such an array, where a backslash is escaped by another. */
 function bytes(value: Buffer | undefined): string | null {
   return value === undefined ? null : `\\\\x${value.toString('hex')}`
 }

@@ -12,9 +12,9 @@ import type { WebhookMetrics } from './metrics.ts'
 import { beginRelease, endRelease } from './mode.ts'
 import {
   emptyQueues,
+  forgetItem,
   healthOf,
   type Item,
-  letGo,
   type OwnedEndpoint,
   readAgain,
   runsLow,
@@ -28,7 +28,7 @@ import type { Receipt, Writer } from './writer.ts'
 export type Sending = {
   /** Starts as many attempts as there are turns for. */
   pump(): void
-  /** How many attempts are under way; an attempt is under way until its result is written. */
+  /** How many attempts are under way: those whose result is not written yet. */
   underWay(): number
   /** Fulfils when no attempt is under way. */
   ended(): Promise<void>
@@ -55,8 +55,8 @@ type SendingContext = {
 }
 
 /**
- * How many results may wait to be written, for each slot; after a crash they are sent again. The next batch gathers
- * while one is written: with room for little more than one batch, sending paused in between.
+ * How many results may wait to be written, for each slot; after a crash their deliveries are sent again. With a smaller
+ * number sending would pause while a batch is written, because the next batch gathers meanwhile.
  */
 const UNWRITTEN = 4
 
@@ -90,14 +90,13 @@ export function openSending(context: SendingContext): Sending {
         if (owned) endpoints.offer(owned)
       }
     }
-    // After the turns are divided: they may have emptied a queue that has room again, and perhaps no attempt ends for
-    // long.
+    // Queues that these turns have emptied are read again now, not when an attempt ends, which may take long.
     for (const owned of changed) if (runsLow(owned, endpoints.quota())) dueReader.request(owned)
     for (const { owned, item, turn } of starting) void begin(owned, item, turn)
     context.onQuiet()
   }
 
-  /** Many attempts of few endpoints end in one turn of the event loop: their endpoints are pumped once. */
+  /** Pumps once for all attempts that end in one turn of the event loop, because many of them are at the same endpoints. */
   const pumpSoon = (owned: OwnedEndpoint) => {
     if (touched.size === 0) queueMicrotask(pumpSafely)
     touched.add(owned)
@@ -123,11 +122,11 @@ export function openSending(context: SendingContext): Sending {
     else over()
   }
 
-  /** A fault of our own code: the delivery is as before. */
+  /** After a fault in our own code: the delivery's row stays as it was, and is read again later. */
   const breakOff = (owned: OwnedEndpoint, item: Item, error: unknown) => {
     log('webhook_failed', describeCause(error))
     pauseAfterOwnFault(owned, real())
-    letGo(owned, item)
+    forgetItem(owned, item)
     pumpSoon(owned)
   }
 
@@ -170,7 +169,7 @@ export function openSending(context: SendingContext): Sending {
     }
     pumpSoon(owned)
     if (isStopped(assessment)) return undefined
-    // Before the success is stored: after a crash in between, the endpoint is probed again.
+    // Before the success is stored, so that after a crash in between the next probe releases them again.
     if (applied.outage !== undefined) await release(owned, applied.outage)
     return { owned, item, requests, applied, change, wasOwned }
   }
@@ -205,12 +204,12 @@ export function openSending(context: SendingContext): Sending {
   /** Continues once a result is written. */
   const goOn = ({ owned, item, applied, change, wasOwned }: Ended, { isOwned, isDisabled }: Receipt) => {
     dueReader.noteEnded(owned, item)
-    letGo(owned, item)
+    forgetItem(owned, item)
     if (!isOwned && wasOwned && endpoints.isOwned(owned)) endpoints.leave(owned)
     const isTold = change?.disable ? isDisabled : isOwned && applied.action.kind === 'notice'
     if (isTold) logHealthAction(log, owned, applied.action)
     if (endpoints.isOwned(owned)) lookOn(owned, item, applied)
-    // Attempts may have waited for room among the results to be written.
+    // Attempts may have waited because too many results were still to be written.
     pumpSoon(owned)
   }
 
@@ -234,15 +233,15 @@ export function openSending(context: SendingContext): Sending {
   }
 
   const lookOn = (owned: OwnedEndpoint, item: Item, { disposition }: AppliedOutcome) => {
-    if (owned.phase === 'leaving' && owned.held.size === 0) context.onLeft()
+    if (owned.phase === 'leaving' && owned.items.size === 0) context.onLeft()
     if (disposition.kind === 'later') noteDue(owned, disposition.dueAt)
-    // Its row is still due, and lies before the position that was read last.
+    // Its row is still due, and is found before the position up to which the queue was read.
     if (disposition.kind === 'unchanged') readAgain(owned, item.work)
     const mayFreeAnother = disposition.kind === 'unchanged' || owned.endpoint.ordering === 'user'
     if (mayFreeAnother) dueReader.request(owned)
   }
 
-  /** Sets a timer for a retry that this process wrote, so that it need not wait for the next read. */
+  /** Sets a timer for a retry that this process has scheduled, so that it need not wait for the next heartbeat. */
   const noteDue = (owned: OwnedEndpoint, at: Instant) => {
     const name = `due ${owned.endpointId}`
     const known = dueTimes.get(owned)

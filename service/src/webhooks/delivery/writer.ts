@@ -6,7 +6,7 @@ import type { Directory } from '../../partners/directory.ts'
 import { type Outage, releaseAttempted } from '../endpoint/release.ts'
 import { sealAnswers } from './answers.ts'
 import { lockLease } from './lease.ts'
-import type { Behind, EndpointChange, HeldLease, Result, Written } from './result.ts'
+import type { Behind, EndpointChange, EndpointLease, Result, Written } from './result.ts'
 import { parkDeliveries } from './save-parked.ts'
 import { writeResults } from './save-results.ts'
 
@@ -15,7 +15,7 @@ export type Entry =
   | { readonly kind: 'result'; readonly result?: Result; readonly change?: EndpointChange | undefined }
   | { readonly kind: 'park'; readonly rows: readonly Behind[] }
   /** The endpoint has recovered from an outage. */
-  | { readonly kind: 'release'; readonly lease: HeldLease; readonly outage: Outage }
+  | { readonly kind: 'release'; readonly lease: EndpointLease; readonly outage: Outage }
 
 /** Whether the endpoint is still owned (if not, nothing was written), and whether it was disabled. */
 export type Receipt = { readonly isOwned: boolean; readonly isDisabled: boolean }
@@ -23,16 +23,16 @@ export type Receipt = { readonly isOwned: boolean; readonly isDisabled: boolean 
 /** Writes entries. Rejects when the database refuses the entry itself, or is unreachable while the writer stops. */
 export type Writer = {
   write(entry: Entry): Promise<Receipt>
-  /** The same without a promise, for results, because nothing is written as often. `settled` must not throw. */
+  /** The same with a callback, for results: they are written so often that a promise for each costs too much. `settled` must not throw. */
   enqueue(entry: Entry, settled: (receipt: Settled<Receipt>) => void): void
   /** How many entries wait or are being written. */
   pending(): number
-  /** From now on gives up when the database fails. */
+  /** From now on a batch at which the database fails is not repeated. */
   stop(): void
 }
 
 const RETRY_MS = 250
-/** How long a batch gathers: a statement for a hundred results costs hardly more than one for ten. */
+/** How long entries gather before a batch is written: a statement for a hundred results costs hardly more than for ten. */
 const PACE_MS = 10
 
 /**
@@ -50,9 +50,9 @@ export function openWriter(context: {
 
   const run = async (entries: Entry[], isRepeat: boolean): Promise<Written> => {
     const results = entries.flatMap(entry => (entry.kind === 'result' && entry.result ? [entry.result] : []))
-    // Only the newest state of each lease counts. A process may have held two leases of one endpoint, and the older
-    // may have ended.
-    const changes = new Map<HeldLease, EndpointChange>()
+    // Only the newest state under each lease is written. A batch may contain two leases of one endpoint, if the process
+    // lost it and took it again.
+    const changes = new Map<EndpointLease, EndpointChange>()
     for (const entry of entries) {
       if (entry.kind !== 'result' || !entry.change) continue
       const { lease } = entry.change
@@ -113,7 +113,7 @@ export function openWriter(context: {
   }
 }
 
-/** The partner of an entry. Where tables are spread, everything that is parked together belongs to one partner. */
+/** The partner of an entry. The rows of one `park` entry belong to one partner where tables are spread. */
 function partnerOf(entry: Entry): string {
   if (entry.kind === 'park') return entry.rows[0]?.partnerId ?? ''
   if (entry.kind === 'release') return entry.lease.partnerId

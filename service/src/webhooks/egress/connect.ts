@@ -25,7 +25,7 @@ export type ConnectionTrace = Pick<Timings, 'dnsMs' | 'connectMs' | 'tlsMs'> & {
   certificateEndsAt?: number | undefined
 }
 
-/** One slow address must not use up the time for the next one. */
+/** How long one address is tried before the next, so that a slow one does not use up the time of all. */
 const NEXT_ADDRESS_MS = 1000
 
 /**
@@ -85,7 +85,7 @@ function refuseForbidden(
   }
 }
 
-/** How long the list is reused: asking the system costs a tenth of what a connection costs. */
+/** How long the list of this machine's addresses is reused: making it costs a tenth of what a connection costs. */
 const OWN_ADDRESSES_MS = 1000
 let known: { addresses: ReadonlySet<string>; until: number } | undefined
 

@@ -44,17 +44,17 @@ export type Connection = {
 const MAX_HEADER_BYTES = 16 * 1024
 const MAX_BODY_BYTES = 16 * 1024
 /**
- * Counted on the socket, because the other limits count neither interim answers nor reason phrases, chunk extensions
- * and padding.
+ * The most bytes that one answer may have on the socket. The other limits do not count interim answers, reason phrases,
+ * chunk extensions and padding.
  */
 const MAX_ANSWER_BYTES = 64 * 1024
 /**
- * Each chunk costs a call and a buffer, however small it is: 10,000 chunks of one byte take a millisecond from all
- * other endpoints.
+ * The most chunks of a body: each costs a call and a buffer, however small it is, and 10,000 chunks of one byte delay
+ * all other endpoints by a millisecond.
  */
 const MAX_BODY_PIECES = 512
 const SNIPPET_BYTES = 1024
-/** Otherwise a busy connection would never notice that its name has moved to another address. */
+/** How long a connection is used: a busy one would otherwise never notice that its name has moved to another address. */
 const MAX_AGE_MS = 5 * 60_000
 
 /** Prepares a connection to the origin of a URL. `onClose` is called once, when the other side or the age limit ends it. */

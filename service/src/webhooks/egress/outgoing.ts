@@ -112,7 +112,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       try {
         return await connection.post(path, request)
       } catch (error) {
-        // When the endpoint has closed an idle connection, this says nothing about the endpoint's health.
+        // An endpoint may close an idle connection at any time; that is no failure, so the request is sent on a new one.
         const wasStale =
           attempt.reused && !connection.hasHeard() && faultOf(error, 'unexpected').errorClass === 'reset'
         if (!wasStale) throw error

@@ -1,4 +1,4 @@
-/** Looks up the names of endpoints, and tells a name without an answer from name servers without one. */
+/** Looks up the names of endpoints, and finds out whether a failure is due to the name or to our name servers. */
 import { Resolver } from 'node:dns/promises'
 import { isLoopbackName } from './address.ts'
 import { codeOf, Fault } from './outcome.ts'

@@ -1,4 +1,4 @@
-/** The circuit breaker of an endpoint, as pure functions: when it opens, how it probes, and how fast it lets a backlog go. */
+/** The circuit breaker of an endpoint, as pure functions: when it opens, how it probes, and how fast a backlog is sent after it has closed. */
 import { MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Assessment } from './assessment.ts'
 
@@ -100,10 +100,10 @@ function afterProbe(
   open: OpenState,
   { eventId, assessment, startedAt, endedAt }: AttemptResult,
 ): Breaker {
-  // An attempt that began before the breaker opened is not a probe and brings nothing new.
+  // An attempt that began before the breaker was due for a probe decides nothing.
   if (assessment.kind !== 'failed' || startedAt < open.until) return breaker
   if (assessment.blame === 'event' && open.by !== 'event') {
-    // The endpoint answers again and rejects only this event, which must not delay the others.
+    // The endpoint answers again and rejects this event only; the breaker closes, so that the others are not delayed.
     return count({ ...closedBreaker(), window: 1 }, eventId, 'event')
   }
   return { ...breaker, open: opened(Math.min(open.level + 1, OPEN_FOR.length - 1), open.by, endedAt) }

@@ -151,7 +151,7 @@ function rotated(signing: readonly SigningSecret[], secret: string, now: Instant
   return [{ secret, until: null }, ...(previous ? [{ ...previous, until: now + ROTATION_MS }] : [])]
 }
 
-/** Adds credentials: those that were accepted last become the present ones, and the new ones are stored beside them. */
+/** Adds new credentials beside the present ones, which are the last that the endpoint accepted. */
 function withNewPair(
   row: EndpointRow,
   secrets: EndpointSecrets,

@@ -7,11 +7,10 @@ import { mostAttemptsWithin } from './backoff.ts'
 export type Outage = { readonly from: Instant; readonly to: Instant }
 
 /**
- * Makes due what was attempted in an outage, replays too, at the place that its age gives it (contract §10), instead
- * of at its retry date. A delivery with more attempts than fit into the outage failed before it, and keeps its
- * schedule: the endpoint may never accept it, and it would spend all attempts on the outages that it causes.
- * Deliveries without an attempt are due already, and parked ones stay parked, so the cost grows with the attempts
- * made.
+ * Makes the deliveries and replays that failed in an outage due now, in the order of their age (contract §10), instead of
+ * when their next attempt was planned. A delivery with more attempts than fit into the outage has failed before it and
+ * keeps its schedule: the endpoint may never accept it, and would fail again because of it. Deliveries without an attempt
+ * are due already, and parked ones stay parked, so the cost grows with the number of attempts in the outage.
  */
 export async function releaseAttempted(
   db: Executor,

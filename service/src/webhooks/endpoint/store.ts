@@ -106,7 +106,7 @@ export async function markEnabled(db: Executor, named: Named, at: Instant): Prom
     update webhook_endpoints set disabled_at = null, disabled_reason = null, version = version + 1,
       updated_at = ${timestamp(at)}
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
-  // All of its past counts as one outage, so that everything it has rejected is attempted again.
+  // Its whole past is treated as one outage, so that everything it has rejected is attempted again.
   await releaseAttempted(db, named, { from: 0, to: at })
   await resetHealth(db, named, { ...closedBreaker(), window: 1 })
 }

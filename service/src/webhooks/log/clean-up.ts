@@ -16,7 +16,7 @@ const AHEAD_MS = HOUR_MS
 const AT_ONCE = 1000
 /** How many erased users one statement handles; each may have raised many events. */
 const ERASED_AT_ONCE = 100
-/** How long a run may take; users' due changes wait for it. */
+/** How long a run may take, because the schedule applies no due changes meanwhile. */
 const RUN_MS = 2000
 
 /** How much a run removed. */
@@ -97,9 +97,8 @@ async function giveUpOld(db: Executor, partnerId: string, now: Instant): Promise
 }
 
 /**
- * Lets parked deliveries be sent that have no earlier delivery of their user left to wait for. That happens when the
- * earlier delivery is given up by this run, or ends while it runs, and in no other way: so none stays parked beyond the
- * next run.
+ * Unparks deliveries that have no earlier delivery of their user left to wait for: those whose predecessor was given up
+ * by this run, or has ended while it ran.
  */
 async function freeHeads(db: Executor, partnerId: string): Promise<number> {
   const rows = await db.query(sql`

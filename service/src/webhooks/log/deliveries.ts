@@ -43,7 +43,7 @@ export async function listDeliveries(db: Executor, input: DeliveryInput): Promis
     select event_id, eventname, userid from events
     where partner_id = ${partnerId} and event_id = any(${found.map(row => row.event_id)}::uuid[])`)
   const known = new Map(events.map(event => [event.event_id, event]))
-  // A late attempt is kept for longer than its event.
+  // Attempts count from their own time, so those at an event can be kept for longer than the event.
   return found.map(row => {
     const { eventname = '', userid = '' } = known.get(row.event_id) ?? {}
     return { ...row, eventname, userid }
@@ -78,7 +78,7 @@ const reads: Readonly<Record<ListedDelivery['status'], (input: DeliveryInput) =>
     order by d.event_id desc, d.started_at desc, d.attempt_id desc limit ${limit}`,
 }
 
-// Found through the heads of each endpoint's queues: a partner may have a million waiting deliveries.
+// Reads the head of each endpoint's queues by index, because a partner may have a million waiting deliveries.
 function allWaiting(input: DeliveryInput): Query {
   const { partnerId, limit } = input
   const headOf = (work: 'fresh' | 'retry' | 'replay') => part`
@@ -98,7 +98,7 @@ function allWaiting(input: DeliveryInput): Query {
       order by d.due_at, d.event_id limit ${limit}`
 }
 
-// Found by the key of the table, which begins with partner and event.
+// Uses the primary key, which begins with partner and event.
 function waitingOfEvents({ partnerId, limit, ...chosen }: DeliveryInput): Query {
   return sql`
     select d.endpoint_id, d.event_id, d.attempts, d.due_at as at
@@ -108,7 +108,7 @@ function waitingOfEvents({ partnerId, limit, ...chosen }: DeliveryInput): Query 
     order by d.due_at, d.event_id limit ${limit}`
 }
 
-/** Of an endpoint, of certain events, of both, or no condition. */
+/** Conditions on the endpoint and on the events, where they are given. */
 function only({ endpointId, events }: Pick<DeliveryInput, 'endpointId' | 'events'>): Part {
   const ofEndpoint = endpointId === undefined ? nothing : part`and d.endpoint_id = ${endpointId}`
   return events === undefined ? ofEndpoint : part`${ofEndpoint} and d.event_id = any(${events}::uuid[])`

@@ -33,31 +33,31 @@ type LogQuery = {
 const PAGE = 100
 /** How many positions one statement searches for events that fit the filter. */
 const WINDOW = 5000
-/** How long one request searches. */
+/** How long one request searches for events that fit the filter. */
 const PATIENCE_MS = 1000
 /** How far the clocks of two processes may differ when a read is guided by time instead of position. */
 const CLOCKS_DIFFER_MS = DAY_MS
-/** After a restore, the first event of the log is searched among this many events in the order of their ids. */
+/** After a restore, the event at which to start is searched among this many events, in the order of their ids. */
 const FIRST_AMONG = 100_000
 
 /**
- * Reads one page of the log, and the cursor from which to continue. No event ever appears behind a cursor that was
- * returned: whoever adds to a partner's log holds its head until the commit, so positions are committed in order and
- * without a gap. At the end of the log the cursor stays the same, so that a reader can tell that there is no more.
+ * Reads one page of the log, and the cursor from which to continue. No event ever appears at a position that a returned
+ * cursor has passed: a writer locks the head of a partner's log until the commit, so positions are committed in order and without
+ * a gap. At the end of the log the cursor stays the same, so that a reader can tell that there is no more.
  */
 export async function readLog(db: Executor, query: LogQuery): Promise<{ events: EventRow[]; next: Cursor }> {
   const endsAt = performance.now() + PATIENCE_MS
-  const place = await findPlace(db, query)
+  const start = await findStart(db, query)
   const events: Row[] = []
   let next = query.after ?? LOG_START
-  let after = place.position
-  while (after < place.last) {
+  let after = start.position
+  while (after < start.last) {
     const rows = await readWindow(db, query, { after, page: PAGE - events.length })
     events.push(...rows)
     const last = rows.at(-1)
     if (last && events.length === PAGE) return { events, next: cursorAt(last) }
     const end = await findWindowEnd(db, query.partnerId, after)
-    if (!end || end.position >= place.last) return { events, next: last ? cursorAt(last) : next }
+    if (!end || end.position >= start.last) return { events, next: last ? cursorAt(last) : next }
     next = cursorAt(end)
     after = end.position
     if (performance.now() > endsAt) break
@@ -72,12 +72,11 @@ function cursorAt(row: { position: number; event_id: string }): Cursor {
 }
 
 /**
- * The position after which to read, and the last position of the log, in one narrow read. If the log is shorter than
- * the cursor, or another event has the cursor's position, the database was restored to an earlier time and positions
- * are assigned anew. Reading then starts a day before the time in the cursor's id, because clocks may differ by a day;
+ * The position after which to read, and the last position of the log. If that is before the cursor, or another event has
+ * the cursor's position, the database was restored to an earlier time and positions were assigned anew. Reading then starts a day before the time in the cursor's id, because clocks may differ by a day;
  * the reader may get some events again.
  */
-async function findPlace(db: Executor, query: LogQuery): Promise<{ position: number; last: number }> {
+async function findStart(db: Executor, query: LogQuery): Promise<{ position: number; last: number }> {
   const { position, eventId } = query.after ?? LOG_START
   const [head] = await db.query<{ last: number; event_id: string | null }>(sql`
     select h.last, (

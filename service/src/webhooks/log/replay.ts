@@ -82,8 +82,8 @@ function choose(
       join events e using (partner_id, event_id)
       order by d.event_id`)
   }
-  // Deliveries that are due already are left out, because each further request would find them again; parked deliveries
-  // are due.
+  // Deliveries that are due already are left out, or a request that continues would choose them again and never come to
+  // the rest. Parked deliveries count as due.
   return tx.query<Chosen>(sql`
     select d.event_id, e.created_at
     from (
@@ -103,7 +103,7 @@ function choose(
 
 type Wanted = { readonly partnerId: string; readonly endpointId: string; readonly eventId: string }
 
-/** How many `queueAgain` would queue; all are of one partner. */
+/** How many of these deliveries, all of one partner, `queueAgain` would queue. */
 async function countAgain(tx: Executor, rows: readonly Wanted[], now: Instant): Promise<number> {
   const partnerId = rows[0]?.partnerId
   const [found] = await tx.query<{ count: number }>(sql`
@@ -149,7 +149,7 @@ export async function queueAgain(tx: Executor, rows: readonly Wanted[], now: Ins
 }
 
 /**
- * The endpoints that subscribe to an event, or have had it. A test event concerns only the endpoint for which it was
+ * The endpoints that subscribe to an event, or to which it was sent or queued. A test event concerns only the endpoint for which it was
  * raised, whatever others subscribe to.
  */
 export function endpointsFor(
