@@ -1,5 +1,5 @@
 import type { Instant } from '../calendar/calendar.ts'
-import type { Benefit, Naming } from '../catalogue/model.ts'
+import { type Benefit, bySortOrder, type Naming } from '../catalogue/model.ts'
 import { refuseUnknown } from '../membership/requests/known-benefits.ts'
 import {
   type DesignationFault,
@@ -14,7 +14,7 @@ import { because, type Refusal, refuse, refuseField } from '../membership/rules/
 import { type Designation, heldEnrolment, isLive, type User } from '../membership/rules/state.ts'
 import { knownBenefit, offerOf, type Terms } from '../membership/rules/terms.ts'
 
-/** A change of a user that brings one new version of a beneficiary designation. */
+/** A change of a user that adds one version of a beneficiary designation. */
 type NewlyNamed = Changed & { readonly designation: Designation }
 
 /** A benefit that takes beneficiaries, and whether naming them is required. */
@@ -35,7 +35,7 @@ export function namingBenefits(user: User, terms: Terms): readonly NamingBenefit
       const naming = benefit?.beneficiaries ?? (named.includes(name) ? 'optional' : undefined)
       return benefit && naming ? [{ benefit, naming }] : []
     })
-    .sort((a, b) => a.benefit.sortorder - b.benefit.sortorder || (a.benefit.name < b.benefit.name ? -1 : 1))
+    .sort((a, b) => bySortOrder(a.benefit, b.benefit))
 }
 
 /**
@@ -75,11 +75,11 @@ export function nameBeneficiariesOf(user: User, benefit: string, now: Instant, t
 /** Stores the person's answer to the proposal of this version; `undefined` when that proposal no longer waits. */
 export function decideProposalOf(
   user: User,
-  word: { readonly benefit: string; readonly version: number; readonly status: 'confirmed' | 'dropped' },
+  decision: { readonly benefit: string; readonly version: number; readonly status: 'confirmed' | 'dropped' },
   now: Instant,
   terms: Terms,
 ): Changed | undefined {
-  const { benefit, version, status } = word
+  const { benefit, version, status } = decision
   const proposal = proposedDesignation(user, benefit)
   if (proposal?.version !== version) return undefined
   const after = decided(user, proposal, { status, at: now })
@@ -87,7 +87,7 @@ export function decideProposalOf(
   return afterNaming(after, benefit, now, terms)
 }
 
-/** The events name nobody: they say that the user was updated, and which benefit begins. */
+/** The change after beneficiaries were named. Its events say that the user was updated, and which benefit begins; they name nobody. */
 function afterNaming(user: User, benefit: string, now: Instant, terms: Terms): Changed {
   const named: User = { ...user, updatedAt: now }
   const events: Raised[] = [raise(named, 'user_update_successful', now)]

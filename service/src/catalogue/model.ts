@@ -115,6 +115,11 @@ export type Benefit = {
   readonly beneficiaries?: Naming
 }
 
+/** Compares benefits by the order in which they are listed. */
+export function bySortOrder(a: Benefit, b: Benefit): number {
+  return a.sortorder - b.sortorder || (a.name < b.name ? -1 : 1)
+}
+
 /** A package of benefits: those that come with it and those to choose among. */
 export type Offer = {
   readonly offer: string

@@ -5,7 +5,7 @@ import type { View } from './views/model.ts'
 import { renderPage } from './views/page.ts'
 
 const pack = promisify(gzip)
-/** A smaller answer fills as many network packets compressed as plain. */
+/** Compressing an answer of fewer bytes saves no network packet. */
 const worthPacking = 1200
 
 function policyWith(images: string): string {

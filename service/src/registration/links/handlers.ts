@@ -34,7 +34,7 @@ export function linkTokenHandlers(context: LinkContext) {
             )
           return { sessionid, revokedat: formatTimestamp(revokedAt) }
         },
-        // Links outlive every idempotency key, except links that were deleted with their user.
+        // Links are kept for longer than idempotency keys, so a missing one was deleted with its user.
         isErased: async (tx, { sessionid }) => {
           const name = { partnerId: request.caller.partner.partnerId, sessionId: sessionid }
           return (await findSession(tx, name)) === undefined

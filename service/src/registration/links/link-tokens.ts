@@ -15,7 +15,7 @@ import { parseDeepLink } from '../session/deep-link.ts'
 import { sessionSecretId } from '../session/secret-id.ts'
 import { insertLink } from '../session/store.ts'
 
-/** How long a link token lives, by the way in which it reaches the user (contract §11). */
+/** How long a link token can be used, by the way in which it reaches the user (contract §11). */
 const linkLifetimes = {
   embed: 15 * MINUTE_MS,
   hosted: 15 * MINUTE_MS,

@@ -48,7 +48,7 @@ async function pressLink(routes: PageRoutes, exchange: Exchange): Promise<Fastif
   const input = { opener, locale: localeNamed(form.get('locale')) ?? null, withResult: false }
   const opened = await spendLink(context, link, input)
   if (!opened) return ended(routes, exchange)
-  // Set before anything else can fail, so that a browser with the cookie can continue from here.
+  // The cookie is set before anything else can fail, because the token is used up and cannot open the page again.
   reply.header('Set-Cookie', setCookie('session', opened.handle, cookieContext(routes)))
   await beginRegistration(context, { ...link, isOver: false }, request.id)
   return reply.code(303).header('Location', rootOf(context)).send()

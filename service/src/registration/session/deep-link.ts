@@ -1,4 +1,4 @@
-/** The place that a tile leads to (contract §6): a route's name, never a URL. */
+/** Where a tile leads (contract §6): a route's name, never a URL. */
 export type DeepLink = {
   readonly productname: string
   readonly producttype: string

@@ -18,17 +18,17 @@ import {
 const minute = 60_000
 const hour = 60 * minute
 
-/** How long a session lives (contract §11): without activity, and in all. */
+/** How long a session stays open (contract §11): without activity, and in all. */
 export const sessionLifetimes = { idle: 60 * minute, whole: 24 * hour } as const
 /** For how long the browser that used a link may press its button again and join the session that it made. */
 const joinWithin = minute
-/** The last activity is stored at most this often. */
+/** The time of the last activity is stored again only after this time. */
 const touchAfter = 15_000
 
 /** A link whose token is right, whether it can still be used or not. */
 export type Link = { readonly partner: Partner; readonly row: PageSessionRow; readonly token: string }
 
-/** A living session. `isOver`: the session's own cancel has ended it, so that only the outcome may be seen. */
+/** A session that is open. `isOver`: its own cancel has closed it, so that only the confirmation may be seen. */
 export type ActiveSession = {
   readonly partner: Partner
   readonly row: PageSessionRow
@@ -102,7 +102,8 @@ async function joined(context: PageContext, link: Link, opener: string): Promise
 }
 
 /**
- * Derived from values that only this browser and this link have, so that the same browser gets the same handle again.
+ * A handle that is derived from values which only this browser and this link have, so that the same browser gets the
+ * same handle again.
  */
 function handleOf(context: PageContext, link: Link, by: { opener: string; pepper: Buffer }): string {
   return secretFrom(
@@ -117,7 +118,7 @@ export function newOpener(): string {
 }
 
 /**
- * The session of a handle, whether it lives or not. `undefined`: the service never made the handle, or its partner is
+ * The session of a handle, whether it is open or not. `undefined`: the service never made the handle, or its partner is
  * gone.
  */
 export async function findOwn(
@@ -136,7 +137,7 @@ export async function findOwn(
   return partner && partner.disabledAt === undefined ? { partner, row } : undefined
 }
 
-/** The living session of a handle. `undefined`: unknown, revoked, signed out, inactive for too long, or a day old. */
+/** The open session of a handle. `undefined`: unknown, revoked, signed out, inactive for too long, or a day old. */
 export async function findActive(
   context: PageContext,
   handle: string | undefined,
@@ -148,7 +149,7 @@ export async function findActive(
   const isAlive =
     now < (row.last_seen_at ?? 0) + sessionLifetimes.idle &&
     now < (row.spent_at ?? 0) + sessionLifetimes.whole
-  // A cancel ends all sessions of its user; the session that requested it may still show that it was done.
+  // A cancel closes all sessions of its user; the session that requested it may still show the confirmation.
   const isOver = row.revoked_at !== null
   if (!isAlive || row.signed_out_at !== null || (isOver && row.outcome !== 'cancelled')) return undefined
   if (now >= (row.last_seen_at ?? 0) + touchAfter) await touchSession(context.database, nameOf(row), now)

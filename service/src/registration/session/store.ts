@@ -61,7 +61,7 @@ type NewLink = Pick<
   | 'token_expires_at'
 >
 
-/** Names a session as its secrets do. */
+/** The name of a session, which its secrets contain. */
 export type SessionName = { readonly partnerId: string; readonly sessionId: string }
 
 /** Stores a link token. */
@@ -227,8 +227,8 @@ export async function noteBirthdateAgain(
 }
 
 /**
- * How many living links, sessions and results are hashed with each pepper, by the pepper's id. A link lives nine days
- * at most: seven to be opened, one as a session, one for its result.
+ * How many links, sessions and results that can still be used are hashed with each pepper, by the pepper's id. A link
+ * is of use for nine days at most: seven to be opened, one as a session, one for its result.
  */
 export async function sessionsByPepper(db: Executor, now: Instant): Promise<ReadonlyMap<string, number>> {
   const at = timestamp(now)

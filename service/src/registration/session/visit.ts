@@ -48,7 +48,7 @@ export type Visit = {
 }
 
 /**
- * Loads everything for a living session; `undefined` when its user was erased, or the userid belongs to another user by
+ * Loads everything for an open session; `undefined` when its user was erased, or the userid belongs to another user by
  * now.
  */
 export async function openVisit(

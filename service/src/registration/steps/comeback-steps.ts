@@ -41,7 +41,7 @@ function takingBack(from: string, isToDo: (user: User) => boolean): Step {
   const decide: OwnChange['decide'] = ({ user, now, terms }) => {
     if (!isToDo(user)) return 'unchanged'
     const change = reinstateAccount(user, now, terms())
-    // A registration that was begun after the cancel ends with it.
+    // A former member who has begun a new registration gives it up by coming back.
     return isRefusal(change) || isActive(user) ? change : { ...change, documents: { draft: null } }
   }
   return {

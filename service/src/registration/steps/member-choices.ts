@@ -1,5 +1,5 @@
 import { namingBenefits } from '../../accounts/beneficiaries.ts'
-import type { Benefit, Offer } from '../../catalogue/model.ts'
+import { type Benefit, bySortOrder, type Offer } from '../../catalogue/model.ts'
 import { nextBoundary } from '../../membership/rules/boundary.ts'
 import { hasPendingCancel, heldEnrolment, isInForce, isLive } from '../../membership/rules/state.ts'
 import { judgePick, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
@@ -7,7 +7,7 @@ import type { Visit } from '../session/visit.ts'
 import type { MemberPaths } from '../views/parts.ts'
 import type { Refused } from './plans.ts'
 
-/** What a member can add now: benefits for free places, and benefits that only wait for an agreement. */
+/** What a member can add now: benefits for free slots, and benefits that only wait for an agreement. */
 type Addable = {
   readonly selectable: readonly Benefit[]
   /** Those of them that the member already holds and that wait for the agreement. */
@@ -15,7 +15,7 @@ type Addable = {
   /** How many can be ticked at once. */
   readonly slots: number
   readonly refused: readonly Refused[]
-  /** The benefits that would be possible if a place were free. */
+  /** The benefits that would be possible if a slot were free. */
   readonly full: readonly Benefit[]
 }
 
@@ -50,15 +50,15 @@ export function choosableByMember(visit: Visit): Addable {
     } else full.push(benefit)
   }
   return {
-    selectable: inOrder(selectable),
+    selectable: selectable.sort(bySortOrder),
     waiting,
     slots: free + waiting.length + extra,
     refused,
-    full: inOrder(full),
+    full: full.sort(bySortOrder),
   }
 }
 
-/** Whether a swap is possible: there is a pick in force or a free place, and another benefit to have instead. */
+/** Whether a swap is possible: there is a pick in force or a free slot, and another benefit to have instead. */
 function isSwapOpen(visit: Visit): boolean {
   const { user, terms } = visit
   const offer = offerOf(terms, user)
@@ -91,11 +91,7 @@ function namesOf(offer: Offer): readonly string[] {
   return [...new Set([...offer.fixed, ...offer.selectable])]
 }
 
-/** The number of places that a pending swap needs. */
+/** The number of free slots that a pending swap fills. */
 function swapAdds({ user }: Visit): number {
   return user.swap?.pairs.filter(pair => pair.add !== undefined && pair.remove === undefined).length ?? 0
-}
-
-function inOrder(benefits: readonly Benefit[]): Benefit[] {
-  return [...benefits].sort((a, b) => a.sortorder - b.sortorder || (a.name < b.name ? -1 : 1))
 }

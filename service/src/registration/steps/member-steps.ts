@@ -91,7 +91,7 @@ async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): 
   return outcome === 'done' ? { to: pathAfter(lost) } : 'gone'
 }
 
-/** The benefits that a member has, and those that fit into free places. */
+/** The benefits that a member has, and those that fit into free slots. */
 export const memberBenefits: Step = {
   show: (visit, typed) => {
     const offer = offerOf(visit.terms, visit.user)

@@ -1,4 +1,4 @@
-import type { Benefit, Offer } from '../../catalogue/model.ts'
+import { type Benefit, bySortOrder, type Offer } from '../../catalogue/model.ts'
 import {
   isAvailable,
   judgeOfferAt,
@@ -82,12 +82,7 @@ export function planOf(visit: Visit, offer: Offer): Plan {
       refused.push({ benefit, reasons: reasons.map(reason => reason.text[visit.locale]) })
       return []
     })
-  const included = inOrder(admitted(offer.fixed))
-  const selectable = inOrder(admitted(offer.selectable))
+  const included = admitted(offer.fixed).sort(bySortOrder)
+  const selectable = admitted(offer.selectable).sort(bySortOrder)
   return { offer, included, selectable, refused }
-}
-
-/** Benefits in the order of the catalogue. */
-function inOrder(benefits: readonly Benefit[]): Benefit[] {
-  return [...benefits].sort((a, b) => a.sortorder - b.sortorder || (a.name < b.name ? -1 : 1))
 }

@@ -12,7 +12,7 @@ export function choosesPlan(visit: Visit): boolean | 'perhaps' {
   return missingGroups(visit.person).length > 0 ? 'perhaps' : openPlans(visit).length > 1
 }
 
-/** The place of a step in the registration: details, benefits and answers, and a plan if there is a choice. */
+/** The number of a step in the registration: details, benefits and answers, and a plan if there is a choice. */
 export function stepOf(
   visit: Visit,
   step: 'details' | 'plan' | 'benefits' | 'check',

@@ -36,8 +36,8 @@ export function entryOf(visit: Visit): string {
 }
 
 /**
- * The path of a view without a form, for the redirect after a change of language; looked up in our own list, so that it
- * is never another address.
+ * The path of a view without a form, for the redirect after a change of language. It is looked up in a list, so that the
+ * form cannot redirect to an address of its own.
  */
 export function pathOfView(name: string): string {
   return paths.get(name) ?? ''

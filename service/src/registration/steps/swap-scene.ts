@@ -50,7 +50,7 @@ export function sceneOf(visit: Visit): SwapScene | undefined {
   }
 }
 
-/** In force now: a benefit that has not begun cannot be given up in a swap. */
+/** Whether an enrolment is in force now: a benefit that has not begun cannot be given up in a swap. */
 function isStillIn(enrolment: Enrolment, visit: Visit): boolean {
   const now = visit.user.enrolments.find(({ id }) => id === enrolment.id)
   return now?.state === 'enrolled' || now?.state === 'endscheduled'
@@ -66,13 +66,13 @@ function openToSwap(
     : []
 }
 
-/** The places that a person may fill anew: each pick in force, and a free place that the pending swap leaves. */
-export function placesIn(visit: Visit, scene: SwapScene): string[] {
+/** What a new benefit may replace or fill: each pick in force, and `free` for a slot that the pending swap leaves free. */
+export function swappableSlots(visit: Visit, scene: SwapScene): string[] {
   const filled = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined).length
   return [...scene.held.map(({ benefit }) => benefit), ...(scene.freeSlots > filled ? ['free'] : [])]
 }
 
-/** The benefits that may fill a place; those that the pending swap puts elsewhere are taken. */
+/** The benefits that may come for `out`, without those that the pending swap brings for another benefit. */
 export function availableFor(visit: Visit, scene: SwapScene, out: string | undefined): Benefit[] {
   const taken = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined || remove !== out)
   return scene.available.filter(({ name }) => !taken.some(({ add }) => add === name))
@@ -84,7 +84,7 @@ export function wantedIn(visit: Visit, scene: SwapScene, form: URLSearchParams):
   return availableFor(visit, scene, undefined).find(benefit => benefit.name === name)
 }
 
-/** The benefits and places that the form of a swap may name. */
+/** The benefits and free slots that the form of a swap may name. */
 export function allowedIn(scene: SwapScene): Swappable {
   return {
     held: scene.held.map(({ benefit }) => benefit),

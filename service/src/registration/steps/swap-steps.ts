@@ -19,25 +19,25 @@ import {
   allowedIn,
   availableFor,
   comingIn,
-  placesIn,
   type SwapScene,
   sceneOf,
+  swappableSlots,
   wantedIn,
 } from './swap-scene.ts'
 
-/** The first choice: which pick to give up, or a free place to fill. */
+/** The first choice: which pick to give up, or a free slot to fill. */
 export const swap: Step = {
   show: (visit, typed) => {
     const scene = sceneOf(visit)
     if (!scene) return { to: 'overview' }
-    const places = placesIn(visit, scene)
-    const chosen = typed.form.get('out') ?? (places.length === 1 ? places[0] : undefined)
+    const slots = swappableSlots(visit, scene)
+    const chosen = typed.form.get('out') ?? (slots.length === 1 ? slots[0] : undefined)
     const wanted = wantedIn(visit, scene, typed.form)
     return {
       view: 'SWAP',
       page: pageOf(visit),
       held: scene.held.flatMap(enrolment => heldCard(visit, enrolment.benefit) ?? []),
-      hasfreeplace: places.includes('free'),
+      hasfreeslot: slots.includes('free'),
       choosable: availableFor(visit, scene, undefined).length > 0,
       ...(chosen === undefined ? {} : { chosen }),
       ...(wanted ? { wanted: comingCard(visit, scene, wanted) } : {}),
@@ -51,7 +51,7 @@ export const swap: Step = {
   post: (visit, form) => {
     const scene = sceneOf(visit)
     if (!scene || scene.isClosed) return { to: 'swap' }
-    const parsed = parseSwapOut(form, placesIn(visit, scene))
+    const parsed = parseSwapOut(form, swappableSlots(visit, scene))
     if (!parsed.ok) return { errors: parsed.errors }
     const wanted = wantedIn(visit, scene, form)
     const query = new URLSearchParams({ out: parsed.values, ...(wanted ? { in: wanted.name } : {}) })
@@ -63,7 +63,7 @@ export const swap: Step = {
 export const swapChoose: Step = {
   show: (visit, typed) => {
     const scene = sceneOf(visit)
-    const out = scene && parseSwapOut(typed.form, placesIn(visit, scene))
+    const out = scene && parseSwapOut(typed.form, swappableSlots(visit, scene))
     if (!scene || scene.isClosed || !out?.ok) return { to: 'swap' }
     const available = availableFor(visit, scene, out.values)
     if (available.length === 0) return { to: 'swap' }
@@ -81,7 +81,7 @@ export const swapChoose: Step = {
   },
   post: (visit, form) => {
     const scene = sceneOf(visit)
-    const out = scene && parseSwapOut(form, placesIn(visit, scene))
+    const out = scene && parseSwapOut(form, swappableSlots(visit, scene))
     if (!scene || scene.isClosed || !out?.ok) return { to: 'swap' }
     const available = availableFor(visit, scene, out.values).map(({ name }) => name)
     const chosen = parseSwapIn(form, available, out.values === 'free' ? 'free' : 'instead')

@@ -19,8 +19,7 @@ import type { Content } from './layout.ts'
 import type { BeneficiariesEditView, BeneficiariesView } from './model.ts'
 import type { NamingLine } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import type { Texts } from './texts.ts'
-import { beneficiaryTexts } from './texts-beneficiaries.ts'
+import { beneficiaryTexts, type Texts } from './texts.ts'
 
 /** A member's beneficiaries for each benefit, and those that the partner proposes. */
 export function beneficiaries(view: BeneficiariesView): Content {
@@ -119,10 +118,10 @@ ${form(answers, `beneficiaries/${name}`, [
 function personFields(
   answers: Answers,
   row: BeneficiaryRow,
-  place: { readonly at: number; readonly ismany: boolean },
+  position: { readonly at: number; readonly ismany: boolean },
 ): Html {
   const words = beneficiaryTexts(answers.page.locale)
-  const { at, ismany } = place
+  const { at, ismany } = position
   const text = (
     field: 'name' | 'share' | 'contact',
     label: string,

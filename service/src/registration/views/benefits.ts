@@ -9,9 +9,7 @@ import type { BenefitsView } from './model.ts'
 import type { BenefitCard, BenefitStatus, Cost, Worth } from './parts.ts'
 import { priceData, runningTotal } from './running-total.ts'
 import type { Locale, Page } from './surroundings.ts'
-import type { Texts } from './texts.ts'
-import { coverageTexts } from './texts-coverage.ts'
-import { standingTexts } from './texts-standing.ts'
+import { coverageTexts, standingTexts, type Texts } from './texts.ts'
 
 /** The benefits to read about and choose, in groups. */
 export function benefits(view: BenefitsView, texts: Texts): Content {

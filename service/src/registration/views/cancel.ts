@@ -5,8 +5,7 @@ import type { Content } from './layout.ts'
 import { benefitList } from './lists.ts'
 import type { CancelView } from './model.ts'
 import { leavingNotice } from './standing.ts'
-import type { Texts } from './texts.ts'
-import { standingTexts } from './texts-standing.ts'
+import { standingTexts, type Texts } from './texts.ts'
 
 /** What a cancel ends, and when. A pending cancel can be undone here, or be made to take effect at once. */
 export function cancel(view: CancelView, texts: Texts): Content {

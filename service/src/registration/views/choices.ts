@@ -1,6 +1,6 @@
 import type { FieldError } from './faults.ts'
 import type { Parsed } from './form.ts'
-import type { ConsentText, Kept } from './parts.ts'
+import type { ConsentText } from './parts.ts'
 
 /** The benefits that can be chosen and how many of them fit; `required` when the person would otherwise have none. */
 export type Slots = {
@@ -27,23 +27,23 @@ export function parseBenefits(form: URLSearchParams, allowed: Slots): Parsed<rea
   return { ok: true, values: chosen }
 }
 
-/** What can be exchanged: benefits held, benefits to have instead, and free places. */
+/** What can be exchanged: benefits held, benefits to have instead, and free slots. */
 export type Swappable = {
   readonly held: readonly string[]
   readonly available: readonly string[]
   readonly freeslots: number
 }
 
-/** A swap in the terms of the API: `add[i]` replaces `remove[i]`, further adds fill free places. */
+/** A swap in the terms of the API: `add[i]` replaces `remove[i]`, further adds fill free slots. */
 export type SwapChoice = {
   readonly add: readonly string[]
   readonly remove: readonly string[]
 }
 
-/** Reads the benefit to give up, or `free` for a free place; refuses one that cannot be given up. */
-export function parseSwapOut(form: URLSearchParams, places: readonly string[]): Parsed<string> {
+/** Reads the benefit to give up, or `free` for a free slot; refuses one that cannot be given up. */
+export function parseSwapOut(form: URLSearchParams, slots: readonly string[]): Parsed<string> {
   const out = form.get('out') ?? ''
-  if (places.includes(out)) return { ok: true, values: out }
+  if (slots.includes(out)) return { ok: true, values: out }
   return { ok: false, errors: [{ input: 'out', code: 'swap_missing' }], kept: { out } }
 }
 
@@ -51,11 +51,11 @@ export function parseSwapOut(form: URLSearchParams, places: readonly string[]): 
 export function parseSwapIn(
   form: URLSearchParams,
   available: readonly string[],
-  place: 'instead' | 'free',
+  slot: 'instead' | 'free',
 ): Parsed<string> {
   const chosen = form.get('in') ?? ''
   if (available.includes(chosen)) return { ok: true, values: chosen }
-  const missing = place === 'free' ? 'swap_add_missing' : 'swap_in_missing'
+  const missing = slot === 'free' ? 'swap_add_missing' : 'swap_in_missing'
   const code = chosen === '' ? missing : 'benefit_unavailable'
   return { ok: false, errors: [{ input: 'in', code }], kept: { in: chosen } }
 }
@@ -63,24 +63,25 @@ export function parseSwapIn(
 /** Reads a swap; refuses an empty one, the same new benefit twice, and benefits that are not open. */
 export function parseSwap(form: URLSearchParams, allowed: Swappable): Parsed<SwapChoice> {
   const free = Array.from({ length: allowed.freeslots }, (_, at) => `free${at + 1}`)
-  const places = [...allowed.held, ...free]
-  const answers = places
-    .map(place => ({ place, add: form.get(`replace.${place}`) ?? '' }))
+  const slots = [...allowed.held, ...free]
+  const answers = slots
+    .map(slot => ({ slot, add: form.get(`replace.${slot}`) ?? '' }))
     .filter(({ add }) => add !== '')
-  const errors = answers.flatMap(({ place, add }, at): readonly FieldError[] => {
-    const input = `replace.${place}` as const
+  const errors = answers.flatMap(({ slot, add }, at): readonly FieldError[] => {
+    const input = `replace.${slot}` as const
     if (!allowed.available.includes(add)) return [{ input, code: 'benefit_unavailable' }]
     return answers.slice(0, at).some(other => other.add === add) ? [{ input, code: 'swap_twice' }] : []
   })
-  const first = places[0]
+  const first = slots[0]
   if (answers.length === 0 && first !== undefined)
     errors.push({ input: `replace.${first}`, code: 'swap_missing' })
-  if (errors.length > 0) return { ok: false, errors, kept: keptAnswers(answers) }
-  const pairs = answers.filter(({ place }) => allowed.held.includes(place))
-  const adds = answers.filter(({ place }) => !allowed.held.includes(place))
+  if (errors.length > 0)
+    return { ok: false, errors, kept: Object.fromEntries(answers.map(({ slot, add }) => [slot, add])) }
+  const pairs = answers.filter(({ slot }) => allowed.held.includes(slot))
+  const adds = answers.filter(({ slot }) => !allowed.held.includes(slot))
   return {
     ok: true,
-    values: { add: [...pairs, ...adds].map(({ add }) => add), remove: pairs.map(({ place }) => place) },
+    values: { add: [...pairs, ...adds].map(({ add }) => add), remove: pairs.map(({ slot }) => slot) },
   }
 }
 
@@ -119,8 +120,4 @@ export function parseConsents(
   if (errors.length === 0) return { ok: true, values: wanted.map(({ name, version }) => ({ name, version })) }
   const given = wanted.filter(consent => !missing.includes(consent))
   return { ok: false, errors, kept: Object.fromEntries(given.map(({ name }) => [name, 'agreed'])) }
-}
-
-function keptAnswers(answers: readonly { readonly place: string; readonly add: string }[]): Kept {
-  return Object.fromEntries(answers.map(({ place, add }) => [place, add]))
 }

@@ -5,8 +5,7 @@ import type { Coverage } from './coverage-parts.ts'
 import { dayText, instantText } from './format.ts'
 import type { Day } from './parts.ts'
 import type { Locale } from './surroundings.ts'
-import { beneficiaryTexts } from './texts-beneficiaries.ts'
-import { type CoverageTexts, coverageTexts } from './texts-coverage.ts'
+import { beneficiaryTexts, type CoverageTexts, coverageTexts } from './texts.ts'
 
 /** What a person agreed to, in the words that they were shown: kept sealed, and never changed. */
 export type CopyContent = {

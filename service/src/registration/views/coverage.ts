@@ -4,7 +4,7 @@ import { dayText, priceText } from './format.ts'
 import type { BenefitLine, CopyLink, Cost, Day, SwapPair } from './parts.ts'
 import { priceLines, totalLines } from './price.ts'
 import type { Page } from './surroundings.ts'
-import { coverageTexts } from './texts-coverage.ts'
+import { coverageTexts } from './texts.ts'
 
 /** Insurer, waiting period and documents of one benefit; empty when there are none. */
 export function coverageFacts(page: Page, coverage: Coverage | undefined): Slot {

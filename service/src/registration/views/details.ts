@@ -21,8 +21,7 @@ import type { Details, DetailsGroup } from './parts.ts'
 import { lostFields, lostNotice } from './standing.ts'
 import { stateName, stateNames } from './states.ts'
 import type { Page } from './surroundings.ts'
-import type { Texts } from './texts.ts'
-import { standingTexts } from './texts-standing.ts'
+import { standingTexts, type Texts } from './texts.ts'
 
 /** The groups of details in the order they are shown. */
 export const detailsGroups: readonly DetailsGroup[] = ['name', 'dob', 'contact', 'address', 'gender']
@@ -100,12 +99,12 @@ function groupLines(page: Page, texts: Texts, details: Details, group: DetailsGr
   if (group === 'contact') return [details.email ?? '', details.phone ? phoneText(details.phone) : '']
   if (group === 'gender') return [genderText(texts, details.gender ?? '')]
   if (!address) return []
-  const place = [address.city, address.state && stateName(page.locale, address.state)].filter(part => part)
+  const locality = [address.city, address.state && stateName(page.locale, address.state)].filter(part => part)
   return [
     address.addline1,
     address.addline2,
     address.addline3,
-    `${place.join(', ')} ${zipText(address.zipcode)}`.trim(),
+    `${locality.join(', ')} ${zipText(address.zipcode)}`.trim(),
   ]
 }
 

@@ -24,7 +24,7 @@ export function answersOf(
   return { page, texts, errors, kept }
 }
 
-/** A view that asks something: what is wrong with the answers so far, the heading, and the view's own parts. */
+/** A view that asks something: the errors of the answers so far, the heading, and the view's own parts. */
 export function question(answers: Answers, asked: Content): Content {
   return {
     asks: true,
@@ -36,7 +36,7 @@ ${asked.body}`,
   }
 }
 
-/** Choices of which one is taken, each a `radio`, with what is wrong about them. */
+/** Radio buttons as a group, with the error of the choice. */
 export function oneOf(
   answers: Answers,
   input: InputName,

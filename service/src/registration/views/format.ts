@@ -1,7 +1,6 @@
 import type { Cost, Day } from './parts.ts'
 import type { Locale, Page } from './surroundings.ts'
-import type { Texts } from './texts.ts'
-import { coverageTexts } from './texts-coverage.ts'
+import { coverageTexts, type Texts } from './texts.ts'
 
 /** A day in words, such as `December 1, 2026` or `1 de diciembre de 2026`. */
 export function dayText(locale: Locale, day: Day): string {

@@ -20,7 +20,7 @@ export type Content = {
   readonly back?: string
   /** Whether the view needs room for cards side by side. */
   readonly wide?: boolean
-  /** The kind of the view, if a change of language could not determine it again. */
+  /** Which variant of the view this is; the language form posts it where the service could not tell otherwise. */
   readonly kind?: string
   /** What the page's script reports to the embed: data attributes of `main`. */
   readonly signals?: Readonly<Record<string, string>>

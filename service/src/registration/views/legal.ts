@@ -1,6 +1,6 @@
 import { html, type Slot } from '../../http/html.ts'
 import type { Page } from './surroundings.ts'
-import { coverageTexts } from './texts-coverage.ts'
+import { coverageTexts } from './texts.ts'
 
 /**
  * The links to the partner's privacy notice and terms, and the line that names the operator; empty when there are none.

@@ -3,9 +3,7 @@ import { costText, dayText } from './format.ts'
 import { type IconName, icon } from './icons.ts'
 import type { BenefitLine, Cost, MemberPaths } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import type { Texts } from './texts.ts'
-import { beneficiaryTexts } from './texts-beneficiaries.ts'
-import { standingTexts } from './texts-standing.ts'
+import { beneficiaryTexts, standingTexts, type Texts } from './texts.ts'
 
 /** A short list of benefits, each with when it starts or ends and what it costs. */
 export function benefitList(page: Page, texts: Texts, lines: readonly BenefitLine[]): Html {

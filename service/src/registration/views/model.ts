@@ -61,7 +61,7 @@ type Asking = {
 /** The page behind a link: one button, whose POST to `action` uses up the token. */
 export type OpenView = ViewOf<'OPEN'> & {
   readonly action: string
-  /** What the link is for, which decides the words. */
+  /** The purpose of the link, which decides the words. */
   readonly purpose: 'registration' | 'benefits' | 'swap' | 'offerchange'
 }
 
@@ -149,11 +149,11 @@ export type PlanView = ViewOf<'PLAN'> &
     readonly chosen?: string
   }
 
-/** The first choice of a swap: which benefit to give up, or a free place to fill. */
+/** The first choice of a swap: which benefit to give up, or a free slot to fill. */
 export type SwapView = ViewOf<'SWAP'> &
   Asking & {
     readonly held: readonly BenefitCard[]
-    readonly hasfreeplace: boolean
+    readonly hasfreeslot: boolean
     /** Whether there is a benefit to have instead. */
     readonly choosable: boolean
     /** The benefit to give up, or `free`. */
@@ -164,7 +164,7 @@ export type SwapView = ViewOf<'SWAP'> &
     readonly effectiveon: Day
     /** Until when a swap can be made and undone. */
     readonly lockedat: Instant
-    /** The swap that is already pending, and to which a new exchange is added; it can be undone unless `locked`. */
+    /** The swap that is pending already; a new exchange is added to it, and it can be undone unless `locked`. */
     readonly pending: readonly SwapPair[]
     readonly locked: boolean
     /** The last day of all benefits, if they are about to end: no swap is possible then. */
@@ -174,7 +174,7 @@ export type SwapView = ViewOf<'SWAP'> &
 /** The second choice of a swap: the new benefit, beside the one to give up. */
 export type SwapChooseView = ViewOf<'SWAP_CHOOSE'> &
   Asking & {
-    /** The benefit to give up; absent when a free place is filled. */
+    /** The benefit to give up; absent when a free slot is filled. */
     readonly out?: BenefitCard
     readonly available: readonly BenefitCard[]
     readonly chosen?: string

@@ -20,8 +20,7 @@ import type { OfferChangeView, OfferConfirmView } from './model.ts'
 import type { BenefitLine, OfferChoice } from './parts.ts'
 import { leavingNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
-import type { Texts } from './texts.ts'
-import { standingTexts } from './texts-standing.ts'
+import { standingTexts, type Texts } from './texts.ts'
 
 /** The offers to choose from, with the one in force. */
 export function offerChange(view: OfferChangeView, texts: Texts): Content {

@@ -8,10 +8,7 @@ import type { AlreadyEnrolledView, DoneView, LinkEndedView, NoBenefitsView, Prob
 import type { StillToDo, WaitingName } from './parts.ts'
 import { ineligibleNotice, leavingNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
-import type { Texts } from './texts.ts'
-import { beneficiaryTexts } from './texts-beneficiaries.ts'
-import { coverageTexts } from './texts-coverage.ts'
-import { standingTexts } from './texts-standing.ts'
+import { beneficiaryTexts, coverageTexts, standingTexts, type Texts } from './texts.ts'
 import { type Needed, toldWords } from './told.ts'
 
 /** What was done, with its reference, dates and next steps. */

@@ -62,7 +62,7 @@ export type BenefitStatus =
   /** Held already, and chosen in order to do what it waits for: to agree to its terms, or to name a beneficiary. */
   | { readonly kind: 'waiting'; readonly dueon?: Day }
   | { readonly kind: 'unavailable'; readonly reasons: readonly string[] }
-  /** It would be possible, but every place is taken; `swapto` is the path that swaps another benefit for it. */
+  /** It would be possible, but every slot is taken; `swapto` is the path that swaps another benefit for it. */
   | { readonly kind: 'full'; readonly swapto?: string }
   /** It comes with these plans, but not with the person's own. */
   | { readonly kind: 'otherplan'; readonly plans: readonly string[] }
@@ -140,7 +140,7 @@ export type BenefitLine = {
   readonly dueon?: Day
 }
 
-/** A benefit to give up paired with the new one; without `out` the new one fills a free place. */
+/** A benefit to give up paired with the new one; without `out` the new one fills a free slot. */
 export type SwapPair = {
   readonly out?: BenefitLine
   readonly in: BenefitLine
@@ -175,7 +175,7 @@ export type WaitingName = { readonly displayname: string; readonly dueon?: Day }
 
 /** What a member can do now, each by a short path of its own. */
 export type MemberPaths = {
-  /** There is a free place, or a benefit that waits for the person's agreement. */
+  /** There is a free slot, or a benefit that waits for the person's agreement. */
   readonly canadd: boolean
   readonly canswap: boolean
   readonly canchangeoffer: boolean

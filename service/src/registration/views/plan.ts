@@ -7,8 +7,7 @@ import type { PlanView } from './model.ts'
 import type { PlanChoice, PlanPart } from './parts.ts'
 import { totalText } from './price.ts'
 import type { Locale, Page } from './surroundings.ts'
-import type { Texts } from './texts.ts'
-import { coverageTexts } from './texts-coverage.ts'
+import { coverageTexts, type Texts } from './texts.ts'
 
 /** The plans from which a newcomer chooses one: what comes with each, and how much can be chosen. */
 export function plan(view: PlanView, texts: Texts): Content {

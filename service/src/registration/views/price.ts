@@ -1,7 +1,7 @@
 import { priceText } from './format.ts'
 import type { BenefitLine, Cost } from './parts.ts'
 import type { Locale } from './surroundings.ts'
-import { coverageTexts } from './texts-coverage.ts'
+import { coverageTexts } from './texts.ts'
 
 /** The order in which sums are listed by time span; the page's script uses the same order. */
 const SPANS = ['month', 'week', 'once'] as const

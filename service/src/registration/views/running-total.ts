@@ -2,7 +2,7 @@ import { html, type Slot } from '../../http/html.ts'
 import type { BenefitCard, Cost } from './parts.ts'
 import { totalText } from './price.ts'
 import type { Page } from './surroundings.ts'
-import { coverageTexts } from './texts-coverage.ts'
+import { coverageTexts } from './texts.ts'
 
 /** The data at a box with which the page's script adds up prices: cents and time span. */
 export function priceData(cost: Cost): Slot {

@@ -5,8 +5,7 @@ import { icon } from './icons.ts'
 import { notice } from './layout.ts'
 import type { Day, LostCover } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import type { Texts } from './texts.ts'
-import { standingTexts } from './texts-standing.ts'
+import { standingTexts, type Texts } from './texts.ts'
 
 /** Tells a member whose benefits are about to end what is no longer possible, with the button that keeps them. */
 export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer' | 'all'): Html {

@@ -5,9 +5,7 @@ import { emblem, icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
 import { benefitList } from './lists.ts'
 import type { ChallengeView, FrameView, OpenView, StartView } from './model.ts'
-import type { Texts } from './texts.ts'
-import { beneficiaryTexts } from './texts-beneficiaries.ts'
-import { standingTexts } from './texts-standing.ts'
+import { beneficiaryTexts, standingTexts, type Texts } from './texts.ts'
 
 /**
  * The page behind a link. Its form posts without the script to an address of its own, because the answer is a redirect.

@@ -24,14 +24,14 @@ import { leavingNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
 import type { Texts } from './texts.ts'
 
-/** The first choice: which benefit to give up, or a free place to fill. */
+/** The first choice: which benefit to give up, or a free slot to fill. */
 export function swap(view: SwapView, texts: Texts): Content {
-  const { page, held, hasfreeplace, effectiveon, pending, wanted, leaving } = view
+  const { page, held, hasfreeslot, effectiveon, pending, wanted, leaving } = view
   const locked = view.locked && leaving === undefined
   const words = texts.swap
   const on = dayText(page.locale, effectiveon)
   const answers = answersOf(view, texts)
-  const isOpen = view.choosable && !locked && leaving === undefined && (held.length > 0 || hasfreeplace)
+  const isOpen = view.choosable && !locked && leaving === undefined && (held.length > 0 || hasfreeslot)
   return question(answers, {
     title: words.title,
     asks: isOpen,
@@ -46,7 +46,7 @@ ${
   isOpen &&
   form(answers, 'swap', [
     wanted && html`<input type="hidden" name="in" value="${wanted.name}">`,
-    placeChoice(answers, view),
+    slotChoice(answers, view),
     primary(texts.shell.continue),
   ])
 }`,
@@ -103,15 +103,15 @@ ${exchangeSection(page, pairs, effectiveon)}
 ${coverageSection(page, coming)}
 ${namingSection(page, view.naming)}
 ${form(answers, 'swap/confirm', [
-  placesOf(pairs).map(([place, name]) => html`<input type="hidden" name="replace.${place}" value="${name}">`),
+  slotsOf(pairs).map(([slot, name]) => html`<input type="hidden" name="replace.${slot}" value="${name}">`),
   consentFields(answers, consents),
   primary(words.button),
 ])}`,
   })
 }
 
-/** Each pair with its place: the benefit to give up, or a number for each free place. */
-function placesOf(pairs: readonly SwapPair[]): readonly (readonly [place: string, name: string])[] {
+/** What each new benefit replaces or fills: the name of the benefit to give up, or a number for each free slot. */
+function slotsOf(pairs: readonly SwapPair[]): readonly (readonly [slot: string, name: string])[] {
   let free = 0
   return pairs.map(pair => {
     if (!pair.out) free += 1
@@ -141,7 +141,7 @@ function pairList(page: Page, texts: Texts, pairs: readonly SwapPair[], on: stri
 }
 
 /** One question: which benefit to give up. */
-function placeChoice(answers: Answers, view: SwapView): Html {
+function slotChoice(answers: Answers, view: SwapView): Html {
   const words = answers.texts.swap
   const first = view.held[0]?.name ?? 'free'
   return oneOf(answers, 'out', {
@@ -154,7 +154,7 @@ function placeChoice(answers: Answers, view: SwapView): Html {
           checked: card.name === view.chosen,
         }),
       ),
-      view.hasfreeplace &&
+      view.hasfreeslot &&
         radio('out', 'free', {
           id: first === 'free' ? 'out' : 'out-free',
           label: html`<strong>${words.free}</strong><span class="hint">${words.freehint}</span>`,

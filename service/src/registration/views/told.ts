@@ -2,9 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { dayText, deadlineText, namesText } from './format.ts'
 import type { Day } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import type { Texts } from './texts.ts'
-import { standingTexts } from './texts-standing.ts'
-import { type ToldTexts, toldTexts } from './texts-told.ts'
+import { standingTexts, type Texts, type ToldTexts, toldTexts } from './texts.ts'
 
 /** What was done and since when it holds: `from` is a day in the future; without it, it holds now. */
 export type Told =
