@@ -14,17 +14,20 @@ export type Erasure = { readonly serviceId: string; readonly erasedAt: Instant }
 /** An erasure that an operator requests. */
 type AskedErasure = Pick<Command<Erasure>, 'partner' | 'userid' | 'requestId' | 'alongside'> & {
   readonly actor: string
-  /** Objects to erasing the user as found at that moment; absent: the erasure concerns any user with that userid. */
-  readonly objects?: (user: User, now: Instant, terms: Terms) => boolean
+  /**
+   * Whether the user found at that moment must not be erased, for example because it is not the one that the operator saw;
+   * absent: any user with that userid is erased.
+   */
+  readonly isRefused?: (user: User, now: Instant, terms: Terms) => boolean
 }
 
 /**
  * Erases a user for an operator, by the rules of the API. For a user who is already erased it returns when that
- * happened. Refuses `user_not_found`, also when `objects` objects to the user that was found.
+ * happened. Refuses `user_not_found`, also for a user that `isRefused` refuses.
  */
 export async function eraseForOperator(
   executor: CommandExecutor,
-  { objects, actor, ...command }: AskedErasure,
+  { isRefused, actor, ...command }: AskedErasure,
 ): Promise<Erasure | Refusal> {
   const outcome = await executor.submit<Erasure>({
     ...command,
@@ -34,7 +37,7 @@ export async function eraseForOperator(
     decide: ({ member, now, terms }) => {
       const answer = (after: User) => ({ serviceId: after.serviceId, erasedAt: after.erasedAt ?? now })
       const user = member?.user
-      if (user && objects?.(user, now, terms())) return refuse('user_not_found')
+      if (user && isRefused?.(user, now, terms())) return refuse('user_not_found')
       if (user?.status === 'erased') return { answer }
       if (!isKnown(user)) return refuse('user_not_found')
       return { change: eraseAccount(user, now, terms()), answer }

@@ -50,11 +50,8 @@ import type { Clock, Partner } from '../partners/partner.ts'
 import { cancelAccount, createAccount, eraseAccount, updateAccount } from './lifecycle.ts'
 import { reinstateAccount } from './reinstate.ts'
 
-/**
- * The status codes of refusals that are recorded: invalid data and rules. That a user already exists shows in the user
- * itself.
- */
-const tellsOfPerson: ReadonlySet<number> = new Set([400, 422])
+/** Refusals with these statuses are recorded: invalid data (400) and rules that refuse the person (422). */
+const recordedStatuses: ReadonlySet<number> = new Set([400, 422])
 
 /** Creates, fetches, updates, cancels, reinstates and erases users (contract §7). */
 export function accountHandlers(context: {
@@ -72,7 +69,7 @@ export function accountHandlers(context: {
     try {
       return await tryCreate(request)
     } catch (error) {
-      if (error instanceof ServiceError && tellsOfPerson.has(errors[error.code].status)) {
+      if (error instanceof ServiceError && recordedStatuses.has(errors[error.code].status)) {
         const reasons = error.errors.map(({ field, code }) => ({ field, code }))
         const { requestId } = request
         noteRefused(request.caller.partner, request.body.userid, {
@@ -208,7 +205,7 @@ export function accountHandlers(context: {
         return { change, answer: viewErased }
       },
     )
-    // A repeat is listed too, because the listing of the first erasure may have failed.
+    // A repeated erasure is listed, too, because listing the first one may have failed.
     const { partnerId } = request.caller.partner
     await noteErasure({ partnerId, serviceId: erased.serviceid, erasedAt: erased.erasedat })
     return erased

@@ -72,13 +72,11 @@ export function createAccount(user: User, start: Start, now: Instant, terms: Ter
     const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
     created = withEnrolment(created, newEnrolment(created, terms, fresh))
   }
+  const inForce = startsAt <= now
+  // The offer is in force before the events are raised, because they carry the state right after the change.
+  if (inForce) created = { ...created, offer: created.offer && { ...created.offer, inForce } }
   const events: Raised[] = [raise(created, 'enrollment_successful', now)]
-  if (startsAt <= now) {
-    created = { ...created, offer: created.offer && { ...created.offer, inForce: true } }
-    // Events carry the state right after the change: both carry the offer if it is in force at once.
-    events[0] = raise(created, 'enrollment_successful', now)
-    events.push(raise(created, 'offer_activiation_successful', now))
-  }
+  if (inForce) events.push(raise(created, 'offer_activiation_successful', now))
   return { user: created, events }
 }
 
@@ -112,8 +110,8 @@ export function updateAccount(user: User, hasMoved: boolean, now: Instant, terms
 
 /**
  * Judges all cover by the benefits' own rules. A benefit that no longer admits the user ends at the period's end, or is
- * withdrawn if it has not begun; a benefit that admits the user again loses such an end, and has the end again that an
- * operator gave it before. A pending swap is checked again only at its boundary (contract §8).
+ * withdrawn if it has not begun. If it admits the user again before that end, the end is removed, or is again the one that
+ * an operator has set. A pending swap is checked again only at its boundary (contract §8).
  */
 function rejudge(user: User, now: Instant, terms: Terms): User {
   const boundary = boundaryAfter(now, terms.zone)

@@ -27,5 +27,5 @@ export function noteRefusedBodies({
   }
 }
 
-/** Longer texts are no valid userid. */
+/** The longest userid that the API accepts. */
 const LONGEST_USERID = 256

@@ -51,7 +51,7 @@ export function reinstateAccount(user: User, now: Instant, terms: Terms): Reinst
 
 type Moment = { readonly now: Instant; readonly terms: Terms }
 
-/** Benefits that the cancel withdrew wait again as before, unless their place was given away meanwhile. */
+/** Benefits that the cancel withdrew are scheduled again, unless another benefit has taken their slot since. */
 function undoCancel(user: User, cancel: Cancel, { now, terms }: Moment): Reinstated {
   const offer = offerOf(terms, user)
   const active: User = { ...user, cancel: undefined, updatedAt: now }
@@ -62,7 +62,7 @@ function undoCancel(user: User, cancel: Cancel, { now, terms }: Moment): Reinsta
       const benefit = heldTerms(terms, enrolment)
       if (!benefit) return undefined
       const startsAt = Math.max(now, enrolment.startsAt)
-      // Judged with the age at the time of the pick, because time alone takes nothing away.
+      // Judged with the age at the first start: growing older since then costs nobody a benefit.
       const verdict = judgePick(terms, benefit, enrolment.startsAt, enrolment.offer)
       return { benefit, verdict, startsAt, pickedAt: enrolment.pickedAt, version: enrolment.version }
     },
@@ -141,7 +141,7 @@ function restore(user: User, restoring: Restoring): { user: User; notRestored: N
       const fresh = { benefit: found.benefit, offer: offer.offer, isFixed, startsAt: found.startsAt }
       const again = newEnrolment(back, terms, { ...fresh, pickedAt: now })
       const waits = again.state === 'actionrequired' && found.pickedAt < now
-      // Without the cancel, it would have lapsed by now.
+      // It would have lapsed by now if there had been no cancel.
       if (waits && isOverdue(enrolment, now)) {
         notRestored.push({ name, ...lapsedReason })
         continue

@@ -55,7 +55,7 @@ async function bringFiles(
   const addresses = new Map<string, string>()
   for (const mention of parsed.files) {
     const read = await bring(mention, source)
-    if ('refused' in read) problems.push({ ...mention.place, message: read.refused })
+    if ('refused' in read) problems.push({ ...mention.position, message: read.refused })
     else if (read.file) {
       const hash = hashOf(read.file.content)
       brought.set(hash, read.file)

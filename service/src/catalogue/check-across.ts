@@ -2,22 +2,22 @@ import { AVAILABILITY_CODES } from './eligibility.ts'
 import { MAX_AGE } from './model.ts'
 import type { Problem } from './problem.ts'
 import { repeatsIn } from './repeats.ts'
-import type { Sound, WrittenCatalogue, WrittenRule } from './written.ts'
+import type { DeepPartial, WrittenCatalogue, WrittenRule } from './written.ts'
 import type { Path, YamlValue } from './yaml-value.ts'
 
 type Refuse = (path: Path, message: string) => void
-type Written = Sound<WrittenCatalogue>
+type Written = DeepPartial<WrittenCatalogue>
 type Benefit = NonNullable<NonNullable<Written['benefits']>[number]>
 type Offer = NonNullable<NonNullable<Written['offers']>[number]>
-type Rules = readonly (Sound<WrittenRule> | undefined)[]
+type Rules = readonly (DeepPartial<WrittenRule> | undefined)[]
 
 /**
- * The mistakes that no single value shows: values that contradict each other, and names of things that do not exist.
- * Values that are wrong by themselves are `undefined` here.
+ * Mistakes that lie between values: values that contradict each other, and names of things that do not exist. Values that
+ * are wrong by themselves are `undefined` here, because `checkForm` has taken them out.
  */
 export function checkAcross(yaml: YamlValue): Problem[] {
   const problems: Problem[] = []
-  const refuse: Refuse = (path, message) => problems.push({ ...yaml.placeOf(path), message })
+  const refuse: Refuse = (path, message) => problems.push({ ...yaml.positionOf(path), message })
   const written = (yaml.value ?? {}) as Written
   for (const [index, benefit = {}] of (written.benefits ?? []).entries())
     checkBenefit(benefit, (path, message) => refuse(['benefits', index, ...path], message))
@@ -44,14 +44,14 @@ function checkBenefit(benefit: Benefit, refuse: Refuse): void {
     refuse(['cost', 'taken'], 'belongs to a benefit that costs something; delete it')
   if (cost?.taken?.by === 'insurer' && !('insurer' in benefit))
     refuse(['cost', 'taken', 'by'], 'needs an insurer; add one to the benefit')
-  // Otherwise somebody's cover would end as soon as it begins.
+  // Somebody who enrolled at `endsatage` or later would lose cover as soon as it begins.
   const oldest = Math.min(MAX_AGE, ...rules.map(rule => rule?.age?.max ?? MAX_AGE))
   if (oldest >= endsatage)
     refuse(
       ['endsatage'],
       `people of ${endsatage} can still enrol; add an age rule with max: ${endsatage - 1} or less, or raise endsatage`,
     )
-  // Nobody could tell two such documents apart.
+  // People could not tell two documents apart that have the same title, language and states.
   for (const { index } of repeatsIn(
     documents.map(one => JSON.stringify([one?.title?.en, one?.language, one?.states])),
   ))
@@ -103,7 +103,7 @@ function checkNames({ benefits = [], offers = [] }: Written, yaml: YamlValue, re
     index < benefits.length ? ['benefits', index] : ['offers', index - benefits.length]
   const names = [...benefits.map(benefit => benefit?.name), ...offers.map(offer => offer?.offer)]
   for (const { value, index, earlier } of repeatsIn(names)) {
-    const { path, line } = yaml.placeOf(pathOf(earlier))
+    const { path, line } = yaml.positionOf(pathOf(earlier))
     refuse(
       pathOf(index),
       `the name "${value}" is taken by ${path} in line ${line}; benefits and offers share one set of names, choose another`,
@@ -139,7 +139,8 @@ function checkMentions({ benefits = [], offers = [] }: Written, refuse: Refuse):
   for (const [index, offer] of offers.entries()) {
     refuseUnknown('benefit', ['offers', index, 'fixed'], offer?.fixed)
     refuseUnknown('benefit', ['offers', index, 'selectable'], offer?.selectable)
-    // A selectable benefit may show why it is not for this offer; a fixed one that nobody can get is a mistake.
+    // A selectable benefit that its rules close to this offer is shown with the reason. A fixed one would be left out
+    // without a word, so it is a mistake.
     for (const [nth, name] of (offer?.fixed ?? []).entries()) {
       const closing = known.benefit
         .get(name)

@@ -7,8 +7,8 @@ import type { Part } from './schema-parts.ts'
 import { type Path, quote, type YamlValue } from './yaml-value.ts'
 
 /**
- * Every mistake that the schema finds in a catalogue. Wrong values are then `undefined`, so that later checks only see
- * right ones.
+ * Every mistake that the schema finds in a catalogue. Wrong values are then replaced by `undefined`, so that later checks
+ * see only right ones.
  */
 export function checkForm(yaml: YamlValue): Problem[] {
   const errors = errorsIn(yaml.value)
@@ -19,7 +19,7 @@ export function checkForm(yaml: YamlValue): Problem[] {
   return [...new Map(problems.map(problem => [`${problem.path}: ${problem.message}`, problem])).values()]
 }
 
-// Mistakes of a group or a list whose members may be right.
+// Mistakes of a group or a list as a whole: its members may be right, so it is not taken out.
 const OF_GROUPS = new Set([
   'required',
   'additionalProperties',
@@ -52,15 +52,15 @@ function errorsIn(value: unknown): ErrorObject[] {
 
 function takeOut(value: unknown, path: Path): void {
   type Members = Record<string | number, unknown>
-  const holder = path.slice(0, -1).reduce<unknown>((at, step) => (at as Members | undefined)?.[step], value)
+  const holder = path.slice(0, -1).reduce<unknown>((at, key) => (at as Members | undefined)?.[key], value)
   const last = path.at(-1)
   if (last !== undefined) (holder as Members)[last] = undefined
 }
 
-/** `/benefits/0/name` as a list of steps; no name in the schema has a character that such a pointer would escape. */
+/** The path of a JSON pointer such as `/benefits/0/name`; no name in the schema has a character that pointers escape. */
 function pathOf(pointer: string): Path {
-  const steps = pointer.split('/').slice(1)
-  return steps.map(step => (/^\d+$/.test(step) ? Number(step) : step))
+  const parts = pointer.split('/').slice(1)
+  return parts.map(part => (/^\d+$/.test(part) ? Number(part) : part))
 }
 
 function explain(
@@ -70,7 +70,7 @@ function explain(
   const path = pathOf(instancePath)
   if (keyword === 'uniqueItems')
     return repeatsIn(data as string[]).map(({ value, index }) => ({
-      ...yaml.placeOf([...path, index]),
+      ...yaml.positionOf([...path, index]),
       message: `${quote(value)} stands in this list twice; delete one of the two`,
     }))
   const message = MESSAGES[keyword]?.({
@@ -79,7 +79,7 @@ function explain(
     params,
     source: yaml.sourceOf(path),
   })
-  return [{ ...yaml.placeOf(path, params['additionalProperty']), message: message ?? 'does not fit here' }]
+  return [{ ...yaml.positionOf(path, params['additionalProperty']), message: message ?? 'does not fit here' }]
 }
 
 type Found = {

@@ -1,15 +1,15 @@
 import type { Facts } from './eligibility.ts'
 import type { Catalogue, Rule } from './model.ts'
 
-/** Returns the name of the class of facts to which a person belongs. */
+/** Returns the name of the class to which a person's facts belong. */
 type FactClasses = (facts: Omit<Facts, 'offer'>) => string
 
 const known = new WeakMap<Catalogue, FactClasses>()
 
 /**
  * Divides people into classes such that no rule of the catalogue distinguishes two people of one class: a verdict for
- * one of them holds for all. Without classes almost every person would have an own combination of age, state and ZIP
- * code.
+ * one of them holds for all. Without classes nothing could be shared, because almost every person has a combination of
+ * age, state and ZIP code of their own.
  */
 export function factClassesOf(catalogue: Catalogue): FactClasses {
   const made = known.get(catalogue) ?? openClasses(catalogue)

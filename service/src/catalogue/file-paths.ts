@@ -1,16 +1,16 @@
-import type { Place } from './problem.ts'
+import type { Position } from './problem.ts'
 
 /**
- * A file that a catalogue names: its path beside the catalogue or the name of a shipped icon, where it is named, and
- * its purpose.
+ * A file that a catalogue names: its path below the catalogue's folder or the name of a shipped icon, where it is named,
+ * and its purpose.
  */
 export type FileMention = {
-  readonly place: Place
+  readonly position: Position
   readonly path: string
   readonly use: 'icon' | 'document'
 }
 
-// A path is always below the catalogue's own folder; an address never is one.
+// Matches only paths below the catalogue's own folder: no `..`, no absolute path, no URL.
 const FOLDERS_AND_NAME = '[a-z0-9][a-z0-9-]*(/[a-z0-9][a-z0-9-]*)*'
 
 /** The name of an SVG of the service's own, or the path of a picture. */

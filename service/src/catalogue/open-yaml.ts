@@ -1,5 +1,5 @@
 import { Composer, CST, Lexer, LineCounter, Parser, type YAMLError, YAMLParseError } from 'yaml'
-import type { Place, Problem } from './problem.ts'
+import type { Position, Problem } from './problem.ts'
 import { YamlValue } from './yaml-value.ts'
 
 const MAX_BYTES = 1024 * 1024
@@ -8,7 +8,7 @@ const MAX_NESTING = 20
 const MAX_COMPLAINTS = 5
 
 /**
- * Opens a YAML text as a value that knows the place of each part, or says why it cannot: the text is too large, nested
+ * Opens a YAML text as a value that knows the position of each part, or says why it cannot: the text is too large, nested
  * too deeply or not YAML.
  */
 export function openYaml(
@@ -40,7 +40,7 @@ export function openYaml(
   return yaml.problems.length > 0 ? { problems: yaml.problems } : { yaml }
 }
 
-const START: Place = { line: 1, column: 1, path: '' }
+const START: Position = { line: 1, column: 1, path: '' }
 
 /**
  * The tokens from which the library makes a document, or the line at which the text nests deeper than any catalogue.

@@ -128,8 +128,8 @@ describe('a catalogue that is accepted', () => {
 
   test('says where each name stands', () => {
     if (!result.ok) throw new Error('refused')
-    expect(result.places.get('legal')).toEqual({ line: 17, column: 5, path: 'benefits[1]' })
-    expect([...result.places.keys()]).toEqual(['accident', 'legal', 'starter'])
+    expect(result.positions.get('legal')).toEqual({ line: 17, column: 5, path: 'benefits[1]' })
+    expect([...result.positions.keys()]).toEqual(['accident', 'legal', 'starter'])
   })
 
   test('comes back whole from its document, through JSON', () => {

@@ -4,15 +4,15 @@ import { type CatalogueDocument, readCatalogue, writeDocument } from './document
 import type { FileMention } from './file-paths.ts'
 import type { Catalogue } from './model.ts'
 import { openYaml } from './open-yaml.ts'
-import type { Place, Problem } from './problem.ts'
+import type { Position, Problem } from './problem.ts'
 import { benefitOf, offerOf, type WrittenCatalogue } from './written.ts'
 
-/** A catalogue file without problems: the catalogue, the value to store, and the place of each benefit and offer. */
+/** A catalogue file without problems: the catalogue, the value to store, and the position of each benefit and offer. */
 export type ParsedCatalogue = {
   readonly ok: true
   readonly catalogue: Catalogue
   readonly document: CatalogueDocument
-  readonly places: ReadonlyMap<string, Place>
+  readonly positions: ReadonlyMap<string, Position>
   /** The icons and files that the catalogue names, which are not checked here. */
   readonly files: readonly FileMention[]
 }
@@ -33,19 +33,19 @@ export function parseCatalogue(yamlText: string): ParsedCatalogue | RefusedCatal
   if (problems.length > 0) return refuse(problems)
   const { benefits, offers } = yaml.value as WrittenCatalogue
   const document = writeDocument(benefits.map(benefitOf), offers.map(offerOf))
-  const places = new Map([
-    ...benefits.map(({ name }, index) => [name, yaml.placeOf(['benefits', index])] as const),
-    ...offers.map(({ offer }, index) => [offer, yaml.placeOf(['offers', index])] as const),
+  const positions = new Map([
+    ...benefits.map(({ name }, index) => [name, yaml.positionOf(['benefits', index])] as const),
+    ...offers.map(({ offer }, index) => [offer, yaml.positionOf(['offers', index])] as const),
   ])
   const files = benefits.flatMap(({ icon, documents = [] }, index): FileMention[] => [
-    { place: yaml.placeOf(['benefits', index, 'icon']), path: icon, use: 'icon' },
+    { position: yaml.positionOf(['benefits', index, 'icon']), path: icon, use: 'icon' },
     ...documents.map(({ file }, nth) => ({
-      place: yaml.placeOf(['benefits', index, 'documents', nth, 'file']),
+      position: yaml.positionOf(['benefits', index, 'documents', nth, 'file']),
       path: file,
       use: 'document' as const,
     })),
   ])
-  return { ok: true, catalogue: readCatalogue(document), document, places, files }
+  return { ok: true, catalogue: readCatalogue(document), document, positions, files }
 }
 
 function refuse(problems: readonly Problem[]): RefusedCatalogue {

@@ -116,8 +116,8 @@ type Publishing = {
 }
 
 /**
- * Publishes the next version with its files, runs `also` in the same transaction, and gives its number; the same document
- * as the newest publishes and runs nothing.
+ * Publishes the next version with its files, runs `also` in the same transaction, and returns its number. If the newest
+ * version has the same content, nothing is published or run.
  */
 export async function publishVersion(
   database: Database,

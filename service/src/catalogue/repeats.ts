@@ -1,5 +1,5 @@
 /**
- * The values of a list that repeat an earlier one, with the place of the earlier one; missing values repeat nothing.
+ * The values of a list that repeat an earlier one, with the index of the earlier one; missing values repeat nothing.
  */
 export function repeatsIn<T>(
   list: readonly T[],

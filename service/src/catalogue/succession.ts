@@ -8,16 +8,17 @@ import type { Problem } from './problem.ts'
  * problems, [] when there are none. Names may be left out, and ranks may move between offers.
  */
 export function checkSuccession(
-  next: Pick<ParsedCatalogue, 'catalogue' | 'places'>,
+  next: Pick<ParsedCatalogue, 'catalogue' | 'positions'>,
   previous: readonly Catalogue[],
 ): Problem[] {
   const problems: Problem[] = []
-  for (const [name, place] of next.places) {
+  for (const [name, position] of next.positions) {
     const benefit = next.catalogue.benefits.get(name)
     const messages = previous.map(earlier =>
       benefit ? judgeBenefit(benefit, earlier) : judgeOffer(name, earlier),
     )
-    for (const message of new Set(messages)) if (message !== undefined) problems.push({ ...place, message })
+    for (const message of new Set(messages))
+      if (message !== undefined) problems.push({ ...position, message })
   }
   return problems
 }

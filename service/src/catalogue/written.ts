@@ -17,8 +17,10 @@ export type WrittenRule<R extends Rule = Rule> = Pick<Rule, 'code' | 'text'> & {
   readonly [Kind in R['kind']]?: Omit<Extract<R, { kind: Kind }>, 'kind' | 'code' | 'text'>
 }
 
-/** A value in which parts may be missing at any depth. */
-export type Sound<T> = T extends object ? { readonly [K in keyof T]?: Sound<T[K]> } : T | undefined
+/** A value in which members may be missing at any depth. */
+export type DeepPartial<T> = T extends object
+  ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
+  : T | undefined
 
 const OFFER_DEFAULTS = { period: 'calendarmonth', cutoffhours: 24 } as const
 

@@ -1,13 +1,13 @@
 import type { Alias, Document, LineCounter, Node, Pair, YAMLMap } from 'yaml'
 import { isAlias, isMap, isPair, isScalar, isSeq, visit } from 'yaml'
-import type { Place, Problem } from './problem.ts'
+import type { Position, Problem } from './problem.ts'
 
 const MAX_ALIASES = 100
 
 /** The path from the root to a value: keys of mappings, and positions in lists. */
 export type Path = readonly (string | number)[]
 
-/** A YAML document as a JSON value, whose texts have no space around them, with the place of each part. */
+/** A YAML document as a JSON value, whose texts have no space around them, with the position of each part. */
 export class YamlValue {
   /** Repeated keys, and aliases that are undefined or too many. Only without such problems is there a value. */
   readonly problems: Problem[] = []
@@ -34,7 +34,7 @@ export class YamlValue {
   }
 
   /** Line, column and path of the value at this path, or of its key if `key` names one in it. */
-  placeOf(path: Path, key?: string): Place {
+  positionOf(path: Path, key?: string): Position {
     const node = this.#nodeAt(path)
     const pair = key !== undefined && isMap(node) ? this.#pairs.get(node)?.get(key) : undefined
     return { ...this.#lineOf(pair?.key ?? node), path: textOf(path) }

@@ -19,12 +19,12 @@ type ComingRow = {
   next: string
 }
 
-/** The period: after `from`, and before `until`. */
+/** A partner and a period: changes after `from` and before `until`. */
 export type Coming = { readonly partnerId: string; readonly from: Instant; readonly until: Instant }
 
 /**
- * The benefits that end or start, or the changes, for the users of a partner, the earliest first. It uses the index of
- * due users, because a user with a change in the period is due within it.
+ * Benefits of a partner's users that end or start in the period, or pending changes that take effect in it, the earliest
+ * first. Uses the index of due users, because a user with a change in the period is due by its end.
  */
 export function findComing(db: Executor, kind: ComingKind, query: Coming): Promise<ComingRow[]> {
   return reads[kind](db, query)

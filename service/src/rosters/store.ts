@@ -21,7 +21,8 @@ export const FIRST_SERVICE_ID = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Up to `limit` periods of coverage of a benefit that touch either span, of users whose service id follows `after`,
- * in order of service id. Enrolments that were withdrawn, declined or voided never were coverage and are left out.
+ * in order of service id. Leaves out enrolments that were withdrawn, declined or voided, because they never covered
+ * anybody.
  */
 export function findCoverage(
   db: Executor,

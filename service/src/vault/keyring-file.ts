@@ -32,7 +32,7 @@ export function keyId(key: Buffer): string {
   return createHash('sha256').update('enrolment key id\0').update(key).digest('hex').slice(0, 16)
 }
 
-/** The 32 bytes that `text` names; `undefined` when it is not exactly their base64. */
+/** The 32 bytes whose base64 is exactly `text`, or `undefined`. */
 export function decodeKey(text: unknown): Buffer | undefined {
   if (typeof text !== 'string') return undefined
   const key = Buffer.from(text, 'base64')

@@ -1,4 +1,4 @@
-/** Where the top keys come from: a file that the service creates and follows, or an environment variable. */
+/** The keys that wrap all others come from a file that the service creates and follows, or an environment variable. */
 import { hkdfSync } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { OperatorError } from '../operator-error.ts'
@@ -21,7 +21,7 @@ import type { NamedKey } from './seal.ts'
 export type KeySet = { readonly current: NamedKey; readonly byId: ReadonlyMap<string, Buffer> }
 
 /**
- * The keys at the top: root keys wrap the partners' keys, and peppers key the hashes of credentials. A keyring read
+ * Root keys wrap the partners' keys, and peppers key the hashes of credentials. A keyring read
  * from a file follows changes to that file, so ask it each time a key is needed and do not keep the key.
  */
 export type Keyring = {

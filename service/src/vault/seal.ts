@@ -34,7 +34,7 @@ export function seal(key: Buffer, plaintext: Buffer | string, binding: Binding):
   return sealAfter([], key, plaintext, binding)
 }
 
-/** The same with some bytes in clear in front. */
+/** Seals `plaintext`, and writes `front` in clear before it. */
 function sealAfter(
   front: readonly Buffer[],
   key: Buffer,
@@ -68,9 +68,9 @@ export function unseal(key: Buffer, sealed: Buffer, binding: Binding): Buffer {
 }
 
 /**
- * Seals `key` with another key, and writes the id of that key in front of it in clear. To rotate a key, the keys
- * below it are wrapped again and no data is rewritten: root key → partner key → user data key. Throws RangeError
- * unless the id has 1 to 255 bytes.
+ * Seals `key` with another key, and writes that key's id in clear before it. Keys wrap each other (root key → partner
+ * key → user data key), so that a rotation wraps the keys below again and rewrites no data. Throws RangeError unless the
+ * id has 1 to 255 bytes.
  */
 export function wrapKey(wrappingKey: NamedKey, key: Buffer, binding: Binding): Buffer {
   const id = Buffer.from(wrappingKey.id)

@@ -113,7 +113,7 @@ async function erase(
     userid: user.userid,
     requestId: visit.requestId,
     ...by,
-    objects: (found, now, terms) =>
+    isRefused: (found, now, terms) =>
       found.serviceId !== serviceId ||
       found.status === 'erased' ||
       erasureEffect({ user: found, now, terms }).text !== effect,

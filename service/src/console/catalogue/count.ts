@@ -65,9 +65,9 @@ export async function countImpact(context: CountContext, next: Catalogue): Promi
       if (last === undefined) break
       const users = (await loadUsersWithDocuments(database, names)).map(loadedUserOf)
       await before.prepareTerms(users.flatMap(({ user }) => versionsOf(user)))
-      for (const [place, loaded] of users.entries()) {
+      for (const [index, loaded] of users.entries()) {
         // Opening sealed data uses the processor, so the service gets to answer requests in between.
-        if (place % USERS_A_TURN === 0) await setImmediate()
+        if (index % USERS_A_TURN === 0) await setImmediate()
         const profile = () => personOf(loaded, partner, 'profile')
         const impact = impactOn(loaded.user, {
           before: before.terms(partner, profile),

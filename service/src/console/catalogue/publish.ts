@@ -23,9 +23,9 @@ export async function draftNow({ context }: Visit, document: CatalogueDocument):
   const newest = versions.at(-1)
   const draft = draftOf(document, { version: newest?.version ?? 0, catalogue: newest?.catalogue })
   const names = [...draft.catalogue.benefits.keys(), ...draft.catalogue.offers.keys()]
-  const places = new Map(names.map(path => [path, { line: 1, column: 1, path }]))
+  const positions = new Map(names.map(path => [path, { line: 1, column: 1, path }]))
   const [problem] = checkSuccession(
-    { catalogue: draft.catalogue, places },
+    { catalogue: draft.catalogue, positions },
     versions.map(one => one.catalogue),
   )
   if (problem) throw new ConsoleRefusal(409, 'It can no longer be published', problem.message)
