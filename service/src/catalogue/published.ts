@@ -124,11 +124,7 @@ export async function publishVersion(
   fresh: Publishing,
   also: readonly Query[] = [],
 ): Promise<{ version: number; isNew: boolean }> {
-  return database.transaction(async tx => {
-    const published = await publishIn(tx, fresh)
-    if (published.isNew) for (const query of also) await tx.query(query)
-    return published
-  })
+  return database.transaction(tx => publishIn(tx, fresh, also))
 }
 
 /**
@@ -147,10 +143,8 @@ export async function publishAfter(
       sql`select max(version) as version from catalogue_versions`,
     )
     if ((newest?.version ?? 0) !== fresh.follows) return undefined
-    const { version, isNew } = await publishIn(tx, fresh)
-    if (!isNew) return undefined
-    for (const query of also) await tx.query(query)
-    return version
+    const { version, isNew } = await publishIn(tx, fresh, also)
+    return isNew ? version : undefined
   })
 }
 
@@ -159,7 +153,11 @@ async function lockVersions(tx: Executor): Promise<void> {
   await tx.query(sql`lock table catalogue_versions in share row exclusive mode`)
 }
 
-async function publishIn(tx: Executor, fresh: Publishing): Promise<{ version: number; isNew: boolean }> {
+async function publishIn(
+  tx: Executor,
+  fresh: Publishing,
+  also: readonly Query[],
+): Promise<{ version: number; isNew: boolean }> {
   await lockVersions(tx)
   const text = JSON.stringify(fresh.document)
   const [newest] = await tx.query<{ version: number; same: boolean }>(sql`
@@ -170,5 +168,6 @@ async function publishIn(tx: Executor, fresh: Publishing): Promise<{ version: nu
   await tx.query(sql`
     insert into catalogue_versions (version, document, published_at, published_by)
     values (${version}, ${text}::jsonb, ${timestamp(fresh.at)}, ${fresh.by})`)
+  for (const query of also) await tx.query(query)
   return { version, isNew: true }
 }

@@ -90,27 +90,11 @@ async function readAsks(
     ) due
     join events e on e.partner_id = due.partner_id ${naming(part`e.partner_id`)} and e.event_id = due.event_id
     order by due.due_at, due.event_id`)
-  const found: DueRow[] = []
-  for (const row of rows) {
-    const ask = asks[row.number - 1]
-    if (ask) found.push(dueRow(ask, row))
-  }
-  return found
+  return rows.flatMap(({ number, ...row }) => {
+    const ask = asks[number - 1]
+    return ask ? [{ ...row, ask, work: ask.work }] : []
+  })
 }
 
 /** A row names its ask by number, because two ids in each row would take longer to send and to parse. */
 type Found = Omit<DueRow, 'ask' | 'work'> & { number: number }
-
-function dueRow(ask: Ask, row: Found): DueRow {
-  return {
-    ask,
-    work: ask.work,
-    event_id: row.event_id,
-    attempts: row.attempts,
-    due_at: row.due_at,
-    body: row.body,
-    created_at: row.created_at,
-    version: row.version,
-    behind: row.behind,
-  }
-}
