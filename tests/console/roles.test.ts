@@ -360,7 +360,10 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       expect(canariesIn(await texts())).toEqual(CANARIES)
       expect(await actsOf(operatorId)).toEqual([
         ...['cancel', 'reinstate', 'swap', 'swapoff', 'offer'].map(name => `${name} user done because`),
-        ...['make link', 'resend event', 'export user', 'consent user'].map(name => `${name} done because`),
+        'make link done because',
+        ...['benefits', 'links'].map(name => `export ${name} of user done`),
+        ...['resend event', 'export user', 'consent user'].map(name => `${name} done because`),
+        'export consents of user done',
         'ask for move asked because',
         'ask for void asked because',
         'withdraw void done',
@@ -373,7 +376,9 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
         ...['deliveries', 'what is due', 'webhooks', 'partners', 'audit', 'requests'].map(
           name => `export ${name} done`,
         ),
-        ...['catalogue', 'catalogue', 'catalogue', 'catalogue'].map(name => `export ${name} done`),
+        ...['catalogue', 'catalogue', 'credentials', 'catalogue', 'catalogue'].map(
+          name => `export ${name} done`,
+        ),
         ...pathsOf('support').closed.map(path => `GET ${path} refused`),
       ])
       expect(await actsOf(second.operatorId)).toEqual([
