@@ -118,7 +118,7 @@ function processesOf(processes: Awaited<ReturnType<typeof livingProcesses>>): Sl
   return html`${table({
     caption: 'Processes that say that they live',
     columns: ['Process', 'Sends to'],
-    rows: processes.map(one => [html`<code>${one.dispatcher_id}</code>`, `${one.endpoints} endpoints`]),
+    rows: processes.map(one => [html`<code>${one.dispatcher_id}</code>`, counted(one.endpoints, 'endpoint')]),
     empty: 'No process delivers webhooks.',
   })}<p class="hint">As the database knows them. A quiet copy is none of them.</p>`
 }
@@ -168,17 +168,21 @@ function keysPart(
     [...keys.byId.keys()].map(id => [
       html`${kind} <code>${id}</code>`,
       id === keys.current.id ? tag('in use', 'good') : tag('older', 'plain'),
-      `${use.get(id) ?? 0} ${what}`,
+      counted(use.get(id) ?? 0, what),
     ])
   const day = rotatedAt ?? since
   return html`${table({
     caption: 'Root keys and peppers, by their ids',
-    columns: ['Key', 'State', 'Hangs on it'],
+    columns: ['Key', 'State', 'Protects'],
     rows: [
-      ...rows('Root key', keyring.rootKeys, roots, 'partners'),
-      ...rows('Pepper', keyring.peppers, peppers, 'credentials'),
+      ...rows('Root key', keyring.rootKeys, roots, 'partner'),
+      ...rows('Pepper', keyring.peppers, peppers, 'credential'),
     ],
     empty: 'None.',
   })}
-<p class="hint">${day === undefined ? '' : rotatedAt === undefined ? html`Not rotated by a command that is on record; the installation dates from ${when(day, 'UTC')}.` : html`Rotated last ${when(day, 'UTC')}.`} Retire an older one once nothing hangs on it: <code>enrolment keyring show</code>.</p>`
+<p class="hint">${day === undefined ? '' : rotatedAt === undefined ? html`Not rotated by a command that is on record; the installation dates from ${when(day, 'UTC')}.` : html`Rotated last ${when(day, 'UTC')}.`} Retire an older one once it protects nothing: <code>enrolment keyring show</code>.</p>`
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
 }

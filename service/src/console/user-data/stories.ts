@@ -4,6 +4,7 @@ import { sql } from '../../db/sql.ts'
 import type { User } from '../../membership/rules/state.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { openAnswer } from '../../webhooks/log/sealed-answer.ts'
+import { answerInWords } from '../views/answer.ts'
 
 /** An event with its results at each endpoint. */
 export type EventStory = {
@@ -27,7 +28,7 @@ export type EndpointStory = {
 /** One attempt to deliver an event. */
 export type Try = {
   readonly at: Instant
-  /** For example `HTTP 422` or `timeout`. */
+  /** For example `HTTP 422` or `no answer in time`. */
   readonly result: string
   readonly isGood: boolean
   readonly ms: number
@@ -88,7 +89,7 @@ export async function readStories(
   const wrappedKey = keys[0]?.wrapped_key ?? null
   const tryOf = (row: AttemptRow): Try => ({
     at: row.started_at,
-    result: row.status === null ? (row.error_class ?? 'no answer') : `HTTP ${row.status}`,
+    result: answerInWords(row.status, row.error_class),
     isGood: row.status !== null && row.status >= 200 && row.status < 300,
     ms: row.total_ms,
     answer:

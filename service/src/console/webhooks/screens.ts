@@ -15,6 +15,7 @@ import { record, recordAlongside } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../page/screen.ts'
 import { ownPartners } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
+import { answerInWords } from '../views/answer.ts'
 import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
@@ -306,7 +307,7 @@ function stateTag(line: EndpointLine, now: number) {
 
 /** The health of an endpoint, such as `HTTP 422 since Nov 22, 2:02 PM`. */
 function words(line: EndpointLine, now: number): Slot {
-  const last = line.last_status === null ? (line.last_error ?? 'no answer') : `HTTP ${line.last_status}`
+  const last = answerInWords(line.last_status, line.last_error)
   switch (stateOf(line, now)) {
     case 'disabled':
       return html`${WHY[line.disabled_reason ?? 'operator']}, ${when(line.disabled_at ?? now, 'UTC')}`
