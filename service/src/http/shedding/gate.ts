@@ -102,7 +102,8 @@ function roomsAt(limits: AdmissionLimits, loopDelayMs: number): Readonly<Record<
   }
 }
 
-function partnerOf(asker: Asker): string {
+/** The asker's partner; "" when that is unknown. */
+export function partnerOf(asker: Asker): string {
   return asker.startsWith('@') ? '' : asker
 }
 

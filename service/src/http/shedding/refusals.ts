@@ -1,4 +1,4 @@
-import type { OperationId } from '@benefit-enrolment/contract'
+import type { Operation, OperationId } from '@benefit-enrolment/contract'
 import { ServiceError } from '../service-error.ts'
 import type { Rank, ShedReason } from './admission.ts'
 
@@ -17,6 +17,15 @@ const ranks: Readonly<Record<string, Rank>> = {
  */
 export function rankOf(operationId: string): Rank | undefined {
   return neverShed.has(operationId) ? undefined : (ranks[operationId] ?? 'ordinary')
+}
+
+/**
+ * Whether requests of an operation wait for their turn when many are under way. Urgent ones do not, nor those whose path
+ * has a parameter, which only the router can tell apart.
+ */
+export function takesTurns(operation: Operation): boolean {
+  const rank = rankOf(operation.id)
+  return rank !== undefined && rank !== 'urgent' && !operation.path.includes('{')
 }
 
 const shareRefusal =

@@ -5,6 +5,7 @@ import { uuidv7 } from '../../vault/uuid.ts'
 import { errorBodyOf, speaksOAuth } from '../error-body.ts'
 import { localeOf } from '../problem.ts'
 import { type Rank, type ShedReason, timeRefusalHeldMs } from './admission.ts'
+import { partnerOf } from './gate.ts'
 import { type PaceLimits, paceRefusals } from './pace-refusals.ts'
 import { rankOf, refusals } from './refusals.ts'
 import type { SheddingContext } from './refuse-routed.ts'
@@ -17,12 +18,13 @@ export type EarlyContext = SheddingContext & {
 }
 
 /**
- * Refuses operations before the router and the hooks see the request: under a flood most requests are refused, and the
- * time for that is lost to the admitted ones. It handles only operations whose path has no parameter; the others, and
- * pages for people, are refused behind the router with the same answers.
+ * Refuses operations, or lets them wait for their turn, before the router and the hooks see the request. Under a flood
+ * most requests are refused, and the time for that is lost to the admitted ones; and what the hooks make for a request
+ * that waits would be copied by each garbage collection. It handles only operations whose path has no parameter; the
+ * others, and pages for people, are refused behind the router with the same answers, and do not wait.
  */
 export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
-  const { gate, guessPartner, basePath } = context
+  const { gate, turns, guessPartner, basePath } = context
   const ranks = ranksByTarget(basePath)
   const say = openWords(context)
   const pace = paceRefusals(paceLimits)
@@ -37,14 +39,27 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
   app.server.removeListener('request', handle)
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     // While the server stops, only the hooks behind the router end connections, and the stop waits for them.
-    const rank = gate.isOpenTo('ordinary') || !app.server.listening ? undefined : ranks.get(targetOf(request))
-    const reason =
-      rank && !gate.isOpenTo(rank)
-        ? gate.refusalOf(guessPartner(request) || `@${request.socket.remoteAddress}`, rank)
-        : undefined
+    const isCalm = gate.isOpenTo('ordinary') && turns.isOpen()
+    const rank = isCalm || !app.server.listening ? undefined : ranks.get(targetOf(request))
+    if (!rank) {
+      handle(request, response)
+      return
+    }
+    const asker = guessPartner(request) || `@${request.socket.remoteAddress}`
+    const reason = gate.isOpenTo(rank) ? undefined : gate.refusalOf(asker, rank)
     if (reason === 'time') pace.later(() => say(request, response, reason), timeRefusalHeldMs / tickMs)
     else if (reason) pace.pass(() => say(request, response, reason))
-    else handle(request, response)
+    else if (rank === 'urgent' || turns.isOpen()) handle(request, response)
+    else {
+      gate.enter(asker)
+      turns.wait(partnerOf(asker), () => {
+        gate.leave(asker)
+        // Nobody would receive the answer on a connection that has closed.
+        if (request.socket.destroyed) return false
+        handle(request, response)
+        return true
+      })
+    }
   })
 }
 

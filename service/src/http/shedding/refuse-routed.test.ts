@@ -6,6 +6,7 @@ import { defaultRequestLimits } from '../request-limits.ts'
 import { createServer } from '../server.ts'
 import { type Gate, openGate } from './gate.ts'
 import { refuseRouted } from './refuse-routed.ts'
+import { openTurns } from './turns.ts'
 
 let app: FastifyInstance
 let gate: Gate
@@ -17,7 +18,8 @@ beforeEach(async () => {
   const counts = openRequestCounts()
   const real = () => 0
   app = createServer({ baseUrl: () => 'http://a', basePath: '', trustProxy: [], log, real, limits, counts })
-  refuseRouted(app, { gate, guessPartner: () => '' })
+  const turns = openTurns({ atOnce: 1, longestTicks: 1 })
+  refuseRouted(app, { gate, turns, guessPartner: () => '' })
   app.post('/work', { config: { takes: 'application/json' } }, async () => '"done"')
   app.post('/broken', { config: { takes: 'application/json' } }, () => {
     throw new Error('broken on purpose')

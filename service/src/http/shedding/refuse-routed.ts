@@ -4,11 +4,13 @@ import type { ServiceError } from '../service-error.ts'
 import { type Rank, type ShedReason, timeRefusalHeldMs, transportMs } from './admission.ts'
 import type { Asker, Gate } from './gate.ts'
 import { holdUntilTaken } from './held-answers.ts'
-import { rankOf, refusalAfter } from './refusals.ts'
+import { rankOf, refusalAfter, takesTurns } from './refusals.ts'
+import type { Turns } from './turns.ts'
 
 /** What load shedding needs from the other parts. */
 export type SheddingContext = {
   readonly gate: Gate
+  readonly turns: Turns
   /** The partner from which a request seems to come, without asking the database; "" when unknown. */
   readonly guessPartner: (request: { readonly headers: IncomingHttpHeaders }) => string
 }
@@ -23,11 +25,13 @@ export type SheddingContext = {
 export function refuseRouted(app: FastifyInstance, context: SheddingContext): void {
   app.decorateRequest('loopMs', 0)
   app.addHook('onRoute', route => {
-    const rank = rankOf(route.config?.operation?.id ?? '')
+    const { operation } = route.config ?? {}
+    const rank = rankOf(operation?.id ?? '')
     if (!rank) return
     route.config = { ...route.config, meter: meterOf(context, rank) }
     route.onRequest = [checkAtArrival(context, rank), ...[route.onRequest ?? []].flat()]
-    route.handler = countInFlight(context, rank, route.handler)
+    const inTurn = operation !== undefined && takesTurns(operation)
+    route.handler = countInFlight(context, { rank, inTurn }, route.handler)
   })
 }
 
@@ -92,8 +96,8 @@ function meterOf({ gate, guessPartner }: SheddingContext, rank: Rank): Meter {
 }
 
 function countInFlight(
-  { gate, guessPartner }: SheddingContext,
-  rank: Rank,
+  { gate, turns, guessPartner }: SheddingContext,
+  { rank, inTurn }: { rank: Rank; inTurn: boolean },
   handler: RouteHandlerMethod,
 ): RouteHandlerMethod {
   return function handleCounted(request, reply) {
@@ -105,8 +109,10 @@ function countInFlight(
       throw refuse(gate, reason, request)
     }
     gate.enter(asker)
+    const endTurn = inTurn ? turns.begin() : undefined
     const leave = () => {
       gate.leave(asker)
+      endTurn?.()
       gate.charge(asker, request.loopMs + transportMs(Number(reply.getHeader('content-length') ?? 0)))
       holdUntilTaken(gate, asker, reply)
     }

@@ -1,0 +1,96 @@
+import { beforeEach, expect, test } from 'vitest'
+import { openTurns, type Turns } from './turns.ts'
+
+let turns: Turns
+let begun: string[]
+let ends: (() => void)[]
+beforeEach(() => {
+  turns = openTurns({ atOnce: 2, longestTicks: 3 })
+  begun = []
+  ends = []
+})
+
+/** A request of a partner arrives and begins at once or waits, as the door does it. */
+function arrive(name: string, partnerId = 'A') {
+  const begin = () => {
+    begun.push(name)
+    ends.push(turns.begin())
+    return true
+  }
+  if (turns.isOpen()) begin()
+  else turns.wait(partnerId, begin)
+}
+/** The request that began longest ago ends. */
+function endOne() {
+  ends.shift()?.()
+}
+
+test('as many begin as may be under way; the others begin in order as these end', () => {
+  for (const name of ['a', 'b', 'c', 'd']) arrive(name)
+  expect(begun).toEqual(['a', 'b'])
+  endOne()
+  expect(begun).toEqual(['a', 'b', 'c'])
+  endOne()
+  expect(begun).toEqual(['a', 'b', 'c', 'd'])
+})
+
+test('partners take turns, so that the many of one delay the few of another by one request', () => {
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6']) arrive(name)
+  arrive('b1', 'B')
+  arrive('b2', 'B')
+  arrive('c1', 'C')
+  for (let count = 0; count < 9; count += 1) endOne()
+  expect(begun).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2', 'a5', 'a6'])
+})
+
+test('who comes while others wait does not overtake them', () => {
+  for (const name of ['a', 'b', 'c']) arrive(name)
+  // Two end at once, and a request that has not been read yet does not count.
+  turns.wait('A', () => begun.push('unread') > 0)
+  endOne()
+  endOne()
+  arrive('d')
+  expect(begun).toEqual(['a', 'b', 'c', 'unread', 'd'])
+})
+
+test('requests that are refused before they count do not stop the others', () => {
+  arrive('a')
+  arrive('b')
+  turns.wait('A', () => begun.push('refused') > 0)
+  arrive('c')
+  endOne()
+  expect(begun).toEqual(['a', 'b', 'refused'])
+  turns.tick()
+  expect(begun).toEqual(['a', 'b', 'refused', 'c'])
+})
+
+test('what is no longer there to begin takes no turn', () => {
+  arrive('a')
+  arrive('b')
+  turns.wait('A', () => false)
+  arrive('c')
+  endOne()
+  expect(begun).toEqual(['a', 'b', 'c'])
+})
+
+test('a request that takes long no longer keeps others from beginning, and may end at any time', () => {
+  for (const name of ['a', 'b', 'c', 'd', 'e']) arrive(name)
+  turns.tick()
+  turns.tick()
+  expect(begun).toEqual(['a', 'b'])
+  turns.tick()
+  expect(begun).toEqual(['a', 'b', 'c', 'd'])
+  endOne()
+  endOne()
+  expect(begun).toEqual(['a', 'b', 'c', 'd'])
+  endOne()
+  expect(begun).toEqual(['a', 'b', 'c', 'd', 'e'])
+})
+
+test('a thousand that wait begin in order', () => {
+  const names = Array.from({ length: 1000 }, (_, index) => String(index))
+  for (const name of names) arrive(name)
+  for (const _ of names) endOne()
+  expect(begun).toEqual(names)
+  expect(turns.waiting()).toBe(0)
+})
