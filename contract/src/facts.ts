@@ -7,17 +7,17 @@ export type Fact = {
   readonly text: string
   /**
    * A `demand` is something that callers must do, an `offer` something that programs can depend on: a new demand breaks
-   * callers, a lost offer breaks readers. A `limit` breaks callers when it becomes tighter. A `remark` breaks nobody:
-   * the codes of refusals, of which callers must expect new ones, and patterns, of which nobody can tell which is
-   * stricter.
+   * callers, a lost offer breaks readers. A `limit` breaks callers when it becomes tighter, and so does another form
+   * (pattern or format) of what they send, since nobody can tell which of two is stricter. A `remark` breaks nobody: the
+   * codes of refusals, of which callers must expect new ones.
    */
   readonly kind: 'demand' | 'offer' | 'limit' | 'remark'
 }
 
 /**
  * The statements of a description as a sorted list, by which two releases can be compared: operations with their
- * parameters, bodies, statuses and error codes, and each schema's fields with their types, values and limits. Texts and
- * examples are not compared.
+ * parameters, bodies, statuses, headers, media types and error codes, and each schema's fields with their types, values,
+ * limits and forms. Texts and examples are not compared.
  */
 export function factsOf(description: Json): Fact[] {
   const facts: Fact[] = []
@@ -26,8 +26,12 @@ export function factsOf(description: Json): Fact[] {
     for (const [method, operation] of Object.entries(methods))
       facts.push(...ofOperation(`${method} ${path}`, operation))
   }
+  for (const [name, { post }] of Object.entries(description['webhooks'] as Record<string, { post: Json }>))
+    facts.push(...ofDelivery(`webhook ${name}`, post))
   const { schemas } = description['components'] as { schemas: Record<string, Json> }
-  for (const [name, schema] of Object.entries(schemas)) facts.push(...ofSchema(name, schema))
+  const sent = namesWithin(description, schemas)
+  for (const [name, schema] of Object.entries(schemas))
+    facts.push(...ofSchema({ name, isAsked: sent.asked.has(name), isGiven: sent.given.has(name) }, schema))
   // Both forms of a field may have the same values, for example a list or one of its members.
   const each = new Map(facts.map(fact => [keyOf(fact), fact]))
   return [...each.values()].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
@@ -64,29 +68,63 @@ export function compareFacts(
   ]
 }
 
-/** A limit without its number, by which it is found in another release. */
+/** A limit without its number or form, by which it is found in another release. */
 function stemOf(fact: Fact): string {
-  return keyOf(fact).replace(numberOfLimit, '$1')
+  return keyOf(fact).replace(numberOfLimit, '$1').replace(formOfLimit, '$1')
 }
 
 /** Whether the statement is that there is the field of a limit: a limit on a new field breaks nobody. */
 function isOfField(one: Fact, limit: Fact): boolean {
-  const field = limit.text.replace(/\.? has at .*$/, '')
+  const field = limit.text.replace(/\.? (has at|must look like|must be a) .*$/, '')
   return one.name === limit.name && (one.text.startsWith(`has ${field} of `) || one.text === `takes ${field}`)
 }
 
 const numberOfLimit = /\b(at (?:most|least)) (-?\d+)/
+const formOfLimit = /( must (?:look like|be a)) .*$/
 
 function isTighter(limit: Fact, former: Fact): boolean {
+  if (formOfLimit.test(limit.text)) return true
   const [now, then] = [limit, former].map(({ text }) => Number(numberOfLimit.exec(text)?.[2]))
   const difference = (now ?? 0) - (then ?? 0)
   return limit.text.includes('at most') ? difference < 0 : difference > 0
+}
+
+/** The schemas that are part of what callers send, and of what they get; some are part of both. */
+function namesWithin(
+  description: Json,
+  schemas: Readonly<Record<string, Json>>,
+): { asked: ReadonlySet<string>; given: ReadonlySet<string> } {
+  const asked = new Set<string>()
+  const given = new Set<string>()
+  const gather = (value: unknown, names: Set<string>): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [key, inner] of Object.entries(value)) {
+      const name = key === '$ref' ? nameOf(String(inner)) : ''
+      if (name === '' || names.has(name)) gather(inner, names)
+      else gather(schemas[name], names.add(name))
+    }
+  }
+  for (const operation of Object.values(description['paths'] as Json).flatMap(methods =>
+    Object.values(methods as Json),
+  )) {
+    const { requestBody, responses } = operation as Json
+    gather(requestBody, asked)
+    gather(responses, given)
+  }
+  // What a webhook sends is what a partner gets.
+  gather(description['webhooks'], given)
+  return { asked, given }
+}
+
+function nameOf(reference: string): string {
+  return reference.split('/').at(-1) ?? ''
 }
 
 type Parameter = { name: string; in: string; required: boolean; schema: Json }
 
 function ofOperation(operationName: string, operation: Json): Fact[] {
   const name = String(operation['operationId'])
+  const asked = { name, isAsked: true, isGiven: false }
   const parameters = (operation['parameters'] ?? []) as Parameter[]
   const body = contentOf(operation['requestBody'] as Json | undefined)
   return [
@@ -96,12 +134,12 @@ function ofOperation(operationName: string, operation: Json): Fact[] {
       return [
         { name, kind: 'offer', text: `takes ${field}` },
         ...(parameter.required ? [{ name, kind: 'demand', text: `needs ${field}` } as const] : []),
-        ...ofSchema(name, parameter.schema, `${field}.`),
+        ...ofSchema(asked, parameter.schema, `${field}.`),
       ]
     }),
     ...body.flatMap(({ type, schema }): Fact[] => [
       { name, kind: 'offer', text: `takes a body of ${type}, ${typeOf(schema)}` },
-      ...ofSchema(name, schema, 'body.'),
+      ...ofSchema(asked, schema, 'body.'),
     ]),
     ...Object.entries(operation['responses'] as Record<string, Json>).flatMap(([status, response]) =>
       ofResponse(name, status, response),
@@ -109,21 +147,45 @@ function ofOperation(operationName: string, operation: Json): Fact[] {
   ]
 }
 
-function ofResponse(name: string, status: string, response: Json): Fact[] {
-  const answered: Fact = { name, kind: 'offer', text: `answers ${status}` }
-  const contents = contentOf(response)
-  if (status.startsWith('2'))
-    return [
-      answered,
-      ...contents.flatMap(({ type, schema }): Fact[] => [
-        { name, kind: 'offer', text: `answers ${status} with ${type}, ${typeOf(schema)}` },
-        ...ofSchema(name, schema, `answer ${status}.`),
-      ]),
-    ]
-  // The examples of an error are named by its codes.
-  const codes = contents.flatMap(({ examples }) => Object.keys(examples))
+/** The statements of what we send to partners: what their operations would take is what they get. */
+function ofDelivery(place: string, operation: Json): Fact[] {
+  const name = String(operation['operationId'])
+  const given = { name, isAsked: false, isGiven: true }
   return [
-    answered,
+    { name, kind: 'offer', text: place },
+    ...((operation['parameters'] ?? []) as Parameter[]).flatMap((parameter): Fact[] => [
+      { name, kind: 'offer', text: `sends ${parameter.in} ${parameter.name}` },
+      ...ofSchema(given, parameter.schema, `${parameter.in} ${parameter.name}.`),
+    ]),
+    ...contentOf(operation['requestBody'] as Json).map(
+      ({ type, schema }): Fact => ({
+        name,
+        kind: 'offer',
+        text: `sends a body of ${type}, ${typeOf(schema)}`,
+      }),
+    ),
+    ...Object.keys(operation['responses'] as Json).map(
+      (status): Fact => ({ name, kind: 'offer', text: `may be answered ${status}` }),
+    ),
+  ]
+}
+
+function ofResponse(name: string, status: string, response: Json): Fact[] {
+  const given = { name, isAsked: false, isGiven: true }
+  const contents = contentOf(response)
+  const headers = Object.entries((response['headers'] ?? {}) as Record<string, { schema: Json }>)
+  // The examples of an error are named by its codes.
+  const codes = status.startsWith('2') ? [] : contents.flatMap(({ examples }) => Object.keys(examples))
+  return [
+    { name, kind: 'offer', text: `answers ${status}` },
+    ...headers.flatMap(([header, { schema }]): Fact[] => [
+      { name, kind: 'offer', text: `answers ${status} with the header ${header}` },
+      ...ofSchema(given, schema, `answer ${status} header ${header}.`),
+    ]),
+    ...contents.flatMap(({ type, schema }): Fact[] => [
+      { name, kind: 'offer', text: `answers ${status} with ${type}, ${typeOf(schema)}` },
+      ...ofSchema(given, schema, `answer ${status}.`),
+    ]),
     ...codes.map((code): Fact => ({ name, kind: 'remark', text: `answers ${status} with the code ${code}` })),
   ]
 }
@@ -144,7 +206,11 @@ const limitWords = {
   minimum: 'at least #',
 } as const
 
-function ofSchema(name: string, schema: Json, prefix = ''): Fact[] {
+/** Whose fields they are, and whether callers send them, or get them. */
+type Subject = { readonly name: string; readonly isAsked: boolean; readonly isGiven: boolean }
+
+function ofSchema(subject: Subject, schema: Json, prefix = ''): Fact[] {
+  const { name } = subject
   const properties = (schema['properties'] ?? {}) as Record<string, Json>
   const required = (schema['required'] ?? []) as string[]
   const values = 'const' in schema ? [schema['const']] : ((schema['enum'] ?? []) as unknown[])
@@ -160,20 +226,32 @@ function ofSchema(name: string, schema: Json, prefix = ''): Fact[] {
         ? [{ name, kind: 'limit', text: `${about} has ${text.replace('#', String(schema[word]))}` }]
         : [],
     ),
-    ...(schema['pattern'] === undefined
-      ? []
-      : [{ name, kind: 'remark', text: `${about} looks like ${schema['pattern']}` } as const]),
-    ...inside.flatMap(inner => ofSchema(name, inner, prefix)),
+    ...formsOf(subject, schema, about),
+    ...inside.flatMap(inner => ofSchema(subject, inner, prefix)),
     ...Object.entries(properties).flatMap(([field, inner]) => [
       { name, kind: 'offer', text: `has ${prefix}${field} of ${typeOf(inner)}` } satisfies Fact,
-      ...ofSchema(name, inner, `${prefix}${field}.`),
+      ...ofSchema(subject, inner, `${prefix}${field}.`),
     ]),
     ...required.map((field): Fact => ({ name, kind: 'demand', text: `needs ${prefix}${field}` })),
   ]
 }
 
+/** Pattern and format: what callers send must have them, and what they get always has them. */
+function formsOf({ name, isAsked, isGiven }: Subject, schema: Json, about: string): Fact[] {
+  const forms = [
+    ...(schema['pattern'] === undefined
+      ? []
+      : [{ must: 'look like', does: 'looks like', form: schema['pattern'] }]),
+    ...(schema['format'] === undefined ? [] : [{ must: 'be a', does: 'is a', form: schema['format'] }]),
+  ]
+  return forms.flatMap(({ must, does, form }): Fact[] => [
+    ...(isAsked ? [{ name, kind: 'limit', text: `${about} must ${must} ${form}` } as const] : []),
+    ...(isGiven ? [{ name, kind: 'offer', text: `${about} ${does} ${form}` } as const] : []),
+  ])
+}
+
 function typeOf(schema: Json): string {
-  if (typeof schema['$ref'] === 'string') return schema['$ref'].split('/').at(-1) ?? ''
+  if (typeof schema['$ref'] === 'string') return nameOf(schema['$ref'])
   if (Array.isArray(schema['anyOf'])) return (schema['anyOf'] as Json[]).map(typeOf).join(' or ')
   if (schema['items']) return `list of ${typeOf(schema['items'] as Json)}`
   return [schema['type'] ?? 'anything'].flat().join(' or ')
