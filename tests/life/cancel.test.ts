@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { partner, refusal, setStage } from './stage.ts'
 
-setStage('one')
+setStage('each')
 
 test('by default it takes effect at the end of the period, and a repeat gives the same answer', async () => {
   await partner.create('calm', { benefits: ['art'] })
@@ -35,7 +35,7 @@ test('immediate brings a pending end forward', async () => {
   await partner.client.cancelUser({ userid: 'hasty' })
   await partner.events('hasty')
   const now = await partner.client.cancelUser({ userid: 'hasty', effective: 'immediate', reason: 'deceased' })
-  expect(now).toMatchObject({ status: 'cancelled', effectiveattimestamp: '2026-11-01T04:00:00.000Z' })
+  expect(now).toMatchObject({ status: 'cancelled', effectiveattimestamp: '2026-10-20T12:00:00.000Z' })
   expect(await partner.names('hasty')).toEqual(['offer_cancel_successful'])
 })
 
@@ -83,7 +83,7 @@ test('a pending cancel counts as active, but nothing can be planned for its boun
   await client.cancelUser({ userid: 'leaving' })
   expect(await client.enrolBenefit({ userid: 'leaving', name: 'books' })).toMatchObject({
     state: 'endscheduled',
-    endsattimestamp: '2026-12-01T05:00:00.000Z',
+    endsattimestamp: '2026-11-01T04:00:00.000Z',
   })
   const swap = { userid: 'leaving', add: ['care'], remove: ['art'] }
   const later = { userid: 'leaving', offername: 'mid', effective: 'nextperiod' } as const
