@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { builtModules, takeBuiltModules } from './tests/built-modules.ts'
 import { Progress } from './tests/progress.ts'
 
 /** What takes longest, longest first. */
@@ -36,9 +37,16 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+// What sets TESTS has just built: `npm test`, `npm run test:all`, `.ci/run`. Who runs a file by its name wants to see what was
+// saved a moment ago.
+const isBuilt = process.env['TESTS'] !== undefined
+const source = isBuilt ? [] : ['source']
+
 export default defineConfig({
-  ssr: { resolve: { conditions: ['source', 'module', 'node', 'development|production'] } },
+  plugins: isBuilt ? [takeBuiltModules()] : [],
+  ssr: { resolve: { conditions: [...source, 'module', 'node', 'development|production'] } },
   test: {
+    server: { deps: { external: isBuilt ? [builtModules] : [] } },
     include: ['*/src/**/*.test.ts', 'tests/**/*.test.ts'],
     globalSetup: ['tests/global-setup.ts'],
     reporters: process.stdout.isTTY ? ['default'] : ['default', new Progress()],

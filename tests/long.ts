@@ -12,8 +12,8 @@ const asked = process.env['TESTS'] ?? (isLong && scale < leastScaleOfWhole ? 'ev
 
 /**
  * Whether the run takes one pass of everything. `npm test` asks for it, and `.ci/run` for all but the browser
- * tests. `npm run test:all`, `WHOLE=1 .ci/run` of every night and a file that is run by its name leave
- * nothing out.
+ * tests. `npm run test:all`, `WHOLE=1 .ci/run` of every night (both say TESTS=whole) and a file that is run by its name
+ * leave nothing out.
  */
 export const isEveryday = ['everyday', 'ci'].includes(asked)
 

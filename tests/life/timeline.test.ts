@@ -112,7 +112,8 @@ test('a suggestion for an active user lapses too, and changes nothing that was c
 /** Another process on the same database, whose clock is behind: its ids do not follow those of this process. */
 async function startBehind(service: TestService, behindMs: number): Promise<Service> {
   vi.resetModules()
-  const { startService } = await import('../../service/src/service.ts')
+  const anew = '../../service/src/service.ts?anew'
+  const { startService } = (await import(anew)) as typeof import('../../service/src/service.ts')
   const { database, keyring } = service
   const installation = await markInstallation(database, { keyring, wanted: 'sandbox', now: service.now() })
   return startService({

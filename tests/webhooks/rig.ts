@@ -34,7 +34,8 @@ export type Writer = { readonly aheadMs: number; readonly newId: typeof uuidv7 }
 /** A writer whose ids do not follow those of others: within one process ids never go back, whatever the clock does. */
 export async function newWriter(aheadMs: number): Promise<Writer> {
   vi.resetModules()
-  const own = await import('../../service/src/vault/uuid.ts')
+  const anew = '../../service/src/vault/uuid.ts?anew'
+  const own = (await import(anew)) as typeof import('../../service/src/vault/uuid.ts')
   return { aheadMs, newId: own.uuidv7 }
 }
 
