@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { fileOf, type TestCatalogue } from '../life/catalogue.ts'
-import { ciTest, wholeRunTest } from '../long.ts'
+import { ciTest, npmTestOr, wholeRunTest } from '../long.ts'
 import { newDataDir, run, runJson, type ServiceProcess, startProcess } from './process.ts'
 
 type Demo = { partnerid: string; clientid: string; clientsecret: string; apikey: string }
@@ -188,7 +188,8 @@ const person = {
 describe('ending', () => {
   test('a signal ends it with 0, its database with it', async () => {
     const dataDir = await newDataDir()
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    // Other tests of `npm test` end it with SIGTERM.
+    for (const signal of npmTestOr(['SIGINT'] as const, ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)) {
       const service = await startDev(dataDir)
       const pid = await postmasterOf(dataDir)
       expect(await service.stop(signal)).toBe(0)

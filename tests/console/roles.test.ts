@@ -1,12 +1,12 @@
 /// <reference lib="dom" />
 import { readFile } from 'node:fs/promises'
 import type { Page, Request } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { acts } from '../../service/src/console/acts/all.ts'
 import { ROLES, type Role } from '../../service/src/console/operators/operator.ts'
 import { screens } from '../../service/src/console/screens.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { isLong, wholeRunTest } from '../long.ts'
+import { ciTest, isLong, wholeRunTest } from '../long.ts'
 import { axe, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { ada, demoCatalogue } from '../rig.ts'
@@ -155,7 +155,8 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
   }
   const nothing = async () => {}
 
-  test('a viewer opens all that it may, sees nobody anywhere, and is refused the rest', async () => {
+  // isolation.test.ts shows the same of each address without a browser, and sign-in-passkey.test.ts has one passkey, in `npm test`.
+  ciTest('a viewer opens all that it may, sees nobody anywhere, and is refused the rest', async () => {
     const { keyboard, page, operatorId, texts, context } = await enter('viewer')
     for (const [key, path] of Object.entries({
       d: '/due',
@@ -486,7 +487,7 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
     await context.close()
   })
 
-  test('who works for another partner finds nothing of this one at any of its addresses', async () => {
+  ciTest('who works for another partner finds nothing of this one at any of its addresses', async () => {
     const { page, texts, context } = await enter('admin', [populated.otherPartner.partnerId])
     // Of the service as a whole, who works for one partner sees nothing.
     const opened = await followLinks(page, ['/service'])
@@ -501,7 +502,7 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
     await context.close()
   })
 
-  test.each(ROLES)('as %s a passkey is added, signs in without a link, and is removed', async role => {
+  ciTest.each(ROLES)('as %s a passkey is added, signs in without a link, and is removed', async role => {
     // Browsers create passkeys only for host names.
     const base = consoleOf(populated.service).replace('127.0.0.1', 'localhost')
     const context = await browser.newContext({ bypassCSP: true, reducedMotion: 'reduce' })

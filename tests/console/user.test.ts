@@ -3,6 +3,7 @@ import { ROLES } from '../../service/src/console/operators/operator.ts'
 import { screens } from '../../service/src/console/screens.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { ciTest } from '../long.ts'
 import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
 import { type OperatorBrowser, signIn } from './operator-browser.ts'
@@ -207,7 +208,8 @@ describe('personal data', () => {
   })
 })
 
-test('an address of a higher role is refused, and the refusal is on record', async () => {
+// isolation.test.ts shows both of every address, in `npm test` too.
+ciTest('an address of a higher role is refused, and the refusal is on record', async () => {
   const operators: Record<string, OperatorBrowser> = { viewer, support }
   for (const screen of screens) {
     // isolation.test.ts sends the form that takes files, which this operator cannot.
@@ -230,7 +232,7 @@ test('an address of a higher role is refused, and the refusal is on record', asy
   }
 })
 
-test('without a session no address shows anything', async () => {
+ciTest('without a session no address shows anything', async () => {
   const { consoleUrl } = service.service()
   for (const screen of screens) {
     const answer = await fetch(consoleUrl + screen.path.replace(/:\w+/g, serviceid), {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { npmTestOr } from '../long.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const tsc = join(root, 'node_modules/typescript/bin/tsc')
@@ -50,7 +51,7 @@ describe('the client, installed from its tarball', () => {
     expect(files.filter(path => /tsbuildinfo|drift|\.test\.|^src|^test/.test(path))).toEqual([])
   })
 
-  test.each([
+  const kinds = [
     ['an ES module', 'module', 'nodenext', 'nodenext', named],
     ['a CommonJS project', 'commonjs', 'node16', 'node16', named],
     [
@@ -61,26 +62,30 @@ describe('the client, installed from its tarball', () => {
       named.replace(/import (\{.*\}) from (.*)/, 'import client_ = require($2); const $1 = client_'),
     ],
     ['a project for bundlers', 'module', 'esnext', 'bundler', named],
-  ])('compiles and runs in %s', (_kind, type, module, moduleResolution, how) => {
-    const place = join(folder, `${type}-${moduleResolution}-${how.length}`)
-    mkdirSync(place)
-    writeFileSync(join(place, 'package.json'), JSON.stringify({ private: true, type }))
-    writeFileSync(join(place, 'app.ts'), use(how))
-    const compilerOptions = {
-      strict: true,
-      module,
-      moduleResolution,
-      target: 'es2022',
-      lib: ['es2023', 'dom'],
-      types: [],
-      outDir: 'out',
-    }
-    writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['app.ts'] }))
-    const compiled = spawnSync(process.execPath, [tsc, '-p', place], { encoding: 'utf8' })
-    expect(compiled.stdout + compiled.stderr).toBe('')
-    const ran = spawnSync(process.execPath, [join(place, 'out/app.js')], { encoding: 'utf8' })
-    expect({ status: ran.status, stderr: ran.stderr }).toEqual({ status: 0, stderr: '' })
-  })
+  ] as const
+  test.each(npmTestOr<readonly (typeof kinds)[number][]>(kinds.slice(0, 2), kinds))(
+    'compiles and runs in %s',
+    (_kind, type, module, moduleResolution, how) => {
+      const place = join(folder, `${type}-${moduleResolution}-${how.length}`)
+      mkdirSync(place)
+      writeFileSync(join(place, 'package.json'), JSON.stringify({ private: true, type }))
+      writeFileSync(join(place, 'app.ts'), use(how))
+      const compilerOptions = {
+        strict: true,
+        module,
+        moduleResolution,
+        target: 'es2022',
+        lib: ['es2023', 'dom'],
+        types: [],
+        outDir: 'out',
+      }
+      writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['app.ts'] }))
+      const compiled = spawnSync(process.execPath, [tsc, '-p', place], { encoding: 'utf8' })
+      expect(compiled.stdout + compiled.stderr).toBe('')
+      const ran = spawnSync(process.execPath, [join(place, 'out/app.js')], { encoding: 'utf8' })
+      expect({ status: ran.status, stderr: ran.stderr }).toEqual({ status: 0, stderr: '' })
+    },
+  )
 
   // TypeScript 7 no longer has that resolution: `scripts/check-interface.sh` compiles such a project with TypeScript 5.
   test('is found by the older resolution of TypeScript, which reads main and types alone', () => {

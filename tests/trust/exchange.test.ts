@@ -9,7 +9,7 @@ import type { Shown } from '../command/keyring-stage.ts'
 import type { Created } from '../command/place.ts'
 import { clientOf, codeOf, newWorkplace } from '../command/place.ts'
 import { run, runJson, startProcess } from '../command/process.ts'
-import { everydayOr, wholeRunTest } from '../long.ts'
+import { ciTest, everydayOr, wholeRunTest } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
@@ -75,66 +75,74 @@ wholeRunTest(
   },
 )
 
-test('client secret and API key rotated under load: no failure while both live, none of the old accepted afterwards', async () => {
-  stage = await openFaultStage()
-  const { place, partner, ports } = stage
-  await stage.start()
-  const [port = 0] = ports
-  const old = stage.openJournal({ writers: 6, name: 'old' })
-  await more(old, 20)
-  const rotate = (kind: string) =>
-    runJson<{ secret: string; live: string[] }>(['key', 'rotate', partner.partnerid, '--kind', kind], place)
-  const secret = await rotate('client_secret')
-  const key = await rotate('api_key')
-  const newer = { clientsecret: secret.secret, apikey: key.secret }
-  const client = stage.clientOf(port, newer)
-  const fresh = openJournal([client], { writers: 6, name: 'new' })
-  await Promise.all([more(fresh, 20), more(old, 20)])
-  await old.stop()
-  expect(old.wrong).toEqual([])
-  for (const [{ live }, name] of [
-    [secret, 'secret'],
-    [key, 'key'],
-  ] as const)
-    expect([name, (await run(['key', 'revoke', partner.partnerid, live[0] ?? ''], place)).code]).toEqual([
-      name,
-      0,
-    ])
-  const stale = stage.clientOf(port)
-  await expect
-    .poll(() => codeOf(stale.prefillUser({ userid: 'stale', ...ada })), { timeout: 180_000, interval: 100 })
-    .toBe('invalid_client')
-  await expect
-    .poll(() =>
-      codeOf(
-        stage?.clientOf(port, { clientsecret: newer.clientsecret }).prefillUser({ userid: 'stale' }) ??
-          Promise.resolve(),
-      ),
-    )
-    .toBe('invalid_api_key')
-  await more(fresh, 20)
-  await fresh.stop()
-  await stage.check({
-    ...fresh,
-    entries: [...old.entries, ...fresh.entries],
-    wrong: [...old.wrong, ...fresh.wrong],
-  })
-})
+// Without load, `npm test` has it in tests/command/partners.test.ts.
+ciTest(
+  'client secret and API key rotated under load: no failure while both live, none of the old accepted afterwards',
+  async () => {
+    stage = await openFaultStage()
+    const { place, partner, ports } = stage
+    await stage.start()
+    const [port = 0] = ports
+    const old = stage.openJournal({ writers: 6, name: 'old' })
+    await more(old, 20)
+    const rotate = (kind: string) =>
+      runJson<{ secret: string; live: string[] }>(['key', 'rotate', partner.partnerid, '--kind', kind], place)
+    const secret = await rotate('client_secret')
+    const key = await rotate('api_key')
+    const newer = { clientsecret: secret.secret, apikey: key.secret }
+    const client = stage.clientOf(port, newer)
+    const fresh = openJournal([client], { writers: 6, name: 'new' })
+    await Promise.all([more(fresh, 20), more(old, 20)])
+    await old.stop()
+    expect(old.wrong).toEqual([])
+    for (const [{ live }, name] of [
+      [secret, 'secret'],
+      [key, 'key'],
+    ] as const)
+      expect([name, (await run(['key', 'revoke', partner.partnerid, live[0] ?? ''], place)).code]).toEqual([
+        name,
+        0,
+      ])
+    const stale = stage.clientOf(port)
+    await expect
+      .poll(() => codeOf(stale.prefillUser({ userid: 'stale', ...ada })), { timeout: 180_000, interval: 100 })
+      .toBe('invalid_client')
+    await expect
+      .poll(() =>
+        codeOf(
+          stage?.clientOf(port, { clientsecret: newer.clientsecret }).prefillUser({ userid: 'stale' }) ??
+            Promise.resolve(),
+        ),
+      )
+      .toBe('invalid_api_key')
+    await more(fresh, 20)
+    await fresh.stop()
+    await stage.check({
+      ...fresh,
+      entries: [...old.entries, ...fresh.entries],
+      wrong: [...old.wrong, ...fresh.wrong],
+    })
+  },
+)
 
-test('root key and pepper rotated again and again under load, on two processes: all books agree', async () => {
-  stage = await openFaultStage({ keyring: 'file' })
-  const { place } = stage
-  await stage.start({ process: 0 })
-  await stage.start({ process: 1 })
-  const journal = stage.openJournal({ writers: 6, name: 'keys', processes: 2 })
-  for (let rotations = 0; rotations < everydayOr(1, 4); rotations += 1) {
-    await more(journal, 20)
-    expect((await run(['keyring', 'rotate'], place)).code).toBe(0)
-  }
-  await more(journal, 40)
-  await journal.stop()
-  await stage.check(journal)
-})
+// One rotation beside two processes is in tests/command/keyring.test.ts.
+ciTest(
+  'root key and pepper rotated again and again under load, on two processes: all books agree',
+  async () => {
+    stage = await openFaultStage({ keyring: 'file' })
+    const { place } = stage
+    await stage.start({ process: 0 })
+    await stage.start({ process: 1 })
+    const journal = stage.openJournal({ writers: 6, name: 'keys', processes: 2 })
+    for (let rotations = 0; rotations < everydayOr(1, 4); rotations += 1) {
+      await more(journal, 20)
+      expect((await run(['keyring', 'rotate'], place)).code).toBe(0)
+    }
+    await more(journal, 40)
+    await journal.stop()
+    await stage.check(journal)
+  },
+)
 
 test.each(everydayOr(['before commit 1'], ['before 1', 'after 1', 'before commit 1', 'after commit 1']))(
   'a rewrap killed %s, and the service with it: credentials, keys and all that is sealed stay readable, and the next one ends it',
@@ -210,7 +218,8 @@ test.each(everydayOr(['after 3'], ['before 1', 'after 1', 'before 2', 'after 3',
   },
 )
 
-test.each(everydayOr(['before commit 1'], ['before commit 1', 'after commit 1']))(
+// `npm test` kills a service among due changes in tests/life/month-end.test.ts.
+ciTest.each(everydayOr(['before commit 1'], ['before commit 1', 'after commit 1']))(
   'due changes killed %s take effect once, for everybody',
   async point => {
     const { place, address, remove } = await newWorkplace()

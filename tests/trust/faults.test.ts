@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { type PostgresProxy, startPostgresProxy } from '../crash/postgres-proxy.ts'
-import { everydayOr, isLong, timesOf, wholeRunTest } from '../long.ts'
+import { ciTest, everydayOr, isEveryday, isLong, timesOf, wholeRunTest } from '../long.ts'
 import { buildOneFile } from '../one-file.ts'
 import type { Journal } from './journal.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
@@ -86,12 +86,15 @@ async function more(journal: Journal, count: number): Promise<void> {
 
 const seeds = [...keptSeeds, ...Array.from({ length: runs }, (_, index) => seed + index)]
 
-/** One file is built for all seeds, which run side by side: while one waits for a lease to end, another works. */
+/**
+ * One file is built for all seeds, which run side by side: while one waits for a lease to end, another works. The everyday run
+ * has one already.
+ */
 let folder: string
 let oneFile: Promise<string>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'enrolment-faults-'))
-  oneFile = buildOneFile(folder)
+  oneFile = isEveryday ? Promise.resolve(inject('command')) : buildOneFile(folder)
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -135,7 +138,8 @@ async function killAt(stage: FaultStage, fault: { point: string; count: number }
 
 const cut = timesOf(everydayOr(6, 30), 1000)
 
-test(
+// `npm test` cuts them one by one, in tests/crash/lost-commit.test.ts.
+ciTest(
   `${cut} connections cut after COMMIT was sent, under load: all books agree`,
   async () => {
     stage = await openFaultStage({
@@ -160,7 +164,8 @@ test(
 
 const ended = timesOf(everydayOr(6, 30), 1000)
 
-test(
+// A database that is killed ends them all: tests/crash/killed.test.ts.
+ciTest(
   `${ended} connections of the service ended by the database, under load: all books agree`,
   async () => {
     stage = await openFaultStage()

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, isBenefitEnrolmentError } from '../../client/src/index.ts'
+import { everydayOr } from '../long.ts'
 import { ada } from '../rig.ts'
 
 /** The requests for one user, each sent and unanswered, or acknowledged. */
@@ -22,7 +23,10 @@ export type Journal = {
   stop(): Promise<void>
 }
 
-/** `pauseMs`: how long each writer rests after a write, for a load that others can work beside. */
+/**
+ * `pauseMs`: how long each writer rests after a write. In the everyday run that is a moment unless it is told, for a load that
+ * others can work beside: what a test waits for takes as long, and all that is written meanwhile has to be delivered and checked.
+ */
 export type JournalOptions = { readonly writers: number; readonly name: string; readonly pauseMs?: number }
 
 /** A 408 says that the machine stood still before the request had arrived whole. */
@@ -40,6 +44,7 @@ const doneBefore: Readonly<Record<Entry['kind'], string>> = {
  * clients, each attempt uses the next one.
  */
 export function openJournal(clients: readonly Client[], options: JournalOptions): Journal {
+  const { pauseMs = everydayOr(50, 0) } = options
   const entries: Entry[] = []
   const wrong: string[] = []
   let isStopped = false
@@ -79,7 +84,7 @@ export function openJournal(clients: readonly Client[], options: JournalOptions)
       const userid = `${name}-${count}`
       await write(userid, count % 3 === 0 ? 'create' : 'prefill')
       if (count % 4 === 3 && !isStopped) await write(userid, 'erase')
-      if (options.pauseMs !== undefined) await pause(options.pauseMs)
+      if (pauseMs > 0) await pause(pauseMs)
     }
   }
   const writers = Array.from({ length: options.writers }, (_, index) => writer(`${options.name}-${index}`))
