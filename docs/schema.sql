@@ -144,7 +144,7 @@ CREATE TABLE public.deliveries (
     ordered boolean DEFAULT false NOT NULL,
     parked boolean DEFAULT false NOT NULL,
     CONSTRAINT deliveries_check CHECK ((ordered OR (NOT parked))),
-    CONSTRAINT deliveries_work_check CHECK ((work = ANY (ARRAY['fresh'::text, 'retry'::text, 'replay'::text])))
+    CONSTRAINT deliveries_work_check CHECK ((work = ANY ('{fresh,retry,replay}'::text[])))
 );
 
 CREATE TABLE public.delivery_attempts (
@@ -201,7 +201,7 @@ CREATE TABLE public.documents (
     kind text NOT NULL,
     sealed bytea NOT NULL,
     written_at timestamp with time zone NOT NULL,
-    CONSTRAINT documents_kind_check CHECK ((kind = ANY (ARRAY['prefill'::text, 'profile'::text, 'draft'::text])))
+    CONSTRAINT documents_kind_check CHECK ((kind = ANY ('{prefill,profile,draft}'::text[])))
 );
 
 CREATE TABLE public.endpoint_health (
@@ -251,8 +251,8 @@ CREATE TABLE public.enrolments (
     CONSTRAINT enrolments_check3 CHECK (((own_end_at IS NULL) = (own_end_reason IS NULL))),
     CONSTRAINT enrolments_check4 CHECK (((corrected_end_at IS NULL) OR (own_end_reason = 'ineligible'::text))),
     CONSTRAINT enrolments_check5 CHECK (((planned_by IS NULL) OR (state <> ALL (ARRAY['enrolled'::text, 'endscheduled'::text, 'ended'::text])))),
-    CONSTRAINT enrolments_planned_by_check CHECK ((planned_by = ANY (ARRAY['offer'::text, 'swap'::text]))),
-    CONSTRAINT enrolments_state_check CHECK ((state = ANY (ARRAY['selected'::text, 'actionrequired'::text, 'scheduled'::text, 'enrolled'::text, 'endscheduled'::text, 'ended'::text, 'withdrawn'::text, 'declined'::text, 'rejected'::text, 'void'::text])))
+    CONSTRAINT enrolments_planned_by_check CHECK ((planned_by = ANY ('{offer,swap}'::text[]))),
+    CONSTRAINT enrolments_state_check CHECK ((state = ANY ('{selected,actionrequired,scheduled,enrolled,endscheduled,ended,withdrawn,declined,rejected,void}'::text[])))
 );
 
 CREATE TABLE public.erasures (
@@ -265,8 +265,7 @@ CREATE TABLE public.erasures (
 
 CREATE TABLE public.event_log_heads (
     partner_id uuid NOT NULL,
-    last bigint DEFAULT 0 NOT NULL,
-    CONSTRAINT event_log_heads_last_check CHECK ((last >= 0))
+    last bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 
@@ -303,8 +302,7 @@ CREATE TABLE public.history (
     event_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
     actor text,
     request_id uuid,
-    reference text,
-    CONSTRAINT history_version_check CHECK ((version > 0))
+    reference text
 );
 
 CREATE TABLE public.idempotency_keys (
@@ -529,21 +527,14 @@ CREATE TABLE public.users (
     cancel_reason text,
     erased_at timestamp with time zone,
     due_at timestamp with time zone,
-    CONSTRAINT users_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['voluntary'::text, 'employmentended'::text, 'nonpayment'::text, 'deceased'::text, 'duplicate'::text, 'mistake'::text]))),
+    CONSTRAINT users_cancel_reason_check CHECK ((cancel_reason = ANY ('{voluntary,employmentended,nonpayment,deceased,duplicate,mistake}'::text[]))),
     CONSTRAINT users_check CHECK (((status = 'erased'::text) = (erased_at IS NOT NULL))),
     CONSTRAINT users_check1 CHECK ((is_current OR (status = 'erased'::text))),
-    CONSTRAINT users_check2 CHECK ((((offer IS NULL) = (offer_since IS NULL)) AND ((offer IS NULL) = (offer_version IS NULL)))),
-    CONSTRAINT users_check3 CHECK (((NOT offer_in_force) OR ((offer IS NOT NULL) AND (status = 'active'::text)))),
-    CONSTRAINT users_check4 CHECK (((status <> 'active'::text) OR (offer IS NOT NULL))),
-    CONSTRAINT users_check5 CHECK (((pending_offer IS NULL) = (pending_offer_at IS NULL))),
-    CONSTRAINT users_check6 CHECK (((swap_pairs IS NULL) = (swap_at IS NULL))),
-    CONSTRAINT users_check7 CHECK ((((cancel_at IS NULL) = (cancel_reason IS NULL)) AND ((cancel_at IS NULL) = (cancel_requested_at IS NULL)))),
-    CONSTRAINT users_check8 CHECK (((status <> 'cancelled'::text) OR (cancel_at IS NOT NULL))),
-    CONSTRAINT users_check9 CHECK (((status = 'active'::text) OR ((pending_offer IS NULL) AND (swap_pairs IS NULL)))),
-    CONSTRAINT users_prefill_count_check CHECK ((prefill_count >= 0)),
-    CONSTRAINT users_status_check CHECK ((status = ANY (ARRAY['none'::text, 'prefilled'::text, 'registering'::text, 'active'::text, 'cancelled'::text, 'erased'::text]))),
-    CONSTRAINT users_userid_check CHECK ((userid <> ''::text)),
-    CONSTRAINT users_version_check CHECK ((version > 0))
+    CONSTRAINT users_check2 CHECK (((NOT offer_in_force) OR ((offer IS NOT NULL) AND (status = 'active'::text)))),
+    CONSTRAINT users_check3 CHECK (((status <> 'active'::text) OR (offer IS NOT NULL))),
+    CONSTRAINT users_check4 CHECK (((status <> 'cancelled'::text) OR (cancel_at IS NOT NULL))),
+    CONSTRAINT users_check5 CHECK (((status = 'active'::text) OR ((pending_offer IS NULL) AND (swap_pairs IS NULL)))),
+    CONSTRAINT users_status_check CHECK ((status = ANY ('{none,prefilled,registering,active,cancelled,erased}'::text[])))
 );
 
 CREATE TABLE public.webhook_endpoints (

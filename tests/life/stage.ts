@@ -72,10 +72,26 @@ export async function startStage(
   return {
     ...stageOf(service),
     async [Symbol.asyncDispose]() {
+      const torn = await tornUsers(service)
       await service[Symbol.asyncDispose]()
       vi.useRealTimers()
+      if (torn.length > 0) throw new Error(`parts of one thing without the others: ${torn.join(' ')}`)
     },
   }
+}
+
+/**
+ * The users of whom a part is stored without what belongs to it. No check of the schema says so, because PostgreSQL would
+ * read it anew for each statement that writes.
+ */
+async function tornUsers({ database }: TestService): Promise<string[]> {
+  const rows = await database.query<{ userid: string }>(sql`
+    select userid from users where version < 1 or prefill_count < 0 or userid = ''
+      or num_nonnulls(offer, offer_since, offer_version) not in (0, 3)
+      or num_nonnulls(pending_offer, pending_offer_at) not in (0, 2)
+      or num_nonnulls(swap_pairs, swap_at) not in (0, 2)
+      or num_nonnulls(cancel_at, cancel_requested_at, cancel_reason) not in (0, 3)`)
+  return rows.map(row => row.userid)
 }
 
 /** The same for a service that was started in another way. */
