@@ -25,16 +25,16 @@ import { createClient, isBenefitEnrolmentError } from '@benefit-enrolment/client
  * @param {(call: object) => void} onCall
  */
 export async function openBenefits(settings, onCall) {
-  const { service, partnerId, clientId, clientSecret, apiKey } = settings
+  const { service, calls = service, partnerId, clientId, clientSecret, apiKey } = settings
   const client = createClient({
-    baseUrl: service,
+    baseUrl: calls,
     clientId,
     clientSecret,
     apiKey,
     onResponse: ({ operation, status, ms }) => onCall({ operation, status, ms: Math.round(ms) }),
   })
   // The drop-in's address contains its version; its hash lets the browser check what it loaded.
-  const dropIn = await (await fetch(`${service}/embed/`)).json()
+  const dropIn = await (await fetch(`${calls}/embed/`)).json()
 
   let clock = new Date()
 

@@ -10,6 +10,7 @@ import { openInbox } from './inbox.mjs'
 /**
  * @typedef {object} Settings
  * @property {string} service the service's base URL
+ * @property {string} [calls] where this server itself reaches the service, if not at its base URL
  * @property {string} partnerId
  * @property {string} clientId
  * @property {string} clientSecret

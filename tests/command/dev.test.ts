@@ -88,6 +88,24 @@ async function runPrinted(printed: string): Promise<{ status: number; body: unkn
   }))
 }
 
+ciTest('dev starts behind a public address that this machine cannot reach, and its site works', async () => {
+  const dataDir = await newDataDir()
+  const baseUrl = 'https://benefits.invalid/stage'
+  const service = await startProcess(['dev', '--port', '0', '--data', dataDir], {
+    env: { ENROLMENT_BASE_URL: baseUrl },
+  })
+  const { clientid, clientsecret, apikey } = await demoOf(dataDir)
+  const client = createClient({
+    baseUrl: `${service.address}/stage`,
+    clientId: clientid,
+    clientSecret: clientsecret,
+    apiKey: apikey,
+  })
+  expect((await client.createLinkToken({ userid: 'u1' })).linkurl).toContain(`${baseUrl}/register/link/`)
+  const site = /http:\S+\/demo\b/.exec(service.stdout())?.[0] ?? ''
+  expect(await (await fetch(site)).text()).toContain(`${baseUrl}/embed/`)
+})
+
 ciTest('dev makes the people of a sandbox once, and the inbox shows nothing of theirs', async () => {
   const dataDir = await newDataDir()
   const first = await startDev(dataDir)

@@ -47,9 +47,9 @@ export const dev: Command = {
         const path = join(running.dataDir, 'demo.json')
         const demo = await openDemo(path, running)
         const { baseUrl } = running.service
-        const site = await startSite(baseUrl, demo)
+        const baseurl = hereOf(running.service)
+        const site = await startSite({ service: baseUrl, calls: baseurl }, demo)
         try {
-          const baseurl = hereOf(running.service)
           await keep(path, { ...demo, baseurl, webhook: { ...demo.webhook, port: site.port } })
           // The people are made before the inbox gets an endpoint, so that it shows only what the visitor does.
           if (!hasOwnCatalogue) await makePeople(connectPartner(baseurl, demo), 'missing')

@@ -11,6 +11,7 @@ export type Site = Receiver & {
 type Platform = {
   startPlatform(settings: {
     service: string
+    calls: string
     partnerId: string
     clientId: string
     clientSecret: string
@@ -25,13 +26,20 @@ const candidates = ['../../../examples/gig-platform/platform.mjs', '../gig-platf
   path => new URL(path, import.meta.url),
 )
 
-/** Starts the demo partner's site, or only the receiver when neither the example nor its bundle exists. */
-export async function startSite(service: string, demo: DemoCredentials): Promise<Site> {
+/**
+ * Starts the demo partner's site, or only the receiver when neither the example nor its bundle exists. Browsers find the
+ * service at `service`; the site's own server calls it at `calls`, because this machine may not reach a public address.
+ */
+export async function startSite(
+  { service, calls }: { service: string; calls: string },
+  demo: DemoCredentials,
+): Promise<Site> {
   const example = candidates.find(candidate => existsSync(candidate))
   if (!example) return { ...(await startReceiver(demo.webhook)), site: undefined }
   const { startPlatform } = (await import(example.href)) as Platform
   return startPlatform({
     service,
+    calls,
     partnerId: demo.partnerid,
     clientId: demo.clientid,
     clientSecret: demo.clientsecret,
