@@ -95,6 +95,32 @@ describe('what was answered', () => {
     expect((await visitor.get('/register/details/contact')).html).toContain('newer@example.com')
   })
 
+  test('is all that the last button confirms: newer details of the partner are shown before anybody enrols', async () => {
+    const visitor = await open()
+    await visitor.get('/register/benefits')
+    const check = await visitor.post('/register/benefits', { benefit: ['dental'] })
+    expect(check.html).toContain('ana.ruiz@example.com')
+    const draft = /name="draft" value="([^"]+)"/.exec(check.html)?.[1] ?? ''
+    await client().prefillUser({ userid: rig.userid(), ...ana, email: 'newer@example.com' })
+    const again = await visitor.post('/register/enrol', { draft, ...recordsAgreed })
+    expect(again).toMatchObject({ status: 409, view: 'CHECK_ANSWERS' })
+    expect(again.html).toContain('newer@example.com')
+    expect(await rig.events()).not.toContain('enrollment_successful')
+    // The same data once more changes nothing that was shown.
+    await client().prefillUser({ userid: rig.userid(), ...ana, email: 'newer@example.com' })
+    expect((await visitor.post('/register/enrol', recordsAgreed)).view).toBe('DONE')
+  })
+
+  test('is confirmed only as it was shown, at the review of the details too', async () => {
+    const visitor = await open()
+    await visitor.get('/register/details')
+    await client().prefillUser({ userid: rig.userid(), ...ana, firstname: 'Anita' })
+    const again = await visitor.post('/register/details')
+    expect(again).toMatchObject({ status: 409, view: 'DETAILS_REVIEW' })
+    expect(again.html).toContain('Anita')
+    expect((await visitor.post('/register/details')).status).toBe(200)
+  })
+
   test('of a member is corrected at once, and the partner’s newer data is only suggested', async () => {
     await client().createUser({ userid: rig.userid(), offername: 'starter' })
     await client().prefillUser({ userid: rig.userid(), ...ana, email: 'newer@example.com' })

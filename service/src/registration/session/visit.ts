@@ -11,7 +11,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
 import type { BrowserFiles } from '../browser-files.ts'
 import type { Locale, Page } from '../views/surroundings.ts'
-import { answeredPerson, blankDraft, type Draft } from './answers.ts'
+import { answeredPerson, blankDraft, type Draft, detailsOf } from './answers.ts'
 import { type DeepLink, parseDeepLink } from './deep-link.ts'
 import type { PageContext } from './page-context.ts'
 import { type ActiveSession, nameOf, sessionLifetimes } from './session.ts'
@@ -200,7 +200,7 @@ export function pageOf(visit: Visit, step?: Page['step']): Page {
     icon: files.icon,
     root: rootOf(context),
     idleseconds: sessionLifetimes.idle / 1000,
-    draft: `${formTag(visit)}-${visit.draft.version}`,
+    draft: `${formTag(visit)}-${visit.draft.version}-${detailsTag(visit, visit.person)}`,
     ...(step === undefined ? {} : { step }),
   }
 }
@@ -249,4 +249,11 @@ function checkedOnce(look: Look, appearance: unknown): CheckedTheme {
  */
 export function formTag({ partner, user }: Visit): string {
   return keyedHash(partner.hashKey, 'page_form', user.partnerId, user.serviceId).toString('hex').slice(0, 12)
+}
+
+/** A tag of the details that a form was made from, so that nobody confirms details that they were never shown. */
+export function detailsTag({ partner, user }: Pick<Visit, 'partner' | 'user'>, person: Person): string {
+  const shown = JSON.stringify(detailsOf(person))
+  const { partnerId, serviceId } = user
+  return keyedHash(partner.hashKey, 'page_details', partnerId, serviceId, shown).toString('hex').slice(0, 12)
 }

@@ -5,7 +5,7 @@ import type { Person } from '../../membership/rules/person.ts'
 import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
 import type { Consent } from '../../membership/rules/state.ts'
 import { answeredPerson, detailsOf, missingGroups } from '../session/answers.ts'
-import { draftOf, pageOf, type Visit, wayBack } from '../session/visit.ts'
+import { detailsTag, draftOf, pageOf, type Visit, wayBack } from '../session/visit.ts'
 import { parseConsents } from '../views/choices.ts'
 import type { ConsentText } from '../views/parts.ts'
 import { agreedNow, consentsToEnrol } from './agreements.ts'
@@ -18,8 +18,8 @@ import { findPlan, type Plan } from './plans.ts'
 import { stepOf } from './progress.ts'
 import { referenceOf } from './reference.ts'
 import { foundPlan, picksOf } from './registering-steps.ts'
-import { isStale } from './save-answers.ts'
-import { type Posted, type Step, versionOf } from './step.ts'
+import { confirmsOlder } from './save-answers.ts'
+import { type Posted, type Step, showedOtherDetails, versionOf } from './step.ts'
 
 /** All answers once more, with the consents that are needed. */
 export const check: Step = {
@@ -63,7 +63,7 @@ export const enrol: Step = {
       if (found.to === 'none') noteRefused(visit, 'ineligible')
       return found
     }
-    if (isStale(visit, form)) return 'conflict'
+    if (confirmsOlder(visit, form)) return 'conflict'
     if (visit.draft.picks === undefined && found.selectable.length > 0) return { to: 'benefits' }
     const unnamed = mustName(visit, chosenBenefits(visit, found))
     if (unnamed !== undefined) return { to: `beneficiaries/${unnamed}` }
@@ -97,6 +97,7 @@ async function enrolNow(
       if (version !== undefined && version !== draft.version) return 'conflict'
       const sent: Person = user.entryExpiresAt === undefined ? {} : (documentOf('prefill') ?? {})
       const person = answeredPerson({ ...documentOf('profile'), ...sent }, draft)
+      if (showedOtherDetails(form, detailsTag(visit, person))) return 'conflict'
       const picks = picksOf({ ...visit, draft }, found)
       const start = { offer: found.offer, picks, consents, startsAt: now }
       const chosen = chosenBenefits({ ...visit, draft }, found)

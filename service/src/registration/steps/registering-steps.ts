@@ -8,7 +8,7 @@ import { comebackOf } from './comeback-steps.ts'
 import { costOf } from './disclosures.ts'
 import { findPlan, offersOf, openPlans, type Plan } from './plans.ts'
 import { choosesPlan, stepOf } from './progress.ts'
-import { isStale, saveAnswers } from './save-answers.ts'
+import { confirmsOlder, saveAnswers } from './save-answers.ts'
 import type { Step } from './step.ts'
 
 /** Who asks, and which details they shared. */
@@ -57,7 +57,7 @@ export const review: Step = {
     suggested: newerInDraft(visit.sent, visit.draft),
   }),
   post: (visit, form) => {
-    if (isStale(visit, form)) return 'conflict'
+    if (confirmsOlder(visit, form)) return 'conflict'
     return { to: missingGroups(visit.person).length > 0 ? 'details' : 'plan' }
   },
 }

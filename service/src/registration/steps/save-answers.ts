@@ -1,8 +1,8 @@
 import type { Person } from '../../membership/rules/person.ts'
 import { type Draft, saysTheSame } from '../session/answers.ts'
-import { draftOf, registering, type Visit } from '../session/visit.ts'
+import { detailsTag, draftOf, registering, type Visit } from '../session/visit.ts'
 import { changeOwn, isAnybody } from './change-own.ts'
-import { versionOf } from './step.ts'
+import { showedOtherDetails, versionOf } from './step.ts'
 
 /**
  * Keeps the person's answers, sealed. The same answer again is accepted whatever version the form was made from,
@@ -38,4 +38,9 @@ export async function saveAnswers(
 export function isStale(visit: Visit, form: URLSearchParams): boolean {
   const version = versionOf(form)
   return version !== undefined && version !== visit.draft.version
+}
+
+/** The same, or made from details that the partner has since replaced: nothing may be confirmed by such a form. */
+export function confirmsOlder(visit: Visit, form: URLSearchParams): boolean {
+  return isStale(visit, form) || showedOtherDetails(form, detailsTag(visit, visit.person))
 }

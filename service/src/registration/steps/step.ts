@@ -40,6 +40,12 @@ export function isRedirect(shown: View | Redirect): shown is Redirect {
 
 /** The version of the draft that a form was made from; `undefined` when it does not say. */
 export function versionOf(form: URLSearchParams): number | undefined {
-  const version = /-(\d{1,9})$/.exec(form.get('draft') ?? '')?.[1]
+  const version = /^[^-]*-(\d{1,9})(?:-|$)/.exec(form.get('draft') ?? '')?.[1]
   return version === undefined ? undefined : Number(version)
+}
+
+/** Whether a form was made from other details than these; a form that does not say passes. */
+export function showedOtherDetails(form: URLSearchParams, tag: string): boolean {
+  const shown = /^[^-]*-\d{1,9}-([0-9a-f]+)$/.exec(form.get('draft') ?? '')?.[1]
+  return shown !== undefined && shown !== tag
 }
