@@ -25,10 +25,11 @@ const all = ['en light', 'en dark', 'es light'].flatMap(looks => {
   return [320, 768, 1280].map(width => ({ locale, scheme, width }))
 })
 /**
- * The narrowest and the widest window, in both languages; BROWSER_TESTS=full takes every combination. The dark scheme
- * only changes colors, as theme.test.ts shows, so one language is enough there.
+ * The narrowest and the widest window, in both languages, and in `.ci/run` the one between them, too; BROWSER_TESTS=full takes
+ * every combination, as `WHOLE=1 .ci/run` of every night does. The dark scheme only changes colors, as theme.test.ts shows, so
+ * one language is enough there.
  */
-const some = everydayOr(['es light 320'], ['es light 320', 'en dark 1280'])
+const some = everydayOr(['es light 320'], ['es light 320', 'en dark 1280', 'en light 768'])
 const variants =
   process.env['BROWSER_TESTS'] === 'full' || isWholeLong
     ? all

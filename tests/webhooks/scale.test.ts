@@ -33,7 +33,7 @@ async function addSilent({ database, partner, now }: DispatchRig, count: number)
   }
 }
 
-test('six thousand endpoints are leased, served and taken over by statements that stay within their time-out', async () => {
+test(`${COUNT} endpoints are leased, served and taken over by statements that stay within their time-out`, async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   await addSilent(rig, COUNT)
