@@ -22,14 +22,14 @@ const limits: fc.Arbitrary<AdmissionLimits> = fc
 const asked = fc
   .record({
     rank: fc.constantFrom<Rank>('ordinary', 'prefill', 'urgent'),
-    held: fc.nat(6000),
+    ownInFlight: fc.nat(6000),
     others: fc.nat(50),
     more: fc.nat(6000),
     loopDelayMs: fc.double({ min: 0, max: 20_000, noNaN: true }),
   })
-  .map(({ rank, held, others, more, loopDelayMs }) => ({
-    asker: { rank, held },
-    load: { inFlight: held + others + (others > 0 ? more : 0), partners: others + 1, loopDelayMs },
+  .map(({ rank, ownInFlight, others, more, loopDelayMs }) => ({
+    asker: { rank, ownInFlight },
+    load: { inFlight: ownInFlight + others + (others > 0 ? more : 0), partners: others + 1, loopDelayMs },
   }))
 function calm(inFlight: number, partners = 1): Load {
   return { inFlight, partners, loopDelayMs: 0 }
@@ -38,8 +38,8 @@ function calm(inFlight: number, partners = 1): Load {
 describe('who is admitted', () => {
   test('1,000 requests of one partner at once find room by default, whatever their operation', () => {
     for (const rank of ['ordinary', 'prefill', 'urgent'] as const)
-      for (let held = 0; held < 1000; held += 1)
-        expect(refusalFor({ rank, held }, calm(held), defaultLimits)).toBeUndefined()
+      for (let ownInFlight = 0; ownInFlight < 1000; ownInFlight += 1)
+        expect(refusalFor({ rank, ownInFlight }, calm(ownInFlight), defaultLimits)).toBeUndefined()
   })
 
   test('below the room nobody is refused', () => {
@@ -55,7 +55,7 @@ describe('who is admitted', () => {
     fc.assert(
       fc.property(limits, asked, (given, { asker, load }) => {
         const room = roomFor(asker.rank, given, load.loopDelayMs)
-        fc.pre(load.inFlight >= room && asker.held >= room / load.partners)
+        fc.pre(load.inFlight >= room && asker.ownInFlight >= room / load.partners)
         expect(refusalFor(asker, load, given)).toBeDefined()
       }),
     )
@@ -65,7 +65,7 @@ describe('who is admitted', () => {
     fc.assert(
       fc.property(limits, fc.nat(20_000), (given, loopDelayMs) => {
         const flooded = { inFlight: given.inFlight, partners: 2, loopDelayMs }
-        expect(refusalFor({ rank: 'ordinary', held: 0 }, flooded, given)).toBeUndefined()
+        expect(refusalFor({ rank: 'ordinary', ownInFlight: 0 }, flooded, given)).toBeUndefined()
       }),
     )
   })
@@ -81,8 +81,8 @@ describe('who is admitted', () => {
 
   test('the more urgent, the later refused', () => {
     fc.assert(
-      fc.property(limits, asked, (given, { asker: { held }, load }) => {
-        const isRefused = (rank: Rank) => refusalFor({ rank, held }, load, given) !== undefined
+      fc.property(limits, asked, (given, { asker: { ownInFlight }, load }) => {
+        const isRefused = (rank: Rank) => refusalFor({ rank, ownInFlight }, load, given) !== undefined
         if (isRefused('urgent')) expect(isRefused('prefill')).toBe(true)
         if (isRefused('prefill')) expect(isRefused('ordinary')).toBe(true)
       }),
@@ -111,15 +111,15 @@ describe('who is admitted', () => {
 describe('the reason', () => {
   const given = { inFlight: 100, reserved: 20, loopDelayMs: 500 }
   test.each([
-    ['full', { rank: 'ordinary', held: 80 }, calm(80)],
-    ['share', { rank: 'ordinary', held: 79 }, calm(80, 2)],
-    ['full', { rank: 'ordinary', held: 0 }, calm(180, 3)],
-    [undefined, { rank: 'urgent', held: 0 }, calm(180, 3)],
-    ['delay', { rank: 'ordinary', held: 40 }, { ...calm(40), loopDelayMs: 1000 }],
-    [undefined, { rank: 'prefill', held: 89 }, calm(89)],
-    ['full', { rank: 'prefill', held: 90 }, calm(90)],
-    [undefined, { rank: 'urgent', held: 99 }, calm(99)],
-    ['full', { rank: 'urgent', held: 100 }, calm(100)],
+    ['full', { rank: 'ordinary', ownInFlight: 80 }, calm(80)],
+    ['share', { rank: 'ordinary', ownInFlight: 79 }, calm(80, 2)],
+    ['full', { rank: 'ordinary', ownInFlight: 0 }, calm(180, 3)],
+    [undefined, { rank: 'urgent', ownInFlight: 0 }, calm(180, 3)],
+    ['delay', { rank: 'ordinary', ownInFlight: 40 }, { ...calm(40), loopDelayMs: 1000 }],
+    [undefined, { rank: 'prefill', ownInFlight: 89 }, calm(89)],
+    ['full', { rank: 'prefill', ownInFlight: 90 }, calm(90)],
+    [undefined, { rank: 'urgent', ownInFlight: 99 }, calm(99)],
+    ['full', { rank: 'urgent', ownInFlight: 100 }, calm(100)],
   ] as const)('%s: %j among %j', (reason, asker, load) => {
     expect(refusalFor(asker, load, given)).toBe(reason)
   })

@@ -100,18 +100,18 @@ function sizeOf(rank: Rank, { inFlight, reserved }: AdmissionLimits): number {
 }
 
 /**
- * Whether a partner with `held` requests in flight may begin another: `undefined`, or why not. Above the room only
+ * Whether a partner with `ownInFlight` requests in flight may begin another: `undefined`, or why not. Above the room only
  * partners below their equal share are admitted, and at most `inFlight` requests more than a process that is not late
  * has room for.
  */
 export function refusalFor(
-  asker: { readonly rank: Rank; readonly held: number },
+  asker: { readonly rank: Rank; readonly ownInFlight: number },
   load: Load,
   limits: AdmissionLimits,
 ): ShedReason | undefined {
   const size = sizeOf(asker.rank, limits)
   if (load.inFlight >= limits.inFlight + size) return 'full'
-  const isRefused = (room: number) => load.inFlight >= room && asker.held * load.partners >= room
+  const isRefused = (room: number) => load.inFlight >= room && asker.ownInFlight * load.partners >= room
   if (!isRefused(roomFor(asker.rank, limits, load.loopDelayMs))) return undefined
   if (!isRefused(size)) return 'delay'
   return load.partners > 1 ? 'share' : 'full'

@@ -46,7 +46,7 @@ export type GateNumbers = {
 
 /** Opens a gate. Admitting a request when there is room costs two comparisons and the counting. */
 export function openGate(limits: AdmissionLimits, now: () => number = () => performance.now()): Gate {
-  const held = new Map<string, number>()
+  const byPartner = new Map<string, number>()
   const shed = { full: 0, share: 0, time: 0, delay: 0 }
   const time = openTimes(now)
   const loopRooms = {
@@ -63,21 +63,21 @@ export function openGate(limits: AdmissionLimits, now: () => number = () => perf
       if (time.isBeyond(loopRooms[rank]) && time.isTooMuch(asker, loopRooms[rank])) return 'time'
       const partnerId = partnerOf(asker)
       if (inFlight < rooms[rank]) return undefined
-      const own = held.get(partnerId)
-      const partners = own === undefined ? held.size + 1 : held.size
-      return refusalFor({ rank, held: own ?? 0 }, { inFlight, partners, loopDelayMs }, limits)
+      const own = byPartner.get(partnerId)
+      const partners = own === undefined ? byPartner.size + 1 : byPartner.size
+      return refusalFor({ rank, ownInFlight: own ?? 0 }, { inFlight, partners, loopDelayMs }, limits)
     },
     enter(asker, weight = 1) {
       const partnerId = partnerOf(asker)
       inFlight += weight
-      held.set(partnerId, (held.get(partnerId) ?? 0) + weight)
+      byPartner.set(partnerId, (byPartner.get(partnerId) ?? 0) + weight)
     },
     leave(asker, weight = 1) {
       const partnerId = partnerOf(asker)
       inFlight -= weight
-      const left = (held.get(partnerId) ?? 0) - weight
-      if (left > 0) held.set(partnerId, left)
-      else held.delete(partnerId)
+      const left = (byPartner.get(partnerId) ?? 0) - weight
+      if (left > 0) byPartner.set(partnerId, left)
+      else byPartner.delete(partnerId)
     },
     charge: time.charge,
     noteRefusal(reason) {
@@ -90,7 +90,7 @@ export function openGate(limits: AdmissionLimits, now: () => number = () => perf
       if (busyMs !== undefined) time.calibrate(busyMs)
       time.forgetIdle()
     },
-    numbers: () => ({ inFlight, partners: held.size, loopDelayMs, shed: { ...shed } }),
+    numbers: () => ({ inFlight, partners: byPartner.size, loopDelayMs, shed: { ...shed } }),
   }
 }
 

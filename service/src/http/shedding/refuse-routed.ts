@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod 
 import type { ServiceError } from '../service-error.ts'
 import { type Rank, type ShedReason, timeRefusalHeldMs, transportMs } from './admission.ts'
 import type { Asker, Gate } from './gate.ts'
-import { holdUntilTaken } from './held-answers.ts'
 import { rankOf, refusalAfter, takesTurns } from './refusals.ts'
 import type { Turns } from './turns.ts'
+import { countUntilSent } from './unsent-answers.ts'
 
 /** What load shedding needs from the other parts. */
 export type SheddingContext = {
@@ -114,7 +114,7 @@ function countInFlight(
       gate.leave(asker)
       endTurn?.()
       gate.charge(asker, request.loopMs + transportMs(Number(reply.getHeader('content-length') ?? 0)))
-      holdUntilTaken(gate, asker, reply)
+      countUntilSent(gate, asker, reply)
     }
     let answer: unknown
     const begunAt = performance.now()

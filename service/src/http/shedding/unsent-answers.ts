@@ -9,7 +9,7 @@ const bytesAsRequest = 65_536
  * Counts the unsent part of a large answer as requests in flight, until it is sent or given up, because the answer
  * occupies memory for that time.
  */
-export function holdUntilTaken(gate: Gate, asker: Asker, { raw, request }: FastifyReply): void {
+export function countUntilSent(gate: Gate, asker: Asker, { raw, request }: FastifyReply): void {
   if (raw.writableLength < bytesAsRequest / 4) return
   // By then the operating system has accepted what it can accept at once.
   setImmediate(() => {
@@ -19,9 +19,9 @@ export function holdUntilTaken(gate: Gate, asker: Asker, { raw, request }: Fasti
     const weight = Math.ceil(waiting / bytesAsRequest)
     gate.enter(asker, weight)
     const leave = () => {
-      if (held.get(socket)?.delete(leave)) gate.leave(asker, weight)
+      if (counted.get(socket)?.delete(leave)) gate.leave(asker, weight)
     }
-    holdsOf(socket).add(leave)
+    countsOf(socket).add(leave)
     raw.once('close', leave)
   })
 }
@@ -29,15 +29,15 @@ export function holdUntilTaken(gate: Gate, asker: Asker, { raw, request }: Fasti
 /**
  * The counts of each connection: an answer that waits behind another never reports a close when the caller disconnects.
  */
-const held = new WeakMap<Socket, Set<() => void>>()
+const counted = new WeakMap<Socket, Set<() => void>>()
 
-function holdsOf(socket: Socket): Set<() => void> {
-  const known = held.get(socket)
+function countsOf(socket: Socket): Set<() => void> {
+  const known = counted.get(socket)
   if (known) return known
-  const holds = new Set<() => void>()
-  held.set(socket, holds)
+  const counts = new Set<() => void>()
+  counted.set(socket, counts)
   socket.once('close', () => {
-    for (const leave of holds) leave()
+    for (const leave of counts) leave()
   })
-  return holds
+  return counts
 }
