@@ -69,7 +69,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['page'],
     ['console-context.ts'],
     ['background', 'operators'],
-    ['place.ts'],
+    ['position.ts'],
   ],
   membership: [['erasures', 'export', 'requests'], ['commands'], ['records'], ['rules']],
 }

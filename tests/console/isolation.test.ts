@@ -171,9 +171,9 @@ async function mountedRoutes(): Promise<readonly Route[]> {
       })
   })
   const provider = openProvider(identity.settings, service.now)
-  const place = { consoleUrl: undefined, port: 0 }
+  const address = { consoleUrl: undefined, port: 0 }
   const context = {} as ConsoleContext
-  mountConsole(app, { context, place, files: await readConsoleFiles(), provider })
+  mountConsole(app, { context, address, files: await readConsoleFiles(), provider })
   await app.ready()
   await app.close()
   return found

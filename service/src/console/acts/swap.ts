@@ -40,7 +40,7 @@ export const callSwapOff: Act = {
 
 function fields(moment: Moment): Slot {
   const { user, terms } = moment
-  const places = [
+  const choices = [
     ...picksOf(user).map(pick => ({
       name: `out-${pick.benefit}`,
       label: `${nameOf(moment, pick.benefit)} is swapped for`,
@@ -50,18 +50,18 @@ function fields(moment: Moment): Slot {
       ] as const,
       chosen: chosenFor(user, pick),
     })),
-    ...freePlaces(moment).map((chosen, place) => ({
-      name: `free-${place}`,
+    ...freeSlots(moment).map((chosen, index) => ({
+      name: `free-${index}`,
       label: 'Into a free place comes',
       rest: [['', 'nothing']] as const,
       chosen,
     })),
   ]
   const names = comingNames(moment)
-  if (places.length === 0) return html`<p class="hint">The offer leaves nothing to choose.</p>`
+  if (choices.length === 0) return html`<p class="hint">The offer leaves nothing to choose.</p>`
   return html`<p class="hint">The whole choice: what is pending now is replaced by it. It takes effect at the end of the period, in the zone ${terms.zone}. A benefit that asks for a consent comes only if the consent is given by then.</p>
 ${names.length === 0 && html`<p class="notice" role="status">Nothing can come in now: everything is held or not admitted, a cancel is pending, or the locked hours before the end of the period have begun.</p>`}
-${places.map(
+${choices.map(
   ({ name, label, rest, chosen }) =>
     html`<p class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}">${[...rest, ...names.map(one => [one, nameOf(moment, one)] as const)].map(([value, text]) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`)}</select></p>`,
 )}`
@@ -87,13 +87,13 @@ function chosenFor({ swap: pending }: User, pick: Enrolment): string {
   return pair ? (pair.add ?? NOTHING) : ''
 }
 
-/** For each free place, the benefit that the pending swap brings into it. */
-function freePlaces({ user, terms }: Moment): readonly string[] {
+/** For each free slot, the benefit that the pending swap brings into it. */
+function freeSlots({ user, terms }: Moment): readonly string[] {
   const free = (offerOf(terms, user)?.slots ?? 0) - slotsTaken(user)
   const pending = (user.swap?.pairs ?? []).flatMap(pair =>
     pair.remove === undefined && pair.add !== undefined ? [pair.add] : [],
   )
-  return Array.from({ length: Math.max(0, free, pending.length) }, (_, place) => pending[place] ?? '')
+  return Array.from({ length: Math.max(0, free, pending.length) }, (_, index) => pending[index] ?? '')
 }
 
 /** The two lists of a swap: benefits that replace another come first, because the lists are paired by position. */

@@ -178,8 +178,8 @@ async function* entryLines(visit: Visit, wish: Wish): AsyncGenerator<string> {
   yield `${csvLine(head)}\r\n`
   let after: string | undefined = idIn(visit.query, 'after')
   for (;;) {
-    const place: string | undefined = after
-    const entries = await visit.context.slow.inTurn(() => entriesOf(visit, wish, place, ENTRIES_A_SLICE))
+    const position: string | undefined = after
+    const entries = await visit.context.slow.inTurn(() => entriesOf(visit, wish, position, ENTRIES_A_SLICE))
     const lines = await inSlices(entries, entry => csvLine(cellsOf(entry, reasonOf(visit, wish, entry))))
     if (lines.length > 0) yield `${lines.join('\r\n')}\r\n`
     after = entries.at(-1)?.entry_id

@@ -2,7 +2,7 @@ import { dateAt, type Instant, type PlainDate } from '../../calendar/calendar.ts
 import type { Executor } from '../../db/database.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Partner } from '../../partners/partner.ts'
-import type { Place } from '../place.ts'
+import type { Position } from '../position.ts'
 import { type DueUser, nextDue } from './due-store.ts'
 import { ConsoleCloses, type SlowWork } from './slow-work.ts'
 
@@ -42,11 +42,11 @@ export function openDueCounts(
 ): DueCounts {
   const counted = new Map<string, Counting>()
   const count = async (counting: Counting, partner: Partner, until: Instant) => {
-    let after: Place | undefined
+    let after: Position | undefined
     while (counting.state === 'counting') {
-      const place = after
+      const position = after
       const { users, last } = await slow.inTurn(() =>
-        nextDue(database, { partnerId: partner.partnerId, until, after: place, limit: USERS_A_SLICE }),
+        nextDue(database, { partnerId: partner.partnerId, until, after: position, limit: USERS_A_SLICE }),
       )
       addToDays(counting.days, users, partner)
       counting.users += users.length

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { nothing, part, sql, timestamp } from '../../db/sql.ts'
-import type { Place } from '../place.ts'
+import type { Position } from '../position.ts'
 
 /** The kinds of due changes, as the page names them. */
 export const DUE_KINDS = [
@@ -39,8 +39,8 @@ export type DueQuery = {
   readonly isLatestFirst?: boolean
   /** Only changes of this kind, and users who have one. */
   readonly kind?: DueChange['kind'] | undefined
-  /** The place of the last user that was looked at before; the id decides among those of one instant. */
-  readonly after: Place | undefined
+  /** The position of the last user that was looked at before; the id decides among those of one instant. */
+  readonly after: Position | undefined
   /** At most this many users are found. */
   readonly limit: number
   /** At most this many users are looked at; absent: as many as are found. */
@@ -50,12 +50,12 @@ export type DueQuery = {
 /** The users who were found among those that were looked at. */
 export type DueFound = {
   readonly users: readonly DueUser[]
-  /** The place at which to search on; `undefined`: these are all. */
-  readonly last: Place | undefined
+  /** The position at which to search on; `undefined`: these are all. */
+  readonly last: Position | undefined
 }
 
-/** The place of a user in that order. */
-export function placeOfUser({ dueAt, serviceId }: DueUser): Place {
+/** The position of a user in that order. */
+export function positionOfUser({ dueAt, serviceId }: DueUser): Position {
   return { at: dueAt, id: serviceId }
 }
 
@@ -72,7 +72,7 @@ type FoundRow = {
 export async function nextDue(db: Executor, query: DueQuery): Promise<DueFound> {
   const { partnerId, until, isLatestFirst = false, kind, after, limit, most = limit } = query
   const end = timestamp(until)
-  const place =
+  const position =
     after &&
     (isLatestFirst
       ? part`and (due_at, service_id) < (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`
@@ -86,7 +86,7 @@ export async function nextDue(db: Executor, query: DueQuery): Promise<DueFound> 
     from (
       select due_at, service_id, row_number() over (order by due_at ${order}, service_id ${order}) as number from users
       where partner_id = ${partnerId} and due_at < ${end}
-        ${place ?? nothing}
+        ${position ?? nothing}
       order by due_at ${order}, service_id ${order} limit ${most}) next
     join users u on u.partner_id = ${partnerId} and u.service_id = next.service_id
     cross join lateral (

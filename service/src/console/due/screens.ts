@@ -10,14 +10,14 @@ import {
   type DueUser,
   MOST_LATE,
   nextDue,
-  placeOfUser,
+  positionOfUser,
 } from '../background/due-store.ts'
 import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
 import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { ownPartner, ownPartners } from '../partners.ts'
-import { type Place, placeOf, placeText } from '../place.ts'
+import { type Position, positionOf, positionText } from '../position.ts'
 import { sortField } from '../views/list.ts'
 import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
 import { part, table, tag, when, writeDay, writeInstant } from '../views/parts.ts'
@@ -69,10 +69,10 @@ const MOST_SEARCHED = 1000
 /** The schedule applies due changes within seconds; an older one shows that the schedule has stopped. */
 const LATE_MS = 120_000
 
-/** The users of a page, and the place after which the next page begins, if there is one. */
-type DuePage = { readonly users: readonly DueUser[]; readonly next: Place | undefined }
+/** The users of a page, and the position after which the next page begins, if there is one. */
+type DuePage = { readonly users: readonly DueUser[]; readonly next: Position | undefined }
 
-async function readPage({ context }: Visit, wish: Wish, after: Place | undefined): Promise<DuePage> {
+async function readPage({ context }: Visit, wish: Wish, after: Position | undefined): Promise<DuePage> {
   const { partner, until, list, kind } = wish
   const { users, last } = await nextDue(context.database, {
     partnerId: partner.partnerId,
@@ -85,14 +85,14 @@ async function readPage({ context }: Visit, wish: Wish, after: Place | undefined
   })
   const shown = users.slice(0, USERS_A_PAGE)
   const end = shown.at(-1)
-  return { users: shown, next: users.length > USERS_A_PAGE && end ? placeOfUser(end) : last }
+  return { users: shown, next: users.length > USERS_A_PAGE && end ? positionOfUser(end) : last }
 }
 
 async function list(visit: Visit): Promise<Answer> {
   const wish = await wishOf(visit)
   const { partner, days, kind, now, until } = wish
   const { database, dueCounts } = visit.context
-  const after = placeOf(visit.query.get('after'))
+  const after = positionOf(visit.query.get('after'))
   const [partners, page, late] = await Promise.all([
     ownPartners(visit),
     readPage(visit, wish, after),
@@ -122,7 +122,7 @@ ${
       html`${await usersTable(wish, page.users, sees)}
 ${longPages(wish.list, {
   isFirst: after === undefined,
-  next: page.next && placeText(page.next),
+  next: page.next && positionText(page.next),
   label:
     page.users.length < USERS_A_PAGE
       ? `Search on: ${written(MOST_SEARCHED)} people were looked through`
@@ -198,16 +198,16 @@ async function* dueLines({ context }: Visit, wish: Wish): AsyncGenerator<string>
   const { partner, until, list, kind } = wish
   yield `${csvLine(['at', 'kind', 'what', 'userid', 'serviceid'])}\r\n`
   const textOf = rememberLast((at: Instant) => writeInstant(at, partner.timezone))
-  let after: Place | undefined
+  let after: Position | undefined
   for (;;) {
-    const place: Place | undefined = after
+    const position: Position | undefined = after
     const { users, last } = await context.slow.inTurn(() =>
       nextDue(context.database, {
         partnerId: partner.partnerId,
         until,
         isLatestFirst: list.isDown,
         kind,
-        after: place,
+        after: position,
         limit: USERS_A_SLICE,
       }),
     )

@@ -4,12 +4,12 @@ import type { Provider } from '../operators/provider.ts'
 import type { ConsoleFiles } from '../page/console-files.ts'
 import type { Page } from '../page/screen.ts'
 import { plainDocument } from '../views/layout.ts'
-import type { ConsolePlace } from './guard.ts'
+import type { ConsoleAddress } from './guard.ts'
 
 /** The context for every answer of the console. */
 export type ConsoleServer = {
   readonly context: ConsoleContext
-  readonly place: ConsolePlace
+  readonly address: ConsoleAddress
   readonly files: ConsoleFiles
   /** The OpenID Connect provider at which operators sign in; absent: they use only links and passkeys. */
   readonly provider: Provider | undefined

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** The address of the console, as needed for its cookies and its checks of Host and Origin. */
-export type ConsolePlace = {
+export type ConsoleAddress = {
   /** `https://console.example.com`, or `undefined` on loopback. */
   readonly consoleUrl: string | undefined
   /** The port it listens on. */
@@ -13,7 +13,7 @@ export type ConsolePlace = {
  * name that points to this machine is refused, so that no page of another site reaches the console through a browser
  * (DNS rebinding).
  */
-export function isOwnHost(host: string | undefined, { consoleUrl, port }: ConsolePlace): boolean {
+export function isOwnHost(host: string | undefined, { consoleUrl, port }: ConsoleAddress): boolean {
   if (host === undefined) return false
   if (consoleUrl !== undefined) return host.toLowerCase() === new URL(consoleUrl).host
   const [, name = '', given = '80'] = /^(.*?)(?::(\d+))?$/.exec(host) ?? []
@@ -23,45 +23,45 @@ export function isOwnHost(host: string | undefined, { consoleUrl, port }: Consol
 }
 
 /** Whether a page of the console sent the form: browsers send the page's origin with every POST. */
-export function isOwnOrigin(headers: IncomingHttpHeaders, place: ConsolePlace): boolean {
+export function isOwnOrigin(headers: IncomingHttpHeaders, address: ConsoleAddress): boolean {
   const site = headers['sec-fetch-site']
-  return headers.origin === originOf(headers, place) && (site === undefined || site === 'same-origin')
+  return headers.origin === originOf(headers, address) && (site === undefined || site === 'same-origin')
 }
 
 /** Whether browsers reach the console over TLS. */
-export function isSecure({ consoleUrl }: ConsolePlace): boolean {
+export function isSecure({ consoleUrl }: ConsoleAddress): boolean {
   return consoleUrl?.startsWith('https:') ?? false
 }
 
 /** The console's own address in the request's browser, from a Host that has been checked. */
-export function originOf(headers: IncomingHttpHeaders, place: ConsolePlace): string {
-  return `${isSecure(place) ? 'https' : 'http'}://${headers.host ?? ''}`
+export function originOf(headers: IncomingHttpHeaders, address: ConsoleAddress): string {
+  return `${isSecure(address) ? 'https' : 'http'}://${headers.host ?? ''}`
 }
 
 /** The secret of the session that a request carries. */
-export function sessionCookie(headers: IncomingHttpHeaders, place: ConsolePlace): string | undefined {
-  return cookieOf(headers, 'session', place)
+export function sessionCookie(headers: IncomingHttpHeaders, address: ConsoleAddress): string | undefined {
+  return cookieOf(headers, 'session', address)
 }
 
 /** The content of a cookie of the console: the session, or a sign-in at the identity provider. */
 export function cookieOf(
   headers: IncomingHttpHeaders,
   kind: CookieKind,
-  place: ConsolePlace,
+  address: ConsoleAddress,
 ): string | undefined {
-  const wanted = `${cookieName(place, kind)}=`
+  const wanted = `${cookieName(address, kind)}=`
   const found = headers.cookie?.split(/; */).find(part => part.startsWith(wanted))
   return found?.slice(wanted.length)
 }
 
 /** The header that gives a browser its session, or deletes it when there is no secret. */
-export function cookieHeader(secret: string | undefined, place: ConsolePlace): string {
-  return headerOf('session', secret, place, secret === undefined ? 0 : undefined)
+export function cookieHeader(secret: string | undefined, address: ConsoleAddress): string {
+  return headerOf('session', secret, address, secret === undefined ? 0 : undefined)
 }
 
 /** The header that binds a sign-in at the identity provider to a browser, or deletes it when there is no text. */
-export function flowHeader(text: string | undefined, place: ConsolePlace, lifetimeMs: number): string {
-  return headerOf('flow', text, place, text === undefined ? 0 : lifetimeMs / 1000)
+export function flowHeader(text: string | undefined, address: ConsoleAddress, lifetimeMs: number): string {
+  return headerOf('flow', text, address, text === undefined ? 0 : lifetimeMs / 1000)
 }
 
 type CookieKind = 'session' | 'flow'
@@ -69,16 +69,16 @@ type CookieKind = 'session' | 'flow'
 function headerOf(
   kind: CookieKind,
   text: string | undefined,
-  place: ConsolePlace,
+  address: ConsoleAddress,
   seconds: number | undefined,
 ): string {
-  const secure = isSecure(place) ? '; Secure' : ''
+  const secure = isSecure(address) ? '; Secure' : ''
   const age = seconds === undefined ? '' : `; Max-Age=${seconds}`
   // Lax, so that a link from a colleague opens with the present session, and so does the return from the provider.
-  return `${cookieName(place, kind)}=${text ?? ''}; Path=/; HttpOnly; SameSite=Lax${secure}${age}`
+  return `${cookieName(address, kind)}=${text ?? ''}; Path=/; HttpOnly; SameSite=Lax${secure}${age}`
 }
 
-function cookieName(place: ConsolePlace, kind: CookieKind): string {
+function cookieName(address: ConsoleAddress, kind: CookieKind): string {
   const name = kind === 'session' ? 'enrolment-console' : 'enrolment-console-flow'
-  return isSecure(place) ? `__Host-${name}` : name
+  return isSecure(address) ? `__Host-${name}` : name
 }

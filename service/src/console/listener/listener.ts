@@ -68,9 +68,9 @@ export async function startConsole(
     dueCounts: openDueCounts(database, { slow, log: parts.log }),
   }
   const files = await readConsoleFiles()
-  const place = { consoleUrl: context.consoleUrl, port }
+  const address = { consoleUrl: context.consoleUrl, port }
   const provider = signIn && openProvider(signIn, context.real)
-  const server: ConsoleServer = { context, place, files, provider }
+  const server: ConsoleServer = { context, address, files, provider }
   let url = ''
   const app = createServer({
     baseUrl: () => context.consoleUrl ?? url,
@@ -92,7 +92,7 @@ export async function startConsole(
     )
   }
   const listening = app.server.address() as AddressInfo
-  place.port = listening.port
+  address.port = listening.port
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
   url = `http://${name}:${listening.port}`
   const close = async () => {
@@ -121,9 +121,9 @@ function mountGuards(app: FastifyInstance, server: ConsoleServer): void {
       .header('Cross-Origin-Resource-Policy', 'same-origin')
       .header('Cache-Control', 'no-store')
       .header('Referrer-Policy', 'same-origin')
-    if (!isOwnHost(request.headers.host, server.place))
+    if (!isOwnHost(request.headers.host, server.address))
       throw new ConsoleRefusal(421, 'Wrong address', 'The console is not reached by this name.')
-    if (request.method === 'POST' && !isOwnOrigin(request.headers, server.place))
+    if (request.method === 'POST' && !isOwnOrigin(request.headers, server.address))
       throw new ConsoleRefusal(403, 'Sent from elsewhere', 'This form was not sent by a page of the console.')
   })
   app.setErrorHandler((error, request, reply) => sendFailure(server, error, { request, reply }))
@@ -191,7 +191,7 @@ async function checkRole(visit: Visit, screen: Screen): Promise<void> {
 
 /** Sign-out, and a page for addresses that do not exist. */
 function mountRest(app: FastifyInstance, server: ConsoleServer): void {
-  const { context, place, provider } = server
+  const { context, address, provider } = server
   app.post('/sign-out', takesForm, async (request, reply) => {
     const visit = await openVisit(server, request, '')
     if (visit) {
@@ -199,10 +199,10 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
       await endSession(context.database, visit.session.sessionId, context.real())
       await record(visit, { action: 'sign out' })
     }
-    reply.header('Set-Cookie', cookieHeader(undefined, place))
+    reply.header('Set-Cookie', cookieHeader(undefined, address))
     const isTheirs = provider !== undefined && visit?.operator.issuer === provider.settings.issuer
     const there = isTheirs
-      ? await provider.endSession(`${originOf(request.headers, place)}/signed-out`)
+      ? await provider.endSession(`${originOf(request.headers, address)}/signed-out`)
       : undefined
     if (!provider || there === undefined)
       return sendPlain(server, reply, { status: 200, page: signedOut(true, waysIn(server, '/')) })

@@ -11,11 +11,11 @@ const touchEveryMs = 60_000
 
 /** Reads who asks, and what for, from a request; `undefined` without a session. */
 export async function openVisit(
-  { context, place }: ConsoleServer,
+  { context, address }: ConsoleServer,
   request: FastifyRequest,
   section: string,
 ): Promise<Visit | undefined> {
-  const secret = sessionCookie(request.headers, place)
+  const secret = sessionCookie(request.headers, address)
   const session = secret === undefined ? undefined : await sessionOf(context, secret)
   if (!session) return undefined
   const now = context.real()
@@ -27,7 +27,7 @@ export async function openVisit(
     operator: session.operator,
     requestId: request.id,
     address: request.ip,
-    origin: originOf(request.headers, place),
+    origin: originOf(request.headers, address),
     params: request.params as Record<string, string>,
     query: queryIn(request.url),
     ...(await readForm(request.body, request.headers['content-type'])),

@@ -13,14 +13,14 @@ const PATH = '/sign-in/passkey'
 
 /** Mounts signing in with a passkey: a page that asks for it, and the route that checks the answer. */
 export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer): void {
-  const { context, place } = server
+  const { context, address } = server
   app.get(PATH, async (request, reply) => {
-    const origin = originOf(request.headers, place)
+    const origin = originOf(request.headers, address)
     const query = queryIn(request.url)
     const page =
       noPasskeysFor(origin) === undefined
         ? signInWithPasskeyPage(optionsToSignIn(context, origin), ownPath(query.get('to')))
-        : noPasskeyPage(origin, place.port)
+        : noPasskeyPage(origin, address.port)
     return sendPlain(server, reply, { status: 200, page })
   })
   app.post(PATH, { config: { takes: 'application/x-www-form-urlencoded' } }, async (request, reply) => {
@@ -30,7 +30,7 @@ export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer):
     // Sent without the script that asks for a passkey, so this is no refusal.
     if (answer === '') return sendPlain(server, reply, { status: 422, page: passkeyRefused('no script', to) })
     const action = 'sign in by passkey'
-    const { operator, fault } = await signInWithPasskey(context, originOf(request.headers, place), answer)
+    const { operator, fault } = await signInWithPasskey(context, originOf(request.headers, address), answer)
     if (!operator || fault !== undefined) {
       const refused = { action, result: 'refused' }
       if (operator) await record({ context, operator, requestId: request.id }, refused)
@@ -45,6 +45,6 @@ export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer):
     }
     const secret = await openSession(context, operator)
     await record({ context, operator, requestId: request.id }, { action })
-    return reply.code(303).header('Set-Cookie', cookieHeader(secret, place)).header('Location', to).send()
+    return reply.code(303).header('Set-Cookie', cookieHeader(secret, address)).header('Location', to).send()
   })
 }

@@ -15,14 +15,14 @@ const BACK = '/sign-in/provider/return'
 
 /** Mounts signing in at the identity provider: the way there, and the way back. */
 export function mountProviderSignIn(app: FastifyInstance, server: ConsoleServer): void {
-  const { context, place, provider } = server
+  const { context, address, provider } = server
   if (!provider) return
   app.get('/sign-in/provider', async (request, reply) => {
     const query = queryIn(request.url)
     const { flow, cookie } = beginFlow(context.keyring, context.real(), ownPath(query.get('to')))
     try {
-      const there = await provider.begin(flow, originOf(request.headers, place) + BACK)
-      const header = flowHeader(cookie, place, FLOW_LIFETIME_MS)
+      const there = await provider.begin(flow, originOf(request.headers, address) + BACK)
+      const header = flowHeader(cookie, address, FLOW_LIFETIME_MS)
       return reply.code(303).header('Set-Cookie', header).header('Location', there).send()
     } catch (error) {
       return sendFailure(server, error, { request, reply })
@@ -38,11 +38,11 @@ async function comeBack(
   provider: Provider,
   { request, reply }: Exchange,
 ): Promise<FastifyReply> {
-  const { context, place } = server
-  const came = new URL(request.url, originOf(request.headers, place))
-  const cookie = cookieOf(request.headers, 'flow', place)
+  const { context, address } = server
+  const came = new URL(request.url, originOf(request.headers, address))
+  const cookie = cookieOf(request.headers, 'flow', address)
   const flow = endFlow(context.keyring, context.real(), { cookie, state: came.searchParams.get('state') })
-  const forget = flowHeader(undefined, place, 0)
+  const forget = flowHeader(undefined, address, 0)
   reply.header('Set-Cookie', forget)
   if (!flow) {
     context.trail.noteRefusal({ partnerId: undefined, credentialId: '', address: request.ip })
@@ -61,7 +61,7 @@ async function comeBack(
     }
     const secret = await openSession(context, operator)
     await record({ context, operator, requestId: request.id }, { action })
-    reply.header('Set-Cookie', cookieHeader(secret, place))
+    reply.header('Set-Cookie', cookieHeader(secret, address))
     return reply.code(303).header('Location', flow.to).send()
   } catch (error) {
     if (error instanceof ProviderError) noteStranger(server, request)

@@ -7,7 +7,7 @@ import { cookieHeader } from './guard.ts'
 
 /** Mounts signing in by a single-use link: opening it shows a button, and pressing the button uses it up. */
 export function mountSignIn(app: FastifyInstance, server: ConsoleServer): void {
-  const { context, place } = server
+  const { context, address } = server
   const path = '/sign-in/:token'
   app.get(path, async (request, reply) => {
     const link = await linkOf(context, (request.params as { token: string }).token)
@@ -26,6 +26,6 @@ export function mountSignIn(app: FastifyInstance, server: ConsoleServer): void {
       return sendPlain(server, reply, { status: 410, page: linkEnded() })
     }
     await record({ context, operator: link.operator, requestId: request.id }, { action: 'sign in' })
-    return reply.code(303).header('Set-Cookie', cookieHeader(secret, place)).header('Location', '/').send()
+    return reply.code(303).header('Set-Cookie', cookieHeader(secret, address)).header('Location', '/').send()
   })
 }

@@ -5,12 +5,12 @@ import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
 import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
-import { type Place, placeOf, placeText } from '../place.ts'
+import { type Position, positionOf, positionText } from '../position.ts'
 import { sortField } from '../views/list.ts'
 import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
 import { part, table, when } from '../views/parts.ts'
 import { answersOf, lastAnswers, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
-import { findOpenLines, type OpenLine, placeOfLine } from './store.ts'
+import { findOpenLines, type OpenLine, positionOfLine } from './store.ts'
 
 /** What waits at an endpoint or was given up there, page by page and as a file. */
 export const deliveryScreens: readonly Screen[] = [
@@ -54,7 +54,7 @@ const COLUMN = {
   'given up': { name: 'raised', label: 'Raised' },
 } as const
 
-function linesOf({ context }: Visit, wish: Wish, after: Place | undefined, limit: number) {
+function linesOf({ context }: Visit, wish: Wish, after: Position | undefined, limit: number) {
   const { partner, line, state, list } = wish
   return findOpenLines(context.database, {
     partnerId: partner.partnerId,
@@ -69,7 +69,7 @@ function linesOf({ context }: Visit, wish: Wish, after: Place | undefined, limit
 async function show(visit: Visit): Promise<Answer> {
   const wish = await wishOf(visit)
   const { partner, line, state, list } = wish
-  const after = placeOf(visit.query.get('after'))
+  const after = positionOf(visit.query.get('after'))
   const found = await linesOf(visit, wish, after, LINES_A_PAGE + 1)
   const shown = found.slice(0, LINES_A_PAGE)
   const last = shown.at(-1)
@@ -111,7 +111,7 @@ ${part(
   })}
 ${longPages(list, {
   isFirst: after === undefined,
-  next: found.length > LINES_A_PAGE && last ? placeText(placeOfLine(last)) : undefined,
+  next: found.length > LINES_A_PAGE && last ? positionText(positionOfLine(last)) : undefined,
 })}`,
   sees && html`<a href="${list.path}.csv?${queryOf(list)}">CSV</a>`,
 )}`,
@@ -132,17 +132,17 @@ async function download(visit: Visit): Promise<Answer> {
 async function* fileLines(visit: Visit, wish: Wish): AsyncGenerator<string> {
   const at = wish.state === 'waiting' ? 'nexttry' : 'givenup'
   yield `${csvLine(['event', 'eventid', 'serviceid', 'raised', at, 'tries', 'answeredlast'])}\r\n`
-  let after: Place | undefined
+  let after: Position | undefined
   for (;;) {
-    const place: Place | undefined = after
-    const lines = await visit.context.slow.inTurn(() => linesOf(visit, wish, place, LINES_A_SLICE))
+    const position: Position | undefined = after
+    const lines = await visit.context.slow.inTurn(() => linesOf(visit, wish, position, LINES_A_SLICE))
     const ids = lines.map(one => one.event_id)
     const answers = await visit.context.slow.inTurn(() => lastAnswers(visit, wish, ids))
     const written = await inSlices(lines, one => csvLine(cellsOf(one, answers)))
     if (written.length > 0) yield `${written.join('\r\n')}\r\n`
     const last = lines.at(-1)
     if (lines.length < LINES_A_SLICE || !last) return
-    after = placeOfLine(last)
+    after = positionOfLine(last)
   }
 }
 

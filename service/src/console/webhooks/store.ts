@@ -2,7 +2,7 @@ import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { nothing, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { DisabledReason } from '../../webhooks/endpoint/endpoint.ts'
-import type { Place } from '../place.ts'
+import type { Position } from '../position.ts'
 
 /** An endpoint in the list, with its last answer if it fails. */
 export type EndpointLine = {
@@ -88,12 +88,12 @@ export type OpenQuery = {
   /** Of what waits, only deliveries of these kinds. */
   readonly work?: readonly ('retry' | 'fresh' | 'replay')[]
   readonly isDown: boolean
-  readonly after: Place | undefined
+  readonly after: Position | undefined
   readonly limit: number
 }
 
-/** The place of a delivery in that order; events' ids grow with their time. */
-export function placeOfLine({ state, at, created_at, event_id }: OpenLine): Place {
+/** The position of a delivery in that order; events' ids grow with their time. */
+export function positionOfLine({ state, at, created_at, event_id }: OpenLine): Position {
   return { at: state === 'waiting' ? at : created_at, id: event_id }
 }
 
@@ -105,7 +105,7 @@ export function findOpenLines(db: Executor, query: OpenQuery): Promise<OpenLine[
 function waitingLines(query: OpenQuery): Query {
   const { partnerId, endpointId, work = ['retry', 'fresh', 'replay'], isDown, after, limit } = query
   const order = isDown ? part`desc` : part`asc`
-  const place =
+  const position =
     after &&
     (isDown
       ? part`and (d.due_at, d.event_id) < (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`
@@ -119,7 +119,7 @@ function waitingLines(query: OpenQuery): Query {
       cross join lateral (
         select d.event_id, d.attempts, d.due_at from deliveries d
         where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} and d.work = kind.work and not d.parked
-          ${place ?? nothing}
+          ${position ?? nothing}
         order by d.due_at ${order}, d.event_id ${order} limit ${limit}) d
       order by d.due_at ${order}, d.event_id ${order} limit ${limit}) open
     join events e on e.partner_id = ${partnerId} and e.event_id = open.event_id
@@ -128,13 +128,13 @@ function waitingLines(query: OpenQuery): Query {
 
 function givenUpLines({ partnerId, endpointId, isDown, after, limit }: OpenQuery): Query {
   const order = isDown ? part`desc` : part`asc`
-  const place =
+  const position =
     after && (isDown ? part`and d.event_id < ${after.id}::uuid` : part`and d.event_id > ${after.id}::uuid`)
   return sql`
     select open.event_id, e.service_id, e.eventname, 'given up' as state, open.attempts, e.created_at, open.died_at as at
     from (
       select d.event_id, d.attempts, d.died_at from dead_deliveries d
-      where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} ${place ?? nothing}
+      where d.partner_id = ${partnerId} and d.endpoint_id = ${endpointId} ${position ?? nothing}
       order by d.event_id ${order} limit ${limit}) open
     join events e on e.partner_id = ${partnerId} and e.event_id = open.event_id
     order by open.event_id ${order}`
