@@ -66,7 +66,7 @@ async function overview(word?: string): Promise<string> {
     ...listed.map(command => `  ${usageOf(command).padEnd(width)}${command.summary}`),
     '',
     'Each command takes --data DIR (the embedded database, default ./data), --json and --help.',
-    'DATABASE_URL names another database and wins. `enrolment --version` tells the version.',
+    'DATABASE_URL takes precedence over --data. `enrolment --version` prints the version.',
   ].join('\n')
 }
 

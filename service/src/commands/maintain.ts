@@ -13,7 +13,7 @@ const DAYS_AHEAD = 60
 export const maintain: Command = {
   name: 'maintain',
   summary:
-    'Do the work that only the owner of the tables may do; run it daily if `serve` may not create tables.',
+    'Do the work that only the owner of the tables may do; run it daily with a PostgreSQL of your own.',
   run: input =>
     onDatabase(input, 'take', async ({ database, address, real }) => {
       await reach(database, 'take')

@@ -136,7 +136,7 @@ const enable: Command = {
   name: 'operator enable',
   arguments: ['NAME'],
   summary:
-    'Give the console back to an operator who was disabled, with the same role, partners and passkeys.',
+    'Enable an operator who was disabled, with the same role, partners and passkeys.',
   run: input =>
     inWorkspace(input, async ({ database, alongside }) => {
       const [name = ''] = input.positionals
