@@ -28,7 +28,7 @@ const ENTRIES_A_PAGE = 100
 const ENTRIES_A_SLICE = 100
 
 /** The query in the list's address. */
-type Wish = {
+type Filter = {
   readonly partner: Partner | undefined
   readonly partnerId: string
   readonly from: string
@@ -38,7 +38,9 @@ type Wish = {
   readonly serviceId: string | undefined
 }
 
-async function wishOf(visit: Visit): Promise<Wish & { partners: Awaited<ReturnType<typeof ownPartners>> }> {
+async function filterOf(
+  visit: Visit,
+): Promise<Filter & { partners: Awaited<ReturnType<typeof ownPartners>> }> {
   const { query, operator, context } = visit
   const partners = await ownPartners(visit)
   // Only operators for all partners see entries that concern no partner, such as signing in.
@@ -67,15 +69,15 @@ function idIn(query: URLSearchParams, name: string): string | undefined {
   return isUuid(id) ? id : undefined
 }
 
-function listOf({ query }: Visit, wish: Wish): LongList {
+function listOf({ query }: Visit, filter: Filter): LongList {
   return {
     path: '/audit',
     filters: {
-      partner: wish.partnerId,
-      from: wish.from,
-      until: wish.until,
-      who: wish.operatorsOnly ? 'operators' : 'all',
-      ...(wish.serviceId === undefined ? {} : { user: wish.serviceId }),
+      partner: filter.partnerId,
+      from: filter.from,
+      until: filter.until,
+      who: filter.operatorsOnly ? 'operators' : 'all',
+      ...(filter.serviceId === undefined ? {} : { user: filter.serviceId }),
     },
     column: 'at',
     isDown: isDownIn(query, 'at', true),
@@ -84,44 +86,44 @@ function listOf({ query }: Visit, wish: Wish): LongList {
 
 async function entriesOf(
   visit: Visit,
-  wish: Wish,
+  filter: Filter,
   after: string | undefined,
   limit: number,
 ): Promise<NamedEntry[]> {
   return findEntries(visit.context.database, {
-    partnerId: wish.partnerId,
-    from: startOfDate(wish.from as `${number}-${number}-${number}`, 'UTC'),
-    until: startOfDate(addDays(wish.until as `${number}-${number}-${number}`, 1), 'UTC'),
-    operatorsOnly: wish.operatorsOnly,
-    serviceId: wish.serviceId,
-    isNewestFirst: listOf(visit, wish).isDown,
+    partnerId: filter.partnerId,
+    from: startOfDate(filter.from as `${number}-${number}-${number}`, 'UTC'),
+    until: startOfDate(addDays(filter.until as `${number}-${number}-${number}`, 1), 'UTC'),
+    operatorsOnly: filter.operatorsOnly,
+    serviceId: filter.serviceId,
+    isNewestFirst: listOf(visit, filter).isDown,
     after,
     limit,
   })
 }
 
 async function list(visit: Visit): Promise<Answer> {
-  const wish = await wishOf(visit)
+  const filter = await filterOf(visit)
   const after = idIn(visit.query, 'after')
-  const entries = await entriesOf(visit, wish, after, ENTRIES_A_PAGE + 1)
+  const entries = await entriesOf(visit, filter, after, ENTRIES_A_PAGE + 1)
   const shown = entries.slice(0, ENTRIES_A_PAGE)
   const sees = hasRole(visit.operator, 'support')
-  const blocks = await signedUntil(visit.context.database, wish.partnerId)
+  const blocks = await signedUntil(visit.context.database, filter.partnerId)
   await record(visit, {
     action: 'look at audit',
     result: 'shown',
-    ...(wish.partner ? { partner: wish.partner } : {}),
+    ...(filter.partner ? { partner: filter.partner } : {}),
   })
-  const list = listOf(visit, wish)
+  const list = listOf(visit, filter)
   const next = entries.length > ENTRIES_A_PAGE ? shown.at(-1)?.entry_id : undefined
   return {
     title: 'Audit',
     body: html`<form method="get" action="/audit" class="row">
-<p class="field"><label for="partner">Partner</label><select id="partner" name="partner">${wish.partners.map(one => option(one.partnerId, one.name, wish.partnerId))}${visit.operator.partners === undefined && option(noPartner, 'No partner: sign-ins, the service', wish.partnerId)}</select></p>
-<p class="field"><label for="from">From</label><input id="from" name="from" type="date" value="${wish.from}"></p>
-<p class="field"><label for="until">Until</label><input id="until" name="until" type="date" value="${wish.until}"></p>
-<p class="field"><label for="who">Who</label><select id="who" name="who">${option('operators', 'Operators and commands', wish.operatorsOnly ? 'operators' : 'all')}${option('all', 'Everybody', wish.operatorsOnly ? 'operators' : 'all')}</select></p>
-<p class="field"><label for="user">User (Service ID)</label><input id="user" name="user" size="38" value="${wish.serviceId ?? ''}" autocomplete="off" spellcheck="false"></p>
+<p class="field"><label for="partner">Partner</label><select id="partner" name="partner">${filter.partners.map(one => option(one.partnerId, one.name, filter.partnerId))}${visit.operator.partners === undefined && option(noPartner, 'No partner: sign-ins, the service', filter.partnerId)}</select></p>
+<p class="field"><label for="from">From</label><input id="from" name="from" type="date" value="${filter.from}"></p>
+<p class="field"><label for="until">Until</label><input id="until" name="until" type="date" value="${filter.until}"></p>
+<p class="field"><label for="who">Who</label><select id="who" name="who">${option('operators', 'Operators and commands', filter.operatorsOnly ? 'operators' : 'all')}${option('all', 'Everybody', filter.operatorsOnly ? 'operators' : 'all')}</select></p>
+<p class="field"><label for="user">User (Service ID)</label><input id="user" name="user" size="38" value="${filter.serviceId ?? ''}" autocomplete="off" spellcheck="false"></p>
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${part(
   'What was done',
@@ -135,7 +137,7 @@ ${part(
       entry.service_id === null
         ? '–'
         : html`<a href="/users/${entry.service_id}"><code>${entry.service_id}</code></a>`,
-      ...(sees ? [reasonOf(visit, wish, entry)] : []),
+      ...(sees ? [reasonOf(visit, filter, entry)] : []),
     ]),
     empty: 'Nothing in this time.',
   })}
@@ -146,23 +148,23 @@ ${part(
   'The record itself',
   html`${facts(blocks.map(block => [block.source === 'history' ? 'Changes of users' : 'This log', html`signed in ${block.number} blocks until ${when(block.until_at, 'UTC')}`]))}
 ${blocks.length === 0 && html`<p class="hint">Nothing is signed yet: blocks are made some minutes after what they hold.</p>`}
-${actionForm(visit, { action: `/audit/verify?partner=${wish.partnerId}`, button: 'Compare the record with its signatures' })}`,
+${actionForm(visit, { action: `/audit/verify?partner=${filter.partnerId}`, button: 'Compare the record with its signatures' })}`,
 )}`,
   }
 }
 
 async function exportList(visit: Visit): Promise<Answer> {
-  const wish = await wishOf(visit)
-  await record(visit, { action: 'export audit', ...(wish.partner ? { partner: wish.partner } : {}) })
+  const filter = await filterOf(visit)
+  await record(visit, { action: 'export audit', ...(filter.partner ? { partner: filter.partner } : {}) })
   return {
-    file: `audit-${wish.from}-${wish.until}.csv`,
+    file: `audit-${filter.from}-${filter.until}.csv`,
     type: 'text/csv; charset=utf-8',
-    content: entryLines(visit, wish),
+    content: entryLines(visit, filter),
   }
 }
 
 /** The file, slice by slice, in the order of the screen, with the entry about the file itself. */
-async function* entryLines(visit: Visit, wish: Wish): AsyncGenerator<string> {
+async function* entryLines(visit: Visit, filter: Filter): AsyncGenerator<string> {
   const head = [
     'at',
     'actorkind',
@@ -179,8 +181,8 @@ async function* entryLines(visit: Visit, wish: Wish): AsyncGenerator<string> {
   let after: string | undefined = idIn(visit.query, 'after')
   for (;;) {
     const position: string | undefined = after
-    const entries = await visit.context.slow.inTurn(() => entriesOf(visit, wish, position, ENTRIES_A_SLICE))
-    const lines = await inSlices(entries, entry => csvLine(cellsOf(entry, reasonOf(visit, wish, entry))))
+    const entries = await visit.context.slow.inTurn(() => entriesOf(visit, filter, position, ENTRIES_A_SLICE))
+    const lines = await inSlices(entries, entry => csvLine(cellsOf(entry, reasonOf(visit, filter, entry))))
     if (lines.length > 0) yield `${lines.join('\r\n')}\r\n`
     after = entries.at(-1)?.entry_id
     if (entries.length < ENTRIES_A_SLICE) return
@@ -204,20 +206,24 @@ function cellsOf(entry: NamedEntry, reason: string): (string | number)[] {
 
 async function verify(visit: Visit): Promise<Answer> {
   const { database, keyring } = visit.context
-  const wish = await wishOf(visit)
+  const filter = await filterOf(visit)
   const erased = await database.query<{ service_id: string }>(sql`
-    select service_id from erasures where partner_id = ${wish.partnerId}`)
+    select service_id from erasures where partner_id = ${filter.partnerId}`)
   const { rows, findings } = await verifyPartner(database, openBlockKeys(database, keyring), {
-    partnerId: wish.partnerId,
+    partnerId: filter.partnerId,
     erased: new Set(erased.map(row => row.service_id)),
   })
   const result = findings.length === 0 ? 'whole' : 'altered'
-  await record(visit, { action: 'verify audit', result, ...(wish.partner ? { partner: wish.partner } : {}) })
+  await record(visit, {
+    action: 'verify audit',
+    result,
+    ...(filter.partner ? { partner: filter.partner } : {}),
+  })
   return {
     title: findings.length === 0 ? 'The record is whole' : 'The record was altered',
     body:
       findings.length === 0
-        ? html`<p class="lead">${rows} rows are as they were signed.</p><p><a href="/audit?partner=${wish.partnerId}">Back to the audit log</a></p>`
+        ? html`<p class="lead">${rows} rows are as they were signed.</p><p><a href="/audit?partner=${filter.partnerId}">Back to the audit log</a></p>`
         : table({
             caption: 'What does not fit its signature',
             columns: ['Where', 'Row', 'Fault'],
@@ -239,7 +245,7 @@ function whoOf(entry: NamedEntry): string {
   return entry.operator ?? (entry.actor || 'nobody')
 }
 
-function reasonOf({ context }: Visit, { partner }: Wish, entry: NamedEntry): string {
+function reasonOf({ context }: Visit, { partner }: Filter, entry: NamedEntry): string {
   return partner
     ? openReason(partner, entry.service_id ?? undefined, entry.sealed_reason)
     : openCommonReason(context.keyring, entry.sealed_reason)

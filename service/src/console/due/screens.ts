@@ -28,7 +28,7 @@ export const dueScreens: readonly Screen[] = [
   { method: 'GET', path: '/due.csv', role: 'support', section: 'due', answer: exportDue },
 ]
 
-type Wish = {
+type Filter = {
   readonly partner: Partner
   readonly days: 7 | 30
   /** `undefined`: every kind. */
@@ -39,7 +39,7 @@ type Wish = {
   readonly list: LongList
 }
 
-async function wishOf(visit: Visit): Promise<Wish> {
+async function filterOf(visit: Visit): Promise<Filter> {
   const { query, context } = visit
   const [first] = await ownPartners(visit)
   const wanted = query.get('partner') ?? first?.partnerId
@@ -72,8 +72,8 @@ const LATE_MS = 120_000
 /** The users of a page, and the position after which the next page begins, if there is one. */
 type DuePage = { readonly users: readonly DueUser[]; readonly next: Position | undefined }
 
-async function readPage({ context }: Visit, wish: Wish, after: Position | undefined): Promise<DuePage> {
-  const { partner, until, list, kind } = wish
+async function readPage({ context }: Visit, filter: Filter, after: Position | undefined): Promise<DuePage> {
+  const { partner, until, list, kind } = filter
   const { users, last } = await nextDue(context.database, {
     partnerId: partner.partnerId,
     until,
@@ -89,13 +89,13 @@ async function readPage({ context }: Visit, wish: Wish, after: Position | undefi
 }
 
 async function list(visit: Visit): Promise<Answer> {
-  const wish = await wishOf(visit)
-  const { partner, days, kind, now, until } = wish
+  const filter = await filterOf(visit)
+  const { partner, days, kind, now, until } = filter
   const { database, dueCounts } = visit.context
   const after = positionOf(visit.query.get('after'))
   const [partners, page, late] = await Promise.all([
     ownPartners(visit),
-    readPage(visit, wish, after),
+    readPage(visit, filter, after),
     countLate(database, { partnerId: partner.partnerId, before: now - LATE_MS }),
   ])
   // All that is due is on this page, so the count is of this moment. Otherwise it is of the last minute.
@@ -119,8 +119,8 @@ ${
 }
 <div class="columns"><div>${part(
       'Who',
-      html`${await usersTable(wish, page.users, sees)}
-${longPages(wish.list, {
+      html`${await usersTable(filter, page.users, sees)}
+${longPages(filter.list, {
   isFirst: after === undefined,
   next: page.next && positionText(page.next),
   label:
@@ -128,13 +128,13 @@ ${longPages(wish.list, {
       ? `Search on: ${written(MOST_SEARCHED)} people were looked through`
       : `Next ${USERS_A_PAGE}`,
 })}`,
-      sees && html`<a href="/due.csv?${queryOf(wish.list)}">CSV</a>`,
-    )}</div><div>${part('By day', html`${countedPart(count)}${daysTable(wish, count)}`, html`<span class="hint">Days of ${partner.timezone}</span>`)}</div></div>`,
+      sees && html`<a href="/due.csv?${queryOf(filter.list)}">CSV</a>`,
+    )}</div><div>${part('By day', html`${countedPart(count)}${daysTable(filter, count)}`, html`<span class="hint">Days of ${partner.timezone}</span>`)}</div></div>`,
   }
 }
 
 async function usersTable(
-  { partner, now, list }: Wish,
+  { partner, now, list }: Filter,
   users: readonly DueUser[],
   sees: boolean,
 ): Promise<Slot> {
@@ -157,7 +157,7 @@ function countedPart({ state, users }: DueCount): Slot {
     : html`<p class="notice" role="status">Still counting: ${written(users)} people so far. Load this page again for the rest.</p>`
 }
 
-function daysTable({ partner, kind }: Wish, { days }: DueCount): Slot {
+function daysTable({ partner, kind }: Filter, { days }: DueCount): Slot {
   const rows = [...days]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([day, kinds]) => ({
@@ -182,20 +182,20 @@ function written(count: number): string {
 }
 
 async function exportDue(visit: Visit): Promise<Answer> {
-  const wish = await wishOf(visit)
-  await record(visit, { action: 'export what is due', partner: wish.partner })
+  const filter = await filterOf(visit)
+  await record(visit, { action: 'export what is due', partner: filter.partner })
   return {
-    file: `due-${wish.days}-days.csv`,
+    file: `due-${filter.days}-days.csv`,
     type: 'text/csv; charset=utf-8',
-    content: dueLines(visit, wish),
+    content: dueLines(visit, filter),
   }
 }
 
 const USERS_A_SLICE = 100
 
 /** The file, slice by slice, in the order of the screen. */
-async function* dueLines({ context }: Visit, wish: Wish): AsyncGenerator<string> {
-  const { partner, until, list, kind } = wish
+async function* dueLines({ context }: Visit, filter: Filter): AsyncGenerator<string> {
+  const { partner, until, list, kind } = filter
   yield `${csvLine(['at', 'kind', 'what', 'userid', 'serviceid'])}\r\n`
   const textOf = rememberLast((at: Instant) => writeInstant(at, partner.timezone))
   let after: Position | undefined

@@ -34,9 +34,9 @@ const LINES_A_PAGE = 100
 const LINES_A_SLICE = 100
 const STATES = ['waiting', 'given up'] as const
 
-type Wish = NamedEndpoint & { readonly state: OpenLine['state']; readonly list: LongList }
+type Filter = NamedEndpoint & { readonly state: OpenLine['state']; readonly list: LongList }
 
-async function wishOf(visit: Visit): Promise<Wish> {
+async function filterOf(visit: Visit): Promise<Filter> {
   const endpoint = await requiredEndpoint(visit)
   const state = STATES.find(one => one === visit.query.get('state')) ?? 'waiting'
   const path = `/webhooks/${endpoint.line.endpoint_id}/deliveries`
@@ -54,8 +54,8 @@ const COLUMN = {
   'given up': { name: 'raised', label: 'Raised' },
 } as const
 
-function linesOf({ context }: Visit, wish: Wish, after: Position | undefined, limit: number) {
-  const { partner, line, state, list } = wish
+function linesOf({ context }: Visit, filter: Filter, after: Position | undefined, limit: number) {
+  const { partner, line, state, list } = filter
   return findOpenLines(context.database, {
     partnerId: partner.partnerId,
     endpointId: line.endpoint_id,
@@ -67,17 +67,17 @@ function linesOf({ context }: Visit, wish: Wish, after: Position | undefined, li
 }
 
 async function show(visit: Visit): Promise<Answer> {
-  const wish = await wishOf(visit)
-  const { partner, line, state, list } = wish
+  const filter = await filterOf(visit)
+  const { partner, line, state, list } = filter
   const after = positionOf(visit.query.get('after'))
-  const found = await linesOf(visit, wish, after, LINES_A_PAGE + 1)
+  const found = await linesOf(visit, filter, after, LINES_A_PAGE + 1)
   const shown = found.slice(0, LINES_A_PAGE)
   const last = shown.at(-1)
   const sees = hasRole(visit.operator, 'support')
   const answers = sees
     ? await answersOf(
         visit,
-        wish,
+        filter,
         shown.map(one => one.event_id),
       )
     : new Map<string, string>()
@@ -119,25 +119,25 @@ ${longPages(list, {
 }
 
 async function download(visit: Visit): Promise<Answer> {
-  const wish = await wishOf(visit)
-  await record(visit, { action: 'export deliveries', partner: wish.partner })
+  const filter = await filterOf(visit)
+  await record(visit, { action: 'export deliveries', partner: filter.partner })
   return {
-    file: wish.state === 'waiting' ? 'waiting.csv' : 'given-up.csv',
+    file: filter.state === 'waiting' ? 'waiting.csv' : 'given-up.csv',
     type: 'text/csv; charset=utf-8',
-    content: fileLines(visit, wish),
+    content: fileLines(visit, filter),
   }
 }
 
 /** The file, slice by slice, in the order of the screen. */
-async function* fileLines(visit: Visit, wish: Wish): AsyncGenerator<string> {
-  const at = wish.state === 'waiting' ? 'nexttry' : 'givenup'
+async function* fileLines(visit: Visit, filter: Filter): AsyncGenerator<string> {
+  const at = filter.state === 'waiting' ? 'nexttry' : 'givenup'
   yield `${csvLine(['event', 'eventid', 'serviceid', 'raised', at, 'tries', 'answeredlast'])}\r\n`
   let after: Position | undefined
   for (;;) {
     const position: Position | undefined = after
-    const lines = await visit.context.slow.inTurn(() => linesOf(visit, wish, position, LINES_A_SLICE))
+    const lines = await visit.context.slow.inTurn(() => linesOf(visit, filter, position, LINES_A_SLICE))
     const ids = lines.map(one => one.event_id)
-    const answers = await visit.context.slow.inTurn(() => lastAnswers(visit, wish, ids))
+    const answers = await visit.context.slow.inTurn(() => lastAnswers(visit, filter, ids))
     const written = await inSlices(lines, one => csvLine(cellsOf(one, answers)))
     if (written.length > 0) yield `${written.join('\r\n')}\r\n`
     const last = lines.at(-1)
