@@ -135,8 +135,7 @@ const disable: Command = {
 const enable: Command = {
   name: 'operator enable',
   arguments: ['NAME'],
-  summary:
-    'Enable an operator who was disabled, with the same role, partners and passkeys.',
+  summary: 'Enable an operator who was disabled, with the same role, partners and passkeys.',
   run: input =>
     inWorkspace(input, async ({ database, alongside }) => {
       const [name = ''] = input.positionals
