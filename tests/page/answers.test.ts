@@ -1,8 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Prefill } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/manage.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { demoCatalogue } from '../rig.ts'
 import { ana } from './fixtures/parts.ts'
 import { type Rig, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Visitor, wordsOf } from './visitor.ts'
@@ -108,6 +109,23 @@ describe('what was answered', () => {
     expect(await rig.events()).not.toContain('enrollment_successful')
     // The same data once more changes nothing that was shown.
     await client().prefillUser({ userid: rig.userid(), ...ana, email: 'newer@example.com' })
+    expect((await visitor.post('/register/enrol', recordsAgreed)).view).toBe('DONE')
+  })
+
+  test('is confirmed with the benefits that were shown: after a new catalogue the person looks once more', async () => {
+    const visitor = await open()
+    await visitor.get('/register/benefits')
+    expect((await visitor.post('/register/benefits', { benefit: ['dental'] })).view).toBe('CHECK_ANSWERS')
+    await rig.running.publish(demoCatalogue.replace('Dental discount', 'Dental rebate'))
+    onTestFinished(async () => {
+      await rig.running.publish(demoCatalogue)
+      rig.running.advance(1000)
+    })
+    // A process looks for a newer catalogue each second.
+    rig.running.advance(1000)
+    const again = await visitor.post('/register/enrol', recordsAgreed)
+    expect(again).toMatchObject({ status: 409, view: 'CHECK_ANSWERS' })
+    expect(again.html).toContain('Dental rebate')
     expect((await visitor.post('/register/enrol', recordsAgreed)).view).toBe('DONE')
   })
 

@@ -200,7 +200,7 @@ export function pageOf(visit: Visit, step?: Page['step']): Page {
     icon: files.icon,
     root: rootOf(context),
     idleseconds: sessionLifetimes.idle / 1000,
-    draft: `${formTag(visit)}-${visit.draft.version}-${detailsTag(visit, visit.person)}`,
+    draft: `${formTag(visit)}-${visit.draft.version}-${shownTag(visit, visit.person)}`,
     ...(step === undefined ? {} : { step }),
   }
 }
@@ -251,9 +251,15 @@ export function formTag({ partner, user }: Visit): string {
   return keyedHash(partner.hashKey, 'page_form', user.partnerId, user.serviceId).toString('hex').slice(0, 12)
 }
 
-/** A tag of the details that a form was made from, so that nobody confirms details that they were never shown. */
-export function detailsTag({ partner, user }: Pick<Visit, 'partner' | 'user'>, person: Person): string {
-  const shown = JSON.stringify(detailsOf(person))
+/**
+ * A tag of the details and the catalogue that a form was made from, so that nobody confirms details, benefits or prices
+ * that they were never shown.
+ */
+export function shownTag(
+  { partner, user, terms }: Pick<Visit, 'partner' | 'user' | 'terms'>,
+  person: Person,
+): string {
+  const shown = JSON.stringify([detailsOf(person), terms.today.version])
   const { partnerId, serviceId } = user
-  return keyedHash(partner.hashKey, 'page_details', partnerId, serviceId, shown).toString('hex').slice(0, 12)
+  return keyedHash(partner.hashKey, 'page_shown', partnerId, serviceId, shown).toString('hex').slice(0, 12)
 }

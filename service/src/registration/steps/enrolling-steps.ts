@@ -5,7 +5,7 @@ import type { Person } from '../../membership/rules/person.ts'
 import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
 import type { Consent } from '../../membership/rules/state.ts'
 import { answeredPerson, detailsOf, missingGroups } from '../session/answers.ts'
-import { detailsTag, draftOf, pageOf, type Visit, wayBack } from '../session/visit.ts'
+import { draftOf, pageOf, shownTag, type Visit, wayBack } from '../session/visit.ts'
 import { parseConsents } from '../views/choices.ts'
 import type { ConsentText } from '../views/parts.ts'
 import { agreedNow, consentsToEnrol } from './agreements.ts'
@@ -19,7 +19,7 @@ import { stepOf } from './progress.ts'
 import { referenceOf } from './reference.ts'
 import { foundPlan, picksOf } from './registering-steps.ts'
 import { confirmsOlder } from './save-answers.ts'
-import { type Posted, type Step, showedOtherDetails, versionOf } from './step.ts'
+import { type Posted, type Step, showedOther, versionOf } from './step.ts'
 
 /** All answers once more, with the consents that are needed. */
 export const check: Step = {
@@ -97,7 +97,8 @@ async function enrolNow(
       if (version !== undefined && version !== draft.version) return 'conflict'
       const sent: Person = user.entryExpiresAt === undefined ? {} : (documentOf('prefill') ?? {})
       const person = answeredPerson({ ...documentOf('profile'), ...sent }, draft)
-      if (showedOtherDetails(form, detailsTag(visit, person))) return 'conflict'
+      const shown = shownTag({ partner: visit.partner, user, terms: terms(person) }, person)
+      if (showedOther(form, shown)) return 'conflict'
       const picks = picksOf({ ...visit, draft }, found)
       const start = { offer: found.offer, picks, consents, startsAt: now }
       const chosen = chosenBenefits({ ...visit, draft }, found)

@@ -1,8 +1,8 @@
 import type { Person } from '../../membership/rules/person.ts'
 import { type Draft, saysTheSame } from '../session/answers.ts'
-import { detailsTag, draftOf, registering, type Visit } from '../session/visit.ts'
+import { draftOf, registering, shownTag, type Visit } from '../session/visit.ts'
 import { changeOwn, isAnybody } from './change-own.ts'
-import { showedOtherDetails, versionOf } from './step.ts'
+import { showedOther, versionOf } from './step.ts'
 
 /**
  * Keeps the person's answers, sealed. The same answer again is accepted whatever version the form was made from,
@@ -40,7 +40,10 @@ export function isStale(visit: Visit, form: URLSearchParams): boolean {
   return version !== undefined && version !== visit.draft.version
 }
 
-/** The same, or made from details that the partner has since replaced: nothing may be confirmed by such a form. */
+/**
+ * The same, or made from details that the partner, or a catalogue that the operator, has since replaced: nothing may be
+ * confirmed by such a form.
+ */
 export function confirmsOlder(visit: Visit, form: URLSearchParams): boolean {
-  return isStale(visit, form) || showedOtherDetails(form, detailsTag(visit, visit.person))
+  return isStale(visit, form) || showedOther(form, shownTag(visit, visit.person))
 }

@@ -44,8 +44,8 @@ export function versionOf(form: URLSearchParams): number | undefined {
   return version === undefined ? undefined : Number(version)
 }
 
-/** Whether a form was made from other details than these; a form that does not say passes. */
-export function showedOtherDetails(form: URLSearchParams, tag: string): boolean {
+/** Whether a form was made from something else than what has this tag; a form that does not say passes. */
+export function showedOther(form: URLSearchParams, tag: string): boolean {
   const shown = /^[^-]*-\d{1,9}-([0-9a-f]+)$/.exec(form.get('draft') ?? '')?.[1]
   return shown !== undefined && shown !== tag
 }
