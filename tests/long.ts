@@ -36,7 +36,10 @@ export function npmTestOr<T>(short: T, other: T): T {
 /** A test that `npm test` leaves out, and `.ci/run` does not: others in its file see the same feature from another side. */
 export const ciTest = test.skipIf(asked === 'everyday')
 
-/** The same for tests with a common set-up. */
+/** The same, but run wherever the everyday tests are run on another database: `.ci/run` does so on a stock server and on Citus. */
+export const otherDatabaseTest = test.skipIf(asked === 'everyday' && !process.env['TEST_DATABASE_URL'])
+
+/** What `ciTest` is, for tests with a common set-up. */
 export const describeCi = describe.skipIf(asked === 'everyday')
 
 /** How often something is tried: a few times in the short pass, all times in the long one, or the requested part. */

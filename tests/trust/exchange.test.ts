@@ -9,7 +9,7 @@ import type { Shown } from '../command/keyring-stage.ts'
 import type { Created } from '../command/place.ts'
 import { clientOf, codeOf, newWorkplace } from '../command/place.ts'
 import { run, runJson, startProcess } from '../command/process.ts'
-import { ciTest, everydayOr, wholeRunTest } from '../long.ts'
+import { everydayOr, otherDatabaseTest, wholeRunTest } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
@@ -76,7 +76,7 @@ wholeRunTest(
 )
 
 // Without load, `npm test` has it in tests/command/partners.test.ts.
-ciTest(
+otherDatabaseTest(
   'client secret and API key rotated under load: no failure while both live, none of the old accepted afterwards',
   async () => {
     stage = await openFaultStage()
@@ -126,7 +126,7 @@ ciTest(
 )
 
 // One rotation beside two processes is in tests/command/keyring.test.ts.
-ciTest(
+otherDatabaseTest(
   'root key and pepper rotated again and again under load, on two processes: all books agree',
   async () => {
     stage = await openFaultStage({ keyring: 'file' })
@@ -219,7 +219,7 @@ test.each(everydayOr(['after 3'], ['before 1', 'after 1', 'before 2', 'after 3',
 )
 
 // `npm test` kills a service among due changes in tests/life/month-end.test.ts.
-ciTest.each(everydayOr(['before commit 1'], ['before commit 1', 'after commit 1']))(
+otherDatabaseTest.each(everydayOr(['before commit 1'], ['before commit 1', 'after commit 1']))(
   'due changes killed %s take effect once, for everybody',
   async point => {
     const { place, address, remove } = await newWorkplace()

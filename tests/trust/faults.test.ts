@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { type PostgresProxy, startPostgresProxy } from '../crash/postgres-proxy.ts'
-import { ciTest, everydayOr, isEveryday, isLong, timesOf, wholeRunTest } from '../long.ts'
+import { everydayOr, isEveryday, isLong, otherDatabaseTest, timesOf, wholeRunTest } from '../long.ts'
 import { buildOneFile } from '../one-file.ts'
 import type { Journal } from './journal.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
@@ -139,7 +139,7 @@ async function killAt(stage: FaultStage, fault: { point: string; count: number }
 const cut = timesOf(everydayOr(6, 30), 1000)
 
 // `npm test` cuts them one by one, in tests/crash/lost-commit.test.ts.
-ciTest(
+otherDatabaseTest(
   `${cut} connections cut after COMMIT was sent, under load: all books agree`,
   async () => {
     stage = await openFaultStage({
@@ -165,7 +165,7 @@ ciTest(
 const ended = timesOf(everydayOr(6, 30), 1000)
 
 // A database that is killed ends them all: tests/crash/killed.test.ts.
-ciTest(
+otherDatabaseTest(
   `${ended} connections of the service ended by the database, under load: all books agree`,
   async () => {
     stage = await openFaultStage()
