@@ -22,11 +22,8 @@ export type BenefitEnrolmentEvents = {
   readonly event: CustomEvent<EnrolmentEvent>
 }
 
-/**
- * The type of the element that `document.querySelector('benefit-enrolment')` returns. Its own members come first, so that
- * a listener gets the type of its event, and not `Event` as in the overloads of HTMLElement.
- */
-export type BenefitEnrolmentElement = {
+/** The type of the element that `document.querySelector('benefit-enrolment')` returns. */
+export interface BenefitEnrolmentElement extends HTMLElement {
   addEventListener<Name extends keyof BenefitEnrolmentEvents>(
     name: Name,
     listener: (event: BenefitEnrolmentEvents[Name]) => void,
@@ -41,10 +38,10 @@ export type BenefitEnrolmentElement = {
   appearance: Appearance | undefined
   open(): void
   exit(): void
-} & HTMLElement
+}
 
 declare global {
-  // biome-ignore lint/style/useConsistentTypeDefinitions: TypeScript merges members only into an interface
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface HTMLElementTagNameMap {
     'benefit-enrolment': BenefitEnrolmentElement
   }
