@@ -52,10 +52,11 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
     else if (rank === 'urgent' || turns.isOpen()) handle(request, response)
     else {
       gate.enter(asker)
-      turns.wait(partnerOf(asker), () => {
+      turns.wait(partnerOf(asker), request, end => {
         gate.leave(asker)
         // Nobody would receive the answer on a connection that has closed.
         if (request.socket.destroyed) return false
+        response.once('close', end)
         handle(request, response)
         return true
       })
@@ -64,8 +65,8 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
 }
 
 const tickMs = 50
-/** 3,000 refusals a second, and two seconds. */
-const paceLimits: PaceLimits = { perTick: 150, longestTicks: 40 }
+/** 1,000 refusals a second, and five seconds. */
+const paceLimits: PaceLimits = { perTick: 50, longestTicks: 100 }
 
 function targetOf({ method = '', url = '' }: IncomingMessage): string {
   const query = url.indexOf('?')

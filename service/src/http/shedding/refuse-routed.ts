@@ -109,7 +109,7 @@ function countInFlight(
       throw refuse(gate, reason, request)
     }
     gate.enter(asker)
-    const endTurn = inTurn ? turns.begin() : undefined
+    const endTurn = inTurn ? turns.begin(request.raw) : undefined
     const leave = () => {
       gate.leave(asker)
       endTurn?.()

@@ -10,15 +10,16 @@ beforeEach(() => {
   ends = []
 })
 
-/** A request of a partner arrives and begins at once or waits, as the door does it. */
+/** A request of a partner arrives, and begins at once or waits, as at the door. */
 function arrive(name: string, partnerId = 'A') {
-  const begin = () => {
+  const request = { name }
+  const begin = (end: (() => void) | undefined) => {
     begun.push(name)
-    ends.push(turns.begin())
+    if (end) ends.push(end)
     return true
   }
-  if (turns.isOpen()) begin()
-  else turns.wait(partnerId, begin)
+  if (turns.isOpen()) begin(turns.begin(request))
+  else turns.wait(partnerId, request, begin)
 }
 /** The request that began longest ago ends. */
 function endOne() {
@@ -45,29 +46,36 @@ test('partners take turns, so that the many of one delay the few of another by o
 
 test('who comes while others wait does not overtake them', () => {
   for (const name of ['a', 'b', 'c']) arrive(name)
-  // Two end at once, and a request that has not been read yet does not count.
-  turns.wait('A', () => begun.push('unread') > 0)
-  endOne()
-  endOne()
+  turns.tick()
+  turns.tick()
+  turns.tick()
   arrive('d')
-  expect(begun).toEqual(['a', 'b', 'c', 'unread', 'd'])
+  arrive('e')
+  expect(begun).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('requests that are refused before they count do not stop the others', () => {
+test('many that end together let only as many begin as may be under way', () => {
+  for (let count = 0; count < 20; count += 1) arrive(String(count))
+  endOne()
+  endOne()
+  expect(begun).toHaveLength(4)
+  expect(turns.waiting()).toBe(16)
+})
+
+test('a request that waited is counted once', () => {
+  const request = {}
   arrive('a')
   arrive('b')
-  turns.wait('A', () => begun.push('refused') > 0)
-  arrive('c')
+  turns.wait('A', request, end => ends.push(end) > 0)
   endOne()
-  expect(begun).toEqual(['a', 'b', 'refused'])
-  turns.tick()
-  expect(begun).toEqual(['a', 'b', 'refused', 'c'])
+  expect(turns.begin(request)).toBeUndefined()
+  expect(turns.begin({})).toBeDefined()
 })
 
 test('what is no longer there to begin takes no turn', () => {
   arrive('a')
   arrive('b')
-  turns.wait('A', () => false)
+  turns.wait('A', {}, () => false)
   arrive('c')
   endOne()
   expect(begun).toEqual(['a', 'b', 'c'])
