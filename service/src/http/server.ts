@@ -192,7 +192,8 @@ function endConnectionsOnClose(app: FastifyInstance): void {
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     lastResort = setTimeout(() => app.server.closeAllConnections(), longestStopMs)
     endIdle = setInterval(() => app.server.closeIdleConnections(), endIdleEveryMs)
-    done()
+    // The event loop first reads what has arrived: an idle connection that is closed with an unread request resets it.
+    setImmediate(() => setImmediate(done))
   })
   app.addHook('onClose', (_app, done) => {
     clearTimeout(lastResort)
