@@ -1,22 +1,10 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import * as arrays from '../../service/src/db/binary-array.ts'
-import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { patientDatabase } from '../patient-database.ts'
-import { freshDatabase } from '../rig.ts'
+import { oneConnection } from './one-connection.ts'
 
-let database: Database
-let drop: () => Promise<void>
-beforeAll(async () => {
-  const fresh = await freshDatabase()
-  drop = fresh.drop
-  database = openDatabase(fresh.address, { max: 1, ...patientDatabase })
-})
-afterAll(async () => {
-  await database.close()
-  await drop()
-})
+const database = oneConnection()
 
 /** Lists in which values and nulls also follow themselves. */
 function nullable<T>(values: fc.Arbitrary<T>) {

@@ -1,22 +1,10 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { columnOf } from '../../service/src/db/columns.ts'
-import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { rowsOf, sql } from '../../service/src/db/sql.ts'
-import { patientDatabase } from '../patient-database.ts'
-import { freshDatabase } from '../rig.ts'
+import { oneConnection } from './one-connection.ts'
 
-let database: Database
-let drop: () => Promise<void>
-beforeAll(async () => {
-  const fresh = await freshDatabase()
-  drop = fresh.drop
-  database = openDatabase(fresh.address, { max: 1, ...patientDatabase })
-})
-afterAll(async () => {
-  await database.close()
-  await drop()
-})
+const database = oneConnection()
 
 const text = fc.string({ unit: 'grapheme' }).filter(value => !value.includes('\0'))
 const row = fc.record({

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { beforeAll, describe, expect } from 'vitest'
+import type { Database } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { findCredentials } from '../../service/src/partners/store.ts'
 import { findTokens } from '../../service/src/partners/tokens.ts'
 import { keepPlans, onOneServer } from '../kept-plans.ts'
-import { patientDatabase } from '../patient-database.ts'
-import { freshDatabase } from '../rig.ts'
+import { oneConnection } from './one-connection.ts'
 
 // PostgreSQL keeps the plan that it made for a look-up, whatever the tables hold later. So the plan must be right from the
 // first row on: one of a table that was never analyzed, or was when it had a single row.
@@ -14,20 +13,11 @@ const partnerId = crypto.randomUUID()
 const few = ['a', 'b', 'c']
 const many = Array.from({ length: 100 }, (_, place) => `${place}`)
 
-let database: Database
-let drop: () => Promise<void>
-beforeAll(async () => {
-  const fresh = await freshDatabase()
-  drop = fresh.drop
-  database = openDatabase(fresh.address, { max: 1, ...patientDatabase })
-  await keepPlans(database)
-  await database.query(sql`
+const database = oneConnection(async fresh => {
+  await keepPlans(fresh)
+  await fresh.query(sql`
     insert into partners (partner_id, name, timezone, wrapped_key, created_at, updated_at)
     values (${partnerId}, 'Plans', 'UTC', '', now(), now())`)
-})
-afterAll(async () => {
-  await database.close()
-  await drop()
 })
 
 /** Adds a secret and a token of the partner for each of these numbers. */

@@ -1,31 +1,19 @@
-import { afterAll, beforeAll, expect } from 'vitest'
-import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { expect } from 'vitest'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { loadKeys, loadUsers, loadUsersWithDocuments } from '../../service/src/membership/commands/load.ts'
 import { updateUsers } from '../../service/src/membership/commands/save-users.ts'
 import { findUnchanged } from '../../service/src/membership/commands/versions.ts'
 import { newUser } from '../../service/src/membership/rules/state.ts'
 import { onOneServer } from '../kept-plans.ts'
-import { patientDatabase } from '../patient-database.ts'
-import { freshDatabase } from '../rig.ts'
+import { oneConnection } from './one-connection.ts'
 
-// One connection, so that it knows every plan.
-let database: Database
-let drop: () => Promise<void>
-beforeAll(async () => {
-  const fresh = await freshDatabase()
-  drop = fresh.drop
-  database = openDatabase(fresh.address, { max: 1, ...patientDatabase })
-  // Only where tables have rows does a plan for one user look cheaper to the server than one for several.
-  await database.script(`
+// Only where tables have rows does a plan for one user look cheaper to the server than one for several.
+const database = oneConnection(fresh =>
+  fresh.script(`
     insert into users (partner_id, service_id, userid, status, created_at, updated_at)
       select gen_random_uuid(), gen_random_uuid(), 'u', 'none', now(), now() from generate_series(1, 2000);
-    analyze users`)
-})
-afterAll(async () => {
-  await database.close()
-  await drop()
-})
+    analyze users`),
+)
 
 const partnerId = crypto.randomUUID()
 const user = newUser({ partnerId, serviceId: crypto.randomUUID(), userid: 'u', at: 0 })

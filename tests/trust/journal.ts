@@ -24,8 +24,8 @@ export type Journal = {
 }
 
 /**
- * `pauseMs`: how long each writer rests after a write. In the everyday run that is a moment unless it is told, for a load that
- * others can work beside: what a test waits for takes as long, and all that is written meanwhile has to be delivered and checked.
+ * `pauseMs`: how long each writer rests after a write; by default 50 ms in the everyday run. A test waits for a number of
+ * writes or of kills, so a writer without rest would only add events that have to be delivered and checked.
  */
 export type JournalOptions = { readonly writers: number; readonly name: string; readonly pauseMs?: number }
 

@@ -25,8 +25,8 @@ export type Telling = {
 }
 
 /**
- * Describes what a session did, as it stands today: a planned change is shown as planned until it takes effect, and as
- * done from then on. `undefined`: somebody has changed it since.
+ * Describes what a session did, as it is today: a change that has not taken effect is planned, one that has is done.
+ * `undefined`: somebody has changed it since.
  */
 export async function tell(
   visit: Visit,
