@@ -129,8 +129,7 @@ describe('replay', () => {
 
   test('sends chosen events again, with the same key and bytes; --dry-run only counts', async () => {
     const partner = await withEvents('again1', 'again2')
-    const from = { database: sandbox.database, partnerId: partner.partnerid }
-    const { events } = await wholeLog(partner.client, from)
+    const { events } = await wholeLog(partner.client)
     const chosen = ['--event', events.find(({ userid }) => userid === 'again1')?.eventid ?? '']
     expect(await replay(partner, ...chosen, '--dry-run')).toEqual({ ...one, dryrun: true })
     expect(await replay(partner, ...chosen)).toEqual(one)

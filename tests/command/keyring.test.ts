@@ -1,9 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openDatabase } from '../../service/src/db/database.ts'
 import { readKeyringFile } from '../../service/src/vault/keyring.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
-import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
 import { clientsOf, idOf, openStage, refusal, type Stage } from './keyring-stage.ts'
@@ -12,15 +10,7 @@ import { run, runJson } from './process.ts'
 
 /** All events of a partner. */
 async function eventsOf(stage: Stage, partner: Created) {
-  const database = openDatabase(
-    { url: stage.place.env['DATABASE_URL'] ?? '' },
-    { max: 1, ...patientDatabase },
-  )
-  try {
-    return (await wholeLog(clientsOf(stage, partner)[0], { database, partnerId: partner.partnerid })).events
-  } finally {
-    await database.close()
-  }
+  return (await wholeLog(clientsOf(stage, partner)[0])).events
 }
 
 describe('a rotation of both under load, on two processes', () => {

@@ -140,13 +140,12 @@ describe('clock advance', () => {
     const boundary = await makeUser('u')
     await client.createUser({ userid: 'v', ...ada, offername: 'low', benefits: ['art'] })
     await client.swapBenefits({ userid: 'v', add: ['care'], remove: ['art'] })
-    const from = { database: sandbox.database, partnerId: partner.partnerid }
-    const before = await wholeLog(client, from)
+    const before = await wholeLog(client)
     const to = new Date(Date.parse(boundary) + 100 * 86_400_000).toISOString()
     const { now, partnerid } = await advance(to)
     expect(partnerid).toBe(partner.partnerid)
     expect(Date.parse(now) - Date.parse(to)).toBeGreaterThanOrEqual(0)
-    const events = (await wholeLog(client, from)).events.slice(before.events.length)
+    const events = (await wholeLog(client)).events.slice(before.events.length)
     const told = events.map(({ userid, eventname, body }) => {
       const { offer, updatedat } = body.currentofferdetails
       return [userid, eventname, offer, ...(userid === 'u' ? [updatedat] : [])]

@@ -385,8 +385,7 @@ const rows: readonly Row[] = [
 
 /** The log as the partner reads it. */
 async function readLog() {
-  return (await wholeLog(partner.client, { database: stage.service.database, partnerId: partner.partnerId }))
-    .events
+  return (await wholeLog(partner.client)).events
 }
 
 const seen = new Set<string>()

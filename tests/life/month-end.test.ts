@@ -183,10 +183,10 @@ async function changed(): Promise<Record<string, number[]>> {
 }
 
 /** Checks that every user of the zone changed at its instant, and that the log has the events once and in order. */
-async function checkEverybody({ partnerId, connect, boundary, next }: Partner) {
+async function checkEverybody({ connect, boundary, next }: Partner) {
   const client = connect()
   const log = new Map<string, string[]>()
-  const { events } = await wholeLog(client, { database, partnerId })
+  const { events } = await wholeLog(client)
   for (const { userid, eventname, body } of events) {
     const { offer, updatedat } = body.currentofferdetails
     log.set(userid, [...(log.get(userid) ?? []), `${eventname} ${offer} ${updatedat}`])

@@ -196,10 +196,7 @@ test('events go to the endpoints that subscribe to them, and the more specific e
   await endpointOf(partner)
   await partner.client.createUser({ userid: 'u1', ...ada, offername: 'starter' })
   await idle()
-  const { events, next } = await wholeLog(partner.client, {
-    database: service.database,
-    partnerId: partner.partnerId,
-  })
+  const { events, next } = await wholeLog(partner.client)
   expect(events.map(event => event.eventname)).toEqual([
     'enrollment_successful',
     'offer_activiation_successful',
@@ -275,10 +272,7 @@ test('a range, a list and the dead deliveries can be replayed, and a dry run sen
   })
   await idle()
   expect(receiver.deliveries.length).toBe(before + 3)
-  const { events } = await wholeLog(partner.client, {
-    database: service.database,
-    partnerId: partner.partnerId,
-  })
+  const { events } = await wholeLog(partner.client)
   const ids = events.slice(0, 2).map(event => event.eventid)
   expect(await partner.client.replayWebhook({ webhookid, ids: [...ids, webhookid] })).toMatchObject({
     count: 2,
