@@ -102,8 +102,8 @@ export const updateUser = operation({
   section: 'contract §7',
   summary: "Change a user's data; absent and empty mean unchanged, null clears",
   description:
-    'Each update that is answered 200 moves `updatedat` and raises `user_update_successful`, also one that changes ' +
-    'nothing: it tells that the update arrived. A repeat under the same Idempotency-Key does neither. A change of dob, ' +
+    'Each update that is answered 200 moves `updatedat` and raises `user_update_successful`, even if it changes ' +
+    'nothing, so that you know that it arrived. A repeat under the same Idempotency-Key does neither. A change of dob, ' +
     'state or zipcode judges eligibility again: a benefit whose own rules no longer admit the user ends with the ' +
     'period, what has not begun is withdrawn. The rules of an offer decide who may join it: a holder whom they no ' +
     'longer admit keeps it, with `offerineligible` in `conditions`.',
@@ -156,7 +156,7 @@ export const cancelUser = operation({
       previewonly: Type.Optional(
         Type.Enum(['true', 'false', ''], {
           'x-rule': 'must be true or false',
-          description: 'With true the answer is that of the cancel, and nothing is done',
+          description: '`true`: get the answer that the cancel would have, without canceling',
         }),
       ),
     },

@@ -150,8 +150,8 @@ export const getBeneficiaries = operation({
   section: 'contract §7',
   summary: 'Read whom a member names as beneficiaries, for each benefit that takes them',
   description:
-    'One element for each benefit of the offer that takes beneficiaries, and for each other one that the member has ' +
-    'named somebody for. `current` is the designation in force, `proposed` the one that waits for the ' +
+    'One element for each benefit of the offer that takes beneficiaries, and for each other benefit for which the ' +
+    'member has named somebody. `current` is the designation in force, `proposed` the one that waits for the ' +
     'confirmation of the member.',
   body: Type.Object(
     {

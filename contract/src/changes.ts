@@ -16,7 +16,7 @@ export const interfaceChanges: readonly InterfaceChange[] = [
     describedsince: '2026-11-20',
     changes: [
       'Get Benefits With Status answers with `swapeffectiveattimestamp` and `swapexpiresattimestamp`.',
-      'Each webhook delivery carries `Idempotency-Key`, the same on every try of one event.',
+      'Each webhook delivery carries `Idempotency-Key`, the same on every attempt for one event.',
       'Partner operations take the header `x-api-key`.',
     ],
   },
@@ -62,7 +62,7 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     ],
   },
   {
-    text: 'Who is no longer admitted to the offer held keeps it: the condition `offerineligible` and the event `offer_action_required` tell of it.',
+    text: 'A user whom the rules of the held offer no longer admit keeps the offer: the condition `offerineligible` and the event `offer_action_required` say so.',
     names: ['WebhookEvent', 'NewWebhook', 'UpdateWebhook', 'listEvents', 'User', 'ReinstatedUser'],
   },
   {
@@ -93,7 +93,7 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     names: [],
   },
   {
-    text: '`POST /user/linktoken/result` also takes a `sessionid`, and knows the outcomes `undone`, which was told as `changed`, and `challengefailed`. A link for a cancelled user, other than to register, is 409 `user_cancelled`.',
+    text: '`POST /user/linktoken/result` also takes a `sessionid`, and knows the outcomes `undone`, which was `changed` before, and `challengefailed`. A link for a cancelled user, other than to register, is 409 `user_cancelled`.',
     names: ['ResultRequest', 'SessionResult', 'createLinkToken'],
   },
 ]

@@ -22,7 +22,7 @@ export const errorCauses = {
   benefit_unknown:
     'A field names a benefit that is not in the catalogue in force and that the user has never held. `errors` names each such field. A benefit that exists but is not part of the offer is `ineligible`.',
   unauthorized:
-    'There is no access token, or the token has expired, was revoked, belongs to the other environment (a live token in a sandbox), or its client secret was revoked. A disabled partner is answered so too.',
+    'There is no access token, or the token has expired, was revoked, belongs to the other environment (a live token in a sandbox), or its client secret was revoked. A disabled partner gets this answer, too.',
   invalid_api_key:
     'The `x-api-key` header is missing, was revoked, or belongs to another partner than the access token.',
   insufficient_scope:
@@ -38,7 +38,7 @@ export const errorCauses = {
   request_timeout:
     'The headers or the body did not arrive in time. A slow or stalled upload, or a connection that broke off, does this.',
   user_exists:
-    'For a prefill: this very request was accepted before under the same `Idempotency-Key`, which `Idempotency-Replayed: true` and `Idempotency-Original-Status: 200` tell. For a create: the user has an account already.',
+    'For a prefill: this very request was accepted before under the same `Idempotency-Key`, as `Idempotency-Replayed: true` and `Idempotency-Original-Status: 200` show. For a create: the user has an account already.',
   prefill_superseded:
     'This very request was accepted before under the same `Idempotency-Key`, and a newer prefill of the same user has been accepted since. The newer data stays.',
   idempotency_key_reused:
@@ -53,7 +53,7 @@ export const errorCauses = {
   unsupported_media_type:
     'The `Content-Type` is not the one that the operation takes, names a charset other than UTF-8, or the body is compressed.',
   ineligible:
-    'A rule of the catalogue does not admit the user: age, state, ZIP code, offer or another benefit. Or the benefit is closed to newcomers or not part of the offer. Each reason stands in `errors` with the code of its rule.',
+    'A rule of the catalogue does not admit the user: age, state, ZIP code, offer or another benefit. Or the benefit is closed to newcomers or not part of the offer. `errors` lists each reason with the code of its rule.',
   slots_exceeded: 'The offer has fewer slots for selectable benefits than the request would fill.',
   reinstate_expired: 'The cancel took effect more than 30 days ago.',
   direction_mismatch:
@@ -70,5 +70,5 @@ export const errorCauses = {
   headers_too_large: 'The request has too many headers, or they are too long together.',
   internal: 'A fault of the service. It is logged with the `requestid`.',
   unavailable:
-    'The service is overloaded, restarting, or cannot reach its database; or an earlier request with the same `Idempotency-Key` is still running. What was refused so had no effect, unless the connection broke off while it was being written: the same `Idempotency-Key` makes the repeat safe.',
+    'The service is overloaded, restarting, or cannot reach its database; or an earlier request with the same `Idempotency-Key` is still running. A request that was refused like this had no effect, unless the connection broke off while it was being written: the same `Idempotency-Key` makes the repeat safe.',
 } as const satisfies Record<ErrorCode, string>

@@ -178,7 +178,7 @@ export const errors = {
   already_on_offer: {
     status: 422,
     title: 'The user is on this offer already',
-    remedy: 'Nothing is to be done.',
+    remedy: 'You need not do anything.',
   },
   offer_not_available: {
     status: 422,

@@ -27,11 +27,11 @@ export const LoggedEvent = Type.Object(
         reason: Type.Optional(
           Type.String({
             description:
-              'Of `benefit_declined`: `expired` where what the benefit waited for did not come in time',
+              'For `benefit_declined`: `expired` when what the benefit waited for did not arrive in time',
           }),
         ),
       },
-      { description: 'What the delivery itself has no field for' },
+      { description: 'Facts for which the delivery itself has no field' },
     ),
     body: Type.Object(
       {
@@ -71,9 +71,9 @@ export const listEvents = operation({
   idempotency: 'ignored',
   summary: 'Read the event log, oldest first, 100 a page',
   description:
-    'Send `next` as `after` to go on; keep it, and it never misses an event and never shows one twice. The end is ' +
-    'reached when `events` is empty and `next` is the `after` you sent; go on from there later. An event is kept for ' +
-    '30 days, and longer while it waits for an endpoint.',
+    'To continue, send `next` as `after`. If you store it, you never miss an event and never get one twice. You are at ' +
+    'the end when `events` is empty and `next` is the `after` that you sent; continue from there later. An event is kept ' +
+    'for 30 days, and longer while it waits for an endpoint.',
   query: Type.Object(
     {
       after: Type.Optional(
@@ -106,7 +106,7 @@ export const getEvent = operation({
   path: '/events/{eventid}',
   scope: 'events:read',
   idempotency: 'ignored',
-  summary: 'Show an event, and where it still is to be delivered',
+  summary: 'Show an event, and the deliveries of it that have not succeeded',
   params,
   reply: Type.Object(
     {
@@ -116,12 +116,12 @@ export const getEvent = operation({
           {
             webhookid: Type.String(),
             status: Type.Enum(['waiting', 'dead']),
-            attempts: Type.Integer({ description: 'Tries that were spent' }),
+            attempts: Type.Integer({ description: 'How many attempts were made' }),
             dueattimestamp: OptionalTimestamp,
           },
           { additionalProperties: false, title: 'OpenDelivery' },
         ),
-        { description: 'What is delivered stands here no more; see the attempts' },
+        { description: 'Deliveries that wait or were given up; for the others see the attempts' },
       ),
     },
     { additionalProperties: false, title: 'EventDetails' },
@@ -138,7 +138,7 @@ export const listAttempts = operation({
   path: '/events/{eventid}/attempts',
   scope: 'events:read',
   idempotency: 'ignored',
-  summary: 'List the tries of an event, oldest first; kept for 30 days',
+  summary: 'List the attempts to deliver an event, oldest first; kept for 30 days',
   params,
   reply: Type.Object(
     {
@@ -149,7 +149,9 @@ export const listAttempts = operation({
             attempt: Type.Integer(),
             startedat: Timestamp,
             status: Type.Union([Type.Integer(), Type.Null()]),
-            error: Type.Union([Type.String(), Type.Null()], { description: 'Set when no status came' }),
+            error: Type.Union([Type.String(), Type.Null()], {
+              description: 'What failed when there was no status, else null',
+            }),
             credentials: Type.Enum(['current', 'next']),
             address: Type.Union([Type.String(), Type.Null()], {
               description: 'The IP address that was used',
@@ -203,7 +205,7 @@ export const replayEvent = operation({
   scope: 'webhooks:write',
   idempotency: 'keyed',
   summary:
-    'Send an event again to every endpoint that asks for it; key and bytes are those of the first time',
+    'Send an event again to every endpoint that asks for it; key and bytes are the same as the first time',
   params,
   reply: Replayed,
   errors: [...partnerErrors, 'idempotency_key_invalid', 'idempotency_key_reused', 'event_not_found'],

@@ -68,8 +68,8 @@ export const createLinkToken = operation({
   description:
     'Lives 15 minutes (embed, hosted), 24 hours (sms) or 7 days (email). For embed, linkurl is null: give the token ' +
     'to the drop-in script. Send the user to linkurl otherwise; we send nothing ourselves. A user whose cancel is in ' +
-    'effect gets links of the purpose registration only. A link by sms or email asks for the birth date where it is ' +
-    'known: five tries a link, ten a user in 30 days.',
+    'effect gets links of the purpose registration only. A link by sms or email asks for the birth date if it is ' +
+    'known: five attempts for each link, ten for each user in 30 days.',
   body: LinkTokenRequest,
   reply: Type.Object(
     {
@@ -125,10 +125,10 @@ export const exchangeResult = operation({
   idempotency: 'ignored',
   tag: 'Link tokens',
   section: 'contract §11',
-  summary: 'Tell what came of a session, by its result token or its id, for 24 hours',
+  summary: 'Get the result of a page session, by its result token or its id, for 24 hours',
   description:
-    'Send one of the two. `exited`: nothing was done, or not yet. `challengefailed`: the birth date was not the one that ' +
-    'is known, too many times; such a session has no result token.',
+    'Send one of the two. `exited`: nothing was done, or not yet. `challengefailed`: a wrong birth date was entered too ' +
+    'many times; such a session has no result token.',
   body: Type.Object(
     {
       resulttoken: Type.Optional(

@@ -26,8 +26,8 @@ const common: Readonly<Record<string, string>> = {
 const user = {
   status: 'The state of the user',
   conditions: 'What is true beside the state: a pending change, an action that is needed',
-  benefits: 'The benefits that the user holds, held or is to hold',
-  requiredactions: 'What a person or you must still do, and until when',
+  benefits: 'The benefits that the user holds, has held or will hold',
+  requiredactions: 'What the person or you must still do, and until when',
   consents: 'The consents that the person has given',
   timeline: 'What happened and what is due, oldest first; only with `include: ["timeline"]`',
 }
@@ -128,7 +128,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Webhook: webhook,
   WebhookWithSecret: webhook,
   DeletedWebhook: { status: 'Always `deleted`' },
-  TestedWebhook: { eventid: 'The id of the event that is sent, to look up what became of it' },
+  TestedWebhook: { eventid: 'The id of the event that is sent, to look up its attempts' },
   Replayed: {
     dryrun: 'Whether deliveries were only counted',
     continuefrom: 'The `from` of the next request while `complete` is false; else null',

@@ -159,8 +159,8 @@ export const previewOfferChange = operation({
   idempotency: 'ignored',
   tag: 'Offers',
   section: 'contract §8',
-  summary: 'Show what an offer change would do; the preview holds for 15 minutes',
-  description: 'The 15 minutes are real time, in a sandbox whose clock is moved too.',
+  summary: 'Show what an offer change would do; the preview is valid for 15 minutes',
+  description: 'The 15 minutes are real time, even in a sandbox whose clock was moved.',
   body: Type.Object(changeFields, { additionalProperties: false, title: 'PreviewOfferChange' }),
   reply: Type.Object(
     { ...changeAnswer, previewid: Type.String(), expiresat: Timestamp },

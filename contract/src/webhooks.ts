@@ -25,11 +25,11 @@ const WantedEvents = Type.Unsafe<EventName[] | 'all' | ''>({
     { type: 'string', enum: ['all', ''], 'x-rule': eventsRule },
   ],
   'x-rule': eventsRule,
-  description: 'The events it hears of; `all` includes names that are added later',
+  description: 'The events that it gets; `all` includes names that are added later',
 })
 const Ordering = Type.Enum(['none', 'user', ''], {
   'x-rule': 'must be none or user',
-  description: "`user` keeps one user's events in order there; holds for events from then on",
+  description: '`user`: the events of one user arrive in their order; a change applies to later events',
 })
 const Url = Type.String({
   maxLength: 4096,
@@ -80,30 +80,30 @@ export const Webhook = Type.Object(
     }),
     disabledattimestamp: OptionalTimestamp,
     failingsincetimestamp: Type.Union([Timestamp, Type.Null()], {
-      description: 'When the first try after the last success failed',
+      description: 'When the first attempt after the last success failed',
     }),
     disablesattimestamp: Type.Union([Timestamp, Type.Null()], {
-      description: 'When it will be disabled unless a try succeeds before',
+      description: 'When it will be disabled unless an attempt succeeds before',
     }),
     breaker: Type.Enum(['closed', 'open', 'probing'], {
-      description: '`open`: nothing is sent until `nextprobeattimestamp`; `probing`: one try decides',
+      description: '`open`: nothing is sent until `nextprobeattimestamp`; `probing`: one attempt decides',
     }),
     nextprobeattimestamp: OptionalTimestamp,
     pauseduntiltimestamp: Type.Union([Timestamp, Type.Null()], {
-      description: 'Until when its Retry-After keeps us away',
+      description: 'Until when nothing is sent, because its Retry-After asked for it',
     }),
-    credentialsrejected: Type.Boolean({ description: 'The last tries were answered 401 or 403' }),
+    credentialsrejected: Type.Boolean({ description: 'The last attempts were answered 401 or 403' }),
     nextusername: Type.Union([Type.String(), Type.Null()], {
-      description: 'User name of credentials that are to replace the present ones; tried first',
+      description: 'User name of the credentials that will replace the present ones; they are sent first',
     }),
     acceptedcredentials: Type.Union([Type.Enum(['current', 'next']), Type.Null()], {
-      description: 'Which pair the last success was with; null before the first',
+      description: 'Which pair of credentials the last success had; null before the first',
     }),
     oldsecretuntiltimestamp: Type.Union([Timestamp, Type.Null()], {
-      description: 'Until when the previous secret still signs too',
+      description: 'Until when the previous secret also signs',
     }),
-    waiting: Type.Integer({ description: 'Deliveries that wait; 10000 means at least so many' }),
-    dead: Type.Integer({ description: 'Deliveries given up; 10000 means at least so many' }),
+    waiting: Type.Integer({ description: 'Deliveries that wait; 10000 means 10,000 or more' }),
+    dead: Type.Integer({ description: 'Deliveries that were given up; 10000 means 10,000 or more' }),
     createdat: Timestamp,
     updatedat: Timestamp,
   },
@@ -159,7 +159,7 @@ export const listWebhooks = operation({
   path: '/webhooks',
   scope: 'webhooks:write',
   idempotency: 'ignored',
-  summary: 'List your endpoints and how they fare',
+  summary: 'List your endpoints and their state',
   reply: Type.Object({ webhooks: Type.Array(Webhook) }, { additionalProperties: false, title: 'Webhooks' }),
   errors: [...partnerErrors],
   example: { reply: { webhooks: [exampleWebhook] } },
@@ -173,10 +173,10 @@ export const createWebhook = operation({
   path: '/webhooks',
   scope: 'webhooks:write',
   idempotency: 'keyed',
-  summary: 'Add an endpoint; it hears of events from now on',
+  summary: 'Add an endpoint; it gets events from now on',
   description:
-    'Without `events` it hears of `offer_activiation_successful` only. The signing secret stands in this answer and ' +
-    'nowhere else; a repeat of the request under the same key gives the same answer without it.',
+    'Without `events` it gets only `offer_activiation_successful`. The signing secret is in this answer and nowhere ' +
+    'else; a repeat of the request under the same key gives the same answer without it.',
   body: NewWebhook,
   reply: WebhookWithSecret,
   errors: [...partnerErrors, ...keyedErrors],
@@ -199,7 +199,7 @@ export const getWebhook = operation({
   path: '/webhooks/{webhookid}',
   scope: 'webhooks:write',
   idempotency: 'ignored',
-  summary: 'Show an endpoint and how it fares',
+  summary: 'Show an endpoint and its state',
   params,
   reply: Webhook,
   errors: [...partnerErrors, 'webhook_not_found'],
@@ -216,9 +216,9 @@ export const updateWebhook = operation({
   idempotency: 'keyed',
   summary: 'Change an endpoint: address, events, order, credentials, secret',
   description:
-    'What is absent stays. New credentials are tried first from then on; when your endpoint answers 401, the present ' +
-    'ones follow at once, until 24 h after the new ones were first accepted. `rotatesecret` makes a new secret, shown ' +
-    'in this answer alone; both sign for 24 h.',
+    'Absent fields do not change. New credentials are sent first from then on; when your endpoint answers 401, the ' +
+    'present ones follow at once, until 24 h after the new ones were first accepted. `rotatesecret` makes a new ' +
+    'secret, which is in this answer and nowhere else; both sign for 24 h.',
   params,
   body: Type.Object(
     {
@@ -270,8 +270,7 @@ export const testWebhook = operation({
   scope: 'webhooks:write',
   idempotency: 'keyed',
   summary: 'Send a webhook_test to an endpoint, whatever its filter',
-  description:
-    'The event goes the way of all others; how it went is told by `GET /events/{eventid}/attempts`.',
+  description: 'The event is delivered like any other; `GET /events/{eventid}/attempts` shows the result.',
   params,
   reply: Type.Object({ eventid: Type.String() }, { additionalProperties: false, title: 'TestedWebhook' }),
   errors: [...partnerErrors, ...keyedErrors, 'webhook_not_found'],
@@ -288,7 +287,7 @@ export const enableWebhook = operation({
   idempotency: 'keyed',
   summary: 'Enable an endpoint; what it missed is sent, oldest first',
   description:
-    'Whatever disabled it: a 410, 72 hours of failures, or the operator. It is tried from now on, also where its ' +
+    'Whatever disabled it: a 410, 72 hours of failures, or the operator. Attempts begin at once, even if its ' +
     'Retry-After asked for a longer pause.',
   params,
   reply: Webhook,
@@ -325,9 +324,9 @@ export const replayWebhook = operation({
   idempotency: 'keyed',
   summary: 'Send past events to an endpoint again: a range, a status, or a list',
   description:
-    'One of: `from` and `to` (events raised from then, and before then, that the endpoint asks for), `status` (`dead`: ' +
-    'all that was given up there; `waiting`: all that waits, at once), or `ids` (1,000 events at most, whatever the filter; ' +
-    'what is none of yours is passed over and not counted). Key and bytes are those of the first time. At most 10,000 ' +
+    'One of: `from` and `to` (events raised between these instants that the endpoint asks for), `status` (`dead`: all ' +
+    'that was given up there; `waiting`: all that waits, at once), or `ids` (at most 1,000 events, whatever the endpoint ' +
+    'asks for; ids that are not yours are skipped and not counted). Key and bytes are the same as the first time. At most 10,000 ' +
     'a request: `complete` tells. With `dryrun` nothing is sent.',
   params,
   body: Type.Object(
