@@ -46,7 +46,7 @@ const owners: Readonly<Record<string, Table>> = {
   users: ownedBy(executor, {
     ...screens,
     commands: 'reads: an export, and the deletion of a partner, go from user to user',
-    'membership/erasures': 'reads: an erasure is repeated for users of a restored copy',
+    'membership/erasure-list': 'reads: an erasure is repeated for users of a restored copy',
     rosters: 'reads: a roster names its people',
     schedule: 'reads: it looks for users with due changes, and for what expires with them',
     [log]: 'reads: the deliveries of one user are listed',
@@ -83,7 +83,7 @@ const owners: Readonly<Record<string, Table>> = {
     schedule: 'writes: expired keys are deleted',
   }),
 
-  erasures: ownedBy('membership/erasures', {
+  erasures: ownedBy('membership/erasure-list', {
     ...screens,
     commands: 'reads: a check of the audit leaves out what an erasure took away',
     [executor]: 'writes: an erasure is recorded in its own transaction',

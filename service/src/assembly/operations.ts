@@ -6,7 +6,7 @@ import { benefitHandlers } from '../benefits/handlers.ts'
 import { Unavailable } from '../db/failure.ts'
 import type { Handlers } from '../http/mount.ts'
 import { describeCause } from '../log.ts'
-import type { ListedErasure } from '../membership/erasures/list.ts'
+import type { ListedErasure } from '../membership/erasure-list/list.ts'
 import { offerHandlers } from '../offers/handlers.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import { prefillHandlers } from '../prefill/handlers.ts'
@@ -49,7 +49,10 @@ export function partnerHandlers(
   }
 }
 
-/** Adds an erasure to the list outside the database; refuses the erasure with `Unavailable` where the list cannot be written. */
+/**
+ * Adds an erasure, which is committed by then, to the list outside the database. Rejects with `Unavailable` where the list
+ * cannot be written, so that the caller repeats the erasure, which lists it again.
+ */
 export async function listErasure({ erasures, log }: ServiceOptions, erasure: ListedErasure): Promise<void> {
   try {
     await erasures?.note(erasure)

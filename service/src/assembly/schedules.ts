@@ -80,6 +80,9 @@ function openScrub({ database, rewriteKeys, real, log }: ServiceOptions): () => 
 /** Together well below the day within which the keys of erased users leave the files. */
 const scrubEveryMs = HOUR_MS
 const scrubAfterMs = 12 * HOUR_MS
-/** How often the audit trail is signed: a block follows its rows by two minutes, in which others may still be written, and this. */
+/**
+ * How often the audit trail is signed. A block holds rows that are at least two minutes old, because earlier ones may still
+ * be written until then; so a row is signed within two and a half minutes.
+ */
 const sealEveryMs = 30_000
 const sixYearsMs = 6 * 366 * DAY_MS

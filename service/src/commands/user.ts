@@ -1,4 +1,4 @@
-import { certificateOf, eraseForOperator, wordsOfCertificate } from '../accounts/erasure.ts'
+import { certificateOf, eraseForOperator, wordsOfCertificate } from '../accounts/erase-for-operator.ts'
 import { sealReason } from '../audit/reason.ts'
 import { dateAt, formatTimestamp, isZone, localTimestamp } from '../calendar/calendar.ts'
 import {

@@ -12,7 +12,7 @@ import { openSite, type Page, readPicture } from './site.ts'
 import { apiCatalog, robotsText, securityText } from './well-known.ts'
 
 /** What the docs need of their surroundings. */
-export type DocsContext = {
+type DocsContext = {
   readonly baseUrl: () => string
   readonly basePath: string
   readonly sandbox: boolean

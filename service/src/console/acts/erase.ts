@@ -1,4 +1,9 @@
-import { certificateOf, type Erasure, eraseForOperator, wordsOfCertificate } from '../../accounts/erasure.ts'
+import {
+  certificateOf,
+  type Erasure,
+  eraseForOperator,
+  wordsOfCertificate,
+} from '../../accounts/erase-for-operator.ts'
 import { eraseAccount } from '../../accounts/lifecycle.ts'
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import type { Query } from '../../db/sql.ts'
@@ -27,7 +32,7 @@ export const eraseScreens: readonly Screen[] = [
     role: 'support',
     changes: true,
     section: 'users',
-    answer: take,
+    answer: handlePost,
   },
   {
     method: 'GET',
@@ -84,7 +89,7 @@ ${actionForm(visit, {
   }
 }
 
-async function take(visit: Visit): Promise<Answer> {
+async function handlePost(visit: Visit): Promise<Answer> {
   const details = await livingUserDetails(visit)
   const reason = reasonOf(visit)
   const effect = erasureEffect(details).text

@@ -22,7 +22,7 @@ export const actScreens: readonly Screen[] = [
     role: 'support',
     changes: true,
     section: 'users',
-    answer: take,
+    answer: handlePost,
   },
 ]
 
@@ -54,7 +54,7 @@ ${part('What', actionForm(visit, { action: addressOf(details, act), button: 'See
   }
 }
 
-async function take(visit: Visit): Promise<Answer> {
+async function handlePost(visit: Visit): Promise<Answer> {
   const act = actOf(visit)
   const details = await livingUserDetails(visit)
   const { form } = visit

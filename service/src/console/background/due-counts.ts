@@ -7,7 +7,7 @@ import { type DueUser, nextDue } from './due-store.ts'
 import { ConsoleCloses, type SlowWork } from './slow-work.ts'
 
 /** How many changes of each kind are due on each day. */
-export type DueDays = ReadonlyMap<PlainDate, ReadonlyMap<string, number>>
+type DueDays = ReadonlyMap<PlainDate, ReadonlyMap<string, number>>
 
 /** What has been counted until now. */
 export type DueCount = {

@@ -32,7 +32,7 @@ export type DueUser = {
 }
 
 /** Which users to find: those with a change due before an instant, in the order of their earliest change. */
-export type DueQuery = {
+type DueQuery = {
   readonly partnerId: string
   readonly until: Instant
   /** The latest come first instead of the soonest. */
@@ -48,7 +48,7 @@ export type DueQuery = {
 }
 
 /** The users who were found among those that were looked at. */
-export type DueFound = {
+type DueFound = {
   readonly users: readonly DueUser[]
   /** The position at which to search on; `undefined`: these are all. */
   readonly last: Position | undefined

@@ -28,7 +28,7 @@ export type Impact = {
 }
 
 /** What counting needs from the other parts of the service. */
-export type CountContext = {
+type CountContext = {
   readonly database: Database
   readonly keyring: Keyring
   readonly published: Published

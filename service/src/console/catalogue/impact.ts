@@ -44,7 +44,7 @@ export type UserImpact = {
 }
 
 /** Two catalogues as they apply to one user: today's terms, and those after publishing. */
-export type Comparison = {
+type Comparison = {
   readonly before: Terms
   readonly after: Terms
   readonly now: Instant

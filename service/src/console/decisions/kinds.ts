@@ -1,5 +1,5 @@
 import { erasureRequest } from '../acts/erase.ts'
-import { actRequests } from '../acts/requests.ts'
+import { actRequests } from '../acts/request-kinds.ts'
 import { publishKind } from '../catalogue/publish.ts'
 import type { RequestKind } from '../requests/request.ts'
 

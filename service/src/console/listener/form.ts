@@ -2,7 +2,7 @@ import { formIn } from '../../http/form.ts'
 import { ConsoleRefusal, type UploadedFile } from '../page/screen.ts'
 
 /** The content of a posted form. */
-export type SentForm = { readonly form: URLSearchParams; readonly files: readonly UploadedFile[] }
+type SentForm = { readonly form: URLSearchParams; readonly files: readonly UploadedFile[] }
 
 /**
  * Reads the body of a form, with the files of a `multipart/form-data` body; an empty file field counts as no file.

@@ -4,7 +4,7 @@ import { keyedHash, sameHash } from '../../vault/hash.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 
 /** How long a page waits for an operator's passkey. */
-export const CHALLENGE_LIFETIME_MS = 5 * 60_000
+const CHALLENGE_LIFETIME_MS = 5 * 60_000
 
 const TIME_BYTES = 8
 const HEAD_BYTES = TIME_BYTES + 16

@@ -100,7 +100,7 @@ export function optionsToSignIn(context: SignInContext, origin: string): object 
 }
 
 /** The operator who signed in with a passkey, or who was refused although the passkey is known. */
-export type PasskeyAnswer = {
+type PasskeyAnswer = {
   readonly operator: Pick<Operator, 'operatorId' | 'name'> | undefined
   /** The reason given by the library or a rule; absent: signed in. */
   readonly fault?: unknown

@@ -8,7 +8,7 @@ import type { SignInContext } from './sign-in.ts'
 import { endSessions } from './store.ts'
 
 /** The decision about a person whom the provider has named. */
-export type Admission =
+type Admission =
   | { readonly operator: Operator; readonly refused?: undefined }
   | { readonly operator: Operator | undefined; readonly refused: 'no role' | 'disabled' }
 

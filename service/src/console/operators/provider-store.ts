@@ -5,7 +5,7 @@ import type { Rights } from './provider-groups.ts'
 import { findOperator, insertOperator } from './store.ts'
 
 /** A person's identity at the provider. */
-export type ProviderSubject = { readonly issuer: string; readonly subject: string }
+type ProviderSubject = { readonly issuer: string; readonly subject: string }
 
 /** The operator behind a subject of the provider; `undefined` when that person has never signed in here. */
 export async function findSubject(

@@ -19,7 +19,7 @@ import {
 /** How long an unused sign-in link stays valid. */
 export const LINK_LIFETIME_MS = DAY_MS
 /** A working day; on the next day operators sign in again. */
-export const SESSION_LIFETIME_MS = 8 * HOUR_MS
+const SESSION_LIFETIME_MS = 8 * HOUR_MS
 
 /** What signing in needs from the other parts. */
 export type SignInContext = {

@@ -2,7 +2,7 @@ import type { Executor } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
 
 /** The steps towards a working integration that a new partner has completed. */
-export type FirstSteps = { credential: boolean; user: boolean; webhook: boolean; page: boolean }
+type FirstSteps = { credential: boolean; user: boolean; webhook: boolean; page: boolean }
 
 /** Reads which of these steps a partner has completed. */
 export async function findFirstSteps(db: Executor, partnerId: string): Promise<FirstSteps> {

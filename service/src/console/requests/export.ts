@@ -8,11 +8,11 @@ import { openedRequest } from './request.ts'
 import { requestsAbout } from './store.ts'
 
 /** What one operator asked another to confirm about a person. */
-export type ExportedRequest = {
+type ExportedRequest = {
   readonly requestid: string
   readonly action: string
   readonly askedat: string
-  /** `null` where it can be opened no more, as what it would have done. */
+  /** `null` when the request can no longer be opened; then `effect` is, too. */
   readonly reason: string | null
   /** What it would have done when it was asked for. */
   readonly effect: string | null
@@ -22,7 +22,7 @@ export type ExportedRequest = {
 }
 
 /** Everything that is kept of one user, with what operators asked each other about it. */
-export type FullExport = UserExport & { readonly requests: readonly ExportedRequest[] }
+type FullExport = UserExport & { readonly requests: readonly ExportedRequest[] }
 
 /** Gathers everything that is kept of a living user; `undefined` where the partner has none of this userid. */
 export async function exportAllHeld(

@@ -75,13 +75,22 @@ export function sealRequest(keyring: Keyring, { partner, serviceId, ...asked }: 
 }
 
 /**
- * Opens what `sealRequest` sealed. Throws when its root key has been retired: then the request can no longer be done.
+ * Opens what `sealRequest` sealed; `undefined` when its root key has been retired: then the request can no longer be
+ * done.
  */
-export function openRequest(
+export function openedRequest(
   keyring: Keyring,
   partner: Partner | undefined,
   row: RequestRow,
-): SecondPersonRequest {
+): SecondPersonRequest | undefined {
+  try {
+    return openRequest(keyring, partner, row)
+  } catch {
+    return undefined
+  }
+}
+
+function openRequest(keyring: Keyring, partner: Partner | undefined, row: RequestRow): SecondPersonRequest {
   const binding = bindingOf(partner, row.service_id ?? undefined)
   const text = partner
     ? unseal(partner.key.key, row.sealed, binding)
@@ -98,19 +107,6 @@ export function openRequest(
     decidedBy: row.decided_by ?? undefined,
     decidedAt: row.decided_at ?? undefined,
     outcome: row.outcome,
-  }
-}
-
-/** The same; `undefined` where it cannot be opened any more. */
-export function openedRequest(
-  keyring: Keyring,
-  partner: Partner | undefined,
-  row: RequestRow,
-): SecondPersonRequest | undefined {
-  try {
-    return openRequest(keyring, partner, row)
-  } catch {
-    return undefined
   }
 }
 

@@ -78,7 +78,7 @@ export type ListedRequest = Pick<
 export const MOST_LISTED = 2000
 
 /** Which requests to list, and in which order. */
-export type RequestQuery = {
+type RequestQuery = {
   readonly partners: readonly string[]
   readonly at: Instant
   /** `undefined`: all states, the waiting ones first. */

@@ -4,7 +4,7 @@ import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 
 /** A process that shares the endpoints, and how many of them it owns. */
-export type ProcessRow = { dispatcher_id: string; endpoints: number }
+type ProcessRow = { dispatcher_id: string; endpoints: number }
 
 /** The processes that have reported in time that they are alive, as every delivering process does. */
 export function livingProcesses(db: Executor): Promise<ProcessRow[]> {
@@ -15,7 +15,7 @@ export function livingProcesses(db: Executor): Promise<ProcessRow[]> {
 }
 
 /** The state of the database. */
-export type DatabaseFacts = {
+type DatabaseFacts = {
   version: string
   bytes: number
   connections: number

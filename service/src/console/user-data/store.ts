@@ -5,7 +5,7 @@ import type { Who } from '../../membership/rules/history.ts'
 import type { User } from '../../membership/rules/state.ts'
 
 /** The names of a user. */
-export type UserNameRow = {
+type UserNameRow = {
   partner_id: string
   service_id: string
   userid: string

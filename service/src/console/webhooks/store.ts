@@ -81,7 +81,7 @@ export type OpenLine = {
 }
 
 /** Which deliveries to find: in the order of their next try, or those that were given up in the order of their events. */
-export type OpenQuery = {
+type OpenQuery = {
   readonly partnerId: string
   readonly endpointId: string
   readonly state: OpenLine['state']

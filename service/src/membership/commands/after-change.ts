@@ -20,7 +20,7 @@ export function isOfNewUser({ change, loaded }: Decided): boolean {
   return loaded?.user.serviceId !== change.user.serviceId
 }
 
-/** The user before a change; a new one is still nothing. */
+/** The user before a change; a new user is still empty then. */
 export function beforeOf(decided: Decided): User {
   const { change, current } = decided
   return isOfNewUser(decided) ? nothingYet(change.user) : (current ?? change.user)

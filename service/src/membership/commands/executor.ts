@@ -59,8 +59,8 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
 }
 
 /**
- * A batch costs the database 1 ms, and 34 µs for each command, so a smaller batch is not worth a transaction of its
- * own.
+ * The fewest commands that start a batch beside another. A batch costs the database 1 ms, and 34 µs for each command, so
+ * fewer are not worth a transaction of their own.
  */
 const leastBeside = 32
 /**
@@ -128,7 +128,7 @@ function unavailable(cause: unknown): Unavailable {
  */
 async function runBatch(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
   const endsAt = run.endsAt ?? performance.now() + retriedForMs
-  // Only the first time: a command that runs again has met somebody.
+  // Nothing is guessed for a command that runs again: a wrong guess may be why.
   let unread = run.endsAt === undefined ? context.newcomers.guess(commands) : nothing
   for (let races = 1; ; ) {
     let decided: DecidedBatch | undefined

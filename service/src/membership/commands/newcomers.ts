@@ -5,7 +5,7 @@ import type { Command, ExecutorContext } from './command.ts'
  * not exist yet, as almost all prefills do. Where that is wrong, the unique index of the users or of the keys fails the
  * transaction, and the batch is read and decided again. So a guess can cost time, never a wrong answer.
  */
-export type Newcomers = {
+type Newcomers = {
   /** The commands of a batch for which nothing needs to be read at first. */
   guess(commands: readonly Command<unknown>[]): ReadonlySet<Command<unknown>>
   /** Learns whether the guess for a command was right, or would have been: its user and its key are new. */
@@ -16,8 +16,8 @@ export type Newcomers = {
 export type BatchContext = ExecutorContext & { readonly newcomers: Newcomers }
 
 /**
- * A batch that was decided in vain costs about eight times what reading it would have cost, and a batch holds some forty
- * commands.
+ * How many commands are read after a wrong guess. A batch that was decided in vain costs about as much as reading eight
+ * batches, of some forty commands each.
  */
 const readAfterAMiss = 300
 

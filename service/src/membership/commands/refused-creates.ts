@@ -6,7 +6,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
 
 /** A refused create: the request, the reason, and the fields at fault; no personal data. */
-export type RefusedCreate = {
+type RefusedCreate = {
   readonly at: Instant
   readonly requestId: string
   readonly code: string

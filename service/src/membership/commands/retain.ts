@@ -38,9 +38,9 @@ const sources: readonly Source[] = [
 ]
 
 /**
- * Seals the records that a partner must keep of erased users again, under keys of their own. The data read here belongs
- * to the version of the user on which the erasure was decided: if another version was written meanwhile, the commit
- * fails.
+ * Seals the records that a partner must keep of erased users anew, under keys of their own, because the data key that
+ * sealed them is about to be deleted. What is read here belongs to the version of the user on which the erasure was
+ * decided: if another version was written meanwhile, the commit fails.
  */
 export async function retain(
   db: Executor,

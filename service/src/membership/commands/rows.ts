@@ -50,7 +50,7 @@ export type UserRow = {
  * A row of `enrolments` as a JSON array, with instants in milliseconds. With a name on every value, the names were most
  * of the cost of loading a user.
  */
-export type EnrolmentRow = [
+type EnrolmentRow = [
   id: string,
   benefit: string,
   offer: string,

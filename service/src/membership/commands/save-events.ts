@@ -77,9 +77,9 @@ function lockHeads(groups: readonly PartnerEvents[]): Query {
 }
 
 /**
- * The same for the events of several partners, since a statement for each costs 0.13 ms besides its rows. `logs` holds how
- * long each log was, by the number of its group: groups are in the order that PostgreSQL gives to ids. Where the head of one
- * is missing that list is missing too; then no event has a position, which fails the transaction.
+ * The same for the events of several partners, in one statement, because each statement costs 0.13 ms besides its rows.
+ * `logs` is the list of the former lengths of the logs, in the order of the groups, which is that of PostgreSQL for ids. If
+ * the head of one log is missing, there is no list; then no event gets a position, which fails the transaction.
  */
 function insertEventsOfSeveral(groups: readonly PartnerEvents[], createdAt: Instant): Query {
   const rows = groups.flat()

@@ -6,8 +6,7 @@ import { namingPartners, ofAnyLength, part, type Query, rowsOf, sql, timestamp }
 import { ids } from '../records/user-ids.ts'
 import { dueAt } from '../rules/apply-due.ts'
 import type { User } from '../rules/state.ts'
-import type { BatchWrites, ChangedUser, ErasedUserRow } from './batch-writes.ts'
-import { refusedHash } from './refused-creates.ts'
+import type { BatchWrites, ChangedUser } from './batch-writes.ts'
 
 /** Releases the names of erased users for the new users of these names. */
 export function giveUpNames(users: BatchWrites['renamed'], { isSpread }: Layout): Query {
@@ -126,85 +125,6 @@ export function updateUsers(entries: readonly ChangedUser[], layout: Layout): Qu
       returning 1
     )
     select 1 / (count(*) = ${entries.length})::integer as are_all from written`
-}
-
-/** What of a user an erasure removes whole. The data key is among it: what was sealed with it elsewhere is lost, too. */
-const removedWithTheUser = [
-  part`delete from enrolments`,
-  part`delete from consents`,
-  part`delete from confirmations`,
-  part`delete from beneficiary_designations`,
-  part`delete from search_hashes`,
-  part`delete from data_keys`,
-  part`delete from documents`,
-]
-
-/**
- * Destroys the data key and everything that it sealed; deletes all links, enrolments and consents; and reduces userid,
- * reasons and history to what tells nothing about the person. The idempotency keys of the user's requests lapse in
- * time, and until then report the erasure.
- */
-export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSpread }: Layout): Query[] {
-  const users = erased.map(({ user }) => user)
-  const { partners, services } = ids(users)
-  const naming = namingPartners(isSpread, partners)
-  return [
-    sql`
-    insert into erasures (partner_id, service_id, erased_at)
-    select partner_id, service_id, ${timestamp(at)}
-    from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    on conflict (partner_id, service_id) do nothing`,
-    // An earlier erased user of the same name gives the name up, because a name may find only one user.
-    sql`
-    update users u set is_current = false
-    from unnest(${partners}::uuid[], ${services}::uuid[], ${erased.map(({ name }) => name)}::text[])
-      as gone (partner_id, service_id, name)
-    where u.partner_id = gone.partner_id and u.userid = gone.name and u.is_current and u.service_id <> gone.service_id
-      ${naming(part`u.partner_id`)}`,
-    sql`
-    update users u set userid = gone.name, offer = null, offer_since = null, offer_version = null, offer_in_force = false,
-      offer_admits = true, cancel_at = null, cancel_requested_at = null, cancel_reason = null
-    from unnest(${partners}::uuid[], ${services}::uuid[], ${erased.map(({ name }) => name)}::text[])
-      as gone (partner_id, service_id, name)
-    where u.partner_id = gone.partner_id and u.service_id = gone.service_id
-      ${naming(part`u.partner_id`)}`,
-    // As text: a cluster accepts no function here whose result could depend on the session, which JSON functions may.
-    sql`
-    update history h set reference = null, lines = ('[' || coalesce((
-      select string_agg('["user",' || (line -> 1)::text || ',' || (line -> 2)::text || ','
-        || regexp_replace((line -> 3)::text, ':.*"$', '"') || ']', ',' order by ordinal)
-      from jsonb_array_elements(h.lines) with ordinality as told (line, ordinal) where line ->> 0 = 'user'), '') || ']')::jsonb
-    from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where h.partner_id = gone.partner_id and h.service_id = gone.service_id
-      ${naming(part`h.partner_id`)}`,
-    sql`
-    update operator_requests r set sealed = '', outcome = coalesce(r.outcome, 'lapsed'),
-      decided_at = coalesce(r.decided_at, ${timestamp(at)}::timestamptz)
-    from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where r.partner_id = gone.partner_id and r.service_id = gone.service_id
-      ${naming(part`r.partner_id`)}`,
-    ...removedWithTheUser.map(
-      deletion => sql`
-    ${deletion} t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where t.partner_id = gone.partner_id and t.service_id = gone.service_id
-      ${naming(part`t.partner_id`)}`,
-    ),
-    // One statement for each user: on a table that was never analyzed, a join would read the links of all partners.
-    ...users.map(
-      user => sql`
-    delete from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}`,
-    ),
-    ...erased.map(
-      ({ user, partner }) => sql`
-    delete from refused_creates
-    where partner_id = ${user.partnerId} and userid_hash = ${refusedHash(partner, user.userid)}`,
-    ),
-    sql`
-    update idempotency_keys k set sealed_answer = null
-    from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where k.partner_id = gone.partner_id and k.service_id = gone.service_id and k.sealed_answer is not null
-      ${naming(part`k.partner_id`)}`,
-  ]
 }
 
 /** Ends the links and sessions of users whose membership is over; one statement for each, as in an erasure. */

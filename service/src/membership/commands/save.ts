@@ -5,12 +5,14 @@ import { saveConsents } from '../records/consents.ts'
 import { decideDesignations, insertDesignations } from '../records/designations.ts'
 import { insertRetained } from '../records/retained-rows.ts'
 import type { BatchWrites, DocumentChange, ReservedKey } from './batch-writes.ts'
+import { deleteDocuments, insertDocuments, writeDocuments } from './save-documents.ts'
+import { inTurn, saveEnrolments } from './save-enrolments.ts'
+import { eraseUsers } from './save-erasures.ts'
 import { saveEvents } from './save-events.ts'
-import { deleteDocuments, insertDocuments, inTurn, saveEnrolments, writeDocuments } from './save-held.ts'
-import { deleteKeys, insertHistory, insertKeys } from './save-log.ts'
+import { insertHistory } from './save-history.ts'
+import { deleteKeys, insertKeys } from './save-keys.ts'
 import { saveSearchHashes } from './save-search-hashes.ts'
 import {
-  eraseUsers,
   giveUpNames,
   insertDataKeys,
   insertUsers,

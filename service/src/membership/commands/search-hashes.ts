@@ -5,7 +5,7 @@ import type { Person } from '../rules/person.ts'
 /** The data by which an account can be found, other than its names. */
 const SEARCH_KINDS = ['email', 'phone'] as const
 /** One kind of this data. */
-export type SearchKind = (typeof SEARCH_KINDS)[number]
+type SearchKind = (typeof SEARCH_KINDS)[number]
 
 /** One hash of an account; without a hash, the account no longer has that value. */
 export type SearchHash = { readonly kind: SearchKind; readonly hash: Buffer | undefined }

@@ -5,7 +5,7 @@ import { type User, versionsOf } from '../rules/state.ts'
 import type { UserName } from './load.ts'
 
 /** The objects from which an answer was made, besides the user's state and the request. */
-export type MadeFrom = { readonly partner: Partner; readonly catalogue: number; readonly now: Instant }
+type MadeFrom = { readonly partner: Partner; readonly catalogue: number; readonly now: Instant }
 
 /** Finished answers as JSON in UTF-8; each is valid for a limited time. */
 export type Answers = {
@@ -65,7 +65,7 @@ export type UserMemory = {
 }
 
 /** What a memory of users reports to the operator. */
-export type MemoryNumbers = {
+type MemoryNumbers = {
   readonly users: number
   /** The approximate size in bytes. */
   readonly bytes: number

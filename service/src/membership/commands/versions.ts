@@ -2,7 +2,7 @@ import type { Executor } from '../../db/database.ts'
 import { namingPartners, ofAnyLength, part, sql } from '../../db/sql.ts'
 
 /** A user's version, as some part of this process knows it. */
-export type KnownVersion = {
+type KnownVersion = {
   readonly partnerId: string
   readonly serviceId: string
   readonly version: number

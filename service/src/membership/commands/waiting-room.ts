@@ -5,7 +5,7 @@ import type { Command } from './command.ts'
 import { nameOf } from './read-batch.ts'
 
 /** Where commands wait whose user is locked by another session, so that they delay no other commands. */
-export type WaitingRoom = {
+type WaitingRoom = {
   /** Whether a command of the same user waits there; later commands queue behind it. */
   holds(command: Command<unknown>): boolean
   /**

@@ -1,7 +1,7 @@
 import { dateAt, type Instant, type Zone } from '../../calendar/calendar.ts'
 import { type Refusal, refuseField } from '../rules/refusal.ts'
 
-/** Refuses a birth date after today in the partner's zone; `undefined`: it may be. */
+/** Refuses a birth date after today in the partner's zone; `undefined`: it is accepted. */
 export function refuseBirthDate(
   dob: string | null | undefined,
   context: { now: Instant; zone: Zone; field?: string },

@@ -4,7 +4,7 @@ import type { User } from './state.ts'
 /** A user as it was read, with what was read beside it. */
 type Found = { readonly user: User }
 
-/** A user with an account, canceled or not. Refuses users without one, and that nobody was found. */
+/** A user with an account, canceled or not. Refuses users without one, and `undefined`. */
 export function accountOf<T extends Found>(found: T | undefined): T | Refusal {
   return found?.user.status === 'active' || found?.user.status === 'cancelled'
     ? found

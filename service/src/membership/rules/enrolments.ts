@@ -63,7 +63,7 @@ export function withOwnEnd(
   return { ...enrolment, ownEnd }
 }
 
-/** The end that an operator gave, whether it applies now or an earlier one stands before it. */
+/** The end that an operator gave, whether it applies or the enrolment now ends earlier. */
 export function correctedEndOf({ ownEnd, correctedEnd }: Enrolment): Instant | undefined {
   return ownEnd?.reason === 'corrected' ? ownEnd.at : correctedEnd
 }

@@ -21,7 +21,7 @@ export type Enrolment = {
   readonly endsAt: Instant | undefined
   /** An end that is the enrolment's own, and not the effect of a pending change. */
   readonly ownEnd: { readonly at: Instant; readonly reason: OwnEndReason } | undefined
-  /** The end that an operator gave, while an earlier end of a person whom the benefit does not admit stands before it. */
+  /** The end that an operator gave, kept while the benefit ends earlier because it no longer admits the person. */
   readonly correctedEnd?: Instant
   /** The instant by which what is missing must be given; see `lapsesAt`. */
   readonly actionDueAt: Instant | undefined
