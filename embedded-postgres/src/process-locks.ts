@@ -7,7 +7,7 @@ import { lifeOf } from './processes.ts'
  * What a process may do with a database directory: `turn` is held while it starts or stops PostgreSQL, `own` by the
  * one service that keeps PostgreSQL running, `use` by each command that works with the database.
  */
-export type LockKind = 'turn' | 'own' | 'use'
+type LockKind = 'turn' | 'own' | 'use'
 
 /** A lock of one process, which ends with `release()` or with the process. */
 export type ProcessLock = { release(): Promise<void> }

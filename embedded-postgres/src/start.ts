@@ -29,7 +29,7 @@ import {
 export type Started = { postmaster: Postmaster; ended: Promise<Ending> }
 
 /** How a process ended: its exit code, the signal that ended it, or the reason why it could not be started. */
-export type Ending = { code: number | null; signal: NodeJS.Signals | null; failure?: string }
+type Ending = { code: number | null; signal: NodeJS.Signals | null; failure?: string }
 
 /**
  * Starts PostgreSQL on a cluster, which is created first when it is missing, and creates the application's role and

@@ -123,7 +123,7 @@ async function main(): Promise<number> {
   }
 }
 
-// Until it has ended: a process that has nothing left to wait for before then has failed.
+// The exit code until the command has ended: Node.js exits early when nothing is left that it waits for, which is a fault.
 process.exitCode = 70
 void main().then(code => {
   process.exitCode = code

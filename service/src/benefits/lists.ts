@@ -8,11 +8,7 @@ import { type Asked, listBenefits, listedUntil, openFragments } from './listing.
 import { sharedStateOf } from './shared-state.ts'
 
 /** The list of benefits as JSON. Refuses an offer that the user cannot ask for. */
-export type ListJson = (
-  reading: Reading,
-  asked: Asked,
-  by: { partner: Partner; locale: Locale },
-) => Buffer | Refusal
+type ListJson = (reading: Reading, asked: Asked, by: { partner: Partner; locale: Locale }) => Buffer | Refusal
 
 /**
  * Makes lists, and repeats an earlier one wherever it would be the same: first an answer to this user, then an answer

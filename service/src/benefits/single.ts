@@ -18,7 +18,7 @@ import {
 import { judgePick, offerOf, openBenefit, slotsTaken, type Terms } from '../membership/rules/terms.ts'
 
 /** A change of one benefit, and the enrolment for the answer. */
-export type SingleChange = Changed & { readonly enrolment: Enrolment }
+type SingleChange = Changed & { readonly enrolment: Enrolment }
 
 /**
  * Enrols in one benefit now, in a free slot, or completes one that waits for a consent. A benefit that is already held

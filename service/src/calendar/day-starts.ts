@@ -18,7 +18,7 @@ export function startOfDay(day: Day, zone: Zone): Instant {
 
 /** The last day that has begun in `zone` by `instant`. Throws RangeError when the zone is unknown. */
 export function dayAt(instant: Instant, zone: Zone): Day {
-  // Offsets from UTC lie between -12 and +14 hours, so the day is the one in UTC or a neighbour of it.
+  // Offsets from UTC lie between -12 and +14 hours, so the day is the one in UTC or a neighbor of it.
   const day = Math.floor(instant / DAY_MS)
   if (startOfDay(day + 1, zone) <= instant) return day + 1
   return startOfDay(day, zone) <= instant ? day : day - 1

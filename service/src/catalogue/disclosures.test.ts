@@ -102,7 +102,7 @@ describe('what an insurer must show', () => {
     [
       '    insurer: { name: Seaview }',
       undefined,
-      'licence is missing; add the line that its licence asks for',
+      'licence is missing; add the line that its license requires',
     ],
     [document('https://example.com/terms.pdf'), undefined, 'is not a PDF beside this catalogue'],
     [document('../terms.pdf'), undefined, 'is not a PDF beside this catalogue'],

@@ -147,7 +147,7 @@ const mistakes: [written: string, instead: string, problem: string][] = [
   [
     '    sortorder: 20\n',
     '    sortorder: 20\n    sortorder: 30\n',
-    'line 23: benefits[1]: the key "sortorder" stands here twice; delete one of the two',
+    'line 23: benefits[1]: the key "sortorder" appears here twice; delete one of the two',
   ],
   [
     '    sortorder: 20\n',

@@ -107,7 +107,7 @@ const benefit = group(
     endsatage: whole(1, MAX_AGE),
     insurer: group({
       name: ["the insurer's full name", text(120)],
-      licence: ['the line that its licence asks for, in en and es', bilingual(500)],
+      licence: ['the line that its license requires, in en and es', bilingual(500)],
     }),
     documents: list(document(), 100),
     waitingperiod: group({ days: ['the number of days', whole(1, 3650)] }, { text: bilingual(300) }),

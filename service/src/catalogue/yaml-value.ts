@@ -58,7 +58,7 @@ export class YamlValue {
     const pairs = new Map<string, Pair<Node, Node | null>>()
     for (const pair of map.items) {
       const key = isScalar(pair.key) ? String(pair.key.value) : ''
-      const message = `the key ${quote(key)} stands here twice; delete one of the two`
+      const message = `the key ${quote(key)} appears here twice; delete one of the two`
       if (pairs.has(key)) this.#refuse(pair.key, message, pathTo(map, holders))
       pairs.set(key, pair)
     }

@@ -47,11 +47,11 @@ const TIMESTAMP_OID = 1184
 const UUID_OID = 2950
 const DOCUMENT_OID = 3802
 
-/** Number of dimensions, whether there are nulls, the type of the elements, and of the one dimension length and first index. */
+/** Five numbers: of dimensions (1), whether there are nulls, the type of the elements, their count, and the first index (1). */
 const HEAD_BYTES = 20
 const LENGTH_BYTES = 4
 
-/** Whatever equals the value before it is copied from there: many columns of a batch hold one partner, kind or name. */
+/** A value that equals the one before it is copied from there, because many columns of a batch repeat a partner or a kind. */
 function arrayOf<T>(
   oid: number,
   values: readonly (T | null | undefined)[],

@@ -1,4 +1,4 @@
-/** The outcome of one call of a batch; a failed one does not fail its neighbours. */
+/** The outcome of one call of a batch; a failed one does not fail its neighbors. */
 export type Settled<Result> = { ok: true; value: Result } | { ok: false; error: unknown }
 
 /** A call that waits for its batch. */
@@ -28,7 +28,7 @@ type Coalescing<Call, Result> = {
 
 /** A second batch runs beside the first when it is large, or when the first takes long. */
 export type Beside<Call> = {
-  /** The least calls for a second batch: small batches cost more for each call than they gain by starting early. */
+  /** The fewest calls for a second batch: small batches cost more for each call than they gain by starting early. */
   readonly least: number
   /** After a batch has taken this long, the next one may start whatever its size. */
   readonly afterMs: number

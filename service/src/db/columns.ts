@@ -2,7 +2,7 @@ import type { Instant } from '../calendar/calendar.ts'
 import { bytes, documents, integers, texts, timestamps, uuids } from './binary-array.ts'
 import { type Column, type ColumnType, timestamp } from './sql.ts'
 
-/** Columns for `rowsOf`, from the values of their rows; null is null, and so is undefined where it may stand. */
+/** Columns for `rowsOf`, from the values of their rows. Null and undefined both become null. */
 export const columnOf = {
   uuid: (values: readonly (string | null)[]) => made('uuid', values, uuids, asItIs),
   text: (values: readonly (string | null)[]) => made('text', values, texts, asItIs),

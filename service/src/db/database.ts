@@ -50,7 +50,7 @@ export type Database = Executor & {
   busy(): number
   /** The use of the pool right now: its size, its busy connections, and how many callers wait for one. */
   use(): { readonly busy: number; readonly waiting: number; readonly most: number }
-  /** How many connections have broken. After that another server, with other rows, may answer. */
+  /** How many connections have broken. Each time another server, with other rows, may answer from then on. */
   lostConnections(): number
 }
 
@@ -71,7 +71,7 @@ type PoolOptions = {
   readonly connectTimeoutMs?: number
 }
 
-/** Opens a pool whose statements and waits for locks are limited; the database itself is first asked by a query. */
+/** Opens a pool whose statements and waits for locks are limited; it connects only with the first query. */
 export function openDatabase(address: DatabaseAddress, options: PoolOptions): Database {
   const { statementTimeoutMs = 5000, connectTimeoutMs = 2000, max } = options
   const limits = { max, statementTimeoutMs, connectTimeoutMs, lockTimeoutMs }
@@ -139,7 +139,7 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
         if (command !== 'COMMIT') throw firstFailure
       } catch (error) {
         // Only an answer of the server, on a connection that stays open, proves that nothing was committed.
-        if (error instanceof pg.DatabaseError && tellsOfCommit(error, layout)) throw error
+        if (error instanceof pg.DatabaseError && provesNoCommit(error, layout)) throw error
         throw new CommitUnknown('commit', { cause: error })
       }
       return result
@@ -158,9 +158,9 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
         const { failure, place } = landing
         const isBeforeCommit = place < all.length - 1
         // Only an answer of the server proves that nothing was committed; for the commit itself, only where
-        // `tellsOfCommit` says so.
+        // `provesNoCommit` says so.
         const isRefused =
-          failure instanceof pg.DatabaseError && (isBeforeCommit || tellsOfCommit(failure, layout))
+          failure instanceof pg.DatabaseError && (isBeforeCommit || provesNoCommit(failure, layout))
         if (!isRefused) throw new CommitUnknown('commit', { cause: failure })
         if (isBeforeCommit && !failureOf(failure).connectionIsUnsafe)
           await client.query('rollback').catch(ignore)
@@ -243,7 +243,7 @@ const propagateStatement: Statement = {
  * Whether the answer to a commit proves that nothing was committed. It does on a connection that stays open, but not
  * on a cluster, whose coordinator also fails a commit when a node does not answer.
  */
-function tellsOfCommit(error: pg.DatabaseError, { isSpread }: Layout): boolean {
+function provesNoCommit(error: pg.DatabaseError, { isSpread }: Layout): boolean {
   return !failureOf(error).connectionIsUnsafe && !isSpread
 }
 

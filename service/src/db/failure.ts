@@ -34,7 +34,7 @@ const networkCodes = new Set([
   'EAI_AGAIN',
 ])
 
-/** The service cannot do now what was asked, but may do it later. `cause` is a fault; there is none in a planned refusal. */
+/** The service cannot do now what was asked, but may do it later. `cause` is the fault; a planned refusal has none. */
 export class Unavailable extends Error {
   override name = 'Unavailable'
 }

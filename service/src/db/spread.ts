@@ -71,8 +71,8 @@ export async function spreadTables(tx: Executor): Promise<readonly string[]> {
 }
 
 /**
- * Spreads a database whose tables were created and filled on one node, with all its rows. Throws OperatorError when
- * there is nothing to spread.
+ * Spreads a database whose tables were created and filled on one node, with all its rows, and returns the names of the
+ * tables; none if they are spread already. Throws OperatorError without Citus, and while the tables are in use.
  */
 export async function spreadGrown(database: Database): Promise<readonly string[]> {
   const state = await spreadState(database)

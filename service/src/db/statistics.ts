@@ -43,7 +43,7 @@ export function openStatistics(database: Database, onError: (error: unknown) => 
     events += count
     if (underWay || events < (CHECKED_AT[checks] ?? Number.POSITIVE_INFINITY)) return
     while (events >= (CHECKED_AT[checks] ?? Number.POSITIVE_INFINITY)) checks += 1
-    underWay = analyse(database, events)
+    underWay = analyze(database, events)
       .catch(onError)
       .finally(() => {
         underWay = undefined
@@ -54,7 +54,7 @@ export function openStatistics(database: Database, onError: (error: unknown) => 
 }
 
 /** Analyzes the tables that the planner believes to have fewer rows than this. */
-async function analyse(database: Database, rows: number): Promise<void> {
+async function analyze(database: Database, rows: number): Promise<void> {
   const unknown = await database.query<{ name: string }>(sql`
     select c.relname as name from pg_class c
     where c.oid = any (array(select to_regclass(name) from unnest(${TABLES}::text[]) as name))

@@ -3,7 +3,7 @@ import { type ProblemRequest, problemOf } from './problem.ts'
 import type { ServiceError } from './service-error.ts'
 
 /** An error in the form in which it is sent. */
-export type ErrorBody = { readonly type: string; readonly text: string }
+type ErrorBody = { readonly type: string; readonly text: string }
 
 const oauthPaths: readonly string[] = [operations.issueToken.path, operations.revokeToken.path]
 

@@ -6,8 +6,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads a JSON body as contract §2 requires: valid UTF-8 without a byte order mark, no NUL and no lone surrogate in any
- * string, no repeated member, nested at most `maxDepth` deep. Refuses with `malformed_json`; refuses a text with NUL,
- * which no field's own rule mentions, with `bad_request` and its field.
+ * string, no repeated member, at most 500 members in an object, nested at most `maxDepth` deep. Refuses with
+ * `malformed_json`; but a string with NUL is refused with `bad_request` and the name of its field.
  */
 export function readJson(bytes: Buffer, maxDepth: number): unknown {
   const { members, isPlain } = checkShape(bytes, maxDepth)
@@ -30,12 +30,13 @@ export function readJson(bytes: Buffer, maxDepth: number): unknown {
 }
 
 /**
- * More than any operation has fields. V8 takes 5 ms for an object of 7,000 members, only to find that they are unknown.
+ * The most members of one object; no operation has as many fields. V8 takes 5 ms to parse an object of 7,000 members.
  */
 const mostMembers = 500
 
 /**
- * Refuses what would cost the parser most, depth and many members, in one pass over bytes that need not be JSON.
+ * Refuses deep nesting and objects of many members, which would cost the parser most, in one pass over bytes that need
+ * not be JSON.
  * Returns the number of members of all objects together, and whether no text contains an escape.
  */
 function checkShape(bytes: Buffer, maxDepth: number): { members: number; isPlain: boolean } {
@@ -81,8 +82,8 @@ function malformed(detail: string) {
 }
 
 /**
- * Searches for what JSON.parse accepts: repeated members and lone surrogates. The text is known to be JSON. True when a
- * text contains NUL.
+ * Refuses what JSON.parse lets pass: repeated members and lone surrogates. The text is known to be JSON. True when a
+ * string in it contains NUL.
  */
 function scan(text: string): boolean {
   // For each list or object around the present place: the members seen so far, if it is an object; the first member

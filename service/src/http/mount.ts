@@ -27,7 +27,7 @@ export type Authenticate<Caller> = (request: FastifyRequest, operation: Operatio
 
 const noQuery = { type: 'object', additionalProperties: false }
 
-/** What mounting needs: the server, how callers are authenticated, and their limits. */
+/** What mounting needs: the stage path, how callers are authenticated, and their limits. */
 export type MountContext<Caller> = {
   readonly basePath: string
   readonly authenticate: Authenticate<Caller>

@@ -25,7 +25,7 @@ type Kept = {
 }
 
 /** Sends a document of this key, made by the first request for it. */
-export type SendDocument<Key extends string> = (
+type SendDocument<Key extends string> = (
   key: Key,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -12,7 +12,7 @@ const methodsWithBody = ['DELETE', 'OPTIONS', 'PATCH', 'POST', 'PUT']
  * body above the limit with `body_too_large`.
  *
  * Fastify's own reader would make a resource for asynchronous hooks, remove its listeners one by one and copy the body.
- * It reads nothing where the method is said to have no body.
+ * So all methods are declared as having no body, for which Fastify reads nothing.
  */
 export function readBodies(app: FastifyInstance, limits: RequestLimits): void {
   app.removeAllContentTypeParsers()
@@ -45,7 +45,7 @@ function isFollowedByBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
-/** Reads at most `limit` bytes; calls back once, and with neither a failure nor bytes when there are more. */
+/** Reads at most `limit` bytes and calls back once: with the bytes, with a failure, or with neither when there are more. */
 function readBytes(
   source: IncomingMessage,
   limit: number,

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { ServiceError } from './service-error.ts'
 
 /**
- * Refuses everything but reads while the copy is quiet: writes and the page get `unavailable`. Tokens are issued,
- * because nobody could read without one.
+ * While this copy of the service is quiet, refuses everything but reads: writes and the page get `unavailable`. Tokens
+ * are issued, because nobody could read without one.
  */
 export function refuseWhileQuiet(
   app: FastifyInstance,

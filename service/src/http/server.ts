@@ -31,7 +31,7 @@ declare module 'fastify' {
 }
 
 /** What the HTTP layer needs from the other parts. */
-export type ServerContext = {
+type ServerContext = {
   /** Absolute address of the service with its stage path and without a slash at the end. */
   readonly baseUrl: () => string
   readonly basePath: string

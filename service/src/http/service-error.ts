@@ -3,7 +3,7 @@ import { type ErrorCode, errors } from '@benefit-enrolment/contract/names'
 import { isUnavailable, Unavailable } from '../db/failure.ts'
 
 /** The further content of a ServiceError. */
-export type ErrorDetails = {
+type ErrorDetails = {
   readonly errors?: readonly FieldProblem[]
   readonly headers?: Readonly<Record<string, string>>
   readonly cause?: unknown

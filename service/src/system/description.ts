@@ -8,10 +8,10 @@ import {
 import { stringify } from 'yaml'
 
 /** The forms in which a description can be read. */
-export type DescriptionForm = 'json' | 'yaml'
+type DescriptionForm = 'json' | 'yaml'
 
 /** A description whose address and limits are still missing, in the file of the build that holds it. */
-export type DescriptionTemplate = { readonly file: string; readonly text: string }
+type DescriptionTemplate = { readonly file: string; readonly text: string }
 
 type Kind = Pick<DescribedService, 'version' | 'sandbox'>
 

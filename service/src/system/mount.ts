@@ -1,7 +1,3 @@
-/**
- * Routes and metrics that are about the service itself: health, readiness, the description, icons and files. Partners'
- * operations are in the other folders.
- */
 import { readFile } from 'node:fs/promises'
 import {
   type InterfaceVersion,

@@ -9,7 +9,7 @@ import { openSecrets } from '../endpoint/secrets.ts'
 type LoadedEndpoint = { readonly endpoint: EndpointRow; readonly credentials: WireCredentials }
 
 /** Reads endpoints with everything needed to send to them. */
-export type EndpointLoader = {
+type EndpointLoader = {
   /**
    * Opens the secrets of these endpoints. One whose secrets cannot be opened is left out, so that it stops no other.
    */

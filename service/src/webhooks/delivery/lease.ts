@@ -22,7 +22,7 @@ type Lease = {
 export type NamedEndpoint = { readonly partnerId: string; readonly endpointId: string }
 
 /** Which process reports that it lives, and for how long at least. */
-export type Heartbeat = {
+type Heartbeat = {
   readonly dispatcherId: string
   readonly leaseMs: number
   /** What is due by this instant of real time is found. */

@@ -91,7 +91,7 @@ export function openWriter(context: {
       }
     }
   }
-  /** One entry that the database refuses must not hold back its neighbours. */
+  /** One entry that the database refuses must not hold back its neighbors. */
   const runOneByOne = async (entries: Entry[]): Promise<Settled<Receipt>[]> => {
     const settled: Settled<Receipt>[] = []
     for (const entry of entries) settled.push(...(await runSafely([entry], true)))
