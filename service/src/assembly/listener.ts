@@ -87,6 +87,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     },
     async close() {
       isClosing = true
+      shedding.endRests()
       await app.close()
       shedding.close()
     },

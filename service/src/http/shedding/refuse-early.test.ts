@@ -1,25 +1,30 @@
 import { type ClientRequest, type IncomingHttpHeaders, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { type Operation, operations } from '@benefit-enrolment/contract'
 import type { FastifyInstance } from 'fastify'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openRequestCounts } from '../request-counts.ts'
 import { defaultRequestLimits } from '../request-limits.ts'
 import { createServer } from '../server.ts'
 import { type Gate, openGate } from './gate.ts'
 import { refuseEarly } from './refuse-early.ts'
 import { refuseRouted } from './refuse-routed.ts'
+import { openResting, type Resting } from './resting.ts'
 import { openTurns, type Turns } from './turns.ts'
 
 let app: FastifyInstance
 let gate: Gate
 let turns: Turns
+let resting: Resting
+let now: number
 let begun: string[]
 let finish: (() => void)[]
 let isOver: boolean
 beforeEach(async () => {
   gate = openGate({ inFlight: 100, reserved: 0, loopDelayMs: 1000 })
   turns = openTurns({ atOnce: 1, longestTicks: 1000 })
+  now = 0
+  resting = openResting(turns, () => now)
   begun = []
   finish = []
   isOver = false
@@ -30,6 +35,7 @@ beforeEach(async () => {
     ...place,
     gate,
     turns,
+    resting,
     guessPartner: ({ headers }: { readonly headers: IncomingHttpHeaders }) => headers.authorization ?? '',
   }
   refuseRouted(app, shedding)
@@ -96,4 +102,69 @@ test('a request whose caller has left while it waited does not begin', async () 
   finish.shift()?.()
   await expect.poll(() => begun).toEqual(['a1', 'a2'])
   expect(gate.numbers().inFlight).toBe(1)
+})
+
+/** A connection to write requests on, and what it has received. */
+function openConnection(partner: string) {
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  let received = ''
+  socket.on('data', chunk => {
+    received += chunk
+  })
+  return {
+    write(name: string) {
+      const body = JSON.stringify({ name })
+      const head = `Host: a\r\nAuthorization: ${partner}\r\nContent-Type: application/json`
+      socket.write(
+        `POST ${operations.prefillUser.path} HTTP/1.1\r\n${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      )
+    },
+    answers: () => received.split('HTTP/1.1 200 ').length - 1,
+    destroy: () => socket.destroy(),
+  }
+}
+
+describe('a connection of a partner that floods alone', () => {
+  let flooding: ReturnType<typeof openConnection>
+  beforeEach(async () => {
+    flooding = openConnection('A')
+    await send('A', 'a1')
+    now = 60_000
+    flooding.write('a2')
+    await expect.poll(turns.waiting).toBe(1)
+    for (let count = 0; count < 200; count += 1)
+      turns.wait('A', {}, end => {
+        finish.push(end)
+        return !isOver
+      })
+    finish.shift()?.()
+    await expect.poll(() => begun).toEqual(['a1', 'a2'])
+    finish.shift()?.()
+    await expect.poll(flooding.answers).toBe(1)
+    flooding.write('a3')
+    const waiting = turns.waiting()
+    // What arrives on another connection afterwards is read, so this one would have been read, too.
+    await send('A', 'a4')
+    expect(turns.waiting()).toBe(waiting + 1)
+  })
+  afterEach(() => flooding.destroy())
+
+  test('rests until another partner asks', async () => {
+    const other = openConnection('B')
+    const waiting = turns.waiting()
+    other.write('b1')
+    await expect.poll(turns.waiting).toBe(waiting + 2)
+    other.destroy()
+  })
+
+  test('is read before a stop closes it', async () => {
+    const waiting = turns.waiting()
+    resting.end()
+    const closed = app.close()
+    await expect.poll(turns.waiting).toBe(waiting + 1)
+    isOver = true
+    for (const end of finish) end()
+    await closed
+    expect(flooding.answers()).toBe(2)
+  })
 })

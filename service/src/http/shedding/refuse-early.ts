@@ -24,7 +24,7 @@ export type EarlyContext = SheddingContext & {
  * others, and pages for people, are refused behind the router with the same answers, and do not wait.
  */
 export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
-  const { gate, turns, guessPartner, basePath } = context
+  const { gate, turns, resting, guessPartner, basePath } = context
   const ranks = ranksByTarget(basePath)
   const say = openWords(context)
   const pace = paceRefusals(paceLimits)
@@ -46,13 +46,16 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
       return
     }
     const asker = guessPartner(request) || `@${request.socket.remoteAddress}`
+    const partnerId = partnerOf(asker)
+    resting.note(partnerId)
+    if (rank !== 'urgent') response.once('close', () => resting.answered(request.socket, partnerId))
     const reason = gate.isOpenTo(rank) ? undefined : gate.refusalOf(asker, rank)
     if (reason === 'time') pace.later(() => say(request, response, reason), timeRefusalHeldMs / tickMs)
     else if (reason) pace.pass(() => say(request, response, reason))
     else if (rank === 'urgent' || turns.isOpen()) handle(request, response)
     else {
       gate.enter(asker)
-      turns.wait(partnerOf(asker), request, end => {
+      turns.wait(partnerId, request, end => {
         gate.leave(asker)
         // Nobody would receive the answer on a connection that has closed.
         if (request.socket.destroyed) return false

@@ -6,6 +6,7 @@ import { defaultRequestLimits } from '../request-limits.ts'
 import { createServer } from '../server.ts'
 import { type Gate, openGate } from './gate.ts'
 import { refuseRouted } from './refuse-routed.ts'
+import { openResting } from './resting.ts'
 import { openTurns } from './turns.ts'
 
 let app: FastifyInstance
@@ -19,7 +20,7 @@ beforeEach(async () => {
   const real = () => 0
   app = createServer({ baseUrl: () => 'http://a', basePath: '', trustProxy: [], log, real, limits, counts })
   const turns = openTurns({ atOnce: 1, longestTicks: 1 })
-  refuseRouted(app, { gate, turns, guessPartner: () => '' })
+  refuseRouted(app, { gate, turns, resting: openResting(turns), guessPartner: () => '' })
   app.post('/work', { config: { takes: 'application/json' } }, async () => '"done"')
   app.post('/broken', { config: { takes: 'application/json' } }, () => {
     throw new Error('broken on purpose')

@@ -2,8 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { ServiceError } from '../service-error.ts'
 import { type Rank, type ShedReason, timeRefusalHeldMs, transportMs } from './admission.ts'
-import type { Asker, Gate } from './gate.ts'
+import { type Asker, type Gate, partnerOf } from './gate.ts'
 import { rankOf, refusalAfter, takesTurns } from './refusals.ts'
+import type { Resting } from './resting.ts'
 import type { Turns } from './turns.ts'
 import { countUntilSent } from './unsent-answers.ts'
 
@@ -11,6 +12,7 @@ import { countUntilSent } from './unsent-answers.ts'
 export type SheddingContext = {
   readonly gate: Gate
   readonly turns: Turns
+  readonly resting: Resting
   /** The partner from which a request seems to come, without asking the database; "" when unknown. */
   readonly guessPartner: (request: { readonly headers: IncomingHttpHeaders }) => string
 }
@@ -96,7 +98,7 @@ function meterOf({ gate, guessPartner }: SheddingContext, rank: Rank): Meter {
 }
 
 function countInFlight(
-  { gate, turns, guessPartner }: SheddingContext,
+  { gate, turns, resting, guessPartner }: SheddingContext,
   { rank, inTurn }: { rank: Rank; inTurn: boolean },
   handler: RouteHandlerMethod,
 ): RouteHandlerMethod {
@@ -109,6 +111,7 @@ function countInFlight(
       throw refuse(gate, reason, request)
     }
     gate.enter(asker)
+    resting.note(partnerOf(asker))
     const endTurn = inTurn ? turns.begin(request.raw) : undefined
     const leave = () => {
       gate.leave(asker)

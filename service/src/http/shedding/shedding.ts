@@ -9,11 +9,14 @@ import { type GateNumbers, openGate } from './gate.ts'
 import { watchLoad } from './load.ts'
 import { type EarlyContext, refuseEarly } from './refuse-early.ts'
 import { refuseRouted } from './refuse-routed.ts'
+import { openResting } from './resting.ts'
 import { openTurns, type TurnLimits } from './turns.ts'
 
 /** Load shedding of one server. */
 export type Shedding = {
   numbers(): GateNumbers
+  /** Reads from every connection again: one that is idle is closed by a stop, which would lose an unread request. */
+  endRests(): void
   /** Stops watching the event loop, after a last log line for unreported refusals. */
   close(): void
 }
@@ -21,7 +24,7 @@ export type Shedding = {
 /** Begins to refuse requests for which the server has no room; routes that were mounted earlier are never refused. */
 export function openShedding(
   app: FastifyInstance,
-  context: Omit<EarlyContext, 'gate' | 'turns'> & {
+  context: Omit<EarlyContext, 'gate' | 'turns' | 'resting'> & {
     readonly limits: AdmissionLimits
     readonly log: (event: string, fields: Record<string, unknown>) => void
     /** Called ten times a second. */
@@ -30,13 +33,14 @@ export function openShedding(
 ): Shedding {
   const gate = openGate(context.limits)
   const turns = openTurns(turnLimits)
-  refuseRouted(app, { ...context, gate, turns })
-  refuseEarly(app, { ...context, gate, turns })
+  const resting = openResting(turns)
+  refuseRouted(app, { ...context, gate, turns, resting })
+  refuseEarly(app, { ...context, gate, turns, resting })
   const tick = () => {
     turns.tick()
     context.onTick()
   }
-  return { numbers: gate.numbers, close: watchLoad(gate, context.log, tick) }
+  return { numbers: gate.numbers, endRests: resting.end, close: watchLoad(gate, context.log, tick) }
 }
 
 /**
