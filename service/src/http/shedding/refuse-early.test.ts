@@ -165,6 +165,6 @@ describe('a connection of a partner that floods alone', () => {
     isOver = true
     for (const end of finish) end()
     await closed
-    expect(flooding.answers()).toBe(2)
+    await expect.poll(flooding.answers).toBe(2)
   })
 })
