@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { DAY_MS } from '../calendar/time.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Database, Executor } from './database.ts'
 import { failureOf } from './failure.ts'
 import { type Migration, ownMigrations, readMigrations } from './migrations.ts'
-import { beginSpreading, spreadState, spreadTables } from './spread.ts'
-import { type Query, sql } from './sql.ts'
+import { beginSpreading, plain, spreadState, spreadTables, takeAnyTime } from './spread.ts'
+import { sql } from './sql.ts'
 
 /** How the schema of the database compares with this version. */
 type SchemaState =
@@ -40,9 +39,7 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
   refuseFuture(state)
   if (state.kind === 'current') return []
   return database.alone(async session => {
-    // A migration has no time limit.
-    await session.query(sql`select set_config('statement_timeout', '0', false),
-      set_config('idle_in_transaction_session_timeout', '0', false)`)
+    await takeAnyTime(session)
     await takeTurn(session)
     const applied: string[] = []
     const lacking = await missing(session, migrations)
@@ -170,9 +167,4 @@ async function whenLocksAllow<T>(
       await pause(patience.pauseMs)
     }
   }
-}
-
-/** Text without bound values, without the pool's own limit, which node-postgres reads from the query. */
-function plain(text: string): Query & { query_timeout: number } {
-  return { name: '', text, values: [], query_timeout: DAY_MS }
 }

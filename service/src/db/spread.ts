@@ -1,7 +1,7 @@
 import { DAY_MS } from '../calendar/time.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Database, Executor } from './database.ts'
-import { sql } from './sql.ts'
+import { type Query, sql } from './sql.ts'
 import { type Distribution, tableDistribution } from './table-distribution.ts'
 
 /** Whether the tables are spread over the nodes of a Citus cluster; `plain` is PostgreSQL without that extension. */
@@ -82,8 +82,8 @@ export async function spreadGrown(database: Database): Promise<readonly string[]
     )
   if (state === 'spread') return []
   return database.alone(async session => {
-    await session.query(sql`select set_config('statement_timeout', '0', false),
-      set_config('idle_in_transaction_session_timeout', '0', false), set_config('client_min_messages', 'warning', false)`)
+    await takeAnyTime(session)
+    await session.query(sql`select set_config('client_min_messages', 'warning', false)`)
     await session.query(plain('begin'))
     try {
       await beginSpreading(session)
@@ -156,8 +156,15 @@ async function tablesWithRows(tx: Executor, name: string): Promise<readonly stri
   return rows.map(row => row.part)
 }
 
-function plain(text: string) {
+/** Text without bound values, as a statement without the pool's own limit. */
+export function plain(text: string): Query {
   return unhurried({ name: '', text, values: [] })
+}
+
+/** Lifts the limits of a session whose work may take long. */
+export async function takeAnyTime(session: Executor): Promise<void> {
+  await session.query(sql`select set_config('statement_timeout', '0', false),
+    set_config('idle_in_transaction_session_timeout', '0', false)`)
 }
 
 /** The same statement without the pool's own limit, which node-postgres reads from the query. */

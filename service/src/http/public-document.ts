@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { weighed } from './problem.ts'
 
 /** The content of a public document before compression. */
 export type DocumentSource = {
@@ -109,12 +110,7 @@ export function encodingFor(
   available: Pick<ReadonlySet<Encoding>, 'has'>,
 ): Encoding {
   if (!accept) return 'identity'
-  const weights = new Map<string, number>()
-  for (const part of accept.split(',', 20)) {
-    const [name = '', ...parameters] = part.trim().toLowerCase().split(';')
-    const quality = parameters.map(text => /^\s*q=([01](?:\.\d{0,3})?)\s*$/.exec(text)?.[1]).find(Boolean)
-    weights.set(name.trim(), quality === undefined ? 1 : Number(quality))
-  }
+  const weights = new Map(weighed(accept))
   for (const encoding of ['br', 'gzip'] as const) {
     const weight = weights.get(encoding) ?? weights.get('*') ?? 0
     if (weight > 0 && available.has(encoding)) return encoding

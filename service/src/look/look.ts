@@ -2,7 +2,7 @@
  * A partner's look: colors, fonts, corners and logo. A look is accepted only when every text in it can be read.
  */
 import { OperatorError } from '../operator-error.ts'
-import { type CheckedTheme, checkTheme } from './theme.ts'
+import { type CheckedTheme, checkTheme, isRecord } from './theme.ts'
 
 /**
  * The fonts that a partner may choose. Each is a list of families that devices have installed, because the service
@@ -110,8 +110,4 @@ function oneOf<T extends string>(name: string, text: string, known: readonly T[]
   const found = known.find(one => one === text)
   if (found === undefined) throw new OperatorError(`--${name} must be one of ${known.join(', ')}.`)
   return found
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

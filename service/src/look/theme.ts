@@ -255,7 +255,8 @@ function isFontName(name: unknown): boolean {
   return typeof name === 'string' && /^[A-Za-z0-9][A-Za-z0-9 -]{0,39}$/.test(name)
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether a parsed JSON value is an object with members. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

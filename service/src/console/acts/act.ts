@@ -7,6 +7,7 @@ import { hasPendingCancel, type User } from '../../membership/rules/state.ts'
 import { partnerOffers, type Terms } from '../../membership/rules/terms.ts'
 import { changeOfferOf } from '../../offers/change.ts'
 import type { SecondPersonAction } from '../requests/second-person.ts'
+import { selectField } from '../views/parts.ts'
 
 /** The user in the state in which an act finds it. */
 export type Moment = { readonly user: User; readonly now: number; readonly terms: Terms }
@@ -36,7 +37,7 @@ const cancel: Act = {
   fields: ({ user }) => html`<fieldset class="field"><legend><strong>When</strong></legend>
 ${!hasPendingCancel(user) && html`<p class="check"><input type="radio" id="endofperiod" name="effective" value="endofperiod" checked><label for="endofperiod">At the end of the period</label></p>`}
 <p class="check"><input type="radio" id="immediate" name="effective" value="immediate"${hasPendingCancel(user) ? html` checked` : ''}><label for="immediate">At once</label></p></fieldset>
-<p class="field"><label for="cause">Because of</label><select id="cause" name="cause">${CAUSES.map(one => html`<option>${one}</option>`)}</select></p>`,
+${selectField('cause', 'Because of', CAUSES)}`,
   why: form => `cancel: ${causeOf(form)}`,
   decide: (form, { user, now, terms }) => {
     if (user.status !== 'active') return refuse('user_cancelled')
@@ -44,6 +45,12 @@ ${!hasPendingCancel(user) && html`<p class="check"><input type="radio" id="endof
     return cancelAccount(user, { effective, reason: causeOf(form) }, now, terms)
   },
 }
+
+const WHEN = [
+  ['auto', 'Up at once, down at the next period'],
+  ['immediate', 'At once'],
+  ['nextperiod', 'At the next period'],
+] as const
 
 const CAUSES = ['voluntary', 'employmentended', 'nonpayment', 'deceased', 'duplicate', 'mistake'] as const
 
@@ -72,10 +79,10 @@ const changeOffer: Act = {
     const now = user.offer?.name
     const first = offers.find(({ offer }) => offer !== now)
     const note = user.pendingOffer ? ' (now; undoes the pending change)' : ' (now)'
-    const option = ({ offer, displayname }: (typeof offers)[number]) =>
-      html`<option value="${offer}"${offer === first?.offer && html` selected`}>${displayname.en}${offer === now && note}</option>`
-    return html`<p class="field"><label for="offername">To</label><select id="offername" name="offername">${offers.map(option)}</select></p>
-<p class="field"><label for="effective">When</label><select id="effective" name="effective"><option value="auto">Up at once, down at the next period</option><option value="immediate">At once</option><option value="nextperiod">At the next period</option></select></p>`
+    const options = offers.map(
+      ({ offer, displayname }) => [offer, displayname.en + (offer === now ? note : '')] as const,
+    )
+    return html`${selectField('offername', 'To', options, first?.offer)}${selectField('effective', 'When', WHEN)}`
   },
   why: () => 'offer change',
   decide: (form, { user, now, terms }) => {

@@ -5,6 +5,7 @@ import { html, type Slot } from '../../http/html.ts'
 import { because, isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { type Consent, isLive, type User } from '../../membership/rules/state.ts'
 import { hasConsent, openBenefit, type Terms } from '../../membership/rules/terms.ts'
+import { selectField } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
 const CHANNELS = { phone: 'By phone', paper: 'On paper', email: 'By email' } as const
@@ -36,7 +37,11 @@ function fields(moment: Moment): Slot {
   const wanted = wantedConsents(moment)
   if (wanted.length === 0)
     return html`<p class="notice" role="status">No benefit that this person holds or is to get asks for a consent that is not there yet.</p>`
-  return html`<p class="field"><label for="consent">To the terms of</label><select id="consent" name="consent">${wanted.map(({ name, displayname, consent }) => html`<option value="${name} ${consent?.version}">${displayname.en}, version ${consent?.version}</option>`)}</select></p>
+  const texts = wanted.map(
+    ({ name, displayname, consent }) =>
+      [`${name} ${consent?.version}`, `${displayname.en}, version ${consent?.version}`] as const,
+  )
+  return html`${selectField('consent', 'To the terms of', texts)}
 ${wanted.map(
   ({ displayname, consent }) =>
     html`<details><summary>The text of ${displayname.en}, to read out</summary>${(['en', 'es'] as const).map(
@@ -44,8 +49,8 @@ ${wanted.map(
         html`<blockquote lang="${language}">${(consent?.text[language] ?? '').split('\n\n').map(paragraph => html`<p>${paragraph}</p>`)}</blockquote>`,
     )}</details>`,
 )}
-<p class="field"><label for="channel">How it was given</label><select id="channel" name="channel">${Object.entries(CHANNELS).map(([name, label]) => html`<option value="${name}">${label}</option>`)}</select></p>
-<p class="field"><label for="language">In which language</label><select id="language" name="language"><option value="en">English</option><option value="es">Spanish</option></select></p>
+${selectField('channel', 'How it was given', Object.entries(CHANNELS))}
+${selectField('language', 'In which language', Object.entries({ en: 'English', es: 'Spanish' }))}
 <p class="field"><label for="agreedon">On which day</label><input id="agreedon" name="agreedon" type="date" required value="${dateAt(now, terms.zone)}" max="${dateAt(now, terms.zone)}"></p>
 <p class="field"><label for="evidence">Evidence</label><textarea id="evidence" name="evidence" required minlength="3" maxlength="500" rows="2" aria-describedby="evidence-hint"></textarea>
 <span class="hint" id="evidence-hint">Where the recording, the signed paper or the message is kept. It is sealed with the person's data and goes with it.</span></p>`

@@ -4,7 +4,7 @@ import { correctEnrolment, movable, voidable } from '../../membership/rules/corr
 import { because, refuse } from '../../membership/rules/refusal.ts'
 import type { Enrolment } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
-import { writeDay } from '../views/parts.ts'
+import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
 /** Voids an enrolment, as if it had never been. */
@@ -51,9 +51,10 @@ function dayOf(text: string): PlainDate | undefined {
 
 function choice({ user, terms }: Moment, enrolments: readonly Enrolment[]): Slot {
   const name = ({ benefit }: Enrolment) => knownBenefit(terms, user, benefit)?.displayname.en ?? benefit
-  return html`<p class="field"><label for="enrolment">Which</label><select id="enrolment" name="enrolment">${enrolments.map(
-    one => html`<option value="${one.id}">${name(one)}, ${one.state}${datesOf(one, terms.zone)}</option>`,
-  )}</select></p>`
+  const options = enrolments.map(
+    one => [one.id, `${name(one)}, ${one.state}${datesOf(one, terms.zone)}`] as const,
+  )
+  return selectField('enrolment', 'Which', options)
 }
 
 function datesOf({ state, startsAt, endsAt, ownEnd }: Enrolment, zone: string): string {

@@ -4,7 +4,7 @@ import { mintLinkToken } from '../../registration/links/link-tokens.ts'
 import { record, recordAlongside } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
-import { actionForm, part, reasonField, when } from '../views/parts.ts'
+import { actionForm, part, reasonField, selectField, when } from '../views/parts.ts'
 import { wordsOf } from './effect.ts'
 import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 
@@ -42,7 +42,7 @@ ${actionForm(visit, {
   action: `/users/${details.serviceId}/link`,
   button: 'Make the link',
   look: 'primary',
-  fields: html`<p class="field"><label for="purpose">It opens</label><select id="purpose" name="purpose">${Object.entries(PURPOSES).map(([name, label]) => html`<option value="${name}"${name === (isMember ? 'benefits' : 'registration') ? html` selected` : ''}>${label}</option>`)}</select></p>${reasonField('why-link')}`,
+  fields: html`${selectField('purpose', 'It opens', Object.entries(PURPOSES), isMember ? 'benefits' : 'registration')}${reasonField('why-link')}`,
 })}`,
 )}`,
   }

@@ -3,7 +3,7 @@ import { html, type Slot } from '../../http/html.ts'
 import { refuse } from '../../membership/rules/refusal.ts'
 import { type Enrolment, isHeld, isInForce, type User } from '../../membership/rules/state.ts'
 import { knownBenefit, offerOf, slotsTaken } from '../../membership/rules/terms.ts'
-import { writeDay } from '../views/parts.ts'
+import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
 /** The form's value for a pick that is given up without a replacement. */
@@ -61,9 +61,8 @@ function fields(moment: Moment): Slot {
   if (choices.length === 0) return html`<p class="hint">The offer leaves nothing to choose.</p>`
   return html`<p class="hint">The whole choice: what is pending now is replaced by it. It takes effect at the end of the period, in the zone ${terms.zone}. A benefit that asks for a consent comes only if the consent is given by then.</p>
 ${names.length === 0 && html`<p class="notice" role="status">Nothing can come in now: everything is held or not admitted, a cancel is pending, or the locked hours before the end of the period have begun.</p>`}
-${choices.map(
-  ({ name, label, rest, chosen }) =>
-    html`<p class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}">${[...rest, ...names.map(one => [one, nameOf(moment, one)] as const)].map(([value, text]) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`)}</select></p>`,
+${choices.map(({ name, label, rest, chosen }) =>
+  selectField(name, label, [...rest, ...names.map(one => [one, nameOf(moment, one)] as const)], chosen),
 )}`
 }
 

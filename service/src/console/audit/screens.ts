@@ -14,7 +14,7 @@ import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { isUuid, ownPartner, ownPartners } from '../partners.ts'
 import { sortField } from '../views/list.ts'
 import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
-import { actionForm, facts, part, table, tag, when } from '../views/parts.ts'
+import { actionForm, facts, part, selectField, table, tag, when } from '../views/parts.ts'
 import { findEntries, type NamedEntry, signedUntil } from './store.ts'
 
 /** Who did what, when and to whom, and whether the record is unaltered. */
@@ -116,13 +116,19 @@ async function list(visit: Visit): Promise<Answer> {
   })
   const list = listOf(visit, filter)
   const next = entries.length > ENTRIES_A_PAGE ? shown.at(-1)?.entry_id : undefined
+  const partners = [
+    ...filter.partners.map(one => [one.partnerId, one.name] as const),
+    ...(visit.operator.partners === undefined
+      ? [[noPartner, 'No partner: sign-ins, the service'] as const]
+      : []),
+  ]
   return {
     title: 'Audit',
     body: html`<form method="get" action="/audit" class="row">
-<p class="field"><label for="partner">Partner</label><select id="partner" name="partner">${filter.partners.map(one => option(one.partnerId, one.name, filter.partnerId))}${visit.operator.partners === undefined && option(noPartner, 'No partner: sign-ins, the service', filter.partnerId)}</select></p>
+${selectField('partner', 'Partner', partners, filter.partnerId)}
 <p class="field"><label for="from">From</label><input id="from" name="from" type="date" value="${filter.from}"></p>
 <p class="field"><label for="until">Until</label><input id="until" name="until" type="date" value="${filter.until}"></p>
-<p class="field"><label for="who">Who</label><select id="who" name="who">${option('operators', 'Operators and commands', filter.operatorsOnly ? 'operators' : 'all')}${option('all', 'Everybody', filter.operatorsOnly ? 'operators' : 'all')}</select></p>
+${selectField('who', 'Who', WHO, filter.operatorsOnly ? 'operators' : 'all')}
 <p class="field"><label for="user">User (Service ID)</label><input id="user" name="user" size="38" value="${filter.serviceId ?? ''}" autocomplete="off" spellcheck="false"></p>
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${part(
@@ -237,9 +243,10 @@ async function verify(visit: Visit): Promise<Answer> {
   }
 }
 
-function option(value: string, label: string, chosen: string) {
-  return html`<option value="${value}"${value === chosen ? html` selected` : ''}>${label}</option>`
-}
+const WHO = [
+  ['operators', 'Operators and commands'],
+  ['all', 'Everybody'],
+] as const
 
 function whoOf(entry: NamedEntry): string {
   return entry.operator ?? (entry.actor || 'nobody')

@@ -9,7 +9,7 @@ import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '.
 import { needsSecondPerson } from '../requests/ask.ts'
 import { tokenField } from '../views/layout.ts'
 import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
-import { actionForm, part, reasonField } from '../views/parts.ts'
+import { actionForm, part, reasonField, selectField } from '../views/parts.ts'
 import { countingOf } from './counting.ts'
 import { type Draft, openDraft, readUpload, sealDraft } from './draft.ts'
 import { draftView } from './draft-view.ts'
@@ -81,7 +81,12 @@ ${versions.length > 1 && part('Compare two', compareForm(versions))}</div>
 
 function compareForm(versions: readonly Publication[]): Slot {
   const choice = (name: string, label: string, chosen: number) =>
-    html`<p class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}">${versions.map(({ version }) => html`<option${version === chosen ? html` selected` : ''}>${version}</option>`)}</select></p>`
+    selectField(
+      name,
+      label,
+      versions.map(({ version }) => `${version}`),
+      `${chosen}`,
+    )
   const newest = versions[0]?.version ?? 1
   return html`<form method="get" action="/catalogue/diff" class="row">${choice('from', 'From', newest - 1)}${choice('to', 'To', newest)}<button class="secondary">Compare</button></form>`
 }

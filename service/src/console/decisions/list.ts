@@ -25,7 +25,7 @@ import {
   ROWS_A_PAGE,
   sortField,
 } from '../views/list.ts'
-import { part, tag, when } from '../views/parts.ts'
+import { part, selectField, tag, when } from '../views/parts.ts'
 import { requestKinds } from './kinds.ts'
 import { visiblePartners } from './read.ts'
 
@@ -134,15 +134,18 @@ async function show(visit: Visit): Promise<Answer> {
   const { list, rowsFrom } = await listOf(visit)
   const { state = '', partner = '' } = list.filters
   const { page, rows, total, longest } = await readPage(pageOf(visit.query), rowsFrom)
-  const partners = await ownPartners(visit)
-  const isForAll = visit.operator.partners === undefined
+  const choices = [
+    ['', 'all'] as const,
+    ...(await ownPartners(visit)).map(one => [one.partnerId, one.name] as const),
+    ...(visit.operator.partners === undefined ? [[noPartner, 'No partner: catalogues'] as const] : []),
+  ]
   await record(visit, { action: 'look at requests', result: 'shown' })
   return {
     title: 'Requests',
     body: html`<p class="lead">What one operator asked for and another has to confirm.</p>
 <form method="get" action="/requests" class="row">
-<p class="field"><label for="partner">Partner</label><select id="partner" name="partner"><option value="">all</option>${partners.map(one => option(one.partnerId, one.name, partner))}${isForAll && option(noPartner, 'No partner: catalogues', partner)}</select></p>
-<p class="field"><label for="state">Show</label><select id="state" name="state">${['all', ...REQUEST_STATES].map(one => option(one, one, state))}</select></p>
+${selectField('partner', 'Partner', choices, partner)}
+${selectField('state', 'Show', ['all', ...REQUEST_STATES], state)}
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${part('Requests', await pageTable({ ...list, rows }, visit.query, { page, total }), csvLink(list, visit.query))}
 ${longest >= MOST_LISTED && html`<p class="hint">The newest ${MOST_LISTED.toLocaleString('en-US')} are listed; the audit log has all.</p>`}`,
@@ -156,10 +159,6 @@ async function readPage(
 ): Promise<Awaited<ReturnType<typeof listRequests>> & { readonly page: number }> {
   const read = await rowsFrom((page - 1) * ROWS_A_PAGE, ROWS_A_PAGE)
   return page > 1 && read.rows.length === 0 ? readPage(1, rowsFrom) : { ...read, page }
-}
-
-function option(value: string, label: string, chosen: string): Slot {
-  return html`<option value="${value}"${value === chosen ? html` selected` : ''}>${label}</option>`
 }
 
 async function download(visit: Visit): Promise<Answer> {

@@ -20,7 +20,7 @@ import { ownPartner, ownPartners } from '../partners.ts'
 import { type Position, positionOf, positionText } from '../position.ts'
 import { sortField } from '../views/list.ts'
 import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
-import { part, table, tag, when, writeDay, writeInstant } from '../views/parts.ts'
+import { part, selectField, table, tag, when, writeDay, writeInstant } from '../views/parts.ts'
 
 /** What will happen by itself in the next days, to which users, and what is overdue. */
 export const dueScreens: readonly Screen[] = [
@@ -108,9 +108,14 @@ async function list(visit: Visit): Promise<Answer> {
   return {
     title: 'What is due',
     body: html`<form method="get" action="/due" class="row">
-<p class="field"><label for="partner">Partner</label><select id="partner" name="partner">${partners.map(one => html`<option value="${one.partnerId}"${one.partnerId === partner.partnerId ? html` selected` : ''}>${one.name}</option>`)}</select></p>
-<p class="field"><label for="days">Next</label><select id="days" name="days">${[7, 30].map(one => html`<option value="${one}"${one === days ? html` selected` : ''}>${one} days</option>`)}</select></p>
-<p class="field"><label for="kind">What</label><select id="kind" name="kind">${['all', ...DUE_KINDS].map(one => html`<option value="${one}"${one === (kind ?? 'all') ? html` selected` : ''}>${one}</option>`)}</select></p>
+${selectField(
+  'partner',
+  'Partner',
+  partners.map(one => [one.partnerId, one.name]),
+  partner.partnerId,
+)}
+${selectField('days', 'Next', Object.entries({ 7: '7 days', 30: '30 days' }), String(days))}
+${selectField('kind', 'What', ['all', ...DUE_KINDS], kind ?? 'all')}
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${
   late > 0

@@ -8,7 +8,7 @@ import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { ownPartner } from '../partners.ts'
 import { type Column, csvLink, type List, listFile, listTable } from '../views/list.ts'
-import { actionForm, part, reasonField, tag, when } from '../views/parts.ts'
+import { actionForm, part, reasonField, selectField, tag, when } from '../views/parts.ts'
 
 /** A partner's credentials as a file. */
 export const credentialScreens: readonly Screen[] = [
@@ -92,7 +92,7 @@ ${
 ${actionForm(visit, {
   action: `${list.path}/rotate`,
   button: 'Make it',
-  fields: html`<p class="field"><label for="kind">Which</label><select id="kind" name="kind"><option value="client_secret">Client secret</option><option value="api_key">API key</option></select></p>${reasonField('why-rotate')}`,
+  fields: html`${selectField('kind', 'Which', Object.entries(KINDS))}${reasonField('why-rotate')}`,
 })}</details>`
 }`,
     hasRole(visit.operator, 'support') && csvLink(list, visit.query),

@@ -4,7 +4,7 @@ import { record } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { ownPartners } from '../partners.ts'
 import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
-import { part, tag } from '../views/parts.ts'
+import { part, selectField, tag } from '../views/parts.ts'
 
 type Row = Awaited<ReturnType<typeof ownPartners>>[number]
 
@@ -61,7 +61,7 @@ async function show(visit: Visit): Promise<Answer> {
     title: 'Partners',
     body: html`<form method="get" action="/partners" class="row">
 <p class="field"><label for="name">Name contains</label><input id="name" name="name" value="${name}" autocomplete="off"></p>
-<p class="field"><label for="state">State</label><select id="state" name="state">${STATES.map(one => html`<option${one === state ? html` selected` : ''}>${one}</option>`)}</select></p>
+${selectField('state', 'State', STATES, state)}
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${part('Who integrates', await listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
   }

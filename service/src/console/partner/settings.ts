@@ -6,7 +6,7 @@ import { recordAlongside } from '../page/record.ts'
 import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { ownPartner } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
-import { actionForm, part, reasonField } from '../views/parts.ts'
+import { actionForm, part, reasonField, selectField } from '../views/parts.ts'
 import { manageContext, managed } from './manage.ts'
 
 /** The settings of a partner that an administrator may change: names, zone, addresses, help, look and offers. */
@@ -38,9 +38,9 @@ ${actionForm(visit, {
     html`${text('name', 'Name', partner.name)}
 ${lines('aliases', 'Further names, one a line', partner.aliases)}
 ${text('timezone', 'Time zone', partner.timezone)}
-${choice('locale', 'Language of its pages', partner.locale, { en: 'English', es: 'Spanish' })}
+${selectField('locale', 'Language of its pages', Object.entries({ en: 'English', es: 'Spanish' }), partner.locale)}
 ${text('rate', 'Requests a second, empty for no limit', String(partner.ratePerSecond ?? ''))}
-${choice('apikey', 'API key', partner.apiKeyOptional ? 'optional' : 'needed', { needed: 'needed', optional: 'optional' })}
+${selectField('apikey', 'API key', ['needed', 'optional'], partner.apiKeyOptional ? 'optional' : 'needed')}
 <fieldset class="field"><legend><strong>Offers; none ticked means all</strong></legend>${offers.map(({ offer, displayname }) => html`<p class="check"><input type="checkbox" id="offer-${offer}" name="offer" value="${offer}"${partner.offers?.includes(offer) ? html` checked` : ''}><label for="offer-${offer}">${displayname.en}</label></p>`)}</fieldset>`,
   )}
 ${part(
@@ -56,10 +56,10 @@ ${text('operatorline', 'Who operates the benefits, in English', legal.operatorli
 )}
 ${part(
   'Look',
-  html`${choice('scheme', 'Light or dark', look.scheme ?? '', { '': 'as the service has it', auto: 'as the device says', light: 'light', dark: 'dark' })}
+  html`${selectField('scheme', 'Light or dark', [OWN, ['auto', 'as the device says'], 'light', 'dark'], look.scheme ?? '')}
 ${text('colors', 'Colors, as JSON such as {"light":{"accent":"#0b4f9e"}}', look.colors ? JSON.stringify(look.colors) : '')}
 ${text('radius', 'Radius of corners, 0 to 24', look.radius === undefined ? '' : String(look.radius))}
-${choice('font', 'Font', look.font ?? '', { '': 'as the service has it', ...Object.fromEntries(Object.keys(FONTS).map(name => [name, name])) })}`,
+${selectField('font', 'Font', [OWN, ...Object.keys(FONTS)], look.font ?? '')}`,
 )}
 ${reasonField('why-settings')}`,
 })}
@@ -116,19 +116,12 @@ async function todaysOffers({ context }: Visit) {
   return published.today().catalogue.offers
 }
 
+const OWN = ['', 'as the service has it'] as const
+
 function text(name: string, label: string, value: string | undefined): Slot {
   return html`<p class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" value="${value ?? ''}" autocomplete="off"></p>`
 }
 
 function lines(name: string, label: string, values: readonly string[]): Slot {
   return html`<p class="field"><label for="${name}">${label}</label><textarea id="${name}" name="${name}" rows="3">${values.join('\n')}</textarea></p>`
-}
-
-function choice(
-  name: string,
-  label: string,
-  chosen: string,
-  options: Readonly<Record<string, string>>,
-): Slot {
-  return html`<p class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}">${Object.entries(options).map(([value, shown]) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${shown}</option>`)}</select></p>`
 }

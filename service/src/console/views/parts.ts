@@ -80,6 +80,20 @@ export function reasonField(id: string, label = 'Reason'): Html {
 <span class="hint" id="${id}-hint">Kept in the audit log, sealed. Name the ticket or the call, not the person.</span></p>`
 }
 
+/** A field in which one option is chosen; the label of an option is its value unless a pair gives another. */
+export function selectField(
+  name: string,
+  label: string,
+  options: readonly (string | readonly [value: string, label: string])[],
+  chosen?: string,
+): Html {
+  const pairs = options.map(option => (typeof option === 'string' ? ([option, option] as const) : option))
+  return html`<p class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}">${pairs.map(
+    ([value, shown]) =>
+      html`<option value="${value}"${value === chosen && html` selected`}>${shown}</option>`,
+  )}</select></p>`
+}
+
 /** A table with a caption for screen readers; a sentence when it is empty. A column that sorts brings its own heading. */
 export function table(shown: {
   caption: string

@@ -8,7 +8,7 @@ import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { type Position, positionOf, positionText } from '../position.ts'
 import { sortField } from '../views/list.ts'
 import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
-import { part, table, when } from '../views/parts.ts'
+import { part, selectField, table, when } from '../views/parts.ts'
 import { answersOf, lastAnswers, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
 import { findOpenLines, type OpenLine, positionOfLine } from './store.ts'
 
@@ -88,7 +88,7 @@ async function show(visit: Visit): Promise<Answer> {
     title: `Deliveries of ${host}`,
     body: html`<p><a href="/webhooks/${line.endpoint_id}">Webhook ${host}</a> of ${partner.name}</p>
 <form method="get" action="${list.path}" class="row">
-<p class="field"><label for="state">Show</label><select id="state" name="state">${STATES.map(one => html`<option value="${one}"${one === state ? html` selected` : ''}>${one}</option>`)}</select></p>
+${selectField('state', 'Show', STATES, state)}
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${part(
   state === 'waiting' ? 'What waits' : 'What was given up',

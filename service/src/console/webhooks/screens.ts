@@ -17,7 +17,7 @@ import { ownPartners } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
 import { answerInWords } from '../views/answer.ts'
 import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
-import { actionForm, facts, part, reasonField, table, tag, when } from '../views/parts.ts'
+import { actionForm, facts, part, reasonField, selectField, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
 import { type EndpointLine, findEndpointLines, findOpenLines, MOST_COUNTED, type OpenLine } from './store.ts'
 
@@ -107,8 +107,8 @@ async function showList(visit: Visit): Promise<Answer> {
   return {
     title: 'Webhooks',
     body: html`<form method="get" action="/webhooks" class="row">
-<p class="field"><label for="partner">Partner</label><select id="partner" name="partner"><option value="">all</option>${partners.map(one => html`<option value="${one.partnerId}"${one.partnerId === partner ? html` selected` : ''}>${one.name}</option>`)}</select></p>
-<p class="field"><label for="state">Show</label><select id="state" name="state">${['all', ...STATES].map(one => html`<option value="${one}"${one === state ? html` selected` : ''}>${one}</option>`)}</select></p>${sortField(visit.query)}<button class="secondary">Show</button></form>
+${selectField('partner', 'Partner', [['', 'all'], ...partners.map(one => [one.partnerId, one.name] as const)], partner)}
+${selectField('state', 'Show', ['all', ...STATES], state)}${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${part('Endpoints, those in trouble first', await listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
   }
 }
