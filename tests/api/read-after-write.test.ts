@@ -1,27 +1,13 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { markInstallation } from '../../service/src/installation.ts'
-import { startService } from '../../service/src/service.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'
+import { startSecondService } from '../second-service.ts'
 
 // Each process remembers users and finished lists; here two processes share one database.
 const first = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
-const second = forAllTests(async () => {
-  const { database, keyring, now: real } = first
-  return startService({
-    database,
-    deliveryDatabase: database,
-    keyring,
-    real,
-    host: '127.0.0.1',
-    port: 0,
-    log: () => {},
-    webhookRules: { sandbox: true, allow: [] },
-    installation: await markInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
-  })
-})
+const second = forAllTests(() => startSecondService(first))
 let partner: TestPartner
 /** The partner's client of each process. */
 let clients: readonly [Client, Client]

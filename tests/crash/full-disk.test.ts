@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
-import { type Created, clientOf } from '../command/place.ts'
+import { clientOf } from '../command/place.ts'
 import { endDatabase, newDirectory, runJson, startProcess } from '../command/process.ts'
 import { everydayOr } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile } from '../rig.ts'
 import { openJournal } from '../trust/journal.ts'
 import { checkLedger } from '../trust/ledger.ts'
-import { startReceiver } from './receiver.ts'
+import { createPartnerOf, startReceiver } from './receiver.ts'
 
 /** Mounts a small file system for the duration of a test; returns its path, or `undefined` when none can be mounted. */
 async function smallDisk(): Promise<string | undefined> {
@@ -57,25 +57,7 @@ test('a disk that is full to the last byte, under load: nothing acknowledged is 
   onTestFinished(() => endDatabase(dataDir))
   const service = await startProcess(['serve', '--port', '0', '--data', dataDir], place)
   await runJson(['catalogue', 'publish', demoCatalogueFile, '--data', dataDir], place)
-  const partner = await runJson<Created>(
-    [
-      'partner',
-      'create',
-      '--name',
-      'Full',
-      '--data',
-      dataDir,
-      '--events',
-      'all',
-      '--webhook-url',
-      receiver.url,
-      '--webhook-username',
-      receiver.username,
-      '--webhook-password',
-      receiver.password,
-    ],
-    place,
-  )
+  const partner = await createPartnerOf(receiver, place, '--data', dataDir)
   const readiness = () => fetch(`${service.address}/readyz`).then(answer => answer.status)
   const journal = openJournal([clientOf(service, partner)], { writers: 8, name: 'full' })
   const more = (count: number) => {

@@ -5,7 +5,7 @@ import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
-import { type Created, clientOf } from '../command/place.ts'
+import { clientOf } from '../command/place.ts'
 import {
   endDatabase,
   newDirectory,
@@ -20,7 +20,7 @@ import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile } from '../rig.ts'
 import { type Journal, openJournal } from '../trust/journal.ts'
 import { checkLedger } from '../trust/ledger.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { createPartnerOf, type Receiver, startReceiver } from './receiver.ts'
 
 // `enrolment serve` on its own embedded database, always on the same port, with one partner and its receiver.
 let dataDir: string
@@ -54,25 +54,7 @@ beforeEach(async () => {
     directory.remove,
   )
   await runJson(['catalogue', 'publish', demoCatalogueFile, '--data', dataDir], place)
-  const partner = await runJson<Created>(
-    [
-      'partner',
-      'create',
-      '--name',
-      'Killed',
-      '--data',
-      dataDir,
-      '--events',
-      'all',
-      '--webhook-url',
-      receiver.url,
-      '--webhook-username',
-      receiver.username,
-      '--webhook-password',
-      receiver.password,
-    ],
-    place,
-  )
+  const partner = await createPartnerOf(receiver, place, '--data', dataDir)
   partnerId = partner.partnerid
   client = clientOf(service, partner, { timeoutMs: 15_000 })
 })

@@ -19,7 +19,7 @@ import { ada, adaAsks, demoCatalogueFile } from '../rig.ts'
 import { type Entry, type Journal, openJournal } from '../trust/journal.ts'
 import { checkLedger } from '../trust/ledger.ts'
 import { canRunCluster, type OwnCluster, startOwnCluster } from './own-cluster.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { createPartnerOf, type Receiver, startReceiver } from './receiver.ts'
 
 // Only catches a hang: three servers and two services, on a machine that may be busy.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
@@ -81,23 +81,7 @@ async function newTenant(worker: number): Promise<Tenant> {
   const receiver = await startReceiver({ echo: `${ada.firstname} ${ada.lastname} is unknown here` })
   endings.push(receiver.close)
   for (;;) {
-    const created = await runJson<Created>(
-      [
-        'partner',
-        'create',
-        '--name',
-        `On ${worker}`,
-        '--events',
-        'all',
-        '--webhook-url',
-        receiver.url,
-        '--webhook-username',
-        receiver.username,
-        '--webhook-password',
-        receiver.password,
-      ],
-      place,
-    )
+    const created = await createPartnerOf(receiver, place)
     const [node] = await database.query<{ port: number }>(sql`
       select n.nodeport as port from pg_dist_placement p join pg_dist_node n using (groupid)
       where p.shardid = get_shard_id_for_distribution_column('users', ${created.partnerid}::uuid)`)

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Created } from '../command/place.ts'
+import { type Place, runJson } from '../command/process.ts'
 
 /** A partner's receiver: what arrived under each Idempotency-Key, attempt by attempt. */
 export type Receiver = {
@@ -48,4 +50,17 @@ export async function startReceiver({ echo }: { echo?: string } = {}): Promise<R
         server.closeAllConnections()
       }),
   }
+}
+
+/** Creates a partner whose events all go to the receiver. */
+export function createPartnerOf(
+  { url, username, password }: Receiver,
+  place: Place,
+  ...more: readonly string[]
+): Promise<Created> {
+  const hook = ['--webhook-url', url, '--webhook-username', username, '--webhook-password', password]
+  return runJson<Created>(
+    ['partner', 'create', '--name', 'Hooked', '--events', 'all', ...hook, ...more],
+    place,
+  )
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
 import { urlOf } from '../command/database-url.ts'
-import { type Created, clientOf } from '../command/place.ts'
+import { clientOf } from '../command/place.ts'
 import {
   newDirectory,
   type Place,
@@ -18,7 +18,7 @@ import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
 import { openJournal } from '../trust/journal.ts'
 import { checkLedger } from '../trust/ledger.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { createPartnerOf, type Receiver, startReceiver } from './receiver.ts'
 
 let address: DatabaseAddress
 let metricsPort: number
@@ -49,10 +49,7 @@ beforeEach(async () => {
   service = await startKeptProcess(['serve', '--port', '0'], place)
   endings.push(() => service.stop('SIGKILL'), receiver.close, fresh.drop, directory.remove)
   await runJson(['catalogue', 'publish', demoCatalogueFile], place)
-  const { url, username, password } = receiver
-  const hook = ['--webhook-url', url, '--webhook-username', username, '--webhook-password', password]
-  const create = ['partner', 'create', '--name', 'Stopped', '--events', 'all', ...hook]
-  const partner = await runJson<Created>(create, place)
+  const partner = await createPartnerOf(receiver, place)
   partnerId = partner.partnerid
   client = clientOf(service, partner)
 })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { operations } from '../../contract/src/index.ts'
-import { markInstallation } from '../../service/src/installation.ts'
-import { startService } from '../../service/src/service.ts'
+import { startSecondService } from '../second-service.ts'
 import { lifeOperations, prepare, requests } from './requests.ts'
 import { partner, refusal, setStage, stage } from './stage.ts'
 
@@ -49,18 +48,7 @@ function seen() {
 }
 
 test('two operations on one user at once, at two services: one after the other, no update is lost', async () => {
-  const { database, keyring, now: real } = stage.service
-  const second = await startService({
-    database,
-    deliveryDatabase: database,
-    keyring,
-    real,
-    host: '127.0.0.1',
-    port: 0,
-    log: () => {},
-    webhookRules: { sandbox: true, allow: [] },
-    installation: await markInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
-  })
+  const second = await startSecondService(stage.service)
   try {
     const there = partner.connect({ baseUrl: second.address })
     const here = partner.client

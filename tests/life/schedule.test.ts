@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { markInstallation } from '../../service/src/installation.ts'
-import { startService } from '../../service/src/service.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { startSecondService } from '../second-service.ts'
 import { type StagePartner, startStage } from './stage.ts'
 
 const stage = forAllTests(() => startStage('2026-10-20T12:00'))
@@ -27,18 +26,8 @@ async function countOf(partner: StagePartner, eventname: string): Promise<number
 test('two services on one database apply a due change once', async () => {
   const partner = await stage.newPartner('America/New_York')
   const userids = await swapAll(partner, 60)
-  const { database, keyring, now: real } = stage.service
-  const second = await startService({
-    database,
-    deliveryDatabase: database,
-    keyring,
-    real,
-    host: '127.0.0.1',
-    port: 0,
-    log: () => {},
-    webhookRules: { sandbox: true, allow: [] },
-    installation: await markInstallation(database, { keyring, wanted: 'sandbox', now: real() }),
-  })
+  const { database } = stage.service
+  const second = await startSecondService(stage.service)
   try {
     await partner.lateTo('2026-11-01T04:00')
     await Promise.all([stage.service.service().runDue(), second.runDue()])

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import { markInstallation } from '../../service/src/installation.ts'
 import type { Service } from '../../service/src/service.ts'
 import type { TestService } from '../rig.ts'
+import { startSecondService } from '../second-service.ts'
 import { partner, refusal, setStage, stage } from './stage.ts'
 
 setStage('one')
@@ -114,19 +114,7 @@ async function startBehind(service: TestService, behindMs: number): Promise<Serv
   vi.resetModules()
   const anew = '../../service/src/service.ts?anew'
   const { startService } = (await import(anew)) as typeof import('../../service/src/service.ts')
-  const { database, keyring } = service
-  const installation = await markInstallation(database, { keyring, wanted: 'sandbox', now: service.now() })
-  return startService({
-    database,
-    deliveryDatabase: database,
-    keyring,
-    installation,
-    host: '127.0.0.1',
-    port: 0,
-    webhookRules: { sandbox: true, allow: [] },
-    log: () => {},
-    real: () => service.now() - behindMs,
-  })
+  return startSecondService(service, { real: () => service.now() - behindMs, start: startService })
 }
 
 test('tells changes in the order in which they were made, though the clocks of two processes differ', async () => {

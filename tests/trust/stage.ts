@@ -11,7 +11,7 @@ import {
   type ServiceProcess,
   startKeptProcess,
 } from '../command/process.ts'
-import { type Receiver, startReceiver } from '../crash/receiver.ts'
+import { createPartnerOf, type Receiver, startReceiver } from '../crash/receiver.ts'
 import { freePort } from '../free-port.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
@@ -109,23 +109,7 @@ export async function openFaultStage(
   const first = await start()
   if (first === 'killed') throw new Error('killed without a fault')
   await runJson(['catalogue', 'publish', demoCatalogueFile], direct)
-  const partner = await runJson<Created>(
-    [
-      'partner',
-      'create',
-      '--name',
-      'Faults',
-      '--events',
-      'all',
-      '--webhook-url',
-      receiver.url,
-      '--webhook-username',
-      receiver.username,
-      '--webhook-password',
-      receiver.password,
-    ],
-    direct,
-  )
+  const partner = await createPartnerOf(receiver, direct)
   await first.stop()
   const database = openDatabase(address, { max: 2, ...patientDatabase })
   const clientOf: FaultStage['clientOf'] = (port, newer = {}, fetch = globalThis.fetch) =>
