@@ -1,11 +1,11 @@
 // How fast the operators' console is on a full database, and what partners notice of operators at work.
-//   npm run bench:console -- [--users 1000000] [--events 10000000] [--agents 10] [--seconds 30] [--rate 100] [--keep DIR] [--apart]
+//   npm run bench:console -- [--users 1000000] [--events 10000000] [--agents 10] [--seconds 30] [--rate 100] [--keep DIR]
 // It fills an embedded database, or the empty one of DATABASE_URL: some people by the API, whom the agents look at, and the
 // rest by SQL. Then partners ask at a steady rate, in rounds that take turns: alone, and beside agents who open every screen,
 // one after the other; `--seconds` is the time of each kind together. After each screen an agent reads for 1 to 3 s, as a
 // fast reader does: ten agents open about five screens a second. Each screen's time runs to its first byte. `--keep DIR` keeps
 // the data there, fills it once, and adds the events that have become too old since; `--analyze no` leaves the planner as
-// ignorant as after a restore. `--apart` opens the console in a second process of the service on the same database.
+// ignorant as after a restore. The console runs in a process of its own, as `serve` starts it.
 import { fork, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,6 @@ const { values: options } = parseArgs({
     rate: { type: 'string', default: '100' },
     analyze: { type: 'string', default: 'yes' },
     keep: { type: 'string' },
-    apart: { type: 'boolean', default: false },
   },
 })
 const wanted = { users: Number(options.users), events: Number(options.events) }
@@ -66,18 +65,11 @@ async function freePort() {
 }
 
 const consolePort = await freePort()
-const forConsole = { ENROLMENT_CONSOLE_PORT: String(consolePort) }
-const services = []
-const { address } = await serve(options.apart ? {} : forConsole)
+const { address, end } = await serve()
 
 const borrowed = process.env.DATABASE_URL ? undefined : await borrowEmbeddedDatabase({ dataDir })
 const client = new pg.Client(borrowed ? borrowed.address : process.env.DATABASE_URL)
 await client.connect()
-if (options.apart) {
-  const { host, user, port, database } = borrowed?.address ?? {}
-  const socket = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
-  await serve({ ...forConsole, DATABASE_URL: process.env.DATABASE_URL ?? socket })
-}
 const consoleUrl = `http://127.0.0.1:${consolePort}`
 try {
   if (isNew) {
@@ -165,16 +157,15 @@ try {
   say('all screens', describe([...screens.values()].flat().map(one => one.ms)))
 } finally {
   await client.end()
-  // The process that runs the database ends last.
-  for (const { end } of services) await end()
+  await end()
   await borrowed?.release()
   if (!options.keep) rmSync(scratch, { recursive: true, force: true })
 }
 
-/** Starts a process of the service; resolves once it listens. */
-async function serve(more) {
+/** Starts the service with its console; resolves once it listens. */
+async function serve() {
   const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--data', dataDir], {
-    env: { ...env, ...more },
+    env: { ...env, ENROLMENT_CONSOLE_PORT: String(consolePort) },
     stdio: ['ignore', 'pipe', openSync(join(scratch, 'service.log'), 'a')],
   })
   process.once('exit', () => child.kill('SIGTERM'))
@@ -184,11 +175,7 @@ async function serve(more) {
     await new Promise(resolve => (child.exitCode === null ? child.once('exit', resolve) : resolve()))
   }
   for await (const line of createInterface({ input: child.stdout }))
-    if (line.startsWith('listening on ')) {
-      const started = { address: line.slice('listening on '.length), end }
-      services.unshift(started)
-      return started
-    }
+    if (line.startsWith('listening on ')) return { address: line.slice('listening on '.length), end }
   throw new Error('the service did not start')
 }
 

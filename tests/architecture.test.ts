@@ -10,7 +10,17 @@ const source = 'service/src'
 
 // From the top down: a folder may import from the layers below its own.
 const layers: readonly (readonly string[])[] = [
-  ['main.ts', 'commands', 'demo', 'service.ts', 'assembly', 'config.ts', 'installation.ts', 'quiet.ts'],
+  [
+    'main.ts',
+    'console-main.ts',
+    'commands',
+    'demo',
+    'service.ts',
+    'assembly',
+    'config.ts',
+    'installation.ts',
+    'quiet.ts',
+  ],
   ['console'],
   [
     'oauth',

@@ -30,6 +30,8 @@ const MOST_COUNTED = 200
 const levels: Readonly<Record<string, LogLevel>> = {
   audit_failed: 'error',
   close_failed: 'error',
+  console_ended: 'error',
+  console_failed: 'error',
   crashed: 'error',
   database_check_failed: 'error',
   database_died: 'error',

@@ -2,15 +2,17 @@
  * The service: which parts it has, and the order in which they start and stop. Each part is put together in a file of
  * `assembly/`.
  */
-import { openConsole } from './assembly/console.ts'
 import { openDelivery } from './assembly/delivery.ts'
 import { openListener } from './assembly/listener.ts'
+import { listErasure } from './assembly/operations.ts'
 import type { ServiceOptions } from './assembly/options.ts'
 import { openSchedules } from './assembly/schedules.ts'
 import { openShared } from './assembly/shared.ts'
 import { openUsers } from './assembly/users.ts'
-import type { RunningConsole } from './console/listener/listener.ts'
+import type { ServingProcess } from './console/console-context.ts'
+import type { RunningConsole } from './console/listener/start.ts'
 import { describeCause } from './log.ts'
+import type { ListedErasure } from './membership/erasure-list/list.ts'
 import { isQuiet, watchQuiet } from './quiet.ts'
 import { dueMetrics } from './schedule/due-metrics.ts'
 import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
@@ -20,12 +22,18 @@ export type Service = {
   /** Where it listens, `http://HOST:PORT`. */
   readonly address: string
   readonly baseUrl: string
-  /** Where operators reach the console, if there is one. */
+  /** Where operators reach the console, if this process serves that too. */
   readonly consoleUrl: string | undefined
   /** The numbers of this process, as Prometheus reads them. */
   metrics(): Promise<string>
   /** Delivers the webhooks. */
   readonly dispatcher: Dispatcher
+  /** True while writes are refused: on a quiet copy, and while the disk is nearly full. */
+  mayNotWrite(): boolean
+  /** Forgets what memory has of a partner, after a change by the console's process. */
+  forget(partnerId: string): void
+  /** Adds an erasure to the list outside the database; rejects when it is not on the disk. */
+  listErasure(erasure: ListedErasure): Promise<void>
   /** Applies everything that is due now; returns how many users were found due. */
   runDue(): Promise<number>
   /**
@@ -72,6 +80,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     dueMetrics({ database, clock, partners: allPartners }),
   ]
   const metrics = async () => (await Promise.all(rendered.map(render => render()))).join('')
+  const noteErasure = (erasure: ListedErasure) => listErasure(options, erasure)
   let consoleListener: RunningConsole | undefined
 
   /** The actions that a quiet copy leaves out: deliveries and due changes. */
@@ -94,8 +103,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     address = await listener.listen()
     if (options.console) {
-      const parts = { shared, users, delivery, publicUrl: listener.baseUrl, metrics, mayNotWrite }
-      consoleListener = await openConsole(parts, options.console)
+      const { openConsole } = await import('./assembly/console.ts')
+      const needs = {
+        shared,
+        users,
+        publicUrl: listener.baseUrl,
+        serving: async () => aboutThisProcess(await metrics()),
+        isApart: false,
+        mayNotWrite,
+        noteErasure,
+        onWebhookChange: delivery.dispatcher.refresh,
+      }
+      const { trustProxy } = options
+      consoleListener = await openConsole(needs, { ...options.console, trustProxy })
     }
   } catch (error) {
     await stop()
@@ -109,11 +129,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     baseUrl: listener.baseUrl(),
     consoleUrl: consoleListener?.url,
     dispatcher: delivery.dispatcher,
+    mayNotWrite,
+    forget: shared.directory.forget,
+    listErasure: noteErasure,
     metrics,
     runDue: schedules.schedule.runAll,
     drain: listener.drain,
     close: stop,
   }
+}
+
+/** What the console shows of the process that serves partners. */
+export function aboutThisProcess(metrics: string): ServingProcess {
+  return { metrics, memoryBytes: process.memoryUsage.rss(), uptimeSeconds: process.uptime() }
 }
 
 /** For how long after a request the service counts as busy with requests. */

@@ -1,26 +1,24 @@
-import { type ConsoleOptions, type RunningConsole, startConsole } from '../console/listener/listener.ts'
-import type { Delivery } from './delivery.ts'
-import { listErasure } from './operations.ts'
-import type { Shared } from './shared.ts'
+import type { ConsoleParts } from '../console/console-context.ts'
+import { type ConsoleOptions, type RunningConsole, startConsole } from '../console/listener/start.ts'
+import type { Shared, SharedOptions } from './shared.ts'
 import type { Users } from './users.ts'
 
-/** What the console shows and changes. */
-export type ConsoleParts = {
-  readonly shared: Shared
+/** What the console shows and changes, and what only the process that serves partners can tell or do. */
+export type ConsoleNeeds = {
+  readonly shared: Shared<SharedOptions>
   readonly users: Users
-  readonly delivery: Delivery
-  /** Where partners and people reach the service. */
-  readonly publicUrl: () => string
-  readonly metrics: () => Promise<string>
-  readonly mayNotWrite: () => boolean
-}
+} & Pick<
+  ConsoleParts,
+  'publicUrl' | 'serving' | 'isApart' | 'mayNotWrite' | 'noteErasure' | 'onWebhookChange'
+>
 
-/** Starts the listener of the operators' console. Rejects when its address is taken. */
-export function openConsole(parts: ConsoleParts, at: ConsoleOptions): Promise<RunningConsole> {
-  const { shared, users, delivery, publicUrl, metrics, mayNotWrite } = parts
+/** Puts together what the console needs; `consoleUrl` is where operators reach it, if another name than its own. */
+export function consoleParts(needs: ConsoleNeeds, consoleUrl: string | undefined): ConsoleParts {
+  const { shared, users, ...others } = needs
   const { options, directory, clock, trail, mode } = shared
   const { database, keyring, real, log } = options
-  const context = {
+  return {
+    ...others,
     database,
     directory,
     executor: users.executor,
@@ -28,16 +26,15 @@ export function openConsole(parts: ConsoleParts, at: ConsoleOptions): Promise<Ru
     clock,
     terms: users.terms,
     log,
-    metrics,
     trail,
     keyring,
     mode,
     real,
-    publicUrl,
-    consoleUrl: at.url,
-    onWebhookChange: delivery.dispatcher.refresh,
-    mayNotWrite,
-    noteErasure: (erasure: Parameters<typeof listErasure>[1]) => listErasure(options, erasure),
+    consoleUrl,
   }
-  return startConsole(context, { ...at, trustProxy: options.trustProxy })
+}
+
+/** Starts the operators' console in this process, on a listener of its own. Rejects when its address is taken. */
+export function openConsole(needs: ConsoleNeeds, at: ConsoleOptions): Promise<RunningConsole> {
+  return startConsole(consoleParts(needs, at.url), at)
 }

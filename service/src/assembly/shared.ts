@@ -8,9 +8,15 @@ import { type Clock, clockOn, type Partner } from '../partners/partner.ts'
 import { listPartners } from '../partners/store.ts'
 import type { ServiceOptions } from './options.ts'
 
+/** The part of the options that every process of the service has, also one that serves only the console. */
+export type SharedOptions = Pick<
+  ServiceOptions,
+  'database' | 'deliveryDatabase' | 'keyring' | 'installation' | 'real' | 'log'
+>
+
 /** What several parts of the service use. It is opened before them and closed after them. */
-export type Shared = {
-  readonly options: ServiceOptions
+export type Shared<Options extends SharedOptions = ServiceOptions> = {
+  readonly options: Options
   readonly clock: Clock
   readonly mode: 'sandbox' | 'live'
   readonly directory: Directory
@@ -22,7 +28,7 @@ export type Shared = {
 }
 
 /** Learns how the tables are spread over the database's machines, and opens what several parts use. */
-export async function openShared(options: ServiceOptions): Promise<Shared> {
+export async function openShared<Options extends SharedOptions>(options: Options): Promise<Shared<Options>> {
   const { database, deliveryDatabase, keyring, real, log } = options
   const mode = options.installation.sandbox ? 'sandbox' : 'live'
   await Promise.all([learnLayout(database), learnLayout(deliveryDatabase)])

@@ -7,8 +7,8 @@ import { openReader, type Reader } from '../membership/commands/reader.ts'
 import { type NoteRefused, openRefusedCreates } from '../membership/commands/refused-creates.ts'
 import { openUserMemory, type UserMemory } from '../membership/commands/user-memory.ts'
 import { type AccountCommands, openAccountCommands } from '../membership/requests/account-command.ts'
-import type { Delivery } from './delivery.ts'
-import type { Shared } from './shared.ts'
+import type { Dispatcher } from '../webhooks/delivery/dispatcher.ts'
+import type { Shared, SharedOptions } from './shared.ts'
 
 /** How users are read and changed. */
 export type Users = {
@@ -26,8 +26,8 @@ export type Users = {
 
 /** Opens what reads and changes users. What it commits wakes the delivery of webhooks. */
 export function openUsers(
-  { options, clock, statistics }: Shared,
-  { dispatcher }: Delivery,
+  { options, clock, statistics }: Shared<SharedOptions>,
+  { dispatcher }: { dispatcher: Pick<Dispatcher, 'nudge'> },
   mayNotWrite: () => boolean,
 ): Users {
   const { database, real } = options

@@ -2,11 +2,10 @@ import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { type OwnedDatabase, ownEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { type Config, isPort } from '../config.ts'
-import { type ProviderSettings, readProviderSettings } from '../console/operators/provider-settings.ts'
+import { readProviderSettings } from '../console/operators/provider-settings.ts'
 import { checkConnection } from '../db/connection-check.ts'
-import { type Database, openDatabase } from '../db/database.ts'
+import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
 import { rewriteTable } from '../db/rewrite-table.ts'
-import { isLoopback } from '../http/failed-authentications.ts'
 import { type Installation, loadKeyringFor, markInstallation } from '../installation.ts'
 import { describeCause, type Log, openLog } from '../log.ts'
 import type { ErasureList } from '../membership/erasure-list/list.ts'
@@ -17,6 +16,7 @@ import type { Keyring } from '../vault/keyring.ts'
 import { serviceVersion } from '../version.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
 import { type Input, type Option, UsageError, valued } from './command.ts'
+import { checkConsole, isLoopbackName, openConsoleOf } from './console-of-service.ts'
 import { eraseListed, erasureListOf } from './erasures.ts'
 import { dataDirOf, reach, webhookRulesOf } from './workspace.ts'
 
@@ -29,16 +29,19 @@ export const servingOptions: Readonly<Record<string, Option>> = {
 /** The parts that exist once the service runs. */
 export type Running = {
   readonly service: Service
+  /** Where operators reach the console, if it is open. */
+  readonly consoleUrl: string | undefined
   readonly database: Database
   readonly deliveryDatabase: Database
   readonly webhookRules: AddressRules
   readonly keyring: Keyring
   readonly installation: Installation
+  readonly address: DatabaseAddress
   readonly dataDir: string
   readonly log: Log
 }
 
-type Prepared = Omit<Running, 'service'>
+type Prepared = Omit<Running, 'service' | 'consoleUrl'>
 
 /** Work beside the service: prepared before it listens, ended after it. */
 export type Beside = {
@@ -73,7 +76,7 @@ export async function runService(
   // Every way out except a kill passes here, and standard error accepts the text before the process is gone.
   process.on('exit', flush)
   if (wanted === 'live') checkBaseUrl(address, config, input.flag('insecure-http'))
-  checkConsole(address, config)
+  checkConsole(address.host, config)
   const signIn = config.consoleSignIn === undefined ? undefined : readProviderSettings(config.consoleSignIn)
   const ended = signalled(log, config)
   const dataDir = dataDirOf(input, config)
@@ -86,12 +89,16 @@ export async function runService(
     closers.unshift(() => prepared.deliveryDatabase.close())
     const erasures = await bringErasures(config, prepared)
     await beside.prepare?.(prepared)
-    const service = await listen(address, config, { prepared, owned, erasures, signIn })
+    const service = await listen(address, config, { prepared, owned, erasures })
     closers.unshift(() => service.close())
+    const gate = await openConsoleOf(service, { config, host: address.host, signIn, ...prepared })
+    if (gate) closers.unshift(gate.close)
     const { startMetricsListener } = await import('../system/metrics-listener.ts')
-    const endMetrics = await startMetricsListener(config.metrics, service)
+    const endMetrics = await startMetricsListener(config.metrics, {
+      metrics: async () => (await service.metrics()) + ((await gate?.metrics()) ?? ''),
+    })
     closers.unshift(endMetrics)
-    const besides = await beside.started?.({ ...prepared, service })
+    const besides = await beside.started?.({ ...prepared, service, consoleUrl: gate?.url })
     if (besides) closers.unshift(besides.close)
     // Printed last, because a reader of this line may stop the process right away.
     process.stdout.write(`listening on ${service.address}\n${besides?.greeting ?? ''}`)
@@ -148,7 +155,7 @@ async function prepare(
     if (context.quiet) await makeQuiet(database, Date.now())
     const deliveryDatabase = openDatabase(address, { max: deliveryConnections, onError })
     const webhookRules = webhookRulesOf(config, installation)
-    return { database, deliveryDatabase, webhookRules, keyring, installation, dataDir, log }
+    return { database, deliveryDatabase, webhookRules, keyring, installation, address, dataDir, log }
   } catch (error) {
     await database.close()
     throw error
@@ -175,27 +182,10 @@ type ListenAddress = { readonly host: string; readonly port: number }
  * when other machines could reach the service like that, unless the operator says that this is intended.
  */
 function checkBaseUrl({ host }: ListenAddress, config: Config, isInsecureMeant: boolean): void {
-  if (isSecure(config) || isInsecureMeant || host === 'localhost' || isLoopback(host)) return
+  if (isSecure(config) || isInsecureMeant || isLoopbackName(host)) return
   throw new OperatorError(
     'ENROLMENT_BASE_URL must be the https address by which people and partners reach the service, since its links and cookies come from it; --insecure-http starts without.',
   )
-}
-
-/**
- * Throws OperatorError when operators would send their sessions unencrypted, or the console could not know its own host
- * name.
- */
-function checkConsole({ host }: ListenAddress, { consolePort, consoleUrl }: Config): void {
-  if (consoleUrl?.startsWith('http:') && !isLoopbackName(new URL(consoleUrl).hostname))
-    throw new OperatorError('ENROLMENT_CONSOLE_BASE_URL must be https, as people sign in there.')
-  if (consolePort === undefined || consoleUrl !== undefined || isLoopbackName(host)) return
-  throw new OperatorError(
-    'ENROLMENT_CONSOLE_BASE_URL must be the https address by which operators reach the console, since it answers to no other name.',
-  )
-}
-
-function isLoopbackName(host: string): boolean {
-  return host === 'localhost' || isLoopback(host)
 }
 
 function isSecure({ baseUrl }: Config): boolean {
@@ -220,13 +210,9 @@ async function listen(
     prepared: Prepared
     owned: OwnedDatabase | undefined
     erasures: ErasureList | undefined
-    signIn: ProviderSettings | undefined
   },
 ): Promise<Service> {
-  const { prepared, owned, erasures, signIn } = context
-  // A person who tries the service out gets a console without asking; in production an operator must open it.
-  const consolePort =
-    config.consolePort ?? (prepared.installation.sandbox && isLoopbackName(host) ? 0 : undefined)
+  const { prepared, owned, erasures } = context
   // The largest part is loaded last, so that a refused start does not load it.
   const { startService } = await import('../service.ts')
   try {
@@ -245,9 +231,6 @@ async function listen(
       auditKeepMs: config.auditKeepMs,
       securityContact: config.securityContact,
       erasures,
-      ...(consolePort === undefined
-        ? {}
-        : { console: { host, port: consolePort, url: config.consoleUrl, signIn } }),
       log: prepared.log,
       logsRequests: config.logLevel === 'info',
       real: Date.now,

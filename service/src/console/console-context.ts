@@ -19,6 +19,14 @@ export type ConsoleContext = ConsoleParts & {
   readonly dueCounts: DueCounts
 }
 
+/** What the process that serves partners knows of itself. */
+export type ServingProcess = {
+  /** Its numbers, as Prometheus reads them. */
+  readonly metrics: string
+  readonly memoryBytes: number
+  readonly uptimeSeconds: number
+}
+
 /** What the console needs from the other parts of the service. */
 export type ConsoleParts = SignInContext & {
   readonly database: Database
@@ -28,8 +36,10 @@ export type ConsoleParts = SignInContext & {
   readonly clock: Clock
   readonly terms: (partner: Partner, person: () => Person | undefined) => Terms
   readonly log: Log
-  /** The numbers of this process, as Prometheus reads them. */
-  readonly metrics: () => Promise<string>
+  /** Asks the process that serves partners, which may be another one, about itself. */
+  readonly serving: () => Promise<ServingProcess>
+  /** Whether the console runs in a process of its own. */
+  readonly isApart: boolean
   /** Records refusals of callers who were not identified yet. */
   readonly trail: Pick<Trail, 'note' | 'noteRefusal'>
   /** The service's public address, from which links for users are made. */

@@ -11,15 +11,15 @@ const NAME = 'demo'
 type ConsoleOf = {
   readonly database: Database
   readonly keyring: Keyring
-  readonly service: { readonly consoleUrl: string | undefined }
+  readonly consoleUrl: string | undefined
 }
 
 /**
  * A fresh link that signs in at the console as the demo's administrator; `undefined` where there is no console, or where
  * somebody has disabled that operator.
  */
-export async function demoSignIn({ database, keyring, service }: ConsoleOf): Promise<string | undefined> {
-  if (service.consoleUrl === undefined) return undefined
+export async function demoSignIn({ database, keyring, consoleUrl }: ConsoleOf): Promise<string | undefined> {
+  if (consoleUrl === undefined) return undefined
   const fresh: Operator = {
     operatorId: uuidv7(Date.now()),
     name: NAME,
@@ -32,5 +32,5 @@ export async function demoSignIn({ database, keyring, service }: ConsoleOf): Pro
   const operator = await findOperator(database, NAME)
   if (!operator || operator.disabledAt !== undefined) return undefined
   const token = await mintLink({ database, keyring, mode: 'sandbox', real: Date.now }, operator)
-  return `${service.consoleUrl}/sign-in/${token}`
+  return `${consoleUrl}/sign-in/${token}`
 }

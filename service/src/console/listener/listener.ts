@@ -1,22 +1,12 @@
-import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { html } from '../../http/html.ts'
-import { openRequestCounts } from '../../http/request-counts.ts'
-import { defaultRequestLimits } from '../../http/request-limits.ts'
-import { createServer } from '../../http/server.ts'
 import { describeCause } from '../../log.ts'
-import { OperatorError } from '../../operator-error.ts'
-import { openDueCounts } from '../background/due-counts.ts'
-import { withFewStatements } from '../background/few-statements.ts'
-import { ConsoleCloses, openSlowWork } from '../background/slow-work.ts'
-import type { ConsoleContext, ConsoleParts } from '../console-context.ts'
+import { ConsoleCloses } from '../background/slow-work.ts'
 import { hasRole } from '../operators/operator.ts'
-import { openProvider } from '../operators/provider.ts'
 import { ownPath } from '../operators/provider-flow.ts'
-import type { ProviderSettings } from '../operators/provider-settings.ts'
 import { endSession } from '../operators/store.ts'
-import { type ConsoleFiles, readConsoleFiles } from '../page/console-files.ts'
+import type { ConsoleFiles } from '../page/console-files.ts'
 import { record } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../page/screen.ts'
 import { screens } from '../screens.ts'
@@ -29,78 +19,8 @@ import { mountPasskeySignIn } from './passkey-sign-in.ts'
 import { mountProviderSignIn } from './provider-sign-in.ts'
 import { mountSignIn } from './sign-in.ts'
 
-/** A running console. */
-export type RunningConsole = {
-  /** The address by which operators reach it, without a slash at the end. */
-  readonly url: string
-  close(): Promise<void>
-}
-
-/** Where the console listens, and how operators sign in. */
-export type ConsoleOptions = {
-  readonly host: string
-  readonly port: number
-  /** The address by which operators reach it; absent: the address on which it listens. */
-  readonly url: string | undefined
-  /** The proxies whose word about the caller's address is taken, as for partners' requests. */
-  readonly trustProxy?: readonly string[] | undefined
-  /** The identity provider; absent: only links and passkeys. */
-  readonly signIn?: ProviderSettings | undefined
-}
-
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
-/**
- * Starts the console on a listener of its own, so that no partner's request ever reaches it. Rejects when the port is
- * taken or the browser's files were not built.
- */
-export async function startConsole(
-  parts: ConsoleParts,
-  { host, port, signIn, trustProxy = [] }: ConsoleOptions,
-): Promise<RunningConsole> {
-  const slow = openSlowWork()
-  const database = withFewStatements(parts.database)
-  const context: ConsoleContext = {
-    ...parts,
-    database,
-    slow,
-    dueCounts: openDueCounts(database, { slow, log: parts.log }),
-  }
-  const files = await readConsoleFiles()
-  const address = { consoleUrl: context.consoleUrl, port }
-  const provider = signIn && openProvider(signIn, context.real)
-  const server: ConsoleServer = { context, address, files, provider }
-  let url = ''
-  const app = createServer({
-    baseUrl: () => context.consoleUrl ?? url,
-    basePath: '',
-    trustProxy,
-    log: (event, fields) => context.log(event === 'request' ? 'console_request' : event, fields),
-    real: context.real,
-    limits: defaultRequestLimits,
-    // Counts of its own: operators' requests do not count as partners' load.
-    counts: openRequestCounts(),
-  })
-  void app.register(async scope => mountConsole(scope, server))
-  try {
-    await app.listen({ host, port, backlog: 256 })
-  } catch (error) {
-    const { code = 'unknown error' } = error as { code?: string }
-    throw new OperatorError(
-      `The console cannot listen on ${host}:${port} (${code}): give another ENROLMENT_CONSOLE_PORT, or none.`,
-    )
-  }
-  const listening = app.server.address() as AddressInfo
-  address.port = listening.port
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
-  url = `http://${name}:${listening.port}`
-  const close = async () => {
-    await slow.close()
-    await app.close()
-  }
-  return { url: context.consoleUrl ?? url, close }
-}
 
 /** Mounts every address of the console behind its guards: those that need a session, and those of signing in. */
 export function mountConsole(app: FastifyInstance, server: ConsoleServer): void {

@@ -6,6 +6,7 @@ import { credentialsByPepper, partnersByRootKey, type UseOfKeys } from '../../pa
 import type { KeySet } from '../../vault/keyring.ts'
 import { serviceVersion } from '../../version.ts'
 import { giveWay } from '../background/give-way.ts'
+import type { ServingProcess } from '../console-context.ts'
 import { record } from '../page/record.ts'
 import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../page/screen.ts'
 import { facts, part, table, tag, when } from '../views/parts.ts'
@@ -26,10 +27,10 @@ async function show(visit: Visit): Promise<Answer> {
       'These figures are of all partners together, and you work for some of them.',
     )
   }
-  const { database, real, metrics } = visit.context
-  const [text, processes, erasures, installation, done, versions, schema, found, roots, peppers] =
+  const { database, real, serving } = visit.context
+  const [served, processes, erasures, installation, done, versions, schema, found, roots, peppers] =
     await Promise.all([
-      metrics(),
+      serving(),
       livingProcesses(database),
       unscrubbed(database),
       installedSince(database),
@@ -42,7 +43,7 @@ async function show(visit: Visit): Promise<Answer> {
       record(visit, { action: 'look at service', result: 'shown' }),
     ])
   await giveWay()
-  const figures = readFigures(text)
+  const figures = readFigures(served.metrics)
   const now = real()
   const [newest] = versions
   return {
@@ -52,7 +53,8 @@ ${visit.context.mayNotWrite() && installation?.quiet_since == null && html`<sect
 <div class="columns"><div>
 ${part('Lags', lagsOf(figures, { erasures, now }))}
 ${part('Processes', processesOf(processes))}
-${part('This process', thisProcess(figures))}
+${part('The process that serves partners', servingProcess(figures, served))}
+${visit.context.isApart && part('The console', ownProcess(visit))}
 </div><div>
 ${part('Database', databasePart(visit, found))}
 ${part('Keys', keysPart(visit, { roots, peppers, rotatedAt: done.get('keyring rotate'), since: installation?.created_at }))}
@@ -123,10 +125,10 @@ function processesOf(processes: Awaited<ReturnType<typeof livingProcesses>>): Sl
   })}<p class="hint">As the database knows them. A quiet copy is none of them.</p>`
 }
 
-function thisProcess(figures: Figures): Slot {
-  const { rss } = process.memoryUsage()
+/** The process to which this console belongs; of several on one database, the others are not seen. */
+function servingProcess(figures: Figures, { memoryBytes, uptimeSeconds }: ServingProcess): Slot {
   return html`${facts([
-    ['Runs for', `${Math.round(process.uptime() / 60)} min`],
+    ['Runs for', minutes(uptimeSeconds)],
     ['Requests in flight', figures('http_requests_in_flight')],
     ['Requests answered', figures('http_requests_total')],
     [
@@ -134,11 +136,29 @@ function thisProcess(figures: Figures): Slot {
       html`${figures('http_requests_shed_total')}${figures('http_requests_shed_total') > 0 && html` ${tag('since its start', 'wait')}`}`,
     ],
     ['Event loop delay', `${Math.round(figures('http_event_loop_delay_seconds') * 1000)} ms`],
-    ['Memory', `${Math.round(rss / 2 ** 20)} MiB`],
+    ['Memory', mebibytes(memoryBytes)],
     ['Users remembered', figures('memory_users')],
     ['Database connections', `${figures('database_pool_busy')} busy of ${figures('database_pool_size')}`],
     ['Waiting for one', figures('database_pool_waiting')],
-  ])}<p class="hint">Of the process that shows this page. All processes together: <code>/metrics</code> of each.</p>`
+  ])}<p class="hint">The one to which this console belongs. All processes together: <code>/metrics</code> of each.</p>`
+}
+
+/** The process of the console, where that is another one. */
+function ownProcess({ context }: Visit): Slot {
+  const { busy, most } = context.database.use()
+  return html`${facts([
+    ['Runs for', minutes(process.uptime())],
+    ['Memory', mebibytes(process.memoryUsage.rss())],
+    ['Database connections', `${busy} busy of ${most}`],
+  ])}<p class="hint">A process of its own, which began when somebody opened the console.</p>`
+}
+
+function minutes(seconds: number): string {
+  return `${Math.round(seconds / 60)} min`
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.round(bytes / 2 ** 20)} MiB`
 }
 
 function databasePart({ context }: Visit, found: Awaited<ReturnType<typeof databaseFacts>>): Slot {

@@ -1,0 +1,138 @@
+import { fork } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { describeCause, type Log } from '../log.ts'
+import { aboutThisProcess, type Service } from '../service.ts'
+import {
+  type ConsoleReport,
+  type ConsoleSettings,
+  openQuestions,
+  type ToConsole,
+  type ToService,
+} from './console-messages.ts'
+
+/** A console's process, from the service's side. */
+export type ConsoleChild = {
+  /** Hands a connection over, now or once the process takes them. */
+  take(socket: Socket): void
+  /** Tells it whether writes are refused. */
+  tellWrites(refused: boolean): void
+  /** What it says of itself; `undefined` when it does not say so within a second. */
+  report(): Promise<ConsoleReport | undefined>
+  /** Lets it answer what it accepted, and waits for its end, which is forced after a while. */
+  stop(): Promise<void>
+}
+
+// The same from the source and from what is built of it.
+const program = fileURLToPath(new URL('../../dist/console-main.js', import.meta.url))
+const REPORT_MS = 1000
+/** As the service itself is ended 14 s after a signal, the console leaves it enough of that. */
+const STOP_MS = 5000
+
+/** Starts the process. `onEnd` is called once, with the code or the signal that ended it. */
+export function startConsoleChild(context: {
+  readonly settings: ConsoleSettings
+  readonly service: Service
+  readonly log: Log
+  /** Answers a browser whose connection the process can no longer take. */
+  readonly refuse: (socket: Socket) => void
+  readonly onEnd: (how: { readonly code: number | null; readonly signal: string | null }) => void
+}): ConsoleChild {
+  const { settings, service, log, refuse } = context
+  // What is secret in the environment travels over the channel with the other settings.
+  const { DATABASE_URL: _url, ENROLMENT_ROOT_KEY: _key, ...env } = process.env
+  const child = fork(program, [], { env, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const questions = openQuestions()
+  const early: Socket[] = []
+  const onTheWay = new Set<Socket>()
+  const begunAt = performance.now()
+  let isReady = false
+  let hasEnded = false
+  let onEnded = () => {}
+  const ended = new Promise<void>(resolve => {
+    onEnded = resolve
+  })
+  const end = (code: number | null, signal: string | null) => {
+    if (hasEnded) return
+    hasEnded = true
+    questions.end()
+    for (const socket of early.splice(0)) refuse(socket)
+    // Node drops what it had not sent yet without a word.
+    for (const socket of onTheWay) socket.destroy()
+    onEnded()
+    context.onEnd({ code, signal })
+  }
+  // A message to a process that is ending is lost, as its end is told anyway. One that was never started has no channel.
+  const send = (message: ToConsole) => {
+    if (child.connected) child.send(message, ignore)
+  }
+  const hand = (socket: Socket) => {
+    const message: ToConsole = { kind: 'connection' }
+    if (!child.connected) {
+      refuse(socket)
+      return
+    }
+    onTheWay.add(socket)
+    child.send(message, socket, error => {
+      onTheWay.delete(socket)
+      if (error) socket.destroy()
+    })
+  }
+  const answer = (id: number, value: Promise<unknown>) =>
+    value.then(
+      found => send({ kind: 'answer', id, value: found }),
+      () => send({ kind: 'answer', id, failed: true }),
+    )
+  child.on('message', (message: ToService) => {
+    if (message.kind === 'log') log(message.event, message.fields)
+    else if (message.kind === 'deliver') deliver(service, message.partnerIds)
+    else if (message.kind === 'forget') service.forget(message.partnerId)
+    else if (message.kind === 'about') answer(message.id, service.metrics().then(aboutThisProcess))
+    else if (message.kind === 'list erasure') answer(message.id, service.listErasure(message.erasure))
+    else if (message.kind === 'answer') questions.answered(message)
+    else if (message.kind === 'ready') {
+      isReady = true
+      log('console_started', { ms: Math.round(performance.now() - begunAt) })
+      for (const socket of early.splice(0)) hand(socket)
+    }
+  })
+  child.once('exit', (code, signal) => {
+    // What it said last, such as why it ends, may still be on its way.
+    if (child.connected) child.once('disconnect', () => end(code, signal))
+    else end(code, signal)
+  })
+  child.on('error', error => {
+    log('console_failed', describeCause(error))
+    // One that could not be started has no end that it could tell.
+    if (child.pid === undefined) end(null, null)
+  })
+  send({ kind: 'start', settings })
+  return {
+    take(socket) {
+      if (hasEnded) refuse(socket)
+      else if (isReady) hand(socket)
+      else early.push(socket)
+    },
+    tellWrites: refused => send({ kind: 'writes', refused }),
+    report: () =>
+      Promise.race([
+        questions.ask<ConsoleReport>(id => send({ kind: 'report', id })).catch(() => undefined),
+        sleep(REPORT_MS, undefined, { ref: false }),
+      ]),
+    async stop() {
+      if (hasEnded) return
+      send({ kind: 'stop' })
+      const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      await ended
+      clearTimeout(force)
+    },
+  }
+}
+
+function deliver({ dispatcher }: Service, partnerIds: readonly string[] | undefined): void {
+  if (partnerIds) dispatcher.nudge(new Set(partnerIds))
+  else dispatcher.refresh()
+}
+
+function ignore() {}

@@ -1,0 +1,60 @@
+/** The process of the console: a child of the service, which tells it everything and ends it (`assembly/console-child.ts`). */
+import type { Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { openQuestions, type ToConsole, type ToService } from './assembly/console-messages.ts'
+import { type ConsoleService, openConsoleService } from './assembly/console-service.ts'
+import { describeCause, type Log, levelOf, logLevels } from './log.ts'
+
+// On a machine with much memory V8 lets the heap grow to four times what was alive before it collects; 1.6 times is enough.
+setFlagsFromString('--heap-growing-percent=60')
+
+const questions = openQuestions()
+let written = logLevels.length
+let refused = false
+let opened: ConsoleService | undefined
+
+const tell = (message: ToService, sent: () => void = ignore) => {
+  if (process.connected) process.send?.(message, undefined, undefined, sent)
+  else sent()
+}
+// All lines go through the service, so that two processes never write into each other's lines.
+const log: Log = (event, fields = {}) => {
+  if (logLevels.indexOf(levelOf(event)) < written) tell({ kind: 'log', event, fields })
+}
+
+/** Says why it cannot go on, and ends once that was said. */
+function fail(error: unknown): void {
+  tell({ kind: 'log', event: 'console_failed', fields: describeCause(error) }, () => process.exit(1))
+}
+
+async function listen(message: ToConsole, socket: Socket | undefined): Promise<void> {
+  if (message.kind === 'start') {
+    const { settings } = message
+    refused = settings.mayNotWrite
+    written = logLevels.indexOf(settings.logLevel) + 1
+    opened = await openConsoleService({ settings, tell, questions, mayNotWrite: () => refused, log })
+    tell({ kind: 'ready' })
+  } else if (message.kind === 'connection') {
+    // There is none where the browser has left meanwhile.
+    if (socket) opened?.take(socket)
+  } else if (message.kind === 'writes') refused = message.refused
+  else if (message.kind === 'report') {
+    const { user, system } = process.cpuUsage()
+    const value = { memoryBytes: process.memoryUsage.rss(), cpuSeconds: (user + system) / 1e6 }
+    tell({ kind: 'answer', id: message.id, value })
+  } else if (message.kind === 'stop') {
+    await opened?.close()
+    tell({ kind: 'closed' }, () => process.exit(0))
+  } else questions.answered(message)
+}
+
+process.on('message', (message: ToConsole, socket: Socket | undefined) => {
+  listen(message, socket).catch(fail)
+})
+// The service is gone, even if it was killed: nothing of it stays behind.
+process.on('disconnect', () => process.exit(0))
+process.on('uncaughtException', fail)
+// A terminal and systemd send these to every process of the service at once; the service then ends this one in its order.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, ignore)
+
+function ignore() {}

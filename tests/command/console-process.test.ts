@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import pg from 'pg'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../free-port.ts'
+import { ada, demoCatalogueFile } from '../rig.ts'
+import { urlOf } from './database-url.ts'
+import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
+import { runJson, type ServiceProcess, startProcess } from './process.ts'
+
+// `enrolment serve` with a console, which runs in a process of its own: a child of the service.
+let place: Workplace
+let service: ServiceProcess
+let consoleUrl: string
+let databaseUrl: string
+let metricsPort: number
+const rootKey = randomBytes(32).toString('base64')
+
+beforeEach(async () => {
+  const made = await newWorkplace()
+  onTestFinished(made.remove)
+  metricsPort = await freePort()
+  const port = await freePort()
+  consoleUrl = `http://127.0.0.1:${port}`
+  databaseUrl = urlOf(made.address)
+  const env = {
+    ...made.place.env,
+    ENROLMENT_ROOT_KEY: rootKey,
+    ENROLMENT_CONSOLE_PORT: String(port),
+    ENROLMENT_METRICS_PORT: String(metricsPort),
+  }
+  place = { ...made.place, env }
+  service = await startProcess(['serve', '--port', '0'], place)
+})
+
+/** The processes that the service has started, as Linux lists them. */
+function children(): readonly number[] {
+  const text = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8')
+  return text.split(' ').filter(Boolean).map(Number)
+}
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+/** The status of the console, by a connection of its own; 401 asks an anonymous caller to sign in. */
+async function statusOf(url: string): Promise<number> {
+  const answer = await fetch(url, { headers: { connection: 'close' } })
+  await answer.text()
+  return answer.status
+}
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+}
+/** Opens the console, and gives the process that it runs in. */
+async function openConsole(): Promise<number> {
+  expect(await statusOf(consoleUrl)).toBe(401)
+  const [pid = 0, ...others] = children()
+  expect(others).toEqual([])
+  return pid
+}
+
+test('the console begins in a process of its own with its first use, which holds no secret where others could read it', async () => {
+  expect(children()).toEqual([])
+  expect(await metric('console_process_up')).toBe(0)
+  const pid = await openConsole()
+  expect(await metric('console_process_up')).toBe(1)
+  expect(await metric('console_process_resident_memory_bytes')).toBeGreaterThan(2 ** 20)
+  expect(await metric('console_process_cpu_seconds')).toBeGreaterThan(0)
+  const secrets = [rootKey, databaseUrl]
+  const readable = ['cmdline', 'environ'].map(name => readFileSync(`/proc/${pid}/${name}`, 'utf8')).join()
+  expect(secrets.filter(secret => readable.includes(secret))).toEqual([])
+  // Each line is read as JSON, and so is whole.
+  await expect.poll(() => service.log().map(({ event }) => event)).toContain('console_request')
+  expect(service.log().map(({ event }) => event)).toContain('console_started')
+  expect(await service.stop()).toBe(0)
+  expect(isAlive(pid)).toBe(false)
+  expect(service.log().at(-1)?.event).toBe('stopped')
+})
+
+test('a console that is killed harms no request of a partner, is told in the log, and is back with its next use', async () => {
+  const pid = await openConsole()
+  process.kill(pid, 'SIGKILL')
+  await expect.poll(() => service.log().filter(({ event }) => event === 'console_ended')).toHaveLength(1)
+  expect(service.log().find(({ event }) => event === 'console_ended')).toMatchObject({
+    level: 'error',
+    signal: 'SIGKILL',
+  })
+  expect((await fetch(`${service.address}/readyz`)).status).toBe(200)
+  expect(await metric('console_process_ends_total')).toBe(1)
+  expect(await metric('console_process_up')).toBe(0)
+  await expect.poll(() => statusOf(consoleUrl), { timeout: 60_000 }).toBe(401)
+  expect(children()).not.toContain(pid)
+  expect(children()).toHaveLength(1)
+})
+
+test('signals that a terminal sends to all processes end the console only in the order of the service', async () => {
+  const pid = await openConsole()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(pid, signal)
+  expect(await openConsole()).toBe(pid)
+  process.kill(pid, 'SIGINT')
+  expect(await service.stop('SIGINT')).toBe(0)
+  expect(isAlive(pid)).toBe(false)
+})
+
+test('a service that is killed leaves no console behind, and its port is free', async () => {
+  const pid = await openConsole()
+  await service.stop('SIGKILL')
+  await expect.poll(() => isAlive(pid), { timeout: 60_000 }).toBe(false)
+  const next = createServer()
+  const { port } = new URL(consoleUrl)
+  await new Promise<void>((resolve, reject) =>
+    next.once('error', reject).listen(Number(port), '127.0.0.1', resolve),
+  )
+  await new Promise<void>(resolve => next.close(() => resolve()))
+})
+
+// Repeated with a new service when this machine was too slow to release the locks in time.
+const inTime = { retry: { count: 9, condition: /^Held for too long/ } }
+
+test('SIGTERM lets what was accepted be answered, by both processes', inTime, async () => {
+  await runJson(['catalogue', 'publish', demoCatalogueFile], place)
+  const created = await runJson<Created>(['partner', 'create', '--name', 'Stopped'], place)
+  const client = clientOf(service, created)
+  await client.prefillUser({ userid: 'locked', ...ada })
+  const pid = await openConsole()
+  const { path } = await runJson<{ path: string }>(['operator', 'add', 'Grace', '--role', 'admin'], place)
+  const holder = new pg.Client(databaseUrl)
+  // If this test fails half-way, the database is dropped together with its connection.
+  holder.on('error', () => {})
+  await holder.connect()
+  await holder.query('begin')
+  await holder.query("select 1 from users where userid = 'locked' for update")
+  await holder.query('select 1 from operators for update')
+  await holder.query('lock table operator_sessions in share mode')
+  const heldAt = performance.now()
+  const prefill = client
+    .prefillUser({ userid: 'locked', ...ada })
+    .catch((error: { code: string }) => error.code)
+  const signIn = fetch(consoleUrl + path, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: consoleUrl, 'content-type': 'application/x-www-form-urlencoded' },
+  })
+  await expect.poll(() => waiting(holder), { interval: 20 }).toBeGreaterThanOrEqual(2)
+  const ended = service.stop('SIGTERM')
+  await expect
+    .poll(() => service.log().some(({ event }) => event === 'stopping'), { interval: 20 })
+    .toBe(true)
+  await holder.query('commit')
+  const heldMs = performance.now() - heldAt
+  await holder.end()
+  const answers = [await prefill, (await signIn).status]
+  // A statement that waits for its lock is given up after two seconds.
+  if (heldMs > 1500 && (answers[0] !== 'prefill saved' || answers[1] !== 303))
+    throw new Error('Held for too long, as this machine is slow')
+  expect(answers).toEqual(['prefill saved', 303])
+  expect(await ended).toBe(0)
+  expect(isAlive(pid)).toBe(false)
+})
+
+async function waiting(holder: pg.Client): Promise<number> {
+  const { rows } = await holder.query<{ count: number }>(
+    `select count(*)::integer as count from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock'`,
+  )
+  return rows[0]?.count ?? 0
+}
