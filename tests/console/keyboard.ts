@@ -31,15 +31,17 @@ export type Keyboard = {
 export function openKeyboard(page: Page): Keyboard {
   const press = (key: string) => page.keyboard.press(key)
   const main = page.locator('main')
-  const isFocused = (target: Locator) => target.evaluate(element => element === document.activeElement)
   const arriving = async (act: () => Promise<void>): Promise<void> => {
     await Promise.all([page.waitForEvent('domcontentloaded'), act()])
   }
   const tabTo = async (target: Locator): Promise<void> => {
     await target.waitFor()
-    for (let presses = 0; presses < MOST_TABS; presses += 1) {
-      if (await isFocused(target)) return
-      await press('Tab')
+    for (let presses = 0; presses < MOST_TABS; ) {
+      const left = await target.evaluate(tabsUntil)
+      if (left === 0) return
+      // One after the other in the browser, but without a question after each of them.
+      await Promise.all(Array.from({ length: left }, () => press('Tab')))
+      presses += left
     }
     throw new Error(`Tab does not lead to ${String(target)} of ${page.url()}`)
   }
@@ -98,4 +100,23 @@ export function openKeyboard(page: Page): Keyboard {
       await press('Enter')
     },
   }
+}
+
+/**
+ * How often Tab may be pressed without passing an element: at least once until it has the focus, and then 0. Where it counts too
+ * few stops, it is asked again; the focus alone tells that the element is reached.
+ */
+function tabsUntil(element: Element): number {
+  const active = document.activeElement
+  if (element === active) return 0
+  const stops: Element[] = []
+  for (const one of document.querySelectorAll('a[href], button, input, select, textarea, summary')) {
+    // Of radio buttons of one name, Tab stops at one alone.
+    const isRadio =
+      one instanceof HTMLInputElement && one.type === 'radio' && one !== element && one !== active
+    if (!isRadio && one.checkVisibility() && !one.matches(':disabled, [tabindex="-1"]')) stops.push(one)
+  }
+  // Where nothing has the focus, Tab may begin in the middle of the page, as at the fragment of its address.
+  const from = active ? stops.indexOf(active) : -1
+  return from < 0 ? 1 : Math.max(1, stops.indexOf(element) - from)
 }

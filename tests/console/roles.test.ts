@@ -1,162 +1,26 @@
 /// <reference lib="dom" />
 import { readFile } from 'node:fs/promises'
-import type { Page, Request } from 'playwright-core'
 import { expect } from 'vitest'
-import { acts } from '../../service/src/console/acts/all.ts'
-import { ROLES, type Role } from '../../service/src/console/operators/operator.ts'
-import { screens } from '../../service/src/console/screens.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ciTest, isLong, wholeRunTest } from '../long.ts'
-import { axe, violationsOf } from '../page/axe.ts'
+import { wholeRunTest } from '../long.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
-import { ada, demoCatalogue } from '../rig.ts'
+import { ada } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
-import { type Keyboard, openKeyboard } from './keyboard.ts'
-import { consoleOf, newOperator } from './operator-browser.ts'
-import { CANARIES, signInPage, startPopulatedConsole } from './populated.ts'
+import { consoleOf } from './operator-browser.ts'
+import { CANARIES, startPopulatedConsole } from './populated.ts'
+import { canariesIn, openWalks, pathsOf, patternOf, routesOf } from './walks.ts'
 
-const looks = [
-  ['light', 768],
-  ['dark', 1280],
-  ['light', 1280],
-  ['dark', 768],
-] as const
-
-describeInBrowser('each role in a browser, by keyboard alone', () => {
+describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
   const populated = forAllTests(startPopulatedConsole)
   const browser = forAllTests(launchBrowser)
-
-  /** How often each address was opened or sent to in these walks, less the refusals. */
-  const walked = new Map<string, number>()
-  const count = (request: Request, by: 1 | -1) => {
-    if (!request.isNavigationRequest()) return
-    const address = `${request.method()} ${new URL(request.url()).pathname}`
-    walked.set(address, (walked.get(address) ?? 0) + by)
-  }
-  function countWalk(page: Page) {
-    page.on('request', request => count(request, 1))
-    page.on('response', response => response.status() >= 400 && count(response.request(), -1))
-  }
-
-  /** Signs in, and keeps the text of every answer that the browser gets. */
-  async function enter(role: Role, partners?: readonly string[]) {
-    const { service } = populated
-    const signedIn = await signInPage({ browser, service }, role, {
-      bypassCSP: true,
-      ...(partners ? { partners } : {}),
-    })
-    const { page } = signedIn
-    countWalk(page)
-    await page.addInitScript(axe)
-    await page.reload()
-    const answers: Promise<string>[] = []
-    page.on('response', response => answers.push(response.text().catch(() => '')))
-    const texts = async () => [...(await Promise.all(answers)), await page.content()]
-    return { ...signedIn, keyboard: openKeyboard(page), texts }
-  }
-
-  let turn = 0
-  /** Axe on the page as it is, and whether all of it fits: in the next of the four looks, or in each of them by night. */
-  async function looksRight(page: Page) {
-    turn += 1
-    const one = looks[turn % looks.length] ?? looks[0]
-    for (const [colorScheme, width] of isLong ? looks : [one]) {
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize({ width, height: 900 })
-      const found = await page.evaluate(violationsOf)
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-      expect([page.url(), width, colorScheme, found, overflow <= 0]).toEqual([
-        page.url(),
-        width,
-        colorScheme,
-        [],
-        true,
-      ])
-    }
-  }
-
-  /** Opens all that links lead to, from the first page on, of which these are refused; gives the addresses. */
-  async function followLinks(page: Page, refused: readonly string[] = []): Promise<readonly string[]> {
-    const base = consoleOf(populated.service)
-    const waiting = ['/']
-    // A list has as many addresses as it can be sorted and filtered; one of each kind is enough.
-    const kinds = new Set(waiting)
-    const opened: string[] = []
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const answer = await page.goto(base + next)
-      expect([next, answer?.status()]).toEqual([next, refused.includes(next) ? 403 : 200])
-      opened.push(next)
-      const links = await page
-        .locator('a[href]')
-        .evaluateAll(all => all.map(one => (one as HTMLAnchorElement).href))
-      for (const link of links) {
-        const { origin, pathname, searchParams, search } = new URL(link)
-        const kind = `${pathname} ${[...searchParams.keys()].join(' ')}`
-        if (origin !== base || kinds.has(kind) || /\.csv$|certificate$/.test(pathname)) continue
-        kinds.add(kind)
-        waiting.push(pathname + search)
-      }
-    }
-    return opened
-  }
-
-  function patternOf(path: string): RegExp {
-    return new RegExp(`^${path.replace(/:\w+/g, '[^/?]+')}(\\?|$)`)
-  }
-  /** The screens that a role may open, and those that it may not, by their paths. */
-  function pathsOf(role: Role) {
-    const shown = screens.filter(({ method, path }) => method === 'GET' && !path.endsWith('.csv'))
-    const may = (least: Role) => ROLES.indexOf(role) >= ROLES.indexOf(least)
-    return {
-      open: shown.filter(one => may(one.role)).map(({ path }) => path),
-      closed: screens.filter(one => one.method === 'GET' && !may(one.role)).map(({ path }) => path),
-    }
-  }
-  function addressOf(path: string): string {
-    const { serviceid, webhookid, partner } = populated
-    const values: Readonly<Record<string, string>> = {
-      serviceid,
-      endpointid: webhookid,
-      partnerid: partner.partnerId,
-      act: 'cancel',
-      version: '1',
-      eventid: serviceid,
-      requestid: serviceid,
-    }
-    const query = /audit|due/.test(path) ? `?partner=${partner.partnerId}` : ''
-    return path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? '') + query
-  }
-  function canariesIn(texts: readonly string[]) {
-    return CANARIES.filter(canary => texts.some(text => text.includes(canary)))
-  }
-  /** What an operator did, without what it looked at. */
-  async function actsOf(operatorId: string) {
-    const deeds = await deedsOf(populated.service, { operatorId })
-    return deeds
-      .filter(({ action }) => !/^look|^find$|^sign/.test(action))
-      .map(({ action, result, because }) => `${action} ${result}${because ? ' because' : ''}`)
-  }
-
-  async function findUser({ page }: Keyboard, what: string) {
-    await page.keyboard.press('/')
-    await page.keyboard.type(what)
-    await Promise.all([page.waitForURL('**/users/*'), page.keyboard.press('Enter')])
-  }
-  /** Goes through an act: choose, see what it would do, say why, do it. */
-  async function act(keyboard: Keyboard, title: string, fill: () => Promise<void>, button: string) {
-    const { page } = keyboard
-    await keyboard.follow(keyboard.link(title))
-    await looksRight(page)
-    await fill()
-    await keyboard.send('See what it would do')
-    await page.getByRole('heading', { name: 'What would happen' }).waitFor()
-    await looksRight(page)
-    await keyboard.send(button, `reason-canary ${title}`)
-  }
+  const { enter, looksRight, followLinks, addressOf, findUser, act, actsOf, missedOf } = openWalks(
+    populated,
+    browser,
+  )
   const nothing = async () => {}
 
   // isolation.test.ts shows the same of each address without a browser, and sign-in-passkey.test.ts has one passkey, in `npm test`.
-  ciTest('a viewer opens all that it may, sees nobody anywhere, and is refused the rest', async () => {
+  wholeRunTest('a viewer opens all that it may, sees nobody anywhere, and is refused the rest', async () => {
     const { keyboard, page, operatorId, texts, context } = await enter('viewer')
     for (const [key, path] of Object.entries({
       d: '/due',
@@ -184,7 +48,7 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
     )
     expect(missed).toEqual([])
     for (const path of closed) {
-      const answer = await page.goto(consoleOf(populated.service) + addressOf(path))
+      const answer = await page.goto(addressOf(path))
       expect([path, answer?.status()]).toEqual([path, 403])
       expect(await page.textContent('main')).toMatch(
         /This needs the role (support|admin), and yours is viewer\./,
@@ -354,7 +218,7 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
       await save('benefits-of-version-2', 1)
 
       for (const path of pathsOf('support').closed) {
-        const answer = await page.goto(consoleOf(populated.service) + addressOf(path))
+        const answer = await page.goto(addressOf(path))
         expect([path, answer?.status()]).toEqual([path, 403])
       }
       // What a viewer is looked through for is there to be seen.
@@ -392,187 +256,25 @@ describeInBrowser('each role in a browser, by keyboard alone', () => {
     },
   )
 
-  wholeRunTest('an admin does all that it may to webhooks, partners and the catalogue', async () => {
-    const { keyboard, page, operatorId, context } = await enter('admin')
-    const opened = await followLinks(page)
-    expect(pathsOf('admin').closed).toEqual([])
-    expect(opened).toEqual(expect.arrayContaining(['/requests', '/service', '/passkeys']))
-    const toEndpoint = async () => {
-      await keyboard.go('w')
-      await keyboard.follow(keyboard.link(new URL(populated.receiver.url).host))
-    }
-    const why = 'ticket 12'
-    await toEndpoint()
-    await keyboard.send('Pause', why)
-    await keyboard.send('Enable', why)
-    const today = new Date(populated.service.now())
-    const day = today
-      .toLocaleDateString('en-US', {
-        timeZone: 'America/New_York',
-        day: '2-digit',
-        month: '2-digit',
-        year: 'numeric',
-      })
-      .replaceAll('/', '')
-    await keyboard.type('From', day)
-    await keyboard.type('Until, included', day)
-    await keyboard.send('Count')
-    await looksRight(page)
-    await page.locator('#why-replay').waitFor()
-    await keyboard.send('Send them again', why)
-    await page.getByText('events are sent again').waitFor()
+  wholeRunTest(
+    'who works for another partner finds nothing of this one at any of its addresses',
+    async () => {
+      const { page, texts, context } = await enter('admin', [populated.otherPartner.partnerId])
+      // Of the service as a whole, who works for one partner sees nothing.
+      const opened = await followLinks(page, ['/service'])
+      expect(opened.length).toBeGreaterThan(5)
+      for (const path of pathsOf('admin').open.filter(path => /:|audit|due/.test(path))) {
+        if (path.startsWith('/catalogue')) continue
+        const answer = await page.goto(addressOf(path))
+        expect([path, answer?.status()]).toEqual([path, 404])
+      }
+      expect(canariesIn(await texts())).toEqual([])
+      expect((await texts()).some(text => text.includes('Harbor Rides'))).toBe(false)
+      await context.close()
+    },
+  )
 
-    const toPartner = async (name: string) => {
-      await keyboard.go('p')
-      await keyboard.follow(keyboard.link(name))
-    }
-    await toPartner('Corner Bank')
-    await keyboard.follow(keyboard.link('Change settings, help and look'))
-    await keyboard.type('Help by phone', '+1 305 555 0100')
-    await keyboard.send('Save the settings', why)
-    expect(await page.textContent('main')).toContain('305 555 0100')
-    await keyboard.unfold('Make another secret or key')
-    await keyboard.choose('Which', 'API key')
-    await keyboard.send('Make it', 'leaked')
-    await looksRight(page)
-    expect(await page.textContent('.secret')).toContain('enr_ak_sandbox_')
-    await toPartner('Corner Bank')
-    await keyboard.unfold('Revoke')
-    await keyboard.send('Revoke at once', why)
-    await keyboard.send('Stop it now', why)
-    await looksRight(page)
-    expect(await page.textContent('main')).toContain('ticket 12')
-    await keyboard.send('Enable', why)
-
-    // Erased by the walk before.
-    await page.goto(`${consoleOf(populated.service)}/users/${populated.waitingid}`)
-    await keyboard.follow(keyboard.link('Read them'))
-    await looksRight(page)
-    await keyboard.send('Show', why)
-    await looksRight(page)
-    expect(await page.textContent('main')).toContain('Dates of cover')
-
-    await keyboard.go('c')
-    const [chooser] = await Promise.all([
-      page.waitForEvent('filechooser'),
-      keyboard.tabTo(page.getByLabel('Catalogue', { exact: true })).then(() => page.keyboard.press('Enter')),
-    ])
-    const buffer = Buffer.from(demoCatalogue.replace('slots: 2', 'slots: 1'))
-    await chooser.setFiles({ name: 'next.yaml', mimeType: 'application/yaml', buffer })
-    await keyboard.send('Check it')
-    const draft = await keyboard.download(keyboard.button('CSV'))
-    expect(draft.suggestedFilename()).toBe('catalogue-draft-after-2.csv')
-    await keyboard.send('Look again')
-    await looksRight(page)
-    await keyboard.send('Ask a second person', why)
-    await looksRight(page)
-    const asked = page.url()
-    const second = await enter('admin')
-    await second.page.goto(asked)
-    await looksRight(second.page)
-    await second.keyboard.send('Confirm and do it', 'reason-canary looked at it')
-    expect(new URL(second.page.url()).pathname).toBe('/catalogue/versions/3')
-    expect(await actsOf(operatorId)).toEqual([
-      ...['pause webhook', 'enable webhook', 'replay', 'change partner', 'make api_key'].map(
-        name => `${name} done because`,
-      ),
-      ...['revoke credential', 'disable partner', 'enable partner'].map(name => `${name} done because`),
-      'check catalogue done',
-      'export catalogue done',
-      'ask for publish asked because',
-      'publish on request done because',
-    ])
-    expect(await actsOf(second.operatorId)).toEqual(['confirm publish done because'])
-    await second.context.close()
-    await context.close()
-  })
-
-  ciTest('who works for another partner finds nothing of this one at any of its addresses', async () => {
-    const { page, texts, context } = await enter('admin', [populated.otherPartner.partnerId])
-    // Of the service as a whole, who works for one partner sees nothing.
-    const opened = await followLinks(page, ['/service'])
-    expect(opened.length).toBeGreaterThan(5)
-    for (const path of pathsOf('admin').open.filter(path => /:|audit|due/.test(path))) {
-      if (path.startsWith('/catalogue')) continue
-      const answer = await page.goto(consoleOf(populated.service) + addressOf(path))
-      expect([path, answer?.status()]).toEqual([path, 404])
-    }
-    expect(canariesIn(await texts())).toEqual([])
-    expect((await texts()).some(text => text.includes('Harbor Rides'))).toBe(false)
-    await context.close()
-  })
-
-  ciTest.each(ROLES)('as %s a passkey is added, signs in without a link, and is removed', async role => {
-    // Browsers create passkeys only for host names.
-    const base = consoleOf(populated.service).replace('127.0.0.1', 'localhost')
-    const context = await browser.newContext({ bypassCSP: true, reducedMotion: 'reduce' })
-    const page = await context.newPage()
-    await page.addInitScript(axe)
-    countWalk(page)
-    const devtools = await context.newCDPSession(page)
-    await devtools.send('WebAuthn.enable')
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    })
-    const keyboard = openKeyboard(page)
-    const { path, operatorId, name } = await newOperator(populated.service, role)
-    await page.goto(base + path)
-    await keyboard.send('Sign in')
-    const toPasskeys = () => keyboard.follow(page.getByRole('link', { name }))
-    const signOut = async () => {
-      await keyboard.follow(page.getByRole('button', { name: 'Sign out' }))
-      await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
-      // Times are in milliseconds, and this clock hardly moves.
-      populated.service.advance(1000)
-    }
-    await toPasskeys()
-    await keyboard.send('Add a passkey')
-    await looksRight(page)
-    await signOut()
-    await keyboard.follow(keyboard.link('Sign in with a passkey'))
-    await looksRight(page)
-    await keyboard.send('Use a passkey')
-    expect([new URL(page.url()).pathname, await page.textContent('.who .hint')]).toEqual(['/', role])
-    await toPasskeys()
-    await keyboard.send(/^Remove/)
-    expect(await page.textContent('main')).toContain('You have none yet.')
-    await signOut()
-    const deeds = await deedsOf(populated.service, { operatorId })
-    expect(deeds.map(({ action, result }) => `${action} ${result}`)).toEqual(
-      ['sign in', 'add passkey', 'sign out', 'sign in by passkey', 'remove passkey', 'sign out'].map(
-        action => `${action} done`,
-      ),
-    )
-    await context.close()
-  })
-
-  wholeRunTest('each address of the console and each act was opened or sent in these walks', () => {
-    const routes = screens.flatMap(({ method, path }) =>
-      path.endsWith('/:act')
-        ? acts.map(one => `${method} ${path.replace(':act', one.name)}`)
-        : [`${method} ${path}`],
-    )
-    // Signing in at an identity provider has walks of its own, in sign-in-passkey.test.ts and https-proxy.test.ts.
-    const signing = ['GET', 'POST'].flatMap(method => [
-      `${method} /sign-in/:token`,
-      `${method} /sign-in/passkey`,
-    ])
-    const missed = [...routes, ...signing, 'POST /sign-out'].filter(route => {
-      const [method = '', path = ''] = route.split(' ')
-      return ![...walked].some(
-        ([address, times]) =>
-          times > 0 &&
-          address.startsWith(`${method} `) &&
-          patternOf(path).test(address.slice(method.length + 1)),
-      )
-    })
-    expect(missed).toEqual([])
+  wholeRunTest('each of their addresses and acts was opened or sent in these walks', () => {
+    expect(missedOf(routesOf('others'))).toEqual([])
   })
 })

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import type { Role } from '../../service/src/console/operators/operator.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ciTest, npmTestOr } from '../long.ts'
+import { everydayOr, wholeRunTest } from '../long.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { ada, startTestService } from '../rig.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
@@ -110,7 +110,7 @@ describeInBrowser('the nine questions of support', () => {
     await page.context().close()
   })
 
-  ciTest('did they get our webhook, and what did they say', async () => {
+  wholeRunTest('did they get our webhook, and what did they say', async () => {
     receiver.answer = () => response => response.writeHead(422).end('no such rider')
     await enrol('rider-hook')
     const page = await signedIn('support')
@@ -170,7 +170,7 @@ describeInBrowser('the nine questions of support', () => {
     await page.context().close()
   })
 
-  ciTest('wrong effective date', async () => {
+  wholeRunTest('wrong effective date', async () => {
     await enrol('rider-date')
     const page = await signedIn('support')
     const day = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' })
@@ -197,7 +197,7 @@ describeInBrowser('the nine questions of support', () => {
     await page.context().close()
   })
 
-  ciTest('erase, and prove it', async () => {
+  wholeRunTest('erase, and prove it', async () => {
     await enrol('rider-erased')
     const page = await signedIn('support')
     let second = page
@@ -226,7 +226,7 @@ describeInBrowser('the nine questions of support', () => {
     await page.context().close()
   })
 
-  ciTest('who loses cover at the end of the month', async () => {
+  wholeRunTest('who loses cover at the end of the month', async () => {
     await enrol('rider-leaving')
     await partner.client.cancelUser({ userid: 'rider-leaving' })
     const page = await signedIn('support')
@@ -251,7 +251,7 @@ describeInBrowser('the nine questions of support', () => {
     await page.context().close()
   })
 
-  ciTest('send yesterday again to one partner', async () => {
+  wholeRunTest('send yesterday again to one partner', async () => {
     await enrol('rider-again')
     const page = await signedIn('support')
     await walk('Send yesterday again to one partner', 'again', page, [
@@ -279,7 +279,7 @@ describeInBrowser('the nine questions of support', () => {
     await page.context().close()
   })
 
-  ciTest('stop a partner now', async () => {
+  wholeRunTest('stop a partner now', async () => {
     const other = await service.newPartner({ name: 'Stopped Foods' })
     await other.client.prefillUser({ ...ada, userid: 'before' })
     const page = await signedIn('admin')
@@ -300,6 +300,6 @@ describeInBrowser('the nine questions of support', () => {
   })
 
   test('are all asked', () => {
-    expect(asked.size).toBe(npmTestOr(3, 9))
+    expect(asked.size).toBe(everydayOr(3, 9))
   })
 })

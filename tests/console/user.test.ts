@@ -3,7 +3,7 @@ import { ROLES } from '../../service/src/console/operators/operator.ts'
 import { screens } from '../../service/src/console/screens.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ciTest } from '../long.ts'
+import { wholeRunTest } from '../long.ts'
 import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
 import { type OperatorBrowser, signIn } from './operator-browser.ts'
@@ -209,7 +209,7 @@ describe('personal data', () => {
 })
 
 // isolation.test.ts shows both of every address, in `npm test` too.
-ciTest('an address of a higher role is refused, and the refusal is on record', async () => {
+wholeRunTest('an address of a higher role is refused, and the refusal is on record', async () => {
   const operators: Record<string, OperatorBrowser> = { viewer, support }
   for (const screen of screens) {
     // isolation.test.ts sends the form that takes files, which this operator cannot.
@@ -232,7 +232,7 @@ ciTest('an address of a higher role is refused, and the refusal is on record', a
   }
 })
 
-ciTest('without a session no address shows anything', async () => {
+wholeRunTest('without a session no address shows anything', async () => {
   const { consoleUrl } = service.service()
   for (const screen of screens) {
     const answer = await fetch(consoleUrl + screen.path.replace(/:\w+/g, serviceid), {

@@ -1,0 +1,173 @@
+/// <reference lib="dom" />
+import { expect } from 'vitest'
+import { ROLES } from '../../service/src/console/operators/operator.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { wholeRunTest } from '../long.ts'
+import { describeInBrowser, launchBrowser } from '../page/browser.ts'
+import { demoCatalogue } from '../rig.ts'
+import { deedsOf } from './deeds.ts'
+import { openKeyboard } from './keyboard.ts'
+import { consoleOf, newOperator } from './operator-browser.ts'
+import { startPopulatedConsole } from './populated.ts'
+import { openWalks, pathsOf, routesOf } from './walks.ts'
+
+describeInBrowser('admins and passkeys in a browser, by keyboard alone', () => {
+  const populated = forAllTests(startPopulatedConsole)
+  const browser = forAllTests(launchBrowser)
+  const { enter, countWalk, looksRight, followLinks, actsOf, missedOf } = openWalks(populated, browser)
+
+  wholeRunTest('an admin does all that it may to webhooks, partners and the catalogue', async () => {
+    const { keyboard, page, operatorId, context } = await enter('admin')
+    const opened = await followLinks(page)
+    expect(pathsOf('admin').closed).toEqual([])
+    expect(opened).toEqual(expect.arrayContaining(['/requests', '/service', '/passkeys']))
+    const toEndpoint = async () => {
+      await keyboard.go('w')
+      await keyboard.follow(keyboard.link(new URL(populated.receiver.url).host))
+    }
+    const why = 'ticket 12'
+    await toEndpoint()
+    await keyboard.send('Pause', why)
+    await keyboard.send('Enable', why)
+    const today = new Date(populated.service.now())
+    const day = today
+      .toLocaleDateString('en-US', {
+        timeZone: 'America/New_York',
+        day: '2-digit',
+        month: '2-digit',
+        year: 'numeric',
+      })
+      .replaceAll('/', '')
+    await keyboard.type('From', day)
+    await keyboard.type('Until, included', day)
+    await keyboard.send('Count')
+    await looksRight(page)
+    await page.locator('#why-replay').waitFor()
+    await keyboard.send('Send them again', why)
+    await page.getByText('events are sent again').waitFor()
+
+    const toPartner = async (name: string) => {
+      await keyboard.go('p')
+      await keyboard.follow(keyboard.link(name))
+    }
+    await toPartner('Corner Bank')
+    await keyboard.follow(keyboard.link('Change settings, help and look'))
+    await keyboard.type('Help by phone', '+1 305 555 0100')
+    await keyboard.send('Save the settings', why)
+    expect(await page.textContent('main')).toContain('305 555 0100')
+    await keyboard.unfold('Make another secret or key')
+    await keyboard.choose('Which', 'API key')
+    await keyboard.send('Make it', 'leaked')
+    await looksRight(page)
+    expect(await page.textContent('.secret')).toContain('enr_ak_sandbox_')
+    await toPartner('Corner Bank')
+    await keyboard.unfold('Revoke')
+    await keyboard.send('Revoke at once', why)
+    await keyboard.send('Stop it now', why)
+    await looksRight(page)
+    expect(await page.textContent('main')).toContain('ticket 12')
+    await keyboard.send('Enable', why)
+
+    await populated.partner.client.eraseUser({ userid: 'userid-canary-2' })
+    await page.goto(`${consoleOf(populated.service)}/users/${populated.waitingid}`)
+    await keyboard.follow(keyboard.link('Read them'))
+    await looksRight(page)
+    await keyboard.send('Show', why)
+    await looksRight(page)
+    expect(await page.textContent('main')).toContain('Dates of cover')
+
+    await keyboard.go('c')
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      keyboard.tabTo(page.getByLabel('Catalogue', { exact: true })).then(() => page.keyboard.press('Enter')),
+    ])
+    const buffer = Buffer.from(demoCatalogue.replace('slots: 2', 'slots: 1'))
+    await chooser.setFiles({ name: 'next.yaml', mimeType: 'application/yaml', buffer })
+    await keyboard.send('Check it')
+    const draft = await keyboard.download(keyboard.button('CSV'))
+    expect(draft.suggestedFilename()).toBe('catalogue-draft-after-2.csv')
+    await keyboard.send('Look again')
+    await looksRight(page)
+    await keyboard.send('Ask a second person', why)
+    await looksRight(page)
+    const asked = page.url()
+    const second = await enter('admin')
+    await second.page.goto(asked)
+    await looksRight(second.page)
+    await second.keyboard.send('Confirm and do it', 'reason-canary looked at it')
+    expect(new URL(second.page.url()).pathname).toBe('/catalogue/versions/3')
+    expect(await actsOf(operatorId)).toEqual([
+      ...['pause webhook', 'enable webhook', 'replay', 'change partner', 'make api_key'].map(
+        name => `${name} done because`,
+      ),
+      ...['revoke credential', 'disable partner', 'enable partner'].map(name => `${name} done because`),
+      'check catalogue done',
+      'export catalogue done',
+      'ask for publish asked because',
+      'publish on request done because',
+    ])
+    expect(await actsOf(second.operatorId)).toEqual(['confirm publish done because'])
+    await second.context.close()
+    await context.close()
+  })
+
+  wholeRunTest.each(ROLES)(
+    'as %s a passkey is added, signs in without a link, and is removed',
+    async role => {
+      // Browsers create passkeys only for host names.
+      const base = consoleOf(populated.service).replace('127.0.0.1', 'localhost')
+      const context = await browser.newContext({ bypassCSP: true, reducedMotion: 'reduce' })
+      const page = await context.newPage()
+      countWalk(page)
+      const devtools = await context.newCDPSession(page)
+      await devtools.send('WebAuthn.enable')
+      await devtools.send('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          protocol: 'ctap2',
+          transport: 'internal',
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
+          automaticPresenceSimulation: true,
+        },
+      })
+      const keyboard = openKeyboard(page)
+      const { path, operatorId, name } = await newOperator(populated.service, role)
+      await page.goto(base + path)
+      await keyboard.send('Sign in')
+      const toPasskeys = () => keyboard.follow(page.getByRole('link', { name }))
+      const signOut = async () => {
+        await keyboard.follow(page.getByRole('button', { name: 'Sign out' }))
+        await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
+        // Times are in milliseconds, and this clock hardly moves.
+        populated.service.advance(1000)
+      }
+      await toPasskeys()
+      await keyboard.send('Add a passkey')
+      await looksRight(page)
+      await signOut()
+      await keyboard.follow(keyboard.link('Sign in with a passkey'))
+      await looksRight(page)
+      await keyboard.send('Use a passkey')
+      expect([new URL(page.url()).pathname, await page.textContent('.who .hint')]).toEqual(['/', role])
+      await toPasskeys()
+      await keyboard.send(/^Remove/)
+      expect(await page.textContent('main')).toContain('You have none yet.')
+      await signOut()
+      const deeds = await deedsOf(populated.service, { operatorId })
+      expect(deeds.map(({ action, result }) => `${action} ${result}`)).toEqual(
+        ['sign in', 'add passkey', 'sign out', 'sign in by passkey', 'remove passkey', 'sign out'].map(
+          action => `${action} done`,
+        ),
+      )
+      await context.close()
+    },
+  )
+
+  wholeRunTest(
+    'each address and act that only an admin has, and each of signing in, was opened or sent in these walks',
+    () => {
+      expect(missedOf(routesOf('admin'))).toEqual([])
+    },
+  )
+})
