@@ -11,7 +11,7 @@ import type {
 import { renderPage } from '../../service/src/registration/views/page.ts'
 import type { BenefitStatus } from '../../service/src/registration/views/parts.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { everydayOr, isWholeLong, wholeRunTest } from '../long.ts'
+import { everydayOr, wholeRunTest } from '../long.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { examples } from './fixtures/examples.ts'
@@ -20,42 +20,37 @@ import type { Example } from './fixtures/scene.ts'
 import { type Rig, startRig } from './rig.ts'
 import { openStage } from './show.ts'
 
-const all = ['en light', 'en dark', 'es light'].flatMap(looks => {
-  const [locale, scheme] = looks.split(' ') as ['en' | 'es', 'light' | 'dark']
-  return [320, 768, 1280].map(width => ({ locale, scheme, width }))
-})
-/**
- * The narrowest and the widest window, in both languages, and in `.ci/run` the one between them, too; BROWSER_TESTS=full takes
- * every combination, as `WHOLE=1 .ci/run` of every night does. The dark scheme only changes colors, as theme.test.ts shows, so
- * one language is enough there.
- */
-const some = everydayOr(['es light 320'], ['es light 320', 'en dark 1280', 'en light 768'])
-const variants =
-  process.env['BROWSER_TESTS'] === 'full' || isWholeLong
-    ? all
-    : all.filter(({ locale, scheme, width }) => some.includes(`${locale} ${scheme} ${width}`))
+/** The looks in which each view is drawn. The dark scheme only changes colors, as theme.test.ts shows, so one language is enough there. */
+const looksOf: Readonly<Record<'en' | 'es', readonly string[]>> = {
+  en: ['light 320', 'light 768', 'light 1280', 'dark 320', 'dark 768', 'dark 1280'],
+  es: ['light 320', 'light 768', 'light 1280'],
+}
+/** The everyday run takes the narrowest window in the language with the longest words. */
+const languages = everydayOr<readonly ('en' | 'es')[]>(['es'], ['en', 'es'])
 
 describeInBrowser('every view', () => {
   const rig = forAllTests(startRig)
   const browser = forAllTests(launchBrowser)
 
-  test.each(variants)(
-    'in $locale, $scheme, $width px: no fault of axe, no sideways scroll, targets of 44 px',
-    async ({ locale, scheme, width }) => {
-      const context = await browser.newContext({
-        colorScheme: scheme,
-        reducedMotion: 'reduce',
-        bypassCSP: true,
-        viewport: { width, height: 720 },
-      })
+  test.each(languages)(
+    'in %s: no fault of axe, no sideways scroll, targets of 44 px, in each window and scheme',
+    async language => {
+      const looks = everydayOr<readonly string[]>(looksOf[language].slice(0, 1), looksOf[language])
+      const context = await browser.newContext({ reducedMotion: 'reduce', bypassCSP: true })
       const page = await context.newPage()
       const stage = await openStage(page, rig)
       await page.evaluate(axe)
       const faults: string[] = []
-      for (const example of both(locale, rig)) {
+      for (const example of both(language, rig)) {
+        // Drawn once, and looked at in each: the style sheet alone makes the difference.
         await stage.show(example)
-        const found = await page.evaluate<readonly string[]>(faultsOf)
-        faults.push(...found.map(fault => `${example.name} (${example.view.page.shell}): ${fault}`))
+        for (const look of looks) {
+          const [colorScheme, width] = look.split(' ') as ['light' | 'dark', string]
+          await page.emulateMedia({ colorScheme })
+          await page.setViewportSize({ width: Number(width), height: 720 })
+          const found = await page.evaluate<readonly string[]>(faultsOf)
+          faults.push(...found.map(fault => `${look} ${example.name} (${example.view.page.shell}): ${fault}`))
+        }
       }
       expect(faults).toEqual([])
       await context.close()

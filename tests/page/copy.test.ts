@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/manage.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { npmTestOr } from '../long.ts'
+import { everydayOr } from '../long.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { startRig } from './rig.ts'
 import { newVisitor, openLink, recordsAgreed, type Shown, type Visitor } from './visitor.ts'
@@ -189,7 +189,7 @@ describe('the copy for the person', () => {
 describeInBrowser('the copy', () => {
   const browser = forAllTests(launchBrowser)
 
-  test.each(npmTestOr<readonly ('hosted' | 'frame')[]>(['hosted'], ['hosted', 'frame']))(
+  test.each(everydayOr<readonly ('hosted' | 'frame')[]>(['hosted'], ['hosted', 'frame']))(
     'is saved from the %s page',
     async shell => {
       await rig.newPerson()

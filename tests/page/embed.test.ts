@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { ciTest, everydayOr, npmTestOr, wholeRunTest } from '../long.ts'
+import { everydayOr, wholeRunTest } from '../long.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { enrol, frameOf, heard, names, openHost, press } from './embed-host.ts'
@@ -80,7 +80,7 @@ describeInBrowser('the embed', () => {
     },
   )
 
-  ciTest(
+  wholeRunTest(
     'tells the partner’s server that a person left with nothing done, and what they did when they came back',
     async () => {
       const page = await openHost({ browser, rig })
@@ -149,7 +149,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test.each(npmTestOr(['/?isolated'], ['/', '/?isolated', '/nested']))(
+  test.each(everydayOr(['/?isolated'], ['/', '/?isolated', '/nested']))(
     "works on the host's %s under the strictest policy",
     async path => {
       const context = await browser.newContext({ viewport: { width: 1000, height: 900 } })
@@ -171,7 +171,7 @@ describeInBrowser('the embed', () => {
     },
   )
 
-  ciTest('closes with the Escape key on either side, and its own button', async () => {
+  wholeRunTest('closes with the Escape key on either side, and its own button', async () => {
     const page = await openHost({ browser, rig })
     const opener = page.getByRole('button', { name: 'My benefits' })
     for (const close of ['dialog', 'button', 'frame']) {
@@ -187,7 +187,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  ciTest('moves the focus into the frame of a dialog, and leaves it alone inline', async () => {
+  wholeRunTest('moves the focus into the frame of a dialog, and leaves it alone inline', async () => {
     const page = await openHost({ browser, rig })
     await page.getByRole('button', { name: 'My benefits' }).click()
     await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
@@ -258,7 +258,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  ciTest('says that the link has ended when the second token has ended, too', async () => {
+  wholeRunTest('says that the link has ended when the second token has ended, too', async () => {
     const page = await openHost({ browser, rig }, { tokens: 0 })
     await page.evaluate(`tokens.push('lt_one', 'lt_two', 'lt_three'); embed.open()`)
     await frameOf(page).getByRole('heading', { name: 'This link does not work anymore' }).waitFor()
@@ -355,7 +355,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  test.each(npmTestOr(['hook'], ['hook', 'component']))('is safe in StrictMode as a %s', async form => {
+  test.each(everydayOr(['hook'], ['hook', 'component']))('is safe in StrictMode as a %s', async form => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const token = await rig.mintToken()

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { ciTest, everydayOr } from '../long.ts'
+import { everydayOr, wholeRunTest } from '../long.ts'
 import { describeInFirefox, launchFirefox } from './firefox.ts'
 import { isEnrolled, told, words } from './journey.ts'
 import { startRig } from './rig.ts'
@@ -44,7 +44,7 @@ describeInFirefox('the hosted page in Firefox', () => {
     },
   )
 
-  ciTest('signs out, and going back shows nothing of the person', async () => {
+  wholeRunTest('signs out, and going back shows nothing of the person', async () => {
     const page = await firefox.newPage()
     await page.goto(await rig.mintLink())
     await page.click('button', words.en.open)

@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build as buildWithVite } from 'vite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isWholeLong } from '../long.ts'
+import { isLong } from '../long.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Tests that need a download of some 200 MB run in `npm run test:long` and not in every run. */
-const isFull = process.env['FRAMEWORK_TESTS'] === 'full' || isWholeLong
+const isFull = process.env['FRAMEWORK_TESTS'] === 'full' || isLong
 
 function npm(args: readonly string[], cwd: string) {
   return execFileSync('npm', [...args, '--loglevel=error', '--ignore-scripts', '--no-audit', '--no-fund'], {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { npmTestOr } from '../long.ts'
+import { everydayOr } from '../long.ts'
 import { startTestService } from '../rig.ts'
 import { axe, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
@@ -65,7 +65,7 @@ describeInBrowser('the page on which a look is tried', () => {
     ['light', 320],
     ['dark', 1280],
   ] as const
-  test.each(npmTestOr<readonly (typeof looks)[number][]>(looks.slice(1), looks))(
+  test.each(everydayOr<readonly (typeof looks)[number][]>(looks.slice(1), looks))(
     'has no fault of axe in %s at %i px, and does not scroll sideways',
     async (colorScheme, width) => {
       const context = await browser.newContext({

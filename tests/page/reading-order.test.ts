@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { npmTestOr } from '../long.ts'
+import { everydayOr } from '../long.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { examples } from './fixtures/examples.ts'
 import { startRig } from './rig.ts'
@@ -15,7 +15,7 @@ describeInBrowser('the reading order of every view', () => {
   const rig = forAllTests(startRig)
   const browser = forAllTests(launchBrowser)
 
-  test.each(npmTestOr<readonly ('en' | 'es')[]>(['en'], ['en', 'es']))(
+  test.each(everydayOr<readonly ('en' | 'es')[]>(['en'], ['en', 'es']))(
     'is as it was read and kept, in %s',
     async locale => {
       const context = await browser.newContext({ viewport: { width: 390, height: 800 } })
