@@ -26,27 +26,35 @@ export async function clusterOf(url: string): Promise<Cluster | undefined> {
 export async function createOnCluster(cluster: Cluster, name: string, origin: string): Promise<void> {
   await Promise.all(
     cluster.map(async node => {
-      await onNode(node, `create database ${name} ${origin}`)
-      // One shard for each worker, because each test pays for every copied file: a quarter less than with two. Compiling
-      // plans would cost more than running them.
-      await onNode(node, `alter database ${name} set citus.shard_count = 2`)
-      await onNode(node, `alter database ${name} set jit = off`)
+      await onNode(node, `create database ${name} ${origin}`, ...settingsOf(name))
       await onNode(databaseUrl(node, name), 'create extension citus')
     }),
   )
   const [coordinator, ...workers] = cluster.map(node => new URL(node))
-  const joined = databaseUrl(cluster[0], name)
-  await onNode(joined, `select citus_set_coordinator_host('${coordinator?.hostname}', ${coordinator?.port})`)
-  for (const { hostname, port } of workers)
-    await onNode(joined, `select citus_add_node('${hostname}', ${port})`)
+  await onNode(
+    databaseUrl(cluster[0], name),
+    `select citus_set_coordinator_host('${coordinator?.hostname}', ${coordinator?.port})`,
+    ...workers.map(({ hostname, port }) => `select citus_add_node('${hostname}', ${port})`),
+  )
+}
+
+/**
+ * One shard for each worker, because each test pays for every copied file: a quarter less than with two. Compiling plans would
+ * cost more than running them.
+ */
+function settingsOf(name: string): readonly string[] {
+  return ['citus.shard_count = 2', 'jit = off'].map(setting => `alter database ${name} set ${setting}`)
 }
 
 /** Closes a database to sessions, so that it can be copied: Citus keeps a session of its own in each database. */
 export async function closeOnCluster(cluster: Cluster, name: string): Promise<void> {
   await Promise.all(
     cluster.map(async node => {
-      await onNode(node, `alter database ${name} allow_connections false`)
-      await onNode(node, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
+      await onNode(
+        node,
+        `alter database ${name} allow_connections false`,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+      )
     }),
   )
 }
@@ -54,11 +62,9 @@ export async function closeOnCluster(cluster: Cluster, name: string): Promise<vo
 /** Copies a closed database, with its knowledge of nodes and tables, on every node. */
 export async function copyOnCluster(cluster: Cluster, name: string, template: string): Promise<void> {
   await Promise.all(
-    cluster.map(async node => {
-      await onNode(node, `create database ${name} template ${template} strategy file_copy`)
-      await onNode(node, `alter database ${name} set citus.shard_count = 2`)
-      await onNode(node, `alter database ${name} set jit = off`)
-    }),
+    cluster.map(node =>
+      onNode(node, `create database ${name} template ${template} strategy file_copy`, ...settingsOf(name)),
+    ),
   )
 }
 
@@ -78,12 +84,20 @@ export async function dropOnCluster(cluster: Cluster, name: string): Promise<voi
   )
 }
 
-/** Runs one statement on one node, in the database that the address names. */
-export async function onNode<Row extends pg.QueryResultRow>(url: string, text: string): Promise<Row[]> {
+/**
+ * Runs statements on one node, in the database that the address names, and gives the rows of the last. Each commits by itself,
+ * and all share a connection, as opening one costs more than most of them.
+ */
+export async function onNode<Row extends pg.QueryResultRow>(
+  url: string,
+  ...texts: readonly [string, ...string[]]
+): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    return (await client.query<Row>(text)).rows
+    let rows: Row[] = []
+    for (const text of texts) rows = (await client.query<Row>(text)).rows
+    return rows
   } finally {
     await client.end()
   }
