@@ -19,12 +19,12 @@ clean_up() {
 trap clean_up EXIT
 
 step() {
-  local name=$1
+  local name=$1 before=$SECONDS
   shift
   if "$@" >"$scratch/step.out" 2>&1; then
-    echo "ok      $name"
+    echo "ok      $name ($((SECONDS - before)) s)"
   else
-    echo "FAILED  $name"
+    echo "FAILED  $name ($((SECONDS - before)) s)"
     tail -n 40 "$scratch/step.out"
     failed=1
   fi
@@ -106,7 +106,7 @@ step 'the client through Prism as a validating proxy' through_prism
 # Whole files of tests, refusals included: `tests/prism.ts` starts Prism between their client and each service of theirs, and a
 # file fails where Prism finds a wrong answer, or a wrong request that was not refused. Not more of them, as a file costs some 4 s of processor time more than without it.
 step 'the tests of lists, creating and reading, and of a whole life, through Prism' \
-  env TEST_PRISM="$scratch/node_modules/.bin/prism" npx --no-install vitest run --maxWorkers=1 \
+  env TEST_PRISM="$scratch" npx --no-install vitest run --maxWorkers=1 \
   tests/api/benefits.test.ts tests/api/create-get.test.ts tests/api/get-user.test.ts tests/api/main-path.test.ts
 
 if install_schemathesis >"$scratch/step.out" 2>&1; then

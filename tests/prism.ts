@@ -1,35 +1,69 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { freePort } from './free-port.ts'
+import { fileURLToPath } from 'node:url'
 
 /** Prism as a proxy before one service; it compares each request and each answer with the description of that service. */
 export type Prism = { readonly address: string; readonly close: () => Promise<void> }
 
-/** The program, where a run asks for it: `scripts/check-interface.sh` does. */
-const program = process.env['TEST_PRISM']
+/** The folder in which its packages are installed, where a run asks for it: `scripts/check-interface.sh` does. */
+const folder = process.env['TEST_PRISM']
 
 /** Starts it where the run asks for it. Below a stage path it would look for the description in the wrong place, so not there. */
 export async function startPrism(service: string, stagePath = ''): Promise<Prism | undefined> {
-  if (program === undefined || stagePath !== '') return undefined
-  const port = await freePort()
-  const words = ['proxy', '-h', '127.0.0.1', '-p', String(port), `${service}/openapi.json`, service]
-  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'inherit'] })
-  await listening(child)
+  if (folder === undefined || stagePath !== '') return undefined
+  proxies ??= start(folder)
+  const { address } = await ask(proxies, { service })
   return {
-    address: `http://127.0.0.1:${port}`,
+    address,
     close: async () => {
-      child.kill()
-      await once(child, 'exit')
+      if (proxies) await ask(proxies, { close: address })
     },
   }
 }
 
-function listening(child: ChildProcess): Promise<void> {
+// Starting it costs more than most files, so a worker keeps one for all its files.
+let proxies: ChildProcess | undefined
+
+function start(packages: string): ChildProcess {
+  const program = fileURLToPath(new URL('prism-proxies.mjs', import.meta.url))
+  const child = spawn(process.execPath, [program, packages], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  child.setMaxListeners(0)
+  child.once('exit', () => {
+    proxies = undefined
+  })
+  // The worker may end before it, and it ends with the worker.
+  child.unref()
+  child.channel?.unref()
+  return child
+}
+
+let asked = 0
+
+function ask(
+  child: ChildProcess,
+  what: { service: string } | { close: string },
+): Promise<{ address: string }> {
+  asked += 1
+  const id = asked
   return new Promise((resolve, reject) => {
-    child.stdout?.on('data', chunk => {
-      if (String(chunk).includes('Prism is listening')) resolve()
-    })
-    child.once('exit', code => reject(new Error(`Prism ended with ${code}`)))
+    const answered = (answer: { id: number; address: string; refused?: string }) => {
+      if (answer.id !== id) return
+      settle()
+      if (answer.refused === undefined) resolve(answer)
+      else reject(new Error(`Prism: ${answer.refused}`))
+    }
+    const ended = () => {
+      settle()
+      reject(new Error('Prism ended'))
+    }
+    const settle = () => {
+      child.off('message', answered).off('exit', ended)
+      child.channel?.unref()
+    }
+    child.channel?.ref()
+    child.on('message', answered).on('exit', ended)
+    child.send({ id, ...what })
   })
 }
 
