@@ -24,6 +24,7 @@ const parts = [
     'tests/trust',
     'tests/crash',
     'tests/webhooks/crash',
+    'tests/life/model',
   ],
   ['overload', 'bench/overload.mjs', ...secondsOf(20)],
   ['fair', 'bench/fair.mjs', ...secondsOf(6)],

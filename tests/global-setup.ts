@@ -17,7 +17,7 @@ import {
   onNode,
 } from './cluster.ts'
 import { makeDataDir } from './data-dir.ts'
-import { isEveryday } from './long.ts'
+import { runsOneFile } from './long.ts'
 import { buildOneFile, residentOf } from './one-file.ts'
 import { patientDatabase } from './patient-database.ts'
 
@@ -35,9 +35,9 @@ declare module 'vitest' {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface ProvidedContext {
     testServer: TestServer
-    /** The file that is run as `enrolment`: the built one, or in the everyday run one that starts faster. */
+    /** The file that is run as `enrolment`: the built one, or in a run of all files one that starts faster. */
     command: string
-    /** The program that runs one command after the other, in the everyday run. */
+    /** The program that runs one command after the other, in a run of all files. */
     residentCommand: string | undefined
   }
 }
@@ -53,7 +53,7 @@ export const emptyDatabase = "template template0 encoding 'UTF8' locale 'C'"
 /** Starts the database server of the run, makes the migrated template that every test copies, and provides the command. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const url = process.env['TEST_DATABASE_URL']
-  const folder = isEveryday ? await mkdtemp(join(tmpdir(), 'enrolment-command-')) : undefined
+  const folder = runsOneFile ? await mkdtemp(join(tmpdir(), 'enrolment-command-')) : undefined
   const command = folder ? await buildOneFile(folder) : builtCommand
   project.provide('command', command)
   project.provide('residentCommand', folder ? residentOf(command) : undefined)

@@ -11,36 +11,31 @@ const leastScaleOfWhole = 0.05
 const asked = process.env['TESTS'] ?? (isLong && scale < leastScaleOfWhole ? 'everyday' : '')
 
 /**
- * Whether the run takes one pass of everything. `npm test` asks for it, and `.ci/run` for all but the browser
- * tests. `npm run test:all`, `WHOLE=1 .ci/run` of every night (both say TESTS=whole) and a file that is run by its name
- * leave nothing out.
+ * Whether the run takes one pass of everything, as `npm test` does, and `.ci/run` on the databases beside the embedded one
+ * (both say TESTS=everyday). `.ci/run` on the embedded one, `npm run test:all` (both say TESTS=whole) and a file that is run by
+ * its name leave nothing out.
  */
-export const isEveryday = ['everyday', 'ci'].includes(asked)
+const isEveryday = asked === 'everyday'
 
-/** Whether to run also what needs minutes or downloads each time, and has no figure. */
-export const isWholeLong = isLong && !isEveryday
+/**
+ * Whether `enrolment` is run from the one file that was bundled at the start of the run (`one-file.ts`), as runs of all files
+ * do. A file that is run by its name runs the built command.
+ */
+export const runsOneFile = asked !== ''
 
 /** A figure of the everyday run, or that of the whole one. */
 export function everydayOr<T>(short: T, whole: T): T {
   return isEveryday ? short : whole
 }
 
-/** A test that the everyday run leaves out: it is long, and a shorter one beside it sees the same feature. */
+/** A test that the everyday run leaves out: others in its file see the same feature from another side. */
 export const wholeRunTest = test.skipIf(isEveryday)
 
-/** A figure of `npm test`, or that of every other run: `.ci/run`, too, takes the second. */
-export function npmTestOr<T>(short: T, other: T): T {
-  return asked === 'everyday' ? short : other
-}
-
-/** A test that `npm test` leaves out, and `.ci/run` does not: others in its file see the same feature from another side. */
-export const ciTest = test.skipIf(asked === 'everyday')
+/** What `wholeRunTest` is, for tests with a common set-up. */
+export const describeWhole = describe.skipIf(isEveryday)
 
 /** The same, but run wherever the everyday tests are run on another database: `.ci/run` does so on a stock server and on Citus. */
-export const otherDatabaseTest = test.skipIf(asked === 'everyday' && !process.env['TEST_DATABASE_URL'])
-
-/** What `ciTest` is, for tests with a common set-up. */
-export const describeCi = describe.skipIf(asked === 'everyday')
+export const otherDatabaseTest = test.skipIf(isEveryday && !process.env['TEST_DATABASE_URL'])
 
 /** How often something is tried: a few times in the short pass, all times in the long one, or the requested part. */
 export function timesOf(short: number, long: number): number {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { BenefitEnrolmentError, Prefill } from '../../client/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { holdUsers, testInTime, waitForLock } from '../hold-users.ts'
-import { npmTestOr, wholeRunTest } from '../long.ts'
+import { everydayOr, wholeRunTest } from '../long.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
 import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'
 import { eventsOf } from './events-of.ts'
@@ -258,7 +258,7 @@ describe('90 days', () => {
 describe('at the same time', () => {
   const countOf = <T>(outcomes: readonly T[], wanted: T) => outcomes.filter(one => one === wanted).length
 
-  const times = npmTestOr(200, 1000)
+  const times = everydayOr(200, 1000)
   test(`${times} prefills with one key: one 200, every other time 409, one event`, async () => {
     const caller = await openCaller()
     const outcomes = await outcomesOf(Array.from({ length: times }, () => prefill(caller, 'k1')))

@@ -5,7 +5,7 @@ import { beforeAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from '../life/catalogue.ts'
-import { ciTest } from '../long.ts'
+import { wholeRunTest } from '../long.ts'
 import { ada } from '../rig.ts'
 import { run, runJson } from './process.ts'
 import { type SandboxPartner, startSandbox } from './sandbox.ts'
@@ -76,7 +76,7 @@ test('two versions are compared, and the newest with a file', async () => {
   expect(await words('2', '2')).toBe('version 2 and version 2 say the same.\n')
 })
 
-ciTest('what cannot be compared or counted is refused with a sentence', async () => {
+wholeRunTest('what cannot be compared or counted is refused with a sentence', async () => {
   expect(await sandbox.refusal('catalogue', 'diff', '1', '9')).toMatch(/^There is no version 9/)
   expect(await sandbox.refusal('catalogue', 'diff')).toMatch(/needs FROM\|FILE/)
   expect(await sandbox.refusal('catalogue', 'impact', join(sandbox.place.cwd, 'none.yaml'))).toMatch(

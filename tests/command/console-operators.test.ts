@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { ciTest } from '../long.ts'
+import { wholeRunTest } from '../long.ts'
 import { run, runJson } from './process.ts'
 import { startSandboxProcess } from './sandbox.ts'
 
@@ -88,7 +88,7 @@ test('an operator who was disabled is enabled again, with the same rights and no
   )
 })
 
-ciTest(
+wholeRunTest(
   'the passkeys of an operator are listed, and removed with its sessions for a device that is lost',
   async () => {
     const { place } = sandbox
@@ -104,7 +104,7 @@ ciTest(
   },
 )
 
-ciTest('what cannot be is refused with a sentence', async () => {
+wholeRunTest('what cannot be is refused with a sentence', async () => {
   expect(await sandbox.refusal('operator', 'add', 'Ada')).toContain('--role is needed')
   expect(await sandbox.refusal('operator', 'add', 'Ada', '--role', 'boss')).toContain(
     'viewer, support or admin',

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Replayed } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ciTest, wholeRunTest } from '../long.ts'
+import { wholeRunTest } from '../long.ts'
 import { wholeLog } from '../whole-log.ts'
 import { run, runJson } from './process.ts'
 import { type SandboxPartner, startSandbox } from './sandbox.ts'
@@ -185,7 +185,7 @@ describe('replay', () => {
     }
   })
 
-  ciTest(
+  wholeRunTest(
     'wrong words are refused in a sentence, and another partner’s webhook is as an unknown one',
     async () => {
       const { partnerid, webhookid = '' } = await sandbox.newPartner(...webhook)

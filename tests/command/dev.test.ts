@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { fileOf, type TestCatalogue } from '../life/catalogue.ts'
-import { ciTest, npmTestOr, wholeRunTest } from '../long.ts'
+import { everydayOr, wholeRunTest } from '../long.ts'
 import { newDataDir, run, runJson, type ServiceProcess, startProcess } from './process.ts'
 
 type Demo = { partnerid: string; clientid: string; clientsecret: string; apikey: string }
@@ -88,25 +88,28 @@ async function runPrinted(printed: string): Promise<{ status: number; body: unkn
   }))
 }
 
-ciTest('dev starts behind a public address that this machine cannot reach, and its site works', async () => {
-  const dataDir = await newDataDir()
-  const baseUrl = 'https://benefits.invalid/stage'
-  const service = await startProcess(['dev', '--port', '0', '--data', dataDir], {
-    env: { ENROLMENT_BASE_URL: baseUrl },
-  })
-  const { clientid, clientsecret, apikey } = await demoOf(dataDir)
-  const client = createClient({
-    baseUrl: `${service.address}/stage`,
-    clientId: clientid,
-    clientSecret: clientsecret,
-    apiKey: apikey,
-  })
-  expect((await client.createLinkToken({ userid: 'u1' })).linkurl).toContain(`${baseUrl}/register/link/`)
-  const site = /http:\S+\/demo\b/.exec(service.stdout())?.[0] ?? ''
-  expect(await (await fetch(site)).text()).toContain(`${baseUrl}/embed/`)
-})
+wholeRunTest(
+  'dev starts behind a public address that this machine cannot reach, and its site works',
+  async () => {
+    const dataDir = await newDataDir()
+    const baseUrl = 'https://benefits.invalid/stage'
+    const service = await startProcess(['dev', '--port', '0', '--data', dataDir], {
+      env: { ENROLMENT_BASE_URL: baseUrl },
+    })
+    const { clientid, clientsecret, apikey } = await demoOf(dataDir)
+    const client = createClient({
+      baseUrl: `${service.address}/stage`,
+      clientId: clientid,
+      clientSecret: clientsecret,
+      apiKey: apikey,
+    })
+    expect((await client.createLinkToken({ userid: 'u1' })).linkurl).toContain(`${baseUrl}/register/link/`)
+    const site = /http:\S+\/demo\b/.exec(service.stdout())?.[0] ?? ''
+    expect(await (await fetch(site)).text()).toContain(`${baseUrl}/embed/`)
+  },
+)
 
-ciTest('dev makes the people of a sandbox once, and the inbox shows nothing of theirs', async () => {
+wholeRunTest('dev makes the people of a sandbox once, and the inbox shows nothing of theirs', async () => {
   const dataDir = await newDataDir()
   const first = await startDev(dataDir)
   const demo = await demoOf(dataDir)
@@ -126,7 +129,7 @@ ciTest('dev makes the people of a sandbox once, and the inbox shows nothing of t
   expect(webhooks).toHaveLength(2)
 })
 
-ciTest(
+wholeRunTest(
   'a second start finds its data and its demo partner, and tells its story with a new user',
   async () => {
     const dataDir = await newDataDir()
@@ -207,7 +210,7 @@ describe('ending', () => {
   test('a signal ends it with 0, its database with it', async () => {
     const dataDir = await newDataDir()
     // Other tests of `npm test` end it with SIGTERM.
-    for (const signal of npmTestOr(['SIGINT'] as const, ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)) {
+    for (const signal of everydayOr(['SIGINT'] as const, ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)) {
       const service = await startDev(dataDir)
       const pid = await postmasterOf(dataDir)
       expect(await service.stop(signal)).toBe(0)

@@ -1,7 +1,7 @@
 import { appendFile, cp, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ciTest } from '../long.ts'
+import { wholeRunTest } from '../long.ts'
 import { ada, demoCatalogueFile } from '../rig.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { type Created, clientOf, codeOf } from './place.ts'
@@ -29,7 +29,7 @@ function get(service: ServiceProcess, partner: Created, userid: string) {
   return clientOf(service, partner).getUser({ userid }) as unknown as Promise<Erased>
 }
 
-ciTest(
+wholeRunTest(
   'a restored backup and the list: who was erased since is erased again as of then, without events, and nobody else',
   async () => {
     const receiver = await startReceiver()

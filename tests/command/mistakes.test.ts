@@ -4,7 +4,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ciTest, npmTestOr } from '../long.ts'
+import { everydayOr, wholeRunTest } from '../long.ts'
 import { newDataDir, root, run, runRefused } from './process.ts'
 
 const nobody = { uid: 65534, gid: 65534 }
@@ -76,7 +76,7 @@ describe('what was typed', () => {
     [['replay', 'a', 'b', '--from', 'noon'], /--from must look like/],
     [['clock', 'advance', 'a', 'noon'], /The instant must look like/],
   ]
-  test.each(npmTestOr(everyFifth(mistyped), mistyped))(
+  test.each(everydayOr(everyFifth(mistyped), mistyped))(
     'enrolment %j is not understood',
     async (words, sentence) => {
       const cwd = await newDataDir()
@@ -161,7 +161,7 @@ describe('what the environment says', () => {
     [{ DATABASE_URL: '' }, /DATABASE_URL must be an address like postgres:/],
     [{ DATABASE_URL: 'postgres://host:port/db' }, /DATABASE_URL must be an address like postgres:/],
   ]
-  test.each(npmTestOr(everyFifth(settings), settings))('%j stops the start', async (env, sentence) => {
+  test.each(everydayOr(everyFifth(settings), settings))('%j stops the start', async (env, sentence) => {
     const sentences = await runRefused(['serve'], { env: { ...elsewhere, ...env } })
     expect(sentences).toMatch(sentence)
     // A root key is a secret, and so is the password in an address.
@@ -195,28 +195,33 @@ describe('the data directory', () => {
       expect(await runRefused([...words, '--data', file])).toContain(`${file} is not a directory`)
   })
 
-  ciTest('without a database is refused by what looks and changes, and nothing is made there', async () => {
-    const dataDir = join(await newDataDir(), 'misspelt')
-    for (const words of [
-      ['partner', 'list'],
-      ['key', 'rotate', 'someone'],
-      ['keyring', 'show'],
-      ['webhook', 'list', 'someone'],
-      ['deliveries', 'someone'],
-      ['user', 'show', 'someone', 'u1'],
-      ['clock', 'advance', 'someone', '2030-01-01T00:00:00Z'],
-    ])
-      expect(await runRefused([...words, '--data', dataDir])).toBe(
-        `There is no database in ${dataDir}: name its directory with --data, or set DATABASE_URL. A new one is made by \`enrolment serve\`, \`dev\` or \`migrate\`.`,
-      )
-    // A file can be checked without an earlier version.
-    const catalogue = join(root, 'service/assets/demo-catalogue.yaml')
-    expect(await run(['catalogue', 'check', catalogue, '--data', dataDir])).toMatchObject({ code: 0 })
-    expect(existsSync(dataDir)).toBe(false)
-    // An operator may begin with a partner.
-    expect(await run(['partner', 'create', '--name', 'First', '--data', dataDir])).toMatchObject({ code: 0 })
-    expect(await run(['partner', 'list', '--data', dataDir])).toMatchObject({ code: 0 })
-  })
+  wholeRunTest(
+    'without a database is refused by what looks and changes, and nothing is made there',
+    async () => {
+      const dataDir = join(await newDataDir(), 'misspelt')
+      for (const words of [
+        ['partner', 'list'],
+        ['key', 'rotate', 'someone'],
+        ['keyring', 'show'],
+        ['webhook', 'list', 'someone'],
+        ['deliveries', 'someone'],
+        ['user', 'show', 'someone', 'u1'],
+        ['clock', 'advance', 'someone', '2030-01-01T00:00:00Z'],
+      ])
+        expect(await runRefused([...words, '--data', dataDir])).toBe(
+          `There is no database in ${dataDir}: name its directory with --data, or set DATABASE_URL. A new one is made by \`enrolment serve\`, \`dev\` or \`migrate\`.`,
+        )
+      // A file can be checked without an earlier version.
+      const catalogue = join(root, 'service/assets/demo-catalogue.yaml')
+      expect(await run(['catalogue', 'check', catalogue, '--data', dataDir])).toMatchObject({ code: 0 })
+      expect(existsSync(dataDir)).toBe(false)
+      // An operator may begin with a partner.
+      expect(await run(['partner', 'create', '--name', 'First', '--data', dataDir])).toMatchObject({
+        code: 0,
+      })
+      expect(await run(['partner', 'list', '--data', dataDir])).toMatchObject({ code: 0 })
+    },
+  )
 
   test.runIf(isRoot)('that is somebody else’s is refused, to read or to write', async context => {
     if (!canRun(nobody)) return context.skip('the checkout lies in a private directory')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../free-port.ts'
-import { describeCi } from '../long.ts'
+import { describeWhole } from '../long.ts'
 import { root } from './process.ts'
 
 const packages = ['contract', 'embedded-postgres', 'service']
@@ -43,7 +43,7 @@ test('each package holds a license and what was built, and nothing that only we 
 })
 
 // Not in `npm test`, which otherwise asks no registry for packages.
-describeCi('the service, installed from npm pack into an empty folder', () => {
+describeWhole('the service, installed from npm pack into an empty folder', () => {
   beforeAll(() => {
     mkdirSync(join(folder, 'app'))
     writeFileSync(join(folder, 'app/package.json'), '{"private": true}')

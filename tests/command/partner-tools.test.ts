@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
 import { eventNames } from '../../contract/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ciTest } from '../long.ts'
+import { wholeRunTest } from '../long.ts'
 import { startTestService, type TestPartner } from '../rig.ts'
 import { run, runJson, runRefused, startCommand } from './process.ts'
 
@@ -214,7 +214,7 @@ describe('trigger', () => {
       )
   })
 
-  ciTest('what it says of the events that come with time is how they come', async () => {
+  wholeRunTest('what it says of the events that come with time is how they come', async () => {
     await using moved = await startTestService({ startAt })
     const partner = await moved.newPartner()
     const env = { ...environmentOf(partner), BASE_URL: moved.baseUrl }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
-import { ciTest } from '../long.ts'
+import { wholeRunTest } from '../long.ts'
 import { ada, adaAsks } from '../rig.ts'
 import { type Created, clientOf, codeOf, newWorkplace, type Workplace } from './place.ts'
 import { root, run, runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
@@ -154,7 +154,7 @@ describe('partners', () => {
     await expect.poll(() => codeOf(client.prefillUser({ userid: 'u3' })), soon).toBe('')
   })
 
-  ciTest('with wrong settings are refused in a sentence that names the setting', async () => {
+  wholeRunTest('with wrong settings are refused in a sentence that names the setting', async () => {
     const create = (...words: string[]) => refusal('partner', 'create', '--name', 'Wrong', ...words)
     expect(await refusal('partner', 'create')).toMatch(/--name is needed/)
     expect(await create('--timezone', 'Mars/Olympus')).toMatch(/"Mars\/Olympus" is not a time zone/)
@@ -239,7 +239,7 @@ describe('webhooks', () => {
     }
   })
 
-  ciTest('that are wrong are refused, and no partner is left behind', async () => {
+  wholeRunTest('that are wrong are refused, and no partner is left behind', async () => {
     const { partnerid } = await runJson<Created>(['partner', 'create', '--name', 'Hookless'], place)
     const add = (url: string, ...more: string[]) =>
       refusal('webhook', 'add', partnerid, '--url', url, ...settings, ...more)

@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, inject, onTestFinished } from 'vitest'
-import { isEveryday } from '../long.ts'
+import { runsOneFile } from '../long.ts'
 import { type Ended, runInResident } from './resident.ts'
 
 /** The checkout. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 const bin = inject('command')
 
-// What runs as a process of its own is the built output: as an operator has it, or, in the everyday run, the one file that was
-// made of it at the start.
-if (!isEveryday)
+// What runs as a process of its own is the built output: as an operator has it, or, in a run of all files, the one file that
+// was made of it at the start.
+if (!runsOneFile)
   execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', root], {
     stdio: 'pipe',
   })
@@ -48,20 +48,20 @@ function launch(words: readonly string[], place: Place, file = bin): ChildProces
 }
 
 /**
- * Runs `enrolment` with these words to its end: as a process of its own, or, in the everyday run, once one such process of the
- * command has ended with 0, in one that stays.
+ * Runs `enrolment` with these words to its end: as a process of its own, or, in a run of all files, once one such process
+ * of the command has ended with 0, in one that stays.
  */
 export async function run(words: readonly string[], place: Place = {}): Promise<Ended> {
   const name = words.filter(word => /^[a-z]+$/.test(word)).slice(0, 2)
   const wasProcess = `${bin}.${name.join('-')}.ended`
-  if (isEveryday && !isAlone(words, place) && existsSync(wasProcess)) {
+  if (runsOneFile && !isAlone(words, place) && existsSync(wasProcess)) {
     const ended = await runInResident({ words, env: environmentOf(place), cwd: folderOf(place) })
     if (ended) return ended
   }
   const child = launch(words, place)
   const written = gather(child)
   const code = await endOf(child)
-  if (isEveryday && code === 0) writeFileSync(wasProcess, '')
+  if (runsOneFile && code === 0) writeFileSync(wasProcess, '')
   return { code, ...written() }
 }
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ciTest } from '../long.ts'
+import { wholeRunTest } from '../long.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { type Created, clientOf, codeOf, newWorkplace, type Workplace } from './place.ts'
 import { root, run, runJson, type ServiceProcess, startKeptProcess, startProcess } from './process.ts'
@@ -136,7 +136,7 @@ function statusOf(address: string, bytes: string): Promise<number> {
   })
 }
 
-ciTest('the demo outlives addresses that are none, and answers under its own names only', async () => {
+wholeRunTest('the demo outlives addresses that are none, and answers under its own names only', async () => {
   const site = /http:\/\/localhost:\d+(?=\/demo)/.exec(service.stdout())?.[0] ?? ''
   const { host } = new URL(site)
   for (const target of ['//', 'http://', '/%', '/%ff', '*', '/..//..', '//[', '/demo?%']) {

@@ -3,23 +3,26 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { ciTest } from '../long.ts'
+import { wholeRunTest } from '../long.ts'
 import { buildOneFile } from '../one-file.ts'
 import { root } from './process.ts'
 
-ciTest('a command that has nothing left to wait for before it has ended tells that it failed', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'enrolment-unfinished-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const program = await buildOneFile(folder, [
-    {
-      module: 'service/dist/main.js',
-      from: 'await run(process',
-      to: 'await new Promise(() => {}), run(process',
-    },
-  ])
-  const { status, stdout } = spawnSync(process.execPath, [program, '--version'], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  expect({ status, stdout }).toEqual({ status: 70, stdout: '' })
-})
+wholeRunTest(
+  'a command that has nothing left to wait for before it has ended tells that it failed',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'enrolment-unfinished-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const program = await buildOneFile(folder, [
+      {
+        module: 'service/dist/main.js',
+        from: 'await run(process',
+        to: 'await new Promise(() => {}), run(process',
+      },
+    ])
+    const { status, stdout } = spawnSync(process.execPath, [program, '--version'], {
+      cwd: root,
+      encoding: 'utf8',
+    })
+    expect({ status, stdout }).toEqual({ status: 70, stdout: '' })
+  },
+)

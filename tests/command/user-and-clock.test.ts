@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ciTest } from '../long.ts'
+import { wholeRunTest } from '../long.ts'
 import { ada } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
 import { run, runJson } from './process.ts'
@@ -88,7 +88,7 @@ describe('user show', () => {
 
   const failedIn = (one: Traced) => one.rules.filter(rule => !rule.passed).map(rule => rule.code)
 
-  ciTest('says the same to people, what lies ahead marked', async () => {
+  wholeRunTest('says the same to people, what lies ahead marked', async () => {
     const boundary = await makeUser('u')
     const { code, stdout, stderr } = await run(['user', 'show', partner.partnerid, 'u'], sandbox.place)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -100,7 +100,7 @@ describe('user show', () => {
     expect(stdout).not.toMatch(/canary/i)
   })
 
-  ciTest('shows one who is only prefilled; without all the data no rules are tried', async () => {
+  wholeRunTest('shows one who is only prefilled; without all the data no rules are tried', async () => {
     await partner.client.prefillUser({ userid: 'sent', firstname: 'Ada' })
     const shown = await show('sent')
     expect(shown).toMatchObject({ user: { status: 'prefilled', benefits: [] }, trace: null })
@@ -163,7 +163,7 @@ describe('clock advance', () => {
     expect((await show('u')).timeline.at(-1)).toMatchObject({ attimestamp: boundary, who: 'schedule' })
   })
 
-  ciTest('moves one partner only, and says so to people', async () => {
+  wholeRunTest('moves one partner only, and says so to people', async () => {
     const boundary = await makeUser('u')
     const other = await sandbox.newPartner()
     const instant = boundary.replace('.000Z', 'Z')

@@ -62,7 +62,7 @@ afterEach(async () => {
   for (const end of endings.splice(0)) await end()
 })
 
-const rounds = timesOf(everydayOr(1, 5), 250)
+const rounds = timesOf(everydayOr(1, 3), 250)
 // Only catches a hang: each round is a whole start of the service, on a machine that may be busy.
 const patience = 300_000 + rounds * 30_000
 async function postmaster(): Promise<number> {

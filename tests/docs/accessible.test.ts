@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { npmTestOr } from '../long.ts'
+import { everydayOr } from '../long.ts'
 import { axe, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { startTestService } from '../rig.ts'
@@ -30,7 +30,7 @@ describeInBrowser('the docs in a browser', () => {
       const faults: string[] = []
       page.on('console', message => faults.push(message.text()))
       // The everyday run looks at each page once.
-      for (const path of npmTestOr(half, [...paths, ...more])) {
+      for (const path of everydayOr(half, [...paths, ...more])) {
         await page.goto(service.baseUrl + path)
         await page.evaluate(axe)
         expect([path, await page.evaluate(violationsOf)]).toEqual([path, []])

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { npmTestOr } from '../long.ts'
+import { everydayOr } from '../long.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const tsc = join(root, 'node_modules/typescript/bin/tsc')
@@ -63,7 +63,7 @@ describe('the client, installed from its tarball', () => {
     ],
     ['a project for bundlers', 'module', 'esnext', 'bundler', named],
   ] as const
-  test.each(npmTestOr<readonly (typeof kinds)[number][]>(kinds.slice(0, 2), kinds))(
+  test.each(everydayOr<readonly (typeof kinds)[number][]>(kinds.slice(0, 2), kinds))(
     'compiles and runs in %s',
     (_kind, type, module, moduleResolution, how) => {
       const place = join(folder, `${type}-${moduleResolution}-${how.length}`)

@@ -2,15 +2,12 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { eventNames } from '../../contract/src/index.ts'
 import { enrolmentTransitions, userTransitions } from '../../service/src/membership/rules/transitions.ts'
-import { everydayOr, npmTestOr, wholeRunTest } from '../long.ts'
+import { everydayOr, isLong, wholeRunTest } from '../long.ts'
 import { type Command, fiftyCommands, type Step, stepNames, twoZones } from './life-commands.ts'
 import { openWorld } from './life-world.ts'
 import { type Stage, startStage } from './stage.ts'
 
-// Fewer on other databases, because the rules are tested on the embedded one.
-const runs = Number(
-  process.env['MODEL_RUNS'] ?? npmTestOr(6, everydayOr(12, process.env['TEST_DATABASE_URL'] ? 30 : 75)),
-)
+const runs = Number(process.env['MODEL_RUNS'] ?? everydayOr(6, isLong ? 75 : 30))
 
 const livesOnAStage = 15
 

@@ -135,7 +135,7 @@ otherDatabaseTest(
     await stage.start({ process: 0 })
     await stage.start({ process: 1 })
     const journal = stage.openJournal({ writers: 6, name: 'keys', processes: 2 })
-    for (let rotations = 0; rotations < everydayOr(1, 4); rotations += 1) {
+    for (let rotations = 0; rotations < everydayOr(1, 2); rotations += 1) {
       await more(journal, 20)
       expect((await run(['keyring', 'rotate'], place)).code).toBe(0)
     }

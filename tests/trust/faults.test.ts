@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { type PostgresProxy, startPostgresProxy } from '../crash/postgres-proxy.ts'
-import { everydayOr, isEveryday, isLong, otherDatabaseTest, timesOf, wholeRunTest } from '../long.ts'
+import { everydayOr, isLong, otherDatabaseTest, runsOneFile, timesOf, wholeRunTest } from '../long.ts'
 import { buildOneFile } from '../one-file.ts'
 import type { Journal } from './journal.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
@@ -87,14 +87,14 @@ async function more(journal: Journal, count: number): Promise<void> {
 const seeds = [...keptSeeds, ...Array.from({ length: runs }, (_, index) => seed + index)]
 
 /**
- * One file is built for all seeds, which run side by side: while one waits for a lease to end, another works. The everyday run
+ * One file is built for all seeds, which run side by side: while one waits for a lease to end, another works. A run of all files
  * has one already.
  */
 let folder: string
 let oneFile: Promise<string>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'enrolment-faults-'))
-  oneFile = isEveryday ? Promise.resolve(inject('command')) : buildOneFile(folder)
+  oneFile = runsOneFile ? Promise.resolve(inject('command')) : buildOneFile(folder)
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -136,7 +136,7 @@ async function killAt(stage: FaultStage, fault: { point: string; count: number }
   expect(service.child.signalCode).toBe('SIGKILL')
 }
 
-const cut = timesOf(everydayOr(6, 30), 1000)
+const cut = timesOf(6, 1000)
 
 // `npm test` cuts them one by one, in tests/crash/lost-commit.test.ts.
 otherDatabaseTest(
@@ -162,7 +162,7 @@ otherDatabaseTest(
   300_000 + cut * 10_000,
 )
 
-const ended = timesOf(everydayOr(6, 30), 1000)
+const ended = timesOf(6, 1000)
 
 // A database that is killed ends them all: tests/crash/killed.test.ts.
 otherDatabaseTest(

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, isBenefitEnrolmentError } from '../../client/src/index.ts'
-import { everydayOr } from '../long.ts'
+import { isLong } from '../long.ts'
 import { ada } from '../rig.ts'
 
 /** The requests for one user, each sent and unanswered, or acknowledged. */
@@ -24,7 +24,7 @@ export type Journal = {
 }
 
 /**
- * `pauseMs`: how long each writer rests after a write; by default 50 ms in the everyday run. A test waits for a number of
+ * `pauseMs`: how long each writer rests after a write; by default 50 ms, and none for the full figures. A test waits for a number of
  * writes or of kills, so a writer without rest would only add events that have to be delivered and checked.
  */
 export type JournalOptions = { readonly writers: number; readonly name: string; readonly pauseMs?: number }
@@ -44,7 +44,7 @@ const doneBefore: Readonly<Record<Entry['kind'], string>> = {
  * clients, each attempt uses the next one.
  */
 export function openJournal(clients: readonly Client[], options: JournalOptions): Journal {
-  const { pauseMs = everydayOr(50, 0) } = options
+  const { pauseMs = isLong ? 0 : 50 } = options
   const entries: Entry[] = []
   const wrong: string[] = []
   let isStopped = false

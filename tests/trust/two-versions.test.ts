@@ -41,7 +41,7 @@ function changesOf(migrations: URL): Change[] {
       to: `new URL(${JSON.stringify(migrations.href)})`,
     },
     { module: users, from: 'entry_expires_at, due_at)', to: 'entry_expires_at, due_at, made_up)' },
-    { module: users, from: 'expires_at\n    from unnest(', to: "expires_at, 'later'\n    from unnest(" },
+    { module: users, from: 'expires_at\n    from ', to: "expires_at, 'later'\n    from " },
     {
       module: users,
       from: 'erased_at = row.erased_at, due_at = row.due_at',

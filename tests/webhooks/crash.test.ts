@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { everydayOr, npmTestOr, timesOf, wholeRunTest } from '../long.ts'
+import { everydayOr, timesOf, wholeRunTest } from '../long.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
 /** How many crashes at each step. */
-const rounds = timesOf(everydayOr(1, 3), 20)
+const rounds = timesOf(1, 20)
 const events = 48
 const slots = 4
 const options = { leaseMs: 500, pollMs: 20, slots }
@@ -51,7 +51,7 @@ const steps: [name: string, count: number][] = [
 ]
 
 // Just before a step the database holds what it held just after the one before: `npm test` takes one of the two.
-const taken = npmTestOr(
+const taken = everydayOr(
   steps.filter(([name], place) => place === 0 || !name.startsWith('before')),
   steps,
 )

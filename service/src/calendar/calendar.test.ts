@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { DateTime } from 'luxon'
 import { describe, expect, test } from 'vitest'
-import { npmTestOr } from '../../../tests/long.ts'
+import { everydayOr } from '../../../tests/long.ts'
 import {
   addDays,
   ageOn,
@@ -224,7 +224,7 @@ describe('days in a zone', () => {
         }
         expect(startOfDate(around, inZone)).toBeLessThanOrEqual(high)
       }),
-      { numRuns: npmTestOr(20, 80) },
+      { numRuns: everydayOr(20, 80) },
     )
   })
 

@@ -1,7 +1,7 @@
 import { describeInterface } from '@benefit-enrolment/contract'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { npmTestOr } from '../../../tests/long.ts'
+import { everydayOr } from '../../../tests/long.ts'
 import { defaultLimits } from '../http/shedding/admission.ts'
 import { readDescription } from './description.ts'
 
@@ -24,7 +24,7 @@ describe.each(['json', 'yaml'] as const)('the description as %s, for any address
     'http://[::1]:8080',
     "https://benefits.example.com:8443/it's/$&/stage",
   ]
-  test.each(npmTestOr(addresses.slice(-1), addresses))(
+  test.each(everydayOr(addresses.slice(-1), addresses))(
     'says for a service at %s what the contract says (else: npm run build)',
     async baseUrl => {
       for (const version of ['1.0.1', '1.0.2'] as const)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
 import { HOSTILE_HOSTS, HOSTILE_IPS, HOSTILE_TEXTS } from '../../../../tests/egress/hostile-addresses.ts'
-import { npmTestOr } from '../../../../tests/long.ts'
+import { everydayOr } from '../../../../tests/long.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { checkWebhookUrl, isPublicAddress, mayReach, parseAllowList } from './address.ts'
 
@@ -226,6 +226,6 @@ test('whatever text is saved has a host that is a public literal or a full name'
       const isName = /^([a-z0-9_-]+\.)+[a-z][a-z0-9-]*$/.test(hostname)
       expect(isName || isPublicAddress(hostname.replace(/^\[|\]$/g, ''), [])).toBe(true)
     }),
-    { numRuns: npmTestOr(400, 2000) },
+    { numRuns: everydayOr(400, 2000) },
   )
 })
