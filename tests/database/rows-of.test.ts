@@ -20,14 +20,16 @@ type Row = typeof row extends fc.Arbitrary<infer T> ? T : never
 function selected(rows: readonly Row[], isSpread: boolean): Promise<Row[]> {
   const bound = rowsOf(
     { isSpread },
-    columnOf.uuid(rows.map(({ id }) => id)),
-    columnOf.text(rows.map(({ name }) => name)),
-    columnOf.integer(rows.map(({ count }) => count)),
-    columnOf.instant(rows.map(({ at }) => at)),
-    columnOf.bytes(rows.map(({ blob }) => blob)),
-    columnOf.document(rows.map(({ paper }) => paper && JSON.stringify(paper))),
+    {
+      id: columnOf.uuid(rows.map(({ id }) => id)),
+      name: columnOf.text(rows.map(({ name }) => name)),
+      count: columnOf.integer(rows.map(({ count }) => count)),
+      at: columnOf.instant(rows.map(({ at }) => at)),
+      blob: columnOf.bytes(rows.map(({ blob }) => blob)),
+      paper: columnOf.document(rows.map(({ paper }) => paper && JSON.stringify(paper))),
+    },
   )
-  return database.query(sql`select * from ${bound} as row (id, name, count, at, blob, paper)`)
+  return database.query(sql`select * from ${bound}`)
 }
 
 test('a row arrives as it is, whether it is bound alone or with others, and as on a cluster', async () => {
@@ -36,7 +38,20 @@ test('a row arrives as it is, whether it is bound alone or with others, and as o
       expect(await selected([one], false)).toEqual([one])
       expect(await selected([one], true)).toEqual([one])
       expect(await selected([one, other], false)).toEqual([one, other])
+      expect(await selected([one, other], true)).toEqual([one, other])
+      expect(await selected([one, one, one], false)).toEqual([one, one, one])
     }),
     { numRuns: 60 },
+  )
+})
+
+test('rows that have something in common arrive as they are', async () => {
+  const names = ['id', 'name', 'count', 'at', 'blob', 'paper'] as const
+  await fc.assert(
+    fc.asyncProperty(row, row, fc.subarray([...names]), async (one, other, shared) => {
+      const alike = { ...other, ...Object.fromEntries(shared.map(name => [name, one[name]])) } as Row
+      expect(await selected([one, alike], false)).toEqual([one, alike])
+    }),
+    { numRuns: 100 },
   )
 })

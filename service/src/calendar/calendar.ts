@@ -117,10 +117,17 @@ export function prefillExpiresAt(writtenAt: Instant): Instant {
 
 /** The instant in the API's form, `YYYY-MM-DDTHH:mm:ss.sssZ`. Throws RangeError outside the years 0000 to 9999. */
 export function formatTimestamp(instant: Instant): string {
+  // All changes of a batch have the same one.
+  if (instant === lastInstant) return lastTimestamp
   const text = new Date(instant).toISOString()
   if (text.length !== 24) throw new RangeError('A timestamp outside the years 0000 to 9999')
+  lastInstant = instant
+  lastTimestamp = text
   return text
 }
+
+let lastInstant: Instant = Number.NaN
+let lastTimestamp = ''
 
 /** The instant as a clock in `zone` shows it, with the offset from UTC: `2026-11-21 10:04:05.000 -05:00`. */
 export function localTimestamp(instant: Instant, zone: Zone): string {

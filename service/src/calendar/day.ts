@@ -23,11 +23,18 @@ export function dayOf(date: PlainDate): Day {
 
 /** The day as `YYYY-MM-DD`; throws RangeError outside the years 0000 to 9999. */
 export function writeDay(day: Day): PlainDate {
+  // Each request with a birth date asks for today.
+  if (day === lastDay) return lastDate
   const text = new Date(day * DAY_MS).toISOString()
   // `toISOString` writes other years with a sign and six digits.
   if (text.length !== 24) throw new RangeError('A date outside the years 0000 to 9999')
-  return text.slice(0, 10) as PlainDate
+  lastDate = text.slice(0, 10) as PlainDate
+  lastDay = day
+  return lastDate
 }
+
+let lastDay: Day = 0
+let lastDate: PlainDate = '1970-01-01'
 
 /** The first day of the calendar month that lies `months` after the month holding `day`. */
 export function firstOfMonth(day: Day, months: number): Day {

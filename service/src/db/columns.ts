@@ -20,7 +20,13 @@ function made<T>(
   arrayOf: (values: readonly T[]) => Buffer,
   single: (value: T) => unknown,
 ): Column {
-  return { type, count: values.length, single: () => single(values[0] as T), all: () => arrayOf(values) }
+  return {
+    type,
+    count: values.length,
+    isAlike: areAlike(values),
+    single: () => single(values[0] as T),
+    all: () => arrayOf(values),
+  }
 }
 
 function asItIs<T>(value: T): T {
@@ -29,4 +35,11 @@ function asItIs<T>(value: T): T {
 
 function orNull(value: Buffer | null | undefined): Buffer | null {
   return value ?? null
+}
+
+function areAlike(values: readonly unknown[]): boolean {
+  const [first] = values
+  // In a loop: a column of a batch holds up to 128 values, mostly all alike or already the second of its own.
+  for (const value of values) if (value !== first) return false
+  return true
 }

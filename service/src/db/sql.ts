@@ -10,9 +10,9 @@ const prepared = new WeakMap<TemplateStringsArray, { name: string; text: string 
  * request could bring: only `part` makes one, and its text stands in the source.
  */
 class Part {
-  readonly strings: TemplateStringsArray
+  readonly strings: readonly string[]
   readonly values: readonly unknown[]
-  constructor(strings: TemplateStringsArray, values: readonly unknown[]) {
+  constructor(strings: readonly string[], values: readonly unknown[]) {
     this.strings = strings
     this.values = values
   }
@@ -105,6 +105,8 @@ function textOf({ strings, values }: Part, count: { bound: number }): string {
 export type Column = {
   readonly type: ColumnType
   readonly count: number
+  /** Whether all rows have the same value. */
+  readonly isAlike: boolean
   readonly single: () => unknown
   readonly all: () => Buffer
 }
@@ -112,33 +114,70 @@ export type Column = {
 /** The types of columns. */
 export type ColumnType = 'uuid' | 'text' | 'integer' | 'timestamptz' | 'bytea' | 'jsonb'
 
-const rowLiterals = new Map<string, TemplateStringsArray>()
-
 /**
- * The part that gives rows to the `from` of a statement, column by column: an `unnest` of an array for each column. A
- * single row is bound as plain values, because PostgreSQL makes a store for each array: without them a prefill that is
- * alone in its batch costs it a quarter less. On a cluster nothing changes, because there most of a statement's cost is
- * that of reaching the node.
+ * The part that gives rows, called `row`, to the `from` of a statement: an `unnest` of an array for each column. What all
+ * rows have in common is bound once as a plain value, because PostgreSQL makes a store for each array, and reads each of
+ * its elements. On a cluster nothing changes, because there most of a statement's cost is that of reaching the node.
+ * The names of the columns must stand in the source.
  */
 export function rowsOf(
   { isSpread }: { readonly isSpread: boolean },
-  ...columns: readonly [Column, ...Column[]]
+  columns: Readonly<Record<string, Column>>,
 ): Part {
-  const isOne = columns[0].count === 1 && !isSpread
-  const key = `${isOne} ${columns.map(column => column.type).join()}`
-  let literals = rowLiterals.get(key)
-  if (!literals) {
-    const casts = columns.map(({ type }) => (isOne ? `::${type}` : `::${type}[]`))
-    const texts = [isOne ? '(values (' : 'unnest(', ...casts.slice(0, -1).map(cast => `${cast}, `)]
-    texts.push(`${casts.at(-1)}${isOne ? '))' : ')'}`)
-    literals = Object.assign(texts, { raw: texts })
-    rowLiterals.set(key, literals)
-  }
-  return new Part(
-    literals,
-    columns.map(column => (isOne ? column.single() : column.all())),
+  const all = Object.entries(columns)
+  const isAlone = all[0]?.[1].count === 1
+  const hasOwn = all.some(([, column]) => !column.isAlike)
+  // Several rows need at least one array, which says how many they are.
+  const isOnce = all.map(
+    ([, column], place) => !isSpread && column.isAlike && (isAlone || hasOwn || place > 0),
   )
+  const form = formOf(all, isOnce)
+  return new Part(form.literals, [
+    ...all.flatMap(([, column], place) => (form.isOnce[place] ? [column.single()] : [])),
+    ...all.flatMap(([, column], place) => (form.isOnce[place] ? [] : [column.all()])),
+  ])
 }
+
+/** A text of rows, and which of their columns are bound once in it. */
+type RowForm = { readonly isOnce: readonly boolean[]; readonly literals: readonly string[] }
+
+/** The forms in which the rows of each statement were bound before, by the names and types of their columns. */
+const rowForms = new Map<string, Map<string, RowForm>>()
+/** Every connection keeps a plan for each form. Batches of like commands take two or three. */
+const mostForms = 16
+
+function formOf(columns: readonly (readonly [string, Column])[], isOnce: readonly boolean[]): RowForm {
+  const names = columns.map(([name, { type }]) => `${name} ${type}`).join()
+  const forms = rowForms.get(names) ?? new Map<string, RowForm>()
+  rowForms.set(names, forms)
+  const known = forms.get(isOnce.join())
+  if (known) return known
+  // In arrays every batch can be bound.
+  if (forms.size >= mostForms && isOnce.includes(true))
+    return formOf(
+      columns,
+      columns.map(() => false),
+    )
+  const form = { isOnce, literals: literalsOf(columns, isOnce) }
+  forms.set(isOnce.join(), form)
+  return form
+}
+
+function literalsOf(columns: readonly (readonly [string, Column])[], isOnce: readonly boolean[]): string[] {
+  const own = columns.filter((_, place) => !isOnce[place])
+  const arrays = own.map(([, { type }]) => `${bound}::${type}[]`)
+  const rows = (name: string) =>
+    `unnest(${arrays.join(', ')}) as ${name} (${own.map(([one]) => one).join(', ')})`
+  const selected = columns.map(([name, { type }], place) =>
+    isOnce[place] ? `${bound}::${type} as ${name}` : name,
+  )
+  const from = own.length === 0 ? '' : ` from ${rows('own')}`
+  const text = own.length === columns.length ? rows('row') : `(select ${selected.join(', ')}${from}) as row`
+  return text.split(bound)
+}
+
+/** Stands for a bound value while the text of rows is put together; no name contains it. */
+const bound = '$'
 
 function isPart(value: unknown): value is Part {
   return value instanceof Part

@@ -114,7 +114,8 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   const loaded = users.get(nameOf({ partnerId: partner.partnerId, userid: command.userid }))
   const clockOffsetMs = clockOffsets.get(partner.partnerId) ?? partner.clockOffsetMs
   // The clocks of two processes differ. The time of a user never goes back, so that no enrolment ends before it began.
-  const now = Math.max(context.clock.now({ clockOffsetMs }), loaded?.user.updatedAt ?? 0)
+  // One instant for the whole batch, so that PostgreSQL is sent it once.
+  const now = Math.max(state.real + clockOffsetMs, loaded?.user.updatedAt ?? 0)
   const known = command.reservation && judgeSeenKey(state, command.reservation, { command, loaded, now })
   if (known) return known
 

@@ -9,26 +9,25 @@ import type { DocumentChange } from './batch-writes.ts'
 export function insertDocuments(changes: readonly DocumentChange[], layout: Layout): Query {
   return sql`
     insert into documents (partner_id, service_id, kind, sealed, written_at)
-    select * from ${documentRows(changes, layout)} as row`
+    select * from ${documentRows(changes, layout)}`
 }
 
 /** Writes sealed documents, in the place of those that are there. */
 export function writeDocuments(changes: readonly DocumentChange[], layout: Layout): Query {
   return sql`
     insert into documents (partner_id, service_id, kind, sealed, written_at)
-    select * from ${documentRows(changes, layout)} as row
+    select * from ${documentRows(changes, layout)}
     on conflict (partner_id, service_id, kind) do update set sealed = excluded.sealed, written_at = excluded.written_at`
 }
 
 function documentRows(changes: readonly DocumentChange[], layout: Layout) {
-  return rowsOf(
-    layout,
-    columnOf.uuid(changes.map(({ user }) => user.partnerId)),
-    columnOf.uuid(changes.map(({ user }) => user.serviceId)),
-    columnOf.text(changes.map(change => change.kind)),
-    columnOf.bytes(changes.map(change => change.sealed)),
-    columnOf.instant(changes.map(change => change.writtenAt)),
-  )
+  return rowsOf(layout, {
+    partner_id: columnOf.uuid(changes.map(({ user }) => user.partnerId)),
+    service_id: columnOf.uuid(changes.map(({ user }) => user.serviceId)),
+    kind: columnOf.text(changes.map(change => change.kind)),
+    sealed: columnOf.bytes(changes.map(change => change.sealed)),
+    written_at: columnOf.instant(changes.map(change => change.writtenAt)),
+  })
 }
 
 /** Deletes documents. */

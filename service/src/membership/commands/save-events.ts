@@ -40,16 +40,15 @@ function partnerOf([first]: PartnerEvents): string {
 function insertEvents(rows: PartnerEvents, createdAt: Instant, layout: Layout): Query {
   const partnerId = partnerOf(rows)
   const count = rows.length
-  const raised = rowsOf(
-    layout,
-    columnOf.integer(rows.map((_, index) => index + 1)),
-    columnOf.uuid(rows.map(row => row.id)),
-    columnOf.uuid(rows.map(row => row.user.serviceId)),
-    columnOf.text(rows.map(row => row.user.userid)),
-    columnOf.text(rows.map(row => row.eventname)),
-    columnOf.bytes(rows.map(row => row.body)),
-    columnOf.document(rows.map(row => JSON.stringify(row.data))),
-  )
+  const raised = rowsOf(layout, {
+    ordinal: columnOf.integer(rows.map((_, index) => index + 1)),
+    event_id: columnOf.uuid(rows.map(row => row.id)),
+    service_id: columnOf.uuid(rows.map(row => row.user.serviceId)),
+    userid: columnOf.text(rows.map(row => row.user.userid)),
+    eventname: columnOf.text(rows.map(row => row.eventname)),
+    body: columnOf.bytes(rows.map(row => row.body)),
+    data: columnOf.document(rows.map(row => JSON.stringify(row.data))),
+  })
   return sql`
     with head as (
       update event_log_heads set last = last + ${count} where partner_id = ${partnerId} returning last
@@ -58,7 +57,7 @@ function insertEvents(rows: PartnerEvents, createdAt: Instant, layout: Layout): 
       insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
       select ${partnerId}::uuid, (select last from head) - ${count} + ordinal, event_id, service_id, userid, eventname,
         body, data, ${timestamp(createdAt)}::timestamptz
-      from ${raised} as row (ordinal, event_id, service_id, userid, eventname, body, data)
+      from ${raised}
       returning event_id, service_id, position, eventname
     )
     insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)

@@ -19,23 +19,21 @@ export function deleteKeys(keys: BatchWrites['staleKeys'], { isSpread }: Layout)
 
 /** Adds the keys that commands have used up; one that exists already fails the transaction. */
 export function insertKeys(keys: readonly ReservedKey[], createdAt: Instant, layout: Layout): Query {
-  const rows = rowsOf(
-    layout,
-    columnOf.uuid(keys.map(key => key.partnerId)),
-    columnOf.text(keys.map(key => key.operation)),
-    columnOf.bytes(keys.map(key => key.keyHash)),
-    columnOf.bytes(keys.map(key => key.requestHash)),
-    columnOf.uuid(keys.map(key => key.attemptId)),
-    columnOf.uuid(keys.map(key => key.serviceId)),
-    columnOf.integer(keys.map(key => key.prefillNumber ?? null)),
-    columnOf.bytes(keys.map(key => key.sealedAnswer)),
-    columnOf.instant(keys.map(key => key.expiresAt)),
-  )
+  const rows = rowsOf(layout, {
+    partner_id: columnOf.uuid(keys.map(key => key.partnerId)),
+    operation: columnOf.text(keys.map(key => key.operation)),
+    key_hash: columnOf.bytes(keys.map(key => key.keyHash)),
+    request_hash: columnOf.bytes(keys.map(key => key.requestHash)),
+    attempt_id: columnOf.uuid(keys.map(key => key.attemptId)),
+    service_id: columnOf.uuid(keys.map(key => key.serviceId)),
+    prefill_number: columnOf.integer(keys.map(key => key.prefillNumber ?? null)),
+    sealed_answer: columnOf.bytes(keys.map(key => key.sealedAnswer)),
+    expires_at: columnOf.instant(keys.map(key => key.expiresAt)),
+  })
   return sql`
     insert into idempotency_keys (partner_id, operation, key_hash, request_hash, attempt_id, service_id,
       prefill_number, sealed_answer, created_at, expires_at)
     select partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number, sealed_answer,
       ${timestamp(createdAt)}::timestamptz, expires_at
-    from ${rows} as row (partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number,
-      sealed_answer, expires_at)`
+    from ${rows}`
 }

@@ -39,21 +39,20 @@ export function isPrefillOnly(user: User): boolean {
  */
 export function insertUsers(entries: readonly ChangedUser[], layout: Layout): Query {
   const users = entries.map(entry => entry.user)
-  const rows = rowsOf(
-    layout,
-    columnOf.uuid(users.map(user => user.partnerId)),
-    columnOf.uuid(users.map(user => user.serviceId)),
-    columnOf.text(users.map(user => user.userid)),
-    columnOf.integer(entries.map(entry => entry.version)),
-    columnOf.instant(users.map(user => user.createdAt)),
-    columnOf.instant(users.map(user => prefillExpiresAt(user.createdAt))),
-  )
+  const rows = rowsOf(layout, {
+    partner_id: columnOf.uuid(users.map(user => user.partnerId)),
+    service_id: columnOf.uuid(users.map(user => user.serviceId)),
+    userid: columnOf.text(users.map(user => user.userid)),
+    version: columnOf.integer(entries.map(entry => entry.version)),
+    created_at: columnOf.instant(users.map(user => user.createdAt)),
+    expires_at: columnOf.instant(users.map(user => prefillExpiresAt(user.createdAt))),
+  })
   const insert = part`
     insert into users (partner_id, service_id, userid, version, status, created_at, updated_at, prefill_count,
       prefill_written_at, entry_expires_at, due_at)
     select partner_id, service_id, userid, version, 'prefilled', created_at, created_at, 1, created_at, expires_at,
       expires_at
-    from ${rows} as row (partner_id, service_id, userid, version, created_at, expires_at)`
+    from ${rows}`
   return layout.isSpread
     ? sql`${insert}`
     : sql`
@@ -63,15 +62,14 @@ export function insertUsers(entries: readonly ChangedUser[], layout: Layout): Qu
 
 /** Adds the wrapped data keys of new users. */
 export function insertDataKeys(entries: readonly ChangedUser[], layout: Layout): Query {
-  const rows = rowsOf(
-    layout,
-    columnOf.uuid(entries.map(entry => entry.user.partnerId)),
-    columnOf.uuid(entries.map(entry => entry.user.serviceId)),
-    columnOf.bytes(entries.map(entry => entry.wrappedKey)),
-  )
+  const rows = rowsOf(layout, {
+    partner_id: columnOf.uuid(entries.map(entry => entry.user.partnerId)),
+    service_id: columnOf.uuid(entries.map(entry => entry.user.serviceId)),
+    wrapped_key: columnOf.bytes(entries.map(entry => entry.wrappedKey)),
+  })
   return sql`
     insert into data_keys (partner_id, service_id, wrapped_key)
-    select * from ${rows} as row`
+    select * from ${rows}`
 }
 
 /** Writes users at the versions that were read; a user with another version fails the transaction. */
