@@ -32,7 +32,7 @@ export function testInTime(name: string, scene: () => Promise<void>): void {
 /** Locks every user row of a partner, like another process that works on them; they are locked when this resolves. */
 export async function holdUsers(
   service: TestService,
-  partner: TestPartner,
+  partner: Pick<TestPartner, 'partnerId'>,
 ): Promise<{ release: () => Promise<void> }> {
   let letGo = () => {}
   const isReleased = new Promise<void>(resolve => {

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
+import { eraseAccount } from '../../service/src/accounts/lifecycle.ts'
 import { openPublished } from '../../service/src/catalogue/published.ts'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
@@ -12,6 +13,7 @@ import { partnerOf } from '../../service/src/partners/keys.ts'
 import { clockOn, type Partner } from '../../service/src/partners/partner.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { holdUsers } from '../hold-users.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { startTestService } from '../rig.ts'
 
@@ -230,6 +232,91 @@ test('a batch that is too slow twice is split, so that one contested user holds 
   expect(tried.filter(together => !together.includes(contested)).map(together => together.length)).toEqual([
     1, 2, 4,
   ])
+})
+
+test('a batch that was split, of which one half then meets a locked row, writes nobody’s change twice', async () => {
+  const partner = await newPartner()
+  for (const userid of ['a', 'd']) await openExecutor().submit(storing(partner, userid))
+  let held: Awaited<ReturnType<typeof holdUsers>> | undefined
+  let commits = 0
+  const executor = openExecutor(database => ({
+    ...database,
+    async commit(statements, lockMs) {
+      commits += 1
+      // Another session writes first twice, so that the batch is split. It holds all rows when one half is written, until
+      // the other has given up.
+      if (commits <= 2)
+        await service.database.query(sql`
+          update users set version = version + 1 where partner_id = ${partner.partnerId} and userid = 'a'`)
+      if (commits === 5) await held?.release()
+      await database.commit(statements, lockMs)
+      held ??= await holdUsers(service, partner)
+    },
+  }))
+  const outcomes = await Promise.all(
+    ['a', 'b', 'c', 'd'].map(userid => executor.submit(storing(partner, userid))),
+  )
+  expect(outcomes).toEqual([2, 1, 1, 2].map(count => ({ reply: `stored ${count}`, replayed: false })))
+  const changes = await changesOf(partner)
+  expect(changes.map(({ userid }) => userid).sort()).toEqual(['a', 'a', 'b', 'c', 'd', 'd'])
+})
+
+/** Erases a user who is there. */
+function erasing(partner: Partner, userid: string): Command<string> {
+  return {
+    ...storing(partner, userid),
+    decide: ({ member, now, terms }) =>
+      member
+        ? { change: eraseAccount(member.user, now, terms()), answer: () => 'erased' }
+        : refuse('user_not_found'),
+  }
+}
+
+function told(outcomes: readonly Awaited<ReturnType<CommandExecutor['submit']>>[]): unknown[] {
+  return outcomes.map(outcome => ('reply' in outcome ? outcome.reply : outcome.refused))
+}
+
+test.each(['prefill', 'keyed'] as const)(
+  'a %s key whose user is erased in the same batch tells of the erasure, though the name has a new user by then',
+  async mode => {
+    const partner = await newPartner()
+    const key = { operation: 'prefillUser', keyHash: randomBytes(32), requestHash: randomBytes(32), mode }
+    const keyed = () => storing(partner, 'u1', { reservation: { ...key, attemptId: randomUUID() } })
+    const executor = openExecutor()
+    await executor.submit(storing(partner, 'u1'))
+    const commands = [keyed(), erasing(partner, 'u1'), storing(partner, 'u1'), keyed()]
+    expect(told(await Promise.all(commands.map(executor.submit)))).toEqual([
+      'stored 2',
+      'erased',
+      'stored 1',
+      'user_erased',
+    ])
+  },
+)
+
+test('a user who is stored, erased and stored again in one batch holds up nobody', async () => {
+  const partner = await newPartner()
+  let commits = 0
+  const executor = openExecutor(database => ({
+    ...database,
+    commit(statements, lockMs) {
+      commits += 1
+      return database.commit(statements, lockMs)
+    },
+  }))
+  const commands = [
+    storing(partner, 'u1'),
+    erasing(partner, 'u1'),
+    storing(partner, 'u1'),
+    storing(partner, 'u2'),
+  ]
+  expect(told(await Promise.all(commands.map(executor.submit)))).toEqual([
+    'stored 1',
+    'erased',
+    'stored 1',
+    'stored 1',
+  ])
+  expect(commits).toBe(commands.length)
 })
 
 test('a repeat that reads its user just before the first try commits, and its key just after, has the first answer', async () => {

@@ -227,6 +227,8 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
   const { change, after, dueChanges, loaded, now } = applied
   writes.alongside.push(...(command.alongside ?? []))
   const isNew = isOfNewUser(applied)
+  // One statement adds all new users of a batch, so it cannot add a second one under the same name.
+  if (isNew && loaded?.readVersion === 0) throw new Error('a second new user of one name in a batch')
   const mine: LoadedUser = isNew || !loaded ? newLoadedUser(partner, change.user) : loaded
   if (isNew && loaded)
     writes.renamed.push({ partnerId: loaded.user.partnerId, serviceId: loaded.user.serviceId })
@@ -261,6 +263,10 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
     mine.wrappedKey = undefined
     mine.documents.clear()
     mine.people.clear()
+    // A later command of the batch may give the name to a new user, who does not show what became of this one.
+    for (const [name, seen] of state.seenKeys)
+      if (seen.serviceId === after.serviceId)
+        state.seenKeys.set(name, { ...seen, userErasedAt: after.erasedAt })
   }
   return after
 }

@@ -32,8 +32,9 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
       return await runIsolated(context, commands, {})
     } catch (error) {
       // Another session has locked the row of one of these users. Each command continues alone, so that only commands
-      // that need this row wait for it.
-      if (error instanceof LockTimedOut) return commands.map(waitingRoom.enter)
+      // that need this row wait for it; those of a half that was written are done.
+      if (error instanceof LockTimedOut)
+        return commands.map(command => error.done.get(command) ?? waitingRoom.enter(command))
       throw error
     }
   }
@@ -82,9 +83,15 @@ const mostRaces = 2
 
 const nothing: ReadonlySet<Command<unknown>> = new Set()
 
-/** Another session has locked a row that the batch needs. */
+/** Another session has locked a row that the batch needs; `done` has the results of the commands that did not need it. */
 class LockTimedOut extends Error {
   override name = 'LockTimedOut'
+  readonly done: ReadonlyMap<Command<unknown>, Result>
+
+  constructor(cause: unknown, done: ReadonlyMap<Command<unknown>, Result>) {
+    super('held', { cause })
+    this.done = done
+  }
 }
 
 /**
@@ -98,8 +105,7 @@ async function runIsolated(context: BatchContext, commands: Command<unknown>[], 
   try {
     return await runBatch(context, commands, run)
   } catch (error) {
-    if (failureOf(error).lockTimedOut && run.endsAt === undefined)
-      throw new LockTimedOut('held', { cause: error })
+    if (failureOf(error).lockTimedOut && run.endsAt === undefined) throw new LockTimedOut(error, new Map())
     if (error instanceof LockTimedOut) throw error
     if (error instanceof CommitUnknown || failureOf(error).unavailable)
       return commands.map(() => failed(unavailable(error)))
@@ -158,21 +164,32 @@ async function runBatch(context: BatchContext, commands: Command<unknown>[], run
   }
 }
 
-/** Runs the two halves of a batch one after the other; the commands of one user stay together and in order. */
+/**
+ * Runs the two halves of a batch one after the other; the commands of one user stay together and in order. A half that
+ * needs a locked row fails the whole at the end, since the other half is written and must not run again.
+ */
 async function runHalves(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
   const names = commands.map(({ partner, userid }) => nameOf({ partnerId: partner.partnerId, userid }))
   const users = [...new Set(names)]
   const firstUsers = new Set(users.slice(0, Math.ceil(users.length / 2)))
   const results = new Map<Command<unknown>, Result>()
+  let held: LockTimedOut | undefined
   for (const isFirst of [true, false]) {
     const half = commands.filter((_, index) => firstUsers.has(names[index] ?? '') === isFirst)
     const isWhole = half.length === commands.length
-    const done = half.length === 0 ? [] : await runIsolated(context, half, isWhole ? alone(run) : run)
-    half.forEach((command, index) => {
-      const result = done[index]
-      if (result) results.set(command, result)
-    })
+    try {
+      const done = half.length === 0 ? [] : await runIsolated(context, half, isWhole ? alone(run) : run)
+      half.forEach((command, index) => {
+        const result = done[index]
+        if (result) results.set(command, result)
+      })
+    } catch (error) {
+      if (!(error instanceof LockTimedOut)) throw error
+      held = error
+      for (const [command, result] of error.done) results.set(command, result)
+    }
   }
+  if (held) throw new LockTimedOut(held, results)
   return commands.map(command => results.get(command) ?? failed(new Error('a command without a result')))
 }
 
