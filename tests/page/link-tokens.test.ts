@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest'
+import { openPublished } from '../../service/src/catalogue/published.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { openTerms } from '../../service/src/membership/commands/open-terms.ts'
+import { openReader } from '../../service/src/membership/commands/reader.ts'
+import { openUserMemory } from '../../service/src/membership/commands/user-memory.ts'
+import { partnerOf } from '../../service/src/partners/keys.ts'
+import { clockOn } from '../../service/src/partners/partner.ts'
+import { findPartners } from '../../service/src/partners/store.ts'
+import { mintLinkToken } from '../../service/src/registration/links/link-tokens.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { holdUsers, testInTime, waitForLock } from '../hold-users.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { newVisitor } from './visitor.ts'
 
@@ -89,6 +99,72 @@ describe('a link token', () => {
       view: 'START',
     })
   })
+})
+
+/** Mints a link for a user who changes just after the service has read it. */
+async function mintWhile(
+  change: (userid: string) => Promise<unknown>,
+  body: Parameters<typeof mintLinkToken>[2],
+) {
+  const { database, keyring, now: real } = service
+  const [row] = await findPartners(database, [partner.partnerId])
+  if (!row) throw new Error('the partner is missing')
+  const { terms, prepareTerms } = openTerms({ published: openPublished({ database, real }), real })
+  const context = { database, clock: clockOn(real), sandbox: true, terms, prepareTerms }
+  const reader = openReader({ ...context, memory: openUserMemory(real) })
+  const read: typeof reader.read = async (of, userid) => {
+    const reading = await reader.read(of, userid)
+    await change(userid)
+    return reading
+  }
+  const baseUrl = () => service.baseUrl
+  return mintLinkToken(
+    { database, reader: { ...reader, read }, keyring, mode: 'sandbox', real, baseUrl },
+    partnerOf(row, keyring),
+    body,
+  )
+}
+
+/** How many links there are for a userid, and how many users. */
+async function countOf(userid: string): Promise<{ links: number; users: number } | undefined> {
+  const [counted] = await service.database.query<{ links: number; users: number }>(sql`
+    select (select count(*)::integer from page_sessions where partner_id = ${partner.partnerId} and userid = ${userid})
+      as links,
+      (select count(*)::integer from users where partner_id = ${partner.partnerId} and userid = ${userid}) as users`)
+  return counted
+}
+
+test('a link that is minted while its user is erased or cancelled is not made', async () => {
+  const { client } = partner
+  await client.prefillUser({ userid: 'erased-meanwhile', ...ada })
+  const erase = (userid: string) => client.eraseUser({ userid })
+  expect(await mintWhile(erase, { userid: 'erased-meanwhile' })).toMatchObject({ refused: 'user_not_found' })
+  expect(await countOf('erased-meanwhile')).toEqual({ links: 0, users: 0 })
+  await client.createUser({ userid: 'left-meanwhile', offername: 'starter', ...ada })
+  const cancel = (userid: string) => client.cancelUser({ userid, effective: 'immediate' })
+  expect(await mintWhile(cancel, { userid: 'left-meanwhile', purpose: 'benefits' })).toMatchObject({
+    refused: 'user_cancelled',
+  })
+  expect(await countOf('left-meanwhile')).toEqual({ links: 0, users: 1 })
+})
+
+testInTime('a link that is pressed while its user is erased starts nobody anew', async () => {
+  const userid = 'pressed-meanwhile'
+  await partner.client.prefillUser({ userid, ...ada })
+  const { linkurl } = await partner.client.createLinkToken({ userid })
+  const held = await holdUsers(service, partner)
+  const erasing = partner.client.eraseUser({ userid })
+  await waitForLock(service)
+  const pressing = newVisitor(service.baseUrl).post(linkurl ?? '')
+  const spent = () =>
+    service.database.query(sql`
+      select from page_sessions where partner_id = ${partner.partnerId} and userid = ${userid} and spent_at is not null`)
+  await expect.poll(spent).toHaveLength(1)
+  await held.release()
+  const erased = await erasing
+  expect(await pressing).toMatchObject({ view: 'LINK_ENDED' })
+  expect(await partner.client.getUser({ userid })).toEqual(erased)
+  expect(await countOf(userid)).toEqual({ links: 0, users: 0 })
 })
 
 test('in production the session’s cookie is for our own host over https alone', async () => {

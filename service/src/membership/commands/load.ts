@@ -3,6 +3,7 @@ import { bytes, texts, uuids } from '../../db/binary-array.ts'
 import type { Executor } from '../../db/database.ts'
 import { namingPartners, ofAnyLength, part, type Query, sql } from '../../db/sql.ts'
 import type { DocumentKind } from '../records/documents.ts'
+import type { UserStatus } from '../rules/state.ts'
 import type { UserRow } from './rows.ts'
 
 /** Names a user as the partner does. */
@@ -73,6 +74,19 @@ function usersOf({ layout }: Executor, names: readonly UserName[], withDocuments
       ${naming(part`u.partner_id`)}
     left join data_keys k on k.partner_id = u.partner_id and k.service_id = u.service_id
       ${naming(part`k.partner_id`)}`
+}
+
+/**
+ * The status of the current user of a name, who is neither changed nor erased until the transaction ends; `undefined`:
+ * there is none, or only an erased one.
+ */
+export async function lockUser(
+  tx: Executor,
+  { partnerId, userid }: UserName,
+): Promise<UserStatus | undefined> {
+  const [row] = await tx.query<{ status: UserStatus }>(sql`
+    select status from users where partner_id = ${partnerId} and userid = ${userid} and is_current for share`)
+  return row?.status
 }
 
 /** A row of `documents`. */

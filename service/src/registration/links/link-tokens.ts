@@ -2,6 +2,7 @@ import type { LinkTokenRequest } from '@benefit-enrolment/contract'
 import { DAY_MS, formatTimestamp, type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
 import type { Query } from '../../db/sql.ts'
+import { lockUser } from '../../membership/commands/load.ts'
 import type { Reader } from '../../membership/commands/reader.ts'
 import { isRefusal, type Refusal, refuse, refuseField, unknownOffer } from '../../membership/rules/refusal.ts'
 import { isKnown } from '../../membership/rules/state.ts'
@@ -72,12 +73,16 @@ export async function mintLinkToken(
     created_at: now,
     token_expires_at: expiresAt,
   }
-  if (alongside.length === 0) await insertLink(context.database, made)
-  else
-    await context.database.transaction(async tx => {
-      await insertLink(tx, made)
-      for (const one of alongside) await tx.query(one)
-    })
+  const refused = await context.database.transaction(async tx => {
+    // An erasure or a cancel ends the links that it finds, so neither may happen between the check and the new link.
+    const status = await lockUser(tx, { partnerId: partner.partnerId, userid: body.userid })
+    if (link.isThere && status === undefined) return refuse('user_not_found')
+    if (link.purpose !== 'registration' && status === 'cancelled') return refuse('user_cancelled')
+    await insertLink(tx, made)
+    for (const one of alongside) await tx.query(one)
+    return undefined
+  })
+  if (refused) return refused
   return {
     linktoken: text,
     linkurl: link.delivery === 'embed' ? null : `${context.baseUrl()}/register/link/${text}`,
@@ -110,6 +115,7 @@ async function checkLink(context: LinkContext, partner: Partner, body: LinkToken
   // After a membership has ended, only a registration link is possible.
   if (purpose !== 'registration' && user?.status === 'cancelled') return refuse('user_cancelled')
   return {
+    isThere: user !== undefined,
     purpose,
     delivery,
     offername: body.offername || null,

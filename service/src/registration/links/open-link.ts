@@ -50,7 +50,8 @@ async function pressLink(routes: PageRoutes, exchange: Exchange): Promise<Fastif
   if (!opened) return ended(routes, exchange)
   // The cookie is set before anything else can fail, because the token is used up and cannot open the page again.
   reply.header('Set-Cookie', setCookie('session', opened.handle, cookieContext(routes)))
-  await beginRegistration(context, { ...link, isOver: false }, request.id)
+  const begun = await beginRegistration(context, { ...link, isOver: false }, request.id)
+  if (!begun) return ended(routes, exchange)
   return reply.code(303).header('Location', rootOf(context)).send()
 }
 

@@ -4,7 +4,7 @@ import { type CheckedTheme, themeQuery } from '../../look/theme.ts'
 import type { Reading } from '../../membership/commands/reader.ts'
 import type { DocumentKind } from '../../membership/records/documents.ts'
 import type { Person } from '../../membership/rules/person.ts'
-import { isRefusal } from '../../membership/rules/refusal.ts'
+import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
 import { isActive, type User } from '../../membership/rules/state.ts'
 import type { Terms } from '../../membership/rules/terms.ts'
 import type { Partner } from '../../partners/partner.ts'
@@ -58,6 +58,7 @@ export async function openVisit(
 ): Promise<Visit | undefined> {
   const { partner, row } = active
   const begun = row.service_id === null ? await beginRegistration(context, active, request.requestId) : row
+  if (!begun) return undefined
   const read = await readWhole(context, active, request.requestId)
   if (!read || read.user.status === 'erased' || read.user.serviceId !== begun.service_id) return undefined
   const { user, now, documents } = read
@@ -149,12 +150,13 @@ async function freshReading(
 
 /**
  * After the link was opened: a user who is not a member yet becomes registering, and the session is bound to the user.
+ * `undefined`: the user was erased since the link was found, and the link with the user.
  */
 export async function beginRegistration(
   context: PageContext,
   { partner, row }: ActiveSession,
   requestId: string,
-): Promise<PageSessionRow> {
+): Promise<PageSessionRow | undefined> {
   const outcome = await context.executor.submit({
     partner,
     userid: row.userid,
@@ -162,8 +164,8 @@ export async function beginRegistration(
     actor: row.session_id,
     requestId,
     why: 'link opened',
-    startsAnew: true,
     decide: commandContext => {
+      if (commandContext.member?.user.status === 'erased') return refuse('user_not_found')
       const user = commandContext.orNew()
       const begun = registering(user, commandContext.now)
       const isNew = commandContext.member?.user.serviceId !== user.serviceId
@@ -174,7 +176,7 @@ export async function beginRegistration(
       }
     },
   })
-  if (isRefusal(outcome)) throw new Error('opening a link is never refused')
+  if (isRefusal(outcome)) return undefined
   await bindSession(context.database, nameOf(row), outcome.reply)
   return { ...row, service_id: outcome.reply }
 }
