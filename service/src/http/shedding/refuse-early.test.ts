@@ -1,4 +1,4 @@
-import { type ClientRequest, type IncomingHttpHeaders, request } from 'node:http'
+import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { type Operation, operations } from '@benefit-enrolment/contract'
 import type { FastifyInstance } from 'fastify'
@@ -22,7 +22,7 @@ let finish: (() => void)[]
 let isOver: boolean
 beforeEach(async () => {
   gate = openGate({ inFlight: 100, reserved: 0, loopDelayMs: 1000 })
-  turns = openTurns({ atOnce: 1, longestTicks: 1000 })
+  turns = openTurns({ atOnce: 1, longestTicks: 1000, patienceTicks: 50 })
   now = 0
   resting = openResting(turns, () => now)
   begun = []
@@ -90,6 +90,44 @@ test('an erasure does not wait', async () => {
   expect(begun).toEqual(['a1', 'erase'])
 })
 
+test('a request that has waited for too long is refused like others for which there is no room', async () => {
+  await send('A', 'a1')
+  const late = await send('A', 'a2')
+  const answered = new Promise<IncomingMessage>(resolve => late.on('response', resolve))
+  for (let tick = 0; tick < 50; tick += 1) turns.tick()
+  const { statusCode, headers } = await answered
+  expect([statusCode, headers['retry-after'], begun]).toEqual([503, expect.any(String), ['a1']])
+  expect(gate.numbers()).toMatchObject({ inFlight: 1, shed: { full: 1 } })
+})
+
+test('a stop answers those that wait for their turn, and at once those whose refusal waits', async () => {
+  let arrived = 0
+  app.server.on('request', () => {
+    arrived += 1
+  })
+  const { port } = app.server.address() as AddressInfo
+  const { path } = operations.prefillUser
+  const headers = { authorization: 'A', 'content-type': 'application/json' }
+  // A hundred are admitted. Of the refusals fifty are sent at once, and the others later.
+  const answers = Array.from({ length: 180 }, () => {
+    const sent = request({ port, path, method: 'POST', headers, agent: false })
+    sent.end('{}')
+    return new Promise<unknown>(resolve => {
+      sent.on('response', ({ statusCode }) => resolve(statusCode))
+      sent.on('error', resolve)
+    })
+  })
+  await expect.poll(() => arrived).toBe(answers.length)
+  isOver = true
+  const stopped = app.close()
+  await expect.poll(() => finish).toHaveLength(1)
+  finish.shift()?.()
+  const statuses = await Promise.all(answers)
+  expect(statuses.filter(status => status === 200)).toHaveLength(100)
+  expect(statuses.filter(status => status === 503)).toHaveLength(80)
+  await stopped
+})
+
 test('a request whose caller has left while it waited does not begin', async () => {
   await send('A', 'a1')
   const left = await send('A', 'left')
@@ -134,7 +172,7 @@ describe('a connection of a partner that floods alone', () => {
     await expect.poll(turns.waiting).toBe(1)
     for (let count = 0; count < 200; count += 1)
       turns.wait('A', {}, end => {
-        finish.push(end)
+        if (end) finish.push(end)
         return !isOver
       })
     finish.shift()?.()

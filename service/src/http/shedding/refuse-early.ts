@@ -59,6 +59,10 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
         gate.leave(asker)
         // Nobody would receive the answer on a connection that has closed.
         if (request.socket.destroyed) return false
+        if (!end) {
+          say(request, response, 'full')
+          return false
+        }
         response.once('close', end)
         handle(request, response)
         return true

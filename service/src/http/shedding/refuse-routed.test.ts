@@ -19,7 +19,7 @@ beforeEach(async () => {
   const counts = openRequestCounts()
   const real = () => 0
   app = createServer({ baseUrl: () => 'http://a', basePath: '', trustProxy: [], log, real, limits, counts })
-  const turns = openTurns({ atOnce: 1, longestTicks: 1 })
+  const turns = openTurns({ atOnce: 1, longestTicks: 1, patienceTicks: 50 })
   refuseRouted(app, { gate, turns, resting: openResting(turns), guessPartner: () => '' })
   app.post('/work', { config: { takes: 'application/json' } }, async () => '"done"')
   app.post('/broken', { config: { takes: 'application/json' } }, () => {

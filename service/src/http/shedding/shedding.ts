@@ -45,6 +45,6 @@ export function openShedding(
 
 /**
  * Enough for one batch of prefills to be written while the next is gathered. A thousand at once cost a quarter more
- * processor time each, in garbage collections. A tick is a tenth of a second.
+ * processor time each, in garbage collections. A tick is a tenth of a second, and nothing waits for longer than five.
  */
-const turnLimits: TurnLimits = { atOnce: 160, longestTicks: 3 }
+const turnLimits: TurnLimits = { atOnce: 160, longestTicks: 3, patienceTicks: 50 }

@@ -5,7 +5,7 @@ let turns: Turns
 let begun: string[]
 let ends: (() => void)[]
 beforeEach(() => {
-  turns = openTurns({ atOnce: 2, longestTicks: 3 })
+  turns = openTurns({ atOnce: 2, longestTicks: 3, patienceTicks: 50 })
   begun = []
   ends = []
 })
@@ -13,7 +13,7 @@ beforeEach(() => {
 /** A request of a partner arrives, and begins at once or waits, as at the door. */
 function arrive(name: string, partnerId = 'A') {
   const request = { name }
-  const begin = (end: (() => void) | undefined) => {
+  const begin = (end?: () => void) => {
     begun.push(name)
     if (end) ends.push(end)
     return true
@@ -66,7 +66,7 @@ test('a request that waited is counted once', () => {
   const request = {}
   arrive('a')
   arrive('b')
-  turns.wait('A', request, end => ends.push(end) > 0)
+  turns.wait('A', request, end => ends.push(end ?? (() => {})) > 0)
   endOne()
   expect(turns.begin(request)).toBeUndefined()
   expect(turns.begin({})).toBeDefined()
@@ -79,6 +79,39 @@ test('what is no longer there to begin takes no turn', () => {
   arrive('c')
   endOne()
   expect(begun).toEqual(['a', 'b', 'c'])
+})
+
+test('what is no longer there to begin does not cost its partner the turn', () => {
+  arrive('a1')
+  arrive('a2')
+  for (let count = 0; count < 1000; count += 1) turns.wait('B', {}, () => false)
+  arrive('b', 'B')
+  for (const name of ['a3', 'a4', 'a5']) arrive(name)
+  endOne()
+  endOne()
+  expect(begun).toEqual(['a1', 'a2', 'b', 'a3'])
+})
+
+test('of a partner that waits with many, among many partners, those that have waited for too long are given up', () => {
+  turns = openTurns({ atOnce: 1, longestTicks: 1000, patienceTicks: 50 })
+  const givenUp: string[] = []
+  const wait = (partnerId: string) =>
+    turns.wait(partnerId, {}, end => {
+      if (end) ends.push(end)
+      else givenUp.push(partnerId)
+      return end !== undefined
+    })
+  arrive('first')
+  for (let count = 0; count < 30; count += 1) wait('A')
+  // One request ends in each tick, and each time other partners come, so that it is A's turn once in four ticks.
+  for (let tick = 0; tick < 49; tick += 1) {
+    if (tick % 4 === 0) for (const partnerId of ['B', 'C', 'D']) wait(partnerId)
+    endOne()
+    turns.tick()
+  }
+  expect(givenUp).toEqual([])
+  turns.tick()
+  expect(givenUp).toEqual(Array.from({ length: 17 }, () => 'A'))
 })
 
 test('a request that takes long no longer keeps others from beginning, and may end at any time', () => {

@@ -4,7 +4,8 @@ export type Turns = {
   isOpen(): boolean
   /**
    * Calls `begin` when it is this partner's turn, and counts the request as under way until the function that it is given
-   * is called. `begin` returns false when there is nothing left to begin.
+   * is called; without one when the request has waited for too long, so that it is to be refused. `begin` returns false when
+   * there was nothing to begin; then the partner keeps its turn.
    */
   wait(partnerId: string, request: object, begin: Begin): void
   /** Counts a request as under way until the returned function is called; `undefined` for one that waited, which is counted. */
@@ -15,8 +16,15 @@ export type Turns = {
   waiting(): number
 }
 
-/** How many requests may be under way, and after how many ticks one that is still under way no longer counts. */
-export type TurnLimits = { readonly atOnce: number; readonly longestTicks: number }
+/**
+ * How many requests may be under way, after how many ticks one that is still under way no longer counts, and after how
+ * many one that waits is given up.
+ */
+export type TurnLimits = {
+  readonly atOnce: number
+  readonly longestTicks: number
+  readonly patienceTicks: number
+}
 
 /**
  * Opens the turns of one server. Partners take turns, one request each, so that the many waiting requests of one hardly
@@ -25,13 +33,14 @@ export type TurnLimits = { readonly atOnce: number; readonly longestTicks: numbe
  * A request that takes long is waiting for something else, such as a locked row. It stops counting after some ticks:
  * otherwise a few such requests would keep all others from beginning.
  */
-export function openTurns({ atOnce, longestTicks }: TurnLimits): Turns {
+export function openTurns({ atOnce, longestTicks, patienceTicks }: TurnLimits): Turns {
   // A map lists its keys in the order in which they were added, so the first partner is next. One that waits with more is
   // then added again, behind the others.
   const queues = new Map<string, Queue>()
   const waited = new WeakSet<object>()
   let underWay: Period[] = [{ count: 0 }]
   let waiting = 0
+  let now = 0
   let isBeginning = false
   const room = () => atOnce - underWay.reduce((sum, { count }) => sum + count, 0)
   const count = () => {
@@ -46,14 +55,24 @@ export function openTurns({ atOnce, longestTicks }: TurnLimits): Turns {
     isBeginning = true
     while (waiting > 0 && room() > 0) {
       const [[partnerId, queue]] = queues as Iterable<[string, Queue]> as [[string, Queue]]
-      queues.delete(partnerId)
       const first = takeFirst(queue)
-      if (queue.begun < queue.requests.length) queues.set(partnerId, queue)
       waiting -= 1
       const end = count()
-      if (!first?.(end)) end()
+      const hasBegun = first?.(end)
+      if (!hasBegun) end()
+      if (hasBegun || isEmpty(queue)) queues.delete(partnerId)
+      if (hasBegun && !isEmpty(queue)) queues.set(partnerId, queue)
     }
     isBeginning = false
+  }
+  const giveUpLate = () => {
+    for (const [partnerId, queue] of queues) {
+      while (now - (queue.requests[queue.begun]?.since ?? now) >= patienceTicks) {
+        waiting -= 1
+        takeFirst(queue)?.(undefined)
+      }
+      if (isEmpty(queue)) queues.delete(partnerId)
+    }
   }
   return {
     isOpen: () => waiting === 0 && room() > 0,
@@ -61,12 +80,14 @@ export function openTurns({ atOnce, longestTicks }: TurnLimits): Turns {
       waiting += 1
       waited.add(request)
       const queue = queues.get(partnerId)
-      if (queue) queue.requests.push(begin)
-      else queues.set(partnerId, { requests: [begin], begun: 0 })
+      if (queue) queue.requests.push({ begin, since: now })
+      else queues.set(partnerId, { requests: [{ begin, since: now }], begun: 0 })
     },
     begin: request => (waited.has(request) ? undefined : count()),
     tick() {
+      now += 1
       underWay = [{ count: 0 }, ...underWay.slice(0, longestTicks - 1)]
+      if (waiting > 0) giveUpLate()
       if (waiting > 0) beginSome()
     },
     waiting: () => waiting,
@@ -76,15 +97,19 @@ export function openTurns({ atOnce, longestTicks }: TurnLimits): Turns {
 /** The requests that began in one period and are still under way. */
 type Period = { count: number }
 
-type Begin = (end: () => void) => boolean
-/** The requests of one partner in order; the first `begun` of them wait no longer. */
-type Queue = { requests: Begin[]; begun: number }
+type Begin = (end: (() => void) | undefined) => boolean
+/** The requests of one partner in order, each with the tick since which it waits; the first `begun` of them wait no longer. */
+type Queue = { requests: { readonly begin: Begin; readonly since: number }[]; begun: number }
 
 const forgottenAt = 256
 
+function isEmpty(queue: Queue): boolean {
+  return queue.begun >= queue.requests.length
+}
+
 /** Takes the first request that waits. Those before it are removed many at once, since each removal moves all others. */
 function takeFirst(queue: Queue): Begin | undefined {
-  const first = queue.requests[queue.begun]
+  const first = queue.requests[queue.begun]?.begin
   queue.begun += 1
   if (queue.begun === forgottenAt) {
     queue.requests = queue.requests.slice(forgottenAt)
