@@ -189,11 +189,15 @@ function endConnectionsOnClose(app: FastifyInstance): void {
     socket.on('close', () => sockets.delete(socket))
   })
   app.addHook('preClose', done => {
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     lastResort = setTimeout(() => app.server.closeAllConnections(), longestStopMs)
     endIdle = setInterval(() => app.server.closeIdleConnections(), endIdleEveryMs)
-    // The event loop first reads what has arrived: an idle connection that is closed with an unread request resets it.
-    setImmediate(() => setImmediate(done))
+    // The event loop first reads what has arrived: closing a connection with an unread request would reset it.
+    setImmediate(() =>
+      setImmediate(() => {
+        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+        done()
+      }),
+    )
   })
   app.addHook('onClose', (_app, done) => {
     clearTimeout(lastResort)
