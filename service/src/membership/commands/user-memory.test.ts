@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Partner } from '../../partners/partner.ts'
@@ -41,6 +42,18 @@ describe('users', () => {
         for (const userid of recent) expect(memory.find(nameOf(userid))?.user.userid).toBe(userid)
       }),
     )
+  })
+
+  test('who are read by turns, a thousand of them, are all kept from their second read on', () => {
+    const memory = openUserMemory(() => 0)
+    const users = Array.from({ length: 1000 }, (_, number) => {
+      const serviceId = createHash('sha256').update(`${number}`).digest('hex')
+      return userOf(`u${number}`, { serviceId })
+    })
+    for (const user of users) memory.keepIfReadAgain(user, 1)
+    expect(memory.numbers().users).toBe(0)
+    for (const user of users) memory.keepIfReadAgain(user, 1)
+    expect(memory.numbers().users).toBe(1000)
   })
 
   test('are kept as last told, and gone when forgotten, erased, cleared or not asked for', () => {

@@ -81,8 +81,10 @@ const MAX_ANSWERS = 3
 /** The memory that a user takes, and each of its enrolments: measured on a heap of 50,000 users. */
 const USER_BYTES = 1000
 const ENROLMENT_BYTES = 400
-/** For about this many users the memory knows that they were read; a power of two. */
+/** For about this many users the memory knows that they were read. */
 const NOTED_READS = 2 ** 16
+/** How many users whose ids end alike share a group of places. */
+const GROUP = 4
 
 /** Opens a memory of users, limited to about `maxBytes`: the user that was asked for longest ago is forgotten first. */
 export function openUserMemory(
@@ -196,17 +198,19 @@ function keyOf({ partnerId, userid }: UserName): string {
 
 /**
  * Records that a user was read, and returns whether that was recorded before; later reads of other users gradually
- * overwrite the record.
+ * overwrite the record. Each id has four places, of which the newest reads are kept: with one place two users who are
+ * read by turns would overwrite each other's for ever, and both be loaded each time.
  */
 function openNotedReads(): (serviceId: string) => boolean {
   const noted = new Uint32Array(NOTED_READS)
   return serviceId => {
     // The end of an id is random.
     const end = Number.parseInt(serviceId.slice(-8), 16) >>> 0
-    const index = end % NOTED_READS
-    const isNoted = noted[index] === end
-    noted[index] = end
-    return isNoted
+    const group = (end % (NOTED_READS / GROUP)) * GROUP
+    for (let place = group; place < group + GROUP; place += 1) if (noted[place] === end) return true
+    noted.copyWithin(group + 1, group, group + GROUP - 1)
+    noted[group] = end
+    return false
   }
 }
 
