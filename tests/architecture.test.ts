@@ -116,6 +116,7 @@ const besideTheClient: Readonly<Record<string, string>> = {
   'tests/api/limits.test.ts': 'requests beyond what the operator allows, and pages for people',
   'tests/api/failed-authentications.test.ts': 'tokens that a client would renew',
   'tests/api/server-manners.test.ts': 'headers twice, connections that break, health, pages for people',
+  'tests/api/read-ahead.test.ts': 'tokens that a client would renew',
   'tests/api/token.test.ts': 'forms of OAuth that other libraries send, and a token held by hand',
   'tests/api/declared-errors.test.ts': 'broken JSON, a header twice and no token, for each operation',
   'tests/api/no-personal-data.test.ts': 'broken JSON, and personal data in a path',

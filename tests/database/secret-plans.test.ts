@@ -3,6 +3,7 @@ import type { Database } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { findCredentials } from '../../service/src/partners/store.ts'
 import { findTokens } from '../../service/src/partners/tokens.ts'
+import { findUnchangedCallers } from '../../service/src/partners/unchanged-callers.ts'
 import { keepPlans, onOneServer } from '../kept-plans.ts'
 import { oneConnection } from './one-connection.ts'
 
@@ -55,7 +56,9 @@ async function keptPlan(look: (db: Database) => Promise<unknown>): Promise<Step[
   const [row] = await database.alone(async session => {
     await session.query(plain('set plan_cache_mode = force_generic_plan'))
     await session.query(plain(`prepare kept as ${text}`))
-    const given = values.map(value => `'{${(value as string[]).join()}}'`).join(', ')
+    const given = values
+      .map(value => (Array.isArray(value) ? `'{${value.join()}}'` : `'${value}'`))
+      .join(', ')
     return session.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
       plain(`explain (analyze, format json) execute kept(${given})`),
     )
@@ -73,6 +76,13 @@ const credentials = (ids: string[]) => (db: Database) =>
   findCredentials(
     db,
     ids.map(credentialId => ({ partnerId, credentialId })),
+  )
+/** Callers whose token and API key have these ids. */
+const callers = (ids: string[]) => (db: Database) =>
+  findUnchangedCallers(
+    db,
+    ids.map(id => ({ partnerId, partnerHash: '0', tokenId: id, keyId: id })),
+    Date.now(),
   )
 
 describe.each([
@@ -99,5 +109,19 @@ describe.each([
       }),
     ])
     expect(scans.map(scan => scan['Rows Removed by Filter'] ?? 0)).toEqual([0])
+  })
+
+  onOneServer.each([
+    ['one caller', callers(['a'])],
+    ['many callers', callers(many)],
+  ] as const)('%s, read ahead: each row of theirs is found by its whole key', async (_name, look) => {
+    const scans = (await keptPlan(look)).filter(step => step['Relation Name'] !== undefined)
+    expect(scans.map(scan => scan['Index Name']).sort()).toEqual([
+      'access_tokens_pkey',
+      'credentials_pkey',
+      'credentials_pkey',
+      'partners_pkey',
+    ])
+    expect(scans.map(scan => scan['Rows Removed by Filter'] ?? 0)).toEqual([0, 0, 0, 0])
   })
 })

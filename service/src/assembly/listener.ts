@@ -12,6 +12,7 @@ import { defaultLimits } from '../http/shedding/admission.ts'
 import { openShedding } from '../http/shedding/shedding.ts'
 import { mountOAuth } from '../oauth/handlers.ts'
 import { authenticatePartner, type Caller, refuseFailures } from '../partners/authenticate.ts'
+import { type Callers, openCallers } from '../partners/callers.ts'
 import { openPartnerGuess } from '../partners/guess-partner.ts'
 import { limitRequests } from '../partners/rate-limit.ts'
 import { refusedCredential } from '../partners/refused-credential.ts'
@@ -64,11 +65,12 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     basePath: options.baseUrl ? new URL(options.baseUrl).pathname.replace(/\/+$/, '') : '',
     isClosing: () => isClosing,
   }
-  const { app, counts, pools, shedding } = openServer(shared, context, state)
+  const callers = openCallers({ directory: shared.directory, database: options.database, real: options.real })
+  const { app, counts, pools, shedding } = openServer(shared, { ...context, callers }, state)
   const failures = openFailures(shared)
   mountPages(app, shared, { ...context, ...state, ...failures })
   mountRegistrationPage(app, shared, { ...context, ...state, ...failures })
-  mountApi(app, shared, { ...context, ...state, ...failures })
+  mountApi(app, shared, { ...context, ...state, ...failures, callers })
 
   return {
     baseUrl: state.baseUrl,
@@ -109,7 +111,7 @@ type Mounting = ListenerContext & ServiceState & ReturnType<typeof openFailures>
 /** Opens the server without routes: its limits, and what it refuses under load or as a quiet copy. */
 function openServer(
   { options, directory }: Shared,
-  { quiet, onRequest }: ListenerContext,
+  { quiet, onRequest, callers }: ListenerContext & { callers: Callers },
   state: ServiceState,
 ) {
   const { database, log, real } = options
@@ -127,7 +129,7 @@ function openServer(
   const pools = poolMetrics({ requests: database, deliveries: options.deliveryDatabase })
   const shedding = openShedding(app, {
     limits: options.limits ?? defaultLimits,
-    guessPartner: openPartnerGuess(directory),
+    guessPartner: openPartnerGuess({ directory, callers }),
     basePath: state.basePath,
     baseUrl: state.baseUrl,
     real,
@@ -215,14 +217,14 @@ function mountRegistrationPage(
 }
 
 /** Mounts the operations of the API, those of a sandbox only in one. */
-function mountApi(app: Server, shared: Shared, context: Mounting): void {
+function mountApi(app: Server, shared: Shared, context: Mounting & { callers: Callers }): void {
   const { options, clock, directory } = shared
-  const { users, schedule, baseUrl, basePath, refuse } = context
+  const { users, schedule, baseUrl, basePath, refuse, callers } = context
   const { database, real } = options
   const limit = limitRequests(real)
   const mounting: MountContext<Caller> = {
     basePath,
-    authenticate: authenticatePartner({ directory, refuse, real }),
+    authenticate: authenticatePartner({ directory, callers, refuse }),
     limit: caller => limit(caller.partner),
     onRefusedBody: noteRefusedBodies({ clock, noteRefused: users.noteRefused }),
   }

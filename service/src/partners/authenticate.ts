@@ -1,9 +1,8 @@
 import type { Operation, Scope } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
-import type { Instant } from '../calendar/calendar.ts'
 import { countFailedAuthentications, isLoopback } from '../http/failed-authentications.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { type Caller, type CallerHeaders, mayCall, openCallers } from './callers.ts'
+import { type Caller, type CallerHeaders, type Callers, mayCall } from './callers.ts'
 import type { Directory, WhyNot } from './directory.ts'
 
 export type { Caller } from './callers.ts'
@@ -45,9 +44,8 @@ const withBadToken = { 'WWW-Authenticate': 'Bearer error="invalid_token"' }
  * Authenticates the calls of partners: token, then API key, then scope. Answers from memory when it can. Refuses with
  * `unauthorized`, `invalid_api_key` or `insufficient_scope`, before the body is read.
  */
-export function authenticatePartner(context: { directory: Directory; refuse: Refuse; real: () => Instant }) {
-  const { directory, refuse } = context
-  const callers = openCallers(context)
+export function authenticatePartner(context: { directory: Directory; callers: Callers; refuse: Refuse }) {
+  const { directory, callers, refuse } = context
   return (request: FastifyRequest, operation: Operation): Caller | Promise<Caller> => {
     if (operation.caller !== 'partner') return nobody
     const { authorization = '', 'x-api-key': apiKey } = request.headers
@@ -64,15 +62,17 @@ export function authenticatePartner(context: { directory: Directory; refuse: Ref
       throw refuse(request, new ServiceError('unauthorized', undefined, { headers }), { is: 'unknown' })
     }
     const forgotten = directory.forgotten()
-    const bearer = directory.bearerNow(token) ?? (await directory.bearer(token))
+    // At once, because a caller waits for both.
+    const [bearer, key] = await Promise.all([
+      directory.bearerNow(token) ?? directory.bearer(token),
+      apiKey === undefined
+        ? undefined
+        : (directory.credentialNow(apiKey, 'api_key') ?? directory.credential(apiKey, 'api_key')),
+    ])
     if (!bearer) {
       const why = await directory.whyNot(token, 'access_token')
       throw refuse(request, new ServiceError('unauthorized', undefined, { headers: withBadToken }), why)
     }
-    const key =
-      apiKey === undefined
-        ? undefined
-        : (directory.credentialNow(apiKey, 'api_key') ?? (await directory.credential(apiKey, 'api_key')))
     const isRight =
       apiKey === undefined
         ? bearer.partner.apiKeyOptional

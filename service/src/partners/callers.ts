@@ -1,7 +1,10 @@
 import { defaultScopes, type Operation } from '@benefit-enrolment/contract'
 import type { Instant } from '../calendar/calendar.ts'
-import type { Bearer, Credential, Directory } from './directory.ts'
+import { coalesce } from '../db/coalesce.ts'
+import type { Database } from '../db/database.ts'
+import { type Bearer, type Credential, type Directory, freshMs } from './directory.ts'
 import type { Partner } from './partner.ts'
+import { type CallerRows, findUnchangedCallers } from './unchanged-callers.ts'
 
 /** Who calls a partner operation. */
 export type Caller = {
@@ -21,9 +24,11 @@ export type CallerHeaders = {
  * Remembers callers whose token and API key were right, by both headers: one look-up replaces two hashes and three
  * look-ups.
  */
-type Callers = {
+export type Callers = {
   /** The caller of these headers, or `undefined` when it must be authenticated again. */
   find(headers: CallerHeaders): Caller | undefined
+  /** The id of the partner to which these headers last belonged, whether they are still valid or not. */
+  partnerOf(headers: CallerHeaders): string | undefined
   /**
    * Keeps a caller for as long as its token and key may be answered from memory. `forgotten` is the directory's count
    * from before the look-up, so that a caller is not kept if the directory forgot its partner meanwhile.
@@ -35,35 +40,109 @@ type Callers = {
   ): void
 }
 
-type Kept = { readonly caller: Caller; readonly until: Instant; readonly forgotten: number }
+type Kept = {
+  readonly name: string
+  readonly caller: Caller
+  readonly forgotten: number
+  /** `undefined` where nothing is read ahead. */
+  readonly rows: CallerRows | undefined
+  /** The latest instant to which reading ahead may extend `until`. */
+  readonly longest: Instant
+  until: Instant
+  isAsked: boolean
+}
 
 /** The most callers that are kept. Each is a token with its API key, so a partner's process needs one an hour. */
 const MAX_CALLERS = 10_000
+/** A caller that is used within this time before it is too old is read ahead. */
+const AHEAD_MS = 450
+/** The least time between two statements that read ahead. */
+const PACE_MS = 100
+const MAX_BATCH = 500
+/** For how long a caller is only read ahead: a whole look-up notes uses, and rehashes keys under the current pepper. */
+const LONGEST_MS = 20_000
 
 /**
- * Opens a memory of callers. It does not extend the second of contract §3: a caller is kept until the older of its
- * token and its API key would be read again, or until the token expires, and is dropped when the directory forgets its
- * partner.
+ * Opens a memory of callers. It does not extend the second of contract §3: a caller is kept until the oldest of what
+ * was read of it is a second old, or until the token expires, and is dropped when the directory forgets its partner.
+ *
+ * Callers in use are read ahead: before they are too old, one statement for all of them asks whether their rows are
+ * unchanged, and no request waits for it. If its answer comes too late, or a row has changed, the next request looks the
+ * caller up. Otherwise one request in ten would wait for look-ups where each of many partners sends ten a second.
  */
-export function openCallers(context: { directory: Directory; real: () => Instant }): Callers {
-  const { directory, real } = context
+export function openCallers(context: {
+  directory: Directory
+  database: Database
+  real: () => Instant
+}): Callers {
+  const { directory, database, real } = context
   const kept = new Map<string, Kept>()
+  const readAhead = coalesce<CallerRows, Instant | undefined>({
+    maxBatch: MAX_BATCH,
+    paceMs: PACE_MS,
+    run: async callers => {
+      const readAt = real()
+      const unchanged = await findUnchangedCallers(database, callers, readAt)
+      return callers.map((_, index) => ({ ok: true, value: unchanged.has(index) ? readAt : undefined }))
+    },
+  })
+  const store = (one: Kept) => {
+    // The caller that was kept longest ago is dropped first; an active caller is kept anew every second.
+    kept.delete(one.name)
+    kept.set(one.name, one)
+    const [oldest] = kept.keys()
+    if (kept.size > MAX_CALLERS && oldest !== undefined) kept.delete(oldest)
+  }
+  /** A failure is not reported: then a request looks the caller up, and fails itself if it must. */
+  const renew = (one: Kept, rows: CallerRows) => {
+    one.isAsked = true
+    readAhead.enqueue(rows, found => {
+      one.isAsked = false
+      if (!found.ok || kept.get(one.name) !== one) return
+      if (found.value === undefined) {
+        kept.delete(one.name)
+        return
+      }
+      one.until = Math.min(found.value + freshMs, one.longest)
+      store(one)
+    })
+  }
   return {
     find(headers) {
-      const found = kept.get(keyOf(headers))
-      if (!found || found.until <= real() || found.forgotten !== directory.forgotten()) return undefined
+      const name = keyOf(headers)
+      const found = kept.get(name)
+      if (!found || found.forgotten !== directory.forgotten()) return undefined
+      const now = real()
+      if (found.until <= now) {
+        // What was asked ahead and is answered only now is too late: the caller is being looked up.
+        kept.delete(name)
+        return undefined
+      }
+      const isSoonTooOld = found.until - now < AHEAD_MS && found.until < found.longest
+      if (isSoonTooOld && found.rows && !found.isAsked) renew(found, found.rows)
       return found.caller
     },
+    partnerOf: headers => kept.get(keyOf(headers))?.caller.partner.partnerId,
     keep(headers, caller, { bearer, key, forgotten }) {
       const until = Math.min(bearer.freshUntil, bearer.expiresAt, key?.freshUntil ?? Number.POSITIVE_INFINITY)
-      const name = keyOf(headers)
-      // The caller that was kept longest ago is dropped first; an active caller is kept anew every second.
-      kept.delete(name)
-      kept.set(name, { caller, until, forgotten })
-      const [oldest] = kept.keys()
-      if (kept.size > MAX_CALLERS && oldest !== undefined) kept.delete(oldest)
+      store({
+        name: keyOf(headers),
+        caller,
+        forgotten,
+        rows: rowsOf(bearer, key),
+        longest: Math.min(real() + LONGEST_MS, bearer.expiresAt),
+        until,
+        isAsked: false,
+      })
     },
   }
+}
+
+/** `undefined` on a cluster, where nothing is read ahead. */
+function rowsOf({ partner, tokenId }: Bearer, key: Credential | undefined): CallerRows | undefined {
+  const { partnerId, rowHash } = partner
+  if (rowHash === undefined) return undefined
+  return { partnerId, partnerHash: rowHash, tokenId, keyId: key?.credentialId ?? null }
 }
 
 /** No header contains a line break, so two different pairs never have the same key. */

@@ -11,13 +11,14 @@ import { partnerOf } from './keys.ts'
 import type { Partner } from './partner.ts'
 import { type CredentialRow, type PartnerRow, rehashCredential } from './store.ts'
 
-/** How long an answer of the directory may be older than the database (contract §3). */
-const freshMs = 1000
+/** How long an answer from memory may be older than the database (contract §3). */
+export const freshMs = 1000
 const maxEntries = 100_000
 
 /** The bearer of a valid token. */
 export type Bearer = {
   readonly partner: Partner
+  readonly tokenId: string
   readonly scopes: ReadonlySet<string>
   /** The client secret with which the token was issued. */
   readonly credentialId: string
@@ -107,12 +108,23 @@ export function openDirectory(context: {
     return entry.value
   }
 
-  const partner = async (partnerId: string): Promise<Partner | undefined> => {
-    const known = partners.get(partnerId)
-    if (known && isFresh(known)) return known.value
+  const readPartner = async (partnerId: string): Promise<Partner | undefined> => {
     const readAt = real()
     const row = await rows.partner(partnerId)
     return keep(partners, partnerId, { value: row && knownPartner(row), readAt, partnerId })
+  }
+  /** Token and API key ask for the same partner at once. */
+  const readings = new Map<string, Promise<Partner | undefined>>()
+  const partner = (partnerId: string): Promise<Partner | undefined> => {
+    const known = partners.get(partnerId)
+    if (known && isFresh(known)) return Promise.resolve(known.value)
+    const underWay = readings.get(partnerId)
+    if (underWay) return underWay
+    const reading = readPartner(partnerId).finally(() => {
+      if (readings.get(partnerId) === reading) readings.delete(partnerId)
+    })
+    readings.set(partnerId, reading)
+    return reading
   }
 
   const isRight = (
@@ -154,13 +166,13 @@ export function openDirectory(context: {
     const id = idsIn(token, 'access_token')
     if (!id) return undefined
     const readAt = real()
-    const row = await rows.token(id)
+    const [row, owner] = await Promise.all([rows.token(id), partner(id.partnerId)])
     const isValid = isRight(row, token, 'access_token') && row?.revoked_at === null
-    const owner = isValid ? await partner(id.partnerId) : undefined
     const value =
-      owner && row
+      isValid && owner && row
         ? {
             partner: owner,
+            tokenId: id.ownId,
             scopes: new Set(row.scopes),
             expiresAt: row.expires_at,
             credentialId: row.credential_id,
@@ -177,11 +189,11 @@ export function openDirectory(context: {
     const id = idsIn(secret, kind)
     if (!id) return undefined
     const readAt = real()
-    const row = await rows.credential(id)
+    const [row, namedPartner] = await Promise.all([rows.credential(id), partner(id.partnerId)])
     const isLive = row?.revoked_at === null && (row.expires_at === null || row.expires_at > real())
     const isValid = isRight(row, secret, kind) && isLive && row?.kind === kind
-    const owner = isValid ? await partner(id.partnerId) : undefined
     if (isValid) await moveToCurrent(row, secret)
+    const owner = isValid ? namedPartner : undefined
     if (owner) noteUse({ partnerId: id.partnerId, credentialId: id.ownId, at: readAt })
     const value = owner && {
       partner: owner,
@@ -230,6 +242,7 @@ export function openDirectory(context: {
     forget(partnerId) {
       forgotten += 1
       partners.delete(partnerId)
+      readings.delete(partnerId)
       for (const map of [bearers, credentials]) {
         for (const [key, entry] of map) if (entry.partnerId === partnerId) map.delete(key)
       }

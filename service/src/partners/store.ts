@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { ofAnyLength, part, sql, timestamp } from '../db/sql.ts'
+import { nothing, ofAnyLength, part, sql, timestamp } from '../db/sql.ts'
 import type { Look } from '../look/look.ts'
 import type { HelpContacts } from './help-contacts.ts'
 import type { Legal } from './legal.ts'
@@ -27,15 +27,20 @@ export type PartnerRow = {
   clock_offset_ms: number
   disabled_at: Instant | null
   created_at: Instant
+  /** A hash of the whole row, where it was asked for. */
+  row_hash?: string
 }
 
-/** The partners with these ids. */
+/** The partners with these ids; their rows hashed, except on a cluster, where the hash is not needed. */
 export function findPartners(db: Executor, ids: readonly string[]): Promise<PartnerRow[]> {
   return db.query<PartnerRow>(sql`
     select partner_id, name, aliases, timezone, locale, origins, redirects, help, legal, look, retain, offers,
       api_key_optional, rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at
+      ${db.layout.isSpread ? nothing : rowHash}
     from partners where partner_id = any(${ids}::uuid[])`)
 }
+
+const rowHash = part`, hash_record_extended(partners, 0)::text as row_hash`
 
 /** Locks a partner until the transaction ends, so that the row does not change between reading and writing it. */
 export async function lockPartner(tx: Executor, partnerId: string): Promise<void> {
