@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { wholeRunTest } from '../long.ts'
 import { ada, demoCatalogueFile } from '../rig.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
-import { type Created, clientOf, codeOf } from './place.ts'
+import { type Created, clientOf, codeOf, hookAt } from './place.ts'
 import { newDataDir, run, runJson, runRefused, startProcess } from './process.ts'
 
 /** The receiver of a test listens on loopback. */
@@ -72,15 +72,7 @@ test('the drill: a backup made under load is restored elsewhere, quiet, and serv
 wholeRunTest('a quiet copy answers reads alone, and delivers what waited once it is resumed', async () => {
   const receiver = await startReceiver()
   const data = await newDataDir()
-  const hook = [
-    '--webhook-url',
-    receiver.url,
-    '--webhook-username',
-    'drill',
-    '--webhook-password',
-    'open sesame',
-  ]
-  const { service, partner, client } = await stage(data, ...hook, '--events', 'all')
+  const { service, partner, client } = await stage(data, ...hookAt(receiver.url))
   receiver.answer = () => 500
   await client.createUser({ ...ada, userid: 'u-1', offername: 'plus', effectivedate: '' })
   await receiver.received(1)

@@ -6,6 +6,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { wholeLog } from '../whole-log.ts'
+import { hookAt } from './place.ts'
 import { run, runJson } from './process.ts'
 import { type SandboxPartner, startSandbox } from './sandbox.ts'
 
@@ -24,20 +25,11 @@ const receiver = createServer((request, response) => {
 })
 
 const sandbox = forAllTests(startSandbox)
-let webhook: string[]
+let webhook: readonly string[]
 beforeAll(async () => {
   await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
   const { port } = receiver.address() as AddressInfo
-  webhook = [
-    '--webhook-url',
-    `http://127.0.0.1:${port}/hook`,
-    '--webhook-username',
-    'hook',
-    '--webhook-password',
-    'very:secret',
-    '--events',
-    'all',
-  ]
+  webhook = hookAt(`http://127.0.0.1:${port}/hook`)
 })
 afterAll(async () => {
   receiver.closeAllConnections()

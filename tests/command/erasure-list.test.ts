@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { wholeRunTest } from '../long.ts'
 import { ada, demoCatalogueFile } from '../rig.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
-import { type Created, clientOf, codeOf } from './place.ts'
+import { type Created, clientOf, codeOf, hookAt } from './place.ts'
 import { newDataDir, run, runJson, type ServiceProcess, startProcess } from './process.ts'
 
 type Erased = { serviceid: string; status: string; erasedat: string }
@@ -35,15 +35,7 @@ wholeRunTest(
     const receiver = await startReceiver()
     const data = await newDataDir()
     const service = await serve(data)
-    const hook = [
-      '--webhook-url',
-      receiver.url,
-      '--webhook-username',
-      'drill',
-      '--webhook-password',
-      'sesame',
-    ]
-    const partner = await newPartner(data, ...hook, '--events', 'user_erased')
+    const partner = await newPartner(data, ...hookAt(receiver.url, { events: 'user_erased' }))
     const client = clientOf(service, partner)
     for (const userid of ['by-api', 'by-operator', 'stays', 'before']) await create(service, partner, userid)
     // Erased before the backup: a new user under the same userid is in the backup.

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { wholeRunTest } from '../long.ts'
 import { ada, adaAsks } from '../rig.ts'
-import { type Created, clientOf, codeOf, newWorkplace, type Workplace } from './place.ts'
+import { type Created, clientOf, codeOf, hookAt, newWorkplace, type Workplace } from './place.ts'
 import { root, run, runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
 
 // One production service of its own process, and the operator's commands beside it.
@@ -194,20 +194,7 @@ describe('webhooks', () => {
 
   test('come with a partner or later; the signing secret is shown once, the password never', async () => {
     const created = await runJson<Created & { webhookid: string; webhooksecret: string }>(
-      [
-        'partner',
-        'create',
-        '--name',
-        'Hooked',
-        '--webhook-url',
-        'https://hooks.example.com/a',
-        '--webhook-username',
-        'hook',
-        '--webhook-password',
-        'very:secret',
-        '--events',
-        'all',
-      ],
+      ['partner', 'create', '--name', 'Hooked', ...hookAt('https://hooks.example.com/a')],
       place,
     )
     expect(created).toMatchObject({

@@ -52,3 +52,12 @@ export function codeOf(call: Promise<unknown>): Promise<string> {
     (error: { code: string; replayed?: boolean }) => error.code + (error.replayed ? ' replayed' : ''),
   )
 }
+
+/** The words that give a new partner an endpoint. */
+export function hookAt(
+  url: string,
+  { username = 'hook', password = 'very:secret', events = 'all' } = {},
+): readonly string[] {
+  const credentials = ['--webhook-username', username, '--webhook-password', password]
+  return ['--webhook-url', url, ...credentials, '--events', events]
+}

@@ -5,7 +5,7 @@ import { addDays, dateAt } from '../../service/src/calendar/calendar.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'
-import { codeOf } from './place.ts'
+import { codeOf, hookAt } from './place.ts'
 import { run, runJson } from './process.ts'
 import { type SandboxPartner, startSandbox } from './sandbox.ts'
 
@@ -23,18 +23,8 @@ let partner: SandboxPartner
 beforeAll(async () => {
   await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
   const { port } = receiver.address() as AddressInfo
-  partner = await sandbox.newPartner(
-    '--webhook-url',
-    `http://127.0.0.1:${port}/hook`,
-    '--webhook-username',
-    'hook',
-    '--webhook-password',
-    'very:secret',
-    '--events',
-    'all',
-    '--timezone',
-    'America/Chicago',
-  )
+  const hook = hookAt(`http://127.0.0.1:${port}/hook`)
+  partner = await sandbox.newPartner(...hook, '--timezone', 'America/Chicago')
   // To the middle of the next month, because at a month's end changes for the boundary are refused.
   const today = new Date()
   const middle = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1, 10, 15)
@@ -220,18 +210,7 @@ test('who starts, changes and ends by a day is listed, by the partner’s clock,
 test('replay takes a day, which begins and ends by the partner’s clock on the wall', async () => {
   // In that zone the date differs from UTC now, which shows by which of them a day is read.
   const zone = new Date().getUTCHours() < 10 ? 'Pacific/Pago_Pago' : 'Pacific/Kiritimati'
-  const other = await sandbox.newPartner(
-    '--webhook-url',
-    'http://127.0.0.1:1/hook',
-    '--webhook-username',
-    'hook',
-    '--webhook-password',
-    'very:secret',
-    '--events',
-    'all',
-    '--timezone',
-    zone,
-  )
+  const other = await sandbox.newPartner(...hookAt('http://127.0.0.1:1/hook'), '--timezone', zone)
   const { webhookid = '' } = other
   for (const userid of ['u1', 'u2']) await other.client.prefillUser({ userid })
   const day = (days: number) => addDays(dateAt(Date.now(), zone), days)

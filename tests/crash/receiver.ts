@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Created } from '../command/place.ts'
+import { type Created, hookAt } from '../command/place.ts'
 import { type Place, runJson } from '../command/process.ts'
 
 /** A partner's receiver: what arrived under each Idempotency-Key, attempt by attempt. */
@@ -54,13 +54,12 @@ export async function startReceiver({ echo }: { echo?: string } = {}): Promise<R
 
 /** Creates a partner whose events all go to the receiver. */
 export function createPartnerOf(
-  { url, username, password }: Receiver,
+  receiver: Receiver,
   place: Place,
   ...more: readonly string[]
 ): Promise<Created> {
-  const hook = ['--webhook-url', url, '--webhook-username', username, '--webhook-password', password]
   return runJson<Created>(
-    ['partner', 'create', '--name', 'Hooked', '--events', 'all', ...hook, ...more],
+    ['partner', 'create', '--name', 'Hooked', ...hookAt(receiver.url, receiver), ...more],
     place,
   )
 }

@@ -6,17 +6,13 @@ import { forAllTests } from '../for-all-tests.ts'
 import { demoCatalogue } from '../rig.ts'
 import { ana } from './fixtures/parts.ts'
 import { type Rig, startRig } from './rig.ts'
-import { newVisitor, recordsAgreed, type Visitor, wordsOf } from './visitor.ts'
+import { newVisitor, openLink, recordsAgreed, type Visitor, wordsOf } from './visitor.ts'
 
 const rig = forAllTests(startRig)
 beforeEach(() => rig.newPerson().then(() => undefined))
 
-async function open(more: Parameters<Rig['mintLink']>[0] = {}): Promise<Visitor> {
-  const visitor = newVisitor(rig.service)
-  const link = await rig.mintLink(more)
-  await visitor.get(link)
-  await visitor.post(link)
-  return visitor
+function open(more: Parameters<Rig['mintLink']>[0] = {}): Promise<Visitor> {
+  return openLink(rig, more)
 }
 function client() {
   return rig.partner.client

@@ -3,18 +3,14 @@ import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
 import { ana } from './fixtures/parts.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
-import { newVisitor, type Visitor } from './visitor.ts'
+import { newVisitor, openLink, type Visitor } from './visitor.ts'
 
 const rig = forAllTests(startRig)
 beforeEach(() => rig.newPerson().then(() => undefined))
 
 const minute = 60_000
-async function open(more: Parameters<Rig['mintLink']>[0] = {}): Promise<Visitor> {
-  const visitor = newVisitor(rig.service)
-  const link = await rig.mintLink(more)
-  await visitor.get(link)
-  await visitor.post(link)
-  return visitor
+function open(more: Parameters<Rig['mintLink']>[0] = {}): Promise<Visitor> {
+  return openLink(rig, more)
 }
 function client() {
   return rig.partner.client
