@@ -31,7 +31,7 @@ export type Schedule = {
  */
 const longestSleepMs = 10_000
 /** The pause after a fault, such as a restart of the database. */
-const shortestSleepMs = 1000
+const afterFaultMs = 1000
 /**
  * The changes of one round, divided among the partners that have some. Rounds are small, so that newly due changes
  * wait little.
@@ -135,7 +135,7 @@ export function openSchedule(context: {
   }
 
   const tick = async (): Promise<void> => {
-    let sleepMs = shortestSleepMs
+    let sleepMs = afterFaultMs
     try {
       await runAll()
       if (!isClosed) sleepMs = await timeToSleep()
