@@ -27,7 +27,7 @@ export type ConsoleChild = {
 // The same from the source and from what is built of it.
 const program = fileURLToPath(new URL('../../dist/console-main.js', import.meta.url))
 const REPORT_MS = 1000
-/** As the service itself is ended 14 s after a signal, the console leaves it enough of that. */
+/** Short enough that the service, which has 14 s from a signal to its end, can do the rest. */
 const STOP_MS = 5000
 
 /** Starts the process. `onEnd` is called once, with the code or the signal that ended it. */
@@ -58,12 +58,13 @@ export function startConsoleChild(context: {
     hasEnded = true
     questions.end()
     for (const socket of early.splice(0)) refuse(socket)
-    // Node drops what it had not sent yet without a word.
+    // Node silently drops the connections that it had not sent yet.
     for (const socket of onTheWay) socket.destroy()
     onEnded()
     context.onEnd({ code, signal })
   }
-  // A message to a process that is ending is lost, as its end is told anyway. One that was never started has no channel.
+  // A message to a process that is ending may be lost: its end is reported anyway. A process that was never started has
+  // no channel.
   const send = (message: ToConsole) => {
     if (child.connected) child.send(message, ignore)
   }
@@ -104,7 +105,7 @@ export function startConsoleChild(context: {
   })
   child.on('error', error => {
     log('console_failed', describeCause(error))
-    // One that could not be started has no end that it could tell.
+    // A process that could not be started emits no `exit`.
     if (child.pid === undefined) end(null, null)
   })
   send({ kind: 'start', settings })

@@ -39,7 +39,7 @@ function orNull(value: Buffer | null | undefined): Buffer | null {
 
 function areAlike(values: readonly unknown[]): boolean {
   const [first] = values
-  // In a loop: a column of a batch holds up to 128 values, mostly all alike or already the second of its own.
+  // A loop, which ends at the first difference: mostly all values are equal, or the second one differs already.
   for (const value of values) if (value !== first) return false
   return true
 }

@@ -13,9 +13,9 @@ export type CallerRows = {
 }
 
 /**
- * Which of these callers are still right at `at`, and their partners' rows unchanged: their indexes in the list. Of
- * tokens, secrets and API keys it asks only what can change: whether they exist, are revoked or have expired. Not for a
- * cluster, which stores tokens with their partners.
+ * The indexes of the callers that are still valid at `at` and whose partners' rows are unchanged. Of tokens, secrets and
+ * API keys it reads only what can change: whether they exist, are revoked or have expired. Not for a cluster, which
+ * stores tokens on the nodes of their partners.
  */
 export async function findUnchangedCallers(
   db: Executor,
