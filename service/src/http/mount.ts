@@ -12,7 +12,7 @@ import { localeOf } from './problem.ts'
 import { badField, ServiceError } from './service-error.ts'
 import { compileCheck, queryOf } from './validation.ts'
 
-/** A handler for each operation. If one is missing, the service does not compile. */
+/** A handler for each of these operations: an object that lacks one does not compile. */
 export type Handlers<Caller, Ids extends OperationId = OperationId> = {
   readonly [Id in Ids]: Handler<Operations[Id], Caller>
 }
