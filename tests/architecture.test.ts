@@ -77,7 +77,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['acts', 'catalogue', 'audit', 'due', 'find', 'partner', 'passkeys', 'service', 'webhooks'],
     ['requests', 'user-data'],
     ['views', 'partners.ts', 'reason.ts'],
-    ['page'],
+    ['screen'],
     ['console-context.ts'],
     ['background', 'operators'],
     ['position.ts'],

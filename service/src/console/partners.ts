@@ -1,7 +1,7 @@
 import { sql } from '../db/sql.ts'
 import type { Partner } from '../partners/partner.ts'
 import { worksFor } from './operators/operator.ts'
-import { notHere, type Visit } from './page/screen.ts'
+import { notHere, type Visit } from './screen/screen.ts'
 
 /** The ids and names of the operator's partners, by name. */
 export async function ownPartners(

@@ -1,4 +1,4 @@
-import { ConsoleRefusal, type Visit } from './page/screen.ts'
+import { ConsoleRefusal, type Visit } from './screen/screen.ts'
 
 /** The operator's reason. Throws a refusal when it is missing. */
 export function reasonOf({ form }: Pick<Visit, 'form'>): string {

@@ -1,8 +1,8 @@
 import { html } from '../../http/html.ts'
-import { record } from '../page/record.ts'
-import { type Answer, notHere, type Screen, type Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
 import { exportAllHeld } from '../requests/export.ts'
+import { record } from '../screen/record.ts'
+import { type Answer, notHere, type Screen, type Visit } from '../screen/screen.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 

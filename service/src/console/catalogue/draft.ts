@@ -13,7 +13,7 @@ import type { Executor } from '../../db/database.ts'
 import { findFile } from '../../files/store.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { unwrapKey, wrapKey } from '../../vault/seal.ts'
-import type { UploadedFile } from '../page/screen.ts'
+import type { UploadedFile } from '../screen/screen.ts'
 
 /** A checked catalogue that is not published yet: its content, and the version that it would follow. */
 export type Draft = {

@@ -1,9 +1,9 @@
 import { html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { record, recordAlongside } from '../page/record.ts'
-import { type Answer, ConsoleRefusal, type Visit } from '../page/screen.ts'
 import { reasonOf } from '../reason.ts'
 import { decideRequest } from '../requests/store.ts'
+import { record, recordAlongside } from '../screen/record.ts'
+import { type Answer, ConsoleRefusal, type Visit } from '../screen/screen.ts'
 import { type Known, mayDecide, requiredRequest, SAME_PERSON } from './read.ts'
 
 /**

@@ -2,8 +2,6 @@ import { noPartner } from '../../audit/entries.ts'
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { listOperators } from '../operators/store.ts'
-import { record } from '../page/record.ts'
-import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { ownPartners } from '../partners.ts'
 import { SECOND_PERSON_ACTIONS } from '../requests/second-person.ts'
 import {
@@ -15,6 +13,8 @@ import {
   type RequestRow,
   type RequestState,
 } from '../requests/store.ts'
+import { record } from '../screen/record.ts'
+import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import {
   csvLink,
   type List,

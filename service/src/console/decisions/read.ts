@@ -2,10 +2,10 @@ import { noPartner } from '../../audit/entries.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { hasRole } from '../operators/operator.ts'
 import { findSamePerson } from '../operators/store.ts'
-import { notHere, type Visit } from '../page/screen.ts'
 import { isUuid, ownPartner, ownPartners } from '../partners.ts'
 import { openedRequest, type RequestKind, type SecondPersonRequest } from '../requests/request.ts'
 import { findRequest, type RequestRow } from '../requests/store.ts'
+import { notHere, type Visit } from '../screen/screen.ts'
 import { requestKinds } from './kinds.ts'
 
 /** A request with its kind; `request` is `undefined` when it can no longer be opened. */

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import type { ConsoleContext } from '../console-context.ts'
 import type { Provider } from '../operators/provider.ts'
-import type { ConsoleFiles } from '../page/console-files.ts'
-import type { Page } from '../page/screen.ts'
+import type { ConsoleFiles } from '../screen/console-files.ts'
+import type { Page } from '../screen/screen.ts'
 import { plainDocument } from '../views/layout.ts'
 import type { ConsoleAddress } from './guard.ts'
 

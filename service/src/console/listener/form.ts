@@ -1,5 +1,5 @@
 import { formIn } from '../../http/form.ts'
-import { ConsoleRefusal, type UploadedFile } from '../page/screen.ts'
+import { ConsoleRefusal, type UploadedFile } from '../screen/screen.ts'
 
 /** The content of a posted form. */
 type SentForm = { readonly form: URLSearchParams; readonly files: readonly UploadedFile[] }

@@ -6,7 +6,7 @@ import { type Provider, ProviderError, type ProviderFailure } from '../operators
 import { beginFlow, endFlow, FLOW_LIFETIME_MS, ownPath } from '../operators/provider-flow.ts'
 import { admit } from '../operators/provider-sign-in.ts'
 import { openSession } from '../operators/sign-in.ts'
-import { record } from '../page/record.ts'
+import { record } from '../screen/record.ts'
 import { notSignedIn } from '../views/sign-in.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
 import { cookieHeader, cookieOf, flowHeader, originOf } from './guard.ts'

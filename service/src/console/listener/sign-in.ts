@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { linkOf, openSessionBy } from '../operators/sign-in.ts'
-import { record } from '../page/record.ts'
+import { record } from '../screen/record.ts'
 import { linkEnded, signInWithLink } from '../views/sign-in.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
 import { cookieHeader } from './guard.ts'

@@ -1,8 +1,8 @@
 import { html } from '../../http/html.ts'
 import { hasRole } from '../operators/operator.ts'
-import { record } from '../page/record.ts'
-import type { Answer, Screen, Visit } from '../page/screen.ts'
 import { ownPartners } from '../partners.ts'
+import { record } from '../screen/record.ts'
+import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
 import { part, selectField, tag } from '../views/parts.ts'
 

@@ -1,7 +1,7 @@
 import type { Query } from '../../db/sql.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { ManageContext } from '../../partners/manage.ts'
-import { ConsoleRefusal, type Visit } from '../page/screen.ts'
+import { ConsoleRefusal, type Visit } from '../screen/screen.ts'
 
 /** What managing partners needs, as the console has it; `alongside` is committed with the change. */
 export function manageContext(

@@ -1,8 +1,8 @@
 import { describeCause } from '../../log.ts'
 import { insertPasskey, listPasskeys, MOST_PASSKEYS, removePasskey } from '../operators/passkey-store.ts'
 import { madePasskey, noPasskeysFor, optionsToAdd } from '../operators/passkeys.ts'
-import { recordAlongside } from '../page/record.ts'
-import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../page/screen.ts'
+import { recordAlongside } from '../screen/record.ts'
+import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../screen/screen.ts'
 import { passkeysPage } from '../views/passkeys.ts'
 
 /** An operator's own passkeys: see, add and remove them. */

@@ -6,7 +6,7 @@ import type { Partner } from '../../partners/partner.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { seal, unseal, unwrapKey, wrapKey } from '../../vault/seal.ts'
 import type { Role } from '../operators/operator.ts'
-import type { Visit } from '../page/screen.ts'
+import type { Visit } from '../screen/screen.ts'
 import type { SecondPersonAction } from './second-person.ts'
 import type { RequestRow } from './store.ts'
 

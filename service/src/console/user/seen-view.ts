@@ -3,7 +3,7 @@ import { dateAt, type Instant } from '../../calendar/calendar.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { hasRole } from '../operators/operator.ts'
-import type { Visit } from '../page/screen.ts'
+import type { Visit } from '../screen/screen.ts'
 import type { SeenRow } from '../user-data/store.ts'
 import { part, table, tag, when } from '../views/parts.ts'
 

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts'
 import { hasRole, type Role } from '../operators/operator.ts'
-import type { ConsoleFiles } from '../page/console-files.ts'
-import type { Page, Visit } from '../page/screen.ts'
+import type { ConsoleFiles } from '../screen/console-files.ts'
+import type { Page, Visit } from '../screen/screen.ts'
 
 /** The entries of the navigation: the path, the key that leads there after `g`, and the lowest role that may see it. */
 const navigation: readonly { section: string; label: string; path: string; key: string; role: Role }[] = [

@@ -1,7 +1,7 @@
 import { csvLine } from '../../csv.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { inSlices } from '../background/give-way.ts'
-import type { FileAnswer } from '../page/screen.ts'
+import type { FileAnswer } from '../screen/screen.ts'
 
 /** One column of a list: how a cell is shown, sorted and exported. */
 export type Column<Row> = {

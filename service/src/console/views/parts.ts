@@ -1,6 +1,6 @@
 import { formatTimestamp, type Instant, type Zone } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
-import type { Visit } from '../page/screen.ts'
+import type { Visit } from '../screen/screen.ts'
 import { tokenField } from './layout.ts'
 
 /** An instant in a zone as people read it, with the exact instant as a tooltip. */

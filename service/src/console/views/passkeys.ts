@@ -1,7 +1,7 @@
 import { html } from '../../http/html.ts'
 import type { Passkey } from '../operators/passkey-store.ts'
 import { noPasskeysFor } from '../operators/passkeys.ts'
-import type { Page, Visit } from '../page/screen.ts'
+import type { Page, Visit } from '../screen/screen.ts'
 import { actionForm, part, table, when } from './parts.ts'
 
 /** What somebody sees who wants to sign in with a passkey where there can be none. */

@@ -1,7 +1,7 @@
 import { html } from '../../http/html.ts'
 import type { Operator } from '../operators/operator.ts'
 import type { ProviderFailure } from '../operators/provider.ts'
-import type { Page } from '../page/screen.ts'
+import type { Page } from '../screen/screen.ts'
 
 /** The page behind a valid sign-in link. */
 export function signInWithLink({ name, role }: Operator): Page {

@@ -1,8 +1,8 @@
 import type { Partner } from '../../partners/partner.ts'
 import { findLastAttempts } from '../../webhooks/log/event-log.ts'
-import { record } from '../page/record.ts'
-import { notHere, type Visit } from '../page/screen.ts'
 import { isUuid, ownPartner, ownPartners } from '../partners.ts'
+import { record } from '../screen/record.ts'
+import { notHere, type Visit } from '../screen/screen.ts'
 import { type EndpointLine, findEndpointLines } from './store.ts'
 
 /** An endpoint with its partner. */
