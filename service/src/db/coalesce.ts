@@ -20,6 +20,11 @@ type Coalescing<Call, Result> = {
    * The least time between the starts of two batches, for calls that nothing waits for; a lone call starts at once.
    */
   readonly paceMs?: number
+  /**
+   * A batch does not start while each turn of the event loop brings further calls, but waits no longer than this; absent:
+   * it starts after the turn of its first call.
+   */
+  readonly gatherMs?: number
   /** When a second batch may run beside the first; absent: never. */
   readonly beside?: Beside<Call>
   /** A result may itself be a promise: that call is answered later and delays no batch. */
@@ -38,12 +43,12 @@ export type Beside<Call> = {
 
 /**
  * Gathers the calls that arrive while a batch is under way and runs them as the next batch. A batch starts once
- * everything is read that the sockets hold in this turn of the event loop; there is no other wait. So a lone call
- * starts at once, and batches grow with the load, which lowers the cost of each call. When `run` rejects, every call
- * of that batch rejects with the same error.
+ * everything is read that the sockets hold in this turn of the event loop; with `gatherMs` once a turn brings no
+ * further call. There is no other wait, so a lone call starts at once, and batches grow with the load, which lowers the
+ * cost of each call. When `run` rejects, every call of that batch rejects with the same error.
  */
 export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coalesced<Call, Result> {
-  const { maxBatch, paceMs = 0, beside, run } = options
+  const { maxBatch, paceMs = 0, gatherMs = 0, beside, run } = options
   const busy = new Set<string>()
   let queue: Waiting<Call, Result>[] = []
   let running = 0
@@ -51,6 +56,8 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
   let begunAt = 0
   let isPacing = false
   let isGathering = false
+  let gathered = 0
+  let gatheringSince = 0
   let late: NodeJS.Timeout | undefined
 
   const mayBegin = (): boolean => {
@@ -110,6 +117,8 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
     }
     isPacing = paceMs > 0 && performance.now() < mayGoOnAt
     if (isPacing) setTimeout(goOn, mayGoOnAt - performance.now())
+    // The callers that were just answered often call again at once.
+    else if (gatherMs > 0) gather()
     else begin()
   }
 
@@ -117,16 +126,28 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
     isPacing = false
     begin()
   }
+  const gather = () => {
+    if (isGathering) return
+    isGathering = true
+    gathered = 0
+    gatheringSince = performance.now()
+    setImmediate(endGathering)
+  }
   const endGathering = () => {
+    const mayGrow = queue.length > gathered && queue.length < maxBatch
+    if (mayGrow && performance.now() < gatheringSince + gatherMs) {
+      gathered = queue.length
+      setImmediate(endGathering)
+      return
+    }
     isGathering = false
     begin()
   }
 
   const enqueue = (call: Call, settled: (result: Settled<Result>) => void) => {
     queue.push({ call, settled })
-    if (isGathering || isPacing || (running > 0 && !beside)) return
-    isGathering = true
-    setImmediate(endGathering)
+    if (isPacing || (running > 0 && !beside)) return
+    gather()
   }
   const call = (call: Call) =>
     new Promise<Result>((resolve, reject) =>
