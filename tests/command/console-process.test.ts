@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import pg from 'pg'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../free-port.ts'
+import { wholeRunTest } from '../long.ts'
 import { ada, demoCatalogueFile } from '../rig.ts'
 import { urlOf } from './database-url.ts'
 import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
@@ -81,6 +82,45 @@ test('the console begins in a process of its own with its first use, which holds
   expect(await service.stop()).toBe(0)
   expect(isAlive(pid)).toBe(false)
   expect(service.log().at(-1)?.event).toBe('stopped')
+})
+
+async function tokenOf({ clientid, clientsecret }: Created): Promise<string> {
+  const form = { grant_type: 'client_credentials', client_id: clientid, client_secret: clientsecret }
+  const answer = await fetch(`${service.address}/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  })
+  return ((await answer.json()) as { access_token: string }).access_token
+}
+
+wholeRunTest('a stop ends well although a partner and a browser have each sent half a request', async () => {
+  await runJson(['catalogue', 'publish', demoCatalogueFile], place)
+  const partner = await runJson<Created>(['partner', 'create', '--name', 'Slow', '--offer', 'starter'], place)
+  const token = await tokenOf(partner)
+  await openConsole()
+  const half = (address: string, lines: readonly string[]) =>
+    new Promise<void>(resolve => {
+      const { port, host } = new URL(address)
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+      const head = [...lines, `Host: ${host}`, 'Content-Length: 100'].join('\r\n')
+      socket.write(`${head}\r\n\r\nhalf`, () => resolve())
+      onTestFinished(() => void socket.destroy())
+    })
+  await half(service.address, [
+    'POST /user/prefill HTTP/1.1',
+    `Authorization: Bearer ${token}`,
+    `x-api-key: ${partner.apikey}`,
+    'Content-Type: application/json',
+  ])
+  await half(consoleUrl, [
+    'POST /sign-in/passkey HTTP/1.1',
+    `Origin: ${consoleUrl}`,
+    'Content-Type: application/x-www-form-urlencoded',
+  ])
+  // What arrived before this was read.
+  await statusOf(`${service.address}/healthz`)
+  await statusOf(consoleUrl)
+  expect(await service.stop('SIGTERM')).toBe(0)
 })
 
 test('a console that is killed harms no request of a partner, is told in the log, and is back with its next use', async () => {

@@ -81,6 +81,8 @@ export async function runService(
   const ended = signalled(log, config)
   const dataDir = dataDirOf(input, config)
   const closers: (() => Promise<void>)[] = []
+  const end = (close: () => Promise<void>) =>
+    close().catch(error => log('close_failed', describeCause(error)))
   try {
     const owned = config.databaseUrl === undefined ? await ownEmbeddedDatabase({ dataDir, log }) : undefined
     if (owned) closers.unshift(() => owned.stop())
@@ -90,9 +92,13 @@ export async function runService(
     const erasures = await bringErasures(config, prepared)
     await beside.prepare?.(prepared)
     const service = await listen(address, config, { prepared, owned, erasures })
-    closers.unshift(() => service.close())
+    const listeners = [service.close]
+    // Beside each other, because one after the other could take longer than an orchestrator waits.
+    closers.unshift(async () => {
+      await Promise.all(listeners.map(end))
+    })
     const gate = await openConsoleOf(service, { config, host: address.host, signIn, ...prepared })
-    if (gate) closers.unshift(gate.close)
+    if (gate) listeners.push(gate.close)
     const { startMetricsListener } = await import('../system/metrics-listener.ts')
     const endMetrics = await startMetricsListener(config.metrics, {
       metrics: async () => (await service.metrics()) + ((await gate?.metrics()) ?? ''),
@@ -115,9 +121,7 @@ export async function runService(
       await setTimeout(config.drainSeconds * 1000)
     }
   } finally {
-    for (const close of closers) {
-      await close().catch(error => log('close_failed', describeCause(error)))
-    }
+    for (const close of closers) await end(close)
     // Gathered log lines are written here, so that the sentence about a refused start is the last line.
     flush()
   }
