@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
-import { parseTimestamp } from './parse-timestamp.ts'
+import { readTimestamp } from './read-timestamp.ts'
 
 /** How many connections there are, and how long each thing may take. */
 type PoolLimits = {
@@ -55,6 +55,6 @@ const timestampTypes = new Set<number>([1114, 1184])
 /** Instants are read as milliseconds, and 64-bit integers as numbers (ours stay far below 2^53). */
 const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
   if (format !== 'binary' && numberTypes.has(oid)) return Number
-  if (format !== 'binary' && timestampTypes.has(oid)) return parseTimestamp
+  if (format !== 'binary' && timestampTypes.has(oid)) return readTimestamp
   return pg.types.getTypeParser(oid, format as 'text')
 }) as typeof pg.types.getTypeParser
