@@ -86,6 +86,19 @@ test('none rests longer than two seconds', () => {
   expect(resters()).toEqual(['c2'])
 })
 
+test('nor do several answers on one connection, whose requests came together, keep others resting for longer', () => {
+  beAlone()
+  const several = { pause: () => {}, resume: () => reads.set('several', true) }
+  resting.answered(several as never, 'A')
+  ask('c2')
+  now += 1900
+  resting.answered(several as never, 'A')
+  now += 100
+  vi.advanceTimersByTime(10)
+  expect(resters()).toEqual([])
+  expect(resting.count()).toBe(0)
+})
+
 test('when another partner asks, all are read, and none rests until that is ten seconds ago', () => {
   beAlone()
   askMany(3)

@@ -57,7 +57,7 @@ export function openResting(
     answered(connection, partnerId) {
       if (isEnded || (turns.waiting() < enoughWaiting && since.size === 0)) return
       const at = now()
-      if (partnerId !== last.partnerId || at - last.since < aloneAfterMs) return
+      if (partnerId !== last.partnerId || at - last.since < aloneAfterMs || since.has(connection)) return
       connection.pause()
       since.set(connection, at)
       timer ??= setInterval(tick, tickMs).unref()
