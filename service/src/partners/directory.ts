@@ -93,6 +93,7 @@ export function openDirectory(context: {
   const bearers = new Map<string, Cached<Bearer>>()
   const credentials = new Map<string, Cached<Credential>>()
   const knownPartner = openKnownPartners(keyring)
+  const scopesOf = openSharedScopes()
   const noteUse = openCredentialUses(database)
   const rows = openRows(database)
   let forgotten = 0
@@ -173,7 +174,7 @@ export function openDirectory(context: {
         ? {
             partner: owner,
             tokenId: id.ownId,
-            scopes: new Set(row.scopes),
+            scopes: scopesOf(row.scopes),
             expiresAt: row.expires_at,
             credentialId: row.credential_id,
             freshUntil: freshUntil(readAt, id.partnerId),
@@ -251,6 +252,25 @@ export function openDirectory(context: {
 }
 
 const emptyHash = Buffer.alloc(32)
+
+const mostScopeSets = 1000
+
+/**
+ * Returns the same set for tokens with the same scopes. A set for each token would take 400 bytes, and with many partners it
+ * would be in no cache of the processor when a request asks for its scope.
+ */
+function openSharedScopes(): (scopes: readonly string[]) => ReadonlySet<string> {
+  const sets = new Map<string, ReadonlySet<string>>()
+  return scopes => {
+    const name = scopes.join(' ')
+    const known = sets.get(name)
+    if (known) return known
+    if (sets.size >= mostScopeSets) sets.clear()
+    const set = new Set(scopes)
+    sets.set(name, set)
+    return set
+  }
+}
 
 /**
  * Returns the same object for a partner as long as its row does not change. So its key is unwrapped once, not every
