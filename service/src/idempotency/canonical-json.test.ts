@@ -40,6 +40,17 @@ test('numbers are written as RFC 8785 lists them', () => {
   )
 })
 
+test('many members are sorted as few are', () => {
+  const names = fc.uniqueArray(fc.string({ unit: 'binary' }), { maxLength: 60 })
+  fc.assert(
+    fc.property(names, names => {
+      const value: unknown = JSON.parse(`{${names.map(name => `${JSON.stringify(name)}:0`).join()}}`)
+      const expected = names.toSorted().map(name => `${JSON.stringify(name)}:0`)
+      expect(canonicalJson(value)).toBe(`{${expected.join()}}`)
+    }),
+  )
+})
+
 /** The same value with the members of each object in the opposite order. */
 function turned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(turned)

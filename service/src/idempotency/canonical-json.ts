@@ -10,12 +10,26 @@ export function canonicalJson(value: unknown): string {
   // JavaScript sorts and writes texts and numbers as the RFC requires, because the RFC was written after JavaScript's
   // rules.
   let members = ''
-  for (const name of Object.keys(value).sort()) {
+  for (const name of sorted(Object.keys(value))) {
     const member = `${quoted(name)}:${canonicalJson((value as Record<string, unknown>)[name])}`
     members = members === '' ? member : `${members},${member}`
   }
   return `{${members}}`
 }
+
+/** Few names are sorted in place, because `sort` copies them, which costs more than the sorting. */
+function sorted(names: string[]): string[] {
+  if (names.length > fewNames) return names.sort()
+  for (let from = 1; from < names.length; from += 1) {
+    const name = names[from] as string
+    let to = from
+    for (; to > 0 && (names[to - 1] as string) > name; to -= 1) names[to] = names[to - 1] as string
+    names[to] = name
+  }
+  return names
+}
+
+const fewNames = 16
 
 /** Nothing in these texts is escaped. To see that costs a third of what `JSON.stringify` costs. */
 const plain = /^[ !#-[\]-~]*$/

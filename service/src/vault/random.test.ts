@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { randomBytes } from './random.ts'
+import { randomBytes, randomNonce } from './random.ts'
 
 test('random bytes have the length that was asked for, and none of what is given out is given out again', () => {
   fc.assert(
@@ -11,6 +11,12 @@ test('random bytes have the length that was asked for, and none of what is given
     }),
     { numRuns: 20 },
   )
+})
+
+test('nonces and keys are drawn from the same bytes, and none is drawn twice', () => {
+  const drawn = Array.from({ length: 3000 }, (_, at) => (at % 2 === 0 ? randomNonce(12) : randomBytes(32)))
+  expect(drawn.every((bytes, at) => bytes.length === (at % 2 === 0 ? 12 : 32))).toBe(true)
+  expect(new Set(drawn.map(bytes => bytes.toString('hex', 0, 12))).size).toBe(drawn.length)
 })
 
 test('what one caller does to its bytes does not reach those of another', () => {

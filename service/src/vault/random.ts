@@ -6,11 +6,23 @@ import { randomFillSync } from 'node:crypto'
  */
 export function randomBytes(count: number): Buffer {
   if (count > BLOCK_BYTES / 8) return randomFillSync(Buffer.allocUnsafeSlow(count))
+  return drawn(Buffer.allocUnsafeSlow(count))
+}
+
+/**
+ * The same for a nonce, which is stored in clear: in the memory that small buffers share, which costs the garbage
+ * collector less than memory of its own.
+ */
+export function randomNonce(count: number): Buffer {
+  return drawn(Buffer.allocUnsafe(count))
+}
+
+function drawn(bytes: Buffer): Buffer {
+  const count = bytes.length
   if (used + count > BLOCK_BYTES) {
     randomFillSync(block)
     used = 0
   }
-  const bytes = Buffer.allocUnsafeSlow(count)
   block.copy(bytes, 0, used, used + count)
   block.fill(0, used, used + count)
   used += count

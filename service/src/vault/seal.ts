@@ -4,7 +4,7 @@
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { joinParts } from './parts.ts'
-import { randomBytes } from './random.ts'
+import { randomBytes, randomNonce } from './random.ts'
 
 /**
  * What a sealed value belongs to. The binding is not stored with the value, but only the same binding opens it, so
@@ -41,7 +41,7 @@ function sealAfter(
   plaintext: Buffer | string,
   binding: Binding,
 ): Buffer {
-  const nonce = randomBytes(NONCE_BYTES)
+  const nonce = randomNonce(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(boundData(binding))
   const ciphertext =
