@@ -35,7 +35,8 @@ onOneServer.each([
   const plans = async () => {
     const [all] = await database.query<{ made: number; kept: number }>(sql`
       select sum(custom_plans)::integer as made, sum(generic_plans)::integer as kept from pg_prepared_statements
-      where statement like '%unnest%' and statement not like '%pg_prepared_statements%'`)
+      where (statement like '%unnest%' or statement like '%from users%')
+        and statement not like '%pg_prepared_statements%'`)
     return { made: all?.made ?? 0, kept: all?.kept ?? 0 }
   }
   const before = await plans()
