@@ -13,8 +13,8 @@ const everywhere = new Set([...contract.commonErrors, ...contract.partnerErrors,
 const declared = new Map()
 const methods = partnerOperations.map(methodOf)
 const routes = partnerOperations.map(
-  ({ id, method, path, scope, idempotency }) =>
-    `  ${id}: { method: '${method}', path: '${path}', scope: '${scope}', idempotency: '${idempotency}' },`,
+  ({ id, method, path, scope, idempotency, body }) =>
+    `  ${id}: { method: '${method}', path: '${path}', scope: '${scope}', idempotency: '${idempotency}', hasBody: ${body !== undefined} },`,
 )
 namedType(contract.CurrentOfferDetails)
 

@@ -61,6 +61,18 @@ test('a path parameter is percent-encoded, the rest of the request becomes the q
   expect(call?.headers).not.toHaveProperty('content-type')
 })
 
+test('a POST that takes no body is sent without one', async () => {
+  const line = 'POST /webhooks/019abc12-3456-7def-8123-456789abcdea/test'
+  await using server = await startScriptedServer({
+    [line]: [json(200, { eventid: '019abc12-3456-7def-8123-456789abcdeb' })],
+    'POST /oauth2/token': [json(200, { access_token: 't', token_type: 'bearer', expires_in: 60 })],
+  })
+  await connect(server.baseUrl).testWebhook({ webhookid: '019abc12-3456-7def-8123-456789abcdea' })
+  const call = server.calls().at(-1)
+  expect(call).toMatchObject({ line, body: '' })
+  expect(call?.headers).not.toHaveProperty('content-type')
+})
+
 test.each(['', '.', '..', '\ud800'])('userid %j is refused before a path is made of it', async userid => {
   await using server = await startScriptedServer({})
   await expect(connect(server.baseUrl).cancelUser({ userid })).rejects.toMatchObject({

@@ -31,7 +31,9 @@ type FieldsOf<T extends contract.Operation> = (contract.ParamsOf<T> extends unde
   (contract.QueryOf<T> extends undefined ? unknown : contract.QueryOf<T>) &
   (contract.BodyOf<T> extends undefined ? unknown : contract.BodyOf<T>)
 
-type RouteOf<T extends contract.Operation> = Pick<T, 'method' | 'path' | 'scope' | 'idempotency'>
+type RouteOf<T extends contract.Operation> = Pick<T, 'method' | 'path' | 'scope' | 'idempotency'> & {
+  readonly hasBody: contract.BodyOf<T> extends undefined ? false : true
+}
 
 /** The names for which `Check` is not true; `never` when all are the same. */
 type Different<Check> = { [Id in keyof Check]: Check[Id] extends true ? never : Id }[keyof Check]

@@ -14,8 +14,8 @@ export type PreparedRequest = {
 }
 
 /**
- * Makes the request of an operation: path parameters are taken from `input`; the rest becomes the query of a GET or
- * DELETE, else the JSON body. Throws `bad_request` for a path parameter that no path can hold, and
+ * Makes the request of an operation: path parameters are taken from `input`; the rest becomes the JSON body of an operation that
+ * takes one, else the query. Throws `bad_request` for a path parameter that no path can hold, and
  * `idempotency_key_invalid` for an invalid key; messages never contain the values.
  */
 export function prepareRequest(
@@ -30,9 +30,8 @@ export function prepareRequest(
     fields.delete(name)
     return pathSegment(operation, name, value)
   })
-  const hasBody = route.method === 'POST' || route.method === 'PATCH'
   const headers = new Headers({ accept: 'application/json, application/problem+json' })
-  if (hasBody) headers.set('content-type', 'application/json')
+  if (route.hasBody) headers.set('content-type', 'application/json')
   if (options.acceptLanguage !== undefined) headers.set('accept-language', options.acceptLanguage)
 
   const version = route.idempotency === 'prefill' ? (options.version ?? 'v2') : undefined
@@ -42,9 +41,9 @@ export function prepareRequest(
 
   return {
     method: route.method,
-    path: hasBody ? path : path + queryOf(fields),
+    path: route.hasBody ? path : path + queryOf(fields),
     headers,
-    body: hasBody ? JSON.stringify(Object.fromEntries(fields)) : undefined,
+    body: route.hasBody ? JSON.stringify(Object.fromEntries(fields)) : undefined,
     isRepeatable: isKeyed || route.idempotency === 'ignored',
   }
 }
