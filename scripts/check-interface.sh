@@ -103,11 +103,7 @@ through_prism() {
   node scripts/interface/main-path.mjs "http://127.0.0.1:$port" && ! grep -E 'violation|VIOLATION' "$scratch/prism.out"
 }
 step 'the client through Prism as a validating proxy' through_prism
-# Whole files of tests, refusals included: `tests/prism.ts` starts Prism between their client and each service of theirs, and a
-# file fails where Prism finds a wrong answer, or a wrong request that was not refused. Not more of them, as a file costs some 4 s of processor time more than without it.
-step 'the tests of lists, creating and reading, and of a whole life, through Prism' \
-  env TEST_PRISM="$scratch" npx --no-install vitest run --maxWorkers=1 \
-  tests/api/benefits.test.ts tests/api/create-get.test.ts tests/api/get-user.test.ts tests/api/main-path.test.ts
+# `.ci/run` has Prism before the tests of the API and of a member's life, too: TEST_PRISM=DIRECTORY npx vitest run tests/api
 
 if install_schemathesis >"$scratch/step.out" 2>&1; then
   token=$(curl -fsS -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials "$base/oauth2/token" | sed -E 's/.*"access_token":"([^"]+)".*/\1/')

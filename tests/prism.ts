@@ -67,9 +67,14 @@ function ask(
   })
 }
 
-/** What Prism found in one exchange: a wrong answer, or a request against the description that was not refused. */
+/**
+ * What Prism found in one exchange: a wrong answer, or a request against the description that was not refused. A list that is too
+ * long for a header is cut, and can no longer be read.
+ */
 export function foundByPrism({ status, headers }: { status: number; headers: Headers }): string[] {
-  const found = JSON.parse(headers.get('sl-violations') ?? '[]') as { location: string[]; message: string }[]
+  const told = headers.get('sl-violations') ?? '[]'
+  if (told.startsWith('Too many violations!')) return status < 400 ? [`Prism: ${told.slice(0, 300)}`] : []
+  const found = JSON.parse(told) as { location: string[]; message: string }[]
   return found
     .filter(({ location }) => location[0] !== 'request' || status < 400)
     .map(({ location, message }) => `Prism: ${location.join('.')}: ${message}`)
