@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { eventNames } from '../../contract/src/index.ts'
 import { enrolmentTransitions, userTransitions } from '../../service/src/membership/rules/transitions.ts'
-import { everydayOr, isLong, wholeRunTest } from '../long.ts'
+import { everydayOr, wholeRunTest } from '../long.ts'
 import { type Command, fiftyCommands, type Step, stepNames, twoZones } from './life-commands.ts'
 import { openWorld } from './life-world.ts'
 import { type Stage, startStage } from './stage.ts'
 
-const runs = Number(process.env['MODEL_RUNS'] ?? everydayOr(6, isLong ? 75 : 30))
+const runs = Number(process.env['MODEL_RUNS'] ?? everydayOr(6, 75))
 
 const livesOnAStage = 15
 
