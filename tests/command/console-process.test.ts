@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import pg from 'pg'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../free-port.ts'
@@ -29,6 +30,7 @@ beforeEach(async () => {
     ...made.place.env,
     ENROLMENT_ROOT_KEY: rootKey,
     ENROLMENT_CONSOLE_PORT: String(port),
+    ENROLMENT_WEBHOOK_ALLOW: '127.0.0.1',
     ENROLMENT_METRICS_PORT: String(metricsPort),
   }
   place = { ...made.place, env }
@@ -93,9 +95,21 @@ async function tokenOf({ clientid, clientsecret }: Created): Promise<string> {
   return ((await answer.json()) as { access_token: string }).access_token
 }
 
-wholeRunTest('a stop ends well although a partner and a browser have each sent half a request', async () => {
+wholeRunTest('a stop ends well beside halves of requests and a receiver that answers nothing', async () => {
   await runJson(['catalogue', 'publish', demoCatalogueFile], place)
-  const partner = await runJson<Created>(['partner', 'create', '--name', 'Slow', '--offer', 'starter'], place)
+  let called = false
+  const receiver = createServer(socket => {
+    called = true
+    socket.on('error', () => {})
+    onTestFinished(() => void socket.destroy())
+  })
+  receiver.listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  onTestFinished(() => void receiver.close())
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  const hook = ['--webhook-url', url, '--webhook-username', 'u', '--webhook-password', 'p', '--events', 'all']
+  const create = ['partner', 'create', '--name', 'Slow', '--offer', 'starter', ...hook]
+  const partner = await runJson<Created>(create, place)
   const token = await tokenOf(partner)
   await openConsole()
   const half = (address: string, lines: readonly string[]) =>
@@ -120,6 +134,9 @@ wholeRunTest('a stop ends well although a partner and a browser have each sent h
   // What arrived before this was read.
   await statusOf(`${service.address}/healthz`)
   await statusOf(consoleUrl)
+  // Without an answer an attempt takes fifteen seconds, longer than a stop may.
+  await clientOf(service, partner).prefillUser({ userid: 'told-of', ...ada })
+  await expect.poll(() => called, { timeout: 60_000 }).toBe(true)
   expect(await service.stop('SIGTERM')).toBe(0)
 })
 

@@ -53,7 +53,7 @@ export type DispatcherOptions = {
   readonly leaseMs?: number
   /** While there is work: how often to ask for what other processes added. When idle, the heartbeat finds it. */
   readonly pollMs?: number
-  /** How long `close` waits for attempts under way. */
+  /** How long `close` waits for attempts under way. A stop may have waited ten seconds for requests by then, of fourteen. */
   readonly graceMs?: number
 }
 
@@ -67,7 +67,7 @@ const BUSY_MS = 30_000
  */
 export function openDispatcher(context: DispatcherContext, options: DispatcherOptions = {}): Dispatcher {
   const { database, real, log } = context
-  const { slots = 256, endpointSlots = 64, leaseMs = 6000, pollMs = 200, graceMs = 5000 } = options
+  const { slots = 256, endpointSlots = 64, leaseMs = 6000, pollMs = 200, graceMs = 3000 } = options
   const owner = uuidv4()
   const timers = openTimers()
   const writer = openWriter({ database, directory: context.directory, owner, log })
