@@ -13,7 +13,9 @@ export function routeOf(u: Life, b: string, now: number): string {
   if (one) return one.waits ? 'enrol' : 'details'
   if (isAccepted(u, { op: 'enrol', b, agreed: asksConsent(b) }, now)) return 'enrol'
   const ways = [[], ...held(u).map(pick => [pick.b])]
-  const maySwap = ways.some(remove => isAccepted(u, { op: 'swap', add: [b], remove }, now))
+  // The pending swap sent again is accepted as well, and changes nothing: not a swap that the tile could lead to.
+  const anew = { ...u, pairs: [] }
+  const maySwap = ways.some(remove => isAccepted(anew, { op: 'swap', add: [b], remove }, now))
   return maySwap ? 'swap' : 'details'
 }
 
