@@ -12,6 +12,7 @@ const long = [
   'tests/page/hosted',
   'tests/page/accessible',
   'tests/page/embed.',
+  'tests/page/frameworks',
   'tests/crash/',
   'tests/webhooks/crash',
   'tests/life/refusals',

@@ -11,7 +11,7 @@ import { isLong } from '../long.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** Tests that need a download of some 200 MB run in `npm run test:long` and not in every run. */
+/** What needs a download of some 200 MB runs in `.ci/run` and `npm run test:long`, and not in every run. */
 const isFull = process.env['FRAMEWORK_TESTS'] === 'full' || isLong
 
 function npm(args: readonly string[], cwd: string) {
