@@ -83,6 +83,26 @@ test('requests beyond those under way wait, partner by partner, and count as in 
   await expect.poll(() => gate.numbers().inFlight).toBe(0)
 })
 
+test('a request whose body is still arriving takes no turn, and is counted when its handler begins', async () => {
+  await send('A', 'a1')
+  const { port } = app.server.address() as AddressInfo
+  const headers = { authorization: 'A', 'content-type': 'application/json' }
+  const slow = request({ port, path: operations.prefillUser.path, method: 'POST', headers, agent: false })
+  slow.on('error', () => {})
+  slow.write('{"name":')
+  await expect.poll(turns.waiting).toBe(1)
+  await send('A', 'a2')
+  await send('A', 'a3')
+  finish.shift()?.()
+  await expect.poll(() => begun).toEqual(['a1', 'a2'])
+  slow.end('"slow"}')
+  await expect.poll(() => begun).toEqual(['a1', 'a2', 'slow'])
+  finish.shift()?.()
+  expect(turns.waiting()).toBe(1)
+  finish.shift()?.()
+  await expect.poll(() => begun).toEqual(['a1', 'a2', 'slow', 'a3'])
+})
+
 test('an erasure does not wait', async () => {
   await send('A', 'a1')
   await send('A', 'a2')

@@ -63,9 +63,11 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
           say(request, response, 'full')
           return false
         }
-        response.once('close', end)
+        // A body that arrives slowly takes no turn: such a request counts once its handler begins.
+        const { complete } = request
+        if (complete) response.once('close', end)
         handle(request, response)
-        return true
+        return complete
       })
     }
   })

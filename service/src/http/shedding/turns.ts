@@ -5,10 +5,10 @@ export type Turns = {
   /**
    * Calls `begin` when it is this partner's turn, and counts the request as under way until the function that it is given
    * is called; without one when the request has waited for too long, so that it is to be refused. `begin` returns false when
-   * there was nothing to begin; then the partner keeps its turn.
+   * there was nothing to begin, or it is not to be counted yet; then the partner keeps its turn.
    */
   wait(partnerId: string, request: object, begin: Begin): void
-  /** Counts a request as under way until the returned function is called; `undefined` for one that waited, which is counted. */
+  /** Counts a request as under way until the returned function is called; `undefined` for one that is counted since its turn. */
   begin(request: object): (() => void) | undefined
   /** Begins the next period. */
   tick(): void
@@ -57,9 +57,11 @@ export function openTurns({ atOnce, longestTicks, patienceTicks }: TurnLimits): 
       const [[partnerId, queue]] = queues as Iterable<[string, Queue]> as [[string, Queue]]
       const first = takeFirst(queue)
       waiting -= 1
+      if (first) waited.add(first.request)
       const end = count()
-      const hasBegun = first?.(end)
+      const hasBegun = first?.begin(end)
       if (!hasBegun) end()
+      if (first && !hasBegun) waited.delete(first.request)
       if (hasBegun || isEmpty(queue)) queues.delete(partnerId)
       if (hasBegun && !isEmpty(queue)) queues.set(partnerId, queue)
     }
@@ -69,7 +71,7 @@ export function openTurns({ atOnce, longestTicks, patienceTicks }: TurnLimits): 
     for (const [partnerId, queue] of queues) {
       while (now - (queue.requests[queue.begun]?.since ?? now) >= patienceTicks) {
         waiting -= 1
-        takeFirst(queue)?.(undefined)
+        takeFirst(queue)?.begin(undefined)
       }
       if (isEmpty(queue)) queues.delete(partnerId)
     }
@@ -78,10 +80,9 @@ export function openTurns({ atOnce, longestTicks, patienceTicks }: TurnLimits): 
     isOpen: () => waiting === 0 && room() > 0,
     wait(partnerId, request, begin) {
       waiting += 1
-      waited.add(request)
       const queue = queues.get(partnerId)
-      if (queue) queue.requests.push({ begin, since: now })
-      else queues.set(partnerId, { requests: [{ begin, since: now }], begun: 0 })
+      if (queue) queue.requests.push({ request, begin, since: now })
+      else queues.set(partnerId, { requests: [{ request, begin, since: now }], begun: 0 })
     },
     begin: request => (waited.has(request) ? undefined : count()),
     tick() {
@@ -99,7 +100,8 @@ type Period = { count: number }
 
 type Begin = (end: (() => void) | undefined) => boolean
 /** The requests of one partner in order, each with the tick since which it waits; the first `begun` of them wait no longer. */
-type Queue = { requests: { readonly begin: Begin; readonly since: number }[]; begun: number }
+type Queue = { requests: Waiting[]; begun: number }
+type Waiting = { readonly request: object; readonly begin: Begin; readonly since: number }
 
 const forgottenAt = 256
 
@@ -108,8 +110,8 @@ function isEmpty(queue: Queue): boolean {
 }
 
 /** Takes the first request that waits. Those before it are removed many at once, since each removal moves all others. */
-function takeFirst(queue: Queue): Begin | undefined {
-  const first = queue.requests[queue.begun]?.begin
+function takeFirst(queue: Queue): Waiting | undefined {
+  const first = queue.requests[queue.begun]
   queue.begun += 1
   if (queue.begun === forgottenAt) {
     queue.requests = queue.requests.slice(forgottenAt)
