@@ -37,6 +37,8 @@ function openExecutor(
 ): CommandExecutor {
   const pool = openDatabase(service.address, { max: 4, ...patientDatabase })
   databases.push(pool)
+  // On a cluster a lock is given up in time only where this is known.
+  pool.layout.isSpread = service.database.layout.isSpread
   const database = own(pool)
   const { terms, prepareTerms, consentHash } = openTerms({
     published: openPublished({ database, real: Date.now }),
