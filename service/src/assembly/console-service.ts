@@ -23,6 +23,8 @@ export type ConsoleService = {
  * Connections to the database: the commands of five operators may wait for rows that somebody holds, and the others still read.
  */
 const MOST_CONNECTIONS = 6
+/** A new connection plans each statement anew: a screen then takes a tenth of a second, and an operator opens a few a minute. */
+const KEPT_UNUSED_MS = 600_000
 
 /**
  * Opens the console in this process, with its own connections to the database and its own memory of partners. What only the
@@ -40,6 +42,7 @@ export async function openConsoleService(context: {
   const { at, keys, installation } = settings
   const database = openDatabase(settings.address, {
     max: MOST_CONNECTIONS,
+    idleTimeoutMs: KEPT_UNUSED_MS,
     onError: error => log('database_connection_lost', describeCause(error)),
   })
   const keyring = await loadKeyringFor(database, {

@@ -69,12 +69,14 @@ type PoolOptions = {
   readonly statementTimeoutMs?: number
   /** How long a caller waits for a connection, a new one or one in use. */
   readonly connectTimeoutMs?: number
+  /** How long an unused connection stays open; half a minute unless it is given. */
+  readonly idleTimeoutMs?: number
 }
 
 /** Opens a pool whose statements and waits for locks are limited; it connects only with the first query. */
 export function openDatabase(address: DatabaseAddress, options: PoolOptions): Database {
-  const { statementTimeoutMs = 5000, connectTimeoutMs = 2000, max } = options
-  const limits = { max, statementTimeoutMs, connectTimeoutMs, lockTimeoutMs }
+  const { statementTimeoutMs = 5000, connectTimeoutMs = 2000, idleTimeoutMs = 30_000, max } = options
+  const limits = { max, statementTimeoutMs, connectTimeoutMs, idleTimeoutMs, lockTimeoutMs }
   const sockets = new Set<Socket>()
   const pool = openPool('url' in address ? { connectionString: address.url } : address, limits, sockets)
   const layout: Layout = { isSpread: false }

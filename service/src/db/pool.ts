@@ -8,6 +8,7 @@ type PoolLimits = {
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs: number
   readonly connectTimeoutMs: number
+  readonly idleTimeoutMs: number
 }
 
 /** Opens a pool of connections with the settings of each session, and keeps their sockets in `sockets`. */
@@ -26,7 +27,7 @@ export function openPool(address: pg.PoolConfig, limits: PoolLimits, sockets: Se
       socket.once('close', () => sockets.delete(socket))
       return socket
     },
-    idleTimeoutMillis: 30_000,
+    idleTimeoutMillis: limits.idleTimeoutMs,
     maxLifetimeSeconds: 1800,
     application_name: 'enrolment',
     // Statements of one transaction travel together; each still has an answer of its own.
