@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import pg from 'pg'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../free-port.ts'
+import { type HeldLocks, holdLocks } from '../hold-locks.ts'
 import { wholeRunTest } from '../long.ts'
 import { ada, demoCatalogueFile } from '../rig.ts'
 import { urlOf } from './database-url.ts'
@@ -188,41 +188,28 @@ test('SIGTERM lets what was accepted be answered, by both processes', inTime, as
   await client.prefillUser({ userid: 'locked', ...ada })
   const pid = await openConsole()
   const { path } = await runJson<{ path: string }>(['operator', 'add', 'Grace', '--role', 'admin'], place)
-  const holder = new pg.Client(databaseUrl)
-  // If this test fails half-way, the database is dropped together with its connection.
-  holder.on('error', () => {})
-  await holder.connect()
-  await holder.query('begin')
-  await holder.query("select 1 from users where userid = 'locked' for update")
-  await holder.query('select 1 from operators for update')
-  await holder.query('lock table operator_sessions in share mode')
+  const held = await holdLocks(databaseUrl, [
+    "select 1 from users where userid = 'locked' for update",
+    'select 1 from operators for update',
+    'lock table operator_sessions in share mode',
+  ])
   // The sign-in comes first: it is longer on its way to its lock, and what waits for a lock is given up after two seconds.
   const signIn = fetch(consoleUrl + path, {
     method: 'POST',
     redirect: 'manual',
     headers: { origin: consoleUrl, 'content-type': 'application/x-www-form-urlencoded' },
-  })
-  await expect.poll(() => waiting(holder), { interval: 20 }).toBeGreaterThanOrEqual(1)
-  const heldAt = performance.now()
+  }).then(({ status }) => status, String)
+  await allWait([signIn], held)
   const prefill = client
     .prefillUser({ userid: 'locked', ...ada })
     .catch((error: { code: string }) => error.code)
-  let isAnswered = false
-  Promise.race([signIn, prefill]).finally(() => {
-    isAnswered = true
-  })
-  while ((await waiting(holder)) < 2) {
-    if (isAnswered) throw new Error('Held for too long: one was given up before the other waited')
-    await setTimeout(20)
-  }
+  await allWait([signIn, prefill], held)
   const ended = service.stop('SIGTERM')
   await expect
     .poll(() => service.log().some(({ event }) => event === 'stopping'), { interval: 20 })
     .toBe(true)
-  await holder.query('commit')
-  const heldMs = performance.now() - heldAt
-  await holder.end()
-  const answers = [await prefill, (await signIn).status]
+  const heldMs = await held.release()
+  const answers = [await prefill, await signIn]
   if (heldMs > 1500 && (answers[0] !== 'prefill saved' || answers[1] !== 303))
     throw new Error('Held for too long, as this machine is slow')
   expect(answers).toEqual(['prefill saved', 303])
@@ -230,10 +217,12 @@ test('SIGTERM lets what was accepted be answered, by both processes', inTime, as
   expect(isAlive(pid)).toBe(false)
 })
 
-async function waiting(holder: pg.Client): Promise<number> {
-  const { rows } = await holder.query<{ count: number }>(
-    `select count(*)::integer as count from pg_stat_activity
-     where datname = current_database() and wait_event_type = 'Lock'`,
-  )
-  return rows[0]?.count ?? 0
+/** Resolves once as many sessions wait for a lock as there are requests. */
+async function allWait(requests: readonly Promise<unknown>[], { waiting }: HeldLocks): Promise<void> {
+  let isAnswered = false
+  for (const request of requests) request.then(() => (isAnswered = true))
+  while ((await waiting()) < requests.length) {
+    if (isAnswered) throw new Error('Held for too long: one was given up before the other waited')
+    await setTimeout(20)
+  }
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
@@ -13,6 +12,7 @@ import {
   startKeptProcess,
 } from '../command/process.ts'
 import { freePort } from '../free-port.ts'
+import { holdLocks } from '../hold-locks.ts'
 import { wholeRunTest } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
@@ -70,29 +70,19 @@ const inTime = { retry: { count: 9, condition: /^Held for too long/ } }
 
 test('SIGTERM lets every accepted request be answered, though it has to wait', inTime, async () => {
   await client.prefillUser({ userid: 'locked', ...ada })
-  const holder = new pg.Client({
-    ...('url' in address ? { connectionString: address.url } : address),
-  })
-  // If this test fails half-way, the database is dropped together with its connection.
-  holder.on('error', () => {})
-  await holder.connect()
-  await holder.query('begin')
-  await holder.query("select 1 from users where userid = 'locked' for update")
-  const heldAt = performance.now()
+  const held = await holdLocks(urlOf(address), ["select 1 from users where userid = 'locked' for update"])
   // The first blocks the queue in which the others then wait.
   const prefill = (userid: string) =>
     client.prefillUser({ userid, ...ada }).catch((error: { code: string }) => error.code)
   const calls = [prefill('locked')]
-  await expect.poll(() => waiting(holder), { interval: 20 }).toBe(1)
+  await expect.poll(held.waiting, { interval: 20 }).toBe(1)
   for (let count = 0; count < 20; count += 1) calls.push(prefill(`waiting-${count}`))
   // Only a request that has arrived is accepted; it may also have been answered already, if the first has left the
   // queue.
   await expect.poll(arrived, { interval: 20 }).toBe(calls.length)
   const ended = terminate()
   await expect.poll(() => service.log().some(line => line.event === 'stopping'), { interval: 20 }).toBe(true)
-  await holder.query('commit')
-  const heldMs = performance.now() - heldAt
-  await holder.end()
+  const heldMs = await held.release()
   const answers = await Promise.all(calls)
   // A write that waits for its lock is given up after a few seconds.
   if (heldMs > 1500 && answers.includes('unavailable'))
@@ -107,14 +97,6 @@ async function arrived(): Promise<number> {
   const inFlight = /^http_requests_in_flight (\d+)$/m.exec(text)?.[1]
   const answered = service.log().filter(line => line.event === 'request' && line['route'] === '/user/prefill')
   return Number(inFlight) + answered.length - 1
-}
-
-async function waiting(holder: pg.Client): Promise<number> {
-  const { rows } = await holder.query<{ count: number }>(
-    `select count(*)::integer as count from pg_stat_activity
-     where datname = current_database() and wait_event_type = 'Lock'`,
-  )
-  return rows[0]?.count ?? 0
 }
 
 wholeRunTest('SIGTERM under load ends with 0, and all books agree once the next process runs', async () => {

@@ -66,6 +66,24 @@ export function newLife(zone: string) {
 /** One user at one partner. */
 export type Life = ReturnType<typeof newLife>
 
+/** A copy that shares nothing that can change. Written out, because `structuredClone` takes ten times as long. */
+export function copyOf(u: Life): Life {
+  const windows = u.windows.map(one => ({ ...one }))
+  return {
+    ...u,
+    person: { ...u.person },
+    at: { ...u.at },
+    pairs: [...u.pairs],
+    against: [...u.against],
+    windows,
+    gone: u.gone.map(one => windows[u.windows.indexOf(one)] ?? { ...one }),
+    plan: { ...u.plan },
+    agreed: [...u.agreed],
+    declined: [...u.declined],
+    events: [...u.events],
+  }
+}
+
 /** All held windows, in force or not. */
 export function held(u: Life) {
   return u.windows.filter(one => one.to === never)
@@ -237,7 +255,7 @@ export function pass(u: Life, now: number) {
 }
 /** The user once every pending change has taken effect, and the windows that this brings. */
 export function outlook(u: Life) {
-  const later = { ...structuredClone(u), isOutlook: true }
+  const later = { ...copyOf(u), isOutlook: true }
   while (Math.min(later.at.cancel, later.at.offer, later.at.swap) < never) tick(later, due(later))
   const coming = later.windows.slice(u.windows.length).filter(one => one.to === never)
   u.plan = Object.fromEntries(coming.map(one => [`${one.b} ${one.from}`, one.n]))

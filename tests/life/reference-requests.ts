@@ -13,6 +13,7 @@ import {
   begin,
   changeTo,
   close,
+  copyOf,
   drop,
   due,
   earliest,
@@ -140,7 +141,7 @@ const ops: { [K in Op['op']]: Does<K> } = {
     const t = isNow ? Math.max(now, u.since) : boundary(u, now)
     if (!isNow && u.at.cancel < never) return 'cancel_pending'
     if (!takes(offer, u.person)) return 'ineligible'
-    const later = { ...structuredClone(u), isOutlook: true }
+    const later = { ...copyOf(u), isOutlook: true }
     Object.assign(later.at, { offer: never, swap: never })
     while (due(later) < t) tick(later, due(later))
     changeTo(later, offer, t)
@@ -288,7 +289,7 @@ export function act(u: Life, op: Op, now: number): Answer {
   const isBorn = isNobody && op.op !== 'erase'
   const after = isBorn
     ? { ...newLife(u.person.zone), births: u.births + 1, events: [...u.events] }
-    : structuredClone(u)
+    : copyOf(u)
   after.clock = now
   const answer = (ops[op.op] as Does<string>)(after, op, now)
   if (typeof answer === 'string') return { refused: answer }

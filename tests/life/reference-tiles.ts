@@ -1,5 +1,5 @@
 import { asksConsent } from './catalogue-rules.ts'
-import { find, held, isOn, type Life, never, outlook } from './reference-model.ts'
+import { copyOf, find, held, isOn, type Life, never, outlook } from './reference-model.ts'
 import { act } from './reference-requests.ts'
 
 // Where a benefit's tile leads (contract §6), found by trying: a request on a copy of the life is accepted or not.
@@ -27,5 +27,5 @@ function isPicked(u: Life, b: string): boolean {
 }
 
 function isAccepted(u: Life, op: Parameters<typeof act>[1], now: number): boolean {
-  return act(structuredClone(u), op, now).refused === undefined
+  return act(copyOf(u), op, now).refused === undefined
 }
