@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { DUE_KINDS, nextDue } from '../../service/src/console/background/due-store.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
@@ -146,5 +147,70 @@ describe('what is due to many people at one instant', () => {
   test('is listed from the start at an address that was damaged on its way', async () => {
     for (const after of ['7', '1_x', `1_${'-'.repeat(36)}`, '99999999999999999_0'])
       expect((await admin.get(`/due?partner=${partner.partnerId}&after=${after}`)).status).toBe(200)
+  })
+})
+
+describe('what is due of one kind', () => {
+  const other = forAllTests(() => service.newPartner({ timezone: 'America/New_York' }))
+  // Two users of each kind, and two with a change of every kind, whose states are not those of one real person.
+  beforeAll(async () => {
+    const now = new Date(service.now())
+    const soon = new Date(service.now() + 3 * 86_400_000)
+    await service.database.query(sql`
+      insert into users (partner_id, service_id, userid, status, created_at, updated_at, entry_expires_at, offer, offer_since,
+        offer_version, offer_in_force, pending_offer, pending_offer_at, swap_at, cancel_at, cancel_reason, due_at)
+      select ${other.partnerId}, gen_random_uuid(), kind || ' ' || n, 'active', ${now}, ${now},
+        case when kind in ('prefill lapses', 'all') then ${soon}::timestamptz end, 'starter',
+        case when kind in ('membership starts', 'all') then ${soon} else ${now}::timestamptz end, 1,
+        kind not in ('membership starts', 'all'),
+        case when kind in ('offer change', 'all') then 'plus' end,
+        case when kind in ('offer change', 'all') then ${soon}::timestamptz end,
+        case when kind in ('swap', 'all') then ${soon}::timestamptz end,
+        case when kind in ('membership ends', 'all') then ${soon}::timestamptz end,
+        'voluntary', ${soon}::timestamptz
+      from generate_series(1, 2) n, unnest(${[...DUE_KINDS, 'all']}::text[]) kind`)
+    await service.database.query(sql`
+      insert into enrolments (partner_id, service_id, enrolment_id, benefit, offer, is_fixed, state, catalogue_version,
+        picked_at, starts_at, ends_at, action_due_at)
+      select partner_id, service_id, gen_random_uuid(), benefit, 'starter', true, state, 1, ${now},
+        case when state = 'scheduled' then ${soon} else ${now}::timestamptz end,
+        case when state = 'endscheduled' then ${soon}::timestamptz end,
+        case when state = 'actionrequired' then ${soon}::timestamptz end
+      from users
+      join (values ('benefit starts', 'scheduled', 'telehealth'), ('benefit ends', 'endscheduled', 'dental'),
+        ('benefit lapses', 'actionrequired', 'identity')) as coming (kind, state, benefit)
+        on userid like coming.kind || '%' or userid like 'all%'
+      where partner_id = ${other.partnerId}`)
+  })
+
+  /** Who is found, page by page, with the kinds that are shown of each. */
+  async function allDue(query: Pick<Parameters<typeof nextDue>[1], 'kind' | 'isLatestFirst' | 'limit'>) {
+    const found: string[] = []
+    let after: Awaited<ReturnType<typeof nextDue>>['last']
+    do {
+      const { users, last } = await nextDue(service.database, {
+        ...query,
+        partnerId: other.partnerId,
+        until: service.now() + 7 * 86_400_000,
+        after,
+        most: 3,
+      })
+      found.push(...users.map(user => `${user.userid}: ${user.changes.map(({ kind }) => kind)}`))
+      after = last
+    } while (after !== undefined)
+    return found
+  }
+
+  test.for(DUE_KINDS)('%s: is found of everybody who has it, and of nobody else', async kind => {
+    const whole = [1, 2].flatMap(n => [`${kind} ${n}: ${kind}`, `all ${n}: ${kind}`]).sort()
+    for (const isLatestFirst of [false, true])
+      for (const limit of [1, 3]) expect((await allDue({ kind, isLatestFirst, limit })).sort()).toEqual(whole)
+  })
+
+  test('is all that is found without a kind', async () => {
+    const found = await allDue({ kind: undefined, limit: 3 })
+    expect(found).toHaveLength(2 * (DUE_KINDS.length + 1))
+    for (const kind of DUE_KINDS) expect(found).toContain(`${kind} 1: ${kind}`)
+    expect(found.find(one => one.startsWith('all 1'))?.split(',')).toHaveLength(DUE_KINDS.length)
   })
 })

@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { nothing, part, sql, timestamp } from '../../db/sql.ts'
+import { nothing, type Part, part, sql, timestamp } from '../../db/sql.ts'
 import type { Position } from '../position.ts'
 
 /** The kinds of due changes, as the page names them. */
@@ -71,20 +71,23 @@ type FoundRow = {
 /** The next users of a partner with something due. */
 export async function nextDue(db: Executor, query: DueQuery): Promise<DueFound> {
   const { partnerId, until, isLatestFirst = false, kind, after, limit, most = limit } = query
-  const end = timestamp(until)
+  const end = part`${timestamp(until)}::timestamptz`
   const position =
     after &&
     (isLatestFirst
       ? part`and (due_at, service_id) < (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`
       : part`and (due_at, service_id) > (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`)
   const order = isLatestFirst ? part`desc` : part`asc`
-  // The places come from the index alone. An enrolment's state is in no condition of its own, because PostgreSQL would
-  // then search the index of overlapping times, which takes longer than that of the primary key. The last user that was
-  // looked at is returned without changes, too, because the next search begins there.
+  // An enrolment's state is in no condition of its own, because PostgreSQL would then search the index of overlapping times,
+  // which takes longer than that of the primary key. The last user that was looked at is returned without changes, too,
+  // because the next search begins there. Two conditions at the end say so, because PostgreSQL can test the first of them
+  // before it gathers a user's changes.
   const rows = await db.query<FoundRow>(sql`
     select next.number, next.service_id, u.userid, next.due_at, coalesce(due.changes, '[]') as changes
     from (
-      select due_at, service_id, row_number() over (order by due_at ${order}, service_id ${order}) as number from users
+      select due_at, service_id, row_number() over (order by due_at ${order}, service_id ${order}) as number,
+        ${kind === undefined ? part`true` : mayHave(kind, end)} as may_have
+      from users
       where partner_id = ${partnerId} and due_at < ${end}
         ${position ?? nothing}
       order by due_at ${order}, service_id ${order} limit ${most}) next
@@ -110,7 +113,7 @@ export async function nextDue(db: Executor, query: DueQuery): Promise<DueFound> 
       ) own_changes
       where at < ${end} ${kind === undefined ? nothing : part`and kind = ${kind}`}
     ) due
-    where due.changes is not null or next.number = ${most}
+    where (next.may_have or next.number = ${most}) and (due.changes is not null or next.number = ${most})
     order by next.due_at ${order}, next.service_id ${order} limit ${limit}`)
   const users = rows
     .filter(({ changes }) => changes.length > 0)
@@ -123,6 +126,37 @@ export async function nextDue(db: Executor, query: DueQuery): Promise<DueFound> 
   const last = rows.at(-1)
   const isMore = last !== undefined && (rows.length === limit || last.number === most)
   return { users, last: isMore ? { at: last.due_at, id: last.service_id } : undefined }
+}
+
+/**
+ * Whether a row of `users` may have a change of a kind before an instant: true of each user who has one. It reads one row
+ * of one table, so that users without such a change cost little; all changes of a user cost six times as much to gather.
+ */
+function mayHave(kind: DueChange['kind'], end: Part): Part {
+  switch (kind) {
+    case 'membership starts':
+      return part`offer_since < ${end} and not offer_in_force`
+    case 'membership ends':
+      return part`cancel_at < ${end}`
+    case 'offer change':
+      return part`pending_offer_at < ${end}`
+    case 'swap':
+      return part`swap_at < ${end}`
+    case 'prefill lapses':
+      return part`entry_expires_at < ${end}`
+    case 'benefit starts':
+      return ofAnEnrolment(part`state = 'scheduled' and starts_at < ${end}`)
+    case 'benefit ends':
+      return ofAnEnrolment(part`state = 'endscheduled' and ends_at < ${end}`)
+    case 'benefit lapses':
+      return ofAnEnrolment(part`state = 'actionrequired' and action_due_at < ${end}`)
+  }
+}
+
+/** By an aggregate, because PostgreSQL would answer an `exists` here from the whole table. */
+function ofAnEnrolment(condition: Part): Part {
+  return part`(select bool_or(${condition}) from enrolments e
+    where e.partner_id = users.partner_id and e.service_id = users.service_id)`
 }
 
 /** Late users are counted up to this number. */
