@@ -18,7 +18,7 @@ import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import {
   csvLink,
   type List,
-  listFile,
+  listFileOf,
   orderOf,
   pageOf,
   pageTable,
@@ -164,7 +164,7 @@ async function readPage(
 async function download(visit: Visit): Promise<Answer> {
   const { list, rowsFrom } = await listOf(visit)
   await record(visit, { action: 'export requests' })
-  const { rows } = await rowsFrom(0, 2 * MOST_LISTED)
   // They are in the order of the address already.
-  return listFile({ ...list, rows }, new URLSearchParams(), 'requests.csv')
+  const readRows = async () => (await rowsFrom(0, 2 * MOST_LISTED)).rows
+  return listFileOf(list, readRows, 'requests.csv')
 }

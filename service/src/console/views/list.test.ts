@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type List, listFile, listTable, ROWS_A_PAGE, sortedRows } from './list.ts'
+import { type List, listFile, listFileOf, listTable, ROWS_A_PAGE, sortedRows } from './list.ts'
 
 type Row = { name: string; size: number }
 
@@ -50,4 +50,18 @@ test('a file has all rows in their order, and no cell that a spreadsheet would r
   const lines = answer.content.split('\r\n')
   expect(lines.slice(0, 2)).toEqual(['name,size', "'=1+1,1"])
   expect(lines).toHaveLength(rows.length + 3)
+})
+
+test('the first line of a file of rows that take long to read does not wait for them', async () => {
+  let isRead = false
+  const readRows = async () => {
+    isRead = true
+    return [{ name: '=1+1', size: 1 }]
+  }
+  const { content } = listFileOf(list, readRows, 'rows.csv')
+  if (typeof content === 'string') throw new Error('no parts')
+  const parts = content[Symbol.asyncIterator]()
+  expect([(await parts.next()).value, isRead]).toEqual(['name,size\r\n', false])
+  expect((await parts.next()).value).toBe("'=1+1,1\r\n")
+  expect((await parts.next()).done).toBe(true)
 })

@@ -145,16 +145,30 @@ export async function listFile<Row>(
   query: URLSearchParams,
   file: string,
 ): Promise<FileAnswer & { readonly content: string }> {
-  const columns = list.columns.flatMap(({ name, value }) => (value ? [{ name, value }] : []))
-  const lines = await inSlices(sortedRows(list, query), row =>
-    csvLine(columns.map(({ value }) => value(row))),
-  )
-  const head = csvLine(columns.map(({ name }) => name))
-  return {
-    file,
-    type: 'text/csv; charset=utf-8',
-    content: [head, ...lines].map(line => `${line}\r\n`).join(''),
+  const parts = [headOf(list), await linesOf(list, sortedRows(list, query))]
+  return { file, type: 'text/csv; charset=utf-8', content: parts.join('') }
+}
+
+/** The same of rows that take long to read, in the order in which they are read. The first line is sent before them. */
+export function listFileOf<Row>(
+  list: List<Row>,
+  readRows: () => Promise<readonly Row[]>,
+  file: string,
+): FileAnswer {
+  async function* parts() {
+    yield headOf(list)
+    yield await linesOf(list, await readRows())
   }
+  return { file, type: 'text/csv; charset=utf-8', content: parts() }
+}
+
+function headOf<Row>({ columns }: List<Row>): string {
+  return `${csvLine(columns.flatMap(({ name, value }) => (value ? [name] : [])))}\r\n`
+}
+
+async function linesOf<Row>({ columns }: List<Row>, rows: readonly Row[]): Promise<string> {
+  const values = columns.flatMap(({ value }) => (value ? [value] : []))
+  return (await inSlices(rows, row => `${csvLine(values.map(value => value(row)))}\r\n`)).join('')
 }
 
 function keyOf(value: string | number): string | number {
