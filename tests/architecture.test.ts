@@ -291,20 +291,47 @@ test('no command loads the server or the schemas before it needs them: it starts
   expect([...loadedBy(`${source}/main.ts`)].filter(name => heavy.includes(name))).toEqual([])
 })
 
-test('ARCHITECTURE.md names only files that exist', () => {
-  const named = [...read('ARCHITECTURE.md').matchAll(/`([\w./-]+\.(?:ts|mjs|sh|html|json))`/g)].map(
+test.each([
+  ['ARCHITECTURE.md', 60],
+  ['docs/internals.md', 20],
+])('%s names only files that exist', (document, least) => {
+  const named = [...read(document).matchAll(/`([\w./-]+\.(?:ts|mjs|sh|html|json|sql))`/g)].map(
     ([, name = '']) => name,
   )
-  expect(named.length).toBeGreaterThan(60)
+  expect(named.length).toBeGreaterThan(least)
   const isThere = (name: string) => everything.some(file => file === name || file.endsWith(`/${name}`))
   expect(named.filter(name => !isThere(name))).toEqual([])
+})
+
+test('ARCHITECTURE.md is one page: it names each folder of the service once, and each package that we depend on', () => {
+  const page = read('ARCHITECTURE.md')
+  expect(page.split('\n').length).toBeLessThan(125)
+  const picture = page.split('```')[1] ?? ''
+  const words = picture.split('\n').flatMap(line => /^(?:\S+ )+/.exec(line)?.[0].trim().split(' ') ?? [])
+  const folders = [
+    ...new Set(production.map(placeOf).filter(place => !place.includes('.'))),
+    'main.ts',
+    'service.ts',
+  ]
+  expect(words.toSorted()).toEqual(folders.toSorted())
+  const packages = ['', 'contract/', 'client/', 'embed/', 'embedded-postgres/', 'service/'].flatMap(
+    folder => {
+      const { dependencies, devDependencies } = JSON.parse(read(`${folder}package.json`))
+      return Object.keys({ ...dependencies, ...devDependencies })
+    },
+  )
+  const ours = /^@benefit-enrolment\/|^@types\/|^react-dom$/
+  const table = page.slice(page.indexOf('## Dependencies')).toLowerCase()
+  const shortName = (name: string) => name.replace(/^@(?:biomejs|seriousme)\//, '')
+  expect(packages.length).toBeGreaterThan(20)
+  expect(packages.filter(name => !ours.test(name) && !table.includes(shortName(name)))).toEqual([])
 })
 
 test('the paths in ARCHITECTURE.md name each file in full, or after a file of the same folder', () => {
   const paths =
     read('ARCHITECTURE.md')
       .split('\n## ')
-      .find(part => part.startsWith('Five paths')) ?? ''
+      .find(part => part.startsWith('The paths')) ?? ''
   const named = [...paths.matchAll(/`([\w./-]+\.ts)`/g)].map(([, name = '']) => name)
   expect(named.length).toBeGreaterThan(60)
   let folder = ''
