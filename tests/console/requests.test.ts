@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { tidyConsole } from '../../service/src/console/tidy.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { waitForLock } from '../hold-users.ts'
 import { ada, startTestService } from '../rig.ts'
 import { type OperatorBrowser, type Shown, signIn } from './operator-browser.ts'
 
@@ -31,17 +32,19 @@ async function newUser() {
     const user = await partner.client.getUser({ userid })
     return user.status === 'erased' ? undefined : user.benefits.find(({ name }) => name === 'telehealth')
   }
-  const ask = async (by: OperatorBrowser): Promise<Shown> => {
+  const look = async (by: OperatorBrowser): Promise<() => Promise<Shown>> => {
     const preview = await by.post(`/users/${serviceid}/act/void`, wish)
     const seen = /name="seen" value="(\d+)"/.exec(preview.text)?.[1] ?? ''
-    return by.post(`/users/${serviceid}/act/void`, {
-      ...wish,
-      sure: 'yes',
-      seen,
-      reason: 'ticket 4711: never wanted it',
-    })
+    return () =>
+      by.post(`/users/${serviceid}/act/void`, {
+        ...wish,
+        sure: 'yes',
+        seen,
+        reason: 'ticket 4711: never wanted it',
+      })
   }
-  return { userid, serviceid, wish, events, telehealth, ask }
+  const ask = async (by: OperatorBrowser): Promise<Shown> => (await look(by))()
+  return { userid, serviceid, wish, events, telehealth, look, ask }
 }
 
 async function entries(serviceId: string) {
@@ -165,6 +168,25 @@ describe('what needs a second person', () => {
     expect(await one.events()).not.toContain('benefit_enrollment_corrected')
   })
 
+  test.each([
+    ['before it is stored', 'installation'],
+    ['before it is committed', 'audit_log'],
+  ])('leaves nothing of what was asked when the user is erased %s', async (_, table) => {
+    const { userid, serviceid, look } = await newUser()
+    const askNow = await look(asker)
+    const lock = await holdTable(table)
+    const asking = askNow()
+    await waitingFor('relation')
+    const erasing = partner.client.eraseUser({ userid })
+    await Promise.race([erasing, waitForLock(service)])
+    await lock.release()
+    await Promise.all([asking, erasing])
+    const rows = await service.database.query<{ bytes: number }>(sql`
+      select length(sealed) as bytes from operator_requests where service_id = ${serviceid} and sealed <> ''`)
+    expect(rows).toEqual([])
+    expect((await partner.client.getUser({ userid })).status).toBe('erased')
+  })
+
   test('lapses with the erasure of its user, and nothing of what was asked is left', async () => {
     const { userid, serviceid, ask } = await newUser()
     const { path } = await ask(asker)
@@ -217,6 +239,39 @@ describe('what needs a second person', () => {
     await writePolicy(service.database, 'move', true)
   })
 })
+
+/** Locks a table, like a session that alters it; it is locked when this resolves. */
+async function holdTable(table: string): Promise<{ release: () => Promise<void> }> {
+  let letGo = () => {}
+  const isReleased = new Promise<void>(resolve => {
+    letGo = resolve
+  })
+  let holder: Promise<void> = Promise.resolve()
+  await new Promise<void>((resolve, reject) => {
+    holder = service.database.transaction(async tx => {
+      await tx.query({ name: '', text: `lock table ${table} in access exclusive mode`, values: [] })
+      resolve()
+      await isReleased
+    })
+    holder.catch(reject)
+  })
+  onTestFinished(letGo)
+  return {
+    release: () => {
+      letGo()
+      return holder
+    },
+  }
+}
+
+/** Resolves once a session on the database waits for a lock of this kind. */
+async function waitingFor(kind: string): Promise<void> {
+  for (;;) {
+    const [session] = await service.database.query(sql`
+      select from pg_stat_activity where datname = current_database() and wait_event = ${kind}`)
+    if (session) return
+  }
+}
 
 function tomorrow(): string {
   return new Date(service.now() + 2 * 86_400_000).toISOString().slice(0, 10)

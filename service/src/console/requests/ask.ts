@@ -1,10 +1,11 @@
 import { noPartner } from '../../audit/entries.ts'
+import { failureOf } from '../../db/failure.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { recordAlongside } from '../screen/record.ts'
-import type { Answer, Visit } from '../screen/screen.ts'
+import { type Answer, notHere, type Visit } from '../screen/screen.ts'
 import { type Asked, sealRequest } from './request.ts'
 import { needsSecond, REQUEST_LIFETIME_MS, type SecondPersonAction } from './second-person.ts'
-import { insertRequest, readPolicy } from './store.ts'
+import { insertRequest, readPolicy, whileLiving } from './store.ts'
 
 /** Whether a second person must confirm an action of the console at present. */
 export async function needsSecondPerson(
@@ -16,14 +17,15 @@ export async function needsSecondPerson(
 
 /**
  * Stores a request for other operators to confirm instead of doing the action, and records it; answers with the page of
- * the request.
+ * the request. Throws the refusal of an unknown user when the user was erased meanwhile.
  */
 export async function askSecondPerson(visit: Visit, asked: Asked): Promise<Answer> {
   const { context, operator } = visit
   const { action, partner, serviceId, reason } = asked
   const at = context.real()
   const requestId = uuidv7(at)
-  await context.database.commit([
+  const stored = context.database.commit([
+    ...(partner && serviceId !== undefined ? [whileLiving(partner.partnerId, serviceId)] : []),
     insertRequest({
       partner_id: partner?.partnerId ?? noPartner,
       request_id: requestId,
@@ -42,5 +44,8 @@ export async function askSecondPerson(visit: Visit, asked: Asked): Promise<Answe
       ...(serviceId === undefined ? {} : { serviceId }),
     }),
   ])
+  await stored.catch((error: unknown) => {
+    throw failureOf(error).lostRace ? notHere('user') : error
+  })
   return { to: `/requests/${requestId}` }
 }

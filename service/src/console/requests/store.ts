@@ -35,6 +35,17 @@ export async function writePolicy(
     update installation set operator_policy = operator_policy || ${JSON.stringify({ [action]: isNeeded })}::jsonb`)
 }
 
+/**
+ * Lets a transaction go on only if this user is not erased, and keeps an erasure waiting until it ends: an erasure
+ * empties the requests that it finds, so one that is stored beside it would keep what it contains.
+ */
+export function whileLiving(partnerId: string, serviceId: string): Query {
+  return sql`
+    select 1 / count(*) as is_living from (
+      select 1 from users where partner_id = ${partnerId} and service_id = ${serviceId} and status <> 'erased'
+      for share) living`
+}
+
 /** Stores a waiting request. */
 export function insertRequest(row: Omit<RequestRow, 'decided_by' | 'decided_at' | 'outcome'>): Query {
   return sql`
