@@ -82,6 +82,7 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
       'swapBenefits',
       'changeOffer',
       'previewOfferChange',
+      'createLinkToken',
     ],
   },
   {

@@ -80,7 +80,7 @@ export const createLinkToken = operation({
     },
     { additionalProperties: false, title: 'LinkToken' },
   ),
-  errors: [...partnerErrors, 'offername_unknown', 'user_not_found', 'user_cancelled'],
+  errors: [...partnerErrors, 'offername_unknown', 'benefit_unknown', 'user_not_found', 'user_cancelled'],
   example: {
     body: { userid: 'u-1001', purpose: 'registration', delivery: 'hosted', locale: 'en' },
     reply: {

@@ -122,14 +122,17 @@ describe('the tile of a benefit', () => {
     expect(first.html).toMatch(/value="legal" checked/)
   })
 
-  test('that is in no catalogue, or of another type, leads to the same views and shows nothing of it', async () => {
+  test('to a benefit of no catalogue is refused when it is minted; one of another type leads to the same views', async () => {
     await member(['dental', 'vision'])
     for (const redirectto of ['manage', 'details', 'enrol']) {
-      const { first } = await open({
-        deeplinkdata: `productname=constructor&producttype=service&redirectto=${redirectto}`,
+      const mint = (productname: string) =>
+        open({ deeplinkdata: `productname=${productname}&producttype=service&redirectto=${redirectto}` })
+      await expect(mint('constructor')).rejects.toMatchObject({
+        status: 400,
+        code: 'benefit_unknown',
+        errors: [{ field: 'deeplinkdata', code: 'unknown' }],
       })
-      expect(first).toMatchObject({ status: 200, view: 'BENEFITS' })
-      expect(first.html).not.toContain('constructor')
+      expect((await mint('vision')).first).toMatchObject({ status: 200, view: 'BENEFITS' })
     }
   })
 

@@ -4,6 +4,7 @@ import type { Database } from '../../db/database.ts'
 import type { Query } from '../../db/sql.ts'
 import { lockUser } from '../../membership/commands/load.ts'
 import type { Reader } from '../../membership/commands/reader.ts'
+import { refuseUnknown } from '../../membership/requests/known-benefits.ts'
 import { isRefusal, type Refusal, refuse, refuseField, unknownOffer } from '../../membership/rules/refusal.ts'
 import { isKnown } from '../../membership/rules/state.ts'
 import { partnerOffer } from '../../membership/rules/terms.ts'
@@ -44,7 +45,7 @@ export type LinkToken = {
 
 /**
  * Mints a link token as requested, and commits `alongside` with it. Refuses origins, offers and addresses that are not
- * the partner's, and an unknown user.
+ * the partner's, an unknown user, and a deep link to an unknown benefit.
  */
 export async function mintLinkToken(
   context: LinkContext,
@@ -100,18 +101,22 @@ async function checkLink(context: LinkContext, partner: Partner, body: LinkToken
   const unregistered = (body.origins ?? []).findIndex(origin => !partner.origins.includes(origin))
   if (unregistered >= 0)
     return refuseField(`origins[${unregistered}]`, 'not_registered', 'must equal a registered origin exactly')
-  if (body.deeplinkdata && !parseDeepLink(body.deeplinkdata))
+  const deepLink = parseDeepLink(body.deeplinkdata ?? '')
+  if (body.deeplinkdata && !deepLink)
     return refuseField(
       'deeplinkdata',
       'format',
       'must be the deeplinkdata of a benefit, as POST /user/benefits gave it',
     )
-  if (body.offername && !partnerOffer(await context.reader.termsFor(partner), body.offername))
-    return unknownOffer
+  const terms = await context.reader.termsFor(partner)
+  if (body.offername && !partnerOffer(terms, body.offername)) return unknownOffer
   const user = (await context.reader.read(partner, body.userid))?.user
   // An erased user can only return by a new prefill or create (contract §7).
   const mayBeUnknown = purpose === 'registration' && user?.status !== 'erased'
   if (!mayBeUnknown && !isKnown(user)) return refuse('user_not_found')
+  const named = deepLink ? [{ field: 'deeplinkdata', name: deepLink.productname }] : []
+  const unknown = refuseUnknown(named, { user, terms })
+  if (unknown) return unknown
   // After a membership has ended, only a registration link is possible.
   if (purpose !== 'registration' && user?.status === 'cancelled') return refuse('user_cancelled')
   return {
