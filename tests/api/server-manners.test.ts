@@ -1,8 +1,12 @@
+import dns from 'node:dns'
+import { once } from 'node:events'
 import { connect } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { startService } from '../../service/src/service.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
+import { startSecondService } from '../second-service.ts'
 import { send, sendBytes } from './raw.ts'
 import { fieldsOf, refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
@@ -114,4 +118,28 @@ test('once it drains, it is not ready, serves on, and asks each caller to connec
   const other = await live.newPartner()
   expect(await other.client.prefillUser({ userid: 'late' })).toBe('prefill saved')
   expect((await send(live, 'GET', '/healthz')).headers.get('connection')).toBe('close')
+})
+
+test('a service on localhost has one listener, which does all that is done before a request is read', async () => {
+  const { lookup } = dns
+  // As on most machines: both addresses have the name. Its other forms are not used here.
+  const both = ((name: string, options: dns.LookupOptions, done: (...found: unknown[]) => void) =>
+    name === 'localhost' && options.all
+      ? done(null, [
+          { address: '127.0.0.1', family: 4 },
+          { address: '::1', family: 6 },
+        ])
+      : lookup(name, options, done as never)) as typeof lookup
+  dns.lookup = both
+  onTestFinished(() => {
+    dns.lookup = lookup
+  })
+  const local = await startSecondService(service, {
+    start: options => startService({ ...options, host: 'localhost' }),
+  })
+  onTestFinished(() => local.close())
+  expect(local.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect((await fetch(`${local.address}/healthz`)).status).toBe(200)
+  const other = connect({ host: '::1', port: Number(new URL(local.address).port) })
+  await expect(once(other, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
 })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { access, copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
@@ -9,6 +9,7 @@ import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
 import { type Created, clientOf, codeOf, newWorkplace, type Workplace } from './place.ts'
 import {
+  newDataDir,
   root,
   run,
   runJson,
@@ -154,6 +155,14 @@ describe('a database that is not for this', () => {
     expect(
       await lastLine(run(['serve', '--port', '0', '--host', '192.0.2.1', '--insecure-http'], place)),
     ).toMatch(/^It cannot listen on 192\.0\.2\.1:0 \(EADDRNOTAVAIL\)/)
+  })
+
+  test.each(['192.0.2.1', 'no such host'])('a host %s is refused before a folder is made', async host => {
+    const dataDir = join(await newDataDir(), 'data')
+    expect(await lastLine(run(['dev', '--port', '0', '--host', host, '--data', dataDir]))).toMatch(
+      /^It cannot listen on/,
+    )
+    await expect(access(dataDir)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 })
 

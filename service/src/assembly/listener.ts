@@ -81,7 +81,10 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
       async () => requestMetrics(counts),
     ],
     async listen() {
-      address = await app.listen({ host: options.host, port: options.port, backlog: 4096 })
+      // For the name Fastify would open a second listener on ::1, without all that is attached to the first: no request
+      // there would wait for its turn, and a stop would wait for its idle connections.
+      const host = options.host === 'localhost' ? '127.0.0.1' : options.host
+      address = await app.listen({ host, port: options.port, backlog: 4096 })
       return address
     },
     drain() {

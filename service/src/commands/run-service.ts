@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { type OwnedDatabase, ownEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
-import { type Config, isPort } from '../config.ts'
+import type { Config } from '../config.ts'
 import { readProviderSettings } from '../console/operators/provider-settings.ts'
 import { checkConnection } from '../db/connection-check.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
@@ -15,9 +15,10 @@ import type { Service } from '../service.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { serviceVersion } from '../version.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
-import { type Input, type Option, UsageError, valued } from './command.ts'
+import { type Input, type Option, valued } from './command.ts'
 import { checkConsole, isLoopbackName, openConsoleOf } from './console-of-service.ts'
 import { eraseListed, erasureListOf } from './erasures.ts'
+import { checkHost, type ListenAddress, listenAddressOf, listenErrorOf } from './listen-address.ts'
 import { dataDirOf, reach, webhookRulesOf } from './workspace.ts'
 
 /** The options of the commands that serve. */
@@ -66,6 +67,7 @@ export async function runService(
 ): Promise<void> {
   // First of all, so that a refusal here has created nothing.
   const address = listenAddressOf(input, config)
+  await checkHost(address)
   // On a machine with much memory V8 lets the heap grow to four times what was alive before it collects; 1.6 times is enough.
   setFlagsFromString('--heap-growing-percent=60')
   // When most of what one line of code allocates outlives a collection, V8 lets that line make only old objects. During a
@@ -179,8 +181,6 @@ async function bringErasures(config: Config, prepared: Prepared): Promise<Erasur
   return list
 }
 
-type ListenAddress = { readonly host: string; readonly port: number }
-
 /**
  * Links and cookies are made from the base address, so with plain http they travel unencrypted. Throws OperatorError
  * when other machines could reach the service like that, unless the operator says that this is intended.
@@ -194,17 +194,6 @@ function checkBaseUrl({ host }: ListenAddress, config: Config, isInsecureMeant: 
 
 function isSecure({ baseUrl }: Config): boolean {
   return baseUrl?.startsWith('https:') ?? false
-}
-
-/** The address to listen at. Throws UsageError on an invalid port. */
-function listenAddressOf(input: Input, config: Config): ListenAddress {
-  const text = input.text('port')
-  if (text !== undefined && !isPort(text))
-    throw new UsageError('--port must be a port number from 0 to 65535; see --help.')
-  return {
-    host: input.text('host') ?? config.host ?? '127.0.0.1',
-    port: text === undefined ? (config.port ?? 8080) : Number(text),
-  }
 }
 
 async function listen(
@@ -246,16 +235,7 @@ async function listen(
         : {}),
     })
   } catch (error) {
-    const code = (error as { code?: string }).code
-    if (code === 'EADDRINUSE') {
-      throw new OperatorError(
-        `Port ${port} is taken: stop what listens there, or give another --port (0 picks a free one).`,
-      )
-    }
-    if (code === 'EADDRNOTAVAIL' || code === 'EACCES' || code === 'ENOTFOUND') {
-      throw new OperatorError(`It cannot listen on ${host}:${port} (${code}): give another --host or --port.`)
-    }
-    throw error
+    throw listenErrorOf(error, { host, port })
   }
 }
 
