@@ -29,6 +29,7 @@ const MOST_COUNTED = 200
 // Events that are not listed are `info`: something was done. A test compares the list with the events of the source.
 const levels: Readonly<Record<string, LogLevel>> = {
   audit_failed: 'error',
+  clean_up_failed: 'error',
   close_failed: 'error',
   console_ended: 'error',
   console_failed: 'error',

@@ -77,6 +77,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const rendered = [
     delivery.metrics,
     ...listener.metrics,
+    ...schedules.metrics,
     dueMetrics({ database, clock, partners: allPartners }),
   ]
   const metrics = async () => (await Promise.all(rendered.map(render => render()))).join('')

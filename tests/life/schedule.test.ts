@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { holdUsers } from '../hold-users.ts'
 import { startSecondService } from '../second-service.ts'
 import { type StagePartner, startStage } from './stage.ts'
 
@@ -15,6 +16,16 @@ async function swapAll(partner: StagePartner, count: number) {
     }),
   )
   return userids
+}
+
+/** Adds users like one: its row is copied; due changes do not need the data key. */
+async function copyUser(partner: StagePartner, userid: string, count: number): Promise<void> {
+  await stage.service.database.query(sql`
+    insert into users (partner_id, service_id, userid, status, created_at, updated_at, offer, offer_since,
+      offer_version, offer_in_force, due_at)
+    select partner_id, gen_random_uuid(), 'copy' || n, status, created_at, updated_at, offer, '2026-11-01T04:00Z',
+      offer_version, false, '2026-11-01T04:00Z'
+    from users, generate_series(1, ${count}::integer) as n where partner_id = ${partner.partnerId} and userid = ${userid}`)
 }
 
 async function countOf(partner: StagePartner, eventname: string): Promise<number> {
@@ -83,13 +94,7 @@ test("a partner's thousands of due changes do not delay another's", async () => 
   await swapAll(small, 3)
   const userids = await swapAll(big, 1)
   const { database } = stage.service
-  // 5,000 users like the first: their rows are copied; due changes do not need the data key.
-  await database.query(sql`
-    insert into users (partner_id, service_id, userid, status, created_at, updated_at, offer, offer_since,
-      offer_version, offer_in_force, due_at)
-    select partner_id, gen_random_uuid(), 'copy' || n, status, created_at, updated_at, offer, '2026-11-01T04:00Z',
-      offer_version, false, '2026-11-01T04:00Z'
-    from users, generate_series(1, 5000) as n where partner_id = ${big.partnerId} and userid = ${userids[0] ?? ''}`)
+  await copyUser(big, userids[0] ?? '', 5000)
   await big.lateTo('2026-11-01T05:00')
   await small.lateTo('2026-11-01T05:00')
   await stage.service.service().runDue()
@@ -121,6 +126,25 @@ test('a user whose change fails holds up nobody else, and is tried again later',
   stage.service.advance(31_000)
   await stage.service.service().runDue()
   expect(await countOf(partner, 'user_benefits_swap_successful')).toBe(3)
+})
+
+test('a user whose row another session holds for long delays the due changes of nobody else', async () => {
+  const held = await stage.newPartner('America/New_York')
+  await swapAll(held, 1)
+  const other = await stage.newPartner('America/New_York')
+  const userids = await swapAll(other, 1)
+  // More than are applied side by side.
+  await copyUser(other, userids[0] ?? '', 600)
+  await held.lateTo('2026-11-02T00:00')
+  await other.lateTo('2026-11-02T00:00')
+  const hold = await holdUsers(stage.service, held)
+  await stage.service.service().runDue()
+  expect(await countOf(other, 'offer_activiation_successful')).toBe(601)
+  expect(await countOf(held, 'user_benefits_swap_successful')).toBe(0)
+  await hold.release()
+  stage.service.advance(31_000)
+  await stage.service.service().runDue()
+  expect(await countOf(held, 'user_benefits_swap_successful')).toBe(1)
 })
 
 test('what lapses is deleted: tokens after an hour, keys after a day, those of a prefill after 90 days', async () => {

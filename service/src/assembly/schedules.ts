@@ -5,7 +5,10 @@ import { tidyConsole } from '../console/tidy.ts'
 import { describeCause } from '../log.ts'
 import { deleteOldRefusedCreates } from '../membership/commands/refused-creates.ts'
 import { deleteOldSessions } from '../registration/session/store.ts'
+import { openCleanUp } from '../schedule/clean-up.ts'
+import { erasureMetrics } from '../schedule/erasure-metrics.ts'
 import { every } from '../schedule/every.ts'
+import { deleteLapsed } from '../schedule/housekeeping.ts'
 import { openSchedule, type Schedule } from '../schedule/schedule.ts'
 import { scrubKeys } from '../schedule/scrub.ts'
 import { cleanUpWebhooks } from '../webhooks/log/clean-up.ts'
@@ -17,6 +20,8 @@ import type { Users } from './users.ts'
 type Schedules = {
   /** Applies due changes, and deletes expired data between its rounds. */
   readonly schedule: Schedule
+  /** The metrics of the clean-up and of erasures, as Prometheus reads them. */
+  readonly metrics: readonly (() => Promise<string>)[]
   start(): void
   close(): Promise<void>
 }
@@ -28,22 +33,27 @@ export function openSchedules(
   isServing: () => boolean,
 ): Schedules {
   const { database, deliveryDatabase, keyring, real, log } = options
-  const scrub = openScrub(options)
+  const cleanUp = openCleanUp(
+    {
+      memory: async () => memory.tidy(),
+      // First, because it has a deadline.
+      'erased keys': openScrub(options),
+      expired: partners => deleteLapsed(database, partners, clock),
+      webhooks: () => cleanUpWebhooks(deliveryDatabase, real()),
+      sessions: () => deleteOldSessions(database, real()),
+      'refused creates': () => deleteOldRefusedCreates(database, real()),
+      console: () => tidyConsole(database, real()),
+      'audit log': () => deleteBefore(database, real() - (options.auditKeepMs ?? sixYearsMs)),
+    },
+    (step, error) => log('clean_up_failed', { step, ...describeCause(error) }),
+  )
   const schedule = openSchedule({
     database,
     executor: dueExecutor,
     clock,
     partners: allPartners,
     isServing,
-    tidy: async () => {
-      memory.tidy()
-      await cleanUpWebhooks(deliveryDatabase, real())
-      await deleteOldSessions(database, real())
-      await deleteOldRefusedCreates(database, real())
-      await tidyConsole(database, real())
-      await scrub()
-      await deleteBefore(database, real() - (options.auditKeepMs ?? sixYearsMs))
-    },
+    tidy: cleanUp.run,
     onError: error => log('schedule_failed', describeCause(error)),
   })
   const sealing = every(sealEveryMs, () =>
@@ -53,27 +63,36 @@ export function openSchedules(
   )
   return {
     schedule,
+    metrics: [cleanUp.metrics, erasureMetrics({ database, real })],
     start() {
       schedule.start()
       sealing.start()
     },
     async close() {
+      cleanUp.close()
       await schedule.close()
       await sealing.close()
     },
   }
 }
 
-/** Returns a function that removes the deleted keys of erased users from the database's files, once an hour. */
+/**
+ * Returns a function that removes the deleted keys of erased users from the database's files, once an hour. What fails, or
+ * finds the keys still visible to an open transaction, is tried again an hour later.
+ */
 function openScrub({ database, rewriteKeys, real, log }: ServiceOptions): () => Promise<void> {
   let scrubAt = 0
   return async () => {
     if (!rewriteKeys || real() < scrubAt) return
     scrubAt = real() + scrubEveryMs
     const erasedBefore = real() - scrubAfterMs
-    await scrubKeys({ database, rewrite: rewriteKeys, now: real(), erasedBefore }).catch(error =>
-      log('scrub_failed', describeCause(error)),
-    )
+    const context = { database, rewrite: rewriteKeys, now: real(), erasedBefore }
+    try {
+      const { isDone } = await scrubKeys(context)
+      if (!isDone) log('scrub_failed', { cause: 'a transaction was open that could still see deleted keys' })
+    } catch (error) {
+      log('scrub_failed', describeCause(error))
+    }
   }
 }
 

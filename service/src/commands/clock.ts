@@ -30,7 +30,7 @@ function scheduleOf(workspace: Workspace) {
     clock,
     partners: async () => [],
     isServing: () => false,
-    tidy: async () => {},
+    tidy: async () => true,
     onError: error => failures.push(error),
   })
   return { schedule, clock, failures }

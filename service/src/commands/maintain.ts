@@ -21,7 +21,7 @@ export const maintain: Command = {
       const dropped = await dropOldAttempts(database, real())
       // In the embedded database the command is PostgreSQL's superuser, so it can also switch to a new log file.
       const owner = 'url' in address ? address : { ...address, user: 'postgres' }
-      const scrubbed = await scrubKeys({
+      const { count: scrubbed } = await scrubKeys({
         database,
         rewrite: () => rewriteTable(owner, 'data_keys'),
         now: real(),

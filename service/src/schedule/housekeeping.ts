@@ -1,5 +1,6 @@
 import { DAY_MS, type Instant } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
+import { openSteps } from '../db/each-step.ts'
 import { sql, timestamp } from '../db/sql.ts'
 import { deleteLapsedRecords } from '../membership/records/retained-rows.ts'
 import type { Clock } from '../partners/partner.ts'
@@ -12,27 +13,28 @@ const tokensKeptMs = DAY_MS
 /**
  * Deletes expired access tokens and keyed answers by real time; and by the partner's business time expired prefill
  * keys, drafts, and the records that outlived an erasure. At most 1,000 rows of a kind for each partner; returns false
- * when more rows may be left.
+ * when more rows may be left. What fails for one kind or partner is left out; its failure is thrown at the end.
  */
 export async function deleteLapsed(
   database: Database,
   partners: readonly { readonly partnerId: string; readonly clockOffsetMs: number }[],
   clock: Clock,
 ): Promise<boolean> {
+  const real = clock.real()
+  const steps = openSteps()
   let isDone = true
   for (const partner of partners) {
-    const tokens = await deleteExpiredTokens(database, partner.partnerId, clock.real() - tokensKeptMs)
-    const keys = await deleteLapsedKeys(database, partner.partnerId, {
-      now: clock.now(partner),
-      real: clock.real(),
-    })
-    const drafts = await deleteOldDrafts(database, partner.partnerId, clock.now(partner))
-    const records = await deleteLapsedRecords(database, partner.partnerId, {
-      now: clock.now(partner),
-      atMost,
-    })
-    isDone &&= records < atMost && tokens < atMost && keys < atMost && drafts < atMost
+    const { partnerId } = partner
+    const now = clock.now(partner)
+    const deletions = [
+      () => deleteExpiredTokens(database, partnerId, real - tokensKeptMs),
+      () => deleteLapsedKeys(database, partnerId, { now, real }),
+      () => deleteOldDrafts(database, partnerId, now),
+      () => deleteLapsedRecords(database, partnerId, { now, atMost }),
+    ]
+    for (const deletion of deletions) if ((await steps.run(deletion)) >= atMost) isDone = false
   }
+  steps.end()
   return isDone
 }
 

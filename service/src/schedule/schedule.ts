@@ -7,8 +7,8 @@ import { isUnavailable } from '../db/failure.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import { type DueUser, findDue, timeUntilDue } from './due.ts'
-import { deleteLapsed } from './housekeeping.ts'
 import { openPace } from './pace.ts'
+import { nameOf, openPassedOver } from './passed-over.ts'
 
 /** Applies due changes on time, each of them once. */
 export type Schedule = {
@@ -16,7 +16,7 @@ export type Schedule = {
   runPartner(partner: Partner): Promise<number>
   /**
    * Applies every due change of all partners, and deletes expired data from time to time; returns how many users
-   * were found due.
+   * were found due. Rejects when the database is away.
    */
   runAll(): Promise<number>
   /** Starts to run on its own. */
@@ -39,7 +39,6 @@ const afterFaultMs = 1000
 const changesOfARound = 512
 const leastOfAPartner = 16
 const housekeepingMs = 5 * MINUTE_MS
-const retryMs = [30_000, 60_000, 120_000, 300_000, 600_000]
 
 /**
  * Opens the schedule. A due user goes through the executor like any command; the version of the user makes sure
@@ -54,13 +53,13 @@ export function openSchedule(context: {
   partners: () => Promise<Partner[]>
   /** Whether requests are being served; they must not wait for due changes. */
   isServing: () => boolean
-  /** Called every few minutes, to clean up after the other parts of the service. */
-  tidy: () => Promise<unknown>
+  /** Called every few minutes, to delete what has expired; returns false when more of it may be left. Never rejects. */
+  tidy: (partners: readonly Partner[]) => Promise<boolean>
   onError: (error: unknown) => void
 }): Schedule {
   const { database, executor, clock, onError } = context
   const pace = openPace(context.isServing)
-  const failing = new Map<string, Failing>()
+  const passedOver = openPassedOver()
   /**
    * Users that were found due although nothing had to be applied. If they are found again, their row is written
    * again, which corrects its due time.
@@ -80,29 +79,39 @@ export function openSchedule(context: {
     const byId = new Map(partners.map(partner => [partner.partnerId, partner]))
     const due = await findDue(database, partners.map(clocked), {
       quota,
-      but: passedOver(failing, clock.real()),
+      but: passedOver.at(clock.real()),
     })
     const groups = new Set(due.map(user => user.partnerId)).size
     quota = Math.max(leastOfAPartner, Math.floor(changesOfARound / Math.max(1, groups)))
     const before = idle
     idle = new Set()
-    const apply = async (user: DueUser) => {
+    /** Returns the failure of a user who could not be written now. */
+    const apply = async (user: DueUser): Promise<unknown> => {
       const partner = byId.get(user.partnerId)
-      if (!partner) return
+      if (!partner) return undefined
       const name = nameOf(user)
       try {
         const wasDue = await applyDue(executor, partner, { userid: user.userid, anew: before.has(name) })
         if (!wasDue) idle.add(name)
-        failing.delete(name)
+        passedOver.applied(user)
+        return undefined
       } catch (error) {
-        if (isUnavailable(error)) throw error
-        const attempts = (failing.get(name)?.attempts ?? 0) + 1
-        const wait = retryMs[Math.min(attempts, retryMs.length) - 1] ?? 0
-        failing.set(name, { user, attempts, until: clock.real() + wait })
+        if (isUnavailable(error)) {
+          passedOver.couldNotWrite(user, clock.real())
+          return error
+        }
+        passedOver.failed(user, clock.real())
         onError(error)
+        return undefined
       }
     }
-    await pace.drain(interleaved(due), slice => Promise.all(slice.map(apply)))
+    await pace.drain(interleaved(due), async slice => {
+      const failures = (await Promise.all(slice.map(apply))).filter(failure => failure !== undefined)
+      // If nobody of a slice can be written, the database is away. If some can, others may be locked by another
+      // session for hours, and whoever comes after them must not wait for it.
+      if (failures.length > 0 && failures.length === slice.length) throw failures[0]
+      for (const failure of failures) onError(failure)
+    })
     return due.length
   }
 
@@ -118,13 +127,15 @@ export function openSchedule(context: {
   const runOnce = async (): Promise<number> => {
     const partners = await context.partners()
     known = partners
-    const count = await untilDone(partners)
-    if (!isClosed && clock.real() >= tidyAt) {
-      const isDone = await deleteLapsed(database, partners, clock)
-      await context.tidy()
-      tidyAt = isDone ? clock.real() + housekeepingMs : clock.real()
+    try {
+      return await untilDone(partners)
+    } finally {
+      // Also when due changes cannot be applied, because some of it is promised by a certain time.
+      if (!isClosed && clock.real() >= tidyAt) {
+        const begunAt = clock.real()
+        tidyAt = (await context.tidy(partners)) ? begunAt + housekeepingMs : begunAt
+      }
     }
-    return count
   }
 
   /** Runs follow each other: two at once would find the same users due, and one would work in vain. */
@@ -165,16 +176,6 @@ export function openSchedule(context: {
 }
 
 function ignore() {}
-
-type Failing = { readonly user: DueUser; readonly attempts: number; readonly until: number }
-
-function nameOf(user: DueUser): string {
-  return `${user.partnerId} ${user.userid}`
-}
-
-function passedOver(failing: ReadonlyMap<string, Failing>, now: number): DueUser[] {
-  return [...failing.values()].filter(entry => entry.until > now).map(entry => entry.user)
-}
 
 /** Takes one user of each partner in turn, so that a batch of the executor holds a share of every partner. */
 function interleaved(due: readonly DueUser[]): DueUser[] {

@@ -1,6 +1,7 @@
 /** Removes what the webhooks no longer need, in bounded portions, so that nothing grows without limit. */
 import { DAY_MS, HOUR_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
+import { openSteps } from '../../db/each-step.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import { dropOldAttempts, ensureAttemptDays } from './attempt-days.ts'
 import { firstEventId } from './event-time.ts'
@@ -25,7 +26,8 @@ type CleanedUp = { died: number; deliveries: number; events: number; days: numbe
 /**
  * Gives up deliveries that have waited for 30 days, and removes the deliveries of deleted endpoints, old events, and
  * old days of the log of attempts. For each partner and each deleted endpoint, a run handles a thousand rows of a kind,
- * and more while `withinMs` lasts; the next run continues.
+ * and more while `withinMs` lasts; the next run continues. What fails hinders nothing else; its failure is thrown at the
+ * end.
  */
 export async function cleanUpWebhooks(
   database: Database,
@@ -33,18 +35,23 @@ export async function cleanUpWebhooks(
   withinMs = RUN_MS,
 ): Promise<CleanedUp> {
   const endsAt = performance.now() + withinMs
-  await ensureAttemptDays(database, now)
   const cleaned = { died: 0, deliveries: 0, events: 0, days: 0 }
-  for (const endpoint of await findLeftovers(database))
-    cleaned.deliveries += await whileFull(endsAt, () => removeAll(database, endpoint))
+  const steps = openSteps()
+  const drain = (work: () => Promise<number>) => steps.run(() => whileFull(endsAt, work))
+  await steps.run(() => ensureAttemptDays(database, now))
+  await steps.run(async () => {
+    for (const endpoint of await findLeftovers(database))
+      cleaned.deliveries += await drain(() => removeAll(database, endpoint))
+  })
   const partners = await database.query<{ partner_id: string }>(sql`select partner_id from partners`)
   for (const { partner_id } of partners) {
-    cleaned.died += await whileFull(endsAt, () => giveUpOld(database, partner_id, now))
-    await whileFull(endsAt, () => freeHeads(database, partner_id))
-    cleaned.events += await whileFull(endsAt, () => removeEvents(database, partner_id, now))
-    await whileFull(endsAt, () => removeErased(database, partner_id, now))
+    cleaned.died += await drain(() => giveUpOld(database, partner_id, now))
+    await drain(() => freeHeads(database, partner_id))
+    cleaned.events += await drain(() => removeEvents(database, partner_id, now))
+    await drain(() => removeErased(database, partner_id, now))
   }
-  cleaned.days = await dropOldAttempts(database, now)
+  cleaned.days = await steps.run(() => dropOldAttempts(database, now))
+  steps.end()
   return cleaned
 }
 
