@@ -144,11 +144,14 @@ describe.each(cases)('$id', ({ write, other, prepare }) => {
     const caller = await open(prepare)
     await write(caller.client, 'k1')
     const count = await eventCount(caller)
+    const user = () => caller.client.getUser({ userid: 'u1', include: ['timeline'] })
+    const before = await user()
     await expect(other(caller.client, 'k1')).rejects.toMatchObject({
       status: 409,
       code: 'idempotency_key_reused',
     })
     expect(await eventCount(caller)).toBe(count)
+    expect(await user()).toEqual(before)
   })
 
   test('once the user is erased, every key it was written with is 409 user_erased', async () => {

@@ -85,12 +85,6 @@ describe('400 bad_request', () => {
     expect(fieldsOf(refusal).sort()).toEqual(['address.addline1', 'address.city', 'firstname', 'lastname'])
   })
 
-  test('an unknown query parameter is named', async () => {
-    const refusal = await refusalOf(partner.client.cancelUser(unchecked({ userid: 'u1', verbose: 1 })))
-    expect(refusal).toMatchObject({ status: 400, code: 'bad_request' })
-    expect(fieldsOf(refusal)).toEqual(['verbose'])
-  })
-
   test.each(['.', '..'])('the userid %s', async userid => {
     for (const call of ['prefillUser', 'getUser', 'createUser', 'eraseUser'] as const) {
       const refusal = await refusalOf(partner.client[call]({ userid, offername: 'starter' }))
@@ -130,23 +124,6 @@ const account = { userid: 'u1', ...ada, offername: 'starter' }
 const given = { name: 'identity', version: '2026-01' }
 
 describe('an empty string', () => {
-  test('"" in an optional string means not given: a date, a language, a direction, an instant, a reason', async () => {
-    const { client } = await service.newPartner()
-    const consents = [{ ...given, locale: '', agreedattimestamp: '' }] as const
-    const user = await client.createUser({
-      ...account,
-      effectivedate: '',
-      consents: [...consents],
-      benefits: ['identity'],
-    })
-    expect(user.consents).toMatchObject([{ ...given, locale: 'en' }])
-    const upgrade = { userid: 'u1', offername: 'plus', action: '', effective: '', previewid: '' } as const
-    expect(await client.changeOffer(upgrade)).toMatchObject({ direction: 'upgrade' })
-    expect(await client.cancelUser({ userid: 'u1', effective: '', reason: '' })).toMatchObject({
-      status: 'active',
-    })
-  })
-
   test('"" in a required string is refused', async () => {
     const { client } = await service.newPartner()
     const refused = [

@@ -260,18 +260,6 @@ describe('an answer counts as sent, and nothing more is read into it', () => {
     }
     expect(trap.accepted()).toBe(0)
   })
-  test('410 disables the endpoint', async () => {
-    const outcome = await attemptOnce(await endpoint(answering(reply('410 Gone'))))
-    expect(assess(outcome, 0)).toEqual({ kind: 'gone' })
-  })
-  test('Retry-After 1e12 pauses for 24 hours', async () => {
-    for (const text of ['1e12', '1000000000000']) {
-      const outcome = await attemptOnce(
-        await endpoint(answering(reply('429 Slow down', '', [`retry-after: ${text}`]))),
-      )
-      expect(assess(outcome, 0)).toEqual({ kind: 'failed', blame: 'event', pausedUntil: 86_400_000 })
-    }
-  })
   test('the first of two Retry-After headers counts', async () => {
     const target = await endpoint(
       answering(reply('503 Later', '', ['retry-after: 7', 'x-other: y', 'retry-after: 9'])),

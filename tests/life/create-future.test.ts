@@ -87,18 +87,6 @@ describe('a user created for a later date', () => {
     await partner.to('2027-02-01T05:00')
     expect(await partner.states('never')).toEqual({ base: 'enrolled', art: 'enrolled' })
   })
-
-  test('a date in the past or more than 90 days ahead is refused, with the rule', async () => {
-    for (const effectivedate of ['2027-01-31', '2027-05-03']) {
-      await expect(partner.create('wrong', { effectivedate })).rejects.toMatchObject({
-        code: 'bad_request',
-        errors: [{ field: 'effectivedate', message: expect.stringContaining('from today to 90 days ahead') }],
-      })
-    }
-    await partner.create('today', { effectivedate: '2027-02-01' })
-    expect(await partner.get('today')).toMatchObject({ currentofferdetails: { offer: 'low' } })
-    await partner.create('last', { effectivedate: '2027-05-02' })
-  })
 })
 
 describe('first picks', () => {

@@ -440,13 +440,3 @@ test('the state of the breaker survives a restart', () =>
     await next.idle()
     expect(receiver.deliveries).toHaveLength(attempts)
   }))
-
-test('a redirect is not followed and counts as a failure', () =>
-  withEndpoint(async set => {
-    const other = await startReceiver()
-    set.receiver.answer = () => response => response.writeHead(302, { location: other.url }).end()
-    await send(set, ['u0'])
-    expect(other.deliveries).toEqual([])
-    expect(await set.rig.count('deliveries')).toBe(1)
-    await other.close()
-  }))

@@ -155,7 +155,7 @@ describe('a seen key', () => {
     )
   })
 
-  test('claimed by this very attempt, whose commit was lost, is a success and no replay', () => {
+  test('reserved by this very attempt, whose commit was lost, is a success and no replay', () => {
     always(
       (told, { decision }) => {
         const reply = told.mode === 'prefill' ? 'prefill saved' : firstAnswer

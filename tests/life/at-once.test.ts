@@ -1,51 +1,8 @@
-import { describe, expect, test } from 'vitest'
-import { operations } from '../../contract/src/index.ts'
+import { expect, test } from 'vitest'
 import { startSecondService } from '../second-service.ts'
-import { lifeOperations, prepare, requests } from './requests.ts'
-import { partner, refusal, setStage, stage } from './stage.ts'
+import { partner, setStage, stage } from './stage.ts'
 
-setStage('each')
-
-const userid = 'u'
-const keyed = lifeOperations.filter(operation => operations[operation].idempotency === 'keyed')
-
-describe.each(keyed)('%s with an Idempotency-Key', operation => {
-  const { good, other } = requests[operation]
-
-  test('the same request gets the first answer again, marked, and has no second effect', async () => {
-    await prepare(operation, partner, userid)
-    const first = await good(partner.client, userid, { idempotencyKey: 'k' })
-    await partner.events(userid)
-    const marks: unknown[] = []
-    const again = partner.connect({
-      fetch: async (input, init) => {
-        const answer = await stage.service.conformance.fetch(input, init)
-        if (!String(input).endsWith('/oauth2/token')) marks.push(answer.headers.get('idempotency-replayed'))
-        return answer
-      },
-    })
-    expect(await good(again, userid, { idempotencyKey: 'k' })).toEqual(first)
-    expect(marks).toEqual(['true'])
-    expect(await partner.names(userid)).toEqual([])
-  })
-
-  test('another request with it is refused and changes nothing', async () => {
-    await prepare(operation, partner, userid)
-    await good(partner.client, userid, { idempotencyKey: 'k' })
-    await partner.events(userid)
-    const before = await seen()
-    expect(other).toBeDefined()
-    expect(await refusal(Promise.resolve(other?.(partner.client, userid, { idempotencyKey: 'k' })))).toBe(
-      '409 idempotency_key_reused',
-    )
-    expect(await seen()).toEqual(before)
-    expect(await partner.names(userid)).toEqual([])
-  })
-})
-
-function seen() {
-  return partner.client.getUser({ userid, include: ['timeline'] }).catch(error => error.code)
-}
+setStage('one')
 
 test('two operations on one user at once, at two services: one after the other, no update is lost', async () => {
   const second = await startSecondService(stage.service)
