@@ -323,7 +323,7 @@ describe('effectivedate', () => {
     for (const effectivedate of [dateIn(-1), dateIn(91), '2027-02-30', 'soon', '2027-3-20']) {
       await expect(client.createUser({ ...account, effectivedate })).rejects.toMatchObject({
         status: 400,
-        errors: [{ field: 'effectivedate', message: expect.stringContaining('from today to 90 days ahead') }],
+        errors: [{ field: 'effectivedate' }],
       })
     }
     expect(await client.createUser({ ...account, effectivedate: dateIn(0) })).toMatchObject({

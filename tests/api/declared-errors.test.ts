@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Client, CreateUser, Prefill } from '../../client/src/index.ts'
+import type { Client, Prefill } from '../../client/src/index.ts'
 import { type Operation, type OperationId, operations, type partnerErrors } from '../../contract/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'
-import { catalogueOf } from './catalogue-of.ts'
+import { adaAsks, startTestService, type TestPartner } from '../rig.ts'
 import { openCaller, send, sendBytes } from './raw.ts'
 import { refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
@@ -47,25 +46,15 @@ const common: Record<(typeof partnerErrors)[number], (operation: Operation) => P
   }
 
 type Recipe = (partner: TestPartner) => Promise<unknown>
-const account = { userid: 'u1', ...ada, offername: 'starter' } as const
 const asks = { userid: 'u1', ...adaAsks }
 function prefill({ client }: TestPartner, idempotencyKey: string, sent: Prefill = { userid: 'u1' }) {
   return client.prefillUser(sent, { idempotencyKey })
-}
-function keyed(idempotencyKey: string | undefined) {
-  return idempotencyKey === undefined ? {} : { idempotencyKey }
-}
-function create({ client }: TestPartner, sent: CreateUser, key?: string) {
-  return client.createUser(sent, keyed(key))
-}
-function decline({ client }: TestPartner, name: string, key?: string) {
-  return client.declineBenefit({ userid: 'u1', name }, keyed(key))
 }
 function erase({ client }: TestPartner) {
   return client.eraseUser({ userid: 'u1' })
 }
 
-/** How to provoke each further error that an operation of the main job declares. */
+/** How to provoke each further error of the operations before an account; tests/life/refusals.test.ts has those of an account. */
 const recipes: Partial<Record<OperationId, Record<string, Recipe>>> = {
   prefillUser: {
     user_exists: async partner => {
@@ -94,77 +83,6 @@ const recipes: Partial<Record<OperationId, Record<string, Recipe>>> = {
       return partner.client.getBenefits({ ...asks, offername: 'x' })
     },
     user_not_found: ({ client }) => client.getBenefits(asks),
-  },
-  createUser: {
-    idempotency_key_reused: async partner => {
-      await create(partner, account, 'k')
-      return create(partner, { ...account, firstname: 'Eve' }, 'k')
-    },
-    user_erased: async partner => {
-      await create(partner, account, 'k')
-      await erase(partner)
-      return create(partner, account, 'k')
-    },
-    offername_required: partner => create(partner, { userid: 'u1', ...ada }),
-    offername_unknown: partner => create(partner, { ...account, offername: 'x' }),
-    benefit_unknown: partner => create(partner, { ...account, benefits: ['none'] }),
-    user_exists: async partner => {
-      await create(partner, account)
-      return create(partner, account)
-    },
-    ineligible: partner => create(partner, { ...account, dob: '2024-01-01' }),
-    slots_exceeded: partner => create(partner, { ...account, benefits: ['dental', 'vision', 'legal'] }),
-    offer_not_available: async () => {
-      await using other = await startTestService({
-        catalogue: catalogueOf(
-          [{ name: 'one' }],
-          [{ offer: 'later', rank: 1, fixed: ['one'], availability: { from: '2999-01-01' } }],
-        ),
-      })
-      return await create(await other.newPartner(), { ...account, offername: 'later' })
-    },
-  },
-  getUser: { user_not_found: ({ client }) => client.getUser({ userid: 'u1' }) },
-  declineBenefit: {
-    idempotency_key_reused: async partner => {
-      await create(partner, account)
-      await decline(partner, 'dental', 'k')
-      return decline(partner, 'vision', 'k')
-    },
-    user_erased: async partner => {
-      await create(partner, account)
-      await decline(partner, 'dental', 'k')
-      await erase(partner)
-      return decline(partner, 'dental', 'k')
-    },
-    user_not_found: partner => decline(partner, 'dental'),
-    user_cancelled: async partner => {
-      await create(partner, account)
-      await partner.client.cancelUser({ userid: 'u1', effective: 'immediate' })
-      return decline(partner, 'dental')
-    },
-    benefit_unknown: async partner => {
-      await create(partner, account)
-      return decline(partner, 'none')
-    },
-    ineligible: async partner => {
-      await create(partner, account)
-      return decline(partner, 'hospital')
-    },
-    benefit_in_force: async partner => {
-      await create(partner, account)
-      return decline(partner, 'accident')
-    },
-    change_locked: async partner => {
-      await create(partner, account)
-      const { lockedattimestamp } = await partner.client.swapBenefits({
-        userid: 'u1',
-        add: ['dental'],
-        remove: [],
-      })
-      await partner.client.advanceClock({ advanceto: lockedattimestamp })
-      return decline(partner, 'dental')
-    },
   },
 }
 

@@ -109,30 +109,6 @@ test('a pending cancel counts as active, but nothing can be planned for its boun
   expect(await partner.states('leaving')).toMatchObject({ extra: 'endscheduled', art: 'endscheduled' })
 })
 
-test('once it is in effect, other operations say so, and create starts a new membership', async () => {
-  const { client } = partner
-  await partner.create('gone', { benefits: ['art'] })
-  await client.cancelUser({ userid: 'gone', effective: 'immediate' })
-  const { serviceid } = await partner.get('gone')
-  const userid = 'gone'
-  const refused = [
-    client.updateUser({ userid, phone: '3055550199' }),
-    client.changeOffer({ userid, offername: 'mid' }),
-    client.undoOfferChange({ userid }),
-    client.listAvailableOffers({ userid }),
-    client.previewOfferChange({ userid, offername: 'mid' }),
-    client.swapBenefits({ userid, add: [], remove: [] }),
-    client.undoSwap({ userid }),
-    client.enrolBenefit({ userid, name: 'art' }),
-    client.declineBenefit({ userid, name: 'art' }),
-  ]
-  expect(await Promise.all(refused.map(refusal))).toEqual(refused.map(() => '409 user_cancelled'))
-  await client.prefillUser({ userid, firstname: 'New' })
-  expect(await partner.get('gone')).toMatchObject({ status: 'cancelled' })
-  const again = await partner.create('gone', { offername: 'mid', benefits: ['art'] })
-  expect(again).toMatchObject({ serviceid, status: 'active', currentofferdetails: { offer: 'mid' } })
-})
-
 test.each([undefined, 'immediate'] as const)(
   'a preview with effective %s tells what then happens, and does nothing',
   async effective => {

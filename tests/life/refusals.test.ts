@@ -1,15 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { ClientOptions } from '../../client/src/index.ts'
 import { errors, type Operation, operations } from '../../contract/src/index.ts'
 import { lifeCatalogue } from './catalogue.ts'
-import {
-  type LifeOperation,
-  lifeOperations,
-  makeActive,
-  makeCancelled,
-  prepare,
-  requests,
-} from './requests.ts'
+import { type LifeOperation, lifeOperations, makeActive, prepare, requests } from './requests.ts'
 import { type Stage, type StagePartner, startStage } from './stage.ts'
 
 let stage: Stage
@@ -29,49 +21,24 @@ const userid = 'u'
 type Provoke = (operation: LifeOperation) => Promise<unknown>
 type Code = keyof typeof errors
 
-/** A client whose requests are altered on their way, in one place where the client itself is always right. */
-function spoiled(spoil: (headers: Headers) => { body?: string }) {
-  const fetch: ClientOptions['fetch'] = (input, init) => {
-    if (String(input).endsWith('/oauth2/token')) return stage.service.conformance.fetch(input, init)
-    const headers = new Headers(init?.headers)
-    return stage.service.conformance.fetch(input, { ...init, ...spoil(headers), headers })
-  }
-  return partner.connect({ fetch })
-}
-function spoiledHeader(name: string, value: string) {
-  return spoiled(headers => {
-    headers.set(name, value)
-    return {}
-  })
-}
-
-/** Cannot be provoked here, because fetch joins repeated headers. It is in tests/api/declared-errors.test.ts. */
-const elsewhere: readonly Code[] = ['duplicate_header']
+/**
+ * Errors of every operation, or of every keyed one, which tests/api provokes: declared-errors, authentication, key-headers,
+ * keyed-writes and clock.
+ */
+const elsewhere: readonly Code[] = [
+  'malformed_json',
+  'duplicate_header',
+  'unauthorized',
+  'invalid_api_key',
+  'insufficient_scope',
+  'idempotency_key_invalid',
+  'idempotency_key_reused',
+  'user_erased',
+]
 
 /** How to provoke each of these errors for any operation that declares it. */
 const common: Partial<Record<Code, Provoke>> = {
   bad_request: operation => requests[operation].bad(partner.client, userid),
-  malformed_json: operation =>
-    requests[operation].good(
-      spoiled(() => ({ body: '{"broken' })),
-      userid,
-    ),
-  unauthorized: operation => requests[operation].good(spoiledHeader('authorization', 'Bearer x'), userid),
-  invalid_api_key: operation => requests[operation].good(partner.connect({ apiKey: 'wrong' }), userid),
-  insufficient_scope: operation =>
-    requests[operation].good(partner.connect({ scopes: ['events:read'] }), userid),
-  idempotency_key_invalid: operation =>
-    requests[operation].good(spoiledHeader('idempotency-key', 'a b'), userid),
-  idempotency_key_reused: async operation => {
-    const { good, other } = requests[operation]
-    await good(partner.client, userid, { idempotencyKey: 'k' })
-    return other?.(partner.client, userid, { idempotencyKey: 'k' })
-  },
-  user_erased: async operation => {
-    await requests[operation].good(partner.client, userid, { idempotencyKey: 'k' })
-    await partner.client.eraseUser({ userid })
-    return requests[operation].good(partner.client, userid, { idempotencyKey: 'k' })
-  },
   user_not_found: operation => requests[operation].good(partner.client, 'nobody'),
   user_cancelled: async operation => {
     await partner.client.cancelUser({ userid, effective: 'immediate' })
@@ -240,48 +207,6 @@ describe.each(lifeOperations)('%s', operation => {
 function seen() {
   return partner.client.getUser({ userid, include: ['timeline'] }).catch(error => error.code)
 }
-
-const account = lifeOperations.filter(operation => operation !== 'advanceClock')
-type State = 'unknown' | 'prefilled' | 'cancelled' | 'erased'
-const states: Record<
-  State,
-  { make: () => Promise<unknown>; answers: Partial<Record<LifeOperation, string>> }
-> = {
-  unknown: { make: async () => {}, answers: { createUser: 'active' } },
-  prefilled: {
-    make: () => partner.client.prefillUser({ userid, firstname: 'Ada' }),
-    answers: { createUser: 'active', getUser: 'prefilled', eraseUser: 'erased' },
-  },
-  cancelled: {
-    make: () => makeCancelled(partner, userid),
-    answers: {
-      ...Object.fromEntries(account.map(operation => [operation, '409 user_cancelled'])),
-      createUser: 'active',
-      getUser: 'cancelled',
-      cancelUser: 'cancelled',
-      reinstateUser: 'active',
-      eraseUser: 'erased',
-    },
-  },
-  erased: {
-    make: async () => {
-      await makeActive(partner, userid)
-      await partner.client.eraseUser({ userid })
-    },
-    answers: { createUser: 'active', getUser: 'erased', eraseUser: 'erased' },
-  },
-}
-
-describe.each(Object.entries(states))('of a user who is %s', (_, { make, answers }) => {
-  test.each(account)('%s says so', async operation => {
-    await make()
-    const answer = await requests[operation].good(partner.client, userid).then(
-      reply => (reply as { status: string }).status,
-      ({ status, code }: { status: number; code: string }) => `${status} ${code}`,
-    )
-    expect(answer).toBe(answers[operation] ?? '404 user_not_found')
-  })
-})
 
 describe('what is asked for wrongly is named, with the rule', () => {
   const rows: [string, string, string, () => Promise<unknown>][] = [

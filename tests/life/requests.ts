@@ -30,8 +30,6 @@ type Call = (client: Client, userid: string, options?: CallOptions) => Promise<u
 export type Requests = {
   /** Answered 200 for a user that `prepare` made. */
   readonly good: Call
-  /** Another request about the same user, to be sent with the key of the first; only a write has one. */
-  readonly other?: Call
   /** Brings the user into a state in which the good request changes something; without it: an active user on `mid`. */
   readonly prepare?: (partner: StagePartner, userid: string) => Promise<unknown>
   /** Refused with 400, and the field that the refusal must name. */
@@ -66,8 +64,6 @@ export const requests: Record<LifeOperation, Requests> = {
   createUser: {
     prepare: async () => {},
     good: (client, userid, options) => client.createUser({ userid, ...account }, options),
-    other: (client, userid, options) =>
-      client.createUser({ userid, ...account, benefits: ['care'] }, options),
     bad: (client, userid) => client.createUser({ userid, ...account, zipcode: '1' }),
     badField: 'zipcode',
   },
@@ -78,32 +74,27 @@ export const requests: Record<LifeOperation, Requests> = {
   },
   updateUser: {
     good: (client, userid, options) => client.updateUser({ userid, phone: '3055550199' }, options),
-    other: (client, userid, options) => client.updateUser({ userid, phone: '3055550198' }, options),
     bad: (client, userid) => client.updateUser({ userid, dob: '2026-02-30' }),
     badField: 'dob',
   },
   cancelUser: {
     good: (client, userid, options) => client.cancelUser({ userid, reason: 'mistake' }, options),
-    other: (client, userid, options) => client.cancelUser({ userid, effective: 'immediate' }, options),
     bad: (client, userid) => client.cancelUser({ userid, reason: 'boredom' as 'mistake' }),
     badField: 'reason',
   },
   reinstateUser: {
     prepare: makeCancelled,
     good: (client, userid, options) => client.reinstateUser({ userid }, options),
-    other: (client, userid, options) => client.reinstateUser({ userid: `${userid}2` }, options),
     bad: client => client.reinstateUser({ userid: '' }),
     badField: 'userid',
   },
   eraseUser: {
     good: (client, userid, options) => client.eraseUser({ userid }, options),
-    other: (client, userid, options) => client.eraseUser({ userid: `${userid}2` }, options),
     bad: client => client.eraseUser({ userid: '..' }),
     badField: 'userid',
   },
   changeOffer: {
     good: (client, userid, options) => client.changeOffer({ userid, offername: 'top' }, options),
-    other: (client, userid, options) => client.changeOffer({ userid, offername: 'low' }, options),
     bad: (client, userid) =>
       client.changeOffer({ userid, offername: 'top', action: 'sidegrade' as 'upgrade' }),
     badField: 'action',
@@ -111,7 +102,6 @@ export const requests: Record<LifeOperation, Requests> = {
   undoOfferChange: {
     prepare: makePlanned,
     good: (client, userid, options) => client.undoOfferChange({ userid }, options),
-    other: (client, userid, options) => client.undoOfferChange({ userid: `${userid}2` }, options),
     bad: client => client.undoOfferChange({ userid: tooLong }),
     badField: 'userid',
   },
@@ -128,34 +118,29 @@ export const requests: Record<LifeOperation, Requests> = {
   swapBenefits: {
     good: (client, userid, options) =>
       client.swapBenefits({ userid, add: ['care'], remove: ['art'] }, options),
-    other: (client, userid, options) => client.swapBenefits({ userid, add: [], remove: [] }, options),
     bad: (client, userid) => client.swapBenefits({ userid, add: ['care', 'care'], remove: [] }),
     badField: 'add',
   },
   undoSwap: {
     prepare: makePlanned,
     good: (client, userid, options) => client.undoSwap({ userid }, options),
-    other: (client, userid, options) => client.undoSwap({ userid: `${userid}2` }, options),
     bad: client => client.undoSwap({ userid: tooLong }),
     badField: 'userid',
   },
   enrolBenefit: {
     good: (client, userid, options) => client.enrolBenefit({ userid, name: 'care' }, options),
-    other: (client, userid, options) => client.enrolBenefit({ userid, name: 'home' }, options),
     bad: (client, userid) =>
       client.enrolBenefit({ userid, name: 'eyes', consents: [{ name: 'eyes', version: 'v0' }] }),
     badField: 'consents[0].version',
   },
   declineBenefit: {
     good: (client, userid, options) => client.declineBenefit({ userid, name: 'care' }, options),
-    other: (client, userid, options) => client.declineBenefit({ userid, name: 'home' }, options),
     bad: (client, userid) => client.declineBenefit({ userid, name: '' }),
     badField: 'name',
   },
   advanceClock: {
     prepare: async () => {},
     good: (client, _, options) => client.advanceClock({ advanceto: later }, options),
-    other: (client, _, options) => client.advanceClock({ advanceto: '2026-10-26T12:00:00.000Z' }, options),
     bad: client => client.advanceClock({ advanceto: 'tomorrow' }),
     badField: 'advanceto',
   },
