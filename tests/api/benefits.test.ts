@@ -112,12 +112,6 @@ describe('404 user_not_found', () => {
     expect(answers[0]).toMatchObject({ status: 404, code: 'user_not_found' })
     expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1)
   })
-
-  test('after an erasure', async () => {
-    const { client } = await withUser('starter')
-    await client.eraseUser({ userid: 'u1' })
-    await expect(client.getBenefits(asks)).rejects.toMatchObject({ status: 404, code: 'user_not_found' })
-  })
 })
 
 describe('partnername', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, adaAsks, startTestService } from '../rig.ts'
-import { ageRule, catalogueOf, stateRule } from './catalogue-of.ts'
 import { eventsOf } from './events-of.ts'
 import { fieldsOf, refusalOf } from './refusal.ts'
 import { unchecked } from './unchecked.ts'
@@ -262,26 +261,6 @@ describe('create, refused', () => {
     await expect(
       client.createUser({ ...account, benefits: ['dental', 'vision', 'legal'] }),
     ).rejects.toMatchObject({ status: 422, code: 'slots_exceeded' })
-  })
-
-  test('422 offer_not_available on the effective date', async () => {
-    await using own = await startTestService({
-      startAt: Date.parse('2027-03-10T15:00:00Z'),
-      catalogue: catalogueOf(
-        [{ name: 'one', rules: [stateRule('not_fl', { notin: ['FL'] }), ageRule('adults', { min: 18 })] }],
-        [{ offer: 'spring', rank: 1, selectable: ['one'], slots: 1, availability: { from: '2027-03-20' } }],
-      ),
-    })
-    const { client } = await own.newPartner()
-    const spring = { ...account, offername: 'spring' }
-    await expect(client.createUser(spring)).rejects.toMatchObject({
-      status: 422,
-      code: 'offer_not_available',
-    })
-    expect(await client.createUser({ ...spring, effectivedate: '2027-03-20' })).toMatchObject({
-      status: 'active',
-      currentofferdetails: { offer: '' },
-    })
   })
 })
 

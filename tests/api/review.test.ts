@@ -35,13 +35,6 @@ test('a previewid that was never given out is stale', async () => {
   })
 })
 
-test('the clock is moved once for one key', async () => {
-  const { client } = await service.newPartner()
-  const advanceto = new Date(service.now() + 3_600_000).toISOString()
-  const first = await client.advanceClock({ advanceto }, { idempotencyKey: 'k1' })
-  expect(await client.advanceClock({ advanceto }, { idempotencyKey: 'k1' })).toEqual(first)
-})
-
 test('the 24 hours of a keyed answer are real time, whatever the clock of the sandbox shows', async () => {
   const { client } = await service.newPartner()
   const request = { userid: 'u1', ...ada, offername: 'starter' }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { partner, refusal, setStage } from './stage.ts'
+import { partner, setStage } from './stage.ts'
 
 setStage('one')
 
@@ -90,13 +90,6 @@ describe('a user created for a later date', () => {
 })
 
 describe('first picks', () => {
-  test('more than the slots are refused, and nobody is created', async () => {
-    expect(await refusal(partner.create('greedy', { benefits: ['art', 'books', 'care'] }))).toBe(
-      '422 slots_exceeded',
-    )
-    expect(await refusal(partner.get('greedy'))).toBe('404 user_not_found')
-  })
-
   test('a refused pick refuses the whole, a refused fixed benefit is left out', async () => {
     const inNewYork = { offername: 'mid', state: 'NY' }
     await expect(partner.create('ny', { ...inNewYork, benefits: ['art', 'dental'] })).rejects.toMatchObject({
@@ -105,19 +98,5 @@ describe('first picks', () => {
     })
     const user = await partner.create('ny', { ...inNewYork, benefits: ['art'] })
     expect(user.benefits.map(one => one.name)).toEqual(['base', 'art'])
-  })
-
-  test('a benefit that asks for a consent waits for it', async () => {
-    const user = await partner.create('waits', { benefits: ['eyes'] })
-    expect(user).toMatchObject({
-      conditions: ['actionrequired'],
-      requiredactions: [{ code: 'consent_required', name: 'eyes', dueattimestamp: expect.any(String) }],
-    })
-    const signed = await partner.create('signed', {
-      benefits: ['eyes'],
-      consents: [{ name: 'eyes', version: 'v1' }],
-    })
-    expect(signed.benefits.find(one => one.name === 'eyes')).toMatchObject({ state: 'enrolled' })
-    expect(signed.consents).toMatchObject([{ name: 'eyes', version: 'v1', locale: 'en' }])
   })
 })

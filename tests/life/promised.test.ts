@@ -248,4 +248,5 @@ test('the timeline is told in lines of six members, past and future in one order
   expect(instants).toEqual([...instants].sort())
   expect(instants.at(-1)).toBe(boundary)
   expect(await partner.get(userid)).not.toHaveProperty('timeline')
+  expect(await partner.client.getUser({ userid, include: [] })).not.toHaveProperty('timeline')
 })

@@ -89,13 +89,6 @@ test('up to 30 days after it took effect, and not an instant longer', async () =
   expect(await refusal(client.reinstateUser({ userid: 'late' }))).toBe('422 reinstate_expired')
 })
 
-test('an active user is not cancelled; a prefilled one has no account', async () => {
-  await partner.create('active')
-  expect(await refusal(partner.client.reinstateUser({ userid: 'active' }))).toBe('409 not_cancelled')
-  await partner.client.prefillUser({ userid: 'sent', firstname: 'Ada' })
-  expect(await refusal(partner.client.reinstateUser({ userid: 'sent' }))).toBe('404 user_not_found')
-})
-
 test('in the locked hours it is not locked', async () => {
   await partner.create('locked')
   await partner.to('2027-03-31T20:00')

@@ -88,17 +88,6 @@ test('two writes on one user at once come one after the other', async () => {
   expect(Object.values(await partner.states('u')).filter(state => state === 'enrolled')).toHaveLength(3)
 })
 
-test('nothing of it works for a user without an account', async () => {
-  await partner.client.prefillUser({ userid: 'sent', firstname: 'Ada' })
-  for (const userid of ['sent', 'nobody']) {
-    expect(await refusal(partner.client.enrolBenefit({ userid, name: 'art' }))).toBe('404 user_not_found')
-    expect(await refusal(partner.client.declineBenefit({ userid, name: 'art' }))).toBe('404 user_not_found')
-    expect(await refusal(partner.client.swapBenefits({ userid, add: [], remove: [] }))).toBe(
-      '404 user_not_found',
-    )
-  }
-})
-
 test('what is asked for before the membership begins is scheduled, and told again when it is in force', async () => {
   const { client } = partner
   const start = '2026-11-09T23:00:00.000Z'

@@ -103,7 +103,7 @@ export function reinstatableUntil(cancelledAt: Instant, zone: Zone): Instant {
   const day = dayAt(cancelledAt, zone)
   const last = day + DAYS_TO_REINSTATE
   const intoDay = cancelledAt - startOfDay(day, zone)
-  // A day of 25 hours must not run into the day after the last one.
+  // The day of the cancellation may have had 25 hours: then its last hour counts as the end of the last day.
   return Math.min(startOfDay(last, zone) + intoDay, startOfDay(last + 1, zone))
 }
 
@@ -117,7 +117,7 @@ export function prefillExpiresAt(writtenAt: Instant): Instant {
 
 /** The instant in the API's form, `YYYY-MM-DDTHH:mm:ss.sssZ`. Throws RangeError outside the years 0000 to 9999. */
 export function formatTimestamp(instant: Instant): string {
-  // All changes of a batch have the same one.
+  // All changes of a batch happen at the same instant, so its text is kept for the next call.
   if (instant === lastInstant) return lastTimestamp
   const text = new Date(instant).toISOString()
   if (text.length !== 24) throw new RangeError('A timestamp outside the years 0000 to 9999')

@@ -23,7 +23,7 @@ export function dayOf(date: PlainDate): Day {
 
 /** The day as `YYYY-MM-DD`; throws RangeError outside the years 0000 to 9999. */
 export function writeDay(day: Day): PlainDate {
-  // Each request with a birth date asks for today.
+  // Each request with a birth date asks for today, so the text of the last day is kept.
   if (day === lastDay) return lastDate
   const text = new Date(day * DAY_MS).toISOString()
   // `toISOString` writes other years with a sign and six digits.

@@ -139,8 +139,8 @@ function checkMentions({ benefits = [], offers = [] }: Written, refuse: Refuse):
   for (const [index, offer] of offers.entries()) {
     refuseUnknown('benefit', ['offers', index, 'fixed'], offer?.fixed)
     refuseUnknown('benefit', ['offers', index, 'selectable'], offer?.selectable)
-    // A selectable benefit that its rules close to this offer is shown with the reason. A fixed one would be left out
-    // without a word, so it is a mistake.
+    // A selectable benefit whose rules exclude this offer is shown to people with the reason. A fixed one would be left
+    // out silently, so it is a mistake.
     for (const [nth, name] of (offer?.fixed ?? []).entries()) {
       const closing = known.benefit
         .get(name)

@@ -19,7 +19,7 @@ export function checkForm(yaml: YamlValue): Problem[] {
   return [...new Map(problems.map(problem => [`${problem.path}: ${problem.message}`, problem])).values()]
 }
 
-// Mistakes of a group or a list as a whole: its members may be right, so it is not taken out.
+// A group or a list with such a mistake stays in the value, because its members may be right and are checked further.
 const OF_GROUPS = new Set([
   'required',
   'additionalProperties',

@@ -160,7 +160,8 @@ function dollars(cents: number): string {
 
 type Document = NonNullable<Benefit['documents']>[number]
 
-// The address begins with the hash of the content, but the name stays the same when a file is replaced.
+// Without the hash of the content with which the address begins, so that a replaced file is a change of its document
+// and not another document.
 function documentName({ file, language }: Document): string {
   return `${file.split('/').at(-1)} (${language})`
 }

@@ -4,7 +4,7 @@ import { YamlValue } from './yaml-value.ts'
 
 const MAX_BYTES = 1024 * 1024
 const MAX_NESTING = 20
-// Later syntax errors only follow from the first few.
+// Syntax errors after the first few are only consequences of those.
 const MAX_COMPLAINTS = 5
 
 /**
@@ -44,7 +44,8 @@ const START: Position = { line: 1, column: 1, path: '' }
 
 /**
  * The tokens from which the library makes a document, or the line at which the text nests deeper than any catalogue.
- * The library needs one call per level, and whether its stack suffices would depend on the machine.
+ * The library calls itself once for each level, so without this limit it would depend on the machine which text
+ * overflows the stack.
  */
 function tokensOf(text: string, lines: LineCounter): CST.Token[] | number {
   const parser = new Parser(lines.addNewLine)

@@ -58,7 +58,7 @@ export function changeOfferOf(
   let base: User = withoutPlans({ ...user, updatedAt: now })
   const free: User = { ...base, pendingOffer: undefined }
   const moment = { at: effectiveAt, terms }
-  // Benefits that begin before the change are in force by then, and are kept before those that still wait.
+  // Benefits that begin before the change will be in force by then, so they get the places before those that still wait.
   const then = applyOfferChange(beforeSwap(free, effectiveAt, terms), offer.offer, moment)
   const outcome = compare(base, then.user, effectiveAt)
   const isPendingAlready = user.pendingOffer?.name === offer.offer && user.pendingOffer.at === effectiveAt

@@ -23,7 +23,7 @@ export function checkPreview(previewid: string, previewed: Previewed): boolean {
   const sent = Buffer.from(previewid, 'base64url')
   if (sent.length !== nameBytes || sent.toString('base64url') !== previewid) return false
   const expiresAt = Number(sent.readBigUInt64BE(0))
-  // A larger number was never issued, and could not be written back as the same text.
+  // The bounds come first: an id that was never issued may hold a number that is too large for `nameOf` to write.
   return (
     expiresAt > previewed.now &&
     expiresAt <= previewed.now + validMs &&

@@ -29,7 +29,7 @@ export type Keyring = {
   readonly peppers: KeySet
   /** The root key of this id, or `undefined`. For an id that is not known yet the file is read again at once. */
   readonly rootKey: (id: string) => Buffer | undefined
-  /** The same for a pepper. */
+  /** The pepper of this id, or `undefined`, by the same rule. */
   readonly pepper: (id: string) => Buffer | undefined
 }
 

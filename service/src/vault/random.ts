@@ -10,8 +10,8 @@ export function randomBytes(count: number): Buffer {
 }
 
 /**
- * The same for a nonce, which is stored in clear: in the memory that small buffers share, which costs the garbage
- * collector less than memory of its own.
+ * Random bytes for a nonce. A nonce is no secret, so it may lie in the memory that small buffers share, which costs
+ * the garbage collector less than memory of its own.
  */
 export function randomNonce(count: number): Buffer {
   return drawn(Buffer.allocUnsafe(count))
