@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { statementsOf } from '../../service/src/membership/commands/save.ts'
 import { newUser } from '../../service/src/membership/rules/state.ts'
 import { emptyBatch } from '../empty-batch.ts'
-import { keepPlans, readByIndexes } from '../kept-plans.ts'
+import { keepPlans, onOneServer, readByIndexes } from '../kept-plans.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 
@@ -26,7 +26,7 @@ function prefill({ client }: TestPartner, count: number) {
   )
 }
 
-test('a burst of users into an empty database reads each of them, and not all for each', async () => {
+onOneServer('a burst of users into an empty database reads each of them, and not all for each', async () => {
   await using service = await startTestService()
   await keepPlans(service.database)
   const partner = await service.newPartner()
@@ -42,28 +42,31 @@ test('a burst of users into an empty database reads each of them, and not all fo
   expect((after.read - before.read) / (after.scans - before.scans)).toBeLessThan(10)
 })
 
-test('a token is found by its key, and not among all tokens, though the planner last saw a single one', async () => {
-  await using service = await startTestService()
-  await keepPlans(service.database)
-  const partner = await service.newPartner()
-  const ask = async () => {
-    // A token is looked up again when what memory has of it is older than a second.
-    service.advance(2000)
-    await expect(partner.client.getUser({ userid: 'nobody' })).rejects.toMatchObject({ status: 404 })
-  }
-  await ask()
-  await service.database.script('analyze access_tokens')
-  // From here on plans are kept.
-  const before = await readByIndexes(service.address, tokens)
-  await ask()
-  for (let count = 0; count < 100; count += 1) await partner.token()
-  for (let times = 0; times < 20; times += 1) await ask()
-  const after = await readByIndexes(service.address, tokens)
-  expect(after.scans).toBeGreaterThanOrEqual(before.scans + 20)
-  expect((after.read - before.read) / (after.scans - before.scans)).toBeLessThan(3)
-})
+onOneServer(
+  'a token is found by its key, and not among all tokens, though the planner last saw a single one',
+  async () => {
+    await using service = await startTestService()
+    await keepPlans(service.database)
+    const partner = await service.newPartner()
+    const ask = async () => {
+      // A token is looked up again when what memory has of it is older than a second.
+      service.advance(2000)
+      await expect(partner.client.getUser({ userid: 'nobody' })).rejects.toMatchObject({ status: 404 })
+    }
+    await ask()
+    await service.database.script('analyze access_tokens')
+    // From here on plans are kept.
+    const before = await readByIndexes(service.address, tokens)
+    await ask()
+    for (let count = 0; count < 100; count += 1) await partner.token()
+    for (let times = 0; times < 20; times += 1) await ask()
+    const after = await readByIndexes(service.address, tokens)
+    expect(after.scans).toBeGreaterThanOrEqual(before.scans + 20)
+    expect((after.read - before.read) / (after.scans - before.scans)).toBeLessThan(3)
+  },
+)
 
-test('a burst of links into an empty database reads each of them, and not all for each', async () => {
+onOneServer('a burst of links into an empty database reads each of them, and not all for each', async () => {
   await using service = await startTestService()
   await keepPlans(service.database)
   const { client } = await service.newPartner()
@@ -79,23 +82,26 @@ test('a burst of links into an empty database reads each of them, and not all fo
   expect((after.read - before.read) / (after.scans - before.scans)).toBeLessThan(3)
 })
 
-test('the links of a user who is over are found by their key on an empty database too, and not among all links', async () => {
-  await using service = await startTestService()
-  await keepPlans(service.database)
-  const { client, partnerId } = await service.newPartner()
-  await client.prefillUser({ userid: 'u-1001', ...ada })
-  const before = await readByIndexes(service.address, links)
-  const database = openDatabase(service.address, { max: 1, ...patientDatabase })
-  const at = Date.now()
-  const user = newUser({ partnerId, serviceId: crypto.randomUUID(), userid: 'u-1002', at })
-  const end = () =>
-    database.commit(statementsOf({ ...emptyBatch, recordedAt: at, ended: [user] }, database.layout))
-  // From here on its plan is kept.
-  await end()
-  await Promise.all(Array.from({ length: 100 }, () => client.createLinkToken({ userid: 'u-1001' })))
-  for (let times = 0; times < 20; times += 1) await end()
-  await database.close()
-  const after = await readByIndexes(service.address, links)
-  expect(after.scans).toBeGreaterThanOrEqual(before.scans + 20)
-  expect(after.read - before.read).toBeLessThan(1000)
-})
+onOneServer(
+  'the links of a user who is over are found by their key on an empty database too, and not among all links',
+  async () => {
+    await using service = await startTestService()
+    await keepPlans(service.database)
+    const { client, partnerId } = await service.newPartner()
+    await client.prefillUser({ userid: 'u-1001', ...ada })
+    const before = await readByIndexes(service.address, links)
+    const database = openDatabase(service.address, { max: 1, ...patientDatabase })
+    const at = Date.now()
+    const user = newUser({ partnerId, serviceId: crypto.randomUUID(), userid: 'u-1002', at })
+    const end = () =>
+      database.commit(statementsOf({ ...emptyBatch, recordedAt: at, ended: [user] }, database.layout))
+    // From here on its plan is kept.
+    await end()
+    await Promise.all(Array.from({ length: 100 }, () => client.createLinkToken({ userid: 'u-1001' })))
+    for (let times = 0; times < 20; times += 1) await end()
+    await database.close()
+    const after = await readByIndexes(service.address, links)
+    expect(after.scans).toBeGreaterThanOrEqual(before.scans + 20)
+    expect(after.read - before.read).toBeLessThan(1000)
+  },
+)
