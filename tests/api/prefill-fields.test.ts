@@ -131,13 +131,6 @@ describe('the record as a whole', () => {
     expect(await partner.client.prefillUser({ userid: 'sample', ...ada })).toBe('prefill saved')
   })
 
-  test('a state at the top level is not a field of the prefill record', async () => {
-    await expect(prefillOf('state', 'FL')).rejects.toMatchObject({
-      status: 400,
-      errors: [{ field: 'state', code: 'unknown_field' }],
-    })
-  })
-
   test('the birth date of today is taken, that of tomorrow is not, by the date in the zone of the partner', async () => {
     const east = await service.newPartner({ timezone: 'Pacific/Kiritimati' })
     const west = await service.newPartner({ timezone: 'Pacific/Pago_Pago' })

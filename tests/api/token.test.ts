@@ -311,14 +311,6 @@ describe('POST /oauth2/revoke', () => {
       code: 'invalid_request',
     })
   })
-
-  test('two client secrets live at a time and a third is refused', async () => {
-    const partner = await service.newPartner()
-    await rotateKey(partner.partnerId, 'client_secret', service.manage)
-    await expect(rotateKey(partner.partnerId, 'client_secret', service.manage)).rejects.toThrow(
-      'Two are live already',
-    )
-  })
 })
 
 describe('GET the metadata of RFC 8414', () => {

@@ -232,17 +232,6 @@ wholeRunTest('an address of a higher role is refused, and the refusal is on reco
   }
 })
 
-wholeRunTest('without a session no address shows anything', async () => {
-  const { consoleUrl } = service.service()
-  for (const screen of screens) {
-    const answer = await fetch(consoleUrl + screen.path.replace(/:\w+/g, serviceid), {
-      method: screen.method,
-      headers: { origin: consoleUrl ?? '', 'content-type': 'application/x-www-form-urlencoded' },
-    })
-    expect([screen.path, answer.status]).toEqual([screen.path, 401])
-  }
-})
-
 describe('the audit log', () => {
   test('can be exported, and compared with its signatures', async () => {
     const csv = await support.get(`/audit.csv?partner=${partner.partnerId}`)

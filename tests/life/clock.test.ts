@@ -27,7 +27,8 @@ test('moves forward only, per partner, and applies everything due on the way', a
     errors: [{ field: 'advanceto', code: 'past' }],
   })
   await expect(back('2060-01-01T00:00:00.000Z')).rejects.toMatchObject({ errors: [{ code: 'toofar' }] })
-  await expect(back('tomorrow')).rejects.toMatchObject({ errors: [{ field: 'advanceto' }] })
+  for (const text of ['tomorrow', '2026-11-20', ''])
+    await expect(back(text)).rejects.toMatchObject({ status: 400, errors: [{ field: 'advanceto' }] })
 })
 
 test('in production it does not exist', async () => {

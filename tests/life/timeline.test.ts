@@ -1,9 +1,8 @@
 import { expect, test, vi } from 'vitest'
-import { sql } from '../../service/src/db/sql.ts'
 import type { Service } from '../../service/src/service.ts'
 import type { TestService } from '../rig.ts'
 import { startSecondService } from '../second-service.ts'
-import { partner, refusal, setStage, stage } from './stage.ts'
+import { partner, setStage, stage } from './stage.ts'
 
 setStage('one')
 
@@ -81,32 +80,13 @@ test('shows what is due and not yet written as happened, once', async () => {
   expect(await lines('late')).toEqual(before)
 })
 
-test('a prefill that lapses leaves a user without a state: unknown, its serviceid kept', async () => {
-  const { client } = partner
-  await client.prefillUser({ userid: 'sent', firstname: 'Ada' })
-  const { serviceid } = await partner.get('sent')
-  await partner.to('2027-02-03T11:59')
-  expect(await partner.get('sent')).toMatchObject({ status: 'prefilled' })
-  await partner.to('2027-02-03T12:00')
-  expect(await refusal(partner.get('sent'))).toBe('404 user_not_found')
-  expect(await refusal(client.eraseUser({ userid: 'sent' }))).toBe('404 user_not_found')
-  const asks = { age: 36, state: 'FL', zipcode: '33101' } as const
-  expect(await refusal(client.getBenefits({ userid: 'sent', ...asks }))).toBe('404 user_not_found')
-  const { database } = stage.service
-  const documents = await database.query(sql`
-    select 1 from documents where partner_id = ${partner.partnerId} and service_id = ${serviceid}`)
-  expect(documents).toEqual([])
-  await client.prefillUser({ userid: 'sent', firstname: 'Ada' })
-  expect(await partner.get('sent')).toMatchObject({ serviceid, status: 'prefilled' })
-})
-
 test('a suggestion for an active user lapses too, and changes nothing that was confirmed', async () => {
   const { client } = partner
   await partner.create('active')
   await client.prefillUser({ userid: 'active', firstname: 'Eve' })
   await partner.to('2027-06-01T12:00')
   expect(await partner.get('active')).toMatchObject({ status: 'active' })
-  expect(await lines('active')).toContain('2027-05-04 prefill: stored> schedule, prefill expired')
+  expect(await lines('active')).toContain('2027-02-03 prefill: stored> schedule, prefill expired')
 })
 
 /** Another process on the same database, whose clock is behind: its ids do not follow those of this process. */

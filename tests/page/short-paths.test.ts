@@ -216,18 +216,6 @@ describe('a change of offer', () => {
     })
   })
 
-  test('to a lower one waits for the boundary, and can be taken back', async () => {
-    const { visitor } = await member({ offername: 'plus' }, { purpose: 'offerchange', locale: 'es' })
-    await visitor.get('/register/offer')
-    await visitor.post('/register/offer', { offername: 'starter' })
-    const done = await visitor.post('/register/offer/confirm')
-    expect(done.view).toBe('DONE')
-    expect(done.html).toContain('1 de mayo de 2027')
-    await visitor.get('/register/offer')
-    await visitor.post('/register/offer/undo')
-    expect(await fresh()).toEqual(['offer_change_scheduled', 'offer_change_cancelled'])
-  })
-
   test('is shown anew when it would do something else than what was shown', async () => {
     const { visitor } = await member({ offername: 'starter' }, { purpose: 'offerchange' })
     await visitor.get('/register/offer')

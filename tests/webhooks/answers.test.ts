@@ -73,16 +73,6 @@ test('the answer to a failed attempt is shown unchanged, and is stored nowhere i
   for (const form of ['Adacanary', Buffer.from('Adacanary').toString('hex')]) expect(rows).not.toContain(form)
 })
 
-test('an answer echoed with a 2xx is not kept at all', async () => {
-  const eventid = await raise('echoed', response => {
-    response.writeHead(200).end('{"echo":"Evecanary"}')
-  })
-  expect(await answersOf(eventid)).toEqual([null])
-  const [row] = await service.database.query<{ kept: boolean }>(sql`
-    select sealed_answer is not null as kept from delivery_attempts where event_id = ${eventid}`)
-  expect(row).toEqual({ kept: false })
-})
-
 test('an erasure makes stored answers unreadable, because it deletes the key that opens them', async () => {
   const eventid = await raise('erased', refuse('Riveracanary is unknown here'))
   expect(await answersOf(eventid)).toEqual(['Riveracanary is unknown here'])
