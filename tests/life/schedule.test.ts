@@ -54,6 +54,46 @@ test('two services on one database apply a due change once', async () => {
   ])
 })
 
+test('the event log has what is due, although the schedule has not applied it yet', async () => {
+  const partner = await stage.newPartner('America/New_York')
+  const { client } = partner
+  await swapAll(partner, 3)
+  await partner.create('left', {})
+  await client.cancelUser({ userid: 'left' })
+  const { next } = await client.listEvents({})
+  await partner.lateTo('2026-11-01T04:00')
+  // Several at once, as each of a partner's processes may read the log.
+  const pages = await Promise.all([1, 2, 3].map(() => client.listEvents({ after: next })))
+  for (const { events } of pages)
+    expect(
+      events
+        .map(({ userid, eventname, body }) => [userid, eventname, body.currentofferdetails.updatedat])
+        .sort(),
+    ).toEqual([
+      ['left', 'offer_cancel_successful', '2026-11-01T04:00:00.000Z'],
+      ...['u0', 'u1', 'u2'].map(userid => [
+        userid,
+        'user_benefits_swap_successful',
+        '2026-10-20T12:00:00.000Z',
+      ]),
+    ])
+})
+
+test('a due change that cannot be written does not keep the event log from being read', async () => {
+  const partner = await stage.newPartner('America/New_York')
+  await partner.create('held', {})
+  await partner.client.cancelUser({ userid: 'held' })
+  await partner.lateTo('2026-11-02T00:00')
+  const hold = await holdUsers(stage.service, partner)
+  const names = async () => (await partner.client.listEvents({})).events.map(event => event.eventname)
+  const known = ['enrollment_successful', 'offer_activiation_successful', 'offer_cancel_scheduled']
+  try {
+    expect(await names()).toEqual(known)
+  } finally {
+    await hold.release()
+  }
+})
+
 test('after a long downtime everything overdue is applied in its order, with its own dates', async () => {
   const partner = await stage.newPartner('America/New_York')
   const { client } = partner

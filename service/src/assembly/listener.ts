@@ -14,8 +14,10 @@ import { mountOAuth } from '../oauth/handlers.ts'
 import { authenticatePartner, type Caller, refuseFailures } from '../partners/authenticate.ts'
 import { type Callers, openCallers } from '../partners/callers.ts'
 import { openPartnerGuess } from '../partners/guess-partner.ts'
+import type { Partner } from '../partners/partner.ts'
 import { limitRequests } from '../partners/rate-limit.ts'
 import { refusedCredential } from '../partners/refused-credential.ts'
+import { findPartners } from '../partners/store.ts'
 import type { Quiet } from '../quiet.ts'
 import { mountRegistration } from '../registration/mount.ts'
 import { sandboxHandlers } from '../sandbox/handlers.ts'
@@ -232,7 +234,13 @@ function mountApi(app: Server, shared: Shared, context: Mounting & { callers: Ca
     onRefusedBody: noteRefusedBodies({ clock, noteRefused: users.noteRefused }),
   }
   const { dispatcher } = context.delivery
-  mountOperations(app, partnerHandlers(shared, users, { dispatcher, baseUrl }), mounting)
+  const catchUp = async (partner: Partner) => {
+    if (context.quiet.isQuiet()) return
+    // Another process of a sandbox may just have moved the clock.
+    const [row] = options.installation.sandbox ? await findPartners(database, [partner.partnerId]) : []
+    await schedule.catchUp({ ...partner, clockOffsetMs: row?.clock_offset_ms ?? partner.clockOffsetMs })
+  }
+  mountOperations(app, partnerHandlers(shared, users, { dispatcher, catchUp, baseUrl }), mounting)
   if (options.installation.sandbox)
     mountOperations(app, sandboxHandlers({ database, directory, clock, schedule }), mounting)
 }

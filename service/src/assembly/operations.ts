@@ -9,6 +9,7 @@ import { describeCause } from '../log.ts'
 import type { ListedErasure } from '../membership/erasure-list/list.ts'
 import { offerHandlers } from '../offers/handlers.ts'
 import type { Caller } from '../partners/authenticate.ts'
+import type { Partner } from '../partners/partner.ts'
 import { prefillHandlers } from '../prefill/handlers.ts'
 import { linkTokenHandlers } from '../registration/links/handlers.ts'
 import { eventHandlers } from '../webhooks/api/event-handlers.ts'
@@ -25,7 +26,16 @@ type PartnerOperationId = Exclude<OperationIdOf<'partner'>, SandboxOperationId>
 export function partnerHandlers(
   { options, clock, mode, trail }: Shared,
   { executor, reader, memory, commands, noteRefused }: Users,
-  { dispatcher, baseUrl }: { dispatcher: Delivery['dispatcher']; baseUrl: () => string },
+  {
+    dispatcher,
+    catchUp,
+    baseUrl,
+  }: {
+    dispatcher: Delivery['dispatcher']
+    /** Applies what is due for a partner. */
+    catchUp: (partner: Partner) => Promise<void>
+    baseUrl: () => string
+  },
 ): Handlers<Caller, PartnerOperationId> {
   const { database, keyring, real } = options
   const webhooks = { database, rules: options.webhookRules, real, onChange: dispatcher.refresh }
@@ -45,7 +55,7 @@ export function partnerHandlers(
     ...offerHandlers({ commands, clock }),
     ...linkTokenHandlers({ database, reader, keyring, mode, real, baseUrl }),
     ...webhookHandlers(webhooks),
-    ...eventHandlers(webhooks),
+    ...eventHandlers({ ...webhooks, catchUp }),
   }
 }
 

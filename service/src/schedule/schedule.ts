@@ -1,6 +1,7 @@
 /**
  * The schedule: applies changes when they are due, without a request. It also deletes expired data between its rounds.
  */
+import { performance } from 'node:perf_hooks'
 import { MINUTE_MS } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
 import { isUnavailable } from '../db/failure.ts'
@@ -14,6 +15,11 @@ import { nameOf, openPassedOver } from './passed-over.ts'
 export type Schedule = {
   /** Applies every change of one partner that is due by its business time; returns how many users were found due. */
   runPartner(partner: Partner): Promise<number>
+  /**
+   * Applies what is due for one partner before its event log is read. Resolves after three seconds at the latest, and never
+   * rejects: what takes longer, or cannot be applied now, is missing from the log until the runs have applied it.
+   */
+  catchUp(partner: Partner): Promise<void>
   /**
    * Applies every due change of all partners, and deletes expired data from time to time; returns how many users
    * were found due. Rejects when the database is away.
@@ -39,6 +45,8 @@ const afterFaultMs = 1000
 const changesOfARound = 512
 const leastOfAPartner = 16
 const housekeepingMs = 5 * MINUTE_MS
+/** How long a read of the event log waits for due changes. */
+const catchUpMs = 3000
 
 /**
  * Opens the schedule. A due user goes through the executor like any command; the version of the user makes sure
@@ -115,13 +123,31 @@ export function openSchedule(context: {
     return due.length
   }
 
-  const untilDone = async (partners: readonly Partner[]): Promise<number> => {
+  const untilDone = async (
+    partners: readonly Partner[],
+    endsAt = Number.POSITIVE_INFINITY,
+  ): Promise<number> => {
     let count = 0
     for (;;) {
-      const applied = isClosed ? 0 : await round(partners)
+      const applied = isClosed || performance.now() >= endsAt ? 0 : await round(partners)
       count += applied
       if (applied === 0) return count
     }
+  }
+
+  /** The last of each partner's catch-ups. They follow each other, as two at once would do the same work twice. */
+  const catchUps = new Map<string, Promise<void>>()
+  const catchUp = (partner: Partner): Promise<void> => {
+    const { partnerId } = partner
+    const endsAt = performance.now() + catchUpMs
+    const run = (catchUps.get(partnerId) ?? Promise.resolve())
+      .then(() => untilDone([partner], endsAt))
+      .then(ignore, onError)
+      .finally(() => {
+        if (catchUps.get(partnerId) === run) catchUps.delete(partnerId)
+      })
+    catchUps.set(partnerId, run)
+    return atMost(catchUpMs, run)
   }
 
   const runOnce = async (): Promise<number> => {
@@ -165,6 +191,7 @@ export function openSchedule(context: {
 
   return {
     runPartner: partner => untilDone([partner]),
+    catchUp,
     runAll,
     start,
     async close() {
@@ -176,6 +203,17 @@ export function openSchedule(context: {
 }
 
 function ignore() {}
+
+/** Resolves with `work`, or after `ms` if that is earlier. */
+function atMost(ms: number, work: Promise<void>): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, ms)
+    void work.finally(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
 
 /** Takes one user of each partner in turn, so that a batch of the executor holds a share of every partner. */
 function interleaved(due: readonly DueUser[]): DueUser[] {

@@ -5,6 +5,7 @@ import type { Handlers } from '../../http/mount.ts'
 import { badField, ServiceError } from '../../http/service-error.ts'
 import { runKeyed } from '../../idempotency/keyed.ts'
 import type { Caller } from '../../partners/authenticate.ts'
+import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { readCursor, writeCursor } from '../log/cursor.ts'
 import { type EventRow, findAttempts, findEvent, findOpenDeliveries, readLog } from '../log/event-log.ts'
@@ -14,14 +15,21 @@ import { attemptOf, eventOf, replayedOf } from './view.ts'
 
 type EventOperation = Extract<OperationId, 'listEvents' | 'getEvent' | 'listAttempts' | 'replayEvent'>
 
+type EventContext = WebhookContext & {
+  /** Applies what is due for a partner, so that the log has its events, too. */
+  readonly catchUp: (partner: Partner) => Promise<void>
+}
+
 /** The operations by which a partner reads and replays its event log (contract §10). */
-export function eventHandlers(context: WebhookContext): Handlers<Caller, EventOperation> {
+export function eventHandlers(context: EventContext): Handlers<Caller, EventOperation> {
   const { database, real } = context
   return {
     async listEvents({ caller, query }) {
       const after = query.after === undefined ? undefined : readCursor(query.after)
       if (query.after !== undefined && !after)
         throw badField('after', 'format', 'must be a `next` of an earlier answer')
+      // A late job is never visible (contract §2). Elsewhere due changes are applied in memory; an event needs its place in the log.
+      await context.catchUp(caller.partner)
       const { events, next } = await readLog(database, {
         partnerId: caller.partner.partnerId,
         after,
