@@ -12,7 +12,7 @@ import { renderPage } from '../../service/src/registration/views/page.ts'
 import type { BenefitStatus } from '../../service/src/registration/views/parts.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, wholeRunTest } from '../long.ts'
-import { axe, violationsOf } from './axe.ts'
+import { axe, colorViolationsOf, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { examples } from './fixtures/examples.ts'
 import { iconOf } from './fixtures/parts.ts'
@@ -20,7 +20,10 @@ import type { Example } from './fixtures/scene.ts'
 import { type Rig, startRig } from './rig.ts'
 import { openStage } from './show.ts'
 
-/** The looks in which each view is drawn. The dark scheme only changes colors, as theme.test.ts shows, so one language is enough there. */
+/**
+ * The looks in which each view is drawn. The dark scheme only changes colors, as theme.test.ts shows, so one language and axe's rules
+ * about colors are enough there.
+ */
 const looksOf: Readonly<Record<'en' | 'es', readonly string[]>> = {
   en: ['light 320', 'light 768', 'light 1280', 'dark 320', 'dark 768', 'dark 1280'],
   es: ['light 320', 'light 768', 'light 1280'],
@@ -48,7 +51,9 @@ describeInBrowser('every view', () => {
           const [colorScheme, width] = look.split(' ') as ['light' | 'dark', string]
           await page.emulateMedia({ colorScheme })
           await page.setViewportSize({ width: Number(width), height: 720 })
-          const found = await page.evaluate<readonly string[]>(faultsOf)
+          const found = await page.evaluate<readonly string[]>(
+            colorScheme === 'dark' ? colorViolationsOf : faultsOf,
+          )
           faults.push(...found.map(fault => `${look} ${example.name} (${example.view.page.shell}): ${fault}`))
         }
       }
