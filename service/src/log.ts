@@ -42,6 +42,7 @@ const levels: Readonly<Record<string, LogLevel>> = {
   erasures_not_listed: 'error',
   failure: 'error',
   keyring_unreadable: 'error',
+  partner_not_opened: 'error',
   quiet_failed: 'error',
   schedule_failed: 'error',
   seal_failed: 'error',

@@ -13,6 +13,7 @@ import type { ServingProcess } from './console/console-context.ts'
 import type { RunningConsole } from './console/listener/start.ts'
 import { describeCause } from './log.ts'
 import type { ListedErasure } from './membership/erasure-list/list.ts'
+import { listClocks } from './partners/store.ts'
 import { isQuiet, watchQuiet } from './quiet.ts'
 import { dueMetrics } from './schedule/due-metrics.ts'
 import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
@@ -51,7 +52,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let lastRequestAt = Number.NEGATIVE_INFINITY
 
   const shared = await openShared(options)
-  const { clock, allPartners } = shared
+  const { clock } = shared
   const delivery = openDelivery(shared)
   const quiet = watchQuiet({
     database,
@@ -78,7 +79,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     delivery.metrics,
     ...listener.metrics,
     ...schedules.metrics,
-    dueMetrics({ database, clock, partners: allPartners }),
+    dueMetrics({ database, clock, partners: () => listClocks(database) }),
   ]
   const metrics = async () => (await Promise.all(rendered.map(render => render()))).join('')
   const noteErasure = (erasure: ListedErasure) => listErasure(options, erasure)

@@ -187,6 +187,26 @@ test('a user whose row another session holds for long delays the due changes of 
   expect(await countOf(held, 'user_benefits_swap_successful')).toBe(1)
 })
 
+test('a partner whose key cannot be opened holds up no other, and is told of', async () => {
+  const broken = await stage.newPartner('America/New_York')
+  const other = await stage.newPartner('America/New_York')
+  await swapAll(other, 1)
+  const { database, logged } = stage.service
+  const flipLastByte = () =>
+    database.query(sql`
+      update partners set wrapped_key = set_byte(wrapped_key, length(wrapped_key) - 1,
+        255 - get_byte(wrapped_key, length(wrapped_key) - 1)) where partner_id = ${broken.partnerId}`)
+  await flipLastByte()
+  await other.lateTo('2026-11-02T00:00')
+  await stage.service.service().runDue()
+  expect(await countOf(other, 'user_benefits_swap_successful')).toBe(1)
+  expect(logged.find(({ event }) => event === 'partner_not_opened')?.fields).toMatchObject({
+    partnerid: broken.partnerId,
+    partners: 1,
+  })
+  await flipLastByte()
+})
+
 test('what lapses is deleted: tokens after an hour, keys after a day, those of a prefill after 90 days', async () => {
   const { service } = stage
   const partner = await stage.newPartner('America/New_York')

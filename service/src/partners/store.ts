@@ -55,6 +55,13 @@ export function listPartners(db: Executor): Promise<PartnerRow[]> {
     from partners order by created_at, partner_id`)
 }
 
+/** The ids of all partners, and how far their business clocks are ahead. */
+export async function listClocks(db: Executor): Promise<{ partnerId: string; clockOffsetMs: number }[]> {
+  const rows = await db.query<{ partner_id: string; clock_offset_ms: number }>(sql`
+    select partner_id, clock_offset_ms from partners`)
+  return rows.map(row => ({ partnerId: row.partner_id, clockOffsetMs: row.clock_offset_ms }))
+}
+
 /** Stores a new partner, with an event log that is empty. */
 export async function insertPartner(db: Executor, row: PartnerRow): Promise<void> {
   await db.query(sql`

@@ -11,7 +11,7 @@ import { earliestDue } from './due.ts'
 export function dueMetrics(context: {
   database: Database
   clock: Clock
-  partners: () => Promise<Partner[]>
+  partners: () => Promise<Clocked[]>
 }): () => Promise<string> {
   const { database, clock } = context
   const registry = new Registry()
@@ -33,7 +33,7 @@ export function dueMetrics(context: {
         return partner ? [{ partner, dueAt }] : []
       })
     },
-    [] as { partner: Partner; dueAt: number }[],
+    [] as { partner: Clocked; dueAt: number }[],
   )
   return async () => {
     const { value } = await read()
@@ -42,3 +42,6 @@ export function dueMetrics(context: {
     return registry.metrics()
   }
 }
+
+/** What is needed of a partner: also of one whose key cannot be opened, whose due changes wait for that. */
+type Clocked = Pick<Partner, 'partnerId' | 'clockOffsetMs'>
