@@ -92,6 +92,22 @@ test('a lapsed draft is never seen, though nothing has deleted it yet', async ()
   expect(html).not.toContain('Ada')
 })
 
+test('a cancel that takes effect ends links and sessions, though the schedule has not applied it yet', async () => {
+  await partner.create(userid)
+  await partner.client.cancelUser({ userid })
+  const mint = async () =>
+    (await partner.client.createLinkToken({ userid, purpose: 'benefits' })).linkurl ?? ''
+  const visitor = newVisitor(stage.service.baseUrl)
+  await visitor.get(await mint())
+  expect((await visitor.post(await mint())).status).toBe(200)
+  const [seen, pressed] = [await mint(), await mint()]
+  await partner.lateTo('2026-11-01T04:00')
+  expect((await visitor.get('/register/overview')).status).toBe(401)
+  const stranger = newVisitor(stage.service.baseUrl)
+  expect((await stranger.get(seen)).status).toBe(410)
+  expect((await stranger.post(pressed)).status).toBe(410)
+})
+
 test('a key is free after 24 hours, one of a prefill when 90 days have passed since its entry was written', async () => {
   const { client } = partner
   await client.prefillUser({ userid: 'sent', firstname: 'Ada' }, { idempotencyKey: 'k' })

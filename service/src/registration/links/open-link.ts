@@ -6,7 +6,7 @@ import { anonymousPage, endedView } from '../session/anonymous.ts'
 import { readCookie, setCookie } from '../session/credentials.ts'
 import { parseDeepLink } from '../session/deep-link.ts'
 import type { PageRoutes } from '../session/page-context.ts'
-import { findLink, isFresh, type Link, newOpener, spendLink } from '../session/session.ts'
+import { findLink, isEndedByDueCancel, isFresh, type Link, newOpener, spendLink } from '../session/session.ts'
 import { beginRegistration, rootOf } from '../session/visit.ts'
 import type { OpenView } from '../views/model.ts'
 import type { Locale } from '../views/surroundings.ts'
@@ -28,6 +28,7 @@ async function showLink(routes: PageRoutes, exchange: Exchange): Promise<Fastify
   const { context } = routes
   const link = await hostedLink(routes, exchange.request)
   if (!link || !isFresh(link, context.clock.real())) return ended(routes, exchange)
+  if (await isEndedByDueCancel(context, link)) return ended(routes, exchange)
   if (!readCookie(exchange.request.headers, 'opener', cookieContext(routes)))
     exchange.reply.header('Set-Cookie', setCookie('opener', newOpener(), cookieContext(routes)))
   return sendOpen(routes, exchange, { link, locale: link.row.locale })

@@ -67,6 +67,18 @@ export function isFresh({ row }: Link, now: Instant): boolean {
 }
 
 /**
+ * Whether a cancel took effect that the schedule has not applied yet. It will revoke the links and sessions of its user,
+ * and a late job is never visible (contract §2).
+ */
+export async function isEndedByDueCancel(
+  { reader }: PageContext,
+  { partner, row }: Pick<Link, 'partner' | 'row'>,
+): Promise<boolean> {
+  const reading = await reader.read(partner, row.userid)
+  return reading?.dueChanges.some(({ after }) => after.status === 'cancelled') ?? false
+}
+
+/**
  * Uses a link, exactly once. `opener` names the browser that was shown the link: if it presses the button again within
  * a minute, it gets the same session. `undefined`: used, revoked or expired.
  */
@@ -76,6 +88,7 @@ export async function spendLink(
   input: { opener: string; locale: Locale | null; withResult: boolean },
 ): Promise<Opened | undefined> {
   const { database, keyring, mode, clock } = context
+  if (await isEndedByDueCancel(context, link)) return undefined
   const name = nameOf(link.row)
   const pepper = keyring.peppers.current
   const handle = handleOf(context, link, { opener: input.opener, pepper: pepper.key })
@@ -150,7 +163,7 @@ export async function findActive(
     now < (row.last_seen_at ?? 0) + sessionLifetimes.idle &&
     now < (row.spent_at ?? 0) + sessionLifetimes.whole
   // A cancel closes all sessions of its user; the session that requested it may still show the confirmation.
-  const isOver = row.revoked_at !== null
+  const isOver = row.revoked_at !== null || (await isEndedByDueCancel(context, own))
   if (!isAlive || row.signed_out_at !== null || (isOver && row.outcome !== 'cancelled')) return undefined
   if (now >= (row.last_seen_at ?? 0) + touchAfter) await touchSession(context.database, nameOf(row), now)
   return { partner, row, isOver }
