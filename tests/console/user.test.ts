@@ -4,6 +4,7 @@ import { screens } from '../../service/src/console/screens.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
+import { newVisitor } from '../page/visitor.ts'
 import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
 import { type OperatorBrowser, signIn } from './operator-browser.ts'
@@ -162,6 +163,47 @@ describe('the page of a user', () => {
     const { text } = await support.get(`/users/${serviceid}`)
     expect(text).toContain('not opened yet')
     expect(text).toContain('sms')
+  })
+
+  test('shows at which step a session of the page was left, and that its dead link was opened', async () => {
+    const userid = 'canary-left-1'
+    await partner.client.prefillUser({ ...ada, userid })
+    const { linkurl } = await partner.client.createLinkToken({ userid, purpose: 'registration' })
+    const visitor = newVisitor(service.baseUrl)
+    const shown = await visitor.post(linkurl ?? '')
+    const { path } = await support.post('/find', { what: userid })
+    const links = async () => (await support.get(`${path}/links.csv`)).text
+    expect(shown.view).toBe('START')
+    expect(await links()).toMatch(/"opened [^;]*; last seen at “start”, /)
+    expect((await visitor.get('/register/details')).view).toBe('DETAILS_REVIEW')
+    expect(await links()).toMatch(/; last seen at “details review”, /)
+    expect(await links()).not.toContain('no longer worked')
+    expect((await newVisitor(service.baseUrl).get(linkurl ?? '')).status).toBe(410)
+    expect(await links()).toMatch(/; last seen at “details review”, [^;]*; opened when it no longer worked, /)
+    expect((await support.get(path)).text).toContain('opened when it no longer worked')
+  })
+
+  test('shows the same of a session in the embed', async () => {
+    const userid = 'canary-left-2'
+    const origin = 'https://site.example.com'
+    const { client } = await service.newPartner({ origins: [origin] })
+    await client.prefillUser({ ...ada, userid })
+    const { linktoken } = await client.createLinkToken({
+      userid,
+      purpose: 'registration',
+      delivery: 'embed',
+    })
+    const exchange = () =>
+      fetch(`${service.baseUrl}/embed/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ linktoken, origin }),
+      })
+    expect((await exchange()).status).toBe(200)
+    const { path } = await support.post('/find', { what: userid })
+    expect((await support.get(path)).text).toContain('last seen at “start”')
+    expect((await exchange()).status).toBe(401)
+    expect((await support.get(path)).text).toContain('opened when it no longer worked')
   })
 })
 

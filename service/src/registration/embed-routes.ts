@@ -12,6 +12,8 @@ import {
   isFresh,
   type Link,
   newOpener,
+  noteEnded,
+  noteShown,
   type Opened,
   spendLink,
 } from './session/session.ts'
@@ -82,8 +84,11 @@ async function exchange(
     reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body))
   const link = await findLink(context, asked.linktoken)
   if (!link) context.refuseUnknown(request)
-  if (link?.row.delivery !== 'embed' || !isFresh(link, context.clock.real()))
+  if (link?.row.delivery !== 'embed') return send(401, await ended(routes, asked, request))
+  if (!isFresh(link, context.clock.real())) {
+    await noteEnded(context, link)
     return send(401, await ended(routes, asked, request))
+  }
   request.partnerId = link.partner.partnerId
   const { origin } = asked
   if (!link.row.origins.includes(origin) || !link.partner.origins.includes(origin))
@@ -112,6 +117,7 @@ async function firstView(
   const looked = asked.appearance === undefined ? undefined : await changeAppearance(visit, asked.appearance)
   const appearance = looked?.problems.length === 0 ? asked.appearance : visit.session.appearance
   const view = await entryView({ ...visit, session: { ...visit.session, appearance } })
+  await noteShown(context, visit.session, view.view)
   return {
     handle: opened.handle,
     sessionid: link.row.session_id,

@@ -4,18 +4,21 @@ import { localeNamed, localeOf } from '../http/problem.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { sendView, setPageHeaders } from './answer-view.ts'
 import { mountLinks } from './links/open-link.ts'
+import { touchSession } from './session/activity.ts'
 import { type Anonymous, endedView, problemView } from './session/anonymous.ts'
 import { clearCookie, credentialOf } from './session/credentials.ts'
 import type { PageContext, PageRoutes } from './session/page-context.ts'
 import { checkSender, describeFailure } from './session/request-guard.ts'
-import { type ActiveSession, endOf, findActive, findOwn, isUnknownHandle, nameOf } from './session/session.ts'
 import {
-  areBirthdateTriesSpent,
-  type PageSessionRow,
-  setLocale,
-  signOut,
-  touchSession,
-} from './session/store.ts'
+  type ActiveSession,
+  endOf,
+  findActive,
+  findOwn,
+  isUnknownHandle,
+  nameOf,
+  noteShown,
+} from './session/session.ts'
+import { areBirthdateTriesSpent, type PageSessionRow, setLocale, signOut } from './session/store.ts'
 import { formTag, openVisit, rootOf, type Visit } from './session/visit.ts'
 import { changeAppearance } from './steps/appearance.ts'
 import { isChallenged, meetChallenge, openChallenge } from './steps/challenge.ts'
@@ -178,6 +181,7 @@ async function show(
   if (!step) return showNotFound(routes, exchange, visit)
   const view = await step.show(visit, typed)
   if (isRedirect(view)) return redirect(routes, exchange.reply, view.to)
+  await noteShown(routes.context, visit.session, view.view)
   const page = typed.conflict ? { ...view.page, conflict: true } : view.page
   const whole = { ...view, page, ...(typed.errors ? { errors: typed.errors } : {}) }
   return sendView(exchange.request, exchange.reply, { view: whole, ...(status ? { status } : {}) })
@@ -207,6 +211,7 @@ async function sendChallenge(
 ): Promise<FastifyReply> {
   const view = await openChallenge(visit, wrong)
   if (view === 'ended') return sendEnd(routes, exchange)
+  await noteShown(routes.context, visit.session, view.view)
   return sendView(exchange.request, exchange.reply, { view, ...(wrong.errors ? { status: 422 } : {}) })
 }
 

@@ -6,7 +6,7 @@ import { tag, when, writeInstant } from '../views/parts.ts'
 /** One thing that happened to a link, as markup and as text for a file. */
 type Told = { readonly shown: Slot; readonly text: string }
 
-/** What became of a link: opened, abandoned at which step, completed, expired, pressed again when it was dead. */
+/** What became of a link: opened, abandoned at which step, completed, expired, opened again when it was dead. */
 export function describeLink(link: LinkRow, { zone, real }: { zone: Zone; real: Instant }): Told[] {
   const since = (words: string, at: Instant): Told => ({
     shown: html`${words} ${when(at, zone)}`,
@@ -28,19 +28,17 @@ export function describeLink(link: LinkRow, { zone, real }: { zone: Zone; real: 
       const reference = link.reference === null ? undefined : coded(link.reference)
       told.push(tagged(link.outcome, link.outcome === 'challengefailed' ? 'bad' : 'good', reference))
     } else if (link.signed_out_at !== null) told.push(since('signed out', link.signed_out_at))
-    else if (link.last_view !== null)
-      told.push(
-        link.last_seen_at === null
-          ? plain(`last seen at ${link.last_view}`)
-          : since(`last seen at ${link.last_view},`, link.last_seen_at),
-      )
-    else if (link.last_seen_at !== null) told.push(since('last seen', link.last_seen_at))
+    else if (link.last_seen_at !== null) told.push(since(`last seen${stepOf(link)}`, link.last_seen_at))
     if (link.birthdate_tries > 0 && link.birthdate_passed_at === null)
       told.push(plain(`${link.birthdate_tries} wrong birth dates`))
   }
-  if (link.dead_link_at !== null)
-    told.push(since('pressed again when it no longer worked,', link.dead_link_at))
+  if (link.dead_link_at !== null) told.push(since('opened when it no longer worked,', link.dead_link_at))
   return told
+}
+
+/** The step of the page at which the person was, such as "check answers". */
+function stepOf({ last_view }: LinkRow): string {
+  return last_view === null ? '' : ` at “${last_view.toLowerCase().replaceAll('_', ' ')}”,`
 }
 
 function plain(text: string): Told {

@@ -101,12 +101,14 @@ type VisitRow = {
   created_at: Instant
   spent_at: Instant | null
   last_seen_at: Instant | null
+  last_view: string | null
+  dead_link_at: Instant | null
   outcome: string | null
 }
 
 async function visitsOf(db: Executor, { partnerId, userid }: User): Promise<unknown[]> {
   const rows = await db.query<VisitRow>(sql`
-    select purpose, delivery, created_at, spent_at, last_seen_at, outcome from page_sessions
+    select purpose, delivery, created_at, spent_at, last_seen_at, last_view, dead_link_at, outcome from page_sessions
     where partner_id = ${partnerId} and userid = ${userid} order by created_at`)
   const optional = (at: Instant | null) => (at === null ? null : formatTimestamp(at))
   return rows.map(row => ({
@@ -116,5 +118,7 @@ async function visitsOf(db: Executor, { partnerId, userid }: User): Promise<unkn
     createdat: formatTimestamp(row.created_at),
     openedat: optional(row.spent_at),
     lastseenat: optional(row.last_seen_at),
+    lastview: row.last_view,
+    deadlinkat: optional(row.dead_link_at),
   }))
 }

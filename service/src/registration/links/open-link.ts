@@ -6,7 +6,15 @@ import { anonymousPage, endedView } from '../session/anonymous.ts'
 import { readCookie, setCookie } from '../session/credentials.ts'
 import { parseDeepLink } from '../session/deep-link.ts'
 import type { PageRoutes } from '../session/page-context.ts'
-import { findLink, isEndedByDueCancel, isFresh, type Link, newOpener, spendLink } from '../session/session.ts'
+import {
+  findLink,
+  isEndedByDueCancel,
+  isFresh,
+  type Link,
+  newOpener,
+  noteEnded,
+  spendLink,
+} from '../session/session.ts'
 import { beginRegistration, rootOf } from '../session/visit.ts'
 import type { OpenView } from '../views/model.ts'
 import type { Locale } from '../views/surroundings.ts'
@@ -27,8 +35,8 @@ export function mountLinks(scope: FastifyInstance, routes: PageRoutes): void {
 async function showLink(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const { context } = routes
   const link = await hostedLink(routes, exchange.request)
-  if (!link || !isFresh(link, context.clock.real())) return ended(routes, exchange)
-  if (await isEndedByDueCancel(context, link)) return ended(routes, exchange)
+  if (!link || !isFresh(link, context.clock.real())) return ended(routes, exchange, link)
+  if (await isEndedByDueCancel(context, link)) return ended(routes, exchange, link)
   if (!readCookie(exchange.request.headers, 'opener', cookieContext(routes)))
     exchange.reply.header('Set-Cookie', setCookie('opener', newOpener(), cookieContext(routes)))
   return sendOpen(routes, exchange, { link, locale: link.row.locale })
@@ -42,13 +50,13 @@ async function pressLink(routes: PageRoutes, exchange: Exchange): Promise<Fastif
   if (!link) return ended(routes, exchange)
   // A form with `language` asks for a language only, whatever else it contains; the button was not pressed.
   if (form.has('language')) {
-    if (!isFresh(link, context.clock.real())) return ended(routes, exchange)
+    if (!isFresh(link, context.clock.real())) return ended(routes, exchange, link)
     return sendOpen(routes, exchange, { link, locale: localeNamed(form.get('language')) ?? link.row.locale })
   }
   const opener = readCookie(request.headers, 'opener', cookieContext(routes)) ?? newOpener()
   const input = { opener, locale: localeNamed(form.get('locale')) ?? null, withResult: false }
   const opened = await spendLink(context, link, input)
-  if (!opened) return ended(routes, exchange)
+  if (!opened) return ended(routes, exchange, link)
   // The cookie is set before anything else can fail, because the token is used up and cannot open the page again.
   reply.header('Set-Cookie', setCookie('session', opened.handle, cookieContext(routes)))
   const begun = await beginRegistration(context, { ...link, isOver: false }, request.id)
@@ -79,8 +87,9 @@ async function sendOpen(
   return sendView(request, reply, { view })
 }
 
-/** Used, expired, revoked and unknown links look alike: nothing here depends on which it is. */
-async function ended(routes: PageRoutes, { request, reply }: Exchange): Promise<FastifyReply> {
+/** Used, expired, revoked and unknown links look alike: nothing shown here depends on which it is. */
+async function ended(routes: PageRoutes, { request, reply }: Exchange, link?: Link): Promise<FastifyReply> {
+  if (link) await noteEnded(routes.context, link)
   const locale = localeOf(request.headers['accept-language'])
   const anonymous = {
     shell: 'hosted',

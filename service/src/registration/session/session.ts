@@ -4,16 +4,10 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import { makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
+import { noteDeadLink, setLastView, touchSession } from './activity.ts'
 import type { PageContext } from './page-context.ts'
 import { sessionOfSecretId, sessionSecretId } from './secret-id.ts'
-import {
-  findSession,
-  mostTriesOfLink,
-  type PageSessionRow,
-  type SessionName,
-  spendToken,
-  touchSession,
-} from './store.ts'
+import { findSession, mostTriesOfLink, type PageSessionRow, type SessionName, spendToken } from './store.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -22,7 +16,7 @@ const hour = 60 * minute
 export const sessionLifetimes = { idle: 60 * minute, whole: 24 * hour } as const
 /** For how long the browser that used a link may press its button again and join the session that it made. */
 const joinWithin = minute
-/** The time of the last activity is stored again only after this time. */
+/** The time of the last activity, or of the last use of a dead link, is stored again only after this time. */
 const touchAfter = 15_000
 
 /** A link whose token is right, whether it can still be used or not. */
@@ -64,6 +58,23 @@ export async function findLink(context: PageContext, token: string): Promise<Lin
 /** Whether a link can still be used. */
 export function isFresh({ row }: Link, now: Instant): boolean {
   return row.spent_at === null && row.revoked_at === null && row.token_expires_at > now
+}
+
+/** Remembers, for operators, that somebody came by a link that had ended. */
+export async function noteEnded(context: PageContext, { row }: Link): Promise<void> {
+  const now = context.clock.real()
+  if (now < (row.dead_link_at ?? 0) + touchAfter) return
+  await noteDeadLink(context.database, nameOf(row), now)
+}
+
+/** Remembers, for operators, the view that a session is shown: where it was left, if nothing comes after it. */
+export async function noteShown(
+  { database, clock }: PageContext,
+  session: PageSessionRow,
+  view: string,
+): Promise<void> {
+  if (session.last_view === view) return
+  await setLastView(database, nameOf(session), { view, at: clock.real() })
 }
 
 /**

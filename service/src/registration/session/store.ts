@@ -33,6 +33,8 @@ export type PageSessionRow = {
   birthdate_passed_at: Instant | null
   birthdate_again_tries: number
   birthdate_again_at: Instant | null
+  last_view: string | null
+  dead_link_at: Instant | null
   signed_out_at: Instant | null
   appearance: unknown
   birthdate_tried_at: Instant | null
@@ -126,13 +128,6 @@ export async function spendToken(
       and spent_at is null and revoked_at is null and token_expires_at > ${timestamp(session.at)}
     returning 1`)
   return rows.length > 0
-}
-
-/** Stores when a session was last used. */
-export async function touchSession(db: Executor, name: SessionName, at: Instant): Promise<void> {
-  await db.query(sql`
-    update page_sessions set last_seen_at = greatest(last_seen_at, ${timestamp(at)})
-    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
 }
 
 /** Binds a session to the user that it created. */
