@@ -77,10 +77,21 @@ export function patientForLocks(database: Database): Database {
   return { ...database, transaction, query: query => transaction(tx => tx.query(query)) }
 }
 
-/** Resolves once another session on the database waits for a lock, on whichever node of a cluster. */
-export async function waitForLock({ database }: Pick<TestService, 'database'>): Promise<void> {
+/**
+ * Resolves once another session on the database waits for a lock, on whichever node of a cluster, or when what may come to
+ * wait has ended.
+ */
+export async function waitForLock(
+  { database }: Pick<TestService, 'database'>,
+  mayWait?: Promise<unknown>,
+): Promise<void> {
   const activity = database.layout.isSpread ? 'citus_stat_activity' : 'pg_stat_activity'
-  for (;;) {
+  let hasEnded = false
+  const end = () => {
+    hasEnded = true
+  }
+  mayWait?.then(end, end)
+  while (!hasEnded) {
     const [session] = await database.query({ name: '', text: waitingOn(activity), values: [] })
     if (session) return
   }

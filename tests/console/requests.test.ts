@@ -178,7 +178,7 @@ describe('what needs a second person', () => {
     const asking = askNow()
     await waitingFor('relation')
     const erasing = partner.client.eraseUser({ userid })
-    await Promise.race([erasing, waitForLock(service)])
+    await waitForLock(service, erasing)
     await lock.release()
     await Promise.all([asking, erasing])
     const rows = await service.database.query<{ bytes: number }>(sql`

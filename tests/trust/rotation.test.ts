@@ -75,7 +75,8 @@ test('password and secret of a webhook replaced again and again under load: each
       webhookid,
       rotatesecret: true,
     })
-    await more(20)
+    // Longer than any request is on its way that was signed before.
+    await more(100)
     password = `password-${round}`
     use(newer)
     await more(20)
