@@ -1,5 +1,6 @@
 import { openBlockKeys } from '../audit/block-keys.ts'
-import { deleteBefore, signBlocks } from '../audit/blocks.ts'
+import { deleteBefore } from '../audit/blocks.ts'
+import { signBlocks } from '../audit/sign-blocks.ts'
 import { DAY_MS, HOUR_MS } from '../calendar/calendar.ts'
 import { tidyConsole } from '../console/tidy.ts'
 import { describeCause } from '../log.ts'
@@ -101,7 +102,7 @@ const scrubEveryMs = HOUR_MS
 const scrubAfterMs = 12 * HOUR_MS
 /**
  * How often the audit trail is signed. A block holds rows that are at least two minutes old, because earlier ones may still
- * be written until then; so a row is signed within two and a half minutes.
+ * be written until then; so a row is signed within three minutes.
  */
 const sealEveryMs = 30_000
 const sixYearsMs = 6 * 366 * DAY_MS

@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import type { Instant } from '../calendar/calendar.ts'
-import type { Database, Executor } from '../db/database.ts'
+import type { Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
 import { sameHash } from '../vault/hash.ts'
 
@@ -23,7 +23,7 @@ export type BlockKeys = {
 }
 
 /** A row to sign: its name, and its content as PostgreSQL prints it. */
-type Row = {
+export type Row = {
   partner_id: string
   name: string
   service_id: string | null
@@ -31,7 +31,8 @@ type Row = {
   content: string
 }
 
-type Block = {
+/** A signed block; its leaves are the hashes of its rows. */
+export type Block = {
   partner_id: string
   number: number
   from_at: Instant
@@ -42,77 +43,8 @@ type Block = {
   hash: Buffer
 }
 
-/**
- * Only rows older than this are signed: by then no transaction can add older rows, even if the clocks of the processes
- * differ by a minute.
- */
-const lagMs = 2 * 60_000
-/** The longest period that one block covers. */
-const longestMs = 5 * 60_000
 const tagBytes = 8
 const leafBytes = 24
-
-/**
- * Signs the rows recorded since the last block, up to two minutes ago, in one block for each partner and period. Several
- * processes may run this at once: of blocks with the same number the first is kept. Returns how many blocks this process computed.
- */
-export async function signBlocks(database: Database, keys: BlockKeys, now: Instant): Promise<number> {
-  let count = 0
-  for (const source of auditedTables) {
-    for (;;) {
-      const made = await signNext(database, keys, { source, now })
-      if (made === undefined) break
-      count += made
-    }
-  }
-  return count
-}
-
-/** Signs the rows of the next period in one block for each partner; `undefined` when there is nothing to sign yet. */
-async function signNext(
-  database: Database,
-  keys: BlockKeys,
-  { source, now }: { source: AuditedTable; now: Instant },
-): Promise<number | undefined> {
-  const first = await nextRecorded(database, source)
-  if (first === undefined || first >= now - lagMs) return undefined
-  const until = Math.min(now - lagMs, first + longestMs)
-  const rows = await rowsOf(database, source, { from: first, until })
-  const byPartner = new Map<string, Row[]>()
-  for (const row of rows) byPartner.set(row.partner_id, [...(byPartner.get(row.partner_id) ?? []), row])
-  const blocks: (Block & { rows: number })[] = []
-  for (const [partnerId, own] of byPartner) {
-    const key = await keys.current(partnerId)
-    if (!key) continue
-    const last = await lastBlock(database, source, partnerId)
-    const leaves = Buffer.concat(own.map(row => leafOf(key.key, source, row)).sort(Buffer.compare))
-    const block = {
-      partner_id: partnerId,
-      number: (last?.number ?? 0) + 1,
-      from_at: first,
-      until_at: until,
-      key_id: key.id,
-      leaves,
-      rows: own.length,
-      previous: last?.hash ?? null,
-    }
-    blocks.push({ ...block, hash: hashOf(key.key, source, block) })
-  }
-  await database.query(sql`
-    insert into audit_blocks (partner_id, source, number, from_at, until_at, rows, key_id, leaves, previous, hash,
-      sealed_at)
-    select partner_id, ${source}, number, ${timestamp(first)}, ${timestamp(until)}, rows, key_id, leaves, previous, hash,
-      ${timestamp(now)}
-    from unnest(${blocks.map(block => block.partner_id)}::uuid[], ${blocks.map(block => block.number)}::integer[],
-      ${blocks.map(block => block.rows)}::integer[], ${blocks.map(block => block.key_id)}::text[],
-      ${blocks.map(block => block.leaves)}::bytea[], ${blocks.map(block => block.previous)}::bytea[],
-      ${blocks.map(block => block.hash)}::bytea[])
-      as block (partner_id, number, rows, key_id, leaves, previous, hash)
-    on conflict do nothing`)
-  // Rows of a partner whose key is gone get no block; if there are no others, the next call would find the same
-  // rows again.
-  return blocks.length === 0 ? undefined : blocks.length
-}
 
 /** One difference between a partner's rows and its blocks. */
 export type Finding = {
@@ -187,13 +119,15 @@ function compareRows(context: {
   for (const tag of left.keys()) found(`a row of block ${block.number} (${tag})`, 'removed')
 }
 
-function leafOf(key: Buffer, source: AuditedTable, row: Row): Buffer {
+/** The hash by which a block knows a row: of its name, and of its content. */
+export function leafOf(key: Buffer, source: AuditedTable, row: Row): Buffer {
   const tag = createHmac('sha256', key).update(`row ${source} ${row.name}`).digest().subarray(0, tagBytes)
   const content = createHmac('sha256', key).update(`content ${source} ${row.name} ${row.content}`).digest()
   return Buffer.concat([tag, content.subarray(0, leafBytes - tagBytes)])
 }
 
-function hashOf(
+/** The signature of a block, which covers that of the block before it. */
+export function hashOf(
   key: Buffer,
   source: AuditedTable,
   block: Pick<Block, 'partner_id' | 'number' | 'from_at' | 'until_at' | 'leaves' | 'previous'>,
@@ -207,26 +141,6 @@ function hashOf(
     .digest()
 }
 
-/** When the oldest row after the newest block was recorded. */
-async function nextRecorded(db: Executor, source: AuditedTable): Promise<Instant | undefined> {
-  const [newest] = await db.query<{ until_at: Instant | null }>(sql`
-    select max(until_at) as until_at from audit_blocks where source = ${source}`)
-  const from = timestamp(newest?.until_at ?? 0)
-  const [row] = await db.query<{ first: Instant | null }>(
-    source === 'history'
-      ? sql`select min(recorded_at) as first from history where recorded_at >= ${from}`
-      : sql`select min(at) as first from audit_log where at >= ${from}`,
-  )
-  return row?.first ?? undefined
-}
-
-async function lastBlock(db: Executor, source: AuditedTable, partnerId: string): Promise<Block | undefined> {
-  const [block] = await db.query<Block>(sql`
-    select partner_id, number, from_at, until_at, key_id, leaves, previous, hash from audit_blocks
-    where partner_id = ${partnerId} and source = ${source} order by number desc limit 1`)
-  return block
-}
-
 /** All blocks of a partner, in order of their numbers. */
 export function blocksOf(db: Executor, source: AuditedTable, partnerId: string): Promise<Block[]> {
   return db.query<Block>(sql`
@@ -234,7 +148,8 @@ export function blocksOf(db: Executor, source: AuditedTable, partnerId: string):
     where partner_id = ${partnerId} and source = ${source} order by number`)
 }
 
-function rowsOf(
+/** The rows of a period, of one partner or of all. */
+export function rowsOf(
   db: Executor,
   source: AuditedTable,
   { from, until, partnerId = null }: { from: Instant; until: Instant; partnerId?: string | null },

@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import type { Instant } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
+import { isUnavailable } from '../db/failure.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { type AuditEntry, addEntries, noPartner } from './entries.ts'
@@ -34,6 +35,8 @@ const mostKept = 50_000
 /** Guessed credentials must not fill the table, so all further ones of a minute share one entry. */
 const mostRefusalsAMinute = 1000
 const minuteMs = 60_000
+/** Blocks are signed two minutes after their time, and the clocks of two processes may differ by half a minute. */
+const lateMs = 90_000
 
 /**
  * Opens the trail. Noting an act costs a request no more than a push to an array; in return, a crash loses the
@@ -57,7 +60,7 @@ export function openTrail(context: {
   const sourceOf = openSources(keyring)
 
   const write = async (): Promise<void> => {
-    const batch = [...entries, ...refusals.values()]
+    const batch = oncePerId([...entries, ...refusals.values()].map(entry => inTime(entry, real())))
     entries = []
     refusals = new Map()
     for (let start = 0; start < batch.length; start += mostOfABatch) {
@@ -65,6 +68,11 @@ export function openTrail(context: {
       try {
         await addEntries(database, part)
       } catch (error) {
+        if (!isUnavailable(error)) {
+          lost += await addEach(database, part)
+          context.onError(error, lost)
+          continue
+        }
         const rest = batch.slice(start)
         const room = Math.max(0, mostKept - entries.length)
         entries = [...rest.slice(0, room), ...entries]
@@ -124,6 +132,37 @@ export function openTrail(context: {
       await write()
     },
   }
+}
+
+/** Adds entries one by one, so that one that the database refuses holds up no other; returns how many it refused. */
+async function addEach(database: Database, entries: readonly AuditEntry[]): Promise<number> {
+  let refused = 0
+  for (const entry of entries)
+    await addEntries(database, [entry]).catch(() => {
+      refused += 1
+    })
+  return refused
+}
+
+/**
+ * The same entries, each id once with the sum of its counts: no statement adds to a row twice. An id comes twice when the
+ * database did not answer, and the same credential was refused again in the same minute.
+ */
+function oncePerId(entries: readonly AuditEntry[]): AuditEntry[] {
+  const byId = new Map<string, AuditEntry>()
+  for (const entry of entries) {
+    const known = byId.get(entry.entryId)
+    byId.set(entry.entryId, known ? { ...entry, times: known.times + entry.times } : entry)
+  }
+  return [...byId.values()]
+}
+
+/**
+ * An entry that comes to be written so late that its time may be in a signed block already, where it would look like
+ * forged: it gets the time at which it is written.
+ */
+function inTime(entry: AuditEntry, now: Instant): AuditEntry {
+  return entry.at > now - lateMs ? entry : { ...entry, at: now, entryId: uuidv7(now) }
 }
 
 /**

@@ -1,0 +1,154 @@
+/** Signs what was recorded in `history` and `audit_log`, period by period; `blocks.ts` says what a block is. */
+import type { Instant } from '../calendar/calendar.ts'
+import type { Database, Executor } from '../db/database.ts'
+import { isUnavailable } from '../db/failure.ts'
+import { sql, timestamp } from '../db/sql.ts'
+import {
+  type AuditedTable,
+  auditedTables,
+  type Block,
+  type BlockKeys,
+  hashOf,
+  leafOf,
+  type Row,
+  rowsOf,
+} from './blocks.ts'
+
+/**
+ * Only rows older than this are signed: by then no transaction can add older rows, even if the clocks of the processes
+ * differ by a minute.
+ */
+const lagMs = 2 * 60_000
+/**
+ * The period that one block covers. Periods begin at whole half minutes, so that several processes sign the same ones:
+ * if each chose its own, a row could lie between the blocks that were kept.
+ */
+const periodMs = 30_000
+/** How long rows of a partner whose key cannot be opened hold up the signing of later ones. */
+const keyPatienceMs = 60 * 60_000
+
+/**
+ * Signs the rows recorded since the last block, up to two minutes ago, in one block for each partner and period. Several
+ * processes may run this at once: of blocks with the same number the first is kept. Rows of a partner that was deleted get
+ * no block; nor do, after an hour, those of a partner whose key cannot be opened. Returns how many blocks this process
+ * computed.
+ */
+export async function signBlocks(database: Database, keys: BlockKeys, now: Instant): Promise<number> {
+  let count = 0
+  for (const source of auditedTables) {
+    let from = await endOfNewest(database, source)
+    for (;;) {
+      const signed = await signNext(database, keys, { source, from, now })
+      if (!signed) break
+      count += signed.blocks
+      from = signed.until
+    }
+  }
+  return count
+}
+
+/**
+ * Signs the rows of the first period after `from` that has some, in one block for each partner; `undefined` when there
+ * is nothing to sign yet.
+ */
+async function signNext(
+  database: Database,
+  keys: BlockKeys,
+  { source, from, now }: { source: AuditedTable; from: Instant; now: Instant },
+): Promise<{ blocks: number; until: Instant } | undefined> {
+  const first = await firstRecorded(database, source, { from, before: now - lagMs })
+  if (first === undefined) return undefined
+  const period = { from: Math.max(from, startOfPeriod(first)), until: startOfPeriod(first) + periodMs }
+  if (period.until > now - lagMs) return undefined
+  const rows = await rowsOf(database, source, period)
+  const byPartner = new Map<string, Row[]>()
+  for (const row of rows) {
+    const own = byPartner.get(row.partner_id)
+    if (own) own.push(row)
+    else byPartner.set(row.partner_id, [row])
+  }
+  const blocks: (Block & { rows: number })[] = []
+  for (const [partnerId, own] of byPartner) {
+    const key = await currentKey(keys, partnerId, period.until < now - keyPatienceMs)
+    if (!key) continue
+    const last = await lastBlock(database, source, partnerId)
+    const leaves = Buffer.concat(own.map(row => leafOf(key.key, source, row)).sort(Buffer.compare))
+    const block = {
+      partner_id: partnerId,
+      number: (last?.number ?? 0) + 1,
+      from_at: period.from,
+      until_at: period.until,
+      key_id: key.id,
+      leaves,
+      rows: own.length,
+      previous: last?.hash ?? null,
+    }
+    blocks.push({ ...block, hash: hashOf(key.key, source, block) })
+  }
+  await database.query(sql`
+    insert into audit_blocks (partner_id, source, number, from_at, until_at, rows, key_id, leaves, previous, hash,
+      sealed_at)
+    select partner_id, ${source}, number, ${timestamp(period.from)}, ${timestamp(period.until)}, rows, key_id, leaves,
+      previous, hash, ${timestamp(now)}
+    from unnest(${blocks.map(block => block.partner_id)}::uuid[], ${blocks.map(block => block.number)}::integer[],
+      ${blocks.map(block => block.rows)}::integer[], ${blocks.map(block => block.key_id)}::text[],
+      ${blocks.map(block => block.leaves)}::bytea[], ${blocks.map(block => block.previous)}::bytea[],
+      ${blocks.map(block => block.hash)}::bytea[])
+      as block (partner_id, number, rows, key_id, leaves, previous, hash)
+    on conflict do nothing`)
+  return { blocks: blocks.length, until: period.until }
+}
+
+function startOfPeriod(at: Instant): Instant {
+  return Math.floor(at / periodMs) * periodMs
+}
+
+/** A partner's key. One that cannot be opened fails the signing, unless the rows have waited for it long enough. */
+async function currentKey(
+  keys: BlockKeys,
+  partnerId: string,
+  hasWaited: boolean,
+): Promise<{ id: string; key: Buffer } | undefined> {
+  try {
+    return await keys.current(partnerId)
+  } catch (error) {
+    if (hasWaited && !isUnavailable(error)) return undefined
+    throw error
+  }
+}
+
+/** The end of the newest block. */
+async function endOfNewest(db: Executor, source: AuditedTable): Promise<Instant> {
+  const [newest] = await db.query<{ until_at: Instant | null }>(sql`
+    select max(until_at) as until_at from audit_blocks where source = ${source}`)
+  return newest?.until_at ?? 0
+}
+
+/**
+ * When the first row from `from` on and before `before` was recorded. It looks into ever longer spans, so that after a
+ * long pause it need not read all the rows that came since.
+ */
+async function firstRecorded(
+  db: Executor,
+  source: AuditedTable,
+  { from, before }: { from: Instant; before: Instant },
+): Promise<Instant | undefined> {
+  for (let span = periodMs; from < before; span *= 16) {
+    const [low, high] = [timestamp(from), timestamp(Math.min(from + span, before))]
+    const [row] = await db.query<{ first: Instant | null }>(
+      source === 'history'
+        ? sql`select min(recorded_at) as first from history where recorded_at >= ${low} and recorded_at < ${high}`
+        : sql`select min(at) as first from audit_log where at >= ${low} and at < ${high}`,
+    )
+    if (row?.first) return row.first
+    if (from + span >= before) break
+  }
+  return undefined
+}
+
+async function lastBlock(db: Executor, source: AuditedTable, partnerId: string): Promise<Block | undefined> {
+  const [block] = await db.query<Block>(sql`
+    select partner_id, number, from_at, until_at, key_id, leaves, previous, hash from audit_blocks
+    where partner_id = ${partnerId} and source = ${source} order by number desc limit 1`)
+  return block
+}
