@@ -87,6 +87,18 @@ test('an erasure makes stored answers unreadable, because it deletes the key tha
   expect(row).toEqual({ attempted: 1, kept: 0 })
 })
 
+test('where the key of a user cannot be opened, an attempt is recorded without its answer instead of being made for ever', async () => {
+  const eventid = await raise('unopened', response => void response.writeHead(200).end())
+  await service.database.query(sql`
+    update data_keys k set wrapped_key = '\\x00' from users u
+    where u.partner_id = k.partner_id and u.service_id = k.service_id and u.userid = 'unopened'`)
+  receiver.answer = () => refuse('not now')
+  await partner.client.replayEvent({ eventid })
+  await service.service().dispatcher.idle()
+  const { attempts } = await partner.client.listAttempts({ eventid })
+  expect(attempts).toMatchObject([{ status: 200 }, { status: 422, answer: null }])
+})
+
 test('an answer copied to another attempt cannot be opened there', async () => {
   const first = await raise('moved', refuse('of the first'))
   const second = await raise('moved', refuse('of the second'))

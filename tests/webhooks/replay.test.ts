@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { replayTo, type Selection } from '../../service/src/webhooks/log/replay.ts'
 import { keepPlans, onOneServer, readByIndexes } from '../kept-plans.ts'
+import { startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
 
 test('a replay queues at most 10,000 events, the oldest first, and says where to continue until all are queued', async () => {
@@ -123,3 +124,21 @@ onOneServer(
     expect((after.read - before.read) / (after.scans - before.scans)).toBeLessThan(2)
   },
 )
+
+test('deliveries whose events the clean-up removed beside their replay are removed, and hold up no others', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url)
+  // More than are read at once where one attempt may be under way.
+  const removed = await rig.raise(Array.from({ length: 40 }, (_, index) => `gone-${index}`))
+  rig.advance(1000)
+  await rig.raise(['there'])
+  await rig.database.query(sql`
+    delete from events where partner_id = ${rig.partner.partnerId} and event_id = any(${removed}::uuid[])`)
+  const dispatcher = rig.open({ endpointSlots: 1 })
+  await dispatcher.idle()
+  expect(receiver.deliveries.map(({ userid }) => userid)).toEqual(['there'])
+  expect(await rig.count('deliveries')).toBe(0)
+  expect(await rig.count('delivery_attempts')).toBe(1)
+  await receiver.close()
+})

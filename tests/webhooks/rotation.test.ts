@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { changeEndpoint, getEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { findAttempts } from '../../service/src/webhooks/log/event-log.ts'
+import { patientForLocks, waitForLock } from '../hold-users.ts'
 import { goByTicks } from '../ticks.ts'
 import { type Delivery, startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
@@ -15,18 +16,15 @@ async function withEndpoint(own: { deadlineMs?: number } = {}) {
   const receiver = await startReceiver()
   const { webhookid } = await rig.addEndpoint(receiver.url)
   const dispatcher = rig.open({}, own)
-  const rotateTo = (password: string) =>
-    rig.database.transaction(tx =>
-      changeEndpoint(
-        tx,
-        {
-          partner: rig.partner,
-          endpointId: webhookid,
-          changes: { credentials: { username: 'hook', password } },
-        },
-        { rules: { sandbox: true, allow: [] }, real: rig.now },
-      ),
-    )
+  const patient = patientForLocks(rig.database)
+  const rotateTo = (password: string, beforeCommit: () => Promise<void> = async () => {}) =>
+    patient.transaction(async tx => {
+      await tx.query({ name: '', text: 'set local idle_in_transaction_session_timeout = 0', values: [] })
+      const changes = { credentials: { username: 'hook', password } }
+      const input = { partner: rig.partner, endpointId: webhookid, changes }
+      await changeEndpoint(tx, input, { rules: { sandbox: true, allow: [] }, real: rig.now })
+      await beforeCommit()
+    })
   /** Delivers one event; returns the requests that were made for it. */
   const send = async () => {
     const [eventId = ''] = await rig.raise(['u'])
@@ -73,6 +71,25 @@ test('a second rotation keeps the credentials that were accepted last, whether t
   accepted = basic('second')
   expect(await send()).toEqual([['next', 200]])
   await rotateTo('third')
+  expect(await send()).toEqual([
+    ['next', 401],
+    ['current', 200],
+  ])
+  await receiver.close()
+})
+
+test('of two changes of the credentials at once, neither loses those that the endpoint accepts', async () => {
+  const { rig, receiver, rotateTo, send } = await withEndpoint()
+  await using _ = rig
+  await rotateTo('first')
+  receiver.answer = delivery => (delivery.authorization === basic('first') ? 200 : 401)
+  expect(await send()).toEqual([['next', 200]])
+  let other: Promise<void> = Promise.resolve()
+  await rotateTo('second', async () => {
+    other = rotateTo('third')
+    await waitForLock(rig, other)
+  })
+  await other
   expect(await send()).toEqual([
     ['next', 401],
     ['current', 200],

@@ -5,7 +5,10 @@ import type { AttemptOutcome } from '../egress/outcome.ts'
 import { sealAnswer } from '../log/sealed-answer.ts'
 import type { Attempt, Result } from './result.ts'
 
-/** Seals what endpoints answered to failed attempts. Answers with a 2xx are not kept, nor any of a user whose key is gone. */
+/**
+ * Seals what endpoints answered to failed attempts. Answers with a 2xx are not kept, nor any of a user whose key is gone
+ * or cannot be opened.
+ */
 export async function sealAnswers(
   {
     database,
@@ -31,10 +34,19 @@ export async function sealAnswers(
     const partner = row && (await directory.partner(partnerId))
     if (!row || !partner) continue
     const of = { serviceId: row.service_id, attemptId: attempt.attemptId, wrappedKey: row.wrapped_key }
-    const answer = sealAnswer(partner, text, of)
+    const answer = sealedOrNothing(partner, text, of)
     if (answer) sealed.set(attempt, answer)
   }
   return sealed
+}
+
+/** Without its answer an attempt can still be counted; otherwise the delivery would be attempted again for ever. */
+function sealedOrNothing(...sealing: Parameters<typeof sealAnswer>): Buffer | undefined {
+  try {
+    return sealAnswer(...sealing)
+  } catch {
+    return undefined
+  }
 }
 
 /**

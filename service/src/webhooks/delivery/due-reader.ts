@@ -84,7 +84,7 @@ export function openDueReader(context: {
       asked.delete(ask)
       wanted.add(owned)
     }
-    const { behind, outdated } = takeIn(rows, asked)
+    const { behind, gone, outdated } = takeIn(rows, asked)
     const ends = endsOf(rows)
     for (const [ask, { owned }] of asked) {
       const { count = 0, last } = ends.get(ask) ?? {}
@@ -94,6 +94,7 @@ export function openDueReader(context: {
       endpoints.offer(owned)
     }
     context.onFound()
+    if (gone.length > 0) await remove(gone)
     if (behind.length > 0) await park(behind)
     if (outdated.size > 0) await context.onOutdated([...outdated])
   }
@@ -119,19 +120,46 @@ export function openDueReader(context: {
   const takeIn = (
     rows: readonly DueRow[],
     asked: Asked,
-  ): { behind: DueRow[]; outdated: Set<OwnedEndpoint> } => {
+  ): { behind: DueRow[]; gone: DueRow[]; outdated: Set<OwnedEndpoint> } => {
     const behind: DueRow[] = []
+    const gone: DueRow[] = []
     const outdated = new Set<OwnedEndpoint>()
     const activeUntil = performance.now() + ACTIVE_MS
     for (const row of rows) {
       const owned = asked.get(row.ask)?.owned
       if (!owned || owned.phase === 'leaving' || endedMeanwhile.get(owned)?.has(row.event_id)) continue
       owned.activeUntil = activeUntil
-      if (row.version !== owned.endpoint.version) outdated.add(owned)
+      if (!hasEvent(row)) gone.push(row)
+      else if (row.version !== owned.endpoint.version) outdated.add(owned)
       else if (row.behind) behind.push(row)
       else queueItem(owned, row)
     }
-    return { behind, outdated }
+    return { behind, gone, outdated }
+  }
+
+  /** Removes deliveries whose event is gone, as if they had been made. */
+  const remove = async (rows: readonly DueRow[]): Promise<void> => {
+    const owners = rows.flatMap(({ ask, event_id: eventId }) => {
+      const owned = endpoints.get(ask.endpointId)
+      return owned ? [{ owned, eventId }] : []
+    })
+    await Promise.all(
+      owners.map(({ owned: { lease }, eventId }) =>
+        writer.write({
+          kind: 'result',
+          result: {
+            lease,
+            eventId,
+            number: 0,
+            disposition: { kind: 'delivered' },
+            attempts: [],
+            endedAt: real(),
+          },
+        }),
+      ),
+    )
+    // Their places in the queue are free: the next read finds what comes after them.
+    for (const { owned } of owners) wanted.add(owned)
   }
 
   const park = async (rows: readonly DueRow[]): Promise<void> => {
@@ -163,6 +191,10 @@ export function openDueReader(context: {
     isBusy: () => reading !== undefined || [...wanted].some(endpoints.isOwned),
     underWay: () => reading,
   }
+}
+
+function hasEvent(row: DueRow): row is DueRow & Pick<Item, 'body' | 'created_at'> {
+  return row.body !== null
 }
 
 /** For each ask the number of rows that were found, and the last row. */

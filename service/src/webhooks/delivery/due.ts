@@ -25,8 +25,9 @@ export type DueRow = {
   work: QueueKind
   attempts: number
   due_at: Instant
-  body: Buffer
-  created_at: Instant
+  /** Null, like the time of its creation, when the event has left the log. */
+  body: Buffer | null
+  created_at: Instant | null
   /** The version of the endpoint when it was read. */
   version: number
   /** The endpoint asks for order, and an earlier event of the same user is still to be delivered there. */
@@ -39,7 +40,8 @@ const NIL = '00000000-0000-0000-0000-000000000000'
  * Reads the oldest due deliveries for all asks in one statement. It walks the index from the head of each queue and
  * stops at the quota, so its cost grows with the number of asks and not with the backlog. A disabled endpoint has
  * none. Events are joined by the delivery's own columns: if they were joined by the partner of the ask, PostgreSQL would
- * read all events of that partner for each delivery while the table has no statistics.
+ * read all events of that partner for each delivery while the table has no statistics. A delivery without an event, as a
+ * replay leaves when the clean-up removes the event meanwhile, is returned too: it would take the place of others for ever.
  */
 export async function readDue(
   db: Pick<Database, 'query' | 'layout'>,
@@ -88,7 +90,7 @@ async function readAsks(
       order by d.due_at, d.event_id
       limit ask.quota
     ) due
-    join events e on e.partner_id = due.partner_id ${naming(part`e.partner_id`)} and e.event_id = due.event_id
+    left join events e on e.partner_id = due.partner_id ${naming(part`e.partner_id`)} and e.event_id = due.event_id
     order by due.due_at, due.event_id`)
   return rows.flatMap(({ number, ...row }) => {
     const ask = asks[number - 1]

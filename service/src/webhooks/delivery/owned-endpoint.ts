@@ -9,7 +9,10 @@ import { type ModeState, roomIn } from './mode.ts'
 import type { EndpointLease, HealthRecord } from './result.ts'
 
 /** A delivery in this process's memory: queued, under way, or with a result that is being written. */
-export type Item = Omit<DueRow, 'ask' | 'behind' | 'version'>
+export type Item = Omit<DueRow, 'ask' | 'behind' | 'version' | 'body' | 'created_at'> & {
+  readonly body: Buffer
+  readonly created_at: Instant
+}
 
 /**
  * How long after it was raised an event may be committed: transactions last for seconds, and clocks differ. Nothing new

@@ -2,7 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import { type Breaker, closedBreaker } from './breaker.ts'
-import type { DisabledReason, EndpointRow } from './endpoint.ts'
+import { type DisabledReason, type EndpointRow, readEndpoints } from './endpoint.ts'
 import { releaseAttempted } from './release.ts'
 
 type Named = { readonly partnerId: string; readonly endpointId: string }
@@ -68,14 +68,12 @@ export function findEndpoints(
 
 /** Locks an endpoint for a change; `undefined` when the partner has no endpoint of this id. */
 export async function lockEndpoint(db: Executor, named: Named): Promise<EndpointRow | undefined> {
-  const [row] = await db.query<EndpointRow>(sql`
-    select w.partner_id, w.endpoint_id, w.version, w.url, w.username, w.next_username, w.sealed_secrets, w.events,
-      w.all_events, w.ordering, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
-      h.failing_since, h.notices, h.paused_until, h.accepted_pair, h.next_accepted_at, h.certificate_ends_at
-    from webhook_endpoints w
-    join endpoint_health h using (partner_id, endpoint_id)
-    where w.partner_id = ${named.partnerId} and w.endpoint_id = ${named.endpointId} and w.deleted_at is null
-    for update of w`)
+  // Read by a statement of its own: one that waits for the lock sees the endpoint as it is then, but the health as it was
+  // when it began, and so might take credentials for accepted that another change has just added.
+  await db.query(sql`
+    select 1 from webhook_endpoints
+    where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId} for update`)
+  const [row] = await readEndpoints(db, [named])
   return row
 }
 
