@@ -72,6 +72,11 @@ test('what a new version leaves out is closed to newcomers and stays with its ho
     ['alpha', 'enrolled'],
   ])
   expect(await namesFor(client, { offername: 'basic' })).toEqual(['beta', 'gamma', 'alpha'])
+  // A benefit that the version left out is known to its holders alone, whatever their offer has.
+  await publish([alpha, beta, delta], [second])
+  const enrol = (name: string) => client.enrolBenefit({ userid: 'u1', name })
+  expect(await enrol('beta')).toMatchObject({ state: 'enrolled' })
+  await expect(enrol('gamma')).rejects.toMatchObject({ status: 400, code: 'benefit_unknown' })
   const newcomer = await prefilled()
   expect(await namesFor(newcomer)).toEqual(['delta', 'alpha'])
   await expect(newcomer.getBenefits({ ...asks, offername: 'basic' })).rejects.toMatchObject({

@@ -328,7 +328,7 @@ describe('GET the metadata of RFC 8414', () => {
     })
   })
 
-  test('names the scopes that have a use: the clock’s in a sandbox only', async () => {
+  test('names the scopes that have a use, and tokens have these only: the clock’s in a sandbox', async () => {
     const scopesOf = async (of: TestService) => {
       const answer = await send(of, 'GET', '/.well-known/oauth-authorization-server')
       return (answer.body as { scopes_supported: string[] }).scopes_supported
@@ -336,7 +336,22 @@ describe('GET the metadata of RFC 8414', () => {
     await using live = await startTestService({ sandbox: false })
     const inSandbox = await scopesOf(service)
     expect(inSandbox).toContain('sandbox:control')
-    expect(await scopesOf(live)).toEqual(inSandbox.filter(scope => scope !== 'sandbox:control'))
+    const ofLive = inSandbox.filter(scope => scope !== 'sandbox:control')
+    expect(await scopesOf(live)).toEqual(ofLive)
+    // A token carries none that has no use either, and none can be asked for.
+    const { clientId, clientSecret } = await live.newPartner({ scopes: undefined })
+    const tokenFor = async (scope: string) => {
+      const form = { ...grant, scope, client_id: clientId, client_secret: clientSecret }
+      const answer = await fetch(`${live.baseUrl}/oauth2/token`, {
+        method: 'POST',
+        body: new URLSearchParams(form),
+      })
+      return (await answer.json()) as { scope?: string; error?: string }
+    }
+    expect((await tokenFor('')).scope?.split(' ')).toEqual(
+      ofLive.filter(scope => !scope.startsWith('beneficiaries:')),
+    )
+    expect((await tokenFor('sandbox:control')).error).toBe('invalid_scope')
   })
 
   test('under a stage path it stands before that path (RFC 8414 §3.1) and below it', async () => {

@@ -106,6 +106,11 @@ test('a cancel that takes effect ends links and sessions, though the schedule ha
   const stranger = newVisitor(stage.service.baseUrl)
   expect((await stranger.get(seen)).status).toBe(410)
   expect((await stranger.post(pressed)).status).toBe(410)
+  // A link that is minted after the cancel took effect outlives its late application.
+  const { linkurl } = await partner.client.createLinkToken({ userid })
+  expect((await stranger.post(linkurl ?? '')).status).toBe(200)
+  await partner.to('2026-11-01T05:00')
+  expect((await stranger.get('/register/details/name')).status).toBe(200)
 })
 
 test('a key is free after 24 hours, one of a prefill when 90 days have passed since its entry was written', async () => {

@@ -209,3 +209,20 @@ describe('an immediate downgrade', () => {
     expect(await refusal(partner.client.changeOffer({ ...wish, previewid }))).toBe('422 preview_stale')
   })
 })
+
+test('an immediate change is never locked: in the locked hours an upgrade takes the place of a pending downgrade', async () => {
+  const { client } = partner
+  await partner.create('u', { offername: 'mid' })
+  await client.changeOffer({ userid: 'u', offername: 'low' })
+  await partner.to('2026-10-31T20:00')
+  expect(await refusal(client.undoOfferChange({ userid: 'u' }))).toBe('422 change_locked')
+  await partner.events('u')
+  expect(await client.changeOffer({ userid: 'u', offername: 'top' })).toMatchObject({ pendingoffer: null })
+  expect(await partner.names('u')).toEqual([
+    'offer_change_cancelled',
+    'offer_upgrade_successful',
+    'offer_activiation_successful',
+  ])
+  await partner.to('2026-11-02T12:00')
+  expect((await partner.get('u')).currentofferdetails.offer).toBe('top')
+})

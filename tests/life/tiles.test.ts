@@ -88,3 +88,41 @@ test("an offer that no longer admits the user gives what the benefits' own rules
   expect(await routes(['care'], { state: 'NY' })).toEqual(['enrol'])
   await enrol('care')
 })
+
+/** The swap fields of a benefit's tile: whether it is picked, and its route. */
+async function picked(name: string, offername = ''): Promise<unknown[] | undefined> {
+  const request = { userid: 'u', age: 36, state: 'FL', zipcode: '33101', offername } as const
+  const tile = (await partner.client.getBenefits(request)).find(one => one.name === name)
+  return tile && [tile.isselectedforswap, tile.deeplinkdata.split('redirectto=')[1]]
+}
+
+test('a swap may be made before the first offer starts; until then no swap field tells of it', async () => {
+  await partner.create('u', { effectivedate: '2026-11-10', benefits: ['art'] })
+  expect(await swap('books', 'art', false)).toMatchObject({ boundarytimestamp: '2026-12-01T05:00:00.000Z' })
+  expect((await partner.get('u')).conditions).toEqual(['swappending'])
+  expect(await picked('books')).toEqual([null, 'swap'])
+  await partner.to('2026-11-10T12:00')
+  expect(await picked('books')).toEqual([true, 'swap'])
+  await partner.to('2026-12-01T12:00')
+  expect(await partner.states('u')).toMatchObject({ art: 'ended', books: 'enrolled' })
+})
+
+test('a swap whose pick new data refuse is untouched and still pending: newer data let it take place', async () => {
+  await partner.create('u', { benefits: ['art'] })
+  await swap('dental', 'art', false)
+  expect(await picked('dental')).toEqual([true, 'swap'])
+  const moved = await partner.client.updateUser({ userid: 'u', state: 'NY', zipcode: '10001' })
+  expect(moved.conditions).toEqual(['swappending'])
+  expect(moved.benefits).toContainEqual(expect.objectContaining({ name: 'dental', state: 'withdrawn' }))
+  expect(await picked('art')).toEqual([false, 'manage'])
+  await partner.client.updateUser({ userid: 'u', state: 'FL', zipcode: '33101' })
+  await partner.to('2026-11-01T12:00')
+  expect(await partner.states('u')).toMatchObject({ art: 'ended', dental: 'enrolled' })
+})
+
+test('what a pending offer change will bring is listed by the name of that offer', async () => {
+  await partner.create('u')
+  await partner.client.changeOffer({ userid: 'u', offername: 'mid', effective: 'nextperiod' })
+  expect(await partner.states('u')).toMatchObject({ extra: 'scheduled' })
+  expect([await picked('extra'), await picked('extra', 'mid')]).toEqual([undefined, [null, 'details']])
+})

@@ -6,8 +6,8 @@ import { partner, setStage, stage } from './stage.ts'
 
 setStage('one')
 
-async function lines(userid: string) {
-  return ((await partner.get(userid, 'timeline')).timeline ?? []).map(
+async function lines(userid: string, { get } = partner) {
+  return ((await get(userid, 'timeline')).timeline ?? []).map(
     line => `${line.attimestamp.slice(0, 10)} ${line.what}: ${line.from}>${line.to} ${line.who}, ${line.why}`,
   )
 }
@@ -60,6 +60,23 @@ test('tells of what a pending change takes away before it has begun, and of ends
   ])
   await partner.create('old', { effectivedate: '2026-11-10', benefits: ['grow'] })
   expect(await lines('old')).toContain('2030-04-01 benefit grow: endscheduled>ended schedule, endsatage')
+})
+
+test('a benefit that will begin with a planned end is announced with the states that it then gets', async () => {
+  const own = await stage.newPartner('America/New_York')
+  await own.create('planned', { effectivedate: '2026-11-10', benefits: ['art', 'grow'] })
+  await own.client.swapBenefits({ userid: 'planned', add: ['books'], remove: ['art'] })
+  const begins = (lines: readonly string[]) =>
+    lines.filter(line => line.includes(': scheduled>')).map(line => line.replace(/ schedule, .*/, ''))
+  const announced = begins(await lines('planned', own))
+  expect(announced).toEqual([
+    '2026-11-10 benefit base: scheduled>enrolled',
+    '2026-11-10 benefit art: scheduled>endscheduled',
+    '2026-11-10 benefit grow: scheduled>endscheduled',
+    '2026-12-01 benefit books: scheduled>enrolled',
+  ])
+  await own.to('2026-12-01T12:00')
+  expect(begins(await lines('planned', own))).toEqual(announced)
 })
 
 async function previewOf(userid: string): Promise<{ previewid: string }> {

@@ -387,6 +387,10 @@ test("another partner's endpoints and events are answered exactly as unknown one
         detail: expect.any(String),
       })
   }
+  await expect(stranger.client.getWebhook({ webhookid: 'x'.repeat(300) })).rejects.toMatchObject({
+    status: 400,
+    errors: [{ field: 'webhookid' }],
+  })
   for (const id of [eventid, unknown, 'malformed']) {
     const { client } = stranger
     const answers = await Promise.all(

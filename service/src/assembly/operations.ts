@@ -53,7 +53,7 @@ export function partnerHandlers(
       ...beneficiaryHandlers({ commands, reader, database, clock }),
     }),
     ...offerHandlers({ commands, clock }),
-    ...linkTokenHandlers({ database, reader, keyring, mode, real, baseUrl }),
+    ...linkTokenHandlers({ database, reader, executor, keyring, mode, real, baseUrl }),
     ...webhookHandlers(webhooks),
     ...eventHandlers({ ...webhooks, catchUp }),
   }

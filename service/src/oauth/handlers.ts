@@ -131,7 +131,7 @@ async function issueToken(context: OAuthContext, form: Form, request: FastifyReq
   if (grant !== 'client_credentials') {
     throw new OAuthRefusal('unsupported_grant_type', 'The only grant_type is client_credentials.')
   }
-  const scopes = readScopes(form.get('scope'), partner)
+  const scopes = readScopes(form.get('scope'), partner, mode)
   const now = real()
   const tokenId = encodeUuid(uuidv7(now)).slice(-16)
   const { text } = makeSecret('at', mode, encodeUuid(partner.partnerId) + tokenId)
@@ -183,8 +183,9 @@ async function authenticate(
   return credential
 }
 
-function readScopes(text: string | undefined, partner: Partner): string[] {
-  const given = partner.scopes ?? defaultScopes
+function readScopes(text: string | undefined, partner: Partner, mode: SecretMode): string[] {
+  const supported: readonly string[] = scopesOf(mode === 'sandbox')
+  const given = (partner.scopes ?? defaultScopes).filter(scope => supported.includes(scope))
   if (text === undefined) return [...given]
   const asked = [...new Set(text.split(' ').filter(Boolean))]
   const wrong = asked.some(scope => !isScope(scope) || !given.includes(scope))

@@ -5,6 +5,7 @@ import { performance } from 'node:perf_hooks'
 import { MINUTE_MS } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
 import { isUnavailable } from '../db/failure.ts'
+import { applyDueNow } from '../membership/commands/apply-due-now.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import { type DueUser, findDue, timeUntilDue } from './due.ts'
@@ -99,7 +100,7 @@ export function openSchedule(context: {
       if (!partner) return undefined
       const name = nameOf(user)
       try {
-        const wasDue = await applyDue(executor, partner, { userid: user.userid, anew: before.has(name) })
+        const wasDue = await applyDueNow(executor, partner, { userid: user.userid, anew: before.has(name) })
         if (!wasDue) idle.add(name)
         passedOver.applied(user)
         return undefined
@@ -226,29 +227,4 @@ function interleaved(due: readonly DueUser[]): DueUser[] {
     })
     .sort((a, b) => a.index - b.index)
     .map(({ user }) => user)
-}
-
-/**
- * Submits a command without a change of its own, because the executor applies due changes before it decides.
- * Returns whether a change was due.
- */
-async function applyDue(
-  executor: CommandExecutor,
-  partner: Partner,
-  due: { userid: string; anew: boolean },
-): Promise<boolean> {
-  let wasDue = false
-  await executor.submit({
-    partner,
-    userid: due.userid,
-    who: 'schedule',
-    why: 'due',
-    decide: commandContext => {
-      wasDue = commandContext.wasDue
-      if (commandContext.member === undefined) return { refused: 'user_not_found', reasons: [] }
-      const change = { user: commandContext.member.user, events: [] }
-      return { answer: () => undefined, ...(due.anew ? { change } : {}) }
-    },
-  })
-  return wasDue
 }

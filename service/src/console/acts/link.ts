@@ -52,12 +52,12 @@ async function make(visit: Visit): Promise<Answer> {
   const details = await livingUserDetails(visit)
   const reason = reasonOf(visit)
   const { partner, user, serviceId } = details
-  const { database, reader, keyring, mode, real, publicUrl } = visit.context
+  const { database, reader, executor, keyring, mode, real, publicUrl } = visit.context
   const wanted = visit.form.get('purpose') ?? ''
   const purpose: Purpose = wanted in PURPOSES ? (wanted as Purpose) : 'registration'
   const deed = { action: 'make link', partner, serviceId, reason }
   const made = await mintLinkToken(
-    { database, reader, keyring, mode, real, baseUrl: publicUrl },
+    { database, reader, executor, keyring, mode, real, baseUrl: publicUrl },
     partner,
     { userid: user.userid, purpose, delivery: 'sms' },
     [recordAlongside(visit, deed)],

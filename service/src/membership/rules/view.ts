@@ -194,8 +194,10 @@ function aheadOf(enrolment: Enrolment): Ahead[] {
   const isScheduled = state === 'scheduled'
   if (isScheduled && end !== undefined && end <= startsAt)
     return [{ at: end, what, from: state, to: 'withdrawn', why }]
+  // It begins with its end, as far as that is known by now.
+  const begun = end === undefined ? 'enrolled' : 'endscheduled'
   return [
-    ...(isScheduled ? [{ at: startsAt, what, from: state, to: 'enrolled', why: plannedBy ?? 'start' }] : []),
+    ...(isScheduled ? [{ at: startsAt, what, from: state, to: begun, why: plannedBy ?? 'start' }] : []),
     ...(end === undefined ? [] : [{ at: end, what, from: 'endscheduled', to: 'ended', why }]),
   ]
 }

@@ -2,6 +2,8 @@ import type { LinkTokenRequest } from '@benefit-enrolment/contract'
 import { DAY_MS, formatTimestamp, type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
 import type { Query } from '../../db/sql.ts'
+import { applyDueNow } from '../../membership/commands/apply-due-now.ts'
+import type { CommandExecutor } from '../../membership/commands/executor.ts'
 import { lockUser } from '../../membership/commands/load.ts'
 import type { Reader } from '../../membership/commands/reader.ts'
 import { refuseUnknown } from '../../membership/requests/known-benefits.ts'
@@ -29,6 +31,7 @@ const linkLifetimes = {
 export type LinkContext = {
   readonly database: Database
   readonly reader: Reader
+  readonly executor: Pick<CommandExecutor, 'submit'>
   readonly keyring: Keyring
   readonly mode: SecretMode
   readonly real: () => Instant
@@ -110,7 +113,9 @@ async function checkLink(context: LinkContext, partner: Partner, body: LinkToken
     )
   const terms = await context.reader.termsFor(partner)
   if (body.offername && !partnerOffer(terms, body.offername)) return unknownOffer
-  const user = (await context.reader.read(partner, body.userid))?.user
+  const { user, dueChanges = [] } = (await context.reader.read(partner, body.userid)) ?? {}
+  // A cancel that is due ends all links when it is applied, and must not end one that was minted after it.
+  if (dueChanges.length > 0) await applyDueNow(context.executor, partner, { userid: body.userid })
   // An erased user can only return by a new prefill or create (contract §7).
   const mayBeUnknown = purpose === 'registration' && user?.status !== 'erased'
   if (!mayBeUnknown && !isKnown(user)) return refuse('user_not_found')
