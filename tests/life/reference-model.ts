@@ -316,5 +316,6 @@ function aheadOf({ b, waits, from }: Window, now: number, end: number, without =
   const line = (t: number, to: string) => (t === never ? [] : [{ t, b, to }])
   if (waits) return line(end, without)
   if (from > now && end <= from) return line(end, 'withdrawn')
-  return [...(from > now ? line(from, 'enrolled') : []), ...line(end, 'ended')]
+  const begun = end === never ? 'enrolled' : 'endscheduled'
+  return [...(from > now ? line(from, begun) : []), ...line(end, 'ended')]
 }
