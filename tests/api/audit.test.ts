@@ -264,6 +264,8 @@ test('a partner whose key cannot be opened holds up the signing of others for an
   await expect(signBlocks(database, broken, 30 * minute)).rejects.toThrow('closed')
   expect(await signBlocks(database, broken, 90 * minute)).toBe(2)
   expect(await findingsOf(noPartner)).toEqual([])
+  const closedNow = { ...keys, byId: () => Promise.reject(new Error('closed')) }
+  expect(await findingsOf(noPartner, closedNow)).toEqual(['audit_log key gone', 'audit_log key gone'])
 })
 
 test('two processes that sign at once leave no row between their blocks', async () => {

@@ -1,5 +1,11 @@
-import { expect, test } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { eraseListed } from '../../service/src/commands/erasures.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { markInstallation } from '../../service/src/installation.ts'
+import { openErasureList } from '../../service/src/membership/erasure-list/list.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { holdUsers } from '../hold-users.ts'
 import { startSecondService } from '../second-service.ts'
@@ -204,6 +210,18 @@ test('a partner whose key cannot be opened holds up no other, and is told of', a
     partnerid: broken.partnerId,
     partners: 1,
   })
+  // A start erases again whom a restored database brought back.
+  const dir = await mkdtemp(join(tmpdir(), 'erasures-'))
+  onTestFinished(() => rm(dir, { recursive: true }))
+  const list = await openErasureList(join(dir, 'list'))
+  const back = await other.get('u0')
+  await list.note({ partnerId: other.partnerId, serviceId: back.serviceid, erasedAt: back.updatedat })
+  const { keyring, now: real } = stage.service
+  const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
+  const told: string[] = []
+  const log = (event: string) => void told.push(event)
+  expect(await eraseListed({ database, keyring, installation, list, real, log })).toBe(1)
+  expect(told).toEqual(['partner_not_opened'])
   await flipLastByte()
 })
 

@@ -17,10 +17,14 @@ async function withEndpoint(own: { deadlineMs?: number } = {}) {
   const { webhookid } = await rig.addEndpoint(receiver.url)
   const dispatcher = rig.open({}, own)
   const patient = patientForLocks(rig.database)
-  const rotateTo = (password: string, beforeCommit: () => Promise<void> = async () => {}) =>
+  const rotateTo = (
+    password: string,
+    beforeCommit: () => Promise<void> = async () => {},
+    more: { username?: string } = { username: 'hook' },
+  ) =>
     patient.transaction(async tx => {
       await tx.query({ name: '', text: 'set local idle_in_transaction_session_timeout = 0', values: [] })
-      const changes = { credentials: { username: 'hook', password } }
+      const changes = { credentials: { ...more, password } }
       const input = { partner: rig.partner, endpointId: webhookid, changes }
       await changeEndpoint(tx, input, { rules: { sandbox: true, allow: [] }, real: rig.now })
       await beforeCommit()
@@ -94,5 +98,19 @@ test('of two changes of the credentials at once, neither loses those that the en
     ['next', 401],
     ['current', 200],
   ])
+  await receiver.close()
+})
+
+test('a password without a user name belongs to the newest one, even if that is set at the same time', async () => {
+  const { rig, receiver, rotateTo, look } = await withEndpoint()
+  await using _ = rig
+  let other: Promise<void> = Promise.resolve()
+  const beside = async () => {
+    other = rotateTo('third', undefined, {})
+    await waitForLock(rig, other)
+  }
+  await rotateTo('second', beside, { username: 'renamed' })
+  await other
+  expect(await look()).toMatchObject({ next_username: 'renamed' })
   await receiver.close()
 })

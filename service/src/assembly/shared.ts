@@ -1,12 +1,11 @@
 import { openTrail, type Trail } from '../audit/trail.ts'
 import { learnLayout } from '../db/spread.ts'
 import { openStatistics, type Statistics } from '../db/statistics.ts'
-import { describeCause, type Log } from '../log.ts'
+import { describeCause } from '../log.ts'
 import { type Directory, openDirectory } from '../partners/directory.ts'
-import { partnerOf } from '../partners/keys.ts'
+import { openPartners } from '../partners/open-partners.ts'
 import { type Clock, clockOn, type Partner } from '../partners/partner.ts'
-import { listPartners, type PartnerRow } from '../partners/store.ts'
-import type { Keyring } from '../vault/keyring.ts'
+import { listPartners } from '../partners/store.ts'
 import type { ServiceOptions } from './options.ts'
 
 /** The part of the options that every process of the service has, also one that serves only the console. */
@@ -46,7 +45,7 @@ export async function openShared<Options extends SharedOptions>(options: Options
     clock: clockOn(real),
     mode,
     directory: openDirectory({ database, keyring, mode, real }),
-    allPartners: async () => openedPartners(await listPartners(database), keyring, log),
+    allPartners: async () => openPartners(await listPartners(database), keyring, log),
     trail,
     statistics,
     async close() {
@@ -54,26 +53,4 @@ export async function openShared<Options extends SharedOptions>(options: Options
       await trail.close()
     },
   }
-}
-
-/** Leaves out the partners whose keys cannot be opened, so that what the service does by itself goes on for the others. */
-function openedPartners(rows: readonly PartnerRow[], keyring: Keyring, log: Log): Partner[] {
-  const failed: { readonly row: PartnerRow; readonly error: unknown }[] = []
-  const opened = rows.flatMap(row => {
-    try {
-      return [partnerOf(row, keyring)]
-    } catch (error) {
-      failed.push({ row, error })
-      return []
-    }
-  })
-  const [first] = failed
-  // One line for all, because with the wrong keys none can be opened.
-  if (first)
-    log('partner_not_opened', {
-      partnerid: first.row.partner_id,
-      partners: failed.length,
-      ...describeCause(first.error),
-    })
-  return opened
 }

@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto'
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
+import { isUnavailable } from '../db/failure.ts'
 import { sql, timestamp } from '../db/sql.ts'
 import { sameHash } from '../vault/hash.ts'
 
@@ -71,7 +72,7 @@ export async function verifyPartner(
     const blocks = await blocksOf(db, source, partnerId)
     let before: Block | undefined
     for (const block of blocks) {
-      const key = await keys.byId(partnerId, block.key_id)
+      const key = await keys.byId(partnerId, block.key_id).catch(goneUnlessAway)
       if (!key) {
         found(`block ${block.number}`, 'key gone')
         before = block
@@ -91,6 +92,11 @@ export async function verifyPartner(
     for (const row of await rowsOutside(db, source, partnerId)) found(row.name, 'added')
   }
   return { rows: count, findings }
+}
+
+/** A key that cannot be opened is gone; a database that does not answer says nothing about it. */
+function goneUnlessAway(error: unknown): undefined {
+  if (isUnavailable(error)) throw error
 }
 
 function compareRows(context: {

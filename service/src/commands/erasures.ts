@@ -2,10 +2,11 @@ import { eraseAccount } from '../accounts/lifecycle.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import type { Installation } from '../installation.ts'
+import type { Log } from '../log.ts'
 import { openCommandExecutor } from '../membership/commands/executor.ts'
 import { applyErasures } from '../membership/erasure-list/apply.ts'
 import { type ErasureList, erasureListPath, openErasureList } from '../membership/erasure-list/list.ts'
-import { partnerOf } from '../partners/keys.ts'
+import { openPartners } from '../partners/open-partners.ts'
 import { listPartners } from '../partners/store.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { memberContext } from './members.ts'
@@ -16,18 +17,21 @@ export async function erasureListOf(config: Config, dataDir: string): Promise<Er
   return path === undefined ? undefined : openErasureList(path)
 }
 
-/** Erases listed users who are in the database again, with the listed time and without events; returns how many. */
+/**
+ * Erases listed users who are in the database again, with the listed time and without events; returns how many. Users of a
+ * partner whose key cannot be opened cannot be read either; they are erased by the first start that has the key.
+ */
 export async function eraseListed(context: {
   readonly database: Database
   readonly keyring: Keyring
   readonly installation: Installation
   readonly list: ErasureList
   readonly real: () => number
+  readonly log: Log
 }): Promise<number> {
   const { database, keyring, list } = context
   const executor = openCommandExecutor(memberContext(context))
-  const partners = new Map(
-    (await listPartners(database)).map(row => [row.partner_id, partnerOf(row, keyring)]),
-  )
+  const opened = openPartners(await listPartners(database), keyring, context.log)
+  const partners = new Map(opened.map(partner => [partner.partnerId, partner]))
   return applyErasures({ database, executor, partners, list, erase: eraseAccount })
 }

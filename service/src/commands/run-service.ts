@@ -176,7 +176,7 @@ async function bringErasures(config: Config, prepared: Prepared): Promise<Erasur
     log('erasures_not_listed', { remedy: 'set ENROLMENT_ERASURES to a file outside the database' })
     return undefined
   }
-  const count = await eraseListed({ database, keyring, installation, list, real: Date.now })
+  const count = await eraseListed({ database, keyring, installation, list, real: Date.now, log })
   if (count > 0) log('erased_again', { count })
   return list
 }

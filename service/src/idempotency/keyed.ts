@@ -53,8 +53,7 @@ export async function runKeyed<Reply>(
 
   const run = (): Promise<Reply> =>
     context.database.transaction(async tx => {
-      const isReserved = await insertKey(tx, { ...name, ...reservation, now })
-      const seen = isReserved ? undefined : await lockKey(tx, name)
+      const seen = await reserve(tx, { ...name, ...reservation, now })
       if (seen?.attempt_id === reservation.attemptId && mine) return mine.reply
       if (seen && seen.expires_at > now) {
         const sealed = seen.sealed_answer ?? Buffer.alloc(0)
@@ -82,6 +81,18 @@ export async function runKeyed<Reply>(
 
 type Name = { partnerId: string; operation: string; keyHash: Buffer }
 type NewKey = Name & { requestHash: Buffer; attemptId: string; now: Instant }
+
+/**
+ * Reserves a key, or returns its row when it was reserved before. The clean-up may delete an expired row between the two
+ * looks: then the key is reserved anew, as nothing would hold the answer otherwise.
+ */
+async function reserve(tx: Executor, key: NewKey): Promise<KeyRow | undefined> {
+  for (;;) {
+    if (await insertKey(tx, key)) return undefined
+    const seen = await lockKey(tx, key)
+    if (seen) return seen
+  }
+}
 
 /** Reserves a key; false when it was reserved before. Waits for a transaction that is reserving it right now. */
 async function insertKey(tx: Executor, key: NewKey): Promise<boolean> {

@@ -40,7 +40,8 @@ export async function deleteLapsed(
 
 /**
  * Deletes expired idempotency keys, and returns how many rows it examined. A prefill's keys live 90 days from the
- * last write of the entry, so a key that a later write has outlived gets the later date instead (contract §4).
+ * last write of the entry, so a key that a later write has outlived gets the later date instead (contract §4). The delete
+ * asks again whether the key has expired: a request that it waited for may have just used the key anew.
  */
 async function deleteLapsedKeys(
   db: Executor,
@@ -64,13 +65,16 @@ async function deleteLapsedKeys(
     ), gone as (
       delete from idempotency_keys k using expired
       where k.partner_id = ${partnerId} and k.operation = expired.operation and k.key_hash = expired.key_hash
-        and coalesce(expired.lives_until <= ${timestamp(now)}, true)
+        and coalesce(expired.lives_until <= ${timestamp(now)}, true) and k.expires_at <= ${timestamp(now)}
     )
     select 1 from expired`)
   return rows.length
 }
 
-/** Deletes drafts that were last written 90 days ago, which is when prefill entries expire too. */
+/**
+ * Deletes drafts that were last written 90 days ago, which is when prefill entries expire too. The delete asks again: a
+ * person that it waited for may have just written more.
+ */
 async function deleteOldDrafts(db: Executor, partnerId: string, now: Instant): Promise<number> {
   const rows = await db.query(sql`
     delete from documents d using (
@@ -79,6 +83,7 @@ async function deleteOldDrafts(db: Executor, partnerId: string, now: Instant): P
         and written_at <= ${timestamp(now)}::timestamptz - interval '2160 hours'
       order by written_at limit ${atMost}) as old
     where d.partner_id = ${partnerId} and d.service_id = old.service_id and d.kind = 'draft'
+      and d.written_at <= ${timestamp(now)}::timestamptz - interval '2160 hours'
     returning 1`)
   return rows.length
 }

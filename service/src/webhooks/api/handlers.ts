@@ -92,7 +92,7 @@ export function webhookHandlers(context: WebhookContext): Handlers<Caller, Webho
       return write<WebhookWithSecret>(
         request,
         async tx => {
-          const changes = await changesOf(tx, partner, { endpointId, body: request.body })
+          const changes = changesOf(request.body)
           const changed = await changeEndpoint(tx, { partner, endpointId, changes }, { rules, real })
           if (!changed) throw new ServiceError('webhook_not_found')
           return { ...(await view(tx, partner, endpointId)), ...accepted(changed) }
@@ -159,22 +159,20 @@ function withoutSecret({ webhooksecret: _, ...reply }: WebhookWithSecret): Webho
 }
 
 /**
- * The changes in a request. A password without a user name belongs to the present user name; a new user name needs a
+ * The changes in a request. A password without a user name belongs to the newest user name; a new user name needs a
  * password.
  */
-async function changesOf(
-  tx: Executor,
-  partner: Partner,
-  input: { endpointId: string; body: BodyOf<Operations['updateWebhook']> },
-): Promise<EndpointChanges> {
-  const { username, password, rotatesecret, ...others } = withoutEmpty(input.body)
+function changesOf(body: BodyOf<Operations['updateWebhook']>): EndpointChanges {
+  const { username, password, rotatesecret, ...others } = withoutEmpty(body)
   if (username !== undefined && password === undefined)
     throw badField('password', 'required', 'is required together with username')
-  const rotate = rotatesecret ? { rotateSecret: true } : {}
-  if (password === undefined) return { ...others, ...rotate }
-  const row = await getEndpoint(tx, partner.partnerId, input.endpointId)
-  const name = username ?? row?.next_username ?? row?.username ?? ''
-  return { ...others, ...rotate, credentials: { username: name, password } }
+  return {
+    ...others,
+    ...(rotatesecret ? { rotateSecret: true } : {}),
+    ...(password === undefined
+      ? {}
+      : { credentials: username === undefined ? { password } : { username, password } }),
+  }
 }
 
 function selectionOf(body: {

@@ -93,8 +93,8 @@ export type EndpointChanges = {
   readonly url?: string
   readonly events?: readonly EventName[] | 'all'
   readonly ordering?: 'none' | 'user'
-  /** New credentials: used first from now on, and the present ones after a 401. */
-  readonly credentials?: { readonly username: string; readonly password: string }
+  /** New credentials, for the newest user name unless another is given: used first from now on, and the present ones after a 401. */
+  readonly credentials?: { readonly username?: string; readonly password: string }
   readonly rotateSecret?: boolean
 }
 
@@ -111,9 +111,13 @@ export async function changeEndpoint(
   const named = { partnerId: partner.partnerId, endpointId }
   const row = await lockEndpoint(tx, named)
   if (!row) return undefined
+  const credentials = changes.credentials && {
+    username: row.next_username ?? row.username,
+    ...changes.credentials,
+  }
   const faults = [
     ...(changes.url === undefined ? [] : faultsOfUrl(changes.url, context.rules)),
-    ...(changes.credentials ? faultsOfCredentials(changes.credentials) : []),
+    ...(credentials ? faultsOfCredentials(credentials) : []),
   ]
   if (faults.length > 0) return { refused: faults }
   const now = context.real()
@@ -122,7 +126,7 @@ export async function changeEndpoint(
   const webhooksecret = changes.rotateSecret ? newWebhookSecret() : undefined
   const signing = webhooksecret === undefined ? before.signing : rotated(before.signing, webhooksecret, now)
   const kept = { ...before, signing }
-  const pairs = changes.credentials ? withNewPair(row, kept, changes.credentials) : { row, secrets: kept }
+  const pairs = credentials ? withNewPair(row, kept, credentials) : { row, secrets: kept }
   const { events } = changes
   await updateEndpoint(
     tx,
