@@ -3,6 +3,7 @@ type Benefit = {
   name: string
   sortorder?: number
   displayname?: string
+  benefittype?: string
   rules?: object[]
   consent?: object
   beneficiaries?: 'required' | 'optional'

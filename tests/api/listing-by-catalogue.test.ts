@@ -1,6 +1,13 @@
+import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
+import { readWholeCatalogue } from '../../service/src/catalogue/bring-files.ts'
+import { listPublications, publishVersion } from '../../service/src/catalogue/published.ts'
+import { refuseBreaks } from '../../service/src/commands/catalogue-file.ts'
+import type { Executor } from '../../service/src/db/database.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ada, adaAsks, startTestService } from '../rig.ts'
+import { patientForLocks } from '../hold-users.ts'
+import { ada, adaAsks, demoCatalogueFile, startTestService } from '../rig.ts'
 import { ageRule, catalogueOf } from './catalogue-of.ts'
 
 const alpha = { name: 'alpha', sortorder: 30, displayname: 'Zeta' }
@@ -116,4 +123,45 @@ test('a new version decides eligibility of what is not held at once', async () =
     code: 'ineligible',
     errors: [{ field: 'name', code: 'young', message: 'Refused by young.' }],
   })
+})
+
+test('of two catalogues that are published at once, the second is checked against the first', async () => {
+  const { database, now } = service
+  const publishing = async (benefittype: string, beforeCommit = async () => {}) => {
+    const parsed = await readWholeCatalogue(
+      catalogueOf([{ ...alpha, name: 'new', benefittype }], [{ ...second, fixed: ['new'] }]),
+      dirname(demoCatalogueFile),
+    )
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
+    const patient = patientForLocks(database)
+    const slow: typeof patient = {
+      ...patient,
+      transaction: work =>
+        patient.transaction(async tx => {
+          await tx.query({ name: '', text: 'set local idle_in_transaction_session_timeout = 0', values: [] })
+          const done = await work(tx)
+          await beforeCommit()
+          return done
+        }),
+    }
+    const check = (tx: Executor) => refuseBreaks(parsed, tx)
+    return publishVersion(slow, { document: parsed.document, files: [], at: now(), by: 'test', check })
+  }
+  let other: Promise<unknown> = Promise.resolve()
+  const { version } = await publishing('discount', async () => {
+    let hasEnded = false
+    other = publishing('service')
+    other
+      .catch(() => undefined)
+      .finally(() => {
+        hasEnded = true
+      })
+    while (!hasEnded) {
+      const waiting = await database.query(sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+      if (waiting.length > 0) return
+    }
+  })
+  await expect(other).rejects.toThrow('was of type discount in an earlier version')
+  expect((await listPublications(database))[0]?.version).toBe(version)
 })

@@ -113,6 +113,8 @@ type Publishing = {
   readonly files: readonly NewFile[]
   readonly at: Instant
   readonly by: string
+  /** Looks at the earlier versions, and throws if this one contradicts them; no version is published meanwhile. */
+  readonly check?: (tx: Executor) => Promise<void>
 }
 
 /**
@@ -163,6 +165,7 @@ async function publishIn(
   const [newest] = await tx.query<{ version: number; same: boolean }>(sql`
     select version, document = ${text}::jsonb as same from catalogue_versions order by version desc limit 1`)
   if (newest?.same) return { version: newest.version, isNew: false }
+  await fresh.check?.(tx)
   const version = (newest?.version ?? 0) + 1
   await storeFiles(tx, fresh.files, { at: fresh.at, who: fresh.by })
   await tx.query(sql`

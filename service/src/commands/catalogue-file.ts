@@ -3,7 +3,7 @@ import { readWholeCatalogue, type WholeCatalogue } from '../catalogue/bring-file
 import { describeProblem, type Problem } from '../catalogue/problem.ts'
 import { listVersions } from '../catalogue/published.ts'
 import { checkSuccession } from '../catalogue/succession.ts'
-import type { Database } from '../db/database.ts'
+import type { Executor } from '../db/database.ts'
 import { OperatorError } from '../operator-error.ts'
 import { readGiven } from './command.ts'
 
@@ -20,8 +20,8 @@ export async function readCatalogueFile(path: string): Promise<WholeCatalogue> {
 }
 
 /** Throws OperatorError when the catalogue contradicts an earlier published version. */
-export async function refuseBreaks(parsed: WholeCatalogue, database: Database): Promise<void> {
-  const versions = await listVersions(database)
+export async function refuseBreaks(parsed: WholeCatalogue, db: Executor): Promise<void> {
+  const versions = await listVersions(db)
   const problems = checkSuccession(
     parsed,
     versions.map(version => version.catalogue),

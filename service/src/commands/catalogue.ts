@@ -1,12 +1,13 @@
 import { publishVersion } from '../catalogue/published.ts'
 import { CATALOGUE_SCHEMA } from '../catalogue/schema.ts'
+import type { Executor } from '../db/database.ts'
 import { diff, list } from './catalogue-diff.ts'
 import { readCatalogueFile, refuseBreaks } from './catalogue-file.ts'
 import { impact } from './catalogue-impact.ts'
 import type { Command } from './command.ts'
 import { EmptyDatabase, hasDatabase, inWorkspace } from './workspace.ts'
 
-const check: Command = {
+const checkFile: Command = {
   name: 'catalogue check',
   arguments: ['FILE'],
   summary: 'Check a catalogue file, alone and against the versions published before.',
@@ -35,9 +36,9 @@ const publish: Command = {
     await inWorkspace(
       input,
       async ({ database, real, alongside }) => {
-        await refuseBreaks(parsed, database)
         const { document, brought: files } = parsed
-        const fresh = { document, files, at: real(), by: 'operator' }
+        const check = (tx: Executor) => refuseBreaks(parsed, tx)
+        const fresh = { document, files, at: real(), by: 'operator', check }
         const { version, isNew } = await publishVersion(database, fresh, [alongside()])
         input.print({ version, published: isNew }, [
           isNew
@@ -57,4 +58,4 @@ const schema: Command = {
 }
 
 /** The commands about the catalogue. */
-export const catalogueCommands: readonly Command[] = [check, impact, publish, list, diff, schema]
+export const catalogueCommands: readonly Command[] = [checkFile, impact, publish, list, diff, schema]
