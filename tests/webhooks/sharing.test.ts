@@ -138,3 +138,38 @@ test('unreadable secrets of an endpoint are logged when the fault begins and whe
   expect(told().slice(2)).toEqual(['webhook_not_opened'])
   await receiver.close()
 })
+
+test('an endpoint that is deleted with its partner just before it is taken fails no heartbeat, and keeps no other from being taken', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const leaving = await rig.newPartner('Leaving')
+  await rig.addEndpoint('http://127.0.0.1:1/hook', { partner: leaving })
+  await rig.addEndpoint(receiver.url)
+  let deletions = 0
+  const deleteFirst = async () => {
+    deletions += 1
+    const { partnerId } = leaving
+    await rig.database.query(sql`delete from endpoint_health where partner_id = ${partnerId}`)
+    await rig.database.query(sql`delete from webhook_endpoints where partner_id = ${partnerId}`)
+  }
+  const database: Database = {
+    ...rig.database,
+    transaction: work =>
+      rig.database.transaction(tx =>
+        work({
+          ...tx,
+          query: async query => {
+            if (deletions === 0 && query.text.includes('insert into endpoint_leases')) await deleteFirst()
+            return tx.query(query)
+          },
+        }),
+      ),
+  }
+  const dispatcher = rig.open({}, { database })
+  await rig.raise(['u'])
+  await dispatcher.idle()
+  expect(receiver.deliveries.map(({ userid }) => userid)).toEqual(['u'])
+  expect(deletions).toBe(1)
+  expect(rig.logged.map(({ event }) => event)).not.toContain('webhook_leases_not_renewed')
+  await receiver.close()
+})

@@ -10,6 +10,8 @@ type Failure = {
   readonly lockTimedOut: boolean
   /** The database cannot serve now. */
   readonly unavailable: boolean
+  /** A row was written that refers to one that is gone. */
+  readonly refersToNothing: boolean
   /** An earlier statement of the transaction failed, and that is the reason. */
   readonly followsAnother: boolean
 }
@@ -55,6 +57,7 @@ export function failureOf(error: unknown): Failure {
     lostRace: lostRaceCodes.has(code) || isTakenKey(error, code),
     lockTimedOut: code === '55P03',
     unavailable: lost || unavailableCodes.has(code),
+    refersToNothing: code === '23503',
     followsAnother: code === '25P02',
   }
 }

@@ -1,5 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
+import { failureOf } from '../../db/failure.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Directory } from '../../partners/directory.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
@@ -85,7 +86,7 @@ export function openLeasing(context: {
       .all()
       .filter(owned => leases.get(owned.endpointId)?.version !== owned.endpoint.version)
     if (outdated.length > 0) await renew(outdated)
-    const taken = owned.free.length > 0 ? await take(database, owner, owned.free) : []
+    const taken = owned.free.length > 0 ? await take(database, owner, owned.free).catch(noneIfGone) : []
     loader.forgetOthers(new Set([...owned.leases, ...taken].map(lease => lease.endpoint_id)))
     const fresh = [...taken, ...owned.leases.filter(lease => !endpoints.get(lease.endpoint_id))]
     if (fresh.length > 0) await takeUp(fresh)
@@ -98,6 +99,13 @@ export function openLeasing(context: {
       if (leases.get(owned.endpointId)?.has_due) context.onDue(owned)
     }
     context.onBeat()
+  }
+
+  /** An endpoint was deleted with its partner since it was read: the next beat, at once, takes those that there are. */
+  const noneIfGone = (error: unknown): [] => {
+    if (!failureOf(error).refersToNothing) throw error
+    isWanted = true
+    return []
   }
 
   const takeUp = async (
