@@ -80,3 +80,69 @@ test('a row that is held fails the transaction after the time that it was given,
   await database.commit([write('o')], 50)
   expect(await database.query(sql`show lock_timeout`)).toEqual([{ lock_timeout: '2s' }])
 })
+
+test('a statement whose first use fails is used again on the same connection, also twice in one transaction', async () => {
+  const before = await names()
+  const divided = (name: string, by: number) =>
+    sql`insert into written select ${name} where 1 / ${by}::integer = 1`
+  for (let tries = 0; tries < 2; tries += 1)
+    await expect(database.commit([divided('p', 0), divided('q', 1)])).rejects.toMatchObject({ code: '22012' })
+  expect(await names()).toEqual(before)
+  await database.commit([divided('p', 1), divided('q', 1)])
+  await expect(database.commit([divided('r', 1), divided('s', 0)])).rejects.toMatchObject({ code: '22012' })
+  await database.commit([divided('r', 1)])
+  expect(await names()).toEqual([...before, 'p', 'q', 'r'])
+})
+
+test('a statement may be sent alone and in a transaction on the same connection, in either order', async () => {
+  const before = await names()
+  const first = (name: string) => sql`insert into written (name) select ${name} || ${'1'}`
+  const second = (name: string) => sql`insert into written (name) select ${name} || ${'2'}`
+  await database.query(first('t'))
+  await database.commit([first('u'), second('u')])
+  await database.query(second('t'))
+  await database.commit([second('v')])
+  expect(await names()).toEqual([...before, 't1', 't2', 'u1', 'u2', 'v2'])
+})
+
+test('values of every kind arrive as they were given', async () => {
+  const given = {
+    text: 'ö"\\{',
+    many: ['a,"b"', null, '\\', ''],
+    bytes: Buffer.from([0, 255]),
+    more: [Buffer.from([1, 34]), null],
+    yes: true,
+    count: 7,
+    none: null,
+  }
+  await database.commit([
+    sql`create table if not exists kinds (text text, many text[], bytes bytea, more bytea[], yes boolean, count integer, none text)`,
+  ])
+  await database.commit([
+    sql`insert into kinds values (${given.text}, ${given.many}, ${given.bytes}, ${given.more}, ${given.yes}, ${given.count},
+      ${given.none})`,
+  ])
+  expect(await database.query(sql`select * from kinds`)).toEqual([given])
+})
+
+test('rows, notices and changed settings that a statement brings change nothing about the others', async () => {
+  const before = await names()
+  await database.commit([
+    write('w'),
+    sql`select repeat(${'x'}, 1000000) from generate_series(1, 5)`,
+    sql`do $$ begin raise notice 'noticed'; end $$`,
+    sql`set local application_name = 'changed'`,
+    write('x'),
+  ])
+  expect(await names()).toEqual([...before, 'w', 'x'])
+})
+
+test('a session that the server ends in the midst has written nothing, and the next one does', async () => {
+  const before = await names()
+  const end = sql`select pg_terminate_backend(pg_backend_pid())`
+  for (let tries = 0; tries < 2; tries += 1)
+    await expect(database.commit([write('y'), end, write('z')])).rejects.toMatchObject({ code: '57P01' })
+  expect(await names()).toEqual(before)
+  await database.commit([write('y'), write('z')])
+  expect(await names()).toEqual([...before, 'y', 'z'])
+})

@@ -21,10 +21,21 @@ export function fly(client: pg.PoolClient, statements: readonly Statement[]): Pr
   return new Promise(resolve => client.query(new Flight(statements, resolve)))
 }
 
-/** The connection to which the driver writes, with its list of the statements that the server knows by name. */
-type Connection = pg.Connection & { readonly submittedNamedStatements: Record<string, string> }
+/** The connection to which the driver writes, with its lists of the statements that the server knows by name. */
+type Connection = pg.Connection & {
+  /** Those of which the server has said so; the driver adds them by `name` and `text` of the query under way. */
+  readonly parsedStatements: Record<string, string | undefined>
+  /** Those that were sent, and of which the server has said nothing yet. */
+  readonly submittedNamedStatements: Record<string, string | undefined>
+}
 
-/** One query for the driver, which calls these methods as the server's messages arrive. */
+/** The driver's own conversion of bound values, which its types leave out. */
+const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils
+
+/**
+ * One query for the driver, which calls these methods as the server's messages arrive. It writes the messages of all
+ * statements itself: a `Query` of the driver for each of them would take this process twice the time.
+ */
 class Flight extends pg.Query {
   // The name of the statement whose answer is next; the driver uses it to record that the server knows the statement.
   declare name: string | undefined
@@ -46,16 +57,20 @@ class Flight extends pg.Query {
   }
 
   override submit = (connection: pg.Connection): void => {
-    const withoutSync = Object.assign(Object.create(connection), { describe: nothing, sync: nothing })
+    const { parsedStatements, submittedNamedStatements } = connection as Connection
     connection.stream.cork()
-    for (const statement of this.statements) {
-      const query = new pg.Query(statement, failure => {
-        this.unsendable = failure
-      })
-      // The driver also returns a refusal, although its types do not say so.
-      const refused = query.submit(withoutSync) as unknown
-      this.unsendable ??= refused
-      if (this.unsendable) break
+    try {
+      for (const { name, text, values } of this.statements) {
+        if ((parsedStatements[name] ?? submittedNamedStatements[name]) === undefined) {
+          connection.parse({ name, text, types: [] }, true)
+          submittedNamedStatements[name] = text
+        }
+        connection.bind({ statement: name, values, valueMapper: prepareValue } as pg.BindConfig, true)
+        connection.execute(null, true)
+      }
+    } catch (error) {
+      // A value that cannot be sent: the server gets only the statements before it.
+      this.unsendable = error
     }
     connection.sync()
     connection.stream.uncork()
