@@ -133,7 +133,7 @@ async function renewAndContinue(sessionurl: string): Promise<void> {
 }
 
 function shown(main: HTMLElement): void {
-  const { view = '', outcome, error, resulttoken, ended } = main.dataset
+  const { view = '', outcome, error, ended } = main.dataset
   const { lang } = document.documentElement
   if (lang !== language) emit({ name: 'LANGUAGE', locale: lang })
   language = lang
@@ -147,8 +147,8 @@ function shown(main: HTMLElement): void {
   const done = outcomes.find(known => known === outcome)
   if (!done) return
   emit({ name: events[done] })
-  const { sessionid = '' } = opened
-  tell({ say: 'done', outcome: done, sessionid, resulttoken: resulttoken ?? opened.resulttoken ?? '' })
+  const { sessionid = '', resulttoken = '' } = opened
+  tell({ say: 'done', outcome: done, sessionid, resulttoken })
 }
 
 function submitted(view: string): void {

@@ -77,7 +77,7 @@ export function parseBeneficiaries(form: URLSearchParams, today: Day): Parsed<re
   }
   const whole = errors.length > 0 ? [] : faultsOfDesignation(people)
   errors.push(...whole.map(code => ({ input: firstInput(rows, code), code, count: sumFor(people, code) })))
-  return errors.length > 0 ? { ok: false, errors, kept: {} } : { ok: true, values: inOrder(people) }
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, values: inOrder(people) }
 }
 
 /** Whether every row is empty. */

@@ -13,17 +13,11 @@ export type Slots = {
 export function parseBenefits(form: URLSearchParams, allowed: Slots): Parsed<readonly string[]> {
   const posted = form.getAll('benefit')
   const chosen = allowed.selectable.filter(name => posted.includes(name))
-  const kept = Object.fromEntries(posted.map(name => [name, 'chosen']))
-  const refuse = (code: FieldError['code'], count?: number): Parsed<readonly string[]> => {
-    return {
-      ok: false,
-      errors: [{ input: 'benefit', code, ...(count === undefined ? {} : { count }) }],
-      kept,
-    }
-  }
-  if (posted.some(name => !allowed.selectable.includes(name))) return refuse('benefit_unavailable')
-  if (chosen.length > allowed.slots) return refuse('benefits_many', allowed.slots)
-  if (chosen.length === 0 && allowed.required) return refuse('benefits_missing')
+  if (posted.some(name => !allowed.selectable.includes(name)))
+    return refused({ input: 'benefit', code: 'benefit_unavailable' })
+  if (chosen.length > allowed.slots)
+    return refused({ input: 'benefit', code: 'benefits_many', count: allowed.slots })
+  if (chosen.length === 0 && allowed.required) return refused({ input: 'benefit', code: 'benefits_missing' })
   return { ok: true, values: chosen }
 }
 
@@ -44,7 +38,7 @@ export type SwapChoice = {
 export function parseSwapOut(form: URLSearchParams, slots: readonly string[]): Parsed<string> {
   const out = form.get('out') ?? ''
   if (slots.includes(out)) return { ok: true, values: out }
-  return { ok: false, errors: [{ input: 'out', code: 'swap_missing' }], kept: { out } }
+  return refused({ input: 'out', code: 'swap_missing' })
 }
 
 /** Reads the new benefit; refuses a form without one, and one that is not open. */
@@ -56,8 +50,7 @@ export function parseSwapIn(
   const chosen = form.get('in') ?? ''
   if (available.includes(chosen)) return { ok: true, values: chosen }
   const missing = slot === 'free' ? 'swap_add_missing' : 'swap_in_missing'
-  const code = chosen === '' ? missing : 'benefit_unavailable'
-  return { ok: false, errors: [{ input: 'in', code }], kept: { in: chosen } }
+  return refused({ input: 'in', code: chosen === '' ? missing : 'benefit_unavailable' })
 }
 
 /** Reads a swap; refuses an empty one, the same new benefit twice, and benefits that are not open. */
@@ -75,8 +68,7 @@ export function parseSwap(form: URLSearchParams, allowed: Swappable): Parsed<Swa
   const first = slots[0]
   if (answers.length === 0 && first !== undefined)
     errors.push({ input: `replace.${first}`, code: 'swap_missing' })
-  if (errors.length > 0)
-    return { ok: false, errors, kept: Object.fromEntries(answers.map(({ slot, add }) => [slot, add])) }
+  if (errors.length > 0) return { ok: false, errors }
   const pairs = answers.filter(({ slot }) => allowed.held.includes(slot))
   const adds = answers.filter(({ slot }) => !allowed.held.includes(slot))
   return {
@@ -89,14 +81,14 @@ export function parseSwap(form: URLSearchParams, allowed: Swappable): Parsed<Swa
 export function parseOffer(form: URLSearchParams, open: readonly string[]): Parsed<string> {
   const offername = form.get('offername') ?? ''
   if (open.includes(offername)) return { ok: true, values: offername }
-  return { ok: false, errors: [{ input: 'offername', code: 'offer_missing' }], kept: { offername } }
+  return refused({ input: 'offername', code: 'offer_missing' })
 }
 
 /** Reads when a cancel takes effect; refuses a form without an answer. */
 export function parseCancel(form: URLSearchParams): Parsed<'endofperiod' | 'immediate'> {
   const effective = form.get('effective')
   if (effective === 'endofperiod' || effective === 'immediate') return { ok: true, values: effective }
-  return { ok: false, errors: [{ input: 'effective', code: 'when_missing' }], kept: {} }
+  return refused({ input: 'effective', code: 'when_missing' })
 }
 
 /** A consent that was given to exactly this version. */
@@ -117,7 +109,10 @@ export function parseConsents(
   const missing = wanted.filter(({ name, version }) => form.get(`consent.${name}`) !== version)
   const code = act === 'enroll' ? 'consent_missing' : 'consent_unconfirmed'
   const errors = missing.map(({ name }) => ({ input: `consent.${name}`, code }) as const)
-  if (errors.length === 0) return { ok: true, values: wanted.map(({ name, version }) => ({ name, version })) }
-  const given = wanted.filter(consent => !missing.includes(consent))
-  return { ok: false, errors, kept: Object.fromEntries(given.map(({ name }) => [name, 'agreed'])) }
+  if (errors.length > 0) return { ok: false, errors }
+  return { ok: true, values: wanted.map(({ name, version }) => ({ name, version })) }
+}
+
+function refused(error: FieldError): { readonly ok: false; readonly errors: readonly FieldError[] } {
+  return { ok: false, errors: [error] }
 }

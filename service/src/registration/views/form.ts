@@ -2,10 +2,10 @@ import type { FieldError, InputName } from './faults.ts'
 import type { Address, Day, Details, DetailsGroup, Kept } from './parts.ts'
 import { isState } from './states.ts'
 
-/** The result of reading a posted form: validated values, or the errors with everything that was typed. */
+/** The result of reading a posted form: validated values, or what is wrong with it. */
 export type Parsed<Values> =
   | { readonly ok: true; readonly values: Values }
-  | { readonly ok: false; readonly errors: readonly FieldError[]; readonly kept: Kept }
+  | { readonly ok: false; readonly errors: readonly FieldError[] }
 
 /** Validated details in the fields of the prefill; `''` clears an optional one. */
 export type CleanDetails = {
@@ -27,12 +27,11 @@ export function parseDetails(group: DetailsGroup, form: URLSearchParams, today: 
 /** Reads month, day and year of a birth date: digits only, a real day from 1900 to `today`. */
 export function parseBirthDate(form: URLSearchParams, today: Day): Parsed<{ readonly dob: Day }> {
   const [month, day, year] = ['dobmonth', 'dobday', 'dobyear'].map(name => digitsOnly(typed(form, name)))
-  const kept = keep(form, ['dobmonth', 'dobday', 'dobyear'])
   const inputs = faultyDateInputs(Number(month), Number(day), Number(year), [month, day, year])
   const dob = `${year?.padStart(4, '0')}-${month?.padStart(2, '0')}-${day?.padStart(2, '0')}`
   if (inputs.length === 0 && dob >= '1900-01-01' && dob <= today) return { ok: true, values: { dob } }
   const [input = 'dobyear'] = inputs
-  return { ok: false, errors: [{ input, code: 'dob_invalid' }], kept }
+  return { ok: false, errors: [{ input, code: 'dob_invalid' }] }
 }
 
 /** Details as the inputs show them before anything is typed. */
@@ -68,10 +67,8 @@ const parsers: Readonly<Record<DetailsGroup, (form: URLSearchParams, today: Day)
 function parseName(form: URLSearchParams): Parsed<CleanDetails> {
   const firstname = typed(form, 'firstname')
   const lastname = typed(form, 'lastname')
-  return result(form, ['firstname', 'lastname'], { firstname, lastname }, [
-    ...nameFaults('firstname', firstname),
-    ...nameFaults('lastname', lastname),
-  ])
+  const errors = [...nameFaults('firstname', firstname), ...nameFaults('lastname', lastname)]
+  return result({ firstname, lastname }, errors)
 }
 
 function nameFaults(input: 'firstname' | 'lastname', name: string): readonly FieldError[] {
@@ -86,17 +83,15 @@ function parseContact(form: URLSearchParams): Parsed<CleanDetails> {
   const errors: FieldError[] = []
   if (!isEmail(email)) errors.push({ input: 'email', code: 'email_invalid' })
   if (phone === undefined) errors.push({ input: 'phone', code: 'phone_invalid' })
-  return result(form, ['email', 'phone'], { email, phone: phone ?? '' }, errors)
+  return result({ email, phone: phone ?? '' }, errors)
 }
 
 function parseAddress(form: URLSearchParams): Parsed<CleanDetails> {
-  const [addline1, addline2, addline3, city, state] = [
-    typed(form, 'addline1'),
-    typed(form, 'addline2'),
-    typed(form, 'addline3'),
-    typed(form, 'city'),
-    typed(form, 'state').toUpperCase(),
-  ]
+  const addline1 = typed(form, 'addline1')
+  const addline2 = typed(form, 'addline2')
+  const addline3 = typed(form, 'addline3')
+  const city = typed(form, 'city')
+  const state = typed(form, 'state').toUpperCase()
   const zipcode = zipDigits(typed(form, 'zipcode'))
   const errors: FieldError[] = [
     ...lineFaults('addline1', addline1, 100),
@@ -107,8 +102,10 @@ function parseAddress(form: URLSearchParams): Parsed<CleanDetails> {
   if (!isState(state)) errors.push({ input: 'state', code: 'state_missing' })
   if (zipcode === undefined) errors.push({ input: 'zipcode', code: 'zipcode_invalid' })
   const zip = zipcode ?? ''
-  const values = { zipcode: zip, address: { addline1, addline2, addline3, city, state, zipcode: zip } }
-  return result(form, ['addline1', 'addline2', 'addline3', 'city', 'state', 'zipcode'], values, errors)
+  return result(
+    { zipcode: zip, address: { addline1, addline2, addline3, city, state, zipcode: zip } },
+    errors,
+  )
 }
 
 function lineFaults(input: InputName, line: string, limit: number): readonly FieldError[] {
@@ -118,16 +115,11 @@ function lineFaults(input: InputName, line: string, limit: number): readonly Fie
 function parseGender(form: URLSearchParams): Parsed<CleanDetails> {
   const gender = typed(form, 'gender')
   const known = gender === '' || ['M', 'F', 'X', 'U'].includes(gender)
-  return result(form, ['gender'], { gender }, known ? [] : [{ input: 'gender', code: 'gender_unknown' }])
+  return result({ gender }, known ? [] : [{ input: 'gender', code: 'gender_unknown' }])
 }
 
-function result(
-  form: URLSearchParams,
-  inputs: readonly InputName[],
-  values: CleanDetails,
-  errors: readonly FieldError[],
-): Parsed<CleanDetails> {
-  return errors.length === 0 ? { ok: true, values } : { ok: false, errors, kept: keep(form, inputs) }
+function result(values: CleanDetails, errors: readonly FieldError[]): Parsed<CleanDetails> {
+  return errors.length === 0 ? { ok: true, values } : { ok: false, errors }
 }
 
 /** The inputs of a date that cannot be right; only the year if the parts are possible but the date is not. */
@@ -176,8 +168,4 @@ function typed(form: URLSearchParams, input: string): string {
     .normalize('NFC')
     .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
     .trim()
-}
-
-function keep(form: URLSearchParams, inputs: readonly InputName[]): Kept {
-  return Object.fromEntries(inputs.map(input => [input, form.get(input) ?? '']))
 }

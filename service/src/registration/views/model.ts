@@ -296,8 +296,6 @@ export type DoneView = ViewOf<'DONE'> & {
   /** The address of the copy of the agreement, if there is one. */
   readonly copyurl?: string
   readonly todo?: StillToDo
-  /** In the frame: the token that the partner's server can exchange for this outcome. */
-  readonly resulttoken?: string
   /** The address of the link back; only ever a checked one. */
   readonly redirecturl?: string
 }

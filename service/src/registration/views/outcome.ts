@@ -1,6 +1,6 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { copyLink, copyList, coverageSection, totalSection } from './coverage.ts'
-import { dayText, deadlineText, instantText } from './format.ts'
+import { dayText, deadlineText, instantText, namesText } from './format.ts'
 import { emblem, icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import { benefitList, memberPaths } from './lists.ts'
@@ -19,10 +19,7 @@ export function done(view: DoneView, texts: Texts): Content {
   const { title, lead, next } = toldWords(page, texts, view.told, neededIn(view))
   return {
     title,
-    signals: {
-      outcome,
-      ...(view.resulttoken === undefined ? {} : { resulttoken: view.resulttoken }),
-    },
+    signals: { outcome },
     body: html`<div class="success"><span class="seal">${icon('check')}</span>
 <h1 tabindex="-1">${title}</h1>
 <p class="reference"><span>${words.reference}</span> <strong>${reference}</strong></p>
@@ -49,7 +46,14 @@ export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Conten
 <p class="lead">${words.lead(view.offername)}</p>
 ${
   view.suggested.length > 0 &&
-  html`<p class="notice info">${icon('info')}<span>${standingTexts(page.locale).newer(page.partner.displayname, new Intl.ListFormat(page.locale).format(view.suggested.map(group => texts.group[group])), words.details)}</span></p>`
+  html`<p class="notice info">${icon('info')}<span>${standingTexts(page.locale).newer(
+    page.partner.displayname,
+    namesText(
+      page,
+      view.suggested.map(group => texts.group[group]),
+    ),
+    words.details,
+  )}</span></p>`
 }
 ${toDo(page, view.todo)}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
@@ -142,10 +146,9 @@ function neededIn({ benefits, todo }: DoneView): Needed {
 /** What a member still has to do, with links; empty when nothing. */
 function toDo(page: Page, todo: StillToDo | undefined): Slot {
   const words = beneficiaryTexts(page.locale)
-  const list = (names: readonly string[]) =>
-    new Intl.ListFormat(page.locale, { type: 'conjunction' }).format(names)
   const dated = (found: readonly WaitingName[]) =>
-    list(
+    namesText(
+      page,
       found.map(({ displayname, dueon }) =>
         dueon ? words.before(displayname, dayText(page.locale, dueon)) : displayname,
       ),
@@ -158,7 +161,7 @@ function toDo(page: Page, todo: StillToDo | undefined): Slot {
     agree.length > 0 && line(words.agree(dated(agree)), 'alert', { to: 'benefits', label: words.agreehere }),
     missing.length > 0 && line(words.missing(dated(missing)), 'alert', naming(words.here)),
     proposed.length > 0 &&
-      line(words.waiting(page.partner.displayname, list(proposed)), 'info', naming(words.path)),
+      line(words.waiting(page.partner.displayname, namesText(page, proposed)), 'info', naming(words.path)),
   ]
 }
 

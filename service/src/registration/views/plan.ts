@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts'
 import { answersOf, form, inputId, oneOf, primary, question, radio } from './fields.ts'
-import { priceText } from './format.ts'
+import { namesText, priceText } from './format.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import type { PlanView } from './model.ts'
@@ -43,7 +43,8 @@ function planCard(
     page.locale,
     included.map(({ cost }) => cost),
   )
-  const more = new Intl.ListFormat(page.locale, { type: 'conjunction' }).format(
+  const more = namesText(
+    page,
     selectable.map(part => nameAndPrice(page.locale, part)),
   )
   return html`<div class="card plan">${radio('offername', offer, {
