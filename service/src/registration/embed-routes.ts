@@ -17,7 +17,7 @@ import {
   type Opened,
   spendLink,
 } from './session/session.ts'
-import { openVisit, rootOf, type Visit } from './session/visit.ts'
+import { openVisit, type Visit } from './session/visit.ts'
 import { changeAppearance } from './steps/appearance.ts'
 import { isRedirect } from './steps/step.ts'
 import { entryOf, stepAt } from './steps/steps.ts'
@@ -57,17 +57,12 @@ async function sendFrame(
   const { context } = routes
   const { partner: partnerId, locale } = request.query as { partner?: unknown; locale?: unknown }
   const isId = typeof partnerId === 'string' && isUuid(partnerId)
-  const partner = isId ? await context.directory.partner(partnerId.toLowerCase()) : undefined
-  const isOpen = partner !== undefined && partner.disabledAt === undefined
-  const origins = isOpen ? partner.origins : []
+  const found = isId ? await context.directory.partner(partnerId.toLowerCase()) : undefined
+  const partner = found?.disabledAt === undefined ? found : undefined
+  const origins = partner?.origins ?? []
   setFrameHeaders(reply, origins)
-  const page = anonymousPage({
-    shell: 'frame',
-    locale: localeNamed(locale) ?? (isOpen ? partner.locale : 'en'),
-    root: rootOf(context),
-    files: await routes.files(),
-    ...(isOpen ? { partner } : {}),
-  })
+  const anonymous = { locale: localeNamed(locale) ?? partner?.locale ?? 'en', partner }
+  const page = await anonymousPage(routes, { shell: 'frame', ...anonymous })
   const view: View = { view: 'FRAME', page, origins, sessionurl: `${context.basePath}/embed/session` }
   return sendView(request, reply, { view })
 }
@@ -141,13 +136,8 @@ async function entryView(visit: Visit): Promise<View> {
 
 async function ended(routes: PageRoutes, asked: SessionRequest, request: FastifyRequest) {
   const locale = asked.locale ?? localeOf(request.headers['accept-language'])
-  const anonymous = {
-    shell: 'frame',
-    locale,
-    root: rootOf(routes.context),
-    files: await routes.files(),
-  } as const
-  return { code: 'LINK_TOKEN_ENDED', html: renderPage(endedView(anonymous, 'link')) }
+  const view = await endedView(routes, { shell: 'frame', locale }, { kind: 'link' })
+  return { code: 'LINK_TOKEN_ENDED', html: renderPage(view) }
 }
 
 function readRequest(body: unknown): SessionRequest {
@@ -167,12 +157,10 @@ async function sendFailure(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): Promise<FastifyReply> {
   const { status, kind } = describeFailure(routes.context, error, request)
-  const files = await routes.files().catch(() => undefined)
-  const locale = localeOf(request.headers['accept-language'])
-  const anonymous = files && ({ shell: 'frame', locale, root: rootOf(routes.context), files } as const)
-  const html = anonymous && renderPage(problemView(anonymous, { kind, requestid: request.id }))
+  const anonymous = { shell: 'frame', locale: localeOf(request.headers['accept-language']) } as const
+  const view = await problemView(routes, anonymous, { kind, requestid: request.id }).catch(() => undefined)
   return reply
     .code(status)
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ code: 'INTERNAL', html }))
+    .send(JSON.stringify({ code: 'INTERNAL', html: view && renderPage(view) }))
 }

@@ -5,7 +5,7 @@ import { ServiceError } from '../http/service-error.ts'
 import { sendView, setPageHeaders } from './answer-view.ts'
 import { mountLinks } from './links/open-link.ts'
 import { touchSession } from './session/activity.ts'
-import { type Anonymous, endedView, problemView } from './session/anonymous.ts'
+import { endedView, problemView } from './session/anonymous.ts'
 import { clearCookie, credentialOf } from './session/credentials.ts'
 import type { PageContext, PageRoutes } from './session/page-context.ts'
 import { checkSender, describeFailure } from './session/request-guard.ts'
@@ -62,21 +62,21 @@ async function visitOf(
   { request, reply }: Omit<Exchange, 'path'>,
 ): Promise<{ visit: Visit; active: ActiveSession } | { answered: FastifyReply }> {
   const { context } = routes
-  const { shell, handle } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
+  const { shell, handle } = credentialOf(request.headers, context)
   const active = await findActive(context, handle)
   if (!active && handle !== undefined && (await isUnknownHandle(context, handle)))
     context.refuseUnknown(request)
-  const files = await routes.files()
-  const visit = active && (await openVisit(context, active, { shell, files, requestId: request.id }))
+  const visit =
+    active &&
+    (await openVisit(context, active, { shell, files: await routes.files(), requestId: request.id }))
   if (active && visit) {
     request.partnerId = active.partner.partnerId
     return { visit, active }
   }
   const own = active ?? (await findOwn(context, handle))
   const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
-  const anonymous: Anonymous = { shell, locale, root: rootOf(context), files }
-  const known = own ? { ...anonymous, partner: own.partner } : anonymous
-  const view = endedView(known, own ? await endFor(context, own.row) : 'closed')
+  const kind = own ? await endFor(context, own.row) : 'closed'
+  const view = await endedView(routes, { shell, locale, partner: own?.partner }, { kind })
   return { answered: await sendView(request, reply, { view, status: 401 }) }
 }
 
@@ -119,10 +119,9 @@ async function answerPost(routes: PageRoutes, exchange: Exchange): Promise<Fasti
   const form = formIn(request.body)
   const language = localeNamed(form.get('language'))
   if (path === 'language' && form.get('view') === 'LINK_ENDED' && language) {
-    const { shell } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
-    const anonymous = { shell, locale: language, root: rootOf(context), files: await routes.files() }
+    const { shell } = credentialOf(request.headers, context)
     const kind = endedKinds.find(known => known === form.get('kind')) ?? 'link'
-    return sendView(request, reply, { view: endedView(anonymous, kind) })
+    return sendView(request, reply, { view: await endedView(routes, { shell, locale: language }, { kind }) })
   }
   if (path === 'leave') return answerLeave(routes, exchange)
   const found = await visitOf(routes, exchange)
@@ -225,16 +224,15 @@ async function sendEnd(routes: PageRoutes, exchange: Exchange): Promise<FastifyR
 async function answerLeave(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const { context } = routes
   const { request, reply } = exchange
-  const site = { mode: context.mode, baseUrl: context.baseUrl() }
-  const { shell, handle } = credentialOf(request.headers, site)
+  const { shell, handle } = credentialOf(request.headers, context)
   const own = await findOwn(context, handle)
   if (own) await signOut(context.database, nameOf(own.row), context.clock.real())
-  if (shell === 'hosted') reply.header('Set-Cookie', clearCookie('session', site))
+  if (shell === 'hosted') reply.header('Set-Cookie', clearCookie('session', context))
   const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
-  const anonymous: Anonymous = { shell, locale, root: rootOf(context), files: await routes.files() }
-  const known = own ? { ...anonymous, partner: own.partner } : anonymous
-  const back = own?.partner.redirects.find(address => address === own.row.redirecturl)
-  return sendView(request, reply, { view: endedView(known, 'signedout', back) })
+  const redirecturl = own?.partner.redirects.find(address => address === own.row.redirecturl)
+  const ended = { kind: 'signedout', ...(redirecturl ? { redirecturl } : {}) } as const
+  const view = await endedView(routes, { shell, locale, partner: own?.partner }, ended)
+  return sendView(request, reply, { view })
 }
 
 async function answerAppearance(routes: PageRoutes, exchange: Omit<Exchange, 'path'>): Promise<FastifyReply> {
@@ -258,17 +256,13 @@ function redirect({ context }: PageRoutes, reply: FastifyReply, path: string): F
     .send()
 }
 
-function showNotFound(routes: PageRoutes, { request, reply }: Exchange, visit: Visit): Promise<FastifyReply> {
-  const root = rootOf(routes.context)
-  const anonymous = {
-    shell: visit.shell,
-    locale: visit.locale,
-    root,
-    files: visit.files,
-    partner: visit.partner,
-  }
-  const problem = { kind: 'notfound', requestid: request.id, retry: root } as const
-  return sendView(request, reply, { view: problemView(anonymous, problem), status: 404 })
+async function showNotFound(
+  routes: PageRoutes,
+  { request, reply }: Exchange,
+  visit: Visit,
+): Promise<FastifyReply> {
+  const problem = { kind: 'notfound', requestid: request.id, retry: rootOf(routes.context) } as const
+  return sendView(request, reply, { view: await problemView(routes, visit, problem), status: 404 })
 }
 
 /** A failure as a page that tells the person what to do; only the log says what went wrong. */
@@ -279,16 +273,15 @@ async function sendFailure(
 ): Promise<FastifyReply> {
   const { context } = routes
   const { status, kind } = describeFailure(context, error, request)
-  const files = await routes.files().catch(() => undefined)
+  const { shell } = credentialOf(request.headers, context)
+  const anonymous = { shell, locale: localeOf(request.headers['accept-language']) }
+  const retry = kind === 'notfound' ? {} : { retry: rootOf(context) }
+  const problem = { kind, requestid: request.id, ...retry }
+  const view = await problemView(routes, anonymous, problem).catch(() => undefined)
   // Without the browser's files no page can be shown: the operator has to build them.
-  if (!files) return reply.code(500).type('text/plain; charset=utf-8').send(`Request ${request.id} failed.\n`)
+  if (!view) return reply.code(500).type('text/plain; charset=utf-8').send(`Request ${request.id} failed.\n`)
   if (error instanceof ServiceError)
     for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
   if (status === 503 && !reply.hasHeader('Retry-After')) reply.header('Retry-After', '1')
-  const { shell } = credentialOf(request.headers, { mode: context.mode, baseUrl: context.baseUrl() })
-  const root = rootOf(context)
-  const anonymous = { shell, locale: localeOf(request.headers['accept-language']), root, files }
-  const retry = kind === 'notfound' ? {} : { retry: root }
-  const view = problemView(anonymous, { kind, requestid: request.id, ...retry })
   return sendView(request, reply, { view, status })
 }

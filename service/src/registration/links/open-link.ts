@@ -37,8 +37,8 @@ async function showLink(routes: PageRoutes, exchange: Exchange): Promise<Fastify
   const link = await hostedLink(routes, exchange.request)
   if (!link || !isFresh(link, context.clock.real())) return ended(routes, exchange, link)
   if (await isEndedByDueCancel(context, link)) return ended(routes, exchange, link)
-  if (!readCookie(exchange.request.headers, 'opener', cookieContext(routes)))
-    exchange.reply.header('Set-Cookie', setCookie('opener', newOpener(), cookieContext(routes)))
+  if (!readCookie(exchange.request.headers, 'opener', context))
+    exchange.reply.header('Set-Cookie', setCookie('opener', newOpener(), context))
   return sendOpen(routes, exchange, { link, locale: link.row.locale })
 }
 
@@ -53,12 +53,12 @@ async function pressLink(routes: PageRoutes, exchange: Exchange): Promise<Fastif
     if (!isFresh(link, context.clock.real())) return ended(routes, exchange, link)
     return sendOpen(routes, exchange, { link, locale: localeNamed(form.get('language')) ?? link.row.locale })
   }
-  const opener = readCookie(request.headers, 'opener', cookieContext(routes)) ?? newOpener()
+  const opener = readCookie(request.headers, 'opener', context) ?? newOpener()
   const input = { opener, locale: localeNamed(form.get('locale')) ?? null, withResult: false }
   const opened = await spendLink(context, link, input)
   if (!opened) return ended(routes, exchange, link)
   // The cookie is set before anything else can fail, because the token is used up and cannot open the page again.
-  reply.header('Set-Cookie', setCookie('session', opened.handle, cookieContext(routes)))
+  reply.header('Set-Cookie', setCookie('session', opened.handle, context))
   const begun = await beginRegistration(context, { ...link, isOver: false }, request.id)
   if (!begun) return ended(routes, exchange)
   return reply.code(303).header('Location', rootOf(context)).send()
@@ -79,8 +79,7 @@ async function sendOpen(
   { link, locale }: { link: Link; locale: Locale },
 ): Promise<FastifyReply> {
   const root = rootOf(routes.context)
-  const files = await routes.files()
-  const page = anonymousPage({ shell: 'hosted', locale, root, files, partner: link.partner })
+  const page = await anonymousPage(routes, { shell: 'hosted', locale, partner: link.partner })
   const isSwap = parseDeepLink(link.row.deeplinkdata ?? '')?.redirectto === 'swap'
   const purpose = isSwap ? 'swap' : link.row.purpose
   const view: OpenView = { view: 'OPEN', page, action: `${root}/link/${link.token}`, purpose }
@@ -91,15 +90,6 @@ async function sendOpen(
 async function ended(routes: PageRoutes, { request, reply }: Exchange, link?: Link): Promise<FastifyReply> {
   if (link) await noteEnded(routes.context, link)
   const locale = localeOf(request.headers['accept-language'])
-  const anonymous = {
-    shell: 'hosted',
-    locale,
-    root: rootOf(routes.context),
-    files: await routes.files(),
-  } as const
-  return sendView(request, reply, { view: endedView(anonymous, 'link'), status: 410 })
-}
-
-function cookieContext({ context }: PageRoutes) {
-  return { mode: context.mode, baseUrl: context.baseUrl() }
+  const view = await endedView(routes, { shell: 'hosted', locale }, { kind: 'link' })
+  return sendView(request, reply, { view, status: 410 })
 }

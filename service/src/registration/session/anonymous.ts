@@ -1,59 +1,49 @@
 import type { Partner } from '../../partners/partner.ts'
-import type { BrowserFiles } from '../browser-files.ts'
 import type { LinkEndedView, ProblemView } from '../views/model.ts'
 import type { Locale, Page } from '../views/surroundings.ts'
-import { themeAddress } from './visit.ts'
+import type { PageRoutes } from './page-context.ts'
+import { rootOf, themeAddress } from './visit.ts'
 
-/** What a page needs when it is shown to somebody unknown, perhaps even without a known partner. */
-export type Anonymous = {
+/** What is known of somebody without a session; the partner only once it is known. */
+type Anonymous = {
   readonly shell: Page['shell']
   readonly locale: Locale
-  readonly root: string
-  readonly files: Pick<BrowserFiles, 'script' | 'stylesheet' | 'icon'>
-  /** The partner, once it is known. */
-  readonly partner?: Pick<Partner, 'name' | 'help' | 'legal' | 'look'>
+  readonly partner?: Pick<Partner, 'name' | 'help' | 'legal' | 'look'> | undefined
 }
 
-/** The page for somebody without a session. */
-export function anonymousPage(anonymous: Anonymous): Page {
+/** The page for somebody without a session. Rejects while the browser's files are not built. */
+export async function anonymousPage({ context, files }: PageRoutes, anonymous: Anonymous): Promise<Page> {
+  const { stylesheet, script, icon } = await files()
+  const { shell, locale, partner } = anonymous
+  const theme = partner && themeAddress(context, partner.look)
   return {
-    shell: anonymous.shell,
-    locale: anonymous.locale,
-    partner: { displayname: anonymous.partner?.name ?? '' },
-    help: anonymous.partner?.help ?? {},
-    ...(anonymous.partner ? { legal: anonymous.partner.legal } : {}),
+    shell,
+    locale,
+    partner: { displayname: partner?.name ?? '' },
+    help: partner?.help ?? {},
+    ...(partner ? { legal: partner.legal } : {}),
     zone: 'UTC',
-    stylesheets: stylesheetsOf(anonymous),
-    script: anonymous.files.script,
-    icon: anonymous.files.icon,
-    root: anonymous.root,
+    stylesheets: theme === undefined ? [stylesheet] : [stylesheet, theme],
+    script,
+    icon,
+    root: rootOf(context),
   }
-}
-
-function stylesheetsOf({ files, partner, root }: Anonymous): readonly string[] {
-  const basePath = root.slice(0, root.lastIndexOf('/'))
-  const theme = partner && themeAddress({ basePath }, partner.look)
-  return theme === undefined ? [files.stylesheet] : [files.stylesheet, theme]
 }
 
 /** The page of a link or session that has ended or never existed; for links the words are always the same. */
-export function endedView(
+export async function endedView(
+  routes: PageRoutes,
   anonymous: Anonymous,
-  kind: LinkEndedView['kind'],
-  redirecturl?: string | null,
-): LinkEndedView {
-  return {
-    view: 'LINK_ENDED',
-    page: anonymousPage(anonymous),
-    kind,
-    ...(redirecturl ? { redirecturl } : {}),
-  }
+  ended: Pick<LinkEndedView, 'kind' | 'redirecturl'>,
+): Promise<LinkEndedView> {
+  return { view: 'LINK_ENDED', page: await anonymousPage(routes, anonymous), ...ended }
 }
 
 /** The page of a failure, with a request id that the person can read out. */
-export function problemView(
+export async function problemView(
+  routes: PageRoutes,
   anonymous: Anonymous,
-  problem: { kind: ProblemView['kind']; requestid: string; retry?: string },
-): ProblemView {
-  return { view: 'PROBLEM', page: anonymousPage(anonymous), ...problem }
+  problem: Pick<ProblemView, 'kind' | 'requestid' | 'retry'>,
+): Promise<ProblemView> {
+  return { view: 'PROBLEM', page: await anonymousPage(routes, anonymous), ...problem }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Locale } from '@benefit-enrolment/contract'
-import type { Instant } from '../../calendar/calendar.ts'
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import { makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
@@ -9,13 +9,10 @@ import type { PageContext } from './page-context.ts'
 import { sessionOfSecretId, sessionSecretId } from './secret-id.ts'
 import { findSession, mostTriesOfLink, type PageSessionRow, type SessionName, spendToken } from './store.ts'
 
-const minute = 60_000
-const hour = 60 * minute
-
 /** How long a session stays open (contract §11): without activity, and in all. */
-export const sessionLifetimes = { idle: 60 * minute, whole: 24 * hour } as const
+export const sessionLifetimes = { idle: HOUR_MS, whole: DAY_MS } as const
 /** For how long the browser that used a link may press its button again and join the session that it made. */
-const joinWithin = minute
+const joinWithin = MINUTE_MS
 /** The time of the last activity, or of the last use of a dead link, is stored again only after this time. */
 const touchAfter = 15_000
 
@@ -42,17 +39,11 @@ export function nameOf(row: PageSessionRow): SessionName {
 
 /** Finds the link of a token; `undefined` when the service never made the token or its partner is gone. */
 export async function findLink(context: PageContext, token: string): Promise<Link | undefined> {
-  const { directory, database, keyring, mode } = context
-  const parsed = parseSecret(token)
-  const name = parsed?.kind === 'lt' && parsed.mode === mode ? sessionOfSecretId(parsed.id) : undefined
-  const row = name && (await findSession(database, name))
-  if (
-    !row ||
-    !isRight(keyring, row.token_pepper_id, { purpose: 'link_token', text: token, hash: row.token_hash })
-  )
-    return undefined
-  const partner = await directory.partner(row.partner_id)
-  return partner && partner.disabledAt === undefined ? { partner, row, token } : undefined
+  const row = await rowOf(context, 'lt', token)
+  const pepper = context.keyring.pepper(row?.token_pepper_id ?? '')
+  if (!row || !pepper || !sameHash(keyedHash(pepper, 'link_token', token), row.token_hash)) return undefined
+  const partner = await livePartner(context, row)
+  return partner && { partner, row, token }
 }
 
 /** Whether a link can still be used. */
@@ -149,16 +140,9 @@ export async function findOwn(
   context: PageContext,
   handle: string | undefined,
 ): Promise<{ readonly partner: Partner; readonly row: PageSessionRow } | undefined> {
-  const { directory, database, keyring, mode } = context
-  const parsed = handle === undefined ? undefined : parseSecret(handle)
-  const name = parsed?.kind === 'sh' && parsed.mode === mode ? sessionOfSecretId(parsed.id) : undefined
-  const row = name && (await findSession(database, name))
-  if (!row?.handle_hash || row.spent_at === null || row.last_seen_at === null || handle === undefined)
-    return undefined
-  const proof = { purpose: 'session_handle', text: handle, hash: row.handle_hash }
-  if (!isRight(keyring, row.handle_pepper_id ?? '', proof)) return undefined
-  const partner = await directory.partner(row.partner_id)
-  return partner && partner.disabledAt === undefined ? { partner, row } : undefined
+  const row = handle === undefined ? undefined : await rowOfHandle(context, handle)
+  const partner = row && (await livePartner(context, row))
+  return partner && { partner, row }
 }
 
 /** The open session of a handle. `undefined`: unknown, revoked, signed out, inactive for too long, or a day old. */
@@ -192,20 +176,28 @@ export function endOf(row: PageSessionRow): 'challenge' | 'signedout' | 'closed'
  * Whether the service never made this handle. The handle of a session that has ended is known, and no sign of guessing.
  */
 export async function isUnknownHandle(context: PageContext, handle: string): Promise<boolean> {
-  const parsed = parseSecret(handle)
-  const name =
-    parsed?.kind === 'sh' && parsed.mode === context.mode ? sessionOfSecretId(parsed.id) : undefined
-  const row = name && (await findSession(context.database, name))
-  if (!row?.handle_hash) return true
-  const proof = { purpose: 'session_handle', text: handle, hash: row.handle_hash }
-  return !isRight(context.keyring, row.handle_pepper_id ?? '', proof)
+  return (await rowOfHandle(context, handle)) === undefined
 }
 
-function isRight(
-  keyring: PageContext['keyring'],
-  pepperId: string,
-  proof: { purpose: string; text: string; hash: Buffer },
-): boolean {
-  const pepper = keyring.pepper(pepperId)
-  return pepper !== undefined && sameHash(keyedHash(pepper, proof.purpose, proof.text), proof.hash)
+async function rowOfHandle(context: PageContext, handle: string): Promise<PageSessionRow | undefined> {
+  const row = await rowOf(context, 'sh', handle)
+  const pepper = context.keyring.pepper(row?.handle_pepper_id ?? '')
+  if (!row?.handle_hash || !pepper) return undefined
+  return sameHash(keyedHash(pepper, 'session_handle', handle), row.handle_hash) ? row : undefined
+}
+
+/** The row that a secret names, whether or not the secret is right. */
+async function rowOf(
+  { database, mode }: PageContext,
+  kind: 'lt' | 'sh',
+  secret: string,
+): Promise<PageSessionRow | undefined> {
+  const parsed = parseSecret(secret)
+  const name = parsed?.kind === kind && parsed.mode === mode ? sessionOfSecretId(parsed.id) : undefined
+  return name && (await findSession(database, name))
+}
+
+async function livePartner({ directory }: PageContext, row: PageSessionRow): Promise<Partner | undefined> {
+  const partner = await directory.partner(row.partner_id)
+  return partner?.disabledAt === undefined ? partner : undefined
 }
