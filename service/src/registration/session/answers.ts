@@ -70,11 +70,6 @@ export function withGroup(person: Person, from: Person, group: DetailsGroup): Pe
   return rest as Person
 }
 
-/** The person without one group. */
-export function withoutGroup(person: Person, group: DetailsGroup): Person {
-  return withGroup(person, {}, group)
-}
-
 /** The groups in which the partner has since sent data that differs from what the person saw when answering. */
 export function newerInDraft(sent: Person, draft: Draft): DetailsGroup[] {
   return detailsGroups.filter(group => {

@@ -2,7 +2,6 @@ import type { Benefit, BenefitDocument } from '../../catalogue/model.ts'
 import type { Visit } from '../session/visit.ts'
 import type { Coverage } from '../views/coverage-parts.ts'
 import type { Cost } from '../views/parts.ts'
-import type { Locale } from '../views/surroundings.ts'
 
 /** What the page must show about a benefit on this visit; `undefined` when there is nothing. */
 export function coverageOf(visit: Visit, benefit: Benefit): Coverage | undefined {
@@ -40,22 +39,17 @@ export function costOf(visit: Visit, { cost, insurer }: Benefit): Cost {
   }
 }
 
-/** The documents for this person's state, in the page's language where they exist in it. */
-function documentsFor(visit: Visit, documents: readonly BenefitDocument[]): readonly BenefitDocument[] {
-  const state = visit.person.state ?? visit.person.address?.state
-  return documentsIn(documents, { state, locale: visit.locale })
-}
-
-/** The documents for a state, one of each title: in this language if it exists, else in the other. */
-function documentsIn(
+/** The documents for this person's state, one of each title: in the page's language if it exists, else in the other. */
+function documentsFor(
+  { person, locale }: Visit,
   documents: readonly BenefitDocument[],
-  reader: { readonly state: string | undefined; readonly locale: Locale },
 ): readonly BenefitDocument[] {
-  const open = documents.filter(({ states }) => isFor(states, reader.state))
+  const state = person.state ?? person.address?.state
   const byTitle = new Map<string, BenefitDocument>()
-  for (const document of open) {
+  for (const document of documents) {
+    if (!isFor(document.states, state)) continue
     const known = byTitle.get(document.title.en)
-    if (known === undefined || (known.language !== reader.locale && document.language === reader.locale))
+    if (known === undefined || (known.language !== locale && document.language === locale))
       byTitle.set(document.title.en, document)
   }
   return [...byTitle.values()]

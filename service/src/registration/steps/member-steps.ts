@@ -7,14 +7,7 @@ import { type Person, residenceOf } from '../../membership/rules/person.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { type Consent, heldEnrolment, isLive, type User } from '../../membership/rules/state.ts'
 import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
-import {
-  detailsOf,
-  laidOver,
-  newerThanConfirmed,
-  personOfClean,
-  withGroup,
-  withoutGroup,
-} from '../session/answers.ts'
+import { detailsOf, laidOver, newerThanConfirmed, personOfClean, withGroup } from '../session/answers.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseBenefits, parseConsents } from '../views/choices.ts'
 import { parseDetails } from '../views/form.ts'
@@ -78,7 +71,7 @@ async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): 
       const stored = documentOf('profile') ?? {}
       const person = withGroup(stored, given, group)
       const sent = documentOf('prefill')
-      const suggestion = sent && { prefill: withoutGroup(sent, group) }
+      const suggestion = sent && { prefill: withGroup(sent, {}, group) }
       lost = []
       const isSame = JSON.stringify(detailsOf(stored)) === JSON.stringify(detailsOf(person))
       if (isSame) return suggestion ? { user, events: [], documents: suggestion } : 'unchanged'

@@ -105,10 +105,7 @@ export const swapConfirm: Step = {
       effectiveon: dayOf(visit, scene.boundary),
       lockedat: scene.lockedAt,
       naming: namingLines(visit, comingIn(scene, parsed.values), addressOf(parsed.values)),
-      consents: wantedConsents(visit, scene, {
-        choice: parsed.values,
-        posted: typed.isPosted ? typed.form : undefined,
-      }),
+      consents: consentsFor(visit, comingIn(scene, parsed.values), typed.isPosted ? typed.form : undefined),
     }
   },
   post: async (visit, form) => {
@@ -117,7 +114,7 @@ export const swapConfirm: Step = {
     if (!scene || scene.leaving !== undefined || !parsed?.ok) return { to: 'swap' }
     const unnamed = namingFirst(visit, scene, parsed.values)
     if (unnamed) return unnamed
-    const wanted = wantedConsents(visit, scene, { choice: parsed.values, posted: undefined })
+    const wanted = consentsFor(visit, comingIn(scene, parsed.values), undefined)
     const agreed = parseConsents(form, wanted, 'confirm')
     if (!agreed.ok) return { errors: agreed.errors }
     const consents = agreedNow(visit, agreed.values)
@@ -187,14 +184,6 @@ function pairsShown(visit: Visit, scene: SwapScene, pairs: readonly MemberPair[]
 function waitingIn(visit: Visit, name: string): BenefitLine | undefined {
   const planned = visit.user.enrolments.find(one => one.benefit === name && one.plannedBy === 'swap')
   return planned?.state === 'actionrequired' ? enrolmentLine(visit, planned) : undefined
-}
-
-function wantedConsents(
-  visit: Visit,
-  scene: SwapScene,
-  about: { choice: SwapChoice; posted: URLSearchParams | undefined },
-) {
-  return consentsFor(visit, comingIn(scene, about.choice), about.posted)
 }
 
 function heldCard(visit: Visit, name: string): BenefitCard | undefined {

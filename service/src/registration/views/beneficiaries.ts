@@ -12,6 +12,8 @@ import {
   inputId,
   primary,
   question,
+  selectField,
+  textField,
 } from './fields.ts'
 import { dayText, monthNames } from './format.ts'
 import { icon } from './icons.ts'
@@ -116,78 +118,41 @@ ${form(answers, `beneficiaries/${name}`, [
 }
 
 function personFields(
-  answers: Answers,
+  whole: Answers,
   row: BeneficiaryRow,
-  position: { readonly at: number; readonly ismany: boolean },
+  { at, ismany }: { readonly at: number; readonly ismany: boolean },
 ): Html {
-  const words = beneficiaryTexts(answers.page.locale)
-  const { at, ismany } = position
-  const text = (
-    field: 'name' | 'share' | 'contact',
-    label: string,
-    more: { hint?: string; optional?: boolean } = {},
-  ) => input(answers, row, { at, field, label, ...more })
+  const words = beneficiaryTexts(whole.page.locale)
+  const named = (field: BeneficiaryField) => beneficiaryInput(at, field)
+  const kept = Object.fromEntries(
+    Object.entries(row).map(([field, value]) => [`person${at}.${field}`, value]),
+  )
+  const answers = { ...whole, kept }
   return html`<fieldset class="person"><legend class="label">${words.person(at)}</legend>
-${text('name', words.name, { hint: words.namehint })}
-${choice(answers, row, { at, field: 'relationship', label: words.relation, empty: words.chooserelation, list: relationships.map(code => [code, words.relationship[code]]) })}
-${text('share', words.sharelabel)}
-${choice(answers, row, {
-  at,
-  field: 'kind',
-  label: words.kind,
-  list: [
-    ['primary', words.primary],
-    ['contingent', words.contingent],
-  ],
-})}
+${textField(answers, { input: named('name'), label: words.name, hint: words.namehint })}
+${selectField(
+  answers,
+  { input: named('relationship'), label: words.relation, size: 'middle' },
+  {
+    empty: words.chooserelation,
+    list: relationships.map(code => [code, words.relationship[code]]),
+  },
+)}
+${textField(answers, { input: named('share'), label: words.sharelabel, inputmode: 'numeric', size: 'short' })}
+${selectField(
+  answers,
+  { input: named('kind'), label: words.kind, size: 'middle' },
+  {
+    list: [
+      ['primary', words.primary],
+      ['contingent', words.contingent],
+    ],
+  },
+)}
 ${birthDateOf(answers, row, at)}
-${text('contact', words.contact, { optional: true })}
+${textField(answers, { input: named('contact'), label: words.contact, optional: true })}
 ${ismany && html`<p><button class="quiet" name="remove" value="${String(at)}">${words.remove(at)}</button></p>`}
 </fieldset>`
-}
-
-type Field = {
-  readonly at: number
-  readonly field: BeneficiaryField
-  readonly label: string
-  readonly hint?: string
-  readonly optional?: boolean
-}
-
-function input(answers: Answers, row: BeneficiaryRow, { at, field, label, hint, optional }: Field): Html {
-  const name = beneficiaryInput(at, field)
-  const id = inputId(name)
-  const error = errorOf(answers, name)
-  const about = [hint && `${id}-hint`, error && `${id}-error`].filter(part => part).join(' ')
-  return html`<div class="field${error && ' wrong'}"><label for="${id}">${label}${optional && html` <span class="optional">${answers.texts.shell.optional}</span>`}</label>
-${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}
-${error && fault(id, answers.texts, error)}
-<input id="${id}" name="${name}" type="text" class="${field === 'share' ? 'short' : 'full'}" value="${row[field]}" autocomplete="off"${field === 'share' && html` inputmode="numeric"`}${about && html` aria-describedby="${about}"`}${error && html` aria-invalid="true"`}></div>`
-}
-
-function choice(
-  answers: Answers,
-  row: BeneficiaryRow,
-  {
-    at,
-    field,
-    label,
-    empty,
-    list,
-  }: Field & {
-    readonly empty?: string
-    readonly list: readonly (readonly [value: string, label: string])[]
-  },
-): Html {
-  const name = beneficiaryInput(at, field)
-  const id = inputId(name)
-  const error = errorOf(answers, name)
-  return html`<div class="field${error && ' wrong'}"><label for="${id}">${label}</label>
-${error && fault(id, answers.texts, error)}
-<select id="${id}" name="${name}" class="middle" autocomplete="off"${error && html` aria-describedby="${id}-error" aria-invalid="true"`}>
-${empty !== undefined && html`<option value="">${empty}</option>`}
-${list.map(([value, text]) => html`<option value="${value}"${value === row[field] && html` selected`}>${text}</option>`)}
-</select></div>`
 }
 
 function birthDateOf(answers: Answers, row: BeneficiaryRow, at: number): Html {

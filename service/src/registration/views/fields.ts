@@ -54,7 +54,8 @@ ${choices}
 type TextField = {
   readonly input: InputName
   readonly label: string
-  readonly autocomplete: string
+  /** `off` when absent. */
+  readonly autocomplete?: string
   readonly inputmode?: 'email' | 'tel' | 'numeric'
   readonly type?: 'email' | 'tel'
   readonly hint?: string
@@ -97,15 +98,15 @@ export function textField(answers: Answers, field: TextField): Html {
 <label for="${id}"${field.labelinpr && html` data-pr="${field.labelinpr}" data-other="${field.label}"`}>${labelOf(answers, field)}${field.optional && html` <span class="optional">${answers.texts.shell.optional}</span>`}</label>
 ${field.hint && html`<p class="hint" id="${id}-hint">${field.hint}</p>`}
 ${error && fault(id, answers.texts, error)}
-<input id="${id}" name="${input}" type="${field.type ?? 'text'}" class="${size ?? 'full'}" value="${answers.kept[input] ?? ''}" autocomplete="${field.autocomplete}"${field.inputmode && html` inputmode="${field.inputmode}"`}${input === 'email' && html` autocapitalize="none" spellcheck="false"`}${described(id, field.hint !== undefined, error !== undefined)}>
+<input id="${id}" name="${input}" type="${field.type ?? 'text'}" class="${size ?? 'full'}" value="${answers.kept[input] ?? ''}" autocomplete="${field.autocomplete ?? 'off'}"${field.inputmode && html` inputmode="${field.inputmode}"`}${input === 'email' && html` autocapitalize="none" spellcheck="false"`}${described(id, field.hint !== undefined, error !== undefined)}>
 </div>`
 }
 
-/** A select with its label and an empty first choice. */
+/** A select with its label, and with an empty first choice if one is given. */
 export function selectField(
   answers: Answers,
   field: TextField,
-  choices: { readonly empty: string; readonly list: readonly (readonly [value: string, label: string])[] },
+  choices: { readonly empty?: string; readonly list: readonly (readonly [value: string, label: string])[] },
 ): Html {
   const id = inputId(field.input)
   const error = errorOf(answers, field.input)
@@ -113,8 +114,8 @@ export function selectField(
   return html`<div class="field${error && ' wrong'}">
 <label for="${id}">${field.label}</label>
 ${error && fault(id, answers.texts, error)}
-<select id="${id}" name="${field.input}" class="${field.size ?? 'full'}" autocomplete="${field.autocomplete}"${described(id, false, error !== undefined)}>
-<option value="">${choices.empty}</option>
+<select id="${id}" name="${field.input}" class="${field.size ?? 'full'}" autocomplete="${field.autocomplete ?? 'off'}"${described(id, false, error !== undefined)}>
+${choices.empty !== undefined && html`<option value="">${choices.empty}</option>`}
 ${choices.list.map(([value, label]) => option(value, label, now))}
 </select>
 </div>`
