@@ -1,5 +1,6 @@
 import { sql } from '../db/sql.ts'
 import type { Partner } from '../partners/partner.ts'
+import { isUuid } from '../vault/uuid.ts'
 import { worksFor } from './operators/operator.ts'
 import { notHere, type Visit } from './screen/screen.ts'
 
@@ -27,9 +28,4 @@ export async function ownPartner(
   const partner = isOwn ? await visit.context.directory.partner(partnerId) : undefined
   if (!partner) throw notHere('partner')
   return partner
-}
-
-/** Whether a text has the form of an id. */
-export function isUuid(text: string): boolean {
-  return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
 }

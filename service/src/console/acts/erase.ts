@@ -25,22 +25,9 @@ import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 
 /** Erasing a person for good, and the certificate of it. */
 export const eraseScreens: readonly Screen[] = [
-  { method: 'GET', path: '/users/:serviceid/erase', role: 'support', section: 'users', answer: ask },
-  {
-    method: 'POST',
-    path: '/users/:serviceid/erase',
-    role: 'support',
-    changes: true,
-    section: 'users',
-    answer: handlePost,
-  },
-  {
-    method: 'GET',
-    path: '/users/:serviceid/certificate',
-    role: 'support',
-    section: 'users',
-    answer: certificate,
-  },
+  { method: 'GET', path: '/users/:serviceid/erase', role: 'support', answer: ask },
+  { method: 'POST', path: '/users/:serviceid/erase', role: 'support', changes: true, answer: handlePost },
+  { method: 'GET', path: '/users/:serviceid/certificate', role: 'support', answer: certificate },
 ]
 
 /** An erasure that a second person confirms. */

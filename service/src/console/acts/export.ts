@@ -8,8 +8,8 @@ import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 
 /** All data kept about one person as a file, for a person who asks for it. */
 export const exportScreens: readonly Screen[] = [
-  { method: 'GET', path: '/users/:serviceid/export', role: 'support', section: 'users', answer: ask },
-  { method: 'POST', path: '/users/:serviceid/export', role: 'support', section: 'users', answer: download },
+  { method: 'GET', path: '/users/:serviceid/export', role: 'support', answer: ask },
+  { method: 'POST', path: '/users/:serviceid/export', role: 'support', answer: download },
 ]
 
 async function ask(visit: Visit): Promise<Answer> {

@@ -10,15 +10,8 @@ import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 
 /** Makes a link that the operator gives to the person. */
 export const linkScreens: readonly Screen[] = [
-  { method: 'GET', path: '/users/:serviceid/link', role: 'support', section: 'users', answer: choose },
-  {
-    method: 'POST',
-    path: '/users/:serviceid/link',
-    role: 'support',
-    changes: true,
-    section: 'users',
-    answer: make,
-  },
+  { method: 'GET', path: '/users/:serviceid/link', role: 'support', answer: choose },
+  { method: 'POST', path: '/users/:serviceid/link', role: 'support', changes: true, answer: make },
 ]
 
 const PURPOSES = {

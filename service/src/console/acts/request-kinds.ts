@@ -1,5 +1,5 @@
 import { effectOf } from '../../membership/rules/effect.ts'
-import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
 import { isKnown } from '../../membership/rules/state.ts'
 import type { RequestKind, SecondPersonRequest } from '../requests/request.ts'
 import type { Visit } from '../screen/screen.ts'
@@ -7,6 +7,7 @@ import { isErased, openUserDetails, type UserDetails } from '../user-data/user-d
 import type { Act } from './act.ts'
 import { acts } from './all.ts'
 import { showEffect, wordsOf } from './effect.ts'
+import { submitAct } from './submit.ts'
 
 /** The acts on a user that need a second person, as kinds of requests. */
 export const actRequests: readonly RequestKind[] = acts.flatMap(act =>
@@ -26,30 +27,16 @@ function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
     async perform(visit, request, decision) {
       const details = await detailsOf(visit, request)
       if (!details) return gone
-      const { partner, user, serviceId } = details
-      const form = formOf(request)
-      const why = act.why(form)
-      const outcome = await visit.context.executor.submit({
-        // `askedBy` is the operator who wanted the act; the request id is that of the confirmation, so that the audit
-        // log leads to both.
-        who: 'operator',
+      // `askedBy` is the operator who wanted the act; the request id is that of the confirmation, so that the audit log
+      // leads to both.
+      const refused = await submitAct(visit, details, {
+        act,
+        form: formOf(request),
         actor: request.askedBy,
-        requestId: visit.requestId,
-        partner,
-        userid: user.userid,
-        why,
         alongside: decision,
-        decide: ({ member, now, terms }) => {
-          if (!member || member.user.serviceId !== serviceId) return refuse('user_not_found')
-          const moment = { user: member.user, now, terms: terms() }
-          const changed = act.decide(form, moment)
-          if (isRefusal(changed)) return changed
-          return effectOf(changed, moment, why).text === request.effect
-            ? { change: changed, answer: after => after.serviceId }
-            : refuse('preview_stale')
-        },
+        effect: request.effect,
       })
-      return isRefusal(outcome) ? { refused: wordsOf(outcome) } : { to: `/users/${serviceId}` }
+      return refused ? { refused: wordsOf(refused) } : { to: `/users/${details.serviceId}` }
     },
   }
 }

@@ -1,6 +1,6 @@
 import { html } from '../../http/html.ts'
+import { isUuid } from '../../vault/uuid.ts'
 import { endpointsFor, queueAgain } from '../../webhooks/log/replay.ts'
-import { isUuid } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
 import { recordAlongside } from '../screen/record.ts'
 import { type Answer, notHere, type Screen, type Visit } from '../screen/screen.ts'
@@ -11,19 +11,12 @@ import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
 
 /** Sends one event again, with the same key and bytes. */
 export const resendScreens: readonly Screen[] = [
-  {
-    method: 'GET',
-    path: '/users/:serviceid/resend/:eventid',
-    role: 'support',
-    section: 'users',
-    answer: choose,
-  },
+  { method: 'GET', path: '/users/:serviceid/resend/:eventid', role: 'support', answer: choose },
   {
     method: 'POST',
     path: '/users/:serviceid/resend/:eventid',
     role: 'support',
     changes: true,
-    section: 'users',
     answer: resend,
   },
 ]

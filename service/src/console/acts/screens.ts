@@ -12,18 +12,12 @@ import { actionForm, part, reasonField } from '../views/parts.ts'
 import type { Act } from './act.ts'
 import { acts } from './all.ts'
 import { showEffect, wordsOf } from './effect.ts'
+import { submitAct } from './submit.ts'
 
 /** Changing a user: choose, see the effect, give the reason, do it. */
 export const actScreens: readonly Screen[] = [
-  { method: 'GET', path: '/users/:serviceid/act/:act', role: 'support', section: 'users', answer: choose },
-  {
-    method: 'POST',
-    path: '/users/:serviceid/act/:act',
-    role: 'support',
-    changes: true,
-    section: 'users',
-    answer: handlePost,
-  },
+  { method: 'GET', path: '/users/:serviceid/act/:act', role: 'support', answer: choose },
+  { method: 'POST', path: '/users/:serviceid/act/:act', role: 'support', changes: true, answer: handlePost },
 ]
 
 /** The user of an act. Throws a refusal when there is no such user, or the user was erased. */
@@ -63,26 +57,13 @@ async function handlePost(visit: Visit): Promise<Answer> {
   if (!isSeen) return preview(visit, act, details)
   if (asksSecond(act) && (await needsSecondPerson(visit, act.second))) return ask(visit, act, details)
   const reason = reasonOf(visit)
-  const { partner, user, serviceId } = details
+  const { partner, serviceId } = details
   const deed = { action: `${act.name} user`, partner, serviceId, reason }
-  const outcome = await visit.context.executor.submit({
-    partner,
-    userid: user.userid,
-    who: 'operator',
-    why: act.why(form),
-    actor: visit.operator.operatorId,
-    requestId: visit.requestId,
-    // In the transaction of the act, so that nothing is ever done without a record.
-    alongside: [recordAlongside(visit, deed)],
-    decide: ({ member, now, terms }) => {
-      if (!member || member.user.serviceId !== serviceId) return { refused: 'user_not_found', reasons: [] }
-      const changed = act.decide(form, { user: member.user, now, terms: terms() })
-      return isRefusal(changed) ? changed : { change: changed, answer: after => after.serviceId }
-    },
-  })
-  if (isRefusal(outcome)) {
-    await record(visit, { ...deed, result: outcome.refused })
-    throw new ConsoleRefusal(409, 'Not done', wordsOf(outcome))
+  const alongside = [recordAlongside(visit, deed)]
+  const refused = await submitAct(visit, details, { act, form, actor: visit.operator.operatorId, alongside })
+  if (refused) {
+    await record(visit, { ...deed, result: refused.refused })
+    throw new ConsoleRefusal(409, 'Not done', wordsOf(refused))
   }
   return { to: `/users/${serviceId}` }
 }

@@ -7,9 +7,10 @@ import { csvLine } from '../../csv.ts'
 import { sql } from '../../db/sql.ts'
 import { html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
+import { isUuid } from '../../vault/uuid.ts'
 import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
-import { isUuid, ownPartner, ownPartners } from '../partners.ts'
+import { ownPartner, ownPartners } from '../partners.ts'
 import { record } from '../screen/record.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { sortField } from '../views/list.ts'
@@ -19,9 +20,9 @@ import { findEntries, type NamedEntry, signedUntil } from './store.ts'
 
 /** Who did what, when and to whom, and whether the record is unaltered. */
 export const auditScreens: readonly Screen[] = [
-  { method: 'GET', path: '/audit', role: 'viewer', section: 'audit', answer: list },
-  { method: 'GET', path: '/audit.csv', role: 'support', section: 'audit', answer: exportList },
-  { method: 'POST', path: '/audit/verify', role: 'viewer', section: 'audit', answer: verify },
+  { method: 'GET', path: '/audit', role: 'viewer', answer: list },
+  { method: 'GET', path: '/audit.csv', role: 'support', answer: exportList },
+  { method: 'POST', path: '/audit/verify', role: 'viewer', answer: verify },
 ]
 
 const ENTRIES_A_PAGE = 100

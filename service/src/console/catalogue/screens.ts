@@ -16,45 +16,22 @@ import { draftView } from './draft-view.ts'
 import { benefitList, differenceList, offerList, versionList } from './lists.ts'
 import { draftNow, publishDraft } from './publish.ts'
 
-const section = 'catalogue'
-
 /** The versions of the catalogue, how they differ, and publishing the next one after seeing its effect. */
 export const catalogueScreens: readonly Screen[] = [
-  { method: 'GET', path: '/catalogue', role: 'viewer', section, answer: visit => list(visit) },
-  { method: 'GET', path: '/catalogue.csv', role: 'support', section, answer: versionsFile },
-  { method: 'GET', path: '/catalogue/versions/:version', role: 'viewer', section, answer: show },
-  {
-    method: 'GET',
-    path: '/catalogue/versions/:version/offers.csv',
-    role: 'support',
-    section,
-    answer: offersFile,
-  },
-  {
-    method: 'GET',
-    path: '/catalogue/versions/:version/benefits.csv',
-    role: 'support',
-    section,
-    answer: benefitsFile,
-  },
-  { method: 'GET', path: '/catalogue/diff', role: 'viewer', section, answer: compare },
-  { method: 'GET', path: '/catalogue/diff.csv', role: 'support', section, answer: differencesFile },
-  {
-    method: 'POST',
-    path: '/catalogue/check',
-    role: 'admin',
-    section,
-    changes: true,
-    takes: 'files',
-    answer: check,
-  },
-  { method: 'POST', path: '/catalogue/draft', role: 'admin', section, takes: 'draft', answer: look },
-  { method: 'POST', path: '/catalogue/draft.csv', role: 'admin', section, takes: 'draft', answer: draftFile },
+  { method: 'GET', path: '/catalogue', role: 'viewer', answer: visit => list(visit) },
+  { method: 'GET', path: '/catalogue.csv', role: 'support', answer: versionsFile },
+  { method: 'GET', path: '/catalogue/versions/:version', role: 'viewer', answer: show },
+  { method: 'GET', path: '/catalogue/versions/:version/offers.csv', role: 'support', answer: offersFile },
+  { method: 'GET', path: '/catalogue/versions/:version/benefits.csv', role: 'support', answer: benefitsFile },
+  { method: 'GET', path: '/catalogue/diff', role: 'viewer', answer: compare },
+  { method: 'GET', path: '/catalogue/diff.csv', role: 'support', answer: differencesFile },
+  { method: 'POST', path: '/catalogue/check', role: 'admin', changes: true, takes: 'files', answer: check },
+  { method: 'POST', path: '/catalogue/draft', role: 'admin', takes: 'draft', answer: look },
+  { method: 'POST', path: '/catalogue/draft.csv', role: 'admin', takes: 'draft', answer: draftFile },
   {
     method: 'POST',
     path: '/catalogue/publish',
     role: 'admin',
-    section,
     changes: true,
     takes: 'draft',
     answer: publish,

@@ -31,8 +31,8 @@ import { visiblePartners } from './read.ts'
 
 /** The requests to a second person, as a table and as a file. */
 export const requestListScreens: readonly Screen[] = [
-  { method: 'GET', path: '/requests', role: 'support', section: 'requests', answer: show },
-  { method: 'GET', path: '/requests.csv', role: 'support', section: 'requests', answer: download },
+  { method: 'GET', path: '/requests', role: 'support', answer: show },
+  { method: 'GET', path: '/requests.csv', role: 'support', answer: download },
 ]
 
 /** The state of a request now. */

@@ -9,7 +9,7 @@ import { type Known, mayDecide, requiredRequest, SAME_PERSON } from './read.ts'
 
 /** One request to a second person, and its decision. */
 export const requestScreens: readonly Screen[] = [
-  { method: 'GET', path: '/requests/:requestid', role: 'support', section: 'requests', answer: show },
+  { method: 'GET', path: '/requests/:requestid', role: 'support', answer: show },
   ...(
     [
       ['confirm', confirm],
@@ -22,7 +22,6 @@ export const requestScreens: readonly Screen[] = [
       path: `/requests/:requestid/${name}`,
       role: 'support',
       changes: true,
-      section: 'requests',
       answer,
     }),
   ),

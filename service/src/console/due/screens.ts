@@ -24,8 +24,8 @@ import { part, selectField, table, tag, when, writeDay, writeInstant } from '../
 
 /** What will happen by itself in the next days, to which users, and what is overdue. */
 export const dueScreens: readonly Screen[] = [
-  { method: 'GET', path: '/due', role: 'viewer', section: 'due', answer: list },
-  { method: 'GET', path: '/due.csv', role: 'support', section: 'due', answer: exportDue },
+  { method: 'GET', path: '/due', role: 'viewer', answer: list },
+  { method: 'GET', path: '/due.csv', role: 'support', answer: exportDue },
 ]
 
 type Filter = {

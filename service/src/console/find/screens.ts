@@ -1,7 +1,8 @@
 import { html } from '../../http/html.ts'
 import { searchHash } from '../../membership/commands/search-hashes.ts'
+import { isUuid } from '../../vault/uuid.ts'
 import { hasRole } from '../operators/operator.ts'
-import { isUuid, ownPartners } from '../partners.ts'
+import { ownPartners } from '../partners.ts'
 import { record } from '../screen/record.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { tokenField } from '../views/layout.ts'
@@ -11,9 +12,9 @@ import { type Found, findByHash, findById, findByName, MOST_FOUND } from './stor
 
 /** Finding a user, and the console's first page. */
 export const findScreens: readonly Screen[] = [
-  { method: 'GET', path: '/', role: 'viewer', section: 'users', answer: start },
-  { method: 'POST', path: '/find', role: 'viewer', section: 'users', answer: find },
-  { method: 'POST', path: '/find.csv', role: 'support', section: 'users', answer: download },
+  { method: 'GET', path: '/', role: 'viewer', answer: start },
+  { method: 'POST', path: '/find', role: 'viewer', answer: find },
+  { method: 'POST', path: '/find.csv', role: 'support', answer: download },
 ]
 
 async function start(visit: Visit): Promise<Answer> {

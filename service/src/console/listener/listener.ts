@@ -66,7 +66,7 @@ const takesForm = { config: { takes: 'application/x-www-form-urlencoded' } } as 
 
 function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen): void {
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
-    const visit = await openVisit(server, request, screen.section)
+    const visit = await openVisit(server, request, screen.path)
     if (!visit) return sendSignIn(server, { request, reply })
     await checkForm(visit, request.method)
     await checkRole(visit, screen)
@@ -92,7 +92,7 @@ const large = {
 /** A large body is read only from an operator who may send one. */
 function admittedFirst(server: ConsoleServer, screen: Screen) {
   return async (request: FastifyRequest): Promise<void> => {
-    const visit = await openVisit(server, request, screen.section)
+    const visit = await openVisit(server, request, screen.path)
     if (!visit) throw new ConsoleRefusal(401, 'Sign in', 'You are not signed in, or your 8 hours are over.')
     await checkRole(visit, screen)
   }
@@ -113,7 +113,7 @@ async function checkRole(visit: Visit, screen: Screen): Promise<void> {
 function mountRest(app: FastifyInstance, server: ConsoleServer): void {
   const { context, address, provider } = server
   app.post('/sign-out', takesForm, async (request, reply) => {
-    const visit = await openVisit(server, request, '')
+    const visit = await openVisit(server, request)
     if (visit) {
       await checkForm(visit, 'POST')
       await endSession(context.database, visit.session.sessionId, context.real())
@@ -134,7 +134,7 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
     sendPlain(server, reply, { status: 200, page: signedOut(true, waysIn(server, '/')) }),
   )
   app.get('/*', async (request, reply) => {
-    const visit = await openVisit(server, request, '')
+    const visit = await openVisit(server, request)
     if (!visit) return sendSignIn(server, { request, reply })
     throw new ConsoleRefusal(404, 'Not found', 'The console has no page of this address.')
   })
@@ -209,7 +209,7 @@ async function sendFailure(server: ConsoleServer, error: unknown, exchange: Exch
     title: refusal?.heading ?? 'Something went wrong',
     body: html`<p>${refusal?.message ?? `Try again. If it happens twice, the log has more under request ${request.id}.`}</p>`,
   }
-  const visit = await openVisit(server, request, '').catch(() => undefined)
+  const visit = await openVisit(server, request).catch(() => undefined)
   const status = refusal?.status ?? 500
   if (!visit) return sendPlain(server, reply, { status, page })
   return reply

@@ -9,11 +9,11 @@ import { originOf, sessionCookie } from './guard.ts'
 
 const touchEveryMs = 60_000
 
-/** Reads who asks, and what for, from a request; `undefined` without a session. */
+/** Reads who asks, and what for, from a request to the screen of this path; `undefined` without a session. */
 export async function openVisit(
   { context, address }: ConsoleServer,
   request: FastifyRequest,
-  section: string,
+  path?: string,
 ): Promise<Visit | undefined> {
   const secret = sessionCookie(request.headers, address)
   const session = secret === undefined ? undefined : await sessionOf(context, secret)
@@ -23,7 +23,7 @@ export async function openVisit(
   return {
     context,
     session,
-    section,
+    path,
     operator: session.operator,
     requestId: request.id,
     address: request.ip,

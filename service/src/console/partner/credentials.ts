@@ -12,13 +12,7 @@ import { actionForm, part, reasonField, selectField, tag, when } from '../views/
 
 /** A partner's credentials as a file. */
 export const credentialScreens: readonly Screen[] = [
-  {
-    method: 'GET',
-    path: '/partners/:partnerid/credentials.csv',
-    role: 'support',
-    section: 'partners',
-    answer: download,
-  },
+  { method: 'GET', path: '/partners/:partnerid/credentials.csv', role: 'support', answer: download },
 ]
 
 /** The kinds of credentials in words. */
@@ -71,8 +65,14 @@ async function credentialList(visit: Visit, partner: Partner): Promise<List<Cred
       {
         name: 'lastused',
         label: 'Last used',
-        value: row => writtenUse(uses.get(row.credential_id)),
-        cell: row => lastUse(uses.get(row.credential_id), partner),
+        value: row => {
+          const at = uses.get(row.credential_id)
+          return at === undefined ? '' : formatTimestamp(at)
+        },
+        cell: row => {
+          const at = uses.get(row.credential_id)
+          return at === undefined ? html`<span class="hint">never</span>` : when(at, partner.timezone)
+        },
       },
       ...(hasRole(visit.operator, 'admin') ? [revoking] : []),
     ],
@@ -104,12 +104,4 @@ async function download(visit: Visit): Promise<Answer> {
   const list = await credentialList(visit, partner)
   await record(visit, { action: 'export credentials', partner })
   return listFile(list, visit.query, `credentials-${partner.partnerId}.csv`)
-}
-
-function writtenUse(at: number | undefined): string {
-  return at === undefined ? '' : formatTimestamp(at)
-}
-
-function lastUse(at: number | undefined, partner: Partner): Slot {
-  return at === undefined ? html`<span class="hint">never</span>` : when(at, partner.timezone)
 }

@@ -10,8 +10,8 @@ type Row = Awaited<ReturnType<typeof ownPartners>>[number]
 
 /** The operator's partners, as a table and as a file. */
 export const partnerListScreens: readonly Screen[] = [
-  { method: 'GET', path: '/partners', role: 'viewer', section: 'partners', answer: show },
-  { method: 'GET', path: '/partners.csv', role: 'support', section: 'partners', answer: download },
+  { method: 'GET', path: '/partners', role: 'viewer', answer: show },
+  { method: 'GET', path: '/partners.csv', role: 'support', answer: download },
 ]
 
 const STATES = ['all', 'enabled', 'disabled'] as const

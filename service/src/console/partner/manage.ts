@@ -1,21 +1,27 @@
 import type { Query } from '../../db/sql.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { ManageContext } from '../../partners/manage.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { reasonOf } from '../reason.ts'
+import { recordAlongside } from '../screen/record.ts'
 import { ConsoleRefusal, type Visit } from '../screen/screen.ts'
 
-/** What managing partners needs, as the console has it; `alongside` is committed with the change. */
-export function manageContext(
-  { context }: Pick<Visit, 'context'>,
-  alongside: readonly Query[],
-): ManageContext {
-  const { database, keyring, mode, real } = context
-  return { database, keyring, mode, real, knownOffers: [], alongside }
-}
-
-/** A refusal of a command appears here with the same sentence, without the dashes of its options. */
-export async function managed<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Does to a partner what a command can do, on record and for the reason in the form; `alongside` is committed with it. A
+ * refusal of the command appears here with the same sentence, without the dashes of its options.
+ */
+export async function manage<T>(
+  visit: Visit,
+  { partner, action, alongside = [] }: { partner: Partner; action: string; alongside?: readonly Query[] },
+  work: (context: ManageContext) => Promise<T>,
+): Promise<T> {
+  const { database, keyring, mode, real, directory } = visit.context
+  const deed = recordAlongside(visit, { action, partner, reason: reasonOf(visit) })
   try {
-    return await work()
+    const context = { database, keyring, mode, real, knownOffers: [], alongside: [...alongside, deed] }
+    const done = await work(context)
+    directory.forget(partner.partnerId)
+    return done
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     throw new ConsoleRefusal(409, 'Not done', error.message.replace(/(?<=^|\s)--(?=[a-z])/g, ''))

@@ -4,12 +4,11 @@ import type { Partner } from '../../partners/partner.ts'
 import { hasRole } from '../operators/operator.ts'
 import { ownPartner } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
-import { recordAlongside } from '../screen/record.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { actionForm, facts, part, reasonField, tag, when } from '../views/parts.ts'
 import { credentialPart, credentialScreens, KINDS } from './credentials.ts'
 import { partnerListScreens } from './list.ts'
-import { manageContext, managed } from './manage.ts'
+import { manage } from './manage.ts'
 import { partnerSettingScreens } from './settings.ts'
 import { findFirstSteps, keepDisabledReason, readDisabledReason } from './store.ts'
 
@@ -17,46 +16,12 @@ import { findFirstSteps, keepDisabledReason, readDisabledReason } from './store.
 export const partnerScreens: readonly Screen[] = [
   ...partnerListScreens,
   ...partnerSettingScreens,
-  {
-    method: 'GET',
-    path: '/partners/:partnerid',
-    role: 'viewer',
-    section: 'partners',
-    answer: visit => show(visit),
-  },
+  { method: 'GET', path: '/partners/:partnerid', role: 'viewer', answer: visit => show(visit) },
   ...credentialScreens,
-  {
-    method: 'POST',
-    path: '/partners/:partnerid/rotate',
-    role: 'admin',
-    changes: true,
-    section: 'partners',
-    answer: rotate,
-  },
-  {
-    method: 'POST',
-    path: '/partners/:partnerid/revoke',
-    role: 'admin',
-    changes: true,
-    section: 'partners',
-    answer: revoke,
-  },
-  {
-    method: 'POST',
-    path: '/partners/:partnerid/disable',
-    role: 'admin',
-    changes: true,
-    section: 'partners',
-    answer: disable,
-  },
-  {
-    method: 'POST',
-    path: '/partners/:partnerid/enable',
-    role: 'admin',
-    changes: true,
-    section: 'partners',
-    answer: enable,
-  },
+  { method: 'POST', path: '/partners/:partnerid/rotate', role: 'admin', changes: true, answer: rotate },
+  { method: 'POST', path: '/partners/:partnerid/revoke', role: 'admin', changes: true, answer: revoke },
+  { method: 'POST', path: '/partners/:partnerid/disable', role: 'admin', changes: true, answer: disable },
+  { method: 'POST', path: '/partners/:partnerid/enable', role: 'admin', changes: true, answer: enable },
 ]
 
 async function show(visit: Visit, told?: Slot): Promise<Answer> {
@@ -152,11 +117,10 @@ ${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', look: 'd
 
 async function rotate(visit: Visit): Promise<Answer> {
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
-  const reason = reasonOf(visit)
   const kind = visit.form.get('kind') === 'api_key' ? 'api_key' : 'client_secret'
-  const context = manageContext(visit, [recordAlongside(visit, { action: `make ${kind}`, partner, reason })])
-  const { secret } = await managed(() => rotateKey(partner.partnerId, kind, context))
-  visit.context.directory.forget(partner.partnerId)
+  const { secret } = await manage(visit, { partner, action: `make ${kind}` }, context =>
+    rotateKey(partner.partnerId, kind, context),
+  )
   return show(
     visit,
     html`<section class="notice" role="status"><h2>The new ${KINDS[kind].toLowerCase()}</h2><p class="secret"><code>${secret}</code></p><p>It is shown here once. Hand it over on a protected way, then revoke the older.</p></section>`,
@@ -165,31 +129,25 @@ async function rotate(visit: Visit): Promise<Answer> {
 
 async function revoke(visit: Visit): Promise<Answer> {
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
-  const reason = reasonOf(visit)
-  const context = manageContext(visit, [
-    recordAlongside(visit, { action: 'revoke credential', partner, reason }),
-  ])
-  await managed(() => revokeKey(partner.partnerId, visit.form.get('credential') ?? '', context))
-  visit.context.directory.forget(partner.partnerId)
+  await manage(visit, { partner, action: 'revoke credential' }, context =>
+    revokeKey(partner.partnerId, visit.form.get('credential') ?? '', context),
+  )
   return { to: `/partners/${partner.partnerId}` }
 }
 
 async function disable(visit: Visit): Promise<Answer> {
-  return turn(visit, true)
+  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const alongside = [keepDisabledReason(partner.partnerId, reasonOf(visit))]
+  await manage(visit, { partner, action: 'disable partner', alongside }, context =>
+    changePartner(partner.partnerId, { isDisabled: true }, context),
+  )
+  return { to: `/partners/${partner.partnerId}` }
 }
 
 async function enable(visit: Visit): Promise<Answer> {
-  return turn(visit, false)
-}
-
-async function turn(visit: Visit, isDisabled: boolean): Promise<Answer> {
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
-  const reason = reasonOf(visit)
-  const context = manageContext(visit, [
-    ...(isDisabled ? [keepDisabledReason(partner.partnerId, reason)] : []),
-    recordAlongside(visit, { action: isDisabled ? 'disable partner' : 'enable partner', partner, reason }),
-  ])
-  await managed(() => changePartner(partner.partnerId, { isDisabled }, context))
-  visit.context.directory.forget(partner.partnerId)
+  await manage(visit, { partner, action: 'enable partner' }, context =>
+    changePartner(partner.partnerId, { isDisabled: false }, context),
+  )
   return { to: `/partners/${partner.partnerId}` }
 }

@@ -3,23 +3,14 @@ import { html, type Slot } from '../../http/html.ts'
 import { FONTS } from '../../look/look.ts'
 import { changePartner, type PartnerSettings } from '../../partners/manage.ts'
 import { ownPartner } from '../partners.ts'
-import { reasonOf } from '../reason.ts'
-import { recordAlongside } from '../screen/record.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { actionForm, part, reasonField, selectField } from '../views/parts.ts'
-import { manageContext, managed } from './manage.ts'
+import { manage } from './manage.ts'
 
 /** The settings of a partner that an administrator may change: names, zone, addresses, help, look and offers. */
 export const partnerSettingScreens: readonly Screen[] = [
-  { method: 'GET', path: '/partners/:partnerid/settings', role: 'admin', section: 'partners', answer: show },
-  {
-    method: 'POST',
-    path: '/partners/:partnerid/settings',
-    role: 'admin',
-    changes: true,
-    section: 'partners',
-    answer: change,
-  },
+  { method: 'GET', path: '/partners/:partnerid/settings', role: 'admin', answer: show },
+  { method: 'POST', path: '/partners/:partnerid/settings', role: 'admin', changes: true, answer: change },
 ]
 
 async function show(visit: Visit): Promise<Answer> {
@@ -69,15 +60,11 @@ ${reasonField('why-settings')}`,
 
 async function change(visit: Visit): Promise<Answer> {
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
-  const reason = reasonOf(visit)
-  const { partnerId } = partner
   const knownOffers = [...(await todaysOffers(visit)).keys()]
-  const alongside = [recordAlongside(visit, { action: 'change partner', partner, reason })]
-  await managed(() =>
-    changePartner(partnerId, settingsOf(visit.form), { ...manageContext(visit, alongside), knownOffers }),
+  await manage(visit, { partner, action: 'change partner' }, context =>
+    changePartner(partner.partnerId, settingsOf(visit.form), { ...context, knownOffers }),
   )
-  visit.context.directory.forget(partnerId)
-  return { to: `/partners/${partnerId}` }
+  return { to: `/partners/${partner.partnerId}` }
 }
 
 function settingsOf(form: URLSearchParams): PartnerSettings {

@@ -7,9 +7,9 @@ import { passkeysPage } from '../views/passkeys.ts'
 
 /** An operator's own passkeys: see, add and remove them. */
 export const passkeyScreens: readonly Screen[] = [
-  { method: 'GET', path: '/passkeys', role: 'viewer', section: '', answer: show },
-  { method: 'POST', path: '/passkeys/add', role: 'viewer', changes: true, section: '', answer: add },
-  { method: 'POST', path: '/passkeys/remove', role: 'viewer', changes: true, section: '', answer: remove },
+  { method: 'GET', path: '/passkeys', role: 'viewer', answer: show },
+  { method: 'POST', path: '/passkeys/add', role: 'viewer', changes: true, answer: add },
+  { method: 'POST', path: '/passkeys/remove', role: 'viewer', changes: true, answer: remove },
 ]
 
 async function show(visit: Visit): Promise<Answer> {

@@ -1,5 +1,4 @@
 import { noPartner } from '../../audit/entries.ts'
-import type { Instant } from '../../calendar/calendar.ts'
 import type { Query } from '../../db/sql.ts'
 import type { Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
@@ -23,15 +22,10 @@ export type Asked = {
   readonly effect: string
 }
 
-/** A request with its state. */
+/** A request with its id and the operator who asked. */
 export type SecondPersonRequest = Asked & {
   readonly requestId: string
   readonly askedBy: string
-  readonly askedAt: Instant
-  readonly expiresAt: Instant
-  readonly decidedBy: string | undefined
-  readonly decidedAt: Instant | undefined
-  readonly outcome: RequestRow['outcome']
 }
 
 /** The effect that a request would have now. */
@@ -102,11 +96,6 @@ function openRequest(keyring: Keyring, partner: Partner | undefined, row: Reques
     serviceId: row.service_id ?? undefined,
     requestId: row.request_id,
     askedBy: row.asked_by,
-    askedAt: row.asked_at,
-    expiresAt: row.expires_at,
-    decidedBy: row.decided_by ?? undefined,
-    decidedAt: row.decided_at ?? undefined,
-    outcome: row.outcome,
   }
 }
 

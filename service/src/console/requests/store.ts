@@ -139,21 +139,18 @@ export async function listRequests(
   return { rows, total: first?.total ?? 0, longest: first?.longest ?? 0 }
 }
 
+const columns: Readonly<Record<RequestOrder['by'], Part>> = {
+  state: part`state`,
+  asked_at: part`asked_at`,
+  action: part`action`,
+  partner_id: part`partner_id::text`,
+  asked_by: part`asked_by::text`,
+  decided_by: part`decided_by::text`,
+}
+
 function keyOf(order: RequestOrder): Part {
-  switch (order.by) {
-    case 'state':
-      return part`state`
-    case 'asked_at':
-      return part`asked_at`
-    case 'action':
-      return part`coalesce(array_position(${order.ids}::text[], action), 0)`
-    case 'partner_id':
-      return part`coalesce(array_position(${order.ids}::text[], partner_id::text), 0)`
-    case 'asked_by':
-      return part`coalesce(array_position(${order.ids}::text[], asked_by::text), 0)`
-    case 'decided_by':
-      return part`coalesce(array_position(${order.ids}::text[], decided_by::text), 0)`
-  }
+  const column = columns[order.by]
+  return 'ids' in order ? part`coalesce(array_position(${order.ids}::text[], ${column}), 0)` : column
 }
 
 /**

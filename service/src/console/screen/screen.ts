@@ -21,8 +21,8 @@ export type Visit = {
   readonly address: string
   /** The console's own address in the browser. */
   readonly origin: string
-  /** The entry of the navigation to which the screen belongs. */
-  readonly section: string
+  /** The path of the screen; `undefined` on a page that is no screen. */
+  readonly path: string | undefined
 }
 
 /** A page inside the console's layout. */
@@ -48,8 +48,6 @@ export type Screen = {
   readonly path: string
   /** The lowest role that may see it. */
   readonly role: Role
-  /** The entry of the navigation, which is the first part of the path. */
-  readonly section: string
   /**
    * The screen makes a change, which a quiet copy and a full disk refuse. Looking at data, and recording that, is no
    * change.

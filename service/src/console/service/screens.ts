@@ -15,7 +15,7 @@ import { databaseFacts, installedSince, lastDone, livingProcesses, unscrubbed } 
 
 /** The state of the service itself: processes, delays, load, database, keys and backups. No personal data. */
 export const serviceScreens: readonly Screen[] = [
-  { method: 'GET', path: '/service', role: 'viewer', section: 'service', answer: show },
+  { method: 'GET', path: '/service', role: 'viewer', answer: show },
 ]
 
 async function show(visit: Visit): Promise<Answer> {

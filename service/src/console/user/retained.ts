@@ -9,8 +9,8 @@ import { retainedPart, retainedTable } from './retained-view.ts'
 
 /** The records that the law makes the operator keep of an erased user; an admin reads them, for a reason. */
 export const retainedScreens: readonly Screen[] = [
-  { method: 'GET', path: '/users/:serviceid/retained', role: 'admin', section: 'users', answer: ask },
-  { method: 'POST', path: '/users/:serviceid/retained', role: 'admin', section: 'users', answer: show },
+  { method: 'GET', path: '/users/:serviceid/retained', role: 'admin', answer: ask },
+  { method: 'POST', path: '/users/:serviceid/retained', role: 'admin', answer: show },
 ]
 
 async function ask(visit: Visit): Promise<Answer> {

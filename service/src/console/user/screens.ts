@@ -14,18 +14,11 @@ const FILES = ['benefits', 'consents', 'links'] as const
 
 /** One user on one screen, and the same with the person's data shown. */
 export const userScreens: readonly Screen[] = [
-  {
-    method: 'GET',
-    path: '/users/:serviceid',
-    role: 'viewer',
-    section: 'users',
-    answer: visit => show(visit),
-  },
+  { method: 'GET', path: '/users/:serviceid', role: 'viewer', answer: visit => show(visit) },
   {
     method: 'POST',
     path: '/users/:serviceid/person',
     role: 'support',
-    section: 'users',
     answer: visit => show(visit, reasonOf(visit)),
   },
   ...FILES.map(
@@ -33,7 +26,6 @@ export const userScreens: readonly Screen[] = [
       method: 'GET',
       path: `/users/:serviceid/${file}.csv`,
       role: 'support',
-      section: 'users',
       answer: visit => download(visit, file),
     }),
   ),

@@ -4,24 +4,25 @@ import type { ConsoleFiles } from '../screen/console-files.ts'
 import type { Page, Visit } from '../screen/screen.ts'
 
 /** The entries of the navigation: the path, the key that leads there after `g`, and the lowest role that may see it. */
-const navigation: readonly { section: string; label: string; path: string; key: string; role: Role }[] = [
-  { section: 'users', label: 'Users', path: '/', key: 'u', role: 'viewer' },
-  { section: 'due', label: 'Due', path: '/due', key: 'd', role: 'viewer' },
-  { section: 'webhooks', label: 'Webhooks', path: '/webhooks', key: 'w', role: 'viewer' },
-  { section: 'partners', label: 'Partners', path: '/partners', key: 'p', role: 'viewer' },
-  { section: 'requests', label: 'Requests', path: '/requests', key: 'r', role: 'support' },
-  { section: 'catalogue', label: 'Catalogue', path: '/catalogue', key: 'c', role: 'viewer' },
-  { section: 'audit', label: 'Audit', path: '/audit', key: 'a', role: 'viewer' },
-  { section: 'service', label: 'Service', path: '/service', key: 's', role: 'viewer' },
+const navigation: readonly { label: string; path: string; key: string; role: Role }[] = [
+  { label: 'Users', path: '/', key: 'u', role: 'viewer' },
+  { label: 'Due', path: '/due', key: 'd', role: 'viewer' },
+  { label: 'Webhooks', path: '/webhooks', key: 'w', role: 'viewer' },
+  { label: 'Partners', path: '/partners', key: 'p', role: 'viewer' },
+  { label: 'Requests', path: '/requests', key: 'r', role: 'support' },
+  { label: 'Catalogue', path: '/catalogue', key: 'c', role: 'viewer' },
+  { label: 'Audit', path: '/audit', key: 'a', role: 'viewer' },
+  { label: 'Service', path: '/service', key: 's', role: 'viewer' },
 ]
 
 /** A page of the console with its layout, for an operator who is signed in. */
 export function consoleDocument(
-  visit: Pick<Visit, 'operator' | 'session' | 'section'>,
+  visit: Pick<Visit, 'operator' | 'session' | 'path'>,
   files: ConsoleFiles,
   page: Page,
 ): string {
-  const { operator, session, section } = visit
+  const { operator, session } = visit
+  const present = entryPathOf(visit.path)
   const entries = navigation.filter(({ role }) => hasRole(operator, role))
   return frame(
     files,
@@ -34,8 +35,8 @@ export function consoleDocument(
 <button class="secondary">Find</button></form>
 <form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<a href="/passkeys"><span class="name">${operator.name}</span> <span class="hint">${operator.role}</span></a><button class="quiet">Sign out</button></form>
 <nav aria-label="Main"><ul>${entries.map(
-      ({ label, path, key, section: own }) =>
-        html`<li><a href="${path}" data-key="${key}"${own === section ? html` aria-current="page"` : ''}>${label}</a></li>`,
+      ({ label, path, key }) =>
+        html`<li><a href="${path}" data-key="${key}"${path === present ? html` aria-current="page"` : ''}>${label}</a></li>`,
     )}</ul></nav>
 </div></header>
 <main id="main"><h1>${page.title}</h1>
@@ -43,6 +44,12 @@ ${page.body}
 </main>
 <footer class="foot"><p class="hint">Keys: <kbd>/</kbd> find${entries.map(({ label, key }) => html`, <kbd>g</kbd> <kbd>${key}</kbd> ${label.toLowerCase()}`)}</p></footer>`,
   )
+}
+
+/** The path of the entry to which a screen belongs: the first part of its own. Finding somebody belongs to users. */
+function entryPathOf(path: string | undefined): string | undefined {
+  const [first] = /^\/[a-z]*/.exec(path ?? '') ?? []
+  return first === '/users' || first === '/find' ? '/' : first
 }
 
 /** A page for somebody who is not signed in. */

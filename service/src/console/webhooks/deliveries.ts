@@ -14,20 +14,8 @@ import { findOpenLines, type OpenLine, positionOfLine } from './store.ts'
 
 /** What waits at an endpoint or was given up there, page by page and as a file. */
 export const deliveryScreens: readonly Screen[] = [
-  {
-    method: 'GET',
-    path: '/webhooks/:endpointid/deliveries',
-    role: 'viewer',
-    section: 'webhooks',
-    answer: show,
-  },
-  {
-    method: 'GET',
-    path: '/webhooks/:endpointid/deliveries.csv',
-    role: 'support',
-    section: 'webhooks',
-    answer: download,
-  },
+  { method: 'GET', path: '/webhooks/:endpointid/deliveries', role: 'viewer', answer: show },
+  { method: 'GET', path: '/webhooks/:endpointid/deliveries.csv', role: 'support', answer: download },
 ]
 
 const LINES_A_PAGE = 100

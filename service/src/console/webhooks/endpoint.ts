@@ -1,6 +1,7 @@
 import type { Partner } from '../../partners/partner.ts'
+import { isUuid } from '../../vault/uuid.ts'
 import { findLastAttempts } from '../../webhooks/log/event-log.ts'
-import { isUuid, ownPartner, ownPartners } from '../partners.ts'
+import { ownPartner, ownPartners } from '../partners.ts'
 import { record } from '../screen/record.ts'
 import { notHere, type Visit } from '../screen/screen.ts'
 import { type EndpointLine, findEndpointLines } from './store.ts'

@@ -23,33 +23,12 @@ import { type EndpointLine, findEndpointLines, findOpenLines, MOST_COUNTED, type
 
 /** Endpoints by their health, and the actions on one of them. */
 export const webhookScreens: readonly Screen[] = [
-  { method: 'GET', path: '/webhooks', role: 'viewer', section: 'webhooks', answer: showList },
-  { method: 'GET', path: '/webhooks.csv', role: 'support', section: 'webhooks', answer: download },
-  { method: 'GET', path: '/webhooks/:endpointid', role: 'viewer', section: 'webhooks', answer: show },
-  {
-    method: 'POST',
-    path: '/webhooks/:endpointid/replay',
-    role: 'support',
-    changes: true,
-    section: 'webhooks',
-    answer: replay,
-  },
-  {
-    method: 'POST',
-    path: '/webhooks/:endpointid/pause',
-    role: 'admin',
-    changes: true,
-    section: 'webhooks',
-    answer: pause,
-  },
-  {
-    method: 'POST',
-    path: '/webhooks/:endpointid/enable',
-    role: 'admin',
-    changes: true,
-    section: 'webhooks',
-    answer: enable,
-  },
+  { method: 'GET', path: '/webhooks', role: 'viewer', answer: showList },
+  { method: 'GET', path: '/webhooks.csv', role: 'support', answer: download },
+  { method: 'GET', path: '/webhooks/:endpointid', role: 'viewer', answer: show },
+  { method: 'POST', path: '/webhooks/:endpointid/replay', role: 'support', changes: true, answer: replay },
+  { method: 'POST', path: '/webhooks/:endpointid/pause', role: 'admin', changes: true, answer: pause },
+  { method: 'POST', path: '/webhooks/:endpointid/enable', role: 'admin', changes: true, answer: enable },
 ]
 
 /** Endpoints; failing ones come first unless the address asks for another order. */
@@ -262,27 +241,23 @@ function selectionOf(form: URLSearchParams, partner: Partner): Selection {
   }
 }
 
-async function pause(visit: Visit): Promise<Answer> {
-  const { partner, line } = await requiredEndpoint(visit)
-  const reason = reasonOf(visit)
-  const { database, real, onWebhookChange } = visit.context
-  const named = { partnerId: partner.partnerId, endpointId: line.endpoint_id }
-  await database.transaction(async tx => {
-    await disableEndpoint(tx, named, { reason: 'operator', at: real() })
-    await tx.query(recordAlongside(visit, { action: 'pause webhook', partner, reason }))
-  })
-  onWebhookChange()
-  return { to: `/webhooks/${line.endpoint_id}` }
+function pause(visit: Visit): Promise<Answer> {
+  return change(visit, 'pause webhook', (tx, named, at) =>
+    disableEndpoint(tx, named, { reason: 'operator', at }),
+  )
 }
 
-async function enable(visit: Visit): Promise<Answer> {
+function enable(visit: Visit): Promise<Answer> {
+  return change(visit, 'enable webhook', enableEndpoint)
+}
+
+async function change(visit: Visit, action: string, make: typeof enableEndpoint): Promise<Answer> {
   const { partner, line } = await requiredEndpoint(visit)
   const reason = reasonOf(visit)
   const { database, real, onWebhookChange } = visit.context
-  const named = { partnerId: partner.partnerId, endpointId: line.endpoint_id }
   await database.transaction(async tx => {
-    await enableEndpoint(tx, named, real())
-    await tx.query(recordAlongside(visit, { action: 'enable webhook', partner, reason }))
+    await make(tx, { partnerId: partner.partnerId, endpointId: line.endpoint_id }, real())
+    await tx.query(recordAlongside(visit, { action, partner, reason }))
   })
   onWebhookChange()
   return { to: `/webhooks/${line.endpoint_id}` }

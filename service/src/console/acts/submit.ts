@@ -1,0 +1,44 @@
+import type { Query } from '../../db/sql.ts'
+import { effectOf } from '../../membership/rules/effect.ts'
+import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
+import type { Visit } from '../screen/screen.ts'
+import type { UserDetails } from '../user-data/user-details.ts'
+import type { Act } from './act.ts'
+
+/**
+ * Makes the change of an act, in one transaction with `alongside`, so that nothing is ever done without a record. Refuses
+ * as the rules do, and when the change would no longer have `effect`, if that is given.
+ */
+export async function submitAct(
+  visit: Visit,
+  { partner, user, serviceId }: UserDetails,
+  asked: {
+    readonly act: Act
+    readonly form: URLSearchParams
+    readonly actor: string
+    readonly alongside: readonly Query[]
+    readonly effect?: string
+  },
+): Promise<Refusal | undefined> {
+  const { act, form, actor, alongside, effect } = asked
+  const why = act.why(form)
+  const outcome = await visit.context.executor.submit({
+    partner,
+    userid: user.userid,
+    who: 'operator',
+    why,
+    actor,
+    requestId: visit.requestId,
+    alongside,
+    decide: ({ member, now, terms }) => {
+      if (!member || member.user.serviceId !== serviceId) return refuse('user_not_found')
+      const moment = { user: member.user, now, terms: terms() }
+      const change = act.decide(form, moment)
+      if (isRefusal(change)) return change
+      if (effect !== undefined && effectOf(change, moment, why).text !== effect)
+        return refuse('preview_stale')
+      return { change, answer: after => after.serviceId }
+    },
+  })
+  return isRefusal(outcome) ? outcome : undefined
+}
