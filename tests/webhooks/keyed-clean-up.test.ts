@@ -21,7 +21,7 @@ function writes(rig: DispatchRig) {
       {
         request: {
           operation: { id: 'createWebhook', method: 'POST' },
-          target: { path: '/webhooks', query: '' },
+          target: () => ({ path: '/webhooks', query: '' }),
           body: {},
           headers: { 'idempotency-key': 'key' },
           caller: { partner: rig.partner },

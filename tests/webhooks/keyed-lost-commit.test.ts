@@ -29,7 +29,7 @@ function make(url: string, key: string | undefined) {
     {
       request: {
         operation: { id: 'createWebhook', method: 'POST' },
-        target: { path: '/webhooks', query: '' },
+        target: () => ({ path: '/webhooks', query: '' }),
         body: { url },
         headers: key === undefined ? {} : { 'idempotency-key': key },
         caller: { partner: rig.partner },

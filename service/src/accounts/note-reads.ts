@@ -14,7 +14,7 @@ export function noteReads<
       actor: request.caller.credentialId,
       action,
       result: 'shown',
-      address: request.address,
+      address: request.address(),
       requestId: request.requestId,
       ...(serviceId === undefined ? {} : { serviceId }),
     })

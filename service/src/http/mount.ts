@@ -1,11 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import {
-  type Locale,
-  type Operation,
-  type OperationId,
-  type Operations,
-  operations,
-} from '@benefit-enrolment/contract'
+import { type Operation, type OperationId, type Operations, operations } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type OperationReply, type OperationRequest, ReadyJson, ReadyText } from './operation-request.ts'
 import { localeOf } from './problem.ts'
@@ -116,8 +109,22 @@ function mountOperation<Caller>(
           })
         throw error
       }
-      const caller = request.caller as Caller
-      const answer = handler(new MountedRequest({ request, reply, operation, asked, basePath, caller }))
+      const answer = handler({
+        operation,
+        body: request.body as never,
+        params: request.params as never,
+        query: asked as never,
+        headers: request.headers,
+        locale: localeOf(request.headers['accept-language']),
+        requestId: request.id,
+        caller: request.caller as Caller,
+        address: () => request.ip,
+        target: () => {
+          const [path = '', query = ''] = request.url.split('?', 2)
+          return { path: path.slice(basePath.length), query }
+        },
+        setHeader: (name, value) => void reply.header(name, value),
+      })
       // Not awaited, because an asynchronous function would add a promise to the handler's own.
       if (answer instanceof Promise) return answer.then(made => sendAnswer(request, reply, made))
       return sendAnswer(request, reply, answer)
@@ -136,57 +143,6 @@ function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: unknow
   // Answers contain personal data, so no cache on the way may keep them.
   reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(json)
   request.loopMs += performance.now() - begunAt
-}
-
-/** What a handler sees of a request. A class, because an object with a getter of its own costs 1 µs to make. */
-class MountedRequest<Caller> implements OperationRequest<Operation, Caller> {
-  readonly operation: Operation
-  readonly body: never
-  readonly params: never
-  readonly query: never
-  readonly headers: IncomingHttpHeaders
-  readonly locale: Locale
-  readonly requestId: string
-  readonly caller: Caller
-  readonly #request: FastifyRequest
-  readonly #reply: FastifyReply
-  readonly #basePath: string
-
-  constructor({ request, reply, operation, asked, basePath, caller }: Mounted<Caller>) {
-    this.operation = operation
-    this.body = request.body as never
-    this.params = request.params as never
-    this.query = asked as never
-    this.headers = request.headers
-    this.locale = localeOf(request.headers['accept-language'])
-    this.requestId = request.id
-    this.caller = caller
-    this.#request = request
-    this.#reply = reply
-    this.#basePath = basePath
-  }
-
-  get address(): string {
-    return this.#request.ip
-  }
-
-  get target(): { readonly path: string; readonly query: string } {
-    const [path = '', query = ''] = this.#request.url.split('?', 2)
-    return { path: path.slice(this.#basePath.length), query }
-  }
-
-  setHeader(name: string, value: string): void {
-    this.#reply.header(name, value)
-  }
-}
-
-type Mounted<Caller> = {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly operation: Operation
-  readonly asked: unknown
-  readonly basePath: string
-  readonly caller: Caller
 }
 
 /** No body, or an object without members, which some clients send with every POST. */

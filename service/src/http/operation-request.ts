@@ -11,10 +11,10 @@ export type OperationRequest<T extends Operation, Caller> = {
   readonly locale: Locale
   readonly requestId: string
   /** The caller's network address. */
-  readonly address: string
+  readonly address: () => string
   readonly caller: Caller
   /** The path with its parameters, and the query unchanged; both are part of what makes two requests the same. */
-  readonly target: { readonly path: string; readonly query: string }
+  readonly target: () => { readonly path: string; readonly query: string }
   /** Sets a header of the answer. */
   readonly setHeader: (name: string, value: string) => void
 }

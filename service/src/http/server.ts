@@ -286,10 +286,6 @@ function beyond(code: ErrorCode, limits: RequestLimits): ServiceError {
   return new ServiceError(code, remedyOf(code, limits))
 }
 
-const fastifyCodes: Record<string, ErrorCode> = {
-  FST_ERR_BAD_URL: 'bad_request',
-}
-
 /** Security headers for every answer; pages also get those that switch off browser features that no page uses. */
 function setSecurityHeaders(context: ServerContext, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-content-type-options', 'nosniff')
@@ -302,9 +298,6 @@ function setSecurityHeaders(context: ServerContext, request: FastifyRequest, rep
 
 function asServiceError(error: unknown, limits: RequestLimits, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error
-  const code = (error as { code?: string }).code ?? ''
-  const known = fastifyCodes[code]
-  if (known) return beyond(known, limits)
   if (isClientGone(error, request)) return beyond('request_timeout', limits)
   return asFailure(error)
 }

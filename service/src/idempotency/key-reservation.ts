@@ -23,7 +23,7 @@ export type KeyReservation = {
 /** The parts of a request that a repeat must have in common with it (contract §4). */
 export type SameRequest = {
   readonly operation: { readonly id: string; readonly method: string }
-  readonly target: { readonly path: string; readonly query: string }
+  readonly target: () => { readonly path: string; readonly query: string }
   readonly body: unknown
 }
 
@@ -51,7 +51,8 @@ export function reservationOf(
   context: { partner: Partner; mode: KeyReservation['mode'] },
 ): KeyReservation {
   const { hashKey } = context.partner
-  const { operation, target, body } = request
+  const { operation, body } = request
+  const { path, query } = request.target()
   return {
     operation: operation.id,
     keyHash: keyedHash(hashKey, 'idempotency_keys.key', key),
@@ -59,8 +60,8 @@ export function reservationOf(
       hashKey,
       'idempotency_keys.request',
       operation.method,
-      target.path,
-      target.query,
+      path,
+      query,
       body === undefined ? '' : canonicalJson(body),
     ),
     attemptId: uuidv4(),

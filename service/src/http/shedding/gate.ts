@@ -44,26 +44,21 @@ export type GateNumbers = {
   readonly shed: Readonly<Record<ShedReason, number>>
 }
 
-/** Opens a gate. Admitting a request when there is room costs two comparisons and the counting. */
+/** Opens a gate. */
 export function openGate(limits: AdmissionLimits, now: () => number = () => performance.now()): Gate {
   const byPartner = new Map<string, number>()
   const shed = { full: 0, share: 0, time: 0, delay: 0 }
   const time = openTimes(now)
-  const loopRooms = {
-    ordinary: loopRoomFor('ordinary', limits),
-    prefill: loopRoomFor('prefill', limits),
-    urgent: loopRoomFor('urgent', limits),
-  }
   let inFlight = 0
   let loopDelayMs = 0
-  let rooms = roomsAt(limits, 0)
+  const hasRoom = (rank: Rank) => inFlight < roomFor(rank, limits, loopDelayMs)
   return {
-    isOpenTo: rank => inFlight < rooms[rank] && !time.isBeyond(loopRooms[rank]),
+    isOpenTo: rank => hasRoom(rank) && !time.isBeyond(loopRoomFor(rank, limits)),
     refusalOf(asker, rank) {
-      if (time.isBeyond(loopRooms[rank]) && time.isTooMuch(asker, loopRooms[rank])) return 'time'
-      const partnerId = partnerOf(asker)
-      if (inFlight < rooms[rank]) return undefined
-      const own = byPartner.get(partnerId)
+      const loopRoom = loopRoomFor(rank, limits)
+      if (time.isBeyond(loopRoom) && time.isTooMuch(asker, loopRoom)) return 'time'
+      if (hasRoom(rank)) return undefined
+      const own = byPartner.get(partnerOf(asker))
       const partners = own === undefined ? byPartner.size + 1 : byPartner.size
       return refusalFor({ rank, ownInFlight: own ?? 0 }, { inFlight, partners, loopDelayMs }, limits)
     },
@@ -86,19 +81,10 @@ export function openGate(limits: AdmissionLimits, now: () => number = () => perf
     },
     noteDelay(lastingMs, busyMs) {
       loopDelayMs = lastingMs
-      rooms = roomsAt(limits, lastingMs)
       if (busyMs !== undefined) time.calibrate(busyMs)
       time.forgetIdle()
     },
     numbers: () => ({ inFlight, partners: byPartner.size, loopDelayMs, shed: { ...shed } }),
-  }
-}
-
-function roomsAt(limits: AdmissionLimits, loopDelayMs: number): Readonly<Record<Rank, number>> {
-  return {
-    ordinary: roomFor('ordinary', limits, loopDelayMs),
-    prefill: roomFor('prefill', limits, loopDelayMs),
-    urgent: roomFor('urgent', limits, loopDelayMs),
   }
 }
 

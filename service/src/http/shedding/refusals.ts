@@ -41,16 +41,8 @@ export const refusals: Readonly<Record<ShedReason, ServiceError>> = {
   time: new ServiceError('unavailable', timeRefusal),
 }
 
-// Making an error costs more than the rest of a refusal, so each is made once.
-const timed = new Map<string, ServiceError>()
-
 /** The refusal with the seconds that its caller must wait, for Retry-After. */
 export function refusalAfter(reason: ShedReason, seconds: number): ServiceError {
-  const key = `${reason} ${seconds}`
-  const known = timed.get(key)
-  if (known) return known
   const { code, message } = refusals[reason]
-  const made = new ServiceError(code, message, { headers: { 'Retry-After': String(seconds) } })
-  timed.set(key, made)
-  return made
+  return new ServiceError(code, message, { headers: { 'Retry-After': String(seconds) } })
 }
