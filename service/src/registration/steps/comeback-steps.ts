@@ -31,13 +31,16 @@ function holdsAgain(user: User, terms: Terms, name: string): boolean {
 }
 
 /** Restores offer and benefits after a cancel, during the days in which that is allowed; a repeat changes nothing. */
-export const comeback: Step = takingBack('start', user => user.status !== 'active')
+export const comeback: Step = takingBack('start', user => user.status !== 'active', 'as shown')
 
 /** Keeps the benefits by undoing a cancel that is still pending. */
 export const cancelUndo: Step = takingBack('cancel', hasPendingCancel)
 
-/** Undoes a cancel if there is one to undo; when refused, leads back to the view that the person came from. */
-function takingBack(from: string, isToDo: (user: User) => boolean): Step {
+/**
+ * Undoes a cancel if there is one to undo; when refused, leads back to the view that the person came from. `as shown`:
+ * only if that view would be the same now.
+ */
+function takingBack(from: string, isToDo: (user: User) => boolean, how?: 'as shown'): Step {
   const decide: OwnChange['decide'] = ({ user, now, terms }) => {
     if (!isToDo(user)) return 'unchanged'
     const change = reinstateAccount(user, now, terms())
@@ -46,7 +49,9 @@ function takingBack(from: string, isToDo: (user: User) => boolean): Step {
   }
   return {
     show: () => ({ to: from }),
-    post: visit =>
-      changeAndConfirm(visit, 'undone', { why: 'reinstate', of: isAnybody, decide }, { to: from }),
+    post: (visit, form) => {
+      const change: OwnChange = { why: 'reinstate', of: isAnybody, decide, ...(how ? { form } : {}) }
+      return changeAndConfirm(visit, 'undone', change, { to: from })
+    },
   }
 }
