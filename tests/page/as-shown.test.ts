@@ -117,7 +117,7 @@ describe('a form that was open while the month changed', () => {
     await visitor.get('/register/offer')
     await moveTo(month + 1, 2)
     const after = await visitor.post('/register/offer/undo')
-    expect(wordsOf(after)).toContain('You have Starter with these benefits')
+    expect(wordsOf(after)).toContain('Your plan is Starter, with these benefits')
     expect(after.view).toBe('ALREADY_ENROLLED')
     expect(await outcomes()).toEqual([null])
   })

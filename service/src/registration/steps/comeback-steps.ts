@@ -1,4 +1,5 @@
 import { reinstateAccount } from '../../accounts/reinstate.ts'
+import { confirmedDesignation } from '../../membership/rules/designations.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, isActive, type User } from '../../membership/rules/state.ts'
 import { hasConsent, knownBenefit, offerOf, type Terms } from '../../membership/rules/terms.ts'
@@ -21,13 +22,25 @@ export function comebackOf(visit: Visit): StartView['comeback'] {
   )
   if (!offer || benefits.length === 0) return undefined
   const isAgreed = benefits.some(({ name }) => holdsAgain(trial.user, terms, name))
-  return { offername: offer.displayname[visit.locale], benefits, ...(isAgreed ? { agreed: true } : {}) }
+  const isNamed = benefits.some(({ name }) => takesNames(trial.user, terms, name))
+  return {
+    offername: offer.displayname[visit.locale],
+    benefits,
+    ...(isAgreed ? { agreed: true } : {}),
+    ...(isNamed ? { named: true } : {}),
+  }
 }
 
 /** Whether the benefit needs a consent, and the earlier consent is of the present version. */
 function holdsAgain(user: User, terms: Terms, name: string): boolean {
   const benefit = knownBenefit(terms, user, name)
   return benefit?.consent !== undefined && hasConsent(user, benefit)
+}
+
+/** Whether somebody was named for the benefit before. */
+function takesNames(user: User, terms: Terms, name: string): boolean {
+  const benefit = knownBenefit(terms, user, name)
+  return benefit?.beneficiaries !== undefined && confirmedDesignation(user, name) !== undefined
 }
 
 /** Restores offer and benefits after a cancel, during the days in which that is allowed; a repeat changes nothing. */

@@ -188,7 +188,8 @@ function withdrawnBy(
 
 function endedLine(visit: Visit) {
   return (enrolment: Enrolment): BenefitLine => {
-    const { startson: _, endson: __, ...line } = enrolmentLine(visit, enrolment)
+    // Nobody pays for what has ended.
+    const { startson: _, endson: __, cost: ___, ...line } = enrolmentLine(visit, enrolment)
     return { ...line, endedon: lastDayOf(visit, enrolment.endsAt ?? visit.now) }
   }
 }
