@@ -324,6 +324,27 @@ describe('later', () => {
     expect((await visitor.get('/register/beneficiaries')).view).toBe('BENEFICIARIES')
   })
 
+  test('people named for a benefit that is over are not said to be in place', async () => {
+    const { visitor } = await enrolled()
+    expect(wordsOf(await visitor.get('/register/beneficiaries'))).toContain(
+      'Gracecanary King, Spouse, 100% In place since March 10, 2027',
+    )
+    const { client } = rig.partner
+    await client.changeOffer({ userid: rig.userid(), offername: 'small', action: 'auto', effective: 'auto' })
+    expect(await standsAs('life')).toBe('ended')
+    const shown = wordsOf(await visitor.get('/register/beneficiaries'))
+    expect(shown).not.toContain('In place since')
+    expect(shown).toContain('The people you named count only when you have it.')
+  })
+
+  test('a former member who comes back is told that the people named count again, and not who they are', async () => {
+    await enrolled()
+    await rig.partner.client.cancelUser({ userid: rig.userid(), effective: 'immediate' })
+    const start = await (await openLink(rig)).get('/register/start')
+    expect(wordsOf(start)).toContain('The beneficiaries you named before count again.')
+    expect(start.html).not.toContain('Gracecanary')
+  })
+
   test('a former member who comes back is not shown whom they named, and keeps it', async () => {
     await enrolled()
     await rig.partner.client.cancelUser({ userid: rig.userid(), effective: 'immediate' })

@@ -3,7 +3,7 @@ import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
 import { ana } from './fixtures/parts.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
-import { newVisitor, openLink, type Visitor } from './visitor.ts'
+import { newVisitor, openLink, type Visitor, wordsOf } from './visitor.ts'
 
 const rig = forAllTests(startRig)
 beforeEach(() => rig.newPerson().then(() => undefined))
@@ -148,14 +148,19 @@ describe('a session', () => {
     rig.running.advance(59 * minute)
     expect((await visitor.get('/register/details')).status).toBe(200)
     rig.running.advance(61 * minute)
-    expect(await visitor.get('/register/details')).toMatchObject({ status: 401, view: 'LINK_ENDED' })
+    const away = await visitor.get('/register/details')
+    expect(away).toMatchObject({ status: 401, view: 'LINK_ENDED' })
+    expect(wordsOf(away)).toContain('You were away for a while')
     const busy = await open()
-    for (let hours = 0; hours < 23; hours += 1) {
+    for (let hours = 0; hours < 24; hours += 1) {
       rig.running.advance(59 * minute)
       expect((await busy.send('/register/stay', { method: 'POST' })).status).toBe(204)
     }
-    rig.running.advance(90 * minute)
-    expect((await busy.get('/register/details')).status).toBe(401)
+    rig.running.advance(30 * minute)
+    const over = await busy.get('/register/details')
+    expect(over.status).toBe(401)
+    expect(wordsOf(over)).not.toContain('You were away for a while')
+    expect(wordsOf(over)).toContain('This page is closed')
   })
 
   test('ends with a revocation, a cancel in effect and an erasure', async () => {

@@ -84,12 +84,12 @@ describe('whoever has planned a cancel', () => {
     [
       'en',
       'End your benefits now',
-      'If you do not want to wait until March 31, 2027, all of these end',
+      'If you do not want to wait until March 31, 2027, you can end all of these right now',
       'Your',
     ],
     [
       ...(['es', 'Terminar sus beneficios ahora'] as const),
-      ...(['Si no quiere esperar hasta el 31 de marzo de 2027, todos estos terminan', 'Sus'] as const),
+      ...(['Si no quiere esperar hasta el 31 de marzo de 2027, puede terminar todos estos', 'Sus'] as const),
     ],
   ] as const)('can end them at once, asked nothing but that, in %s', async (locale, title, lead, whose) => {
     const visitor = await member('coast', { locale })

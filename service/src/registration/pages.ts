@@ -161,13 +161,17 @@ async function handlePost(
   return show(routes, exchange, { visit, typed, status: 422 })
 }
 
-/** The form was made from older answers: shows the same view again, made from the newest. */
+/** Shows the view of a form whose view was made from something that has changed since, or the view in its place. */
 async function showNewest(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const found = await visitOf(routes, exchange)
   if ('answered' in found) return found.answered
-  const form = formIn(exchange.request.body)
-  const typed = { form, isPosted: false, conflict: true }
-  return show(routes, exchange, { visit: found.visit, typed, status: 409 })
+  const { visit } = found
+  const typed = { form: formIn(exchange.request.body), isPosted: false, conflict: true }
+  const shown = await stepAt(exchange.path, visit)?.show(visit, typed)
+  if (!shown || !isRedirect(shown) || !stepAt(shown.to, visit))
+    return show(routes, exchange, { visit, typed, status: 409 })
+  typed.form = new URLSearchParams()
+  return show(routes, { ...exchange, path: shown.to }, { visit, typed, status: 409 })
 }
 
 async function show(

@@ -24,7 +24,12 @@ export type Draft = {
 }
 
 /** A draft without answers. */
-export const blankDraft: Draft = { version: 0, answers: {} }
+const blankDraft: Draft = { version: 0, answers: {} }
+
+/** The draft of a document, or a blank one. */
+export function draftOf(document: unknown): Draft {
+  return (document as Draft | undefined) ?? blankDraft
+}
 
 /** The person's data as the page shows it: what the partner sent, overlaid with the person's answers. */
 export function answeredPerson(sent: Person, draft: Draft): Person {

@@ -11,10 +11,11 @@ import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
 import type { BrowserFiles } from '../browser-files.ts'
 import type { Locale, Page } from '../views/surroundings.ts'
-import { answeredPerson, blankDraft, type Draft, detailsOf } from './answers.ts'
+import { type Draft, draftOf } from './answers.ts'
 import { type DeepLink, parseDeepLink } from './deep-link.ts'
 import type { PageContext } from './page-context.ts'
 import { type ActiveSession, nameOf, sessionLifetimes } from './session.ts'
+import { personShown, sentTo, shownTag } from './shown.ts'
 import { bindSession, type PageSessionRow } from './store.ts'
 
 /** One request of one person on the page: the person, the session, and everything that views need. */
@@ -63,9 +64,8 @@ export async function openVisit(
   if (!read || read.user.status === 'erased' || read.user.serviceId !== begun.service_id) return undefined
   const { user, now, documents } = read
   const isMember = isActive(user)
-  const draft = draftOf(documents.get('draft'))
-  const sent = user.entryExpiresAt === undefined ? {} : (documents.get('prefill') ?? {})
-  const person = personShown(user, { documents, draft, sent })
+  const documentOf = (kind: DocumentKind) => documents.get(kind)
+  const person = personShown(user, documentOf)
   return {
     context,
     partner,
@@ -78,28 +78,12 @@ export async function openVisit(
     now,
     today: dateAt(now, partner.timezone),
     person,
-    sent,
-    draft,
+    sent: sentTo(user, documentOf),
+    draft: draftOf(documentOf('draft')),
     deepLink: begun.deeplinkdata === null ? undefined : parseDeepLink(begun.deeplinkdata),
     files: request.files,
     requestId: request.requestId,
   }
-}
-
-/** For a member the confirmed data; for anybody else what the partner sent, overlaid with the person's answers. */
-function personShown(
-  user: User,
-  known: { documents: ReadonlyMap<DocumentKind, Person>; draft: Draft; sent: Person },
-): Person {
-  const profile = known.documents.get('profile')
-  if (isActive(user)) return profile ?? {}
-  // The data of a former member is known from the earlier membership.
-  return answeredPerson({ ...profile, ...known.sent }, known.draft)
-}
-
-/** The draft of a document, or a blank one. */
-export function draftOf(document: unknown): Draft {
-  return (document as Draft | undefined) ?? blankDraft
 }
 
 /** The user with a registration under way. It lapses with the prefill or, without one, after the same time. */
@@ -251,17 +235,4 @@ function checkedOnce(look: Look, appearance: unknown): CheckedTheme {
  */
 export function formTag({ partner, user }: Visit): string {
   return keyedHash(partner.hashKey, 'page_form', user.partnerId, user.serviceId).toString('hex').slice(0, 12)
-}
-
-/**
- * A tag of the details and the catalogue that a form was made from, so that nobody confirms details, benefits or prices
- * that they were never shown.
- */
-export function shownTag(
-  { partner, user, terms }: Pick<Visit, 'partner' | 'user' | 'terms'>,
-  person: Person,
-): string {
-  const shown = JSON.stringify([detailsOf(person), terms.today.version])
-  const { partnerId, serviceId } = user
-  return keyedHash(partner.hashKey, 'page_shown', partnerId, serviceId, shown).toString('hex').slice(0, 12)
 }

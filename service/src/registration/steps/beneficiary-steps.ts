@@ -35,6 +35,7 @@ export const beneficiaryList: Step = {
           displayname: benefit.displayname[visit.locale],
           people: current?.beneficiaries ?? [],
           ...(current ? { since: dayOf(visit, current.decidedAt ?? current.writtenAt) } : {}),
+          isheld: visit.user.enrolments.some(one => one.benefit === name && isLive(one)),
           ismissing: isMissing,
           ...(held && isMissing ? dueIn(visit, held) : {}),
           ...(proposal ? { proposal: { version: proposal.version, people: proposal.beneficiaries } } : {}),

@@ -47,6 +47,7 @@ export const cancel: Step = {
     if (!parsed.ok) return { errors: parsed.errors }
     const change: OwnChange = {
       why: 'cancel',
+      form,
       of: ({ status }) => status === 'active' || status === 'cancelled',
       decide: ({ user, now, terms }) => {
         const change = cancelAccount(user, { effective: parsed.values, reason: 'voluntary' }, now, terms())

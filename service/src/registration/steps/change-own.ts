@@ -3,7 +3,9 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Change, CommandContext, Member } from '../../membership/commands/command.ts'
 import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { isActive, type User } from '../../membership/rules/state.ts'
+import { tagNow } from '../session/shown.ts'
 import { byVisitor, type Visit } from '../session/visit.ts'
+import { showedOther } from './step.ts'
 
 /** What a visitor's change is decided on: their own user as it is now, with due changes applied. */
 type OwnUser = Member & { readonly now: Instant; readonly terms: CommandContext['terms'] }
@@ -13,6 +15,11 @@ export type OwnChange = {
   readonly why: string
   /** The reference of the confirmation that the person gets; stored with the change. */
   readonly reference?: string
+  /**
+   * The form that asks for it: if its view was made from something that has changed since, nothing is done, because the
+   * person would get something else than what they read. Absent where the change is right whatever was shown.
+   */
+  readonly form?: URLSearchParams
   /** Which users may make this change; absent: members. */
   readonly of?: (user: User) => boolean
   /**
@@ -24,12 +31,12 @@ export type OwnChange = {
 
 /**
  * Changes the visitor's own user, and reports the result: `done`, also when nothing was left to change; `conflict` as
- * decided; `gone` when the session's user no longer exists or may not make this change; otherwise the code of the rule
+ * decided, or when `form` showed something else; `gone` when the session's user no longer exists or may not make this change; otherwise the code of the rule
  * that refused.
  */
 export async function changeOwn(
   visit: Visit,
-  { why, reference, of = isActive, decide }: OwnChange,
+  { why, reference, form, of = isActive, decide }: OwnChange,
 ): Promise<'done' | 'conflict' | 'gone' | ErrorCode> {
   const outcome = await visit.context.executor.submit<'done' | 'conflict'>({
     ...byVisitor(visit),
@@ -40,7 +47,9 @@ export async function changeOwn(
       const decided = decide({ ...member, now, terms })
       if (decided === 'unchanged') return { answer: () => 'done' }
       if (decided === 'conflict') return { answer: () => 'conflict' }
-      return isRefusal(decided) ? decided : { change: decided, answer: () => 'done' }
+      if (isRefusal(decided)) return decided
+      const isOutdated = form && showedOther(form, tagNow(visit.partner, { ...member, now, terms }))
+      return isOutdated ? { answer: () => 'conflict' } : { change: decided, answer: () => 'done' }
     },
   })
   if (!isRefusal(outcome)) return outcome.reply

@@ -1,4 +1,5 @@
 import { reinstateAccount } from '../../accounts/reinstate.ts'
+import { confirmedDesignation } from '../../membership/rules/designations.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, isActive, type User } from '../../membership/rules/state.ts'
 import { hasConsent, knownBenefit, offerOf, type Terms } from '../../membership/rules/terms.ts'
@@ -21,7 +22,13 @@ export function comebackOf(visit: Visit): StartView['comeback'] {
   )
   if (!offer || benefits.length === 0) return undefined
   const isAgreed = benefits.some(({ name }) => holdsAgain(trial.user, terms, name))
-  return { offername: offer.displayname[visit.locale], benefits, ...(isAgreed ? { agreed: true } : {}) }
+  const isNamed = benefits.some(({ name }) => takesNames(trial.user, terms, name))
+  return {
+    offername: offer.displayname[visit.locale],
+    benefits,
+    ...(isAgreed ? { agreed: true } : {}),
+    ...(isNamed ? { named: true } : {}),
+  }
 }
 
 /** Whether the benefit needs a consent, and the earlier consent is of the present version. */
@@ -30,14 +37,23 @@ function holdsAgain(user: User, terms: Terms, name: string): boolean {
   return benefit?.consent !== undefined && hasConsent(user, benefit)
 }
 
+/** Whether somebody was named for the benefit before. */
+function takesNames(user: User, terms: Terms, name: string): boolean {
+  const benefit = knownBenefit(terms, user, name)
+  return benefit?.beneficiaries !== undefined && confirmedDesignation(user, name) !== undefined
+}
+
 /** Restores offer and benefits after a cancel, during the days in which that is allowed; a repeat changes nothing. */
-export const comeback: Step = takingBack('start', user => user.status !== 'active')
+export const comeback: Step = takingBack('start', user => user.status !== 'active', 'as shown')
 
 /** Keeps the benefits by undoing a cancel that is still pending. */
 export const cancelUndo: Step = takingBack('cancel', hasPendingCancel)
 
-/** Undoes a cancel if there is one to undo; when refused, leads back to the view that the person came from. */
-function takingBack(from: string, isToDo: (user: User) => boolean): Step {
+/**
+ * Undoes a cancel if there is one to undo; when refused, leads back to the view that the person came from. `as shown`:
+ * only if that view would be the same now.
+ */
+function takingBack(from: string, isToDo: (user: User) => boolean, how?: 'as shown'): Step {
   const decide: OwnChange['decide'] = ({ user, now, terms }) => {
     if (!isToDo(user)) return 'unchanged'
     const change = reinstateAccount(user, now, terms())
@@ -46,7 +62,9 @@ function takingBack(from: string, isToDo: (user: User) => boolean): Step {
   }
   return {
     show: () => ({ to: from }),
-    post: visit =>
-      changeAndConfirm(visit, 'undone', { why: 'reinstate', of: isAnybody, decide }, { to: from }),
+    post: (visit, form) => {
+      const change: OwnChange = { why: 'reinstate', of: isAnybody, decide, ...(how ? { form } : {}) }
+      return changeAndConfirm(visit, 'undone', change, { to: from })
+    },
   }
 }

@@ -1,11 +1,11 @@
 import type { ErrorCode } from '@benefit-enrolment/contract'
 import { createAccount } from '../../accounts/lifecycle.ts'
 import type { Benefit } from '../../catalogue/model.ts'
-import type { Person } from '../../membership/rules/person.ts'
 import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
 import type { Consent } from '../../membership/rules/state.ts'
-import { answeredPerson, detailsOf, missingGroups } from '../session/answers.ts'
-import { draftOf, pageOf, shownTag, type Visit, wayBack } from '../session/visit.ts'
+import { detailsOf, draftOf, missingGroups } from '../session/answers.ts'
+import { personShown, tagNow } from '../session/shown.ts'
+import { pageOf, type Visit, wayBack } from '../session/visit.ts'
 import { parseConsents } from '../views/choices.ts'
 import type { ConsentText } from '../views/parts.ts'
 import { agreedNow, consentsToEnrol } from './agreements.ts'
@@ -13,7 +13,7 @@ import { lineOf } from './cards.ts'
 import { changeOwn, isAnybody } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { mustName, namingLines, withDraftNames } from './naming.ts'
-import { hasEnrolled, noteDone } from './outcomes.ts'
+import { hasMade, noteDone } from './outcomes.ts'
 import { findPlan, type Plan } from './plans.ts'
 import { stepOf } from './progress.ts'
 import { referenceOf } from './reference.ts'
@@ -95,10 +95,9 @@ async function enrolNow(
       if (user.status === 'active') return refuse('user_exists')
       const draft = draftOf(documentOf('draft'))
       if (version !== undefined && version !== draft.version) return 'conflict'
-      const sent: Person = user.entryExpiresAt === undefined ? {} : (documentOf('prefill') ?? {})
-      const person = answeredPerson({ ...documentOf('profile'), ...sent }, draft)
-      const shown = shownTag({ partner: visit.partner, user, terms: terms(person) }, person)
-      if (showedOther(form, shown)) return 'conflict'
+      if (showedOther(form, tagNow(visit.partner, { user, person: documentOf, now, terms })))
+        return 'conflict'
+      const person = personShown(user, documentOf)
       const picks = picksOf({ ...visit, draft }, found)
       const start = { offer: found.offer, picks, consents, startsAt: now }
       const chosen = chosenBenefits({ ...visit, draft }, found)
@@ -131,7 +130,7 @@ function noteRefused({ context, partner, user, requestId }: Visit, code: ErrorCo
 
 /** The person is already a member: this is another press of the same button, or they enrolled in another way. */
 async function repeated(visit: Visit): Promise<Posted> {
-  return (await hasEnrolled(visit)) ? noteDone(visit, 'enrolled') : { to: 'overview' }
+  return (await hasMade(visit, 'enrolled')) ? noteDone(visit, 'enrolled') : { to: 'overview' }
 }
 
 /** No plan fits, and why. */

@@ -19,9 +19,9 @@ import { confirmationOf } from './copies.ts'
 import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
 import { choosableByMember, memberPaths } from './member-choices.ts'
 import { mustName, namingLines } from './naming.ts'
-import { changeAndConfirm, hasEnrolled, noteDone } from './outcomes.ts'
+import { changeAndConfirm, hasMade, noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
-import { isStale, saveAnswers } from './save-answers.ts'
+import { confirmsOlder, saveAnswers } from './save-answers.ts'
 import type { Posted, Step } from './step.ts'
 
 /** A member's confirmed details, where the partner has sent something newer, and what a change has just cost. */
@@ -185,13 +185,13 @@ export const memberEnrol: Step = {
     const chosen = pickedBenefits(visit)
     // Nothing is left to add: this session, or another, has done it.
     if (chosen.length === 0)
-      return (await hasEnrolled(visit)) ? noteDone(visit, 'enrolled') : { to: 'overview' }
-    if (isStale(visit, form)) return 'conflict'
+      return (await hasMade(visit, 'enrolled')) ? noteDone(visit, 'enrolled') : { to: 'overview' }
+    if (confirmsOlder(visit, form)) return 'conflict'
     const agreements = consentsFor(visit, chosen, undefined)
     const parsed = parseConsents(form, agreements, 'enroll')
     if (!parsed.ok) return { errors: parsed.errors }
     const consents = agreedNow(visit, parsed.values)
-    return addNow(visit, { names: chosen.map(({ name }) => name), consents, agreements })
+    return addNow(visit, { form, names: chosen.map(({ name }) => name), consents, agreements })
   },
 }
 
@@ -202,7 +202,12 @@ function pickedBenefits(visit: Visit): Benefit[] {
 
 function addNow(
   visit: Visit,
-  input: { names: readonly string[]; consents: readonly Consent[]; agreements: readonly ConsentText[] },
+  input: {
+    form: URLSearchParams
+    names: readonly string[]
+    consents: readonly Consent[]
+    agreements: readonly ConsentText[]
+  },
 ): Promise<Posted> {
   const decide: OwnChange['decide'] = ({ user: before, person, now, terms }) => {
     const others = input.consents.filter(consent => !input.names.includes(consent.name))
@@ -217,9 +222,10 @@ function addNow(
     }
     const reference = referenceOf(visit, 'enrolled')
     const offername = offerOf(visit.terms, user)?.displayname[visit.locale] ?? ''
-    const copied = { ...input, reference, person: person('profile') ?? {}, offername }
+    const { agreements } = input
+    const copied = { agreements, reference, person: person('profile') ?? {}, offername }
     const confirmation = confirmationOf({ ...visit, now }, copied)
     return { user, events, documents: { draft: null }, confirmation }
   }
-  return changeAndConfirm(visit, 'enrolled', { why: 'enrol', decide }, { to: 'benefits' })
+  return changeAndConfirm(visit, 'enrolled', { why: 'enrol', form: input.form, decide }, { to: 'benefits' })
 }

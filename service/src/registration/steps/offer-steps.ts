@@ -26,6 +26,7 @@ import { confirmationOf } from './copies.ts'
 import { mustName, namingLines, namingPath } from './naming.ts'
 import { changeAndConfirm, noteDone } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
+import { confirmsOlder } from './save-answers.ts'
 import type { Posted, Redirect, Step } from './step.ts'
 
 /** The offers to move to, with the one in force and the pending change. */
@@ -102,25 +103,29 @@ export const offerConfirm: Step = {
     const { changed, choice } = found
     const unnamed = namingFirst(visit, found)
     if (unnamed) return unnamed
-    if (!checkPreview(form.get('previewid') ?? '', { ...previewed(visit, choice.offer), changed }))
-      return 'conflict'
+    const isPreviewed = checkPreview(form.get('previewid') ?? '', {
+      ...previewed(visit, choice.offer),
+      changed,
+    })
+    if (!isPreviewed || confirmsOlder(visit, form)) return 'conflict'
     const agreements = consentsOf(visit, changed, undefined)
     const agreed = parseConsents(form, agreements, 'confirm')
     if (!agreed.ok) return { errors: agreed.errors }
     const consents = agreedNow(visit, agreed.values)
-    return changeNow(visit, choice.offer, { consents, agreements })
+    return changeNow(visit, choice.offer, { form, consents, agreements })
   },
 }
 
 /** Undoes a pending change. */
 export const offerUndo: Step = {
   show: () => ({ to: 'offer' }),
-  post: visit =>
+  post: (visit, form) =>
     changeAndConfirm(
       visit,
       'undone',
       {
         why: 'offer change undone',
+        form,
         decide: ({ user, now, terms }) =>
           user.pendingOffer ? undoOfferChangeOf(user, now, terms()) : 'unchanged',
       },
@@ -195,7 +200,11 @@ function isMade({ user, session }: Visit, offername: string): boolean {
 function changeNow(
   visit: Visit,
   offername: string,
-  { consents, agreements }: { consents: readonly Consent[]; agreements: readonly ConsentText[] },
+  {
+    form,
+    consents,
+    agreements,
+  }: { form: URLSearchParams; consents: readonly Consent[]; agreements: readonly ConsentText[] },
 ): Promise<Posted> {
   const decide: OwnChange['decide'] = ({ user, person, now, terms }) => {
     if (user.pendingOffer?.name === offername || user.offer?.name === offername) return 'unchanged'
@@ -213,7 +222,7 @@ function changeNow(
     )
     return { ...changed, confirmation }
   }
-  return changeAndConfirm(visit, 'changed', { why: 'offer change', decide }, { to: 'offer' })
+  return changeAndConfirm(visit, 'changed', { why: 'offer change', form, decide }, { to: 'offer' })
 }
 
 function heldLines(visit: Visit, names: readonly string[]): BenefitLine[] {

@@ -14,8 +14,8 @@ import { stillToDo } from './still-to-do.ts'
 import { tell } from './tell.ts'
 
 /**
- * Makes a change that ends with a confirmation, and leads there. A press that comes too late is sent to `otherwise`: the
- * rules refuse the change by now.
+ * Makes a change that ends with a confirmation, and leads there. A press that comes too late is sent to `otherwise` if
+ * the rules refuse the change by now, and to the overview if there was nothing left to undo.
  */
 export async function changeAndConfirm(
   visit: Visit,
@@ -24,8 +24,14 @@ export async function changeAndConfirm(
   otherwise: Posted,
 ): Promise<Posted> {
   const made = await changeOwn(visit, { ...change, reference: referenceOf(visit, outcome) })
-  if (made === 'done') return noteDone(visit, outcome)
+  if (made === 'done') return confirmed(visit, outcome)
   return made === 'gone' || made === 'conflict' ? made : otherwise
+}
+
+/** The confirmation of a change, unless it would tell of an undoing that was none: somebody else was first. */
+export async function confirmed(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
+  const isMade = outcome !== 'undone' || (await hasMade(visit, outcome))
+  return isMade ? noteDone(visit, outcome) : { to: 'overview' }
 }
 
 /** Records the session's outcome, which the partner can get by the result token, and leads to the confirmation. */
@@ -38,10 +44,10 @@ export async function noteDone(visit: Visit, outcome: PageOutcome): Promise<Redi
   return { to: 'done' }
 }
 
-/** Whether the user's history shows that this session has enrolled them. */
-export async function hasEnrolled(visit: Visit): Promise<boolean> {
+/** Whether the user's history shows that this session has made a change with this outcome. */
+export async function hasMade(visit: Visit, outcome: PageOutcome): Promise<boolean> {
   const lines = await visit.context.reader.history({ ...visit, dueChanges: [] })
-  return lines.some(line => line.reference === referenceOf(visit, 'enrolled'))
+  return lines.some(line => line.reference === referenceOf(visit, outcome))
 }
 
 /**

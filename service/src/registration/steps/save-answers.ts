@@ -1,6 +1,7 @@
 import type { Person } from '../../membership/rules/person.ts'
-import { type Draft, saysTheSame } from '../session/answers.ts'
-import { draftOf, registering, shownTag, type Visit } from '../session/visit.ts'
+import { type Draft, draftOf, saysTheSame } from '../session/answers.ts'
+import { shownTag } from '../session/shown.ts'
+import { registering, type Visit } from '../session/visit.ts'
 import { changeOwn, isAnybody } from './change-own.ts'
 import { showedOther, versionOf } from './step.ts'
 
@@ -41,8 +42,7 @@ export function isStale(visit: Visit, form: URLSearchParams): boolean {
 }
 
 /**
- * The same, or made from details that the partner, or a catalogue that the operator, has since replaced: nothing may be
- * confirmed by such a form.
+ * The same, or made from something else that has changed since (`shownTag`): nothing may be confirmed by such a form.
  */
 export function confirmsOlder(visit: Visit, form: URLSearchParams): boolean {
   return isStale(visit, form) || showedOther(form, shownTag(visit, visit.person))

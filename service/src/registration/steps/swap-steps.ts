@@ -12,7 +12,7 @@ import { cardOf, dayOf, enrolmentLine, lineOf, statusOf } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { mustNameNow, namingLines, namingPath } from './naming.ts'
-import { noteDone } from './outcomes.ts'
+import { confirmed } from './outcomes.ts'
 import { referenceOf } from './reference.ts'
 import type { Posted, Redirect, Step } from './step.ts'
 import {
@@ -118,26 +118,31 @@ export const swapConfirm: Step = {
     const agreed = parseConsents(form, wanted, 'confirm')
     if (!agreed.ok) return { errors: agreed.errors }
     const consents = agreedNow(visit, agreed.values)
-    return swapNow(visit, parsed.values, { consents, agreements: wanted })
+    return swapNow(visit, parsed.values, { form, consents, agreements: wanted })
   },
 }
 
 /** Undoes a pending swap. */
 export const swapUndo: Step = {
   show: () => ({ to: 'swap' }),
-  post: visit => swapNow(visit, { add: [], remove: [] }, { consents: [], agreements: [] }),
+  post: (visit, form) => swapNow(visit, { add: [], remove: [] }, { form, consents: [], agreements: [] }),
 }
 
 async function swapNow(
   visit: Visit,
   choice: SwapChoice,
-  { consents, agreements }: { consents: readonly Consent[]; agreements: readonly ConsentText[] },
+  {
+    form,
+    consents,
+    agreements,
+  }: { form: URLSearchParams; consents: readonly Consent[]; agreements: readonly ConsentText[] },
 ): Promise<Posted> {
   const result = choice.add.length > 0 ? 'swapped' : 'undone'
   const reference = referenceOf(visit, result)
   const outcome = await changeOwn(visit, {
     why: 'swap',
     reference,
+    form,
     decide: ({ user, person, now, terms }) => {
       const isMade = JSON.stringify(user.swap?.pairs ?? []) === JSON.stringify(pairsOf(choice))
       if (isMade) return 'unchanged'
@@ -150,8 +155,8 @@ async function swapNow(
       return { ...change, confirmation }
     },
   })
-  if (outcome === 'done') return noteDone(visit, result)
-  if (outcome === 'gone') return 'gone'
+  if (outcome === 'done') return confirmed(visit, result)
+  if (outcome === 'gone' || outcome === 'conflict') return outcome
   // The rules have changed since the view was made: the swap is shown anew.
   const isClosed = outcome === 'change_locked' || outcome === 'cancel_pending'
   return isClosed ? { to: 'swap' } : { errors: [{ input: 'form', code: 'benefit_unavailable' }] }

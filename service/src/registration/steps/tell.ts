@@ -57,7 +57,8 @@ const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Tellin
     if (!visit.isMember) return undefined
     const benefits = liveLines(visit)
     const last = own.filter(({ why }) => undoings.has(why)).at(-1)
-    if (last?.why === 'reinstate') {
+    if (!last) return undefined
+    if (last.why === 'reinstate') {
       const cancelledAt = lines.filter(({ what, to }) => what === 'user' && to === 'cancelled').at(-1)?.at
       const isBack = own.some(
         ({ what, from, at }) => what === 'user' && from === 'cancelled' && at === last.at,
@@ -74,7 +75,7 @@ const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Tellin
         benefits,
       }
     }
-    const of = last?.why === 'offer change undone' ? 'offer' : 'swap'
+    const of = last.why === 'offer change undone' ? 'offer' : 'swap'
     const isPlanned = ({ what, to }: HistoryLine) => what === 'pending offer' && to !== ''
     const dropped = of === 'offer' ? staysDropped(lines, isPlanned, /^swap$/) : {}
     return { told: { what: 'undone', of, plan: planName(visit), ...startAhead(visit), ...dropped }, benefits }
@@ -187,7 +188,8 @@ function withdrawnBy(
 
 function endedLine(visit: Visit) {
   return (enrolment: Enrolment): BenefitLine => {
-    const { startson: _, endson: __, ...line } = enrolmentLine(visit, enrolment)
+    // Nobody pays for what has ended.
+    const { startson: _, endson: __, cost: ___, ...line } = enrolmentLine(visit, enrolment)
     return { ...line, endedon: lastDayOf(visit, enrolment.endsAt ?? visit.now) }
   }
 }

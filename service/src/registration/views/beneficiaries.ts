@@ -39,11 +39,11 @@ ${benefits.map(one => namingPart(page, one))}`,
 
 function namingPart(page: Page, one: BeneficiariesView['benefits'][number]): Html {
   const words = beneficiaryTexts(page.locale)
-  const { name, displayname, people, since, ismissing, dueon, proposal } = one
+  const { name, displayname, people, since, isheld, ismissing, dueon, proposal } = one
   const path = `${page.root}/beneficiaries/${name}`
   return html`<section class="naming"><div class="heading"><h2>${displayname}</h2><a href="${path}">${people.length > 0 ? words.change : words.add}<span class="unseen"> – ${displayname}</span></a></div>
 ${people.length > 0 ? peopleList(page, people) : html`<p>${words.nobody}</p>`}
-${since && html`<p class="hint">${words.since(dayText(page.locale, since))}</p>`}
+${isheld ? since && html`<p class="hint">${words.since(dayText(page.locale, since))}</p>` : html`<p class="withsign">${icon('info')}${people.length > 0 ? words.notheldnamed : words.notheld}</p>`}
 ${ismissing && html`<p class="withsign warn">${icon('alert')}${dueon ? words.neededby(dayText(page.locale, dueon)) : words.needed}</p>`}
 ${
   proposal &&

@@ -76,7 +76,10 @@ function lead(view: BenefitsView, texts: Texts, open: readonly BenefitCard[]): s
   const free = slots - waitingslots
   const many = (paths ? leadmore : lead)(free, offername)
   if (free > 0 && open.length > 0) return open.length > free ? `${many} ${later}` : many
-  return paths ? texts.already.lead(offername) : texts.benefits.leadnone(offername)
+  if (!paths) return texts.benefits.leadnone(offername)
+  const { yours, waiting, swap } = groupCards(view.cards)
+  const hasAny = yours.length + waiting.length + swap.length > 0
+  return hasAny ? texts.already.lead(offername) : texts.already.leadnone(offername)
 }
 
 /** Puts the card that a deep link is about first. */

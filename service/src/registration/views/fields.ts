@@ -30,7 +30,7 @@ export function question(answers: Answers, asked: Content): Content {
     asks: true,
     ...asked,
     faulty: answers.errors.length > 0,
-    body: html`${errorSummary(answers)}
+    body: html`${errorSummary(answers, asked.back)}
 <h1 tabindex="-1">${asked.title}</h1>
 ${asked.body}`,
   }
@@ -79,13 +79,17 @@ export function draftField(page: Page): Slot {
   return page.draft !== undefined && html`<input type="hidden" name="draft" value="${page.draft}">`
 }
 
-/** The list of errors at the top of a view, each a link to its input; empty when there are none. */
-function errorSummary(answers: Answers): Slot {
+/**
+ * The list of errors at the top of a view, each a link to its input, or to the view `back` where the error is of the
+ * form as a whole; empty when there are none.
+ */
+function errorSummary(answers: Answers, back: string | undefined): Slot {
   const { errors, texts } = answers
   if (errors.length === 0) return null
+  const address = (input: InputName) => (input === 'form' && back !== undefined ? back : `#${inputId(input)}`)
   return html`<section class="notice alert" id="problem" role="alert" tabindex="-1" aria-labelledby="problem-title">${icon('alert')}<div>
 <h2 id="problem-title">${texts.shell.problem}</h2>
-<ul>${errors.map(error => html`<li><a href="#${inputId(error.input)}">${errorText(texts, error)}</a></li>`)}</ul>
+<ul>${errors.map(error => html`<li><a href="${address(error.input)}">${errorText(texts, error)}</a></li>`)}</ul>
 </div></section>`
 }
 

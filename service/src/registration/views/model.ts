@@ -97,6 +97,8 @@ export type StartView = ViewOf<'START'> & {
     readonly benefits: readonly BenefitLine[]
     /** Present when an agreement given before the cancel is valid again. */
     readonly agreed?: true
+    /** Present when beneficiaries named before the cancel count again. */
+    readonly named?: true
   }
   /** Whether choosing a plan is a step of its own; `perhaps` when the details decide it. */
   readonly choosesplan: boolean | 'perhaps'
@@ -259,6 +261,8 @@ export type BeneficiariesView = ViewOf<'BENEFICIARIES'> & {
     readonly displayname: string
     readonly people: readonly NamedBeneficiary[]
     readonly since?: Day
+    /** False for a benefit that is over, or that the person has named somebody for without getting it. */
+    readonly isheld: boolean
     /** The benefit waits until a beneficiary is named. */
     readonly ismissing: boolean
     /** The day before which one must be named. */

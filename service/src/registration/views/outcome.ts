@@ -25,11 +25,11 @@ export function done(view: DoneView, texts: Texts): Content {
 <p class="reference"><span>${words.reference}</span> <strong>${reference}</strong></p>
 <p class="hint">${words.completed(instantText(page, view.completedat))}</p></div>
 <p class="lead">${lead}</p>
+${toDo(page, view.todo)}
 ${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, texts, undountil))}</p>`}
 ${benefits.length > 0 && html`<section><h2>${words.benefits}</h2>${benefitList(page, texts, benefits)}</section>`}
 ${isWhole && totalSection(page, benefits)}
 ${outcome !== 'cancelled' && outcome !== 'undone' && coverageSection(page, benefits)}
-${toDo(page, view.todo)}
 ${view.copyurl && html`<p class="documents">${copyLink(page, { address: view.copyurl, text: coverageTexts(page.locale).copy.link })}</p>`}
 <section class="panel"><h2>${words.next}</h2><ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
 ${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'hosted' && html`<button type="button" class="secondary" data-print hidden>${texts.shell.print}</button>` })}`,
@@ -43,7 +43,7 @@ export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Conten
   return {
     title: words.title,
     body: html`<h1 tabindex="-1">${words.title}</h1>
-<p class="lead">${words.lead(view.offername)}</p>
+<p class="lead">${view.benefits.length > 0 ? words.lead(view.offername) : words.leadnone(view.offername)}</p>
 ${
   view.suggested.length > 0 &&
   html`<p class="notice info">${icon('info')}<span>${standingTexts(page.locale).newer(
@@ -58,7 +58,7 @@ ${
 ${toDo(page, view.todo)}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
 ${ineligibleNotice(page, texts, view.ineligible && { offername: view.offername, isLeaving: view.leaving !== undefined, ...view.ineligible })}
-${benefitList(page, texts, view.benefits)}
+${view.benefits.length > 0 && benefitList(page, texts, view.benefits)}
 ${memberPaths(page, texts, view.paths)}
 ${copyList(page, view.copies)}
 ${leave(page, texts, { redirecturl: view.redirecturl })}`,

@@ -50,6 +50,19 @@ test('a fault stands in the title, in the summary and at its input', () => {
   expect(rendered).toMatch(/<input id="zipcode"[^>]* aria-describedby="zipcode-error" aria-invalid="true">/)
 })
 
+test('a fault of a form as a whole leads back to where the choice is made', () => {
+  const rendered = renderPage({
+    view: 'SWAP_CONFIRM',
+    page,
+    pairs: [],
+    effectiveon: '2026-12-01',
+    lockedat: Date.UTC(2026, 10, 30, 5),
+    consents: [],
+    errors: [{ input: 'form', code: 'benefit_unavailable' }],
+  })
+  expect(rendered).toContain('<a href="/register/swap">One of the benefits you chose')
+})
+
 test('no view has inline style or script, which the policy forbids', () => {
   const rendered = renderPage({ view: 'PROBLEM', page, kind: 'internal', requestid: 'r1' })
   expect(rendered).not.toMatch(/<style|style="|<script>|onclick=/)

@@ -61,6 +61,7 @@ ${benefitList(page, texts, view.comeback.benefits)}
 ${coverageSection(page, view.comeback.benefits)}
 ${totalSection(page, view.comeback.benefits)}
 ${view.comeback.agreed && html`<p>${standingTexts(page.locale).agreedbefore}</p>`}
+${view.comeback.named && html`<p>${standingTexts(page.locale).namedbefore}</p>`}
 <form method="post" action="${page.root}/comeback">${draftField(page)}<p><button class="secondary">${words.comebackbutton}</button></p></form></section>`
 }
 <section class="panel"><h2>${words.steps}</h2>

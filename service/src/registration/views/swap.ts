@@ -37,7 +37,7 @@ export function swap(view: SwapView, texts: Texts): Content {
     asks: isOpen,
     back: `${page.root}/overview`,
     body: html`${leaving !== undefined && leavingNotice(page, leaving, 'swap')}
-${!locked && leaving === undefined && html`<p class="lead">${words.lead(on)} ${words.gap}</p>`}
+${!locked && (isOpen || pending.length > 0) && html`<p class="lead">${words.lead(on)} ${words.gap}</p>`}
 ${locked && notice(words.locked, words.lockedtext(on))}
 ${!locked && (isOpen || pending.length > 0) && html`<p class="withsign">${icon('clock')}${words.until(deadlineText(page, texts, view.lockedat))}</p>`}
 ${pending.length > 0 && pendingSwap(view, texts, on)}

@@ -35,6 +35,8 @@ export const beneficiariesEn = {
   waitsonly: (on: string) =>
     `Starts on ${on}, if you have named someone before that day. If not, you will not get this benefit.`,
   optional: 'You can also do this later.',
+  notheld: 'You do not have this benefit now.',
+  notheldnamed: 'You do not have this benefit now. The people you named count only when you have it.',
   since: (on: string) => `In place since ${on}`,
   suggested: (partner: string) => `${partner} suggests`,
   suggestedtext: 'It counts only if you confirm it.',

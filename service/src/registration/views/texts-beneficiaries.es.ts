@@ -22,6 +22,8 @@ export const beneficiariesEs: typeof beneficiariesEn = {
   waitsonly: on =>
     `Empieza el ${on}, si usted ha nombrado a alguien antes de ese día. Si no, no recibirá este beneficio.`,
   optional: 'También puede hacerlo más adelante.',
+  notheld: 'Ahora no tiene este beneficio.',
+  notheldnamed: 'Ahora no tiene este beneficio. Las personas que nombró cuentan solo cuando lo tenga.',
   since: on => `Vigente desde el ${on}`,
   suggested: partner => `${partner} propone`,
   suggestedtext: 'Solo cuenta si usted lo confirma.',

@@ -10,7 +10,7 @@ export const standingEn = {
     /** For a member who need not wait for that day. */
     now: {
       title: 'End your benefits now',
-      lead: (on: string) => `If you do not want to wait until ${on}, all of these end right now:`,
+      lead: (on: string) => `If you do not want to wait until ${on}, you can end all of these right now:`,
       button: 'End my benefits now',
     },
   },
@@ -34,8 +34,9 @@ export const standingEn = {
   /** The partner sent details that differ from the confirmed ones; `link` leads to where the person can use them. */
   newer: (partner: string, details: string, link: string) =>
     `${partner} sent newer details for: ${details}. You can use them under “${link}” below.`,
-  /** Before benefits are restored after a cancel: agreements are kept. */
+  /** Before benefits are restored after a cancel: agreements and beneficiaries are kept. */
   agreedbefore: 'What you agreed to before holds again.',
+  namedbefore: 'The beneficiaries you named before count again.',
   dropsswap: 'The swap that you had planned will not happen.',
   /** For a member whose details no longer fit the rules of their plan. */
   ineligible: {

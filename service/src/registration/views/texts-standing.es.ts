@@ -10,7 +10,7 @@ export const standingEs: typeof standingEn = {
     keep: 'Conservar mis beneficios',
     now: {
       title: 'Terminar sus beneficios ahora',
-      lead: on => `Si no quiere esperar hasta el ${on}, todos estos terminan ahora mismo:`,
+      lead: on => `Si no quiere esperar hasta el ${on}, puede terminar todos estos ahora mismo:`,
       button: 'Terminar mis beneficios ahora',
     },
   },
@@ -31,6 +31,7 @@ export const standingEs: typeof standingEn = {
   newer: (partner, details, link) =>
     `${partner} envió datos más recientes de: ${details}. Puede usarlos en “${link}”, más abajo.`,
   agreedbefore: 'Lo que aceptó antes vuelve a valer.',
+  namedbefore: 'Los beneficiarios que nombró antes vuelven a contar.',
   dropsswap: 'El intercambio que tenía previsto no se hará.',
   ineligible: {
     title: plan => `Sus datos ya no cumplen las reglas de ${plan}`,

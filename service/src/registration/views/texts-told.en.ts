@@ -42,7 +42,7 @@ export const toldEn = {
   upgraded: {
     now: (plan: string): Said => ({
       title: `You moved up to ${plan}`,
-      lead: 'Your new plan is in force from today.',
+      lead: 'Your new plan is in force.',
       next: [nothingElse],
     }),
     from: (plan: string, on: string): Said => ({
@@ -140,7 +140,7 @@ export const toldEn = {
   reinstated: {
     now: {
       title: 'Your benefits are back',
-      lead: 'You are covered again from today. There was no coverage while they were canceled.',
+      lead: 'Your plan is in force again. There was no coverage while it was canceled.',
       next: [nothingElse],
     } as Said,
     from: (on: string): Said => ({

@@ -41,7 +41,7 @@ export const toldEs: typeof toldEn = {
   upgraded: {
     now: plan => ({
       title: `Ya tiene el plan superior ${plan}`,
-      lead: 'Su plan nuevo está vigente desde hoy.',
+      lead: 'Su plan nuevo está vigente.',
       next: [nothingElse],
     }),
     from: (plan, on) => ({
@@ -138,7 +138,7 @@ export const toldEs: typeof toldEn = {
   reinstated: {
     now: {
       title: 'Recuperó sus beneficios',
-      lead: 'Tiene cobertura otra vez desde hoy. Mientras estuvieron cancelados no hubo cobertura.',
+      lead: 'Su plan está vigente otra vez. Mientras estuvo cancelado no hubo cobertura.',
       next: [nothingElse],
     },
     from: on => ({

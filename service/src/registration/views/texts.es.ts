@@ -235,7 +235,7 @@ export const es: typeof en = {
     now: 'Ahora',
     from: on => `Desde el ${on}`,
     freeslot: 'Lugar libre',
-    nothing: 'Por ahora no hay otro beneficio por el cual intercambiar.',
+    nothing: 'Por ahora no hay ningún beneficio para intercambiar.',
     button: 'Confirmar el intercambio',
   },
   offer: {
@@ -299,7 +299,8 @@ export const es: typeof en = {
   },
   already: {
     title: 'Su inscripción ya está hecha',
-    lead: offer => `Tiene ${offer} con estos beneficios:`,
+    lead: offer => `Su plan es ${offer}, con estos beneficios:`,
+    leadnone: offer => `Su plan es ${offer}. En este momento no tiene beneficios.`,
     what: 'Lo que puede hacer',
     add: 'Agregar un beneficio',
     details: 'Revisar sus datos',
