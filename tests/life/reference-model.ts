@@ -57,6 +57,8 @@ export function newLife(zone: string) {
     plan: {} as Record<string, number>,
     agreed: [] as string[],
     declined: [] as string[],
+    /** What was declined that an offer change was to bring, and when it was to come. */
+    unwanted: [] as string[],
     isOutlook: false,
     /** The instant of the present action. */
     clock: 0,
@@ -80,6 +82,7 @@ export function copyOf(u: Life): Life {
     plan: { ...u.plan },
     agreed: [...u.agreed],
     declined: [...u.declined],
+    unwanted: [...u.unwanted],
     events: [...u.events],
   }
 }
@@ -203,7 +206,8 @@ export function changeTo(u: Life, name: string, t: number) {
   }
   u.at.offer = never
   Object.assign(u, { offer: name, fits: true, since: t })
-  takeAll(u, fixed, t)
+  const wanted = fixed.filter(b => !u.unwanted.includes(`${b} ${t}`))
+  takeAll(u, wanted, t)
   begin(u, isUp ? 'offer_upgrade_successful' : 'offer_downgrade_successful', t)
 }
 function swapAll(u: Life, t: number) {

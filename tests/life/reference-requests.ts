@@ -188,16 +188,18 @@ const ops: { [K in Op['op']]: Does<K> } = {
   enrol(u, { b, agreed }, now) {
     if (!isKnown(b)) return 'benefit_unknown'
     const one = find(u, b)
-    const isComing = u.pairs.some(({ add }) => add === b) && outlook(u).coming.some(next => next.b === b)
+    const coming = outlook(u).coming.find(next => next.b === b)
+    const isSwappedIn = coming && !coming.fixed
     if (agreed) u.agreed.push(b)
     if (one?.waits && u.agreed.includes(b)) {
       Object.assign(one, { waits: false, from: Math.max(now, one.from), lapse: never })
       tellPick(u, b, now)
     }
-    if (one || (isComing && agreed)) return
+    if (one || (isSwappedIn && agreed)) return
     const promised = u.pairs.filter(({ add, remove }) => add && !remove && add !== b).length
     const against = take(u, { add: b }, Math.max(now, u.since), promised)
-    if (against.length > 0) return refusal(against)
+    // What an offer change brings can be agreed to before it.
+    if (against.length > 0) return coming && agreed ? undefined : refusal(against)
     tellPick(u, b, now)
     if (!isLocked(u, now, u.at.swap)) leaveOut(u, b, now)
   },
@@ -206,12 +208,16 @@ const ops: { [K in Op['op']]: Does<K> } = {
     const one = find(u, b)
     if (one && isOn(one, now)) return 'benefit_in_force'
     const isPicked = !one && u.pairs.some(({ add }) => add === b)
-    if (!one && !isPicked && u.declined.includes(b)) return
+    const isComing = !one && !isPicked && outlook(u).coming.some(next => next.b === b)
+    if (!one && !isPicked && !isComing && u.declined.includes(b)) return
     const { fixed, selectable } = offerOf(u.offer)
-    if (!one && !isPicked && ![...fixed, ...selectable].includes(b)) return 'ineligible'
+    if (!one && !isPicked && !isComing && ![...fixed, ...selectable].includes(b)) return 'ineligible'
     if (isPicked && isLocked(u, now, u.at.swap)) return 'change_locked'
+    if (isComing && isLocked(u, now, u.at.offer)) return 'change_locked'
     if (one) one.to = now
     u.declined.push(b)
+    if (!isPicked && u.at.offer < never && offerOf(u.next).fixed.includes(b))
+      u.unwanted.push(`${b} ${u.at.offer}`)
     emit(u, 'benefit_declined', now, b)
     if (isPicked) leaveOut(u, b, now)
   },

@@ -79,6 +79,60 @@ test('a declined benefit does not come in by a swap, and what would have gone ou
   expect(await partner.get('u')).toMatchObject({ conditions: [] })
 })
 
+describe('what a pending offer change will bring', () => {
+  async function onTheWayTo(offername: string, benefits: string[] = []) {
+    await partner.create('u', { offername: 'mid', benefits })
+    await partner.client.changeOffer({ userid: 'u', offername, effective: 'nextperiod' })
+    await partner.events('u')
+  }
+
+  test('stays out when it is declined: the user said no before it came', async () => {
+    const { client } = partner
+    await onTheWayTo('top')
+    expect(await client.declineBenefit({ userid: 'u', name: 'home' })).toMatchObject({ state: 'declined' })
+    expect(await client.declineBenefit({ userid: 'u', name: 'gold' })).toMatchObject({ state: 'declined' })
+    await client.declineBenefit({ userid: 'u', name: 'gold' })
+    expect(await partner.names('u')).toEqual(['benefit_declined', 'benefit_declined'])
+    const declined = { gold: 'declined', home: 'declined' }
+    expect(await partner.states('u')).toMatchObject(declined)
+    expect(await partner.get('u')).toMatchObject({ conditions: ['offerchangepending'], requiredactions: [] })
+    await partner.to('2026-11-02T12:00')
+    expect(await partner.get('u')).toMatchObject({ currentofferdetails: { offer: 'top' } })
+    expect(await partner.states('u')).toMatchObject({ base: 'enrolled', extra: 'enrolled', ...declined })
+    expect(await client.enrolBenefit({ userid: 'u', name: 'home' })).toMatchObject({ state: 'enrolled' })
+  })
+
+  test('stays out when the user holds it already, as a pick that has not begun, and declines that', async () => {
+    const { client } = partner
+    await partner.create('u', { offername: 'mid', benefits: ['home'], effectivedate: '2026-11-10' })
+    await client.changeOffer({ userid: 'u', offername: 'top', effective: 'nextperiod' })
+    await client.declineBenefit({ userid: 'u', name: 'home' })
+    expect(await partner.states('u')).toMatchObject({ home: 'declined' })
+    await partner.to('2026-12-02T12:00')
+    expect(await partner.states('u')).toMatchObject({ home: 'declined', gold: 'actionrequired' })
+  })
+
+  test('cannot be declined in the locked hours', async () => {
+    await onTheWayTo('top')
+    await partner.to('2026-10-31T12:00')
+    expect(await refusal(partner.client.declineBenefit({ userid: 'u', name: 'home' }))).toBe(
+      '422 change_locked',
+    )
+  })
+
+  test('can be agreed to before it comes, though there is no room for it yet', async () => {
+    const { client } = partner
+    await onTheWayTo('top', ['art', 'books', 'care'])
+    expect(await refusal(client.enrolBenefit({ userid: 'u', name: 'gold' }))).toBe('422 ineligible')
+    const given = await client.enrolBenefit({ userid: 'u', name: 'gold', consents: signed('gold') })
+    expect(given).toMatchObject({ state: 'scheduled', startsattimestamp: expect.any(String) })
+    expect(await partner.get('u')).toMatchObject({ requiredactions: [], consents: [{ name: 'gold' }] })
+    expect(await partner.names('u')).toEqual([])
+    await partner.to('2026-11-02T12:00')
+    expect(await partner.states('u')).toMatchObject({ gold: 'enrolled' })
+  })
+})
+
 test('two writes on one user at once come one after the other', async () => {
   const { client } = partner
   await partner.create('u')

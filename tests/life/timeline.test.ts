@@ -79,6 +79,18 @@ test('a benefit that will begin with a planned end is announced with the states 
   expect(begins(await lines('planned', own))).toEqual(announced)
 })
 
+test('a benefit that was planned is told as called off before it is told as begun in another way', async () => {
+  await partner.create('sooner', { offername: 'mid' })
+  await partner.client.changeOffer({ userid: 'sooner', offername: 'top', effective: 'nextperiod' })
+  await partner.client.changeOffer({ userid: 'sooner', offername: 'top', effective: 'immediate' })
+  const told = (await lines('sooner')).filter(line => line.includes('benefit home'))
+  expect(told.map(line => line.replace(/.*home: (\S+) .*/, '$1'))).toEqual([
+    '>scheduled',
+    'scheduled>withdrawn',
+    '>enrolled',
+  ])
+})
+
 async function previewOf(userid: string): Promise<{ previewid: string }> {
   const wish = { userid, offername: 'low', effective: 'immediate' } as const
   const { previewid } = await partner.client.previewOfferChange(wish)

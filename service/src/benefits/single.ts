@@ -15,7 +15,14 @@ import {
   lastClosed,
   type User,
 } from '../membership/rules/state.ts'
-import { judgePick, offerOf, openBenefit, slotsTaken, type Terms } from '../membership/rules/terms.ts'
+import {
+  judgePick,
+  offerOf,
+  openBenefit,
+  partnerOffer,
+  slotsTaken,
+  type Terms,
+} from '../membership/rules/terms.ts'
 
 /** A change of one benefit, and the enrolment for the answer. */
 type SingleChange = Changed & { readonly enrolment: Enrolment }
@@ -34,13 +41,13 @@ export function enrolBenefitOf(
   const asked: User = { ...user, consents: mergeConsents(user.consents, input.consents) }
   const held = heldEnrolment(user, input.name)
   if (held) return completeEnrolment(asked, held, now, terms)
-  const planned = user.enrolments.find(
-    enrolment => enrolment.benefit === input.name && isLive(enrolment) && enrolment.plannedBy === 'swap',
-  )
-  if (planned && input.consents.length > 0) {
+  const planned = plannedEnrolment(user, input.name)
+  const opening = openingFor(user, input.name, now, terms)
+  // A benefit that a pending swap brings never begins before it when its consent is given; one that a pending offer
+  // change brings does where it can. Otherwise the consent is for the boundary.
+  if (planned && input.consents.length > 0 && (planned.plannedBy === 'swap' || isRefusal(opening))) {
     return { user: { ...asked, updatedAt: now }, events: [], enrolment: planned }
   }
-  const opening = openingFor(user, input.name, now, terms)
   if (isRefusal(opening)) return opening
   const { benefit, offer, isFixed, startsAt } = opening
   const kept = isSwapLocked(user, now, terms) ? asked : withoutSwapOf(asked, input.name)
@@ -52,6 +59,13 @@ export function enrolBenefitOf(
     events: [...eventsOfPick(enrolled, enrolment, now), ...droppedSwap(user, enrolled, now)],
     enrolment,
   }
+}
+
+/** The enrolment that a pending offer change or swap will bring. */
+function plannedEnrolment(user: User, benefit: string): Enrolment | undefined {
+  return user.enrolments.find(
+    enrolment => enrolment.benefit === benefit && isLive(enrolment) && enrolment.plannedBy !== undefined,
+  )
 }
 
 /** The offer and the start for a benefit that is not held yet, or why it is refused. */
@@ -114,9 +128,10 @@ function notOfTheOffer(): Refusal {
 }
 
 /**
- * Declines one benefit of the user's offer that is not in force: a pick or a fixed benefit that waits is closed, and
- * one that a pending swap would bring is taken out of that swap. Refused: a benefit in force, one that is neither held
- * nor part of the offer, and changing a swap in its locked hours.
+ * Declines one benefit of the user's offer that is not in force: a pick or a fixed benefit that waits is closed, one
+ * that a pending swap would bring is taken out of that swap, and one that a pending offer change would bring stays out.
+ * Refused: a benefit in force, one that is neither held nor part of the offer nor about to come, and changing what a
+ * pending change brings in its locked hours.
  */
 export function declineBenefitOf(
   user: User,
@@ -126,11 +141,13 @@ export function declineBenefitOf(
 ): SingleChange | Refusal {
   const held = heldEnrolment(user, name)
   if (held && isInForce(held)) return refuse('benefit_in_force')
-  if (held) {
-    const declined: Enrolment = { ...held, state: 'declined', endsAt: now, closeReason: 'declined' }
-    return decline(user, declined, now)
-  }
+  if (held) return decline(user, declinedFrom(held, { user, now, terms }), now)
   if (user.swap?.pairs.some(pair => pair.add === name)) return declineSwap(user, name, now, terms)
+  const planned = plannedEnrolment(user, name)
+  if (planned) {
+    if (isBoundaryLocked(user, planned.startsAt, { now, terms })) return refuse('change_locked')
+    return decline(user, declinedFrom(planned, { user, now, terms }), now)
+  }
   const past = lastClosed(user, name)
   if (past?.state === 'declined') return { user, events: [], enrolment: past }
   const offer = offerOf(terms, user)
@@ -138,6 +155,23 @@ export function declineBenefitOf(
   if (!offer || !benefit || !(offer.fixed.includes(name) || offer.selectable.includes(name)))
     return notOfTheOffer()
   return decline(user, declinedRow(user, benefit, { offer, now, terms }), now)
+}
+
+/** The enrolment as declined. If a pending offer change would bring the benefit, the row says so by its start. */
+function declinedFrom(
+  enrolment: Enrolment,
+  { user, now, terms }: { user: User; now: Instant; terms: Terms },
+): Enrolment {
+  const { pendingOffer } = user
+  const comes = pendingOffer && partnerOffer(terms, pendingOffer.name)?.fixed.includes(enrolment.benefit)
+  return {
+    ...enrolment,
+    state: 'declined',
+    plannedBy: undefined,
+    startsAt: comes ? pendingOffer.at : enrolment.startsAt,
+    endsAt: now,
+    closeReason: 'declined',
+  }
 }
 
 function declinedRow(

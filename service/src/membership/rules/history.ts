@@ -51,8 +51,13 @@ export function linesOf(applied: AppliedChange, who: Who, why: string): HistoryL
     if (consent.channel !== undefined && !before.consents.includes(consent))
       note(`consent ${consent.name}`, '', `${consent.version} by ${consent.channel}`)
   }
-  for (const enrolment of after.enrolments) {
-    const earlier = before.enrolments.find(known => known.id === enrolment.id)
+  const known = new Map(before.enrolments.map(enrolment => [enrolment.id, enrolment]))
+  // New rows come last, so that a row that takes the place of another one of its benefit follows the end of that one.
+  const [fresh, continued] = [false, true].map(isKnown =>
+    after.enrolments.filter(enrolment => known.has(enrolment.id) === isKnown),
+  )
+  for (const enrolment of [...(continued ?? []), ...(fresh ?? [])]) {
+    const earlier = known.get(enrolment.id)
     if (earlier === enrolment) continue
     if (
       !enrolmentMayMove(earlier?.state ?? 'new', enrolment.state) ||

@@ -53,8 +53,8 @@ export function applyCancel(user: User, at: Instant): Changed {
 
 /**
  * A change to another offer takes effect. Picks that the new offer also has stay, the earliest first, up to its slots;
- * its fixed benefits are added if the user is admitted to them; all other enrolments end. If the offer is closed by
- * then, or no longer admits the user, only the pending change is cancelled.
+ * its fixed benefits are added if the user is admitted to them and has not declined them meanwhile; all other enrolments
+ * end. If the offer is closed by then, or no longer admits the user, only the pending change is cancelled.
  */
 export function applyOfferChange(user: User, name: string, context: { at: Instant; terms: Terms }): Changed {
   const { at, terms } = context
@@ -79,6 +79,7 @@ export function applyOfferChange(user: User, name: string, context: { at: Instan
   for (const fixed of offer.fixed) {
     const benefit = openBenefit(terms, fixed)
     if (!benefit || liveEnrolment(changed, fixed) || !judgePick(terms, benefit, at, name).admitted) continue
+    if (isDeclinedFor(user, fixed, at)) continue
     const joined = newEnrolment(changed, terms, {
       benefit,
       offer: name,
@@ -93,6 +94,13 @@ export function applyOfferChange(user: User, name: string, context: { at: Instan
     user: changed,
     events: [raise(changed, direction, at), raise(changed, 'offer_activiation_successful', at)],
   }
+}
+
+/** Whether the user declined a benefit that the offer change of this instant was to bring. */
+function isDeclinedFor(user: User, benefit: string, at: Instant): boolean {
+  return user.enrolments.some(
+    enrolment => enrolment.benefit === benefit && enrolment.state === 'declined' && enrolment.startsAt === at,
+  )
 }
 
 function keptPicks(user: User, offer: Offer, context: { at: Instant; terms: Terms }): Set<string> {
