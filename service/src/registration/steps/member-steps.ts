@@ -21,13 +21,12 @@ import { parseDetails } from '../views/form.ts'
 import type { ConsentText, DetailsGroup } from '../views/parts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
 import { cardOf, dueIn, lineOf, statusOf, wantedElsewhere } from './cards.ts'
-import { changeOwn, type OwnChange } from './change-own.ts'
+import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
 import { choosableByMember, memberPaths } from './member-choices.ts'
 import { mustName, namingLines } from './naming.ts'
-import { changeAndConfirm, hasEnrolled, noteDone } from './outcomes.ts'
-import { referenceOf } from './reference.ts'
+import { type ConfirmedChange, changeAndConfirm, hasEnrolled, noteDone } from './outcomes.ts'
 import { isStale, saveAnswers } from './save-answers.ts'
 import type { Posted, Step } from './step.ts'
 
@@ -211,7 +210,7 @@ function addNow(
   visit: Visit,
   input: { names: readonly string[]; consents: readonly Consent[]; agreements: readonly ConsentText[] },
 ): Promise<Posted> {
-  const decide: OwnChange['decide'] = ({ user: before, person, now, terms }) => {
+  const decide: ConfirmedChange['decide'] = ({ user: before, person, now, terms, reference }) => {
     const others = input.consents.filter(consent => !input.names.includes(consent.name))
     let user: User = { ...before, consents: mergeConsents(before.consents, others) }
     const events: Raised[] = []
@@ -222,7 +221,6 @@ function addNow(
       user = added.user
       events.push(...added.events)
     }
-    const reference = referenceOf(visit, 'enrolled')
     const offername = offerOf(visit.terms, user)?.displayname[visit.locale] ?? ''
     const copied = { ...input, reference, person: person('profile') ?? {}, offername }
     const confirmation = confirmationOf({ ...visit, now }, copied)
