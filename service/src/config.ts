@@ -123,13 +123,16 @@ export function readConfig(environment: Environment): Config {
 function readBaseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const wrong = new OperatorError(
-    'ENROLMENT_BASE_URL must be an absolute address like https://benefits.example.com/stage, without query or user.',
+    'ENROLMENT_BASE_URL must be an absolute address like https://benefits.example.com/stage, without query, fragment or user; its path has only letters, digits and . _ ~ - between single slashes.',
   )
   if (!URL.canParse(text)) throw wrong
   const url = new URL(text)
-  if (!['http:', 'https:'].includes(url.protocol) || url.search || url.hash || url.username || url.password)
-    throw wrong
-  return url.href.replace(/\/+$/, '')
+  // `search` and `hash` do not tell of a lone ? or #, with which every link would lead to the first page of the host;
+  // routes are made from the path, and in a route other signs would mean something else or never match.
+  const base = url.href.replace(/\/+$/, '')
+  const isHttp = ['http:', 'https:'].includes(url.protocol)
+  if (!isHttp || url.username || url.password || !/^https?:\/\/[^/]+(\/[\w.~-]+)*$/.test(base)) throw wrong
+  return base
 }
 
 /** An origin alone: the console's cookies are valid for a whole host, so the console must not share its host. */

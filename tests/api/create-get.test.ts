@@ -169,6 +169,11 @@ describe('consents', () => {
       { ...consent, agreedattimestamp: '2999-01-01T00:00:00.000Z' },
       'consents[0].agreedattimestamp',
     ],
+    [
+      'given in the year 0000',
+      { ...consent, agreedattimestamp: '0000-01-01T00:00:00.000Z' },
+      'consents[0].agreedattimestamp',
+    ],
     ['without a version', { name: 'identity' }, 'consents[0].version'],
     ['in another language', { ...consent, locale: 'fr' }, 'consents[0].locale'],
   ])('%s: 400 that names it', async (_, given, field) => {

@@ -249,6 +249,8 @@ describe('404 and 405', () => {
     ['OPTIONS', '/user/account/get', 'POST'],
     ['POST', '/user/account/cancel/u1', 'DELETE'],
     ['POST', '/healthz', 'GET, HEAD'],
+    ['POST', '/docs/contract', 'GET, HEAD'],
+    ['OPTIONS', '/docs/errors/not_found', 'GET, HEAD'],
   ])('%s %s is 405 with Allow: %s', async (method, path, allow) => {
     const answer = await caller.send(method, path)
     expect(answer).toMatchObject({ status: 405, code: 'method_not_allowed' })

@@ -136,6 +136,12 @@ describe('what the environment says', () => {
     [{ ENROLMENT_METRICS_HOST: 'everywhere' }, /ENROLMENT_METRICS_HOST must be an address/],
     [{ ENROLMENT_BASE_URL: 'benefits.example.com' }, /ENROLMENT_BASE_URL must be an absolute address/],
     [{ ENROLMENT_BASE_URL: 'ftp://example.com' }, /ENROLMENT_BASE_URL must be an absolute address/],
+    [
+      { ENROLMENT_BASE_URL: 'https://example.com/#' },
+      /ENROLMENT_BASE_URL must be .* without query, fragment/,
+    ],
+    [{ ENROLMENT_BASE_URL: 'https://example.com?' }, /ENROLMENT_BASE_URL must be .* without query, fragment/],
+    [{ ENROLMENT_BASE_URL: 'https://example.com/:stage' }, /ENROLMENT_BASE_URL must be .* its path has only/],
     [{ ENROLMENT_DATABASE_CONNECTIONS: '0' }, /ENROLMENT_DATABASE_CONNECTIONS must be a number/],
     [{ ENROLMENT_REQUESTS_IN_FLIGHT: 'many' }, /ENROLMENT_REQUESTS_IN_FLIGHT must be a number from 100/],
     [{ ENROLMENT_REQUESTS_RESERVED: '1001' }, /ENROLMENT_REQUESTS_RESERVED must be a number from 0 to 1000/],

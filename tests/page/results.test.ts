@@ -108,6 +108,37 @@ describe('the result of a session', () => {
   })
 })
 
+test('two changes of a kind in one session have references, copies and results of their own', async () => {
+  await member({ offername: 'starter', benefits: ['telehealth', 'dental'] })
+  const { visitor, sessionid } = await open('swap')
+  async function swap(out: string, into: string) {
+    await visitor.get('/register/swap')
+    await visitor.post('/register/swap', { out })
+    await visitor.post('/register/swap/choose', { in: into })
+    const done = await visitor.post('/register/swap/confirm')
+    const [reference = ''] = /BE-\w{4}-\w{4}/.exec(done.html) ?? []
+    return { reference, result: await rig.partner.client.exchangeResult({ sessionid }) }
+  }
+  const first = await swap('dental', 'vision')
+  const second = await swap('dental', 'legal')
+  expect(second.reference).not.toBe(first.reference)
+  expect(first.result).toMatchObject({ outcome: 'swapped', reference: first.reference })
+  expect(second.result).toMatchObject({ outcome: 'swapped', reference: second.reference })
+  expect(second.result.completedat).not.toBe(first.result.completedat)
+  const again = await visitor.post('/register/swap/confirm', { 'replace.dental': 'legal' })
+  expect(again.html).toContain(second.reference)
+  const copies = [first, second].map(async ({ reference }) => {
+    const copy = await visitor.send(`/register/copy/${reference}`)
+    return copy.text()
+  })
+  const [older, newer] = await Promise.all(copies)
+  expect(older).toContain(first.reference)
+  expect(newer).toContain(second.reference)
+  const references = /BE-\w{4}-\w{4}/g
+  const { html } = await visitor.get('/register/overview')
+  expect(new Set(html.match(references))).toEqual(new Set([first.reference, second.reference]))
+})
+
 test('of a consent its version is kept, and the hash of the text in the language in which the person read it', async () => {
   await rig.newPerson()
   const { visitor } = await open('registration')

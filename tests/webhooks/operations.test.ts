@@ -283,6 +283,12 @@ test('a range, a list and the dead deliveries can be replayed, and a dry run sen
   await expect(partner.client.replayWebhook({ webhookid, from })).rejects.toMatchObject({
     errors: [{ field: 'to' }],
   })
+  // The least date of other systems is taken; a year 0000, which no calendar of ours has, is no timestamp.
+  const ever = { webhookid, from: '0001-01-01T00:00:00.000Z', to: '9999-12-31T23:59:59.999Z', dryrun: true }
+  expect(await partner.client.replayWebhook(ever)).toMatchObject({ complete: true })
+  await expect(
+    partner.client.replayWebhook({ ...ever, from: '0000-01-01T00:00:00.000Z' }),
+  ).rejects.toMatchObject({ code: 'bad_request', errors: [{ field: 'from', code: 'format' }] })
   expect(await partner.client.replayWebhook({ webhookid, status: 'dead' })).toMatchObject({ count: 0 })
 })
 

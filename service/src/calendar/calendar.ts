@@ -138,9 +138,12 @@ export function localTimestamp(instant: Instant, zone: Zone): string {
   return `${local} ${minutes < 0 ? '-' : '+'}${two(Math.floor(offset / 60))}:${two(offset % 60)}`
 }
 
-/** The instant of a timestamp in the API's form; `undefined` for any other form and for times that do not exist. */
+/**
+ * The instant of a timestamp in the API's form; `undefined` for any other form, for times that do not exist, and for the
+ * year 0000, which PostgreSQL does not take.
+ */
 export function parseTimestamp(text: string): Instant | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(text)) return undefined
+  if (!/^(?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(text)) return undefined
   const instant = Date.parse(text)
   // `Date.parse` reads 24:00 and February 30 as a neighboring time, which would be written back as a different
   // text.

@@ -278,7 +278,8 @@ function missing(routes: readonly KnownRoute[], request: FastifyRequest): Servic
 }
 
 function patternOf(url: string): RegExp {
-  return new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`)
+  const text = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`^${text.replaceAll('*', '.*').replace(/:\w+/g, '[^/]+')}$`)
 }
 
 /** An error of a request that may have exceeded a limit; it names the limit of this service. */

@@ -16,7 +16,7 @@ import { mustName, namingLines, withDraftNames } from './naming.ts'
 import { hasMade, noteDone } from './outcomes.ts'
 import { findPlan, type Plan } from './plans.ts'
 import { stepOf } from './progress.ts'
-import { referenceOf } from './reference.ts'
+import { referencesOf } from './reference.ts'
 import { foundPlan, picksOf } from './registering-steps.ts'
 import { confirmsOlder } from './save-answers.ts'
 import { type Posted, type Step, showedOther, versionOf } from './step.ts'
@@ -85,7 +85,7 @@ async function enrolNow(
   },
 ): Promise<Posted> {
   const { form, found, consents, agreements } = input
-  const reference = referenceOf(visit, 'enrolled')
+  const { next: reference } = await referencesOf(visit, 'enrolled')
   const version = versionOf(form)
   const outcome = await changeOwn(visit, {
     why: 'enrol',

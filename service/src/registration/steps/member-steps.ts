@@ -14,13 +14,12 @@ import { parseDetails } from '../views/form.ts'
 import type { ConsentText, DetailsGroup } from '../views/parts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
 import { cardOf, dueIn, lineOf, statusOf, wantedElsewhere } from './cards.ts'
-import { changeOwn, type OwnChange } from './change-own.ts'
+import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
 import { choosableByMember, memberPaths } from './member-choices.ts'
 import { mustName, namingLines } from './naming.ts'
-import { changeAndConfirm, hasMade, noteDone } from './outcomes.ts'
-import { referenceOf } from './reference.ts'
+import { type ConfirmedChange, changeAndConfirm, hasMade, noteDone } from './outcomes.ts'
 import { confirmsOlder, saveAnswers } from './save-answers.ts'
 import type { Posted, Step } from './step.ts'
 
@@ -209,7 +208,7 @@ function addNow(
     agreements: readonly ConsentText[]
   },
 ): Promise<Posted> {
-  const decide: OwnChange['decide'] = ({ user: before, person, now, terms }) => {
+  const decide: ConfirmedChange['decide'] = ({ user: before, person, now, terms, reference }) => {
     const others = input.consents.filter(consent => !input.names.includes(consent.name))
     let user: User = { ...before, consents: mergeConsents(before.consents, others) }
     const events: Raised[] = []
@@ -220,7 +219,6 @@ function addNow(
       user = added.user
       events.push(...added.events)
     }
-    const reference = referenceOf(visit, 'enrolled')
     const offername = offerOf(visit.terms, user)?.displayname[visit.locale] ?? ''
     const { agreements } = input
     const copied = { agreements, reference, person: person('profile') ?? {}, offername }

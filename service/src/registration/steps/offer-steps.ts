@@ -21,11 +21,9 @@ import type { BenefitLine, ConsentText, OfferChoice } from '../views/parts.ts'
 import { textsOf } from '../views/texts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
 import { dayOf, lastDayOf, leavingOn, lineOf, standingLine } from './cards.ts'
-import type { OwnChange } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { mustName, namingLines, namingPath } from './naming.ts'
-import { changeAndConfirm, noteDone } from './outcomes.ts'
-import { referenceOf } from './reference.ts'
+import { type ConfirmedChange, changeAndConfirm, noteDone } from './outcomes.ts'
 import { confirmsOlder } from './save-answers.ts'
 import type { Posted, Redirect, Step } from './step.ts'
 
@@ -206,7 +204,7 @@ function changeNow(
     agreements,
   }: { form: URLSearchParams; consents: readonly Consent[]; agreements: readonly ConsentText[] },
 ): Promise<Posted> {
-  const decide: OwnChange['decide'] = ({ user, person, now, terms }) => {
+  const decide: ConfirmedChange['decide'] = ({ user, person, now, terms, reference }) => {
     if (user.pendingOffer?.name === offername || user.offer?.name === offername) return 'unchanged'
     const agreed = { ...user, consents: mergeConsents(user.consents, consents) }
     const changed = changeOfferOf(agreed, inputFor(offername), now, terms())
@@ -216,7 +214,7 @@ function changeNow(
       {
         person: person('profile') ?? {},
         agreements,
-        reference: referenceOf(visit, 'changed'),
+        reference,
         offername: partnerOffer(visit.terms, offername)?.displayname[visit.locale] ?? offername,
       },
     )

@@ -8,10 +8,17 @@ import { leavingOn, liveLines } from './cards.ts'
 import { changeOwn, type OwnChange } from './change-own.ts'
 import { copiesOf, copyAddress } from './copies.ts'
 import { memberPaths } from './member-choices.ts'
-import { referenceOf } from './reference.ts'
+import { newestReference, referencesOf } from './reference.ts'
 import type { Posted, Redirect, Step } from './step.ts'
 import { stillToDo } from './still-to-do.ts'
 import { tell } from './tell.ts'
+
+/** A change that ends with a confirmation; its rule also gets the reference that the confirmation will have. */
+export type ConfirmedChange = Omit<OwnChange, 'reference' | 'decide'> & {
+  readonly decide: (
+    own: Parameters<OwnChange['decide']>[0] & { readonly reference: string },
+  ) => ReturnType<OwnChange['decide']>
+}
 
 /**
  * Makes a change that ends with a confirmation, and leads there. A press that comes too late is sent to `otherwise` if
@@ -20,10 +27,12 @@ import { tell } from './tell.ts'
 export async function changeAndConfirm(
   visit: Visit,
   outcome: PageOutcome,
-  change: OwnChange,
+  change: ConfirmedChange,
   otherwise: Posted,
 ): Promise<Posted> {
-  const made = await changeOwn(visit, { ...change, reference: referenceOf(visit, outcome) })
+  const { next: reference } = await referencesOf(visit, outcome)
+  const decide: OwnChange['decide'] = own => change.decide({ ...own, reference })
+  const made = await changeOwn(visit, { ...change, reference, decide })
   if (made === 'done') return confirmed(visit, outcome)
   return made === 'gone' || made === 'conflict' ? made : otherwise
 }
@@ -38,7 +47,7 @@ export async function confirmed(visit: Visit, outcome: PageOutcome): Promise<Red
 export async function noteDone(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
   await completeSession(visit.context.database, nameOf(visit.session), {
     outcome,
-    reference: referenceOf(visit, outcome),
+    reference: await newestReference(visit, outcome),
     at: visit.context.clock.real(),
   })
   return { to: 'done' }
@@ -46,8 +55,7 @@ export async function noteDone(visit: Visit, outcome: PageOutcome): Promise<Redi
 
 /** Whether the user's history shows that this session has made a change with this outcome. */
 export async function hasMade(visit: Visit, outcome: PageOutcome): Promise<boolean> {
-  const lines = await visit.context.reader.history({ ...visit, dueChanges: [] })
-  return lines.some(line => line.reference === referenceOf(visit, outcome))
+  return (await referencesOf(visit, outcome)).given !== undefined
 }
 
 /**

@@ -6,11 +6,31 @@ import type { Visit } from '../session/visit.ts'
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
- * The reference that a person keeps, such as `BE-7K3M-92QD`. It is derived from the session and its outcome, so that a
- * button pressed twice gives the same one, and it is stored with the change in the user's history.
+ * The references that the confirmations of one session have, such as `BE-7K3M-92QD`, for one outcome: `given` by the
+ * newest such change that this session made, `undefined` when it made none, and the `next` one. They are derived from the
+ * session, the outcome and the number of such changes before, so that a button pressed twice, which changes nothing the
+ * second time, gives the same one again. History is asked, because the reference is stored there with the change.
  */
-export function referenceOf({ session }: Pick<Visit, 'session'>, outcome: PageOutcome): string {
-  const bytes = createHash('sha256').update(`${session.session_id} ${outcome}`).digest()
+export async function referencesOf(
+  visit: Visit,
+  outcome: PageOutcome,
+): Promise<{ readonly given: string | undefined; readonly next: string }> {
+  const lines = await visit.context.reader.history({ ...visit, dueChanges: [] })
+  const stored = new Set(lines.flatMap(({ reference }) => reference ?? []))
+  const possible = Array.from({ length: stored.size + 1 }, (_, at) => referenceOf(visit, outcome, at))
+  const count = possible.findLastIndex(reference => stored.has(reference)) + 1
+  return { given: possible[count - 1], next: referenceOf(visit, outcome, count) }
+}
+
+/** What the confirmation of the session's newest change with this outcome says; of its first one before there is any. */
+export async function newestReference(visit: Visit, outcome: PageOutcome): Promise<string> {
+  const { given, next } = await referencesOf(visit, outcome)
+  return given ?? next
+}
+
+function referenceOf({ session }: Visit, outcome: PageOutcome, before: number): string {
+  const count = before === 0 ? '' : ` ${before}`
+  const bytes = createHash('sha256').update(`${session.session_id} ${outcome}${count}`).digest()
   const signs = Array.from({ length: 8 }, (_, at) => alphabet[(bytes[at] ?? 0) % alphabet.length])
   return `BE-${signs.slice(0, 4).join('')}-${signs.slice(4).join('')}`
 }

@@ -13,7 +13,7 @@ import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { mustNameNow, namingLines, namingPath } from './naming.ts'
 import { confirmed } from './outcomes.ts'
-import { referenceOf } from './reference.ts'
+import { referencesOf } from './reference.ts'
 import type { Posted, Redirect, Step } from './step.ts'
 import {
   allowedIn,
@@ -138,7 +138,7 @@ async function swapNow(
   }: { form: URLSearchParams; consents: readonly Consent[]; agreements: readonly ConsentText[] },
 ): Promise<Posted> {
   const result = choice.add.length > 0 ? 'swapped' : 'undone'
-  const reference = referenceOf(visit, result)
+  const { next: reference } = await referencesOf(visit, result)
   const outcome = await changeOwn(visit, {
     why: 'swap',
     reference,
