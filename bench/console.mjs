@@ -37,6 +37,8 @@ const agents = Number(options.agents)
 const seconds = Number(options.seconds)
 const rate = Number(options.rate)
 const ROUND_SECONDS = 40
+/** How often all agents open a screen in the same instant, after the rounds. */
+const RUSHES = 10
 const bin = fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url))
 const catalogue = fileURLToPath(new URL('../service/assets/demo-catalogue.yaml', import.meta.url))
 const scratch = options.keep ?? mkdtempSync(join(tmpdir(), 'enrolment-console-'))
@@ -140,8 +142,13 @@ try {
     // What operators began, such as counts, ends before partners are read alone again.
     await sleep(5000)
   }
+  for (let times = 0; times < RUSHES; times += 1) {
+    ask('rush')
+    await once(operators, 'message')
+    await sleep(1000)
+  }
   ask('tell')
-  const [{ reads }] = await once(operators, 'message')
+  const [{ reads, rush }] = await once(operators, 'message')
   const screens = new Map()
   for (const read of reads) screens.set(read.name, [...(screens.get(read.name) ?? []), read])
   say(`the API alone at ${rate}/s`, describe(quiet))
@@ -154,6 +161,7 @@ try {
       `${describe(all.map(one => one.ms))}${wrong.length > 0 ? `, ${wrong.length} answered ${wrong[0].status}` : ''}`,
     )
   }
+  say(`${agents} screens in the same instant`, describe(rush.map(one => one.ms)))
   say('all screens', describe([...screens.values()].flat().map(one => one.ms)))
 } finally {
   await client.end()

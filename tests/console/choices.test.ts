@@ -189,7 +189,7 @@ describe('a swap', () => {
     const wish = { 'out-telehealth': 'dental', 'free-0': 'vision' }
     const preview = await support.post(act('swap'), wish)
     expect(preview.text).toContain('The partner hears: user_benefits_pendingswap.')
-    expect(preview.text).toContain('telehealth&gt;dental &gt;vision')
+    expect(preview.text).toContain('Telehealth for Dental discount, Vision discount for a free place')
     expect(await told()).toEqual(before)
     const done = await support.post(act('swap'), {
       ...wish,
@@ -197,13 +197,15 @@ describe('a swap', () => {
       reason: 'asked on the phone',
     })
     expect(done.path).toBe(`/users/${serviceid}`)
-    expect(done.text).toContain('Swaps benefits on')
+    expect(done.text).toContain('Swaps Telehealth for Dental discount, gets Vision discount on')
+    expect(done.text).toContain('a pending swap brings it <code>pending</code>')
+    expect(done.text).toContain('<strong>Dental discount</strong> starts later')
     expect(await told()).toEqual([...before, 'user_benefits_pendingswap'])
     expect((await support.get(act('swap'))).text).toMatch(/value="dental" selected/)
     const off = await support.post(act('swapoff'))
     expect(off.text).toContain('The partner hears: user_benefits_swap_cancelled.')
     const undone = await support.post(act('swapoff'), { ...seenIn(off), reason: 'changed their mind' })
-    expect(undone.text).not.toContain('Swaps benefits on')
+    expect(undone.text).not.toContain('Swaps Telehealth')
     expect(await told()).toEqual([...before, 'user_benefits_pendingswap', 'user_benefits_swap_cancelled'])
     const deed = { result: 'done', serviceId: serviceid, because: true }
     expect(await deedsOf(service, support)).toEqual(

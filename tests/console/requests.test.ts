@@ -66,7 +66,7 @@ describe('what needs a second person', () => {
     expect((await other.get('/requests')).text).toContain(asked.path)
     const shown = await other.get(asked.path)
     expect(shown.text).toContain('ticket 4711: never wanted it')
-    expect(shown.text).toMatch(/benefit telehealth<\/strong> enrolled → void/)
+    expect(shown.text).toMatch(/Telehealth<\/strong> in force → void/)
     expect((await other.post(`${asked.path}/confirm`)).status).toBe(422)
     const done = await other.post(`${asked.path}/confirm`, { reason: 'read the ticket' })
     expect(done.path).toBe(`/users/${serviceid}`)

@@ -152,6 +152,46 @@ describe('the page of a user', () => {
     expect(shown.text).toMatch(/looked at age \d\d/)
   })
 
+  test('says of somebody who has no offer which rules refuse each, and with which offers each benefit comes', async () => {
+    const of = async (userid: string, person: Readonly<Record<string, unknown>>) => {
+      await partner.client.prefillUser({ ...ada, userid, ...person })
+      const { path, text } = await support.post('/find', { what: userid })
+      return { path, text, sentence: /id="sentence">([^<]*)</.exec(text)?.[1] ?? '' }
+    }
+    const inNewYork = { zipcode: '10001', address: { ...ada.address, state: 'NY', zipcode: '10001' } }
+    const newYorker = await of('closed-ny', inNewYork)
+    expect(newYorker.sentence).toMatch(/^Prefilled on .*, not enrolled: nobody has chosen an offer yet\./)
+    expect(newYorker.text).toMatch(/Hospital cash<br>[^!]*?one of the states left out, NY <code>not_in_ny/)
+    expect(newYorker.text).not.toMatch(/Telehealth<br><span class="hint">benefit/)
+    expect(newYorker.text).toMatch(/With Starter: [^<]*Telehealth/)
+    const child = await of('closed-child', { dob: '2015-01-01' })
+    expect(child.sentence).toMatch(/, not enrolled: no offer is open to this person\./)
+    expect(child.text).toMatch(/Emergency savings<br>[^!]*?below the youngest age admitted, 18 <code>/)
+    expect(child.text).not.toContain('only with an offer that is closed')
+    expect(newYorker.text).toMatch(/Term life<br>[^!]*?only with an offer that is closed: Premier <code>/)
+    const unborn = await of('closed-unknown', { dob: undefined })
+    expect(unborn.sentence).toMatch(/, not enrolled: birth date not known\./)
+    expect(unborn.text).toContain('birth date is not known, so no rule was tried')
+    const shown = await support.post(`${newYorker.path}/person`, { reason: 'ticket 43' })
+    expect(shown.text).toMatch(/Hospital cash<br>[^!]*?looked at state NY/)
+  })
+
+  test('says of a held offer that would not be given anew which rule refuses it', async () => {
+    const { serviceid: id } = await partner.client.createUser({
+      ...ada,
+      userid: 'moved-away',
+      offername: 'premier',
+    })
+    await partner.client.updateUser({
+      userid: 'moved-away',
+      zipcode: '10001',
+      address: { ...ada.address, state: 'NY', zipcode: '10001' },
+    })
+    const { text } = await support.get(`/users/${id}`)
+    expect(text).toMatch(/Premier<br><span class="hint">held offer<\/span>/)
+    expect(text).toContain('kept, but it would not be given anew: one of the states left out, NY')
+  })
+
   test('shows the webhooks that told of a change', async () => {
     const { text } = await support.get(`/users/${serviceid}`)
     expect(text).toContain('enrollment_successful')

@@ -23,7 +23,7 @@ export type ConsoleService = {
  * Connections to the database: the commands of five operators may wait for rows that somebody holds, and the others still read.
  */
 const MOST_CONNECTIONS = 6
-/** A new connection plans each statement anew: a screen then takes a tenth of a second, and an operator opens a few a minute. */
+/** A new connection plans each statement anew, which costs a screen some milliseconds, and an operator opens a few a minute. */
 const KEPT_UNUSED_MS = 600_000
 
 /**

@@ -122,7 +122,7 @@ function erasureEffect(moment: Moment): UserEffect {
 }
 
 function shown(details: UserDetails): Slot {
-  return html`${showEffect(erasureEffect(details), details.partner.timezone)}
+  return html`${showEffect(erasureEffect(details), details)}
 <p>Destroyed for good: the data key of this person, and with it prefill, account and drafts; benefits held, consents, confirmations and beneficiaries; links and sessions; the userid. The serviceid, the dates of changes and the audit log stay, and what the law makes the partner keep.</p>`
 }
 

@@ -22,7 +22,7 @@ function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
       const changed = act.decide(formOf(request), details)
       if (isRefusal(changed)) return { refused: wordsOf(changed) }
       const effect = effectOf(changed, details, act.why(formOf(request)))
-      return { shown: showEffect(effect, details.partner.timezone), effect: effect.text }
+      return { shown: showEffect(effect, details), effect: effect.text }
     },
     async perform(visit, request, decision) {
       const details = await detailsOf(visit, request)

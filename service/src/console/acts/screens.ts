@@ -89,7 +89,7 @@ async function preview(visit: Visit, act: Act, details: UserDetails): Promise<An
     title: act.title,
     body: html`${ofWhom(details)}
 ${isRepeat && html`<p class="notice" role="status">The user has changed meanwhile. Look again at what would happen now.</p>`}
-${part('What would happen', showEffect(effect, details.partner.timezone))}
+${part('What would happen', showEffect(effect, details))}
 ${
   effect.lines.length > 0 &&
   part(

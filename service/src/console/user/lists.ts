@@ -6,6 +6,7 @@ import { isHeld, isInForce, isLive } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
 import type { LinkRow } from '../user-data/store.ts'
 import type { Column, List } from '../views/list.ts'
+import { stateWords } from '../views/moves.ts'
 import { tag, when } from '../views/parts.ts'
 import { describeLink } from './link-fate.ts'
 import type { Shown } from './shown.ts'
@@ -36,9 +37,9 @@ export function benefitList({ details }: Shown, other?: Zone): Rendered<Enrolmen
       {
         name: 'state',
         label: 'State',
-        value: stateText,
+        value: one => stateWords(one.state),
         cell: one =>
-          html`${tag(stateText(one), isInForce(one) ? 'good' : 'wait')}${!isHeld(one) && html`<br><span class="hint">by a pending ${one.plannedBy === 'swap' ? 'swap' : 'offer change'}</span>`}`,
+          html`${tag(stateWords(one.state), isInForce(one) ? 'good' : 'wait')}${!isHeld(one) && html`<br><span class="hint">by a pending ${one.plannedBy === 'swap' ? 'swap' : 'offer change'}</span>`}`,
       },
       {
         name: 'starts',
@@ -181,18 +182,6 @@ const CHANNELS: Readonly<Record<ConsentChannel, string>> = {
   phone: 'by phone',
   paper: 'on paper',
   email: 'by email',
-}
-
-const STATES: Readonly<Record<string, string>> = {
-  enrolled: 'in force',
-  endscheduled: 'in force, ends',
-  scheduled: 'starts later',
-  actionrequired: 'something missing',
-  selected: 'picked',
-}
-
-function stateText({ state }: Enrolment): string {
-  return STATES[state] ?? state
 }
 
 /** Its first instant; `undefined` while none is set: before it has begun by a consent, or if it never began. */

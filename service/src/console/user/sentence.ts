@@ -1,6 +1,6 @@
 import { type Instant, prefillExpiresAt, type Zone } from '../../calendar/calendar.ts'
 import type { Who } from '../../membership/rules/history.ts'
-import type { User } from '../../membership/rules/state.ts'
+import type { SwapPair, User } from '../../membership/rules/state.ts'
 import { writeDay } from '../views/parts.ts'
 
 /** The facts from which the sentence is made. */
@@ -12,6 +12,11 @@ export type Told = {
   /** Only some operators may see reasons. */
   readonly showsReason: boolean
   readonly offerName: (name: string) => string
+  readonly benefitName: (name: string) => string
+  /** Which of the facts that rules use nobody has told. */
+  readonly unknown: readonly string[]
+  /** How many offers the person could take. */
+  readonly openOffers: number
 }
 
 /** A user's state, as one would say it on the phone. Dates are days in the partner's zone; the last day is included. */
@@ -21,9 +26,9 @@ export function describeUser(user: User, told: Told): string {
     case 'none':
       return 'Not known any more: the prefill has lapsed.'
     case 'prefilled':
-      return `Prefilled on ${writeDay(user.prefillWrittenAt ?? user.createdAt, zone)}, not enrolled.${lapse(user, zone)}`
+      return `Prefilled on ${writeDay(user.prefillWrittenAt ?? user.createdAt, zone)}, not enrolled: ${shut(told) ?? 'nobody has chosen an offer yet'}.${lapse(user, zone)}`
     case 'registering':
-      return `Opened the registration page and has not finished. Not enrolled.${lapse(user, zone)}`
+      return `Not enrolled: ${shut(told) ?? 'the registration page was opened and not finished'}.${lapse(user, zone)}`
     case 'active':
       return [held(user, told), ...pending(user, told)].join(' ')
     case 'cancelled':
@@ -31,6 +36,12 @@ export function describeUser(user: User, told: Told): string {
     case 'erased':
       return `Erased on ${writeDay(user.erasedAt ?? user.updatedAt, zone)}.`
   }
+}
+
+/** Why somebody who has no offer can take none; `undefined`: there is one. */
+function shut({ unknown, openOffers }: Told): string | undefined {
+  if (unknown.length > 0) return `${unknown.join(', ')} not known`
+  return openOffers === 0 ? 'no offer is open to this person' : undefined
 }
 
 function held({ offer }: User, { zone, offerName }: Told): string {
@@ -44,10 +55,21 @@ function pending(user: User, told: Told): string[] {
   return [
     user.pendingOffer &&
       `Moves to ${offerName(user.pendingOffer.name)} on ${writeDay(user.pendingOffer.at, zone)}.`,
-    user.swap && `Swaps benefits on ${writeDay(user.swap.at, zone)}.`,
+    user.swap && `${swapped(user.swap.pairs, told)} on ${writeDay(user.swap.at, zone)}.`,
     user.cancel && `Leaves on ${writeDay(user.cancel.at - 1, zone)}: cancelled${cause(user, told)}.`,
     user.enrolments.some(({ state }) => state === 'actionrequired') && 'Something is missing.',
   ].filter(sentence => typeof sentence === 'string')
+}
+
+function swapped(pairs: readonly SwapPair[], { benefitName }: Told): string {
+  const names = pairs.map(({ remove, add }) => {
+    if (remove === undefined) return add === undefined ? '' : `gets ${benefitName(add)}`
+    return add === undefined
+      ? `gives up ${benefitName(remove)}`
+      : `swaps ${benefitName(remove)} for ${benefitName(add)}`
+  })
+  const text = names.filter(name => name !== '').join(', ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** Who did it, and the reason if it may be shown. */

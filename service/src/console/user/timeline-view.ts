@@ -1,12 +1,14 @@
 import type { TimelineEntry } from '@benefit-enrolment/contract'
 import { HOUR_MS } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
+import type { Who } from '../../membership/rules/history.ts'
 import { viewTimeline } from '../../membership/rules/view.ts'
 import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
 import type { Visit } from '../screen/screen.ts'
 import type { EndpointStory, EventStory } from '../user-data/stories.ts'
 import type { Change, UserDetails } from '../user-data/user-details.ts'
+import { moveWords } from '../views/moves.ts'
 import { tag, when } from '../views/parts.ts'
 
 /** Coming and past changes, newest first, with the webhooks of each change. */
@@ -22,10 +24,10 @@ export async function timeline(visit: Visit, details: UserDetails): Promise<Html
   return html`<ol class="steps">
 ${[...ahead].map(
   ([at, lines]) =>
-    html`<li class="ahead"><p>${when(Date.parse(at), zone)} ${tag('ahead')}</p>${lines.map(line => html`<p>${move(line, zone)}${sees && html` <span class="hint">${line.why}</span>`}</p>`)}</li>`,
+    html`<li class="ahead"><p>${when(Date.parse(at), zone)} ${tag('ahead')}</p>${lines.map(line => html`<p>${moveWords(line, details)}${sees && html` <span class="hint">${line.why}</span>`}</p>`)}</li>`,
 )}
 <li class="now"><p>${when(now, zone)} ${tag('now', 'good')}</p></li>
-${await inSlices(told, change => changeItem(change, { zone, sees, operators: details.operators }))}
+${await inSlices(told, change => changeItem(change, { sees, details }))}
 </ol>
 ${
   details.hasOlder && oldest !== undefined
@@ -34,27 +36,23 @@ ${
 }`
 }
 
-function changeItem(
-  change: Change,
-  { zone, sees, operators }: { zone: string; sees: boolean; operators: ReadonlyMap<string, string> },
-): Html {
+function changeItem(change: Change, { sees, details }: { sees: boolean; details: UserDetails }): Html {
+  const zone = details.partner.timezone
   const { at, recordedAt, lines, events, actor, requestId } = change
   // A change is shown at its effective time; if it was recorded much later, the line says so.
   const isLate = recordedAt !== undefined && Math.abs(recordedAt - at) > LATE_MS
   return html`<li><p>${when(at, zone)}${isLate && html` <span class="hint">recorded ${when(recordedAt ?? at, zone)}</span>`}</p>
-${lines.map(line => html`<p>${move(line, zone)} <span class="hint">by the ${line.who}${sees && html`: ${line.why}`}</span></p>`)}
-${(actor !== undefined || requestId !== undefined) && html`<p class="hint">${actor !== undefined && html`actor ${operators.get(actor) ?? html`<code>${actor}</code>`} `}${requestId !== undefined && html`request <code>${requestId}</code>`}</p>`}
+${lines.map(line => html`<p>${moveWords(line, details)} <span class="hint">by the ${line.who}${sees && html`: ${line.why}`}</span></p>`)}
+${(actor !== undefined || requestId !== undefined) && html`<p class="hint">${actor !== undefined && html`${actorWords(actor, lines[0]?.who, details)} `}${requestId !== undefined && html`request <code>${requestId}</code>`}</p>`}
 ${events.length > 0 && html`<ul class="events">${events.map(event => eventItem(event, { zone, sees }))}</ul>`}</li>`
 }
 
 const LATE_MS = HOUR_MS
 
-function move({ what, from, to }: { what: string; from: string; to: string }, zone: string): Slot {
-  // The history contains the date of a pending cancel in the form of the API.
-  const shown = (text: string): Slot => (/^\d{4}-.*Z$/.test(text) ? when(Date.parse(text), zone) : text)
-  if (from === '') return html`<strong>${what}</strong> ${shown(to)}`
-  if (to === '') return html`<strong>${what}</strong> ${shown(from)} taken away`
-  return html`<strong>${what}</strong> ${shown(from)} → ${shown(to)}`
+/** The operator by name; whoever else by what its id is of. */
+function actorWords(actor: string, who: Who | undefined, { operators }: UserDetails): Slot {
+  const kind = who === 'partner' ? 'credential ' : who === 'user' ? 'page session ' : ''
+  return operators.get(actor) ?? html`${kind}<code>${actor}</code>`
 }
 
 function eventItem(event: EventStory, shown: { zone: string; sees: boolean }): Html {

@@ -11,14 +11,15 @@ import type { SeenRow } from '../user-data/store.ts'
 import type { ErasedUserDetails, UserDetails } from '../user-data/user-details.ts'
 import { tokenField } from '../views/layout.ts'
 import { csvLink, type List, listTable, sortField } from '../views/list.ts'
-import { actionForm, facts, part, reasonField, table, tag, when, writeDay } from '../views/parts.ts'
+import { actionForm, facts, part, reasonField, tag, when, writeDay } from '../views/parts.ts'
 import { benefitList, consentList, linkList, overList } from './lists.ts'
 import { retainedTable } from './retained-view.ts'
 import { seenPart } from './seen-view.ts'
 import { describeUser } from './sentence.ts'
 import type { Shown } from './shown.ts'
 import { timeline } from './timeline-view.ts'
-import { type Objection, type Standing, standings } from './why-not.ts'
+import { standings, unknownOf } from './why-not.ts'
+import { isOpen, whyNot } from './why-not-view.ts'
 import { zoneOfState } from './zones.ts'
 
 /** One user on one screen. */
@@ -32,19 +33,24 @@ export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
     .find(
       ({ what, to }) => (what === 'pending cancel' && to !== '') || (what === 'user' && to === 'cancelled'),
     )?.who
+  const unknown = unknownOf(details.people.get('profile') ?? details.people.get('prefill'))
+  const all = standings({ user, terms, now, unknown })
   const sentence = describeUser(user, {
     zone,
     now,
     showsReason: sees,
     cancelledBy: cancelledBy === 'schedule' ? undefined : cancelledBy,
     offerName: name => terms.today.catalogue.offers.get(name)?.displayname.en ?? name,
+    benefitName: name => knownBenefit(terms, user, name)?.displayname.en ?? name,
+    unknown,
+    openOffers: all.filter(one => one.kind === 'offer' && isOpen(one)).length,
   })
   const left = [
     () => benefitsPart(visit, shown),
     () =>
       part(
         'Why not',
-        whyNot(standings({ user, terms, now }), isPersonShown),
+        whyNot(all, isPersonShown),
         html`<span class="hint">What is not open, and the rule that says no</span>`,
       ),
     () => listPart(visit, shown, { heading: 'Consents', list: consentList(shown) }),
@@ -166,25 +172,6 @@ ${
   html`<details${isOverSorted && html` open`}><summary>${over.rows.length} over</summary>${await listTable({ ...over, ...sorting }, query)}</details>`
 }`,
   })
-}
-
-function whyNot(all: readonly Standing[], isPersonShown: boolean): Slot {
-  const shut = all.filter(one => one.against.length > 0)
-  const open = all.filter(one => !one.isHeld && one.against.length === 0)
-  return html`${table({
-    caption: 'Benefits and offers that are not open',
-    columns: ['What', 'Why not'],
-    rows: shut.map(one => [
-      html`${one.displayname}<br><span class="hint">${one.kind}</span>`,
-      html`<ul class="rules">${one.against.map(objection => html`<li>${words(objection, isPersonShown)}</li>`)}</ul>`,
-    ]),
-    empty: 'Nothing is closed to this user.',
-  })}
-${open.length > 0 && html`<p class="hint">Open to this user: ${open.map(({ displayname }) => displayname).join(', ')}.</p>`}`
-}
-
-function words({ code, why, looked }: Objection, isPersonShown: boolean): Slot {
-  return html`${why}${isPersonShown && looked !== undefined && html` – looked at ${looked}`} <code>${code}</code>`
 }
 
 function personPart(visit: Visit, { details, isPersonShown }: Shown): Slot {

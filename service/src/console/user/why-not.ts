@@ -1,8 +1,18 @@
-import { dateAt } from '../../calendar/calendar.ts'
-import { judgeBenefit, judgeOffer, type RuleResult } from '../../catalogue/eligibility.ts'
-import type { Offer } from '../../catalogue/model.ts'
-import { isHeld, type User } from '../../membership/rules/state.ts'
-import { factsAt, offerOf, partnerOffers, slotsTaken, type Terms } from '../../membership/rules/terms.ts'
+import type { RuleResult } from '../../catalogue/eligibility.ts'
+import type { Benefit, Offer } from '../../catalogue/model.ts'
+import type { Person } from '../../membership/rules/person.ts'
+import { isHeld, isLive, type User } from '../../membership/rules/state.ts'
+import {
+  factsAt,
+  judgeOfferAt,
+  judgeOwnOffer,
+  judgePick,
+  offerOf,
+  partnerOffer,
+  partnerOffers,
+  slotsTaken,
+  type Terms,
+} from '../../membership/rules/terms.ts'
 
 /** A benefit or an offer, with the reasons why the user does not have it; without a reason it is open. */
 export type Standing = {
@@ -10,6 +20,8 @@ export type Standing = {
   readonly name: string
   readonly displayname: string
   readonly isHeld: boolean
+  /** The names of the open offers with which somebody who has none would get the benefit. */
+  readonly within?: readonly string[]
   readonly against: readonly Objection[]
 }
 
@@ -20,11 +32,17 @@ export type Objection = {
   readonly looked?: string | undefined
 }
 
-type Now = { readonly user: User; readonly terms: Terms; readonly now: number }
+type Now = {
+  readonly user: User
+  readonly terms: Terms
+  readonly now: number
+  /** What the rules need and nobody has told, as `unknownOf` gives it. */
+  readonly unknown: readonly string[]
+}
 
 /**
  * For each benefit of the catalogue and each offer, whether the user has it, could take it, or which rules refuse it.
- * Unless birth date, state and ZIP code are all known, no rule about the person is tried, and the result says so.
+ * Unless birth date, state and ZIP code are all known, no rule about the person is tried, and the result says which is not.
  */
 export function standings(of: Now): Standing[] {
   const { catalogue } = of.terms.today
@@ -33,64 +51,133 @@ export function standings(of: Now): Standing[] {
   return [
     ...offers.map(offer => standingOfOffer(offer, of)),
     ...benefits.map((benefit): Standing => {
-      const held = of.user.enrolments.some(one => one.benefit === benefit.name && isHeld(one))
+      const isOwn = of.user.enrolments.some(one => one.benefit === benefit.name && isHeld(one))
+      const { name } = benefit
       return {
         kind: 'benefit',
-        name: benefit.name,
+        name,
         displayname: benefit.displayname.en,
-        isHeld: held,
-        against: held ? [] : againstBenefit(benefit.name, of),
+        isHeld: isOwn,
+        ...(isOwn ? { against: [] } : standingOfBenefit(benefit, of)),
       }
     }),
   ]
 }
 
-function standingOfOffer(offer: Offer, { user, terms, now }: Now): Standing {
+function standingOfOffer(offer: Offer, of: Now): Standing {
+  const { user, terms } = of
   const isOwn = user.status === 'active' && user.offer?.name === offer.offer
-  const isPartners = partnerOffers(terms).some(one => one.offer === offer.offer)
-  const against: Objection[] = []
-  if (!isOwn && !isPartners)
-    against.push({ code: 'not_offered', why: 'the partner does not give this offer' })
-  if (!isOwn && isPartners && user.pendingOffer?.name === offer.offer)
-    against.push({ code: 'pending', why: 'the move to it is pending already' })
-  if (!isOwn && isPartners) {
-    const date = dateAt(now, terms.zone)
-    if (terms.residence())
-      against.push(...failed(judgeOffer(offer, factsAt(terms, now, offer.offer), date).trace, { terms, now }))
-    else against.push(UNKNOWN)
-  }
-  return { kind: 'offer', name: offer.offer, displayname: offer.displayname.en, isHeld: isOwn, against }
+  const about = {
+    kind: 'offer',
+    name: offer.offer,
+    displayname: offer.displayname.en,
+    isHeld: isOwn,
+  } as const
+  if (isOwn) return { ...about, against: againstOwnOffer(of) }
+  if (partnerOffer(terms, offer.offer) === undefined)
+    return {
+      ...about,
+      against: [{ code: 'not_offered', why: 'the partner does not give this offer' }],
+    }
+  const pending =
+    user.pendingOffer?.name === offer.offer
+      ? [{ code: 'pending', why: 'the move to it is pending already' }]
+      : []
+  return { ...about, against: [...pending, ...judged(of, () => judgeOfferAt(terms, offer, of.now).trace)] }
 }
 
-function againstBenefit(name: string, { user, terms, now }: Now): Objection[] {
-  if (user.status !== 'active')
-    return [{ code: 'no_account', why: 'only who is active on an offer holds benefits' }]
-  const offer = offerOf(terms, user)
-  const benefit = terms.today.catalogue.benefits.get(name)
-  if (!offer || !benefit) return []
-  const isPart = offer.fixed.includes(name) || offer.selectable.includes(name)
-  if (!isPart)
-    return [{ code: 'not_of_the_offer', why: `the offer ${offer.displayname.en} does not have it` }]
-  const against: Objection[] = []
-  if (!terms.residence()) against.push(UNKNOWN)
-  else {
-    against.push(...failed(judgeBenefit(benefit, factsAt(terms, now, offer.offer)).trace, { terms, now }))
+/** An offer is kept when its rules no longer admit the person, and the partner sees the condition `offerineligible`. */
+function againstOwnOffer(of: Now): Objection[] {
+  const { user, terms } = of
+  if (user.offer?.admits !== false || !terms.residence()) return []
+  const joined = { ...of, now: user.offer.since }
+  return judged(joined, () => judgeOwnOffer(terms, user)?.trace ?? []).map(one => ({
+    ...one,
+    why: `kept, but it would not be given anew: ${one.why}`,
+  }))
+}
+
+function standingOfBenefit(benefit: Benefit, of: Now): Pick<Standing, 'against' | 'within'> {
+  const { user } = of
+  if (user.status !== 'active') return standingOfNewcomer(benefit, of)
+  const planned = user.enrolments.find(one => one.benefit === benefit.name && isLive(one))
+  if (planned) {
+    const what = planned.plannedBy === 'swap' ? 'swap' : 'offer change'
+    return { against: [{ code: 'pending', why: `a pending ${what} brings it` }] }
   }
+  return { against: againstMember(benefit, of) }
+}
+
+function againstMember(benefit: Benefit, of: Now): Objection[] {
+  const { user, terms, now } = of
+  const offer = offerOf(terms, user)
+  if (!offer) return []
+  if (!has(offer, benefit))
+    return [{ code: 'not_of_the_offer', why: `the offer ${offer.displayname.en} does not have it` }]
+  const against = judged(of, () => judgePick(terms, benefit, now, offer.offer).trace)
   const taken = slotsTaken(user)
-  if (offer.selectable.includes(name) && taken >= offer.slots)
-    against.push({ code: 'no_free_slot', why: `${taken} of ${offer.slots} slots are taken` })
+  if (offer.selectable.includes(benefit.name) && taken >= offer.slots)
+    against.push({
+      code: 'no_free_slot',
+      why: `${taken} of ${offer.slots} places for chosen benefits are taken`,
+    })
   return against
 }
 
-const UNKNOWN: Objection = {
-  code: 'not_tried',
-  why: 'birth date, state and ZIP code are not all known, so no rule was tried',
+/** Who has no offer gets a benefit with one: so the offers that have it decide, and then its own rules. */
+function standingOfNewcomer(benefit: Benefit, of: Now): Pick<Standing, 'against' | 'within'> {
+  const { terms, now } = of
+  const offers = partnerOffers(terms).filter(offer => has(offer, benefit))
+  if (offers.length === 0)
+    return { against: [{ code: 'not_offered', why: 'no offer of this partner has it' }] }
+  if (!terms.residence()) return { against: [notTried(of)] }
+  const open = offers.filter(offer => judgeOfferAt(terms, offer, now).admitted)
+  const within = open.filter(offer => judgePick(terms, benefit, now, offer.offer).admitted)
+  if (within.length > 0) return { against: [], within: within.map(({ displayname }) => displayname.en) }
+  const own = refusedByAll(
+    (open.length > 0 ? open : offers).map(({ offer }) =>
+      judged(of, () => judgePick(terms, benefit, now, offer).trace),
+    ),
+  )
+  if (own.length > 0) return { against: own }
+  const names = offers.map(({ displayname }) => displayname.en).join(', ')
+  return { against: [{ code: 'no_open_offer', why: `only with an offer that is closed: ${names}` }] }
 }
 
-function failed(trace: readonly RuleResult[], { terms, now }: Pick<Now, 'terms' | 'now'>): Objection[] {
-  return trace
+/** What stands against a benefit with each of these offers; where they have nothing in common, with any of them. */
+function refusedByAll(ofOffers: readonly (readonly Objection[])[]): Objection[] {
+  const all = new Map(ofOffers.flat().map(one => [one.code, one]))
+  const common = [...all.values()].filter(({ code }) =>
+    ofOffers.every(own => own.some(one => one.code === code)),
+  )
+  // Where one offer has nothing against it, none of the others counts.
+  return common.length > 0 || ofOffers.some(own => own.length === 0) ? common : [...all.values()]
+}
+
+function has(offer: Offer, { name }: Benefit): boolean {
+  return offer.fixed.includes(name) || offer.selectable.includes(name)
+}
+
+/** Which of the facts that rules use nobody has told. */
+export function unknownOf(person: Person | undefined): string[] {
+  return [
+    person?.dob ? '' : 'birth date',
+    person?.state || person?.address?.state ? '' : 'state',
+    person?.zipcode || person?.address?.zipcode ? '' : 'ZIP code',
+  ].filter(name => name !== '')
+}
+
+function notTried({ unknown }: Now): Objection {
+  const what = `${unknown.join(', ')} ${unknown.length === 1 ? 'is' : 'are'}`
+  return { code: 'not_tried', why: `${what} not known, so no rule was tried` }
+}
+
+/** What a verdict says against it; nothing is tried while the facts of the person are not all known. */
+function judged(of: Now, trace: () => readonly RuleResult[]): Objection[] {
+  if (!of.terms.residence()) return [notTried(of)]
+  return trace()
     .filter(result => !result.passed)
-    .map(result => ({ code: result.code, why: result.why, looked: lookedAt(result, { terms, now }) }))
+    .map(result => ({ code: result.code, why: result.why, looked: lookedAt(result, of) }))
 }
 
 /** The data of the person that a rule used. */
