@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { openPublished } from '../../service/src/catalogue/published.ts'
+import type { Database } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import type { Command } from '../../service/src/membership/commands/command.ts'
+import type { Command, ExecutorContext } from '../../service/src/membership/commands/command.ts'
 import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
 import { openTerms } from '../../service/src/membership/commands/open-terms.ts'
 import { raise } from '../../service/src/membership/rules/events.ts'
@@ -15,27 +16,9 @@ const service = forAllTests(startTestService)
 
 test('a command that breaks after it began to write leaves nothing, and its neighbours are written', async () => {
   const { database } = service
-  const { partnerId } = await service.newPartner()
-  const [row] = await findPartners(database, [partnerId])
-  if (!row) throw new Error('the partner is missing')
-  const partner = partnerOf(row, service.keyring)
-  const { terms, prepareTerms, consentHash } = openTerms({
-    published: openPublished({ database, real: Date.now }),
-    real: Date.now,
-  })
-  const clock = clockOn(Date.now)
   const told: string[] = []
-  const onEvents = (ids: ReadonlySet<string>) => void told.push(...ids)
-  const executor = openCommandExecutor({
-    database,
-    clock,
-    sandbox: true,
-    terms,
-    prepareTerms,
-    consentHash,
-    onWritten: () => {},
-    onEvents,
-  })
+  const { partner, executor } = await openExecutor({ onEvents: ids => void told.push(...ids) })
+  const { partnerId } = partner
   const outcomes = await Promise.allSettled(
     ['first', 'broken', 'last'].map(userid => executor.submit(storing(partner, userid))),
   )
@@ -56,6 +39,46 @@ test('a command that breaks after it began to write leaves nothing, and its neig
   expect(all).toEqual({ events: 2, lines: 0 })
   expect(told).toContain(partnerId)
 })
+
+test('a command that breaks costs its neighbours a few transactions, not one each', async () => {
+  let commits = 0
+  const commit: Database['commit'] = (...statements) => {
+    commits += 1
+    return service.database.commit(...statements)
+  }
+  const { partner, executor } = await openExecutor({ database: { ...service.database, commit } })
+  const userids = Array.from({ length: 64 }, (_, index) => (index === 40 ? 'broken' : `u${index}`))
+  const outcomes = await Promise.allSettled(userids.map(userid => executor.submit(storing(partner, userid))))
+  expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1)
+  expect(outcomes[40]).toMatchObject({ reason: { message: 'broken on purpose' } })
+  const [kept] = await service.database.query<{ count: number }>(sql`
+    select count(*)::integer as count from users where partner_id = ${partner.partnerId}`)
+  expect(kept?.count).toBe(63)
+  expect(commits).toBeLessThan(10)
+})
+
+async function openExecutor(own: Partial<Pick<ExecutorContext, 'database' | 'onEvents'>>) {
+  const { partnerId } = await service.newPartner()
+  const [row] = await findPartners(service.database, [partnerId])
+  if (!row) throw new Error('the partner is missing')
+  const { database } = service
+  const { terms, prepareTerms, consentHash } = openTerms({
+    published: openPublished({ database, real: Date.now }),
+    real: Date.now,
+  })
+  const executor = openCommandExecutor({
+    database,
+    clock: clockOn(Date.now),
+    sandbox: true,
+    terms,
+    prepareTerms,
+    consentHash,
+    onWritten: () => {},
+    onEvents: () => {},
+    ...own,
+  })
+  return { partner: partnerOf(row, service.keyring), executor }
+}
 
 /** Stores an entry, and fails while its answer is made if the user is the broken one. */
 function storing(partner: Partner, userid: string): Command<string> {

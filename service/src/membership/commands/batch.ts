@@ -47,6 +47,14 @@ export class PartialDecision extends Error {
 }
 
 /**
+ * The result of a command that must run after its batch: it would add a second new user of one name, which the statement
+ * that adds all new users cannot; or it follows such a command of the same user. Nothing of it is in the batch.
+ */
+export class RunsLater extends Error {
+  override name = 'RunsLater'
+}
+
+/**
  * Reads what the commands need, and decides one command after the other in memory; each sees the changes of those
  * before it. Nothing is locked. Nothing is read for the commands that `unread` holds. Throws `PartialDecision` and
  * `ReadTooEarly`.
@@ -98,6 +106,7 @@ function decideSafely(state: BatchState, command: Command<unknown>): Result {
   } catch (error) {
     if (error instanceof PartialDecision || error instanceof ReadTooEarly) throw error
     result = { ok: false, error }
+    if (error instanceof RunsLater) return result
   }
   if (unread.has(command) && writes.history.length === recorded) {
     // Only a write would show whether the user is new. The next commands of this kind are read at once, because their
@@ -111,7 +120,9 @@ function decideSafely(state: BatchState, command: Command<unknown>): Result {
 function decide(state: BatchState, command: Command<unknown>): CommandResult<unknown> {
   const { context, users, clockOffsets } = state
   const { partner } = command
-  const loaded = users.get(nameOf({ partnerId: partner.partnerId, userid: command.userid }))
+  const name = nameOf({ partnerId: partner.partnerId, userid: command.userid })
+  if (state.later.has(name)) throw new RunsLater('in order')
+  const loaded = users.get(name)
   const clockOffsetMs = clockOffsets.get(partner.partnerId) ?? partner.clockOffsetMs
   // The clocks of two processes differ. The time of a user never goes back, so that no enrolment ends before it began.
   // One instant for the whole batch, so that PostgreSQL is sent it once.
@@ -148,6 +159,11 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   const isAsked = decided.change && (command.who === 'partner' || command.who === 'user')
   if (after && isAsked && growsTooLarge(after, current))
     return { ...refuse('bad_request', [tooManyEnrolments]), replayed: false }
+  // Version 0: this batch adds that user.
+  if (change && loaded?.readVersion === 0 && isOfNewUser({ change, loaded, now, current })) {
+    state.later.add(name)
+    throw new RunsLater('a second new user of one name')
+  }
   try {
     const user =
       change && after
@@ -227,8 +243,6 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
   const { change, after, dueChanges, loaded, now } = applied
   writes.alongside.push(...(command.alongside ?? []))
   const isNew = isOfNewUser(applied)
-  // One statement adds all new users of a batch, so it cannot add a second one under the same name.
-  if (isNew && loaded?.readVersion === 0) throw new Error('a second new user of one name in a batch')
   const mine: LoadedUser = isNew || !loaded ? newLoadedUser(partner, change.user) : loaded
   if (isNew && loaded)
     writes.renamed.push({ partnerId: loaded.user.partnerId, serviceId: loaded.user.serviceId })

@@ -3,7 +3,7 @@ import { coalesceApart } from '../../db/coalesce.ts'
 import { CommitUnknown, type Database, lockTimeoutMs } from '../../db/database.ts'
 import { failureOf, Unavailable } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
-import { type DecidedBatch, decideBatch, PartialDecision, type Result } from './batch.ts'
+import { type DecidedBatch, decideBatch, PartialDecision, type Result, RunsLater } from './batch.ts'
 import type { Command, CommandResult, ExecutorContext } from './command.ts'
 import { type BatchContext, openNewcomers } from './newcomers.ts'
 import { nameOf, ReadTooEarly } from './read-batch.ts'
@@ -29,12 +29,19 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
   )
   const run = async (commands: Command<unknown>[]) => {
     try {
-      return await runIsolated(context, commands, {})
+      const results = await runIsolated(context, commands, {})
+      return results.map((result, index) => {
+        const command = commands[index]
+        return command && isLater(result) ? waitingRoom.enter(command) : result
+      })
     } catch (error) {
       // Another session has locked the row of one of these users. Each command continues alone, so that only commands
       // that need this row wait for it; those of a half that was written are done.
       if (error instanceof LockTimedOut)
-        return commands.map(command => error.done.get(command) ?? waitingRoom.enter(command))
+        return commands.map(command => {
+          const done = error.done.get(command)
+          return done && !isLater(done) ? done : waitingRoom.enter(command)
+        })
       throw error
     }
   }
@@ -42,8 +49,6 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
   // so that a transaction stays on one node.
   const queueOf = ({ partner }: Command<unknown>) =>
     context.database.layout.isSpread ? partner.partnerId : ''
-  const nameOfUser = ({ partner, userid }: Command<unknown>) =>
-    nameOf({ partnerId: partner.partnerId, userid })
   const beside = { least: leastBeside, afterMs: longBatchMs, nameOf: nameOfUser }
   const queues = coalesceApart<Command<unknown>, CommandResult<unknown>>(queueOf, {
     maxBatch,
@@ -107,7 +112,10 @@ class LockTimedOut extends Error {
  */
 type Run = { readonly endsAt?: number; readonly lostCommits?: number }
 
-/** Runs a batch; when one command fails it, runs the commands one by one. Rejects only with `LockTimedOut`. */
+/**
+ * Runs a batch; when one command fails it, its halves, and the commands of one user one by one. So the neighbors of a
+ * command that fails wait for a few batches, not for a transaction of each. Rejects only with `LockTimedOut`.
+ */
 async function runIsolated(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
   try {
     return await runBatch(context, commands, run)
@@ -118,9 +126,18 @@ async function runIsolated(context: BatchContext, commands: Command<unknown>[], 
       return commands.map(() => failed(unavailable(error)))
     if (commands.length === 1) return [failed(error instanceof PartialDecision ? error.cause : error)]
   }
+  if (new Set(commands.map(nameOfUser)).size > 1) return runHalves(context, commands, run)
   const results: Result[] = []
   for (const command of commands) results.push(...(await runIsolated(context, [command], alone(run))))
   return results
+}
+
+function nameOfUser({ partner, userid }: Command<unknown>): string {
+  return nameOf({ partnerId: partner.partnerId, userid })
+}
+
+function isLater(result: Result): boolean {
+  return !result.ok && result.error instanceof RunsLater
 }
 
 function alone(run: Run): Run {
@@ -176,7 +193,7 @@ async function runBatch(context: BatchContext, commands: Command<unknown>[], run
  * needs a locked row fails the whole at the end, since the other half is written and must not run again.
  */
 async function runHalves(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
-  const names = commands.map(({ partner, userid }) => nameOf({ partnerId: partner.partnerId, userid }))
+  const names = commands.map(nameOfUser)
   const users = [...new Set(names)]
   const firstUsers = new Set(users.slice(0, Math.ceil(users.length / 2)))
   const results = new Map<Command<unknown>, Result>()

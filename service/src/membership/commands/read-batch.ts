@@ -22,6 +22,8 @@ export type BatchState = {
   /** Commands for which nothing was read, because they are assumed to create a user, with a key that nobody has used. */
   readonly unread: ReadonlySet<Command<unknown>>
   readonly writes: Writes
+  /** The users whose further commands run after this batch. */
+  readonly later: Set<string>
 }
 
 /**
@@ -70,7 +72,8 @@ export async function readState(
     keys.map(row => [keyName(row.partner_id, row.operation, row.key_hash), seenKeyOf(row)]),
   )
   for (const command of asked) context.newcomers.learn(command, isUnknown(command, users, seenKeys))
-  return { context, real: context.clock.real(), users, seenKeys, clockOffsets, unread, writes: noWrites() }
+  const real = context.clock.real()
+  return { context, real, users, seenKeys, clockOffsets, unread, writes: noWrites(), later: new Set() }
 }
 
 function isUnknown(
