@@ -6,6 +6,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { makeQuiet } from '../../service/src/quiet.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { sendRaw } from '../raw-http.ts'
 import { ada, startTestService } from '../rig.ts'
 import { signIn } from './operator-browser.ts'
 
@@ -92,3 +93,22 @@ test('figures are summed over labels, or over those with one value', () => {
   expect(figures('c')).toBe(0.25)
   expect(figures('d')).toBe(0)
 })
+
+test.each([
+  ['two Host headers', 400, 'Host: HOST\r\nHost: HOST\r\n'],
+  ['no Host', 400, ''],
+  ['too many headers', 431, `Host: HOST\r\n${'x: 1\r\n'.repeat(70)}`],
+])(
+  'a request with %s is refused with a page, and is no failure of the service',
+  async (_, status, headers) => {
+    const { consoleUrl = '' } = service.service()
+    const request = `GET / HTTP/1.1\r\n${headers.replaceAll('HOST', new URL(consoleUrl).host)}\r\n`
+    const answer = await sendRaw(consoleUrl, request)
+    expect(answer).toMatchObject({
+      status,
+      headers: { 'content-security-policy': expect.stringContaining("default-src 'none'") },
+    })
+    expect(answer.text).toContain('Not read')
+    expect(service.logged.filter(({ event }) => event === 'failure')).toEqual([])
+  },
+)

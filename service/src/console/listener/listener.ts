@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
+import { type ErrorCode, errors } from '@benefit-enrolment/contract/names'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isClientGone } from '../../http/client-gone.ts'
 import { html } from '../../http/html.ts'
 import { describeCause } from '../../log.ts'
 import { ConsoleCloses } from '../background/slow-work.ts'
@@ -36,17 +38,21 @@ export function mountConsole(app: FastifyInstance, server: ConsoleServer): void 
 /** First of all: sets the security headers, and checks the Host and the origin of forms. */
 function mountGuards(app: FastifyInstance, server: ConsoleServer): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply
-      .header('Content-Security-Policy', policy)
-      .header('Cross-Origin-Resource-Policy', 'same-origin')
-      .header('Cache-Control', 'no-store')
-      .header('Referrer-Policy', 'same-origin')
+    setHeaders(reply)
     if (!isOwnHost(request.headers.host, server.address))
       throw new ConsoleRefusal(421, 'Wrong address', 'The console is not reached by this name.')
     if (request.method === 'POST' && !isOwnOrigin(request.headers, server.address))
       throw new ConsoleRefusal(403, 'Sent from elsewhere', 'This form was not sent by a page of the console.')
   })
   app.setErrorHandler((error, request, reply) => sendFailure(server, error, { request, reply }))
+}
+
+function setHeaders(reply: FastifyReply): void {
+  reply
+    .header('Content-Security-Policy', policy)
+    .header('Cross-Origin-Resource-Policy', 'same-origin')
+    .header('Cache-Control', 'no-store')
+    .header('Referrer-Policy', 'same-origin')
 }
 
 function mountFiles(app: FastifyInstance, files: ConsoleFiles): void {
@@ -187,19 +193,32 @@ function waysIn({ provider }: ConsoleServer, to: string): WaysIn {
 }
 
 /** The explanation of a refused request for the operator; `undefined`: the error is a fault of the service. */
-function refusalOf(error: unknown): ConsoleRefusal | undefined {
+function refusalOf(error: unknown, request: FastifyRequest): ConsoleRefusal | undefined {
   if (error instanceof ConsoleRefusal) return error
-  const { code } = error as { code?: string }
+  if (isClientGone(error, request))
+    return new ConsoleRefusal(408, 'Not read', 'The request did not arrive whole.')
+  const { code = '', message } = error as { code?: string; message: string }
   if (code === 'body_too_large')
     return new ConsoleRefusal(413, 'Too large', 'Send less at once, or use the command.')
-  return code === 'unsupported_media_type'
-    ? new ConsoleRefusal(415, 'Not read', 'This is no form of the console. Load the page and send its form.')
-    : undefined
+  if (code === 'unsupported_media_type')
+    return new ConsoleRefusal(
+      415,
+      'Not read',
+      'This is no form of the console. Load the page and send its form.',
+    )
+  // What the server refuses before the console sees it, such as two Host headers.
+  const status = isErrorCode(code) ? errors[code].status : 500
+  return status < 500 ? new ConsoleRefusal(status, 'Not read', message) : undefined
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errors, code)
 }
 
 async function sendFailure(server: ConsoleServer, error: unknown, exchange: Exchange): Promise<FastifyReply> {
   const { request, reply } = exchange
-  const refusal = refusalOf(error)
+  const refusal = refusalOf(error, request)
+  setHeaders(reply)
   if (!refusal)
     server.context.log('failure', {
       requestid: request.id,
