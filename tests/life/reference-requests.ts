@@ -84,7 +84,7 @@ const ops: { [K in Op['op']]: Does<K> } = {
       if (admits(u.offer, one.b, u.person, one.from)) {
         if (one.kept < never) Object.assign(one, { own: one.kept, why: 'corrected', kept: never })
         else if (one.why !== 'corrected')
-          Object.assign(one, { own: ageEnd(one.b, u.person, one.from), why: '' })
+          Object.assign(one, { own: ageEnd(one.b, u.person, Math.max(one.from, now)), why: '' })
       } else if (!isOn(one, now)) one.to = now
       else if (one.own > month) Object.assign(one, { own: month, why: 'ineligible', kept: byOperator(one) })
     }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { partner, refusal, setStage } from './stage.ts'
+import { partner, refusal, setStage, stage } from './stage.ts'
 
 setStage('one')
 
@@ -154,6 +154,24 @@ test('absent and empty mean unchanged, null clears, and what an account must hav
     code: 'bad_request',
     errors: [{ field: 'firstname', code: 'required' }],
   })
+})
+
+test('a birth date by which the age was reached in an earlier period ends cover with this period, not in the past', async () => {
+  const own = await stage.newPartner('America/New_York')
+  await own.create('u', { benefits: ['grow'], dob: '1990-06-30' })
+  await own.to('2026-12-20T12:00')
+  await own.events('u')
+  const grow = { name: 'grow', state: 'endscheduled', endsattimestamp: '2027-01-01T05:00:00.000Z' }
+  // The person was 39 when the cover began in October, and turned 40 in November.
+  const answer = await own.client.updateUser({ userid: 'u', dob: '1986-11-05' })
+  expect(answer.benefits).toContainEqual(expect.objectContaining(grow))
+  const { benefits, updatedat } = await own.get('u')
+  expect(benefits).toContainEqual(expect.objectContaining(grow))
+  expect(updatedat).toBe(answer.updatedat)
+  await own.client.updateUser({ userid: 'u', zipcode: '33102' })
+  expect(await own.names('u')).toEqual(['user_update_successful', 'user_update_successful'])
+  await own.to('2027-01-01T05:00')
+  expect(await own.names('u')).toEqual(['benefit_enrollment_ended'])
 })
 
 test('time alone ends nothing unless a rule says endsatage: then the end of that period', async () => {

@@ -126,7 +126,7 @@ function rejudge(user: User, now: Instant, terms: Terms): User {
           enrolment.ownEnd?.reason === 'ineligible'
             ? withOwnEnd(enrolment, endByCorrection(enrolment.correctedEnd))
             : enrolment
-        return withAgeEnd(free, benefit, terms)
+        return withAgeEnd(free, benefit, { now, terms })
       }
       if (!isInForce(enrolment)) return closed(enrolment, now, 'ineligible')
       if (enrolment.ownEnd && enrolment.ownEnd.at <= boundary) return enrolment

@@ -32,7 +32,7 @@ export function newEnrolment(
     isSingle: false,
     closeReason: undefined,
   }
-  return withAgeEnd(enrolment, fresh.benefit, terms)
+  return withAgeEnd(enrolment, fresh.benefit, { now: fresh.pickedAt, terms })
 }
 
 /** When an enrolment that waits for its user is withdrawn: never before it would have started. */
@@ -42,16 +42,24 @@ export function actionDueAt(startsAt: Instant, pickedAt: Instant): Instant {
 
 /**
  * The enrolment with the end that its benefit's `endsatage` gives it: the end of the period in which the person reaches
- * that age.
+ * that age. If a corrected birth date lies so that this period is over, it is the end of the present one, because no
+ * cover is taken away for the past.
  */
-export function withAgeEnd(enrolment: Enrolment, benefit: Benefit | undefined, terms: Terms): Enrolment {
+export function withAgeEnd(
+  enrolment: Enrolment,
+  benefit: Benefit | undefined,
+  { now, terms }: { now: Instant; terms: Terms },
+): Enrolment {
   const residence = terms.residence()
   if (enrolment.ownEnd !== undefined && enrolment.ownEnd.reason !== 'endsatage') return enrolment
   if (benefit?.endsatage === undefined || !residence) return { ...enrolment, ownEnd: undefined }
   const birthday = startOfDate(dateOfAge(residence.dob, benefit.endsatage), terms.zone)
   return {
     ...enrolment,
-    ownEnd: { at: boundaryAfter(Math.max(birthday, enrolment.startsAt), terms.zone), reason: 'endsatage' },
+    ownEnd: {
+      at: boundaryAfter(Math.max(birthday, enrolment.startsAt, now), terms.zone),
+      reason: 'endsatage',
+    },
   }
 }
 
