@@ -77,7 +77,9 @@ describeInBrowser('the example platform', () => {
   })
 
   test('tells the story from sign-up to a swap at the month’s end, the visitor’s own events first', async () => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+    // Elsewhere than the platform: its dates are those of its own zone.
+    const timezoneId = 'America/Los_Angeles'
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId })
     const page = await context.newPage()
     await page.addInitScript(`globalThis.shifted = 0
 new PerformanceObserver(list => { for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value })
@@ -110,6 +112,18 @@ new PerformanceObserver(list => { for (const { value, hadRecentInput } of list.g
     await frame.getByRole('heading', { name: 'Your swap is set for April 1, 2027' }).waitFor()
     await press('Close')
     await current.getByText('Move the clock').waitFor()
+    await page.getByText('Swaps in Apr 1').waitFor()
+    await page.getByRole('button', { name: 'Swap a benefit' }).click()
+    await press('Undo this swap')
+    await press('Close')
+    await page.getByText(/The service confirms that the change is taken back, reference BE-/).waitFor()
+    await page.getByRole('button', { name: 'Swap a benefit' }).click()
+    await frame.getByLabel(/Dental discount/).check()
+    await press('Continue')
+    await frame.getByLabel(/Vision discount/).check()
+    await press('Continue')
+    await press('Confirm swap')
+    await press('Close')
     await page.getByText('Swaps in Apr 1').waitFor()
     await page.getByRole('button', { name: 'Move to next month' }).click()
     await page.getByText('In this sandbox it is now April 1, 2027.').waitFor()

@@ -433,6 +433,30 @@ test('a person who cannot come back any longer is not offered it', async () => {
   expect(await user()).toMatchObject({ status: 'cancelled' })
 })
 
+test('a benefit that will end by age is listed with its start too, and its card warns of nothing', async () => {
+  const visitor = await member('en', { offername: 'plus', benefits: [] })
+  await visitor.get('/register/benefits')
+  await visitor.post('/register/benefits', { benefit: ['critical'] })
+  const done = await visitor.post('/register/enrol', recordsAgreed)
+  const began = `Coverage began on ${dayIn('en', today)}`
+  const line = ['Critical illness', began, 'Ends on March 31, 2060', 'You pay $6.50 a month']
+  expect(listed(done)).toContainEqual(line)
+  const card = wordsOf(await visitor.get('/register/benefits')).split('One payment when a doctor')[1]
+  expect(card).toContain(`${began} and ends on March 31, 2060`)
+  await client().swapBenefits({ userid: rig.userid(), add: ['income'], remove: ['critical'] })
+  const planned = listed(await visitor.get('/register/overview'))
+  expect(planned).toContainEqual([
+    'Critical illness',
+    `Ends on ${dayIn('en', dayBefore(firstOfNext()))}`,
+    line[3],
+  ])
+  expect(planned).toContainEqual([
+    'Income coverage',
+    `Starts on ${dayIn('en', firstOfNext())}`,
+    'You pay $12.50 a month',
+  ])
+})
+
 test('a benefit that has ended is listed without a price, since nobody pays for it', async () => {
   const visitor = await member('en', { offername: 'plus', benefits: ['critical'] })
   expect(wordsOf(await visitor.get('/register/cancel'))).toContain('You pay $6.50 a month')

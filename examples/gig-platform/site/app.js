@@ -144,7 +144,9 @@ function tileOf(benefit) {
 }
 
 function standingOf({ status, isselectedforswap, swapexpiresattimestamp, swapeffectiveattimestamp }) {
-  const day = at => new Date(at).toLocaleDateString('en-US', { month: 'short', day: 'numeric' })
+  // The platform's own time zone: a swap on the first of a month there is not yet on the first in California.
+  const zoned = { month: 'short', day: 'numeric', timeZone: 'America/New_York' }
+  const day = at => new Date(at).toLocaleDateString('en-US', zoned)
   if (isselectedforswap && swapexpiresattimestamp) return `Swaps out ${day(swapexpiresattimestamp)}`
   if (isselectedforswap && swapeffectiveattimestamp) return `Swaps in ${day(swapeffectiveattimestamp)}`
   return status === 'enrolled' ? 'Enrolled' : 'Not enrolled'

@@ -56,6 +56,7 @@ const outcomes = {
   swapped: 'the swap',
   changed: 'the change',
   cancelled: 'the cancellation',
+  undone: 'that the change is taken back',
   exited: 'that nothing was changed',
 }
 const statuses = {

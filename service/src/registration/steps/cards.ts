@@ -126,10 +126,14 @@ function plannedIn(enrolment: Enrolment): Pick<BenefitLine, 'planned'> {
   return enrolment.plannedBy !== undefined && !isInForce(enrolment) ? { planned: 'comes' } : {}
 }
 
-/** A line with the dates of an enrolment: its end if it has one; otherwise since when it holds, or from when. */
+/**
+ * A line with the dates of an enrolment: since when it holds or from when, and its end if it has one. What a planned
+ * change or a cancel takes away is shown with its end alone.
+ */
 export function standingLine(visit: Visit, enrolment: Enrolment): BenefitLine {
   const { startson, ...line } = enrolmentLine(visit, enrolment)
-  if (startson === undefined || line.endson !== undefined) return line
+  const isTaken = enrolment.endsAt !== enrolment.ownEnd?.at
+  if (startson === undefined || (isTaken && isInForce(enrolment))) return line
   return startson <= visit.today ? { ...line, since: startson } : { ...line, startson }
 }
 
@@ -153,14 +157,19 @@ export function linesInForce(visit: Visit): BenefitLine[] {
   )
 }
 
+/** An end by age may be decades away; before this time is left, it is a fact and no warning. */
+const endsSoon = 90 * 86_400_000
+
 /** The status of a live enrolment. */
 export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
-  const { startsAt, endsAt, state } = enrolment
+  const { startsAt, endsAt, ownEnd, state } = enrolment
   const leaves = visit.user.swap?.pairs.some(pair => pair.remove === enrolment.benefit) ?? false
   switch (state) {
     case 'enrolled':
       return { kind: 'enrolled', since: dayOf(visit, startsAt) }
     case 'endscheduled':
+      if (endsAt !== undefined && endsAt === ownEnd?.at && endsAt > visit.now + endsSoon)
+        return { kind: 'enrolled', since: dayOf(visit, startsAt), until: lastDayOf(visit, endsAt) }
       return leaves && visit.user.swap
         ? { kind: 'swapout', on: lastDayOf(visit, visit.user.swap.at) }
         : { kind: 'ending', on: lastDayOf(visit, endsAt ?? visit.now) }

@@ -166,7 +166,13 @@ function statusParts(
   const on = (day: string) => dayText(page.locale, day)
   switch (status.kind) {
     case 'enrolled':
-      return { sign: 'check', kind: 'good', text: words.enrolled(on(status.since)) }
+      return {
+        sign: 'check',
+        kind: 'good',
+        text: status.until
+          ? words.enrolleduntil(on(status.since), on(status.until))
+          : words.enrolled(on(status.since)),
+      }
     case 'included':
       return { sign: 'check', kind: 'good', text: words.included }
     case 'scheduled':

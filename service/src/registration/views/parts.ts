@@ -52,7 +52,8 @@ export type Worth = {
 /** The status of a benefit for this person. `unknown` is shown as the given text and cannot be chosen. */
 export type BenefitStatus =
   | { readonly kind: 'available' }
-  | { readonly kind: 'enrolled'; readonly since: Day }
+  /** `until`: the last day of an end that is still far away. */
+  | { readonly kind: 'enrolled'; readonly since: Day; readonly until?: Day }
   | { readonly kind: 'included' }
   | { readonly kind: 'scheduled'; readonly from: Day }
   | { readonly kind: 'ending'; readonly on: Day }

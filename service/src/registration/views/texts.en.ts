@@ -194,6 +194,7 @@ export const en = {
     status: {
       available: 'You can choose this',
       enrolled: (since: string) => `Coverage began on ${since}`,
+      enrolleduntil: (since: string, until: string) => `Coverage began on ${since} and ends on ${until}`,
       included: 'Included',
       scheduled: (from: string) => `Starts on ${from}`,
       ending: (on: string) => `Ends on ${on}`,

@@ -195,6 +195,7 @@ export const es: typeof en = {
     status: {
       available: 'Puede elegirlo',
       enrolled: since => `La cobertura empezó el ${since}`,
+      enrolleduntil: (since, until) => `La cobertura empezó el ${since} y termina el ${until}`,
       included: 'Incluido',
       scheduled: from => `Empieza el ${from}`,
       ending: on => `Termina el ${on}`,
