@@ -14,7 +14,7 @@ import { record } from '../screen/record.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { sortField } from '../views/list.ts'
 import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
-import { actionForm, facts, part, selectField, table, tag, when } from '../views/parts.ts'
+import { actionForm, counted, facts, part, selectField, table, tag, when } from '../views/parts.ts'
 import { findEntries, type NamedEntry, signedUntil } from './store.ts'
 
 /** Who did what, when and to whom, and whether the record is unaltered. */
@@ -152,7 +152,7 @@ ${longPages(list, { isFirst: after === undefined, next, label: list.isDown ? 'Ol
 )}
 ${part(
   'The record itself',
-  html`${facts(blocks.map(block => [block.source === 'history' ? 'Changes of users' : 'This log', html`signed in ${block.number} blocks until ${when(block.until_at, 'UTC')}`]))}
+  html`${facts(blocks.map(block => [block.source === 'history' ? 'Changes of users' : 'This log', html`signed in ${counted(block.number, 'block')} until ${when(block.until_at, 'UTC')}`]))}
 ${blocks.length === 0 && html`<p class="hint">Nothing is signed yet: blocks are made some minutes after what they hold.</p>`}
 ${actionForm(visit, { action: `/audit/verify?partner=${filter.partnerId}`, button: 'Compare the record with its signatures' })}`,
 )}`,

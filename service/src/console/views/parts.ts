@@ -111,3 +111,8 @@ export function table(shown: {
 export function part(heading: string, body: Slot, more?: Slot): Html {
   return html`<section class="card"><div class="heading"><h2>${heading}</h2>${more}</div>${body}</section>`
 }
+
+/** A count with its noun: `1 event`, `2 events`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
