@@ -14,7 +14,7 @@ import { record } from '../screen/record.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { sortField } from '../views/list.ts'
 import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
-import { actionForm, counted, facts, part, selectField, table, tag, when } from '../views/parts.ts'
+import { actionForm, counted, facts, part, resultTag, selectField, table, tag, when } from '../views/parts.ts'
 import { findEntries, type NamedEntry, signedUntil } from './store.ts'
 
 /** Who did what, when and to whom, and whether the record is unaltered. */
@@ -139,7 +139,7 @@ ${part(
     rows: await inSlices(shown, entry => [
       when(entry.at, 'UTC'),
       html`${whoOf(entry)}<br><span class="hint">${entry.actor_kind}</span>`,
-      html`${entry.action}${entry.result === 'refused' && html` ${tag('refused', 'bad')}`}${entry.times > 1 && ` × ${entry.times}`}`,
+      html`${entry.action}${resultTag(entry.result)}${entry.times > 1 && ` × ${entry.times}`}`,
       entry.service_id === null
         ? '–'
         : html`<a href="/users/${entry.service_id}"><code>${entry.service_id}</code></a>`,

@@ -5,7 +5,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { hasRole } from '../operators/operator.ts'
 import type { Visit } from '../screen/screen.ts'
 import type { SeenRow } from '../user-data/store.ts'
-import { part, table, tag, when } from '../views/parts.ts'
+import { part, resultTag, table, when } from '../views/parts.ts'
 
 /** A user, and the newest entries of the audit log about the user. */
 type Seen = {
@@ -25,7 +25,7 @@ export function seenPart(visit: Visit, { partner, serviceId, seen, since }: Seen
     rows: inRuns(seen).map(({ row, times, since: first }) => [
       when(row.at, partner.timezone),
       html`${row.operator ?? row.actor}<br><span class="hint">${row.actor_kind}</span>`,
-      html`${row.action}${row.result === 'refused' && html` ${tag('refused', 'bad')}`}${times > 1 && html`<br><span class="hint">${times} times since ${when(first, partner.timezone)}</span>`}`,
+      html`${row.action}${resultTag(row.result)}${times > 1 && html`<br><span class="hint">${times} times since ${when(first, partner.timezone)}</span>`}`,
       ...(sees ? [openReason(partner, serviceId, row.sealed_reason)] : []),
     ]),
     empty: 'Nobody in the last year.',
