@@ -141,6 +141,10 @@ test('a link that this person cannot use is not made: the screen and the record 
     service_id: serviceid,
     result: 'user_cancelled',
   })
+  for (const path of [`/users/${serviceid}`, `/audit?partner=${partner.partnerId}&user=${serviceid}`])
+    expect((await support.get(path)).text).toMatch(
+      /make link <span class="tag bad">not done: user cancelled</,
+    )
 })
 
 test('an event is sent again to the endpoints that ask for it, and to nobody when it is another user’s', async () => {

@@ -198,6 +198,32 @@ describe('the page of a user', () => {
     expect(text).toContain('no endpoint asked for it')
   })
 
+  test('counts the looks in a row of one operator, so that they do not hide who changed something', async () => {
+    const userid = 'looked-at-1'
+    const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
+    const operator = await signIn(service, 'support')
+    await operator.post(`/users/${id}/person`, { reason: 'ticket 44' })
+    for (let looks = 1; looks <= 30; looks += 1) await operator.get(`/users/${id}`)
+    const { text } = await support.get(`/users/${id}`)
+    const seen = text.slice(text.indexOf('Who looked and worked here'))
+    expect(seen).toMatch(/look at user<br><span class="hint">30 times since/)
+    expect(seen.match(/look at user/g)).toHaveLength(2)
+    expect(seen).toContain('ticket 44')
+    expect(text.indexOf('<h2>Timeline')).toBeLessThan(text.indexOf('<h2>Who looked'))
+  })
+
+  test('offers for a correction what is live before what is over', async () => {
+    const userid = 'came-back-1'
+    const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
+    await partner.client.cancelUser({ userid, effective: 'immediate' })
+    await partner.client.reinstateUser({ userid })
+    for (const act of ['void', 'move']) {
+      const { text } = await support.get(`/users/${id}/act/${act}`)
+      const options = [...text.matchAll(/<option[^>]*>Accident coverage, (in force|ended)/g)]
+      expect(options.map(([, state]) => state)).toEqual(['in force', 'ended'])
+    }
+  })
+
   test('shows links and what became of them', async () => {
     await partner.client.createLinkToken({ userid: 'canary-user-1', purpose: 'benefits', delivery: 'sms' })
     const { text } = await support.get(`/users/${serviceid}`)

@@ -63,7 +63,8 @@ describe('webhooks', () => {
     const range = { what: 'range', from: day, until: day }
     const sent = receiver.deliveries.length
     const counted = await admin.post(`/webhooks/${endpoint}/replay`, range)
-    expect(counted.text).toMatch(/(\d+) events would be sent again/)
+    expect(counted.text).toMatch(/(\d+) events of \w+ \d+, \d{4} would be sent again/)
+    expect(counted.text).toContain(`name="from" type="date" value="${day}"`)
     expect(receiver.deliveries).toHaveLength(sent)
     expect((await admin.post(`/webhooks/${endpoint}/replay`, { ...range, sure: 'yes' })).status).toBe(422)
     const again = await admin.post(`/webhooks/${endpoint}/replay`, {
@@ -77,6 +78,18 @@ describe('webhooks', () => {
     expect(
       (await admin.post(`/webhooks/${endpoint}/replay`, { what: 'range', from: 'x', until: day })).status,
     ).toBe(422)
+  })
+
+  test('events that are sent again to a paused endpoint are said to wait', async () => {
+    await admin.post(`/webhooks/${endpoint}/pause`, { reason: 'partner asked' })
+    const day = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' }).format(service.now())
+    const range = { what: 'range', from: day, until: day }
+    const held = 'This endpoint is disabled: they wait until it is enabled.'
+    expect((await admin.post(`/webhooks/${endpoint}/replay`, range)).text).toContain(held)
+    const sure = { ...range, sure: 'yes', reason: 'they lost a day' }
+    expect((await admin.post(`/webhooks/${endpoint}/replay`, sure)).text).toContain(held)
+    await admin.post(`/webhooks/${endpoint}/enable`, { reason: 'partner is back' })
+    await service.service().dispatcher.idle()
   })
 
   test('an endpoint that refuses is shown with what it said and since when', async () => {
@@ -150,7 +163,12 @@ describe('partners', () => {
       return other.connect({ clientSecret }).prefillUser({ ...ada, userid: `rotating-${asked}` })
     }
     await asks(secret)
-    expect((await admin.get(`/partners/${other.partnerId}`)).text).not.toContain(secret)
+    const page = await admin.get(`/partners/${other.partnerId}`)
+    expect(page.text).not.toContain(secret)
+    expect(page.text).toContain(
+      'the tokens that it got are refused. Those with the partner&#39;s other one go on.',
+    )
+    expect(page.text).toContain('requests with it are refused. The partner has no other: all its requests')
     expect(
       (
         await admin.post(`/partners/${other.partnerId}/rotate`, {

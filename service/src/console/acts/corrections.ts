@@ -2,8 +2,9 @@ import { isRealDate, type PlainDate } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { correctEnrolment, movable, voidable } from '../../membership/rules/corrections.ts'
 import { because, refuse } from '../../membership/rules/refusal.ts'
-import type { Enrolment } from '../../membership/rules/state.ts'
+import { type Enrolment, isLive } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
+import { stateWords } from '../views/moves.ts'
 import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
@@ -51,8 +52,10 @@ function dayOf(text: string): PlainDate | undefined {
 
 function choice({ user, terms }: Moment, enrolments: readonly Enrolment[]): Slot {
   const name = ({ benefit }: Enrolment) => knownBenefit(terms, user, benefit)?.displayname.en ?? benefit
-  const options = enrolments.map(
-    one => [one.id, `${name(one)}, ${one.state}${datesOf(one, terms.zone)}`] as const,
+  // The first is chosen until the operator chooses another: one that is over is hardly ever meant.
+  const ordered = [...enrolments].sort((a, b) => Number(isLive(b)) - Number(isLive(a)))
+  const options = ordered.map(
+    one => [one.id, `${name(one)}, ${stateWords(one.state)}${datesOf(one, terms.zone)}`] as const,
   )
   return selectField('enrolment', 'Which', options)
 }

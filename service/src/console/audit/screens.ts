@@ -15,7 +15,7 @@ import { record } from '../screen/record.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { sortField } from '../views/list.ts'
 import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
-import { actionForm, facts, part, selectField, table, tag, when } from '../views/parts.ts'
+import { actionForm, counted, facts, part, resultTag, selectField, table, tag, when } from '../views/parts.ts'
 import { findEntries, type NamedEntry, signedUntil } from './store.ts'
 
 /** Who did what, when and to whom, and whether the record is unaltered. */
@@ -140,7 +140,7 @@ ${part(
     rows: await inSlices(shown, entry => [
       when(entry.at, 'UTC'),
       html`${whoOf(entry)}<br><span class="hint">${entry.actor_kind}</span>`,
-      html`${entry.action}${entry.result === 'refused' && html` ${tag('refused', 'bad')}`}${entry.times > 1 && ` × ${entry.times}`}`,
+      html`${entry.action}${resultTag(entry.result)}${entry.times > 1 && ` × ${entry.times}`}`,
       entry.service_id === null
         ? '–'
         : html`<a href="/users/${entry.service_id}"><code>${entry.service_id}</code></a>`,
@@ -153,7 +153,7 @@ ${longPages(list, { isFirst: after === undefined, next, label: list.isDown ? 'Ol
 )}
 ${part(
   'The record itself',
-  html`${facts(blocks.map(block => [block.source === 'history' ? 'Changes of users' : 'This log', html`signed in ${block.number} blocks until ${when(block.until_at, 'UTC')}`]))}
+  html`${facts(blocks.map(block => [block.source === 'history' ? 'Changes of users' : 'This log', html`signed in ${counted(block.number, 'block')} until ${when(block.until_at, 'UTC')}`]))}
 ${blocks.length === 0 && html`<p class="hint">Nothing is signed yet: blocks are made some minutes after what they hold.</p>`}
 ${actionForm(visit, { action: `/audit/verify?partner=${filter.partnerId}`, button: 'Compare the record with its signatures' })}`,
 )}`,

@@ -35,12 +35,15 @@ async function credentialList(visit: Visit, partner: Partner): Promise<List<Cred
     label: 'Revoke',
     cell: row =>
       stateOf(row) === 'live' &&
-      html`<details><summary>Revoke</summary>${actionForm(visit, {
-        action: `${path}/revoke`,
-        button: 'Revoke at once',
-        look: 'danger',
-        fields: html`<input type="hidden" name="credential" value="${row.credential_id}">${reasonField(`why-${row.credential_id}`)}`,
-      })}</details>`,
+      html`<details><summary>Revoke</summary><p class="hint">${whatStops(row, rows.filter(one => one.kind === row.kind && stateOf(one) === 'live').length > 1, partner)}</p>${actionForm(
+        visit,
+        {
+          action: `${path}/revoke`,
+          button: 'Revoke at once',
+          look: 'danger',
+          fields: html`<input type="hidden" name="credential" value="${row.credential_id}">${reasonField(`why-${row.credential_id}`)}`,
+        },
+      )}</details>`,
   }
   return {
     path,
@@ -104,4 +107,15 @@ async function download(visit: Visit): Promise<Answer> {
   const list = await credentialList(visit, partner)
   await record(visit, { action: 'export credentials', partner })
   return listFile(list, visit.query, `credentials-${partner.partnerId}.csv`)
+}
+
+/** What a revoke stops, before anybody presses it. */
+function whatStops({ kind }: CredentialRow, hasOther: boolean, { apiKeyOptional }: Partner): string {
+  const own =
+    kind === 'client_secret'
+      ? 'Within a second it gets no token, and the tokens that it got are refused.'
+      : 'Within a second requests with it are refused.'
+  if (hasOther) return `${own} Those with the partner's other one go on.`
+  const isNeeded = kind === 'client_secret' || !apiKeyOptional
+  return isNeeded ? `${own} The partner has no other: all its requests are refused until you make one.` : own
 }

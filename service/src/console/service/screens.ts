@@ -9,7 +9,7 @@ import { giveWay } from '../background/give-way.ts'
 import type { ServingProcess } from '../console-context.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../screen/screen.ts'
-import { facts, part, table, tag, when } from '../views/parts.ts'
+import { counted, facts, part, table, tag, when } from '../views/parts.ts'
 import { type Figures, readFigures } from './figures.ts'
 import { databaseFacts, installedSince, lastDone, livingProcesses, unscrubbed } from './store.ts'
 
@@ -201,8 +201,4 @@ function keysPart(
     empty: 'None.',
   })}
 <p class="hint">${day === undefined ? '' : rotatedAt === undefined ? html`Not rotated by a command that is on record; the installation dates from ${when(day, 'UTC')}.` : html`Rotated last ${when(day, 'UTC')}.`} Retire an older one once it protects nothing: <code>enrolment keyring show</code>.</p>`
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
 }

@@ -106,7 +106,7 @@ export type SeenRow = {
   operator: string | null
 }
 
-/** The newest entries of the audit log about a user. */
+/** The newest 100 entries of the audit log about a user. */
 export function readSeen(
   db: Executor,
   { partnerId, serviceId }: Pick<User, 'partnerId' | 'serviceId'>,
@@ -117,5 +117,5 @@ export function readSeen(
       (select o.name from operators o where a.actor_kind = 'operator' and o.operator_id::text = a.actor) as operator
     from audit_log a
     where a.partner_id = ${partnerId} and a.service_id = ${serviceId} and a.at >= ${timestamp(since)}
-    order by a.entry_id desc limit 20`)
+    order by a.entry_id desc limit 100`)
 }

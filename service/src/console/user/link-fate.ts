@@ -1,7 +1,7 @@
 import type { Instant, Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { LinkRow } from '../user-data/store.ts'
-import { tag, when, writeInstant } from '../views/parts.ts'
+import { counted, tag, when, writeInstant } from '../views/parts.ts'
 
 /** One thing that happened to a link, as markup and as text for a file. */
 type Told = { readonly shown: Slot; readonly text: string }
@@ -26,14 +26,21 @@ export function describeLink(link: LinkRow, { zone, real }: { zone: Zone; real: 
     told.push(since('opened', link.spent_at))
     if (link.outcome !== null) {
       const reference = link.reference === null ? undefined : coded(link.reference)
-      told.push(tagged(link.outcome, link.outcome === 'challengefailed' ? 'bad' : 'good', reference))
+      const isFailure = link.outcome === 'challengefailed'
+      told.push(tagged(OUTCOMES[link.outcome] ?? link.outcome, isFailure ? 'bad' : 'good', reference))
     } else if (link.signed_out_at !== null) told.push(since('signed out', link.signed_out_at))
     else if (link.last_seen_at !== null) told.push(since(`last seen${stepOf(link)}`, link.last_seen_at))
     if (link.birthdate_tries > 0 && link.birthdate_passed_at === null)
-      told.push(plain(`${link.birthdate_tries} wrong birth dates`))
+      told.push(plain(counted(link.birthdate_tries, 'wrong birth date')))
   }
   if (link.dead_link_at !== null) told.push(since('opened when it no longer worked,', link.dead_link_at))
   return told
+}
+
+/** The outcomes of a page session whose names are not plain words. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  challengefailed: 'closed after too many wrong birth dates',
+  undone: 'a planned change called off',
 }
 
 /** The step of the page at which the person was, such as "check answers". */

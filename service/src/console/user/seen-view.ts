@@ -5,7 +5,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { hasRole } from '../operators/operator.ts'
 import type { Visit } from '../screen/screen.ts'
 import type { SeenRow } from '../user-data/store.ts'
-import { part, table, tag, when } from '../views/parts.ts'
+import { part, resultTag, table, when } from '../views/parts.ts'
 
 /** A user, and the newest entries of the audit log about the user. */
 type Seen = {
@@ -22,10 +22,10 @@ export function seenPart(visit: Visit, { partner, serviceId, seen, since }: Seen
   const rows = table({
     caption: 'Who looked at this user, and who worked on it: the newest entries',
     columns: ['When', 'Who', 'What', ...(sees ? ['Because'] : [])],
-    rows: seen.map(row => [
+    rows: inRuns(seen).map(({ row, times, since: first }) => [
       when(row.at, partner.timezone),
       html`${row.operator ?? row.actor}<br><span class="hint">${row.actor_kind}</span>`,
-      html`${row.action}${row.result === 'refused' && html` ${tag('refused', 'bad')}`}`,
+      html`${row.action}${resultTag(row.result)}${times > 1 && html`<br><span class="hint">${times} times since ${when(first, partner.timezone)}</span>`}`,
       ...(sees ? [openReason(partner, serviceId, row.sealed_reason)] : []),
     ]),
     empty: 'Nobody in the last year.',
@@ -33,4 +33,29 @@ export function seenPart(visit: Visit, { partner, serviceId, seen, since }: Seen
   const filters = { partner: partner.partnerId, user: serviceId, who: 'all', from: dateAt(since, 'UTC') }
   const all = html`<a href="/audit?${new URLSearchParams(filters).toString()}">All entries</a>`
   return part('Who looked and worked here', rows, all)
+}
+
+/** The same entry several times in a row, by its newest. */
+type Run = { readonly row: SeenRow; times: number; since: Instant }
+
+const RUNS_SHOWN = 20
+
+/** Entries that repeat the one after them are counted with it, so that the looks of a day do not hide who changed something. */
+function inRuns(rows: readonly SeenRow[]): readonly Run[] {
+  const runs: Run[] = []
+  for (const row of rows) {
+    const last = runs.at(-1)
+    if (last && isRepeat(row, last.row)) {
+      last.times += 1
+      last.since = row.at
+    } else runs.push({ row, times: 1, since: row.at })
+  }
+  return runs.slice(0, RUNS_SHOWN)
+}
+
+function isRepeat(one: SeenRow, other: SeenRow): boolean {
+  const alike = (['actor_kind', 'actor', 'action', 'result'] as const).every(
+    name => one[name] === other[name],
+  )
+  return alike && one.sealed_reason === null && other.sealed_reason === null
 }

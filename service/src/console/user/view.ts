@@ -56,7 +56,6 @@ export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
     () => listPart(visit, shown, { heading: 'Consents', list: consentList(shown) }),
     () => listPart(visit, shown, { heading: 'Links and page sessions', list: linkList(shown) }),
     () => personPart(visit, shown),
-    () => seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt }),
   ]
   return {
     title: sees ? `User ${user.userid}` : 'User',
@@ -68,6 +67,7 @@ ${isPersonShown && againForm(visit, shown)}
 ${await Promise.all(await inSlices(left, async make => make()))}
 </div><div>
 ${part('Timeline', await timeline(visit, details), html`<span class="hint">Newest first, times of ${zone}</span>`)}
+${seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt })}
 </div></div>`,
   }
 }

@@ -111,3 +111,27 @@ export function table(shown: {
 export function part(heading: string, body: Slot, more?: Slot): Html {
   return html`<section class="card"><div class="heading"><h2>${heading}</h2>${more}</div>${body}</section>`
 }
+
+/** A count with its noun: `1 event`, `2 events`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
+/** The result of an entry of the audit log, unless it is what its action says. */
+export function resultTag(result: string): Slot {
+  if (AS_SAID.has(result)) return ''
+  const words = RESULTS[result] ?? `not done: ${result.replaceAll('_', ' ')}`
+  return html` ${tag(words, NEUTRAL.has(result) ? 'plain' : 'bad')}`
+}
+
+const AS_SAID = new Set(['done', 'shown', 'found', 'asked', 'whole'])
+const NEUTRAL = new Set(['begun', 'nothing'])
+/** The words of results other than the code of a refusal. */
+const RESULTS: Readonly<Record<string, string>> = {
+  refused: 'refused',
+  begun: 'begun',
+  nothing: 'nothing found',
+  failed: 'failed',
+  'not done': 'not done',
+  altered: 'altered',
+}

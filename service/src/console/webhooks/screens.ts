@@ -1,24 +1,17 @@
-import {
-  addDays,
-  dateAt,
-  formatTimestamp,
-  isRealDate,
-  type PlainDate,
-  startOfDate,
-} from '../../calendar/calendar.ts'
+import { formatTimestamp } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
-import type { Partner } from '../../partners/partner.ts'
 import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
-import { type ReplayOutcome, replayTo, type Selection } from '../../webhooks/log/replay.ts'
+import { replayTo } from '../../webhooks/log/replay.ts'
 import { hasRole } from '../operators/operator.ts'
 import { ownPartners } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
 import { record, recordAlongside } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../screen/screen.ts'
+import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { answerInWords } from '../views/answer.ts'
 import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, selectField, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
+import { againPart, confirmAgain, selectionOf, toldAgain } from './send-again.ts'
 import { type EndpointLine, findEndpointLines, findOpenLines, MOST_COUNTED, type OpenLine } from './store.ts'
 
 /** Endpoints by their health, and the actions on one of them. */
@@ -106,11 +99,8 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
   const answers = sees ? await answersOf(visit, { partner, line }, ids) : new Map<string, string>()
   const now = visit.context.real()
   const zone = partner.timezone
-  const today = dateAt(now, zone)
   const said = line.last_event === null ? undefined : answers.get(line.last_event)
   const action = (name: string) => `/webhooks/${line.endpoint_id}/${name}`
-  const range = html`<div class="row"><p class="field"><label for="from">From</label><input id="from" name="from" type="date" value="${addDays(today, -1)}"></p>
-<p class="field"><label for="until">Until, included</label><input id="until" name="until" type="date" value="${addDays(today, -1)}"></p></div>`
   return {
     title: `Webhook ${new URL(line.url).host}`,
     body: html`${outcome}
@@ -143,15 +133,7 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
       open.length > 0 &&
         html`<span><a href="/webhooks/${line.endpoint_id}/deliveries?state=waiting">All that waits</a> · <a href="/webhooks/${line.endpoint_id}/deliveries?state=given+up">All given up</a></span>`,
     )}</div><div>
-${
-  sees &&
-  part(
-    'Send again',
-    html`<p class="hint">Key and bytes are those of the first time. It is counted first; nothing is sent before you have seen how much. Days are those of ${zone}.</p>
-${actionForm(visit, { action: action('replay'), button: 'Count', fields: html`<input type="hidden" name="what" value="range">${range}` })}
-${actionForm(visit, { action: action('replay'), button: 'Count what was given up', fields: html`<input type="hidden" name="what" value="dead">` })}`,
-  )
-}
+${sees && againPart(visit, { partner, line })}
 ${
   hasRole(visit.operator, 'admin') &&
   part(
@@ -197,48 +179,10 @@ async function replay(visit: Visit): Promise<Answer> {
     if (reason !== undefined) await tx.query(recordAlongside(visit, { action: 'replay', partner, reason }))
     return counted
   })
-  if (!isMeant) return show(visit, confirmReplay(visit, { outcome, line }))
+  const again = { partner, line, outcome }
+  if (!isMeant) return show(visit, confirmAgain(visit, again))
   context.onWebhookChange()
-  return show(
-    visit,
-    html`<div class="notice" role="status"><p>${outcome.count} events are sent again.${!outcome.isComplete && ' Not all: send the rest afterwards.'}</p></div>`,
-  )
-}
-
-function confirmReplay(
-  visit: Visit,
-  { outcome, line }: { outcome: ReplayOutcome; line: EndpointLine },
-): Slot {
-  if (outcome.count === 0)
-    return html`<div class="notice" role="status"><p>There is nothing to send again.</p></div>`
-  const kept = ['what', 'from', 'until'].flatMap(name => {
-    const value = visit.form.get(name)
-    return value === null ? [] : [html`<input type="hidden" name="${name}" value="${value}">`]
-  })
-  return html`<section class="notice" role="status"><h2>${outcome.count}${!outcome.isComplete && ' or more'} events would be sent again</h2>
-${actionForm(visit, {
-  action: `/webhooks/${line.endpoint_id}/replay`,
-  button: 'Send them again',
-  look: 'primary',
-  fields: html`${kept}<input type="hidden" name="sure" value="yes">${reasonField('why-replay')}`,
-})}</section>`
-}
-
-/** The selected events. Throws a refusal when the days are invalid. */
-function selectionOf(form: URLSearchParams, partner: Partner): Selection {
-  if (form.get('what') === 'dead') return { kind: 'status', status: 'dead' }
-  const [from = '', until = ''] = [form.get('from') ?? '', form.get('until') ?? '']
-  if (!isRealDate(from) || !isRealDate(until) || from > until)
-    throw new ConsoleRefusal(
-      422,
-      'Which days?',
-      'Give a first and a last day, the last not before the first.',
-    )
-  return {
-    kind: 'range',
-    from: startOfDate(from, partner.timezone),
-    to: startOfDate(addDays(until as PlainDate, 1), partner.timezone),
-  }
+  return show(visit, toldAgain(again))
 }
 
 function pause(visit: Visit): Promise<Answer> {
