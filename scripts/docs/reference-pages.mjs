@@ -54,7 +54,7 @@ function of(tag) {
 }
 
 function section(operation) {
-  const { id, method, path, summary, description, scope, example, section: source } = operation
+  const { id, method, path, summary, description, scope, section: source } = operation
   const own = operation.errors.filter(code => !commonErrors.includes(code))
   const parts = [
     `## ${id}`,
@@ -70,13 +70,18 @@ function section(operation) {
     ...Object.entries(samplesOf(operation)).map(([language, text]) => fence(language, text)),
     '**Answer 200**',
     table('Fields', fields(operation.reply)),
-    typeof example.reply === 'string'
-      ? fence('text', example.reply)
-      : fence('json', JSON.stringify(example.reply, undefined, 2)),
+    replyOf(operation),
     own.length > 0 &&
       `**Errors of its own**: ${own.map(code => `[\`${code}\`](errors/${code})`).join(', ')}.`,
   ]
   return `${parts.filter(Boolean).join('\n\n')}\n`
+}
+
+/** The example of an answer: as JSON, a string with its quotes, or a text that is no JSON as it is. */
+function replyOf({ path, example }) {
+  return path.endsWith('.yaml')
+    ? fence('text', example.reply)
+    : fence('json', JSON.stringify(example.reply, undefined, 2))
 }
 
 function fence(language, text) {
