@@ -39,7 +39,8 @@ function overview() {
 Every operation, made from the same declarations that the service runs by. As a machine reads it:
 [openapi.json](/openapi.json), [openapi.yaml](/openapi.yaml), and a ready [Postman collection](/postman.json). What
 changed: the [change log](/changelog). Also: [events](reference/events-list), [scopes](reference/scopes),
-[errors](errors.md), [limits](limits.md).
+[errors](errors.md), [limits](limits.md). The samples use \`TOKEN\` and \`API_KEY\` as the [quick start](quick-start.md) sets
+them.
 
 ${lists.join('\n')}`,
   }

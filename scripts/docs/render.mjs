@@ -72,6 +72,11 @@ export function render(markdown, linkOf) {
         if (lang === 'mermaid') return moves(text, countTable())
         return `<pre tabindex="0" aria-label="${languages[lang] ?? 'Example'}"><code>${escaped(text)}</code></pre>\n`
       },
+      codespan({ text }) {
+        // Browsers break a line behind any hyphen, which would leave the first one of an option alone.
+        const words = escaped(text).replace(/(?<=^|\s)--[\w-]+/g, '<span class="option">$&</span>')
+        return `<code>${words}</code>`
+      },
       table(token) {
         const cell = (at, tag) =>
           `<${tag}${tag === 'th' ? ' scope="col"' : ''}>${this.parser.parseInline(at.tokens)}</${tag}>`
