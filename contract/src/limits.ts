@@ -40,10 +40,11 @@ export function describeLimits(limits?: LoadLimits & RequestLimits): string[] {
       'refused like that has no effect and uses up no key: send it again after that time.',
       ...(limits
         ? [
-            `A process begins to refuse at ${limits.inFlight} requests in flight (${limits.reserved} of them are reserved for`,
-            `those four), and earlier while its event loop is more than ${limits.loopDelayMs} ms late. Above that it admits`,
-            'only partners with less than an equal share of the requests, so no partner keeps another out. While others send',
-            'requests, too, no partner may take much more than an equal share of its time.',
+            `A process begins to refuse at ${limits.inFlight - limits.reserved} requests in flight, prefill at`,
+            `${Math.ceil(limits.inFlight - limits.reserved / 2)}, token, cancel and erase at ${limits.inFlight}; earlier`,
+            `while its event loop is more than ${limits.loopDelayMs} ms late. From there on it admits only partners with less`,
+            'than an equal share of the requests, so no partner keeps another out. While others send requests, too, no',
+            'partner may take much more than an equal share of its time.',
           ]
         : []),
     ].join(' '),

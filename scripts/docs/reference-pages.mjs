@@ -39,7 +39,8 @@ function overview() {
 Every operation, made from the same declarations that the service runs by. As a machine reads it:
 [openapi.json](/openapi.json), [openapi.yaml](/openapi.yaml), and a ready [Postman collection](/postman.json). What
 changed: the [change log](/changelog). Also: [events](reference/events-list), [scopes](reference/scopes),
-[errors](errors.md), [limits](limits.md).
+[errors](errors.md), [limits](limits.md). The samples use \`TOKEN\` and \`API_KEY\` as the [quick start](quick-start.md) sets
+them.
 
 ${lists.join('\n')}`,
   }
@@ -54,7 +55,7 @@ function of(tag) {
 }
 
 function section(operation) {
-  const { id, method, path, summary, description, scope, example, section: source } = operation
+  const { id, method, path, summary, description, scope, section: source } = operation
   const own = operation.errors.filter(code => !commonErrors.includes(code))
   const parts = [
     `## ${id}`,
@@ -70,13 +71,18 @@ function section(operation) {
     ...Object.entries(samplesOf(operation)).map(([language, text]) => fence(language, text)),
     '**Answer 200**',
     table('Fields', fields(operation.reply)),
-    typeof example.reply === 'string'
-      ? fence('text', example.reply)
-      : fence('json', JSON.stringify(example.reply, undefined, 2)),
+    replyOf(operation),
     own.length > 0 &&
       `**Errors of its own**: ${own.map(code => `[\`${code}\`](errors/${code})`).join(', ')}.`,
   ]
   return `${parts.filter(Boolean).join('\n\n')}\n`
+}
+
+/** The example of an answer: as JSON, a string with its quotes, or a text that is no JSON as it is. */
+function replyOf({ path, example }) {
+  return path.endsWith('.yaml')
+    ? fence('text', example.reply)
+    : fence('json', JSON.stringify(example.reply, undefined, 2))
 }
 
 function fence(language, text) {

@@ -72,6 +72,11 @@ export function render(markdown, linkOf) {
         if (lang === 'mermaid') return moves(text, countTable())
         return `<pre tabindex="0" aria-label="${languages[lang] ?? 'Example'}"><code>${escaped(text)}</code></pre>\n`
       },
+      codespan({ text }) {
+        // Browsers break a line behind any hyphen, which would leave the first one of an option alone.
+        const words = escaped(text).replace(/(?<=^|\s)--[\w-]+/g, '<span class="option">$&</span>')
+        return `<code>${words}</code>`
+      },
       table(token) {
         const cell = (at, tag) =>
           `<${tag}${tag === 'th' ? ' scope="col"' : ''}>${this.parser.parseInline(at.tokens)}</${tag}>`
@@ -80,6 +85,8 @@ export function render(markdown, linkOf) {
         return `<div class="wide" tabindex="0" role="region" aria-label="Table ${countTable()}"><table><thead>${head}</thead>\n<tbody>${rows}</tbody></table></div>\n`
       },
       link({ href, tokens }) {
+        // Markdown makes a link of every email address; those of the docs are examples, and nobody reads mail there.
+        if (href.startsWith('mailto:')) return this.parser.parseInline(tokens)
         return `<a href="${escaped(linkOf(href))}">${this.parser.parseInline(tokens)}</a>`
       },
       image({ href, text }) {
@@ -95,17 +102,23 @@ export function render(markdown, linkOf) {
   return { html, sections }
 }
 
-/** Puts samples of the same request in several languages together: the first is open, the others open on request. */
+/**
+ * Puts samples of the same request in several languages together: the first is open, the others open on request. Two
+ * blocks in one language are steps to do one after the other, so all of them stay open.
+ */
 function groupSamples(html) {
   return html.replace(
     /(?:<pre tabindex="0" aria-label="[^"]*">(?:(?!<\/pre>)[\s\S])*<\/pre>\n){2,}/g,
-    blocks =>
-      [...blocks.matchAll(/<pre tabindex="0" aria-label="([^"]*)">[\s\S]*?<\/pre>\n/g)]
+    blocks => {
+      const samples = [...blocks.matchAll(/<pre tabindex="0" aria-label="([^"]*)">[\s\S]*?<\/pre>\n/g)]
+      if (new Set(samples.map(([, label]) => label)).size < samples.length) return blocks
+      return samples
         .map(
           ([block, label], at) =>
             `<details class="sample"${at === 0 ? ' open' : ''}><summary>${label}</summary>\n${block}</details>\n`,
         )
-        .join(''),
+        .join('')
+    },
   )
 }
 
@@ -134,11 +147,15 @@ function noteTexts(tokens, sections) {
 }
 
 function plainOf(token) {
-  if (token.type === 'table')
-    return [token.header, ...token.rows]
-      .flat()
-      .map(cell => cell.text.replace(/[`*]/g, ''))
-      .join(' ')
-  if (token.type === 'list') return token.items.map(item => item.text.replace(/[`*]/g, '')).join(' ')
-  return (token.text ?? '').replace(/[`*]/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+  if (token.type === 'code') return token.text
+  const texts =
+    token.type === 'table'
+      ? [token.header, ...token.rows].flat().map(cell => cell.text)
+      : token.type === 'list'
+        ? token.items.map(item => item.text)
+        : [token.text ?? '']
+  return texts
+    .join(' ')
+    .replace(/[`*]/g, '')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
 }

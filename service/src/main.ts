@@ -98,7 +98,8 @@ async function run(words: readonly string[]): Promise<number> {
   }
   if (!found) {
     const named = words.slice(0, 2).filter(word => !word.startsWith('-'))
-    process.stderr.write(`There is no command "${named.join(' ') || words[0]}".\n\n${await overview()}\n`)
+    const near = await overview(words[0])
+    process.stderr.write(`There is no command "${named.join(' ') || words[0]}".\n\n${near}\n`)
     return 2
   }
   if (found.rest.includes('--help')) {

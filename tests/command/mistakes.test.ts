@@ -85,11 +85,12 @@ describe('what was typed', () => {
     expect(sentence).toMatch(/The file \/nonexistent\.yaml cannot be read \(ENOENT\)/)
   })
 
-  test('an unknown command lists those there are', async () => {
+  test('an unknown command lists those that begin with the same word', async () => {
     const { code, stdout, stderr } = await run(['partner', 'destroy'])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(/^There is no command "partner destroy"\.\n/)
     expect(stderr).toContain('partner create')
+    expect(stderr).not.toContain('webhook add')
     expect((await run(['partner', '--name', 'x'])).stderr).toMatch(/^There is no command "partner"\.\n/)
     expect((await run(['--json'])).stderr).toMatch(/^There is no command "--json"\.\n/)
     const group = await run(['partner', '--help'])

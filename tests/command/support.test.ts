@@ -46,6 +46,13 @@ async function text(...words: string[]): Promise<string> {
 }
 const instant = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} -0[56]:00/
 
+test('a list without anything says so', async () => {
+  expect(await text('deliveries', partner.partnerid, '--user', 'nobody')).toBe('None.\n')
+  expect(await text('deliveries', partner.partnerid, '--user', 'nobody', '--json')).toContain(
+    '"deliveries":[]',
+  )
+})
+
 test('deliveries are found by user, event and endpoint, with what was answered last', async () => {
   type Listed = {
     eventid: string

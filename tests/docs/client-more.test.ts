@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import type { LogEntry } from '../../client/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'
@@ -6,6 +10,19 @@ import { startTestService } from '../rig.ts'
 // The parts of the client beyond one method per operation.
 
 const service = forAllTests(startTestService)
+
+test('the first sample of the README works as it stands', async () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const { clientId, clientSecret, apiKey } = await service.newPartner()
+  const [, sample = ''] = /```js\n([\s\S]*?)```/.exec(await readFile(`${root}client/README.md`, 'utf8')) ?? []
+  const code = `${sample.replace('https://benefits.example.com', service.baseUrl)}\nconsole.log(benefits.length, linkurl)`
+  const ran = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code], {
+    cwd: root,
+    env: { BENEFITS_CLIENT_ID: clientId, BENEFITS_CLIENT_SECRET: clientSecret, BENEFITS_API_KEY: apiKey },
+  })
+  expect(ran.stderr).toBe('')
+  expect(ran.stdout).toMatch(/^[1-9]\d* http:.+\/register\/link\//)
+})
 
 test('withResponse resolves with the body and with status, headers and request id of its answer', async () => {
   const client = (await service.newPartner()).connect()

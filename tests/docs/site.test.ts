@@ -70,6 +70,22 @@ test('no link is named after a file', () => {
   expect(named).toEqual([])
 })
 
+test('samples are folded only where one stands for another, never steps in one language', () => {
+  const quickStart = reached.get('/docs/quick-start') ?? ''
+  expect(quickStart).toContain('user/prefill')
+  expect(quickStart).not.toContain('<details')
+  for (const [path, text] of reached)
+    for (const [group] of text.matchAll(/(?:<details class="sample"[\s\S]*?<\/details>\n)+/g)) {
+      const languages = [...group.matchAll(/<summary>([^<]+)<\/summary>/g)].map(([, name]) => name)
+      expect([path, languages]).toEqual([path, [...new Set(languages)]])
+    }
+})
+
+test('no address of email leads to a mailbox', () => {
+  for (const [path, text] of reached)
+    if (path.startsWith('/docs')) expect([path, text.includes('mailto:')]).toEqual([path, false])
+})
+
 test('a drawing of states is a table of its moves, without an empty column', () => {
   const states = reached.get('/docs/states') ?? ''
   expect(states).toContain('<td><em>beginning</em></td><td><code>prefilled</code></td></tr>')
@@ -90,6 +106,8 @@ test('the reference names every operation, event and scope, with samples in curl
     })
     expect(languages).toEqual(expect.arrayContaining(['Shell', 'Python']))
   }
+  // The answer is a JSON string, so its quotes belong to it.
+  expect(text).toContain('<code>&quot;prefill saved&quot;</code>')
   for (const name of [...eventNames, ...scopeNames]) expect(text).toContain(`<code>${name}</code>`)
 })
 
@@ -157,6 +175,12 @@ describe('the search', () => {
     expect(results[0]?.href).toBe(`${service.baseUrl}/docs/errors/prefill_superseded`)
     const text = await page('/docs/search?q=prefill_superseded')
     for (const { href } of results) expect(text).toContain(`href="${href}"`)
+  })
+
+  test('shows words, never the marks of Markdown', async () => {
+    for (const word of ['rotated', 'idempotency', 'retries', 'verification'])
+      for (const { excerpt } of (await get(`/docs/search.json?q=${word}`)).body as { excerpt: string }[])
+        expect(excerpt).not.toMatch(/\]\(/)
   })
 
   test('needs every word, and says so when nothing has them', async () => {

@@ -157,7 +157,9 @@ export function readInput(
     flag: name => parsed.values[name] === true,
     environment,
     print: (data, lines) => {
-      process.stdout.write(isJson ? `${JSON.stringify(data)}\n` : `${lines.join('\n')}\n`)
+      // An empty list looks like a command that did nothing.
+      const text = lines.length > 0 ? lines.join('\n') : 'None.'
+      process.stdout.write(isJson ? `${JSON.stringify(data)}\n` : `${text}\n`)
     },
   }
 }

@@ -135,7 +135,7 @@ function notOld(file: KeyringFile, kind: KeyKind, id: string): string {
 function stillUsed(kind: KeyKind, id: string, use: string): string {
   return kind === 'rootKeys'
     ? `The root key ${id} is in use (${use}): run \`enrolment keyring rewrap\`, then this again.`
-    : `The pepper ${id} is in use (${use}): \`enrolment keyring show\` tells when nothing hangs on it any more.`
+    : `The pepper ${id} is in use (${use}): \`enrolment keyring show\` tells when nothing depends on it any more.`
 }
 
 /** The operator's names for the kinds. */

@@ -96,7 +96,7 @@ const rotate: Command = {
         ),
         '',
         'Back the keyring up now: what is new from here on is lost without the new keys.',
-        'Retire the old ones with `enrolment keyring retire KEYID` when nothing hangs on them any more.',
+        'Retire the old ones with `enrolment keyring retire KEYID` when nothing depends on them any more.',
       ])
     })
   },
@@ -109,7 +109,7 @@ const rewrap: Command = {
     inWorkspace(input, async workspace => {
       const rewrapped = await rewrapAll(workspace)
       const { id } = workspace.keyring.rootKeys.current
-      input.print({ current: id, rewrapped }, [`Nothing hangs on another root key than ${id} any more.`])
+      input.print({ current: id, rewrapped }, [`Nothing depends on another root key than ${id} any more.`])
     }),
 }
 
@@ -121,7 +121,7 @@ const retire: Command = {
     inWorkspace(input, async workspace => {
       requireFile(
         workspace,
-        'take the old key out of it and restart every process once `enrolment keyring show` says that nothing hangs on it.',
+        'take the old key out of it and restart every process once `enrolment keyring show` says that nothing depends on it.',
       )
       const [id = ''] = input.positionals
       const kind = nameOfKind[await retireKey(workspace, id)]

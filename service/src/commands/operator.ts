@@ -212,7 +212,7 @@ function printLink(
     },
     [
       `${operator.name} (${operator.role}) signs in with this link, once, until ${expiresat}:`,
-      base === undefined ? `  ${path}   behind the address of the console` : `  ${base}${path}`,
+      base === undefined ? `  ${path}   (put the address of the console before it)` : `  ${base}${path}`,
     ],
   )
 }

@@ -76,8 +76,8 @@ export const trigger: Command = {
     userid: valued('USERID', 'a user that does not exist yet'),
     repeat: valued('N', 'this many users: USERID, USERID-2, USERID-3 …'),
     delay: valued('SECONDS', 'wait so long between two of them'),
-    duplicate: flag('deliver each event a second time, with the same key'),
-    'out-of-order': flag("deliver each user's first event again after the last"),
+    duplicate: flag('deliver each event to your endpoints a second time, with the same key'),
+    'out-of-order': flag("deliver each user's first event to your endpoints again after the last"),
   },
   run: async input => {
     const eventname = input.positionals[0] ?? ''
