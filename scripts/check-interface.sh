@@ -3,8 +3,11 @@
 # client and the service, the Postman collection, Schemathesis, publint and arethetypeswrong. They are installed at
 # exact versions into a scratch directory; a tool that cannot be downloaded is reported and skipped.
 #   scripts/check-interface.sh [DIRECTORY]
+#   scripts/check-interface.sh --install DIRECTORY   only installs those that npm has, for a later run
 set -uo pipefail
 cd "$(dirname "$0")/.."
+only_install=
+if [ "${1:-}" = --install ]; then only_install=yes && shift; fi
 keep=${1:+yes}
 scratch=${1:-$(mktemp -d "${TMPDIR:-/tmp}/enrolment-interface-XXXXXX")}
 mkdir -p "$scratch"
@@ -56,6 +59,7 @@ if ! install_tools; then
   echo 'NO npm REGISTRY: the description and the packages are not checked by other tools here.'
   exit 0
 fi
+if [ -n "$only_install" ]; then exit 0; fi
 tool() { "$scratch/node_modules/.bin/$1" "${@:2}"; }
 
 node service/bin/enrolment.js dev --port 0 --data "$scratch/data" >"$scratch/service.out" 2>"$scratch/service.err" &

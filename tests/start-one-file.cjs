@@ -5,14 +5,18 @@ const { Script } = require('node:vm')
 
 /**
  * Starts the file that `one-file.ts` made, with V8's compiled code from an earlier start of the same command. The first process
- * of a command that ends by itself stores that code beside the file.
+ * of a command that ends by itself, or has run for three seconds, stores that code beside the file.
  */
 exports.start = file => {
   const [, , command = ''] = process.argv
   const kept = `${file}.${command.replace(/\W/g, '')}.cache`
   const isKept = existsSync(kept)
   const script = compile(file, isKept ? { cachedData: readFileSync(kept) } : {})
-  if (!isKept) process.on('exit', () => keep(kept, script))
+  if (!isKept) {
+    process.on('exit', () => keep(kept, script))
+    // Some tests kill every service that they start.
+    setTimeout(() => keep(kept, script), 3000).unref()
+  }
   load(script, process)
 }
 

@@ -7,7 +7,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { CERTIFICATES } from '../egress/certificates.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { freePort } from '../free-port.ts'
-import { describeInBrowser, launchBrowser } from '../page/browser.ts'
+import { describeInBrowser, launchWholeBrowser } from '../page/browser.ts'
 import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
 import { startIdentityProvider } from './identity-provider.ts'
@@ -74,7 +74,7 @@ describeInBrowser('the console on https, behind a proxy', () => {
     const created = await partner.client.createUser({ ...ada, userid: 'secured-1', offername: 'starter' })
     serviceid = created.serviceid
   })
-  const browser = forAllTests(launchBrowser)
+  const browser = forAllTests(launchWholeBrowser)
 
   const newPage = async () => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true })

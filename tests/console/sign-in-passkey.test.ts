@@ -7,7 +7,7 @@ import { disableOperator } from '../../service/src/console/operators/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { axe, violationsOf } from '../page/axe.ts'
-import { describeInBrowser, launchBrowser } from '../page/browser.ts'
+import { describeInBrowser, launchWholeBrowser } from '../page/browser.ts'
 import { startTestService } from '../rig.ts'
 import { startIdentityProvider } from './identity-provider.ts'
 import { consoleOf, newOperator } from './operator-browser.ts'
@@ -22,7 +22,7 @@ describeInBrowser('signing in, in a browser', () => {
     base = consoleOf(service).replace('127.0.0.1', 'localhost')
     identity.serve([base])
   })
-  const browser = forAllTests(launchBrowser)
+  const browser = forAllTests(launchWholeBrowser)
   afterEach(async () => {
     await context.close()
     expect(JSON.stringify(service.logged)).not.toMatch(/eyJ|enr_o[ls]_/)

@@ -2,9 +2,11 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 import { describe } from 'vitest'
+import { everydayOr } from '../long.ts'
 
 // The shell is Chromium without what makes windows: it draws and runs the same pages with half of the work.
-const installed = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
+const whole = '/usr/bin/chromium'
+const installed = ['/usr/bin/chromium-headless-shell', whole]
 const executablePath = process.env['CHROMIUM'] ?? installed.find(path => existsSync(path))
 
 /** `describe` if Chromium is installed; otherwise the tests are skipped, and the output says so. */
@@ -21,13 +23,23 @@ const kept = globalThis as { browserOfTests?: Promise<Browser> }
 export async function launchBrowser(): Promise<Browser> {
   const running = await kept.browserOfTests
   if (running?.isConnected()) return running
-  kept.browserOfTests = launch()
+  kept.browserOfTests = launch().then(keep)
   return kept.browserOfTests
 }
 
-async function launch(): Promise<Browser> {
+/**
+ * The whole Chromium, for what depends on it and not on the pages alone; in the everyday run the browser of the others. It ends
+ * with the file.
+ */
+export async function launchWholeBrowser(): Promise<Browser> {
+  const path = everydayOr(undefined, process.env['CHROMIUM'] ?? whole)
+  if (path === undefined || !existsSync(path)) return launchBrowser()
+  return launch(path)
+}
+
+async function launch(path = executablePath ?? ''): Promise<Browser> {
   const browser = await chromium.launch({
-    executablePath: executablePath ?? '',
+    executablePath: path,
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -48,6 +60,10 @@ async function launch(): Promise<Browser> {
     context.setDefaultTimeout(120_000)
     return context
   }
+  return browser
+}
+
+function keep(browser: Browser): Browser {
   browser.close = async () => {
     await Promise.all(browser.contexts().map(context => context.close()))
   }

@@ -1,13 +1,13 @@
 import { beforeEach, expect } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
-import { describeInBrowser, launchBrowser } from './browser.ts'
+import { describeInBrowser, launchWholeBrowser } from './browser.ts'
 import { enrol, exchangesOf, frameOf, heard, names, openHost, press } from './embed-host.ts'
 import { startRig } from './rig.ts'
 
 describeInBrowser('the embed, among strangers and where something fails', () => {
   const rig = forAllTests(startRig)
-  const browser = forAllTests(launchBrowser)
+  const browser = forAllTests(launchWholeBrowser)
   beforeEach(() => rig.newPerson().then(() => undefined))
 
   wholeRunTest('works when every storage of the frame is blocked', async () => {

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, wholeRunTest } from '../long.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
-import { describeInBrowser, launchBrowser } from './browser.ts'
+import { describeInBrowser, launchWholeBrowser } from './browser.ts'
 import { enrol, frameOf, heard, names, openHost, press } from './embed-host.ts'
 import { heardByPartner, isEnrolled, walk, words } from './journey.ts'
 import { startRig } from './rig.ts'
@@ -12,7 +12,7 @@ describeInBrowser('the embed', () => {
   const rig = forAllTests(startRig)
   const receiver = forAllTests(startReceiver)
   beforeAll(() => rig.addWebhook(receiver.url))
-  const browser = forAllTests(launchBrowser)
+  const browser = forAllTests(launchWholeBrowser)
   beforeEach(() => rig.newPerson().then(() => undefined))
 
   /**

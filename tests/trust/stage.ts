@@ -106,11 +106,9 @@ export async function openFaultStage(
       throw error
     }
   }
-  const first = await start()
-  if (first === 'killed') throw new Error('killed without a fault')
-  await runJson(['catalogue', 'publish', demoCatalogueFile], direct)
+  // It makes the keys and marks the database as one in production, as the start of a service would at five times the work.
   const partner = await createPartnerOf(receiver, direct)
-  await first.stop()
+  await runJson(['catalogue', 'publish', demoCatalogueFile], direct)
   const database = openDatabase(address, { max: 2, ...patientDatabase })
   const clientOf: FaultStage['clientOf'] = (port, newer = {}, fetch = globalThis.fetch) =>
     createClient({
