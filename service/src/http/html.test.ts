@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { html, join } from './html.ts'
+import { html } from './html.ts'
 
 test('text is escaped, markup stays, nothing shows nothing', () => {
   const name = '<img src=x onerror="alert(1)">'
@@ -9,8 +9,7 @@ test('text is escaped, markup stays, nothing shows nothing', () => {
   )
 })
 
-test('lists are joined, with escaped text between', () => {
-  expect(join(['a&b', html`<i>c</i>`], ' < ').markup).toBe('a&amp;b &lt; <i>c</i>')
+test('lists are joined', () => {
   expect(html`${['a', ['b', html`<br>`]]}`.markup).toBe('ab<br>')
 })
 

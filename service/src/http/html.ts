@@ -18,11 +18,6 @@ export function html(parts: TemplateStringsArray, ...slots: readonly Slot[]): Ht
   return new Html(markup)
 }
 
-/** Joins pieces with text between them, as in a list of names. */
-export function join(pieces: readonly Slot[], between: string): Html {
-  return new Html(pieces.map(show).join(escapeText(between)))
-}
-
 /** Escapes text for use between tags and inside quoted attributes. */
 function escapeText(text: string): string {
   return text.replace(/[&<>"'`]/g, character => escapes[character] ?? character)

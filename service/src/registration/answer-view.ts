@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { acceptsGzip } from '../http/built-files.ts'
 import type { View } from './views/model.ts'
 import { renderPage } from './views/page.ts'
 
@@ -19,7 +20,6 @@ export function setPageHeaders(reply: FastifyReply): void {
     .header('Cross-Origin-Resource-Policy', 'same-origin')
     .header('Cache-Control', 'no-store')
     .header('Referrer-Policy', 'no-referrer')
-    .header('X-Content-Type-Options', 'nosniff')
 }
 
 /**
@@ -47,7 +47,6 @@ export async function sendView(
     .type('text/html; charset=utf-8')
     .header('Content-Language', answer.view.page.locale)
     .header('Vary', 'Accept-Encoding')
-  if (markup.length < worthPacking || !/\bgzip\b/.test(request.headers['accept-encoding'] ?? ''))
-    return reply.send(markup)
+  if (markup.length < worthPacking || !acceptsGzip(request)) return reply.send(markup)
   return reply.header('Content-Encoding', 'gzip').send(await pack(markup, { level: 5 }))
 }

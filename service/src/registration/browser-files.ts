@@ -1,6 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import { gzipSync } from 'node:zlib'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import {
+  type BuiltFile,
+  builtFolder,
+  readBuiltFile,
+  readManifest,
+  sendBuiltFile,
+} from '../http/built-files.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { parseThemeQuery, themeCss } from '../look/theme.ts'
 
@@ -23,31 +28,20 @@ export type BrowserFiles = {
   readonly dropIn: { readonly address: string; readonly version: string; readonly integrity: string }
 }
 
-type Served = { readonly plain: Buffer; readonly packed: Buffer; readonly type: string }
-
-const built = new URL('../../dist/page/', import.meta.url)
-const types: Readonly<Record<string, string>> = {
-  css: 'text/css; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml',
-}
 const forEver = 'public, max-age=31536000, immutable'
 
 /** Reads the built files of a folder once; rejects when nothing was built. */
-export function openBrowserFiles(basePath: string, folder: URL = built) {
-  const served = new Map<string, Served>()
+export function openBrowserFiles(basePath: string, folder: URL = builtFolder) {
+  const served = new Map<string, BuiltFile>()
   const dropIns = new Map<string, string>()
   let opened: Promise<BrowserFiles> | undefined
 
   const open = async (): Promise<BrowserFiles> => {
-    const manifest: Manifest = JSON.parse(await readFile(new URL('manifest.json', folder), 'utf8'))
+    const manifest = await readManifest<Manifest>(folder)
     const { embed, released } = manifest
     for (const { version, file } of [...released, embed]) dropIns.set(`${version}/${embed.file}`, file)
-    for (const name of [manifest.script, manifest.stylesheet, manifest.icon, ...dropIns.values()]) {
-      const plain = await readFile(new URL(name, folder))
-      const type = types[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
-      served.set(name, { plain, packed: gzipSync(plain, { level: 9 }), type })
-    }
+    for (const name of [manifest.script, manifest.stylesheet, manifest.icon, ...dropIns.values()])
+      served.set(name, await readBuiltFile(folder, name))
     return {
       script: `${basePath}/page/${manifest.script}`,
       stylesheet: `${basePath}/page/${manifest.stylesheet}`,
@@ -67,19 +61,6 @@ export function openBrowserFiles(basePath: string, folder: URL = built) {
     return opened
   }
 
-  const send = (request: FastifyRequest, reply: FastifyReply, name: string) => {
-    const found = served.get(name)
-    if (!found) throw new ServiceError('not_found')
-    const isPacked = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
-    if (isPacked) reply.header('Content-Encoding', 'gzip')
-    return reply
-      .header('Vary', 'Accept-Encoding')
-      .header('X-Content-Type-Options', 'nosniff')
-      .header('Cache-Control', forEver)
-      .type(found.type)
-      .send(isPacked ? found.packed : found.plain)
-  }
-
   /** Mounts the files; the drop-in may be loaded by any site, with an integrity attribute. */
   const mount = (app: FastifyInstance): void => {
     app.get(`${basePath}/page/theme.css`, async (request, reply) => {
@@ -87,7 +68,6 @@ export function openBrowserFiles(basePath: string, folder: URL = built) {
       const checked = parseThemeQuery(new URLSearchParams(query))
       return reply
         .code(checked.ok ? 200 : 400)
-        .header('X-Content-Type-Options', 'nosniff')
         .header('Cache-Control', checked.ok ? forEver : 'no-store')
         .header('Cross-Origin-Resource-Policy', 'same-origin')
         .type('text/css; charset=utf-8')
@@ -96,18 +76,19 @@ export function openBrowserFiles(basePath: string, folder: URL = built) {
     app.get(`${basePath}/page/:file`, async (request, reply) => {
       const { script, stylesheet, icon } = await files()
       const { file } = request.params as { file: string }
-      if (![script, stylesheet, icon].includes(`${basePath}/page/${file}`))
+      const found = served.get(file)
+      if (!found || ![script, stylesheet, icon].includes(`${basePath}/page/${file}`))
         throw new ServiceError('not_found')
       reply.header('Cross-Origin-Resource-Policy', 'same-origin')
-      return send(request, reply, file)
+      return sendBuiltFile(request, reply, { file: found, cache: 'public' })
     })
     app.get(`${basePath}/embed/:version/:file`, async (request, reply) => {
       await files()
       const { version, file } = request.params as { version: string; file: string }
-      const name = dropIns.get(`${version}/${file}`)
-      if (!name) throw new ServiceError('not_found')
+      const found = served.get(dropIns.get(`${version}/${file}`) ?? '')
+      if (!found) throw new ServiceError('not_found')
       reply.header('Cross-Origin-Resource-Policy', 'cross-origin').header('Access-Control-Allow-Origin', '*')
-      return send(request, reply, name)
+      return sendBuiltFile(request, reply, { file: found, cache: 'public' })
     })
     app.get(`${basePath}/embed/`, async (_request, reply) => {
       const { dropIn } = await files()

@@ -55,7 +55,6 @@ function setHeaders(reply: FastifyReply, frames: string): void {
     )
     .header('Cache-Control', 'no-store')
     .header('Referrer-Policy', 'no-referrer')
-    .header('X-Content-Type-Options', 'nosniff')
 }
 
 /** The look in the query, without values that are empty or equal to the service's own. */

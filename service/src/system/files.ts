@@ -41,7 +41,6 @@ export function mountFiles(
     return reply
       .type(file.mediaType)
       .header('Content-Security-Policy', 'sandbox')
-      .header('X-Content-Type-Options', 'nosniff')
       .header('Cross-Origin-Resource-Policy', 'cross-origin')
       .header('Cache-Control', 'public, max-age=31536000, immutable')
       .send(file.content)

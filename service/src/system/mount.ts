@@ -87,7 +87,6 @@ export function mountSystem(app: FastifyInstance, context: SystemContext): void 
     return reply
       .type('image/svg+xml; charset=utf-8')
       .header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-      .header('X-Content-Type-Options', 'nosniff')
       .header('Cross-Origin-Resource-Policy', 'cross-origin')
       .header('Cache-Control', 'public, max-age=86400')
       .send(icon)

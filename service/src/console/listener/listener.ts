@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { type ErrorCode, errors } from '@benefit-enrolment/contract/names'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sendBuiltFile } from '../../http/built-files.ts'
 import { isClientGone } from '../../http/client-gone.ts'
 import { html } from '../../http/html.ts'
 import { describeCause } from '../../log.ts'
@@ -57,15 +58,7 @@ function setHeaders(reply: FastifyReply): void {
 
 function mountFiles(app: FastifyInstance, files: ConsoleFiles): void {
   for (const [address, file] of files.served)
-    app.get(address, async (request, reply) => {
-      const isPacked = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
-      if (isPacked) reply.header('Content-Encoding', 'gzip')
-      return reply
-        .header('Vary', 'Accept-Encoding')
-        .header('Cache-Control', 'private, max-age=31536000, immutable')
-        .type(file.type)
-        .send(isPacked ? file.packed : file.plain)
-    })
+    app.get(address, async (request, reply) => sendBuiltFile(request, reply, { file, cache: 'private' }))
 }
 
 const takesForm = { config: { takes: 'application/x-www-form-urlencoded' } } as const

@@ -1,15 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import { gzipSync } from 'node:zlib'
+import { type BuiltFile, builtFolder, readBuiltFile, readManifest } from '../../http/built-files.ts'
 
 /** The files that a browser loads for the console, by their addresses. */
 export type ConsoleFiles = {
   readonly script: string
   readonly stylesheet: string
   readonly icon: string
-  readonly served: ReadonlyMap<
-    string,
-    { readonly packed: Buffer; readonly plain: Buffer; readonly type: string }
-  >
+  readonly served: ReadonlyMap<string, BuiltFile>
 }
 
 type Manifest = {
@@ -17,23 +13,12 @@ type Manifest = {
   readonly console: { readonly script: string; readonly stylesheet: string }
 }
 
-const built = new URL('../../../dist/page/', import.meta.url)
-const types: Readonly<Record<string, string>> = {
-  css: 'text/css; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml',
-}
-
 /** Reads the files that scripts/build-browser.mjs built for the console; rejects when nothing was built. */
-export async function readConsoleFiles(folder: URL = built): Promise<ConsoleFiles> {
-  const manifest: Manifest = JSON.parse(await readFile(new URL('manifest.json', folder), 'utf8'))
+export async function readConsoleFiles(folder: URL = builtFolder): Promise<ConsoleFiles> {
+  const manifest = await readManifest<Manifest>(folder)
   const names = [manifest.console.script, manifest.console.stylesheet, manifest.icon] as const
-  const served = new Map<string, { packed: Buffer; plain: Buffer; type: string }>()
-  for (const name of names) {
-    const plain = await readFile(new URL(name, folder))
-    const type = types[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
-    served.set(`/files/${name}`, { plain, packed: gzipSync(plain, { level: 9 }), type })
-  }
+  const served = new Map<string, BuiltFile>()
+  for (const name of names) served.set(`/files/${name}`, await readBuiltFile(folder, name))
   const [script, stylesheet, icon] = names
   return {
     script: `/files/${script}`,
