@@ -2,6 +2,7 @@
 // the median beside them, divided by the median without them, in one run on one machine.
 //   wrong   60 KB with 20,000 faults, refused each time
 //   /docs, /openapi.yaml   public pages, requested again and again without credentials
+//   without a token   refused with 401, again and again
 // Runs `serve` as built, on an embedded PostgreSQL of its own. Fails when a ratio reaches 3.
 //   npm run bench:fair -- [--seconds 6] [--connections 20]
 import { setTimeout as wait } from 'node:timers/promises'
@@ -37,6 +38,7 @@ async function measure({ address, openPartner }) {
     ['wrong', { head: loud('/user/account/create'), kind: 'wrong' }],
     ['/docs', { head: pageHead('/docs'), kind: 'page' }],
     ['/openapi.yaml', { head: pageHead('/openapi.yaml'), kind: 'page' }],
+    ['without a token', { head: pageHead('/webhooks'), kind: 'page' }],
   ]
   const ratios = []
   for (const [name, noise] of noises) {

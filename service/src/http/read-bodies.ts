@@ -89,11 +89,7 @@ function parseOnceAdmitted(request: FastifyRequest, bytes: Buffer, { limits, don
     } catch (error) {
       fault = error as Error
     }
-    meter?.note(request, {
-      ms: performance.now() - begunAt,
-      bytes: bytes.length,
-      isRight: fault === undefined,
-    })
+    meter?.note(request, { ms: performance.now() - begunAt, bytes: bytes.length })
     done(fault)
   }
   if (meter) meter.admit(request, parseAndGoOn)

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openRequestCounts } from '../request-counts.ts'
 import { defaultRequestLimits } from '../request-limits.ts'
 import { createServer } from '../server.ts'
+import { ServiceError } from '../service-error.ts'
 import { type Gate, openGate } from './gate.ts'
 import { refuseRouted } from './refuse-routed.ts'
 import { openResting } from './resting.ts'
@@ -12,8 +13,11 @@ import { openTurns } from './turns.ts'
 let app: FastifyInstance
 let gate: Gate
 let socket: Socket
+let charged: number[]
 beforeEach(async () => {
-  gate = openGate({ inFlight: 1, reserved: 0, loopDelayMs: 1000 })
+  const opened = openGate({ inFlight: 1, reserved: 0, loopDelayMs: 1000 })
+  charged = []
+  gate = { ...opened, charge: (_asker, ms) => void charged.push(ms) }
   const log = () => {}
   const limits = defaultRequestLimits
   const counts = openRequestCounts()
@@ -28,6 +32,9 @@ beforeEach(async () => {
   app.post('/rejected', { config: { takes: 'application/json' } }, () =>
     Promise.reject(new Error('on purpose')),
   )
+  const refusing = (_request: unknown, _reply: unknown, done: (error: Error) => void) =>
+    done(new ServiceError('unauthorized'))
+  app.post('/barred', { config: { takes: 'application/json' }, onRequest: refusing }, async () => '"done"')
   await app.listen({ host: '127.0.0.1', port: 0 })
   const address = app.server.address()
   socket = connect(typeof address === 'object' && address ? address.port : 0, '127.0.0.1')
@@ -92,4 +99,25 @@ test('what found room at the door and none for its work is refused then', async 
   socket.write('{}')
   expect(await nextAnswer()).toMatch(/^HTTP\/1\.1 503 /)
   expect(gate.numbers()).toMatchObject({ inFlight: 1, shed: { full: 1 } })
+})
+
+test.each([
+  ['/work', '{}', 200],
+  ['/work', '{', 400],
+  ['/broken', '{}', 500],
+  ['/rejected', '{}', 500],
+  ['/barred', '{}', 401],
+  ['/nowhere', '{}', 404],
+])('%s with %s is charged once, though no handler may see it', async (path, body, status) => {
+  socket.write(headOf(path, body.length) + body)
+  expect(await nextAnswer()).toContain(`HTTP/1.1 ${status} `)
+  expect(charged).toEqual([expect.any(Number)])
+  expect(charged[0]).toBeGreaterThan(0)
+})
+
+test('what is refused for load is not charged: who repeats it would be refused forever', async () => {
+  gate.enter('')
+  socket.write(`${headOf('/work', 2)}{}`)
+  expect(await nextAnswer()).toMatch(/^HTTP\/1\.1 503 /)
+  expect(charged).toEqual([])
 })

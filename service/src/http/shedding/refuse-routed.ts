@@ -26,6 +26,11 @@ export type SheddingContext = {
  */
 export function refuseRouted(app: FastifyInstance, context: SheddingContext): void {
   app.decorateRequest('loopMs', 0)
+  app.decorateRequest('isCharged', false)
+  app.addHook('onError', (request, _reply, _error, done) => {
+    chargeRefused(context, request)
+    done()
+  })
   app.addHook('onRoute', route => {
     const { operation } = route.config ?? {}
     const rank = rankOf(operation?.id ?? '')
@@ -37,10 +42,10 @@ export function refuseRouted(app: FastifyInstance, context: SheddingContext): vo
   })
 }
 
-/** Decides whether a body that has arrived is parsed, and is told the time that this took and whether it went well. */
+/** Decides whether a body that has arrived is parsed, and is told the time that this took. */
 export type Meter = {
   readonly admit: (request: FastifyRequest, done: (refusal?: ServiceError) => void) => void
-  readonly note: (request: FastifyRequest, parsing: { ms: number; bytes: number; isRight: boolean }) => void
+  readonly note: (request: FastifyRequest, parsing: { ms: number; bytes: number }) => void
 }
 
 declare module 'fastify' {
@@ -52,6 +57,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Time of the event loop that the request has taken; charged at once when it is answered, since each charge costs 1 µs. */
     loopMs: number
+    /** Whether its time was charged, or will be once its handler has answered. */
+    isCharged: boolean
   }
 }
 
@@ -90,9 +97,8 @@ function meterOf({ gate, guessPartner }: SheddingContext, rank: Rank): Meter {
       if (!reason) done()
       else sendRefusal(reason, () => done(refuse(gate, reason, request)))
     },
-    note(request, { ms, bytes, isRight }) {
+    note(request, { ms, bytes }) {
       request.loopMs += ms + transportMs(bytes)
-      if (!isRight) gate.charge(askerOf(request, guessPartner), request.loopMs)
     },
   }
 }
@@ -108,9 +114,11 @@ function countInFlight(
     const reason = gate.refusalOf(asker, rank)
     if (reason) {
       gate.charge(asker, request.loopMs)
+      request.isCharged = true
       throw refuse(gate, reason, request)
     }
     gate.enter(asker)
+    request.isCharged = true
     resting.note(partnerOf(asker))
     const endTurn = inTurn ? turns.begin(request.raw) : undefined
     const leave = () => {
@@ -136,6 +144,18 @@ function countInFlight(
     else leave()
     return answer
   }
+}
+
+/**
+ * Charges a request that its handler will not answer, such as one with wrong credentials: somebody who only sends these
+ * would take the event loop from everybody, and be nobody's load. What was refused for load is not charged, because a
+ * caller that repeats it would then be refused forever.
+ */
+function chargeRefused({ gate, guessPartner }: SheddingContext, request: FastifyRequest): void {
+  if (request.isCharged || request.isShed) return
+  request.isCharged = true
+  // For reading it, and for the answer.
+  gate.charge(askerOf(request, guessPartner), request.loopMs + 2 * transportMs(0))
 }
 
 function refuse(gate: Gate, reason: ShedReason, request: FastifyRequest): ServiceError {
