@@ -1,5 +1,6 @@
 import type { en } from './texts.en.ts'
 import { beneficiariesEs } from './texts-beneficiaries.es.ts'
+import { endsEs } from './texts-ends.es.ts'
 
 /** The page's words in American Spanish. */
 export const es: typeof en = {
@@ -318,57 +319,7 @@ export const es: typeof en = {
     kept: 'Guardamos sus datos. Si algo está mal, corríjalo y volvemos a revisar enseguida.',
     button: 'Revisar mis datos',
   },
-  ended: {
-    link: {
-      title: 'Este enlace ya no funciona',
-      text: 'Por su seguridad, un enlace funciona una sola vez y por poco tiempo.',
-    },
-    session: {
-      title: 'Pasó un rato sin actividad',
-      text: 'Para proteger su información, cerramos esta página.',
-    },
-    closed: {
-      title: 'Esta página está cerrada',
-      text: 'Sus beneficios se abren solo con un enlace hecho para usted, y solo mientras este sea válido.',
-    },
-    challenge: {
-      title: 'No pudimos confirmar que es usted',
-      text: 'La fecha de nacimiento no coincidió con nuestros registros en demasiados intentos. Para proteger su información, cerramos este enlace.',
-    },
-    signedout: {
-      title: 'Cerró su sesión',
-      text: 'Su información ya no está abierta en esta página.',
-    },
-    kept: 'Las respuestas que ya guardó se conservan.',
-    what: 'Qué hacer ahora',
-    again: partner => `Vuelva a ${partner} y abra sus beneficios otra vez.`,
-    sent: partner =>
-      `Si su enlace llegó por mensaje de texto o correo, pida a ${partner} que le envíe uno nuevo.`,
-    againunknown: 'Vuelva a donde recibió el enlace y abra sus beneficios otra vez.',
-    sentunknown:
-      'Si su enlace llegó por mensaje de texto o correo, pida uno nuevo a la empresa que se lo envió.',
-    challengenew: partner =>
-      `Abra sus beneficios en la aplicación o el sitio web de ${partner}, o pida a ${partner} que le envíe un enlace nuevo.`,
-    challengelimit: partner =>
-      `Durante un máximo de 30 días, los enlaces por mensaje de texto o correo no se abrirán. Abra sus beneficios en la aplicación o el sitio web de ${partner}.`,
-    challengewrong: partner =>
-      `Si está seguro de su fecha de nacimiento, avise a ${partner}: el dato que nos envió puede estar mal.`,
-  },
-  problem: {
-    title: 'Algo falló de nuestro lado',
-    text: 'Sus respuestas hasta la última página están guardadas. Vuelva a intentarlo en un momento.',
-    notfoundtitle: 'Esta página no existe',
-    notfoundtext: 'Sus respuestas están guardadas. Vuelva a sus beneficios para continuar.',
-    busytitle: 'Estamos muy ocupados en este momento',
-    busytext: 'Lo que guardó en páginas anteriores se conserva. Espere un momento y vuelva a intentarlo.',
-    foreigntitle: 'No se cambió nada',
-    foreigntext:
-      'No lo aceptamos porque se envió desde otro sitio web, no desde su página de beneficios. Para continuar, abra sus beneficios desde aquí o con su propio enlace.',
-    unreadabletitle: 'No pudimos leer lo que se envió',
-    unreadabletext: 'No se cambió nada. Sus respuestas hasta la última página están guardadas.',
-    retry: 'Intentar de nuevo',
-    request: 'Si pide ayuda, dé este número:',
-  },
+  ...endsEs,
   errors: {
     firstname_missing: () => 'Escriba su nombre',
     lastname_missing: () => 'Escriba sus apellidos',
