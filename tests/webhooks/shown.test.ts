@@ -104,6 +104,22 @@ test('after a 410 an endpoint is shown as disabled, and POST …/enable enables 
   expect(await show()).toMatchObject({ waiting: 0 })
 })
 
+test('an endpoint that was disabled while its breaker was open shows no probe, neither under way nor to come', async () => {
+  receiver.answer = () => 401
+  for (const _ of 'xxx') await ping()
+  expect(await show()).toMatchObject({ breaker: 'open' })
+  receiver.answer = () => 410
+  service.advance(HOUR)
+  await idle()
+  const gone = { status: 'disabled', disabledreason: 'gone', breaker: 'open', nextprobeattimestamp: null }
+  expect(await show()).toMatchObject(gone)
+  receiver.answer = () => 200
+  const attempts = receiver.deliveries.length
+  expect(await partner.client.enableWebhook({ webhookid })).toMatchObject({ breaker: 'closed' })
+  await receiver.received(attempts + 3)
+  await idle()
+})
+
 test('the first 1 KiB of an answer other than 2xx is shown, with deceptive characters escaped', async () => {
   receiver.answer = () => response =>
     response.writeHead(422).end(`\u001b[2Ja\u202eb\u2028é\t${'x'.repeat(2000)}`)

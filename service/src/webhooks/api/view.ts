@@ -26,6 +26,8 @@ export function webhookOf(row: ListedEndpoint, partner: Partner, now: Instant): 
 export function closedWebhookOf(row: ListedEndpoint, now: Instant): Webhook {
   const { breaker, disabled_at: disabledAt, failing_since: failingSince } = row
   const isOpen = breaker.open !== null && breaker.open.until > now
+  // A disabled endpoint is not probed, whatever its breaker waited for.
+  const isProbed = disabledAt === null
   return {
     webhookid: row.endpoint_id,
     url: row.url,
@@ -38,8 +40,8 @@ export function closedWebhookOf(row: ListedEndpoint, now: Instant): Webhook {
     failingsincetimestamp: optional(failingSince),
     disablesattimestamp:
       failingSince === null || disabledAt !== null ? null : formatTimestamp(failingSince + DISABLE_AFTER),
-    breaker: breaker.open === null ? 'closed' : isOpen ? 'open' : 'probing',
-    nextprobeattimestamp: isOpen ? optional(breaker.open?.until) : null,
+    breaker: breaker.open === null ? 'closed' : isOpen || !isProbed ? 'open' : 'probing',
+    nextprobeattimestamp: isOpen && isProbed ? optional(breaker.open?.until) : null,
     pauseduntiltimestamp:
       row.paused_until !== null && row.paused_until > now ? formatTimestamp(row.paused_until) : null,
     credentialsrejected: breaker.open?.by === 'credentials' || breaker.credentialsInRow > 0,
