@@ -16,7 +16,7 @@ export const developerMessages: Readonly<Record<ErrorCode, string>> = {
     "The frame loaded but did not answer. Most likely this page's exact origin is not registered for the partner, or not named in the link token.",
   LOAD_TIMEOUT: 'The service did not answer in time. Check the service address and the network.',
   VERSION_MISMATCH: 'The service speaks another version of the embed. Take the script that it serves.',
-  CONFLICT: 'The answers changed in another window. The newest are shown.',
+  CONFLICT: 'Answers, prices or dates changed while the page was open. It shows the newest.',
   INTERNAL: 'The service failed. The page shows a request id.',
 }
 
@@ -29,6 +29,6 @@ const ended = [
   'Este enlace ya no funciona. Abra sus beneficios otra vez.',
 ] as const
 const conflict = [
-  'Your answers changed in another window. The newest are shown.',
-  'Sus respuestas cambiaron en otra ventana. Se muestran las más recientes.',
+  'Something has changed meanwhile. The page shows how it stands now.',
+  'Algo cambió mientras tanto. La página muestra cómo queda ahora.',
 ] as const

@@ -1,5 +1,5 @@
 /** The version of this package, which its frame address and its events carry too. */
-export const version = '0.2.0'
+export const version = '0.3.0'
 
 /** The result of a session. */
 export type Outcome = 'enrolled' | 'swapped' | 'changed' | 'cancelled' | 'undone' | 'exited'
@@ -10,8 +10,8 @@ export type Outcome = 'enrolled' | 'swapped' | 'changed' | 'cancelled' | 'undone
  * `LINK_TOKEN_ENDED`: the link token was used, has expired or is unknown, and so was a second one.
  * `TOKEN_FETCH_FAILED`: your `token` function threw or returned no string. `ORIGIN_NOT_ALLOWED`: this page's origin
  * is not registered for the partner, or the token does not allow it. `LOAD_TIMEOUT`: the service did not answer.
- * `VERSION_MISMATCH`: the service no longer supports this version. `CONFLICT`: the answers changed in another
- * window, and the person sees the newest. `INTERNAL`: anything else.
+ * `VERSION_MISMATCH`: the service no longer supports this version. `CONFLICT`: answers, prices or dates changed
+ * while the page was open, and the person sees the newest. `INTERNAL`: anything else.
  */
 export type ErrorCode =
   | 'LINK_TOKEN_ENDED'

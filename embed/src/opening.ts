@@ -136,6 +136,8 @@ function hear(state: State, message: ToHost): void {
   else if (message.say === 'session') state.resulttoken = message.resulttoken
   else if (message.say === 'event') {
     if (message.event.name === 'READY') {
+      // A frame that came late is shown after all.
+      if (state.failure) state.shell?.say('')
       state.failure = undefined
       state.renewed = false
       state.ready = true
@@ -148,13 +150,14 @@ function hear(state: State, message: ToHost): void {
   }
 }
 
-/** Fetches a new token once: if that one has ended too, a third would not help. */
+/** Fetches a new token once: if that one has ended too, a third would not help. A fetch that failed may be repeated. */
 async function renewToken(state: State): Promise<void> {
   const mayRenew = typeof state.setting.token === 'function' && !state.renewed
   if (!mayRenew) fail(state, 'LINK_TOKEN_ENDED')
-  state.renewed = true
   const token = mayRenew ? await fetchToken(state) : undefined
-  state.port?.postMessage((token ? { say: 'token', token } : { say: 'notoken' }) satisfies ToFrame)
+  state.renewed = !mayRenew || token !== undefined
+  const answer: ToFrame = token ? { say: 'token', token } : { say: 'notoken', again: mayRenew }
+  state.port?.postMessage(answer)
 }
 
 async function fetchToken(state: State): Promise<string | undefined> {

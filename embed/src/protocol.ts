@@ -20,7 +20,8 @@ export type ToFrame =
       readonly focus: boolean
     }
   | { readonly say: 'token'; readonly token: string }
-  | { readonly say: 'notoken' }
+  /** `again`: the host could not fetch a token now, and may be asked once more. */
+  | { readonly say: 'notoken'; readonly again?: boolean }
   | {
       readonly say: 'update'
       readonly locale?: string | undefined

@@ -1,7 +1,7 @@
 /** The element that holds the frame: a dialog, or a section of the host's page. */
 export type Shell = {
   readonly frame: HTMLIFrameElement
-  /** Shows a message in place of the frame. */
+  /** Shows a message in place of the frame; an empty one shows the frame again. */
   say(message: string): void
   setHeight(height: number): void
   /** Removes the shell; a dialog gives the focus back to the element that had it before. */
@@ -79,11 +79,12 @@ function show(parent: Element, box: HTMLElement, address: string, told: Told): S
   return {
     frame,
     say(message) {
+      frame.hidden = message !== ''
+      root.querySelector('p')?.remove()
+      if (!message) return
       const text = document.createElement('p')
       text.setAttribute('role', 'alert')
       text.textContent = message
-      frame.hidden = true
-      root.querySelector('p')?.remove()
       box.append(text)
     },
     setHeight() {},

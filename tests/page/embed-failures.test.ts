@@ -41,6 +41,23 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
     await page.context().close()
   })
 
+  wholeRunTest('keeps what was typed, too, while the host cannot fetch a token', async () => {
+    const page = await openHost({ browser, rig })
+    await page.evaluate('embed.open()')
+    await press(page, 'Start')
+    await frameOf(page).getByRole('link', { name: 'Change – Name' }).click()
+    await frameOf(page).getByLabel('First name').fill('Eva')
+    await rig.endSessions()
+    await page.evaluate('tokens.splice(0, 9)')
+    await press(page, 'Save and continue')
+    await frameOf(page).getByRole('heading', { name: 'You seem to be offline' }).waitFor()
+    expect(await heard(page)).toContainEqual(expect.objectContaining({ code: 'TOKEN_FETCH_FAILED' }))
+    await page.evaluate(`tokens.push('${await rig.mintToken()}')`)
+    await press(page, 'Try again')
+    await frameOf(page).getByText('Eva Ruiz Delgado').waitFor()
+    await page.context().close()
+  })
+
   wholeRunTest('loses nothing without a network, before the first view and after it', async () => {
     const page = await openHost({ browser, rig })
     await page.route('**/embed/session', route => route.abort())
@@ -128,10 +145,19 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
   wholeRunTest('says so when the service does not answer', async () => {
     const page = await openHost({ browser, rig })
     await page.clock.install()
-    await page.route('**/embed/frame*', () => undefined)
+    let answer: (() => Promise<void>) | undefined
+    await page.route('**/embed/frame*', route => {
+      answer = () => route.continue()
+    })
     await page.evaluate('embed.open()')
     await page.clock.runFor(21_000)
     expect(await heard(page)).toContainEqual(expect.objectContaining({ name: 'ERROR', code: 'LOAD_TIMEOUT' }))
+    const message = page.getByRole('alert').filter({ hasText: 'Your benefits cannot be shown right now' })
+    await message.waitFor()
+    await expect.poll(() => answer).toBeDefined()
+    await answer?.()
+    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+    expect(await message.count()).toBe(0)
     await page.context().close()
   })
 })

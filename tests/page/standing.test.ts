@@ -110,7 +110,8 @@ describe('whoever has planned a cancel', () => {
   test('sees the end of what they add all the same', async () => {
     const visitor = await member()
     await client().cancelUser({ userid: rig.userid() })
-    await visitor.get('/register/benefits')
+    const benefits = wordsOf(await visitor.get('/register/benefits'))
+    expect(benefits).toContain('Your benefits end on March 31, 2027 You can still keep them.')
     const check = await visitor.post('/register/benefits', { benefit: ['legal'] })
     expect(wordsOf(check)).toContain('Legal Starts on March 10, 2027 Ends on March 31, 2027')
   })
@@ -225,6 +226,24 @@ test.each([
   const done = await visitor.post('/register/offer/confirm')
   expect(wordsOf(done)).toContain(dropped)
   expect(wordsOf(done)).toContain(stays)
+})
+
+test.each([
+  ['en', 'You move to small on April 1, 2027. See what changes', 'A swap is planned for April 1, 2027.'],
+  ['es', 'Pasa a small ES el 1 de abril de 2027. Ver qué cambia', 'Hay un intercambio previsto para el 1 de'],
+] as const)('a member reads in %s on the first view what is planned', async (locale, plan, swap) => {
+  const visitor = await member('coast', { locale })
+  const nothing = wordsOf(await visitor.get('/register/overview'))
+  expect(nothing).not.toContain(swap)
+  await client().swapBenefits({ userid: rig.userid(), add: ['vision'], remove: ['dental'] })
+  await client().changeOffer({ userid: rig.userid(), offername: 'small', action: 'auto', effective: 'auto' })
+  const overview = wordsOf(await visitor.get('/register/overview'))
+  expect(overview).toContain(plan)
+  await client().undoOfferChange({ userid: rig.userid() })
+  await client().swapBenefits({ userid: rig.userid(), add: ['legal'], remove: ['dental'] })
+  const later = wordsOf(await visitor.get('/register/overview'))
+  expect(later).toContain(swap)
+  expect(later).not.toContain(plan)
 })
 
 test('a plan change that leaves a planned swap as it is says nothing of it', async () => {

@@ -20,6 +20,8 @@ let opened: Opened = {}
 let start: Extract<ToFrame, { say: 'start' }> | undefined
 let language = document.documentElement.lang
 let tokenGiven: ((token: string | undefined) => void) | undefined
+/** Whether the host, which gave no token, may give one when it is asked again. */
+let mayAskAgain = false
 
 /** Greets the host, accepts a port only from a registered origin, and waits for the token to come through the port. */
 export function startFrame(): void {
@@ -60,6 +62,7 @@ function hear(message: ToFrame, sessionurl: string): void {
   } else if (message.say === 'update') {
     update(message)
   } else {
+    mayAskAgain = message.say === 'notoken' && message.again === true
     tokenGiven?.(message.say === 'token' ? message.token : undefined)
   }
 }
@@ -67,8 +70,10 @@ function hear(message: ToFrame, sessionurl: string): void {
 /** Exchanges the token for a session and shows the first view; a token that has ended is renewed once. */
 async function open(sessionurl: string, token: string): Promise<void> {
   const first = await exchange(sessionurl, token)
-  if (first.code === 'LINK_TOKEN_ENDED' && (await renew(sessionurl))) return showFirst()
-  if (first.code === 'LINK_TOKEN_ENDED') return showOnly(first.html)
+  if (first.code === 'LINK_TOKEN_ENDED') {
+    const isRenewed = await renew(sessionurl).catch(() => false)
+    return isRenewed ? showFirst() : showOnly(first.html)
+  }
   if (first.code) {
     tell({ say: 'error', code: first.code })
     return showOnly(first.html)
@@ -113,7 +118,10 @@ function showOnly(html: string | undefined): void {
   if (html) show(html)
 }
 
-/** Asks the host for a new token and exchanges it for a session; false when there is no new session. */
+/**
+ * Asks the host for a new token and exchanges it for a session; false when there is no new session. Throws when the
+ * host could not fetch a token now, so that what was typed stays and the person can try again.
+ */
 async function renew(sessionurl: string): Promise<boolean> {
   if (session.handle) emit({ name: 'SESSION_EXPIRED' })
   session.handle = undefined
@@ -122,6 +130,7 @@ async function renew(sessionurl: string): Promise<boolean> {
     tokenGiven = resolve
   })
   tokenGiven = undefined
+  if (!token && mayAskAgain) throw new TypeError('no token now')
   if (!token) return false
   const answer = await exchange(sessionurl, token)
   if (answer.code) tell({ say: 'error', code: answer.code })
@@ -129,7 +138,11 @@ async function renew(sessionurl: string): Promise<boolean> {
 }
 
 async function renewAndContinue(sessionurl: string): Promise<void> {
-  if (await renew(sessionurl)) showFirst()
+  try {
+    if (await renew(sessionurl)) showFirst()
+  } catch {
+    offerRetry(() => renewAndContinue(sessionurl))
+  }
 }
 
 function shown(main: HTMLElement): void {

@@ -132,7 +132,7 @@ function plannedIn(enrolment: Enrolment): Pick<BenefitLine, 'planned'> {
  */
 export function standingLine(visit: Visit, enrolment: Enrolment): BenefitLine {
   const { startson, ...line } = enrolmentLine(visit, enrolment)
-  const isTaken = enrolment.endsAt !== enrolment.ownEnd?.at
+  const isTaken = enrolment.endsAt !== undefined && enrolment.endsAt !== enrolment.ownEnd?.at
   if (startson === undefined || (isTaken && isInForce(enrolment))) return line
   return startson <= visit.today ? { ...line, since: startson } : { ...line, startson }
 }

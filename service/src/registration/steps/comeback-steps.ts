@@ -50,7 +50,7 @@ export const comeback: Step = takingBack('start', user => user.status !== 'activ
 export const cancelUndo: Step = takingBack('cancel', hasPendingCancel)
 
 /**
- * Undoes a cancel if there is one to undo; when refused, leads back to the view that the person came from. `as shown`:
+ * Undoes a cancel if there is one to undo; when refused, the view that the person came from is shown anew. `as shown`:
  * only if that view would be the same now.
  */
 function takingBack(from: string, isToDo: (user: User) => boolean, how?: 'as shown'): Step {
@@ -64,7 +64,7 @@ function takingBack(from: string, isToDo: (user: User) => boolean, how?: 'as sho
     show: () => ({ to: from }),
     post: (visit, form) => {
       const change: OwnChange = { why: 'reinstate', of: isAnybody, decide, ...(how ? { form } : {}) }
-      return changeAndConfirm(visit, 'undone', change, { to: from })
+      return changeAndConfirm(visit, 'undone', change, 'conflict')
     },
   }
 }

@@ -13,7 +13,7 @@ import { parseBenefits, parseConsents } from '../views/choices.ts'
 import { parseDetails } from '../views/form.ts'
 import type { ConsentText, DetailsGroup } from '../views/parts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
-import { cardOf, dueIn, lineOf, statusOf, wantedElsewhere } from './cards.ts'
+import { cardOf, dueIn, leavingOn, lineOf, statusOf, wantedElsewhere } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
@@ -93,6 +93,7 @@ export const memberBenefits: Step = {
     const focus = visit.deepLink?.productname
     const paths = { ...memberPaths(visit), canadd: false }
     const startsAt = Math.max(visit.now, visit.user.offer?.since ?? visit.now)
+    const leaving = leavingOn(visit)
     const held = visit.user.enrolments.filter(
       enrolment => isLive(enrolment) && !waiting.includes(enrolment.benefit),
     )
@@ -100,6 +101,7 @@ export const memberBenefits: Step = {
       view: 'BENEFITS',
       page: pageOf(visit),
       back: 'overview',
+      ...(leaving === undefined ? {} : { leaving }),
       offername: offer.displayname[visit.locale],
       slots,
       waitingslots: waiting.length,

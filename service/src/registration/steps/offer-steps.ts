@@ -97,7 +97,7 @@ export const offerConfirm: Step = {
   post: async (visit, form) => {
     if (isMade(visit, form.get('offername') ?? '')) return noteDone(visit, 'changed')
     const found = proposed(visit, form)
-    if (!found) return { to: 'offer' }
+    if (!found) return 'conflict'
     const { changed, choice } = found
     const unnamed = namingFirst(visit, found)
     if (unnamed) return unnamed
@@ -127,7 +127,7 @@ export const offerUndo: Step = {
         decide: ({ user, now, terms }) =>
           user.pendingOffer ? undoOfferChangeOf(user, now, terms()) : 'unchanged',
       },
-      { to: 'offer' },
+      'conflict',
     ),
 }
 
@@ -220,7 +220,7 @@ function changeNow(
     )
     return { ...changed, confirmation }
   }
-  return changeAndConfirm(visit, 'changed', { why: 'offer change', form, decide }, { to: 'offer' })
+  return changeAndConfirm(visit, 'changed', { why: 'offer change', form, decide }, 'conflict')
 }
 
 function heldLines(visit: Visit, names: readonly string[]): BenefitLine[] {

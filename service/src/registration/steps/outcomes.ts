@@ -3,15 +3,15 @@ import { newerThanConfirmed } from '../session/answers.ts'
 import { nameOf } from '../session/session.ts'
 import { completeSession, type PageOutcome } from '../session/store.ts'
 import { pageOf, type Visit, wayBack } from '../session/visit.ts'
-import type { StillToDo } from '../views/parts.ts'
-import { leavingOn, liveLines } from './cards.ts'
+import type { PlannedChanges, StillToDo } from '../views/parts.ts'
+import { dayOf, leavingOn, liveLines } from './cards.ts'
 import { changeOwn, type OwnChange } from './change-own.ts'
 import { copiesOf, copyAddress } from './copies.ts'
 import { memberPaths } from './member-choices.ts'
 import { newestReference, referencesOf } from './reference.ts'
 import type { Posted, Redirect, Step } from './step.ts'
 import { stillToDo } from './still-to-do.ts'
-import { tell } from './tell.ts'
+import { planName, tell } from './tell.ts'
 
 /** A change that ends with a confirmation; its rule also gets the reference that the confirmation will have. */
 export type ConfirmedChange = Omit<OwnChange, 'reference' | 'decide'> & {
@@ -105,11 +105,22 @@ export const overview: Step = {
       paths: memberPaths(visit),
       ...ineligibleIn(visit),
       ...(leaving === undefined ? {} : { leaving }),
+      planned: plannedIn(visit),
       copies: await copiesOf(visit),
       ...todoIn(visit),
       ...wayBack(visit),
     }
   },
+}
+
+function plannedIn(visit: Visit): PlannedChanges {
+  const { pendingOffer, swap } = visit.user
+  return {
+    ...(pendingOffer
+      ? { plan: { displayname: planName(visit, pendingOffer.name), on: dayOf(visit, pendingOffer.at) } }
+      : {}),
+    ...(swap ? { swapon: dayOf(visit, swap.at) } : {}),
+  }
 }
 
 /** Why the rules of the member's plan would not admit them today, if so. */

@@ -111,7 +111,7 @@ export const swapConfirm: Step = {
   post: async (visit, form) => {
     const scene = sceneOf(visit)
     const parsed = scene && parseSwap(form, allowedIn(scene))
-    if (!scene || scene.leaving !== undefined || !parsed?.ok) return { to: 'swap' }
+    if (!scene || scene.leaving !== undefined || !parsed?.ok) return 'conflict'
     const unnamed = namingFirst(visit, scene, parsed.values)
     if (unnamed) return unnamed
     const wanted = consentsFor(visit, comingIn(scene, parsed.values), undefined)
@@ -159,7 +159,7 @@ async function swapNow(
   if (outcome === 'gone' || outcome === 'conflict') return outcome
   // The rules have changed since the view was made: the swap is shown anew.
   const isClosed = outcome === 'change_locked' || outcome === 'cancel_pending'
-  return isClosed ? { to: 'swap' } : { errors: [{ input: 'form', code: 'benefit_unavailable' }] }
+  return isClosed ? 'conflict' : { errors: [{ input: 'form', code: 'benefit_unavailable' }] }
 }
 
 function pairsOf({ add, remove }: SwapChoice): MemberPair[] {

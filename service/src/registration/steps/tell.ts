@@ -223,7 +223,8 @@ function undoUntil(visit: Visit, at: Instant): { undountil?: Instant } {
   return lockedAt > visit.now ? { undountil: lockedAt } : {}
 }
 
-function planName(visit: Visit, name = visit.user.offer?.name ?? ''): string {
+/** The name of a plan, or of the member's own, in the page's language. */
+export function planName(visit: Visit, name = visit.user.offer?.name ?? ''): string {
   return visit.terms.today.catalogue.offers.get(name)?.displayname[visit.locale] ?? name
 }
 

@@ -8,6 +8,7 @@ import { memberPaths } from './lists.ts'
 import type { BenefitsView } from './model.ts'
 import type { BenefitCard, BenefitStatus, Cost, Worth } from './parts.ts'
 import { priceData, runningTotal } from './running-total.ts'
+import { leavingNotice } from './standing.ts'
 import type { Locale, Page } from './surroundings.ts'
 import { coverageTexts, standingTexts, type Texts } from './texts.ts'
 
@@ -56,7 +57,8 @@ export function benefits(view: BenefitsView, texts: Texts): Content {
     wide: true,
     asks: choosing || !view.paths,
     back: `${page.root}/${view.back ?? 'details'}`,
-    body: html`<p class="lead">${lead(view, texts, choosing ? groups.available : [])}</p>
+    body: html`${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
+<p class="lead">${lead(view, texts, choosing ? groups.available : [])}</p>
 ${
   choosing || !view.paths
     ? form(answers, 'benefits', [
@@ -75,11 +77,12 @@ function lead(view: BenefitsView, texts: Texts, open: readonly BenefitCard[]): s
   const { lead, leadmore, later } = texts.benefits
   const free = slots - waitingslots
   const many = (paths ? leadmore : lead)(free, offername)
-  if (free > 0 && open.length > 0) return open.length > free ? `${many} ${later}` : many
+  const swapsLater = open.length > free && view.leaving === undefined
+  if (free > 0 && open.length > 0) return swapsLater ? `${many} ${later}` : many
   if (!paths) return texts.benefits.leadnone(offername)
   const { yours, waiting, swap } = groupCards(view.cards)
   const hasAny = yours.length + waiting.length + swap.length > 0
-  return hasAny ? texts.already.lead(offername) : texts.already.leadnone(offername)
+  return hasAny ? texts.already.lead(offername) : standingTexts(view.page.locale).nothing(offername)
 }
 
 /** Puts the card that a deep link is about first. */

@@ -15,6 +15,7 @@ import type {
   NamingLine,
   OfferChoice,
   PlanChoice,
+  PlannedChanges,
   StillToDo,
   SwapPair,
 } from './parts.ts'
@@ -140,6 +141,8 @@ export type BenefitsView = ViewOf<'BENEFITS'> &
     readonly focus?: string
     /** What a member can do with these benefits; absent for a newcomer. */
     readonly paths?: MemberPaths
+    /** The last day of all benefits, if they are about to end. */
+    readonly leaving?: Day
     /** The path of the view before this one; `details` when absent. */
     readonly back?: string
   }
@@ -313,6 +316,7 @@ export type AlreadyEnrolledView = ViewOf<'ALREADY_ENROLLED'> & {
   readonly paths: MemberPaths
   /** The last day of all benefits, if they are about to end. */
   readonly leaving?: Day
+  readonly planned?: PlannedChanges
   /** Why the person's details no longer fit the rules of their plan, if so. */
   readonly ineligible?: { readonly reasons: readonly string[] }
   /** What the person agreed to, newest first. */

@@ -6,7 +6,7 @@ import type { Content } from './layout.ts'
 import { benefitList, memberPaths } from './lists.ts'
 import type { AlreadyEnrolledView, DoneView, LinkEndedView, NoBenefitsView, ProblemView } from './model.ts'
 import type { StillToDo, WaitingName } from './parts.ts'
-import { ineligibleNotice, leavingNotice } from './standing.ts'
+import { ineligibleNotice, leavingNotice, plannedNotices } from './standing.ts'
 import type { Page } from './surroundings.ts'
 import { beneficiaryTexts, coverageTexts, standingTexts, type Texts } from './texts.ts'
 import { type Needed, toldWords } from './told.ts'
@@ -43,7 +43,7 @@ export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Conten
   return {
     title: words.title,
     body: html`<h1 tabindex="-1">${words.title}</h1>
-<p class="lead">${view.benefits.length > 0 ? words.lead(view.offername) : words.leadnone(view.offername)}</p>
+<p class="lead">${view.benefits.length > 0 ? words.lead(view.offername) : standingTexts(page.locale).nothing(view.offername)}</p>
 ${
   view.suggested.length > 0 &&
   html`<p class="notice info">${icon('info')}<span>${standingTexts(page.locale).newer(
@@ -57,6 +57,7 @@ ${
 }
 ${toDo(page, view.todo)}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
+${plannedNotices(page, view.planned)}
 ${ineligibleNotice(page, texts, view.ineligible && { offername: view.offername, isLeaving: view.leaving !== undefined, ...view.ineligible })}
 ${view.benefits.length > 0 && benefitList(page, texts, view.benefits)}
 ${memberPaths(page, texts, view.paths)}

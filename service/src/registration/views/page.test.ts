@@ -104,7 +104,7 @@ test('a state of a benefit that we do not know is shown as text and cannot be ch
   expect(rendered).not.toContain('type="checkbox"')
 })
 
-test('a choice mentions swaps only where a benefit is left over to swap for', () => {
+test('a choice mentions swaps only where a benefit is left over to swap for, and not to who leaves', () => {
   const cards = ['dental', 'vision'].map(
     (name): BenefitCard => ({
       name,
@@ -118,16 +118,32 @@ test('a choice mentions swaps only where a benefit is left over to swap for', ()
       status: { kind: 'available' },
     }),
   )
-  const lead = (slots: number, locale: 'en' | 'es') => {
-    const shown = renderPage({ view: 'BENEFITS', page: { ...page, locale }, offername: 'Plus', slots, cards })
+  const lead = (slots: number, locale: 'en' | 'es', more: { leaving?: string } = {}) => {
+    const view = { view: 'BENEFITS', page: { ...page, locale }, offername: 'Plus', slots, cards } as const
+    const shown = renderPage({ ...view, ...more })
     return /<p class="lead">(.*)<\/p>/.exec(shown)?.[1]
   }
   expect(lead(1, 'en')).toBe(
     'With Plus you can choose 1 benefit. Later you can swap a benefit for another one; the new one starts on the first of a month.',
   )
+  expect(lead(1, 'en', { leaving: '2026-11-30' })).toBe('With Plus you can choose 1 benefit.')
   expect(lead(2, 'en')).toBe('With Plus you can choose up to 2 benefits.')
   expect(lead(1, 'es')).toContain('Más adelante puede intercambiar un beneficio por otro')
   expect(lead(2, 'es')).toBe('Con Plus puede elegir hasta 2 beneficios.')
+})
+
+test('a member whose benefits have all ended reads so, and not the beginning of a list', () => {
+  const paths = { canadd: false, canswap: false, canchangeoffer: false, cancancel: true }
+  const view = {
+    view: 'ALREADY_ENROLLED',
+    page,
+    offername: 'Plus',
+    benefits: [],
+    suggested: [],
+    paths,
+  } as const
+  expect(renderPage(view)).toContain('<p class="lead">Your plan is Plus. You have no benefits right now.</p>')
+  expect(renderPage(view)).not.toContain('class="lines"')
 })
 
 test('a consent is never ticked beforehand, and carries its version', () => {

@@ -141,6 +141,12 @@ export type BenefitLine = {
   readonly dueon?: Day
 }
 
+/** What a member has planned: another plan, a swap, each with its day. */
+export type PlannedChanges = {
+  readonly plan?: { readonly displayname: string; readonly on: Day }
+  readonly swapon?: Day
+}
+
 /** A benefit to give up paired with the new one; without `out` the new one fills a free slot. */
 export type SwapPair = {
   readonly out?: BenefitLine

@@ -3,7 +3,7 @@ import { draftField } from './fields.ts'
 import { dayText } from './format.ts'
 import { icon } from './icons.ts'
 import { notice } from './layout.ts'
-import type { Day, LostCover } from './parts.ts'
+import type { Day, LostCover, PlannedChanges } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import { standingTexts, type Texts } from './texts.ts'
 
@@ -12,6 +12,17 @@ export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer' |
   const words = standingTexts(page.locale).leaving
   return html`${notice(words.title(dayText(page.locale, lastday)), words[what])}
 <form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keep}</button></p></form>`
+}
+
+/** Tells a member which changes are planned, since the benefits' dates alone do not say why; empty when none. */
+export function plannedNotices(page: Page, { plan, swapon }: PlannedChanges = {}): Slot {
+  const words = standingTexts(page.locale).planned
+  const line = (text: string, to: string) =>
+    html`<p class="notice info">${icon('clock')}<span>${text} <a href="${page.root}/${to}">${words.see}<span class="unseen">: ${text}</span></a></span></p>`
+  return [
+    plan && line(words.plan(plan.displayname, dayText(page.locale, plan.on)), 'offer'),
+    swapon && line(words.swap(dayText(page.locale, swapon)), 'swap'),
+  ]
 }
 
 /**

@@ -14,6 +14,14 @@ export const standingEn = {
       button: 'End my benefits now',
     },
   },
+  /** For a member who holds nothing. */
+  nothing: (plan: string) => `Your plan is ${plan}. You have no benefits right now.`,
+  /** On a member's first view. */
+  planned: {
+    plan: (name: string, on: string) => `You move to ${name} on ${on}.`,
+    swap: (on: string) => `A swap is planned for ${on}.`,
+    see: 'See what changes',
+  },
   /** For a member who changes their details. */
   lost: {
     mayend: 'A benefit that does not fit your new details will end.',

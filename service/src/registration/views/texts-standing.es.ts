@@ -14,6 +14,12 @@ export const standingEs: typeof standingEn = {
       button: 'Terminar mis beneficios ahora',
     },
   },
+  nothing: plan => `Su plan es ${plan}. En este momento no tiene beneficios.`,
+  planned: {
+    plan: (name, on) => `Pasa a ${name} el ${on}.`,
+    swap: on => `Hay un intercambio previsto para el ${on}.`,
+    see: 'Ver qué cambia',
+  },
   lost: {
     mayend: 'Un beneficio que no corresponda a sus datos nuevos terminará.',
     saved: 'Sus datos están guardados.',

@@ -302,7 +302,6 @@ export const en = {
   already: {
     title: 'You are already enrolled',
     lead: (offer: string) => `Your plan is ${offer}, with these benefits:`,
-    leadnone: (offer: string) => `Your plan is ${offer}. You have no benefits right now.`,
     what: 'What you can do',
     add: 'Add a benefit',
     details: 'Check your details',

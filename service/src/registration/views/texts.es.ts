@@ -302,7 +302,6 @@ export const es: typeof en = {
   already: {
     title: 'Su inscripción ya está hecha',
     lead: offer => `Su plan es ${offer}, con estos beneficios:`,
-    leadnone: offer => `Su plan es ${offer}. En este momento no tiene beneficios.`,
     what: 'Lo que puede hacer',
     add: 'Agregar un beneficio',
     details: 'Revisar sus datos',
