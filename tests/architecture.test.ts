@@ -136,7 +136,6 @@ const besideTheClient: Readonly<Record<string, string>> = {
 const listedAsLong: Readonly<Record<string, string>> = {
   'contract/src/openapi.ts': 'the one document that is made of all operations',
   'contract/src/webhooks.ts': 'the nine operations on endpoints, with their examples',
-  'service/src/console/webhooks/screens.ts': 'the screens of webhooks, mostly markup',
   'service/src/http/server.ts': 'the server: what happens to every request, in its order',
   'service/src/registration/views/model.ts': 'the views of the page and what each shows, as types',
   'service/src/registration/views/texts.en.ts': 'the words of the page, side by side with the Spanish ones',

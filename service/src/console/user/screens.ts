@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../calendar/calendar.ts'
+import { findRefusedCreates } from '../../membership/commands/refused-creates.ts'
 import { readConsentRecords } from '../../membership/records/consents.ts'
 import { listRetained } from '../../membership/records/retained-rows.ts'
 import { reasonOf } from '../reason.ts'
@@ -64,11 +65,12 @@ async function show(visit: Visit, reason?: string): Promise<Answer> {
     return erasedPage(visit, details, { seen, kept })
   }
   const { user } = details
-  const [links, consents] = await Promise.all([
+  const [links, refused, consents] = await Promise.all([
     readLinks(visit.context.database, user),
+    findRefusedCreates(visit.context.database, partner, user.userid),
     user.consents.length > 0 ? readConsentRecords(visit.context.database, { partner, user }) : [],
   ])
-  return userPage(visit, { details, links, consents, seen, isPersonShown: reason !== undefined })
+  return userPage(visit, { details, links, consents, seen, refused, isPersonShown: reason !== undefined })
 }
 
 /** A table of the page as a file, without the person's data. */
@@ -83,6 +85,7 @@ async function download(visit: Visit, file: (typeof FILES)[number]): Promise<Ans
     links: file === 'links' ? await readLinks(database, user) : [],
     consents: file === 'consents' ? await readConsentRecords(database, { partner, user }) : [],
     seen: [],
+    refused: [],
     isPersonShown: false,
   }
   const at = { path: `/users/${serviceId}`, filters: {} }

@@ -1,3 +1,4 @@
+import type { RefusedCreate } from '../../membership/commands/refused-creates.ts'
 import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { LinkRow, SeenRow } from '../user-data/store.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
@@ -8,6 +9,8 @@ export type Shown = {
   readonly links: readonly LinkRow[]
   readonly consents: readonly ConsentRecord[]
   readonly seen: readonly SeenRow[]
+  /** The attempts to enroll the person that were refused, oldest first. */
+  readonly refused: readonly RefusedCreate[]
   /** Whether the operator has given a reason to see the person's data. */
   readonly isPersonShown: boolean
 }

@@ -12,6 +12,7 @@ import type { ErasedUserDetails, UserDetails } from '../user-data/user-details.t
 import { tokenField } from '../views/layout.ts'
 import { csvLink, type List, listTable, sortField } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, tag, when, writeDay } from '../views/parts.ts'
+import { refusedTable } from '../views/refused.ts'
 import { benefitList, consentList, linkList, overList } from './lists.ts'
 import { retainedTable } from './retained-view.ts'
 import { seenPart } from './seen-view.ts'
@@ -43,6 +44,7 @@ export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
     offerName: name => terms.today.catalogue.offers.get(name)?.displayname.en ?? name,
     benefitName: name => knownBenefit(terms, user, name)?.displayname.en ?? name,
     unknown,
+    refusedAt: shown.refused.at(-1)?.at,
     openOffers: all.filter(one => one.kind === 'offer' && isOpen(one)).length,
   })
   const left = [
@@ -53,6 +55,7 @@ export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
         whyNot(all, isPersonShown),
         html`<span class="hint">What is not open, and the rule that says no</span>`,
       ),
+    () => refusedPart(shown),
     () => listPart(visit, shown, { heading: 'Consents', list: consentList(shown) }),
     () => listPart(visit, shown, { heading: 'Links and page sessions', list: linkList(shown) }),
     () => personPart(visit, shown),
@@ -100,7 +103,7 @@ function factsOfUser(visit: Visit, { partner, user, now, serviceId }: UserDetail
     ['Partner', html`${partner.name}${partner.disabledAt !== undefined && html` ${tag('disabled', 'bad')}`}`],
     ['Userid', hasRole(visit.operator, 'support') ? html`<code>${user.userid}</code>` : MASKED],
     ['Service ID', html`<code>${serviceId}</code>`],
-    ['State', html`${tag(user.status, user.status === 'active' ? 'good' : 'plain')}`],
+    ['Status', html`${tag(user.status, user.status === 'active' ? 'good' : 'plain')}`],
     ['Known since', when(user.createdAt, partner.timezone)],
     isMoved && ['Sandbox date', when(now, partner.timezone)],
   ])}</section>`
@@ -172,6 +175,16 @@ ${
   html`<details${isOverSorted && html` open`}><summary>${over.rows.length} over</summary>${await listTable({ ...over, ...sorting }, query)}</details>`
 }`,
   })
+}
+
+function refusedPart({ refused, details }: Shown): Slot {
+  if (refused.length === 0) return ''
+  const { catalogue } = details.terms.today
+  return part(
+    'Refused',
+    refusedTable(refused, { catalogue, zone: details.partner.timezone }),
+    html`<span class="hint">Attempts to enroll in the last 90 days</span>`,
+  )
 }
 
 function personPart(visit: Visit, { details, isPersonShown }: Shown): Slot {

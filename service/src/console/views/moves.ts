@@ -47,7 +47,7 @@ function readingOf(what: string, of: Of): Reading {
     return { subject: `${capital(kind)}${joint} ${benefit(name)}${rest}`, value: dated(of.terms.zone) }
   }
   const subject = capital(what)
-  if (what === 'user') return { subject: 'State', value: text => STATUSES[text] ?? text }
+  if (what === 'user') return { subject: 'Status', value: text => STATUSES[text] ?? text }
   if (what === 'swap') return { subject, value: text => swapWords(text, benefit) }
   if (what === 'pending cancel') return { subject, value: dated(of.terms.zone) }
   return what.includes('offer') ? { subject, value: offer } : { subject, value: text => text }
