@@ -168,6 +168,7 @@ describe('the page of a user', () => {
     const newYorker = await of('closed-ny', inNewYork)
     expect(newYorker.sentence).toMatch(/^Prefilled on .*, not enrolled: nobody has chosen an offer yet\./)
     expect(newYorker.text).toMatch(/Hospital cash<br>[^!]*?one of the states left out, NY <code>not_in_ny/)
+    expect(newYorker.text).toMatch(/<strong>Prefill<\/strong>\s+taken away/)
     expect(newYorker.text).not.toMatch(/Telehealth<br><span class="hint">benefit/)
     expect(newYorker.text).toMatch(/With Starter: [^<]*Telehealth/)
     const child = await of('closed-child', { dob: '2015-01-01' })

@@ -117,7 +117,7 @@ async function refusedOf(visit: Visit): Promise<Slot> {
   })
   return parts.length === 0
     ? ''
-    : html`<p>It was tried to enroll somebody by this userid, and refused.</p>${parts}`
+    : html`<p>Nobody has this userid. Attempts to enroll somebody under it were refused.</p>${parts}`
 }
 
 function nothing(refused: Slot = ''): Answer {

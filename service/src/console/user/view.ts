@@ -14,6 +14,7 @@ import { csvLink, type List, listTable, sortField } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, tag, when, writeDay } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
 import { benefitList, consentList, linkList, overList } from './lists.ts'
+import { missingNotice } from './missing-view.ts'
 import { retainedTable } from './retained-view.ts'
 import { seenPart } from './seen-view.ts'
 import { describeUser } from './sentence.ts'
@@ -155,21 +156,17 @@ async function listPart<Row>(
 
 async function benefitsPart(visit: Visit, shown: Shown): Promise<Html> {
   const { details, isPersonShown } = shown
-  const { user, terms, partner, people } = details
+  const { partner, people } = details
   const person = people.get('profile') ?? people.get('prefill')
   const own = isPersonShown ? zoneOfState(person?.state ?? person?.address?.state) : undefined
   const other = own === partner.timezone ? undefined : own
-  const missing = user.enrolments.filter(({ state }) => state === 'actionrequired')
   const over = overList(shown, other)
   const { sorting, query } = sortingOf(visit, shown)
   const isOverSorted = query.get('sort')?.includes('over') ?? false
   return listPart(visit, shown, {
     heading: 'Benefits',
     list: benefitList(shown, other),
-    more: html`${
-      missing.length > 0 &&
-      html`<div class="notice"><h3>Missing</h3><ul>${missing.map(one => html`<li>${knownBenefit(terms, user, one.benefit)?.displayname.en ?? one.benefit}: the person has to agree to its terms${one.actionDueAt !== undefined && html`, by ${when(one.actionDueAt, partner.timezone)}`}.</li>`)}</ul></div>`
-    }
+    more: html`${missingNotice(details)}
 ${
   over.rows.length > 0 &&
   html`<details${isOverSorted && html` open`}><summary>${over.rows.length} over</summary>${await listTable({ ...over, ...sorting }, query)}</details>`

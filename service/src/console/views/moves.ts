@@ -30,7 +30,7 @@ export function stateWords(state: string): string {
 export function moveWords({ what, from, to }: Pick<HistoryLine, 'what' | 'from' | 'to'>, of: Of): Slot {
   const { subject, value } = readingOf(what, of)
   if (from === '') return html`<strong>${subject}</strong> ${value(to)}`
-  if (to === '') return html`<strong>${subject}</strong> ${value(from)} taken away`
+  if (to === '') return html`<strong>${subject}</strong> ${what !== 'prefill' && value(from)} taken away`
   return html`<strong>${subject}</strong> ${value(from)} → ${value(to)}`
 }
 
