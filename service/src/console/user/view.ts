@@ -20,6 +20,7 @@ import { seenPart } from './seen-view.ts'
 import { describeUser } from './sentence.ts'
 import type { Shown } from './shown.ts'
 import { timeline } from './timeline-view.ts'
+import { waitingNotice } from './waiting-view.ts'
 import { standings, unknownOf } from './why-not.ts'
 import { isOpen, whyNot } from './why-not-view.ts'
 import { zoneOfState } from './zones.ts'
@@ -65,6 +66,7 @@ export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
     title: sees ? `User ${user.userid}` : 'User',
     body: html`<p class="lead" id="sentence">${sentence}</p>
 ${factsOfUser(visit, details)}
+${waitingNotice(shown)}
 ${sees && actions(details)}
 ${isPersonShown && againForm(visit, shown)}
 <div class="columns"><div>
