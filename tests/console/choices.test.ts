@@ -4,7 +4,7 @@ import { openRetained } from '../../service/src/membership/records/retained-rows
 import { partnerOf } from '../../service/src/partners/keys.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ada, startTestService } from '../rig.ts'
+import { ada, demoCatalogue, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
 import { signIn } from './operator-browser.ts'
 
@@ -240,4 +240,17 @@ describe('a swap', () => {
       select swap_pairs from users where service_id = ${serviceid}`)
     expect(row?.swap_pairs).toEqual([expect.objectContaining({ remove: 'telehealth' })])
   })
+})
+
+test('what a benefit waits for is named: terms to agree to, or a beneficiary', async () => {
+  const catalogue = demoCatalogue
+    .replace('beneficiaries: optional', 'beneficiaries: required')
+    .replace('fixed: [accident]', 'fixed: [accident, life]')
+  await using own = await startTestService({ console: true, catalogue })
+  const { client } = await own.newPartner()
+  const { serviceid } = await client.createUser({ ...ada, userid: 'waits-1', offername: 'starter' })
+  const { text } = await (await signIn(own, 'support')).get(`/users/${serviceid}`)
+  expect(text).toContain(
+    'Term life: the person has to agree to its terms and to name a beneficiary on the page, by <time',
+  )
 })

@@ -64,6 +64,9 @@ describe('what needs a second person', () => {
     expect((await telehealth())?.state).toBe('enrolled')
 
     expect((await other.get('/requests')).text).toContain(asked.path)
+    const page = await other.get(`/users/${serviceid}`)
+    expect(page.text).toMatch(/Waits for a second person<[^!]*Void an enrollment<\/a>, asked for by support-/)
+    expect(page.text).toContain(`href="${asked.path}"`)
     const shown = await other.get(asked.path)
     expect(shown.text).toContain('ticket 4711: never wanted it')
     expect(shown.text).toMatch(/Telehealth<\/strong> in force → void/)
@@ -71,6 +74,7 @@ describe('what needs a second person', () => {
     const done = await other.post(`${asked.path}/confirm`, { reason: 'read the ticket' })
     expect(done.path).toBe(`/users/${serviceid}`)
     expect(await events()).toEqual([...before, 'benefit_enrollment_corrected'])
+    expect(done.text).not.toContain('Waits for a second person')
     expect(await telehealth()).toBeUndefined()
     expect(await entries(serviceid)).toEqual([
       { action: 'ask for void', result: 'asked', actor: asker.operatorId },

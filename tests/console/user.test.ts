@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { ROLES } from '../../service/src/console/operators/operator.ts'
 import { screens } from '../../service/src/console/screens.ts'
 import { sql } from '../../service/src/db/sql.ts'
@@ -66,6 +66,12 @@ describe('one field finds a user', () => {
     expect((await support.post('/find', { what: 'new.canary@example.com' })).status).toBe(404)
     const left = await service.database.query(sql`select from search_hashes where service_id = ${id}`)
     expect(left).toEqual([])
+  })
+
+  test('by a userid that has the form of the ids of the service', async () => {
+    const userid = crypto.randomUUID()
+    const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
+    expect((await viewer.post('/find', { what: userid })).path).toBe(`/users/${id}`)
   })
 
   test('and says so when nobody is found; no address ever carries what was typed', async () => {
@@ -162,6 +168,7 @@ describe('the page of a user', () => {
     const newYorker = await of('closed-ny', inNewYork)
     expect(newYorker.sentence).toMatch(/^Prefilled on .*, not enrolled: nobody has chosen an offer yet\./)
     expect(newYorker.text).toMatch(/Hospital cash<br>[^!]*?one of the states left out, NY <code>not_in_ny/)
+    expect(newYorker.text).toMatch(/<strong>Prefill<\/strong>\s+taken away/)
     expect(newYorker.text).not.toMatch(/Telehealth<br><span class="hint">benefit/)
     expect(newYorker.text).toMatch(/With Starter: [^<]*Telehealth/)
     const child = await of('closed-child', { dob: '2015-01-01' })
@@ -174,6 +181,38 @@ describe('the page of a user', () => {
     expect(unborn.text).toContain('birth date is not known, so no rule was tried')
     const shown = await support.post(`${newYorker.path}/person`, { reason: 'ticket 43' })
     expect(shown.text).toMatch(/Hospital cash<br>[^!]*?looked at state NY/)
+  })
+
+  test('says of somebody whose create was refused when and why, even if nobody has the userid', async () => {
+    const userid = 'refused-canary'
+    const inNewYork = {
+      zipcode: '10001',
+      address: { ...ada.address, state: 'NY' as const, zipcode: '10001' },
+    }
+    const create = () =>
+      expect(
+        partner.client.createUser({ ...ada, ...inNewYork, userid, offername: 'premier' }),
+      ).rejects.toMatchObject({ status: 422 })
+    await create()
+    const found = await vi.waitFor(async () => {
+      const answer = await viewer.post('/find', { what: userid })
+      expect(answer.status).toBe(200)
+      return answer.text
+    })
+    expect(found).toContain('<h1>Not enrolled</h1>')
+    expect(found).toContain('Refused at Harbor Rides')
+    expect(found).toMatch(/Premier[^<]*New York[^<]*<code>not_in_ny<\/code>/)
+    const other = await service.newPartner({ name: 'Elsewhere' })
+    const elsewhere = await signIn(service, 'support', [other.partnerId])
+    expect((await elsewhere.post('/find', { what: userid })).status).toBe(404)
+    await partner.client.prefillUser({ ...ada, ...inNewYork, userid })
+    const { text } = await support.post('/find', { what: userid })
+    expect(text).toMatch(
+      /id="sentence">Prefilled on [^:]*, not enrolled: the last attempt, on [^;]*, was refused\./,
+    )
+    expect(text).toMatch(/<h2>Refused<[^!]*not_in_ny/)
+    await partner.client.eraseUser({ userid })
+    expect((await support.post('/find', { what: userid })).status).toBe(404)
   })
 
   test('says of a held offer that would not be given anew which rule refuses it', async () => {

@@ -1,4 +1,5 @@
-import { html } from '../../http/html.ts'
+import { html, type Slot } from '../../http/html.ts'
+import { findRefusedCreatesAt } from '../../membership/commands/refused-creates.ts'
 import { searchHash } from '../../membership/commands/search-hashes.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { hasRole } from '../operators/operator.ts'
@@ -8,6 +9,7 @@ import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { tokenField } from '../views/layout.ts'
 import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
 import { part } from '../views/parts.ts'
+import { refusedTable } from '../views/refused.ts'
 import { type Found, findByHash, findById, findByName, MOST_FOUND } from './store.ts'
 
 /** Finding a user, and the console's first page. */
@@ -28,9 +30,10 @@ async function start(visit: Visit): Promise<Answer> {
 
 async function find(visit: Visit): Promise<Answer> {
   const list = await listOf(visit)
-  await record(visit, { action: 'find', result: list.rows.length > 0 ? 'found' : 'nothing' })
   const [only, ...others] = list.rows
-  if (!only) return nothing()
+  const refused = only ? '' : await refusedOf(visit)
+  await record(visit, { action: 'find', result: only || refused !== '' ? 'found' : 'nothing' })
+  if (!only) return nothing(refused)
   if (others.length === 0) return { to: addressOf(only) }
   return {
     title: 'Several users',
@@ -60,11 +63,10 @@ async function listOf(visit: Visit): Promise<List<Found>> {
   const ids = partners.map(({ partnerId }) => partnerId)
   const names = new Map(partners.map(({ partnerId, name }) => [partnerId, name]))
   const partnerOf = ({ partnerId }: Found) => names.get(partnerId) ?? ''
-  const rows = isUuid(what)
-    ? await findById(visit.context.database, ids, what.toLowerCase())
-    : what === '' || what.length > MOST_CHARACTERS
-      ? []
-      : await findByText(visit, ids, what)
+  const byId = isUuid(what) ? await findById(visit.context.database, ids, what.toLowerCase()) : []
+  // A partner may use ids of the same form as its userids.
+  const isText = byId.length === 0 && what !== '' && what.length <= MOST_CHARACTERS
+  const rows = isText ? await findByText(visit, ids, what) : byId
   return {
     path: '/find',
     formId: FORM,
@@ -100,7 +102,27 @@ async function findByText(visit: Visit, ids: readonly string[], what: string): P
   )
 }
 
-function nothing(): Answer {
+/** Of a userid that nobody has: the attempts to enroll somebody by it that were refused; empty where there were none. */
+async function refusedOf(visit: Visit): Promise<Slot> {
+  const { database, directory, terms } = visit.context
+  const what = whatOf(visit)
+  if (what === '' || what.length > MOST_CHARACTERS) return ''
+  const own = await Promise.all((await ownPartners(visit)).map(one => directory.partner(one.partnerId)))
+  const partners = own.filter(one => one !== undefined)
+  const found = await findRefusedCreatesAt(database, partners, what)
+  const parts = partners.flatMap(partner => {
+    const refused = found.filter(({ partnerId }) => partnerId === partner.partnerId)
+    if (refused.length === 0) return []
+    const { catalogue } = terms(partner, () => undefined).today
+    return [part(`Refused at ${partner.name}`, refusedTable(refused, { catalogue, zone: partner.timezone }))]
+  })
+  return parts.length === 0
+    ? ''
+    : html`<p>Nobody has this userid. Attempts to enroll somebody under it were refused.</p>${parts}`
+}
+
+function nothing(refused: Slot = ''): Answer {
+  if (refused !== '') return { title: 'Not enrolled', body: refused }
   return {
     title: 'Nobody found',
     status: 404,

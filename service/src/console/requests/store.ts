@@ -75,6 +75,22 @@ export function requestsAbout(db: Executor, partnerId: string, serviceId: string
     from operator_requests where partner_id = ${partnerId} and service_id = ${serviceId} order by request_id`)
 }
 
+/** A request that waits, without what is sealed. */
+export type WaitingRequest = Pick<RequestRow, 'request_id' | 'action' | 'asked_by' | 'asked_at'>
+
+/** The requests about one user that wait for a decision, the oldest first. */
+export function waitingAbout(
+  db: Executor,
+  { partnerId, serviceId }: { readonly partnerId: string; readonly serviceId: string },
+  at: Instant,
+): Promise<WaitingRequest[]> {
+  return db.query<WaitingRequest>(sql`
+    select request_id, action, asked_by, asked_at from operator_requests
+    where partner_id = ${partnerId} and service_id = ${serviceId} and outcome is null
+      and expires_at > ${timestamp(at)}
+    order by request_id`)
+}
+
 /** The states of a request: one that nobody decided in time has lapsed, also before that is written down. */
 export const REQUEST_STATES = ['waiting', 'done', 'refused', 'withdrawn', 'lapsed'] as const
 export type RequestState = (typeof REQUEST_STATES)[number]

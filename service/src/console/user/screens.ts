@@ -1,7 +1,10 @@
 import { DAY_MS } from '../../calendar/calendar.ts'
+import { findRefusedCreates } from '../../membership/commands/refused-creates.ts'
 import { readConsentRecords } from '../../membership/records/consents.ts'
 import { listRetained } from '../../membership/records/retained-rows.ts'
+import { hasRole } from '../operators/operator.ts'
 import { reasonOf } from '../reason.ts'
+import { waitingAbout } from '../requests/store.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, notHere, type Screen, type Visit } from '../screen/screen.ts'
 import { readLinks, readSeen } from '../user-data/store.ts'
@@ -56,11 +59,22 @@ async function show(visit: Visit, reason?: string): Promise<Answer> {
     return erasedPage(visit, details, { seen, kept })
   }
   const { user } = details
-  const [links, consents] = await Promise.all([
+  const sees = hasRole(visit.operator, 'support')
+  const [links, refused, waiting, consents] = await Promise.all([
     readLinks(visit.context.database, user),
+    findRefusedCreates(visit.context.database, partner, user.userid),
+    sees ? waitingAbout(visit.context.database, user, visit.context.real()) : [],
     user.consents.length > 0 ? readConsentRecords(visit.context.database, { partner, user }) : [],
   ])
-  return userPage(visit, { details, links, consents, seen, isPersonShown: reason !== undefined })
+  return userPage(visit, {
+    details,
+    links,
+    consents,
+    seen,
+    refused,
+    waiting,
+    isPersonShown: reason !== undefined,
+  })
 }
 
 /** A table of the page as a file, without the person's data. */
@@ -75,6 +89,8 @@ async function download(visit: Visit, file: (typeof FILES)[number]): Promise<Ans
     links: file === 'links' ? await readLinks(database, user) : [],
     consents: file === 'consents' ? await readConsentRecords(database, { partner, user }) : [],
     seen: [],
+    refused: [],
+    waiting: [],
     isPersonShown: false,
   }
   const at = { path: `/users/${serviceId}`, filters: {} }

@@ -15,6 +15,8 @@ export type Told = {
   readonly benefitName: (name: string) => string
   /** Which of the facts that rules use nobody has told. */
   readonly unknown: readonly string[]
+  /** When the last attempt to enroll the person was refused, if one was. */
+  readonly refusedAt: Instant | undefined
   /** How many offers the person could take. */
   readonly openOffers: number
 }
@@ -38,10 +40,13 @@ export function describeUser(user: User, told: Told): string {
   }
 }
 
-/** Why somebody who has no offer can take none; `undefined`: there is one. */
-function shut({ unknown, openOffers }: Told): string | undefined {
-  if (unknown.length > 0) return `${unknown.join(', ')} not known`
-  return openOffers === 0 ? 'no offer is open to this person' : undefined
+/** Why somebody who has no offer has none, as far as that is known. */
+function shut({ unknown, openOffers, refusedAt, zone }: Told): string | undefined {
+  const attempt = refusedAt !== undefined && `the last attempt, on ${writeDay(refusedAt, zone)}, was refused`
+  const isNoneOpen = openOffers === 0 && 'no offer is open to this person'
+  const rules = unknown.length > 0 ? `${unknown.join(', ')} not known` : isNoneOpen
+  const all = [attempt, rules].filter(one => one !== false)
+  return all.length === 0 ? undefined : all.join('; ')
 }
 
 function held({ offer }: User, { zone, offerName }: Told): string {

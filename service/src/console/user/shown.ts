@@ -1,4 +1,6 @@
+import type { RefusedCreate } from '../../membership/commands/refused-creates.ts'
 import type { ConsentRecord } from '../../membership/records/consents.ts'
+import type { WaitingRequest } from '../requests/store.ts'
 import type { LinkRow, SeenRow } from '../user-data/store.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 
@@ -8,6 +10,10 @@ export type Shown = {
   readonly links: readonly LinkRow[]
   readonly consents: readonly ConsentRecord[]
   readonly seen: readonly SeenRow[]
+  /** What waits for a second person; empty for who may not see requests. */
+  readonly waiting: readonly WaitingRequest[]
+  /** The attempts to enroll the person that were refused, oldest first. */
+  readonly refused: readonly RefusedCreate[]
   /** Whether the operator has given a reason to see the person's data. */
   readonly isPersonShown: boolean
 }

@@ -12,12 +12,15 @@ import type { ErasedUserDetails, UserDetails } from '../user-data/user-details.t
 import { tokenField } from '../views/layout.ts'
 import { csvLink, type List, listTable, sortField } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, tag, when, writeDay } from '../views/parts.ts'
+import { refusedTable } from '../views/refused.ts'
 import { benefitList, consentList, linkList, overList } from './lists.ts'
+import { missingNotice } from './missing-view.ts'
 import { retainedTable } from './retained-view.ts'
 import { seenPart } from './seen-view.ts'
 import { describeUser } from './sentence.ts'
 import type { Shown } from './shown.ts'
 import { timeline } from './timeline-view.ts'
+import { waitingNotice } from './waiting-view.ts'
 import { standings, unknownOf } from './why-not.ts'
 import { isOpen, whyNot } from './why-not-view.ts'
 import { zoneOfState } from './zones.ts'
@@ -43,6 +46,7 @@ export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
     offerName: name => terms.today.catalogue.offers.get(name)?.displayname.en ?? name,
     benefitName: name => knownBenefit(terms, user, name)?.displayname.en ?? name,
     unknown,
+    refusedAt: shown.refused.at(-1)?.at,
     openOffers: all.filter(one => one.kind === 'offer' && isOpen(one)).length,
   })
   const left = [
@@ -53,6 +57,7 @@ export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
         whyNot(all, isPersonShown),
         html`<span class="hint">What is not open, and the rule that says no</span>`,
       ),
+    () => refusedPart(shown),
     () => listPart(visit, shown, { heading: 'Consents', list: consentList(shown) }),
     () => listPart(visit, shown, { heading: 'Links and page sessions', list: linkList(shown) }),
     () => personPart(visit, shown),
@@ -61,6 +66,7 @@ export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
     title: sees ? `User ${user.userid}` : 'User',
     body: html`<p class="lead" id="sentence">${sentence}</p>
 ${factsOfUser(visit, details)}
+${waitingNotice(shown)}
 ${sees && actions(details)}
 ${isPersonShown && againForm(visit, shown)}
 <div class="columns"><div>
@@ -100,7 +106,7 @@ function factsOfUser(visit: Visit, { partner, user, now, serviceId }: UserDetail
     ['Partner', html`${partner.name}${partner.disabledAt !== undefined && html` ${tag('disabled', 'bad')}`}`],
     ['Userid', hasRole(visit.operator, 'support') ? html`<code>${user.userid}</code>` : MASKED],
     ['Service ID', html`<code>${serviceId}</code>`],
-    ['State', html`${tag(user.status, user.status === 'active' ? 'good' : 'plain')}`],
+    ['Status', html`${tag(user.status, user.status === 'active' ? 'good' : 'plain')}`],
     ['Known since', when(user.createdAt, partner.timezone)],
     isMoved && ['Sandbox date', when(now, partner.timezone)],
   ])}</section>`
@@ -152,26 +158,32 @@ async function listPart<Row>(
 
 async function benefitsPart(visit: Visit, shown: Shown): Promise<Html> {
   const { details, isPersonShown } = shown
-  const { user, terms, partner, people } = details
+  const { partner, people } = details
   const person = people.get('profile') ?? people.get('prefill')
   const own = isPersonShown ? zoneOfState(person?.state ?? person?.address?.state) : undefined
   const other = own === partner.timezone ? undefined : own
-  const missing = user.enrolments.filter(({ state }) => state === 'actionrequired')
   const over = overList(shown, other)
   const { sorting, query } = sortingOf(visit, shown)
   const isOverSorted = query.get('sort')?.includes('over') ?? false
   return listPart(visit, shown, {
     heading: 'Benefits',
     list: benefitList(shown, other),
-    more: html`${
-      missing.length > 0 &&
-      html`<div class="notice"><h3>Missing</h3><ul>${missing.map(one => html`<li>${knownBenefit(terms, user, one.benefit)?.displayname.en ?? one.benefit}: the person has to agree to its terms${one.actionDueAt !== undefined && html`, by ${when(one.actionDueAt, partner.timezone)}`}.</li>`)}</ul></div>`
-    }
+    more: html`${missingNotice(details)}
 ${
   over.rows.length > 0 &&
   html`<details${isOverSorted && html` open`}><summary>${over.rows.length} over</summary>${await listTable({ ...over, ...sorting }, query)}</details>`
 }`,
   })
+}
+
+function refusedPart({ refused, details }: Shown): Slot {
+  if (refused.length === 0) return ''
+  const { catalogue } = details.terms.today
+  return part(
+    'Refused',
+    refusedTable(refused, { catalogue, zone: details.partner.timezone }),
+    html`<span class="hint">Attempts to enroll in the last 90 days</span>`,
+  )
 }
 
 function personPart(visit: Visit, { details, isPersonShown }: Shown): Slot {

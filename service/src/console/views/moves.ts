@@ -30,7 +30,7 @@ export function stateWords(state: string): string {
 export function moveWords({ what, from, to }: Pick<HistoryLine, 'what' | 'from' | 'to'>, of: Of): Slot {
   const { subject, value } = readingOf(what, of)
   if (from === '') return html`<strong>${subject}</strong> ${value(to)}`
-  if (to === '') return html`<strong>${subject}</strong> ${value(from)} taken away`
+  if (to === '') return html`<strong>${subject}</strong> ${what !== 'prefill' && value(from)} taken away`
   return html`<strong>${subject}</strong> ${value(from)} → ${value(to)}`
 }
 
@@ -47,7 +47,7 @@ function readingOf(what: string, of: Of): Reading {
     return { subject: `${capital(kind)}${joint} ${benefit(name)}${rest}`, value: dated(of.terms.zone) }
   }
   const subject = capital(what)
-  if (what === 'user') return { subject: 'State', value: text => STATUSES[text] ?? text }
+  if (what === 'user') return { subject: 'Status', value: text => STATUSES[text] ?? text }
   if (what === 'swap') return { subject, value: text => swapWords(text, benefit) }
   if (what === 'pending cancel') return { subject, value: dated(of.terms.zone) }
   return what.includes('offer') ? { subject, value: offer } : { subject, value: text => text }

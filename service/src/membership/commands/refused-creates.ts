@@ -6,7 +6,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
 
 /** A refused create: the request, the reason, and the fields at fault; no personal data. */
-type RefusedCreate = {
+export type RefusedCreate = {
   readonly at: Instant
   readonly requestId: string
   readonly code: string
@@ -77,16 +77,30 @@ export async function findRefusedCreates(
   partner: Partner,
   userid: string,
 ): Promise<RefusedCreate[]> {
+  return findRefusedCreatesAt(db, [partner], userid)
+}
+
+/** The same at several partners, each with its partner. */
+export async function findRefusedCreatesAt(
+  db: Executor,
+  partners: readonly Partner[],
+  userid: string,
+): Promise<(RefusedCreate & { readonly partnerId: string })[]> {
   const rows = await db.query<{
+    partner_id: string
     at: Instant
     request_id: string
     code: string
     reasons: RefusedCreate['reasons']
   }>(sql`
-    select at, request_id, code, reasons from refused_creates
-    where partner_id = ${partner.partnerId} and userid_hash = ${refusedHash(partner, userid)}
-    order by at desc, request_id limit 100`)
-  return rows.reverse().map(({ request_id, ...row }) => ({ ...row, requestId: request_id }))
+    select r.partner_id, r.at, r.request_id, r.code, r.reasons
+    from unnest(${partners.map(({ partnerId }) => partnerId)}::uuid[],
+      ${partners.map(partner => refusedHash(partner, userid))}::bytea[]) as wanted (partner_id, hash)
+    join refused_creates r on r.partner_id = wanted.partner_id and r.userid_hash = wanted.hash
+    order by r.at desc, r.request_id limit 100`)
+  return rows
+    .reverse()
+    .map(({ partner_id, request_id, ...row }) => ({ ...row, partnerId: partner_id, requestId: request_id }))
 }
 
 /** As long as a prefill lives, because a person who was refused may return until then. */

@@ -70,7 +70,7 @@ export function viewUser(user: User, terms: Terms, locale: Locale): WireUser {
 }
 
 /** What an enrolment waits for: at least a consent, even when the catalogue no longer requires anything. */
-function missingOf(user: User, enrolment: Enrolment, terms: Terms): readonly string[] {
+export function missingOf(user: User, enrolment: Enrolment, terms: Terms): readonly string[] {
   const benefit = knownBenefit(terms, user, enrolment.benefit)
   const missing = benefit ? missingFor(user, benefit) : []
   return missing.length > 0 ? missing : ['consent_required']

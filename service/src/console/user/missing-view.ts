@@ -1,0 +1,22 @@
+import { html, type Slot } from '../../http/html.ts'
+import { knownBenefit } from '../../membership/rules/terms.ts'
+import { missingOf } from '../../membership/rules/view.ts'
+import type { UserDetails } from '../user-data/user-details.ts'
+import { when } from '../views/parts.ts'
+
+/** What the person still has to do before benefits can begin, and by when; empty where nothing is missing. */
+export function missingNotice({ user, terms, partner }: UserDetails): Slot {
+  const waiting = user.enrolments.filter(({ state }) => state === 'actionrequired')
+  if (waiting.length === 0) return ''
+  const items = waiting.map(one => {
+    const name = knownBenefit(terms, user, one.benefit)?.displayname.en ?? one.benefit
+    const what = missingOf(user, one, terms).map(code => MISSING[code] ?? code)
+    return html`<li>${name}: the person has to ${what.join(' and to ')}${one.actionDueAt !== undefined && html`, by ${when(one.actionDueAt, partner.timezone)}`}.</li>`
+  })
+  return html`<div class="notice"><h3>Missing</h3><ul>${items}</ul></div>`
+}
+
+const MISSING: Readonly<Record<string, string>> = {
+  consent_required: 'agree to its terms',
+  beneficiary: 'name a beneficiary on the page',
+}
