@@ -37,7 +37,8 @@ function escaped(text) {
 
 /** Comments are for maintainers and are left out. */
 export function withoutComments(markdown) {
-  return markdown.replace(/<!--[\s\S]*?-->\n?/g, '')
+  // A comma or a period behind a comment belongs to the word before it.
+  return markdown.replace(/ *<!--[\s\S]*?-->(?=[,.;:])/g, '').replace(/<!--[\s\S]*?-->\n?/g, '')
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -280,6 +280,18 @@ describe('link open', () => {
     expect(linkurl.startsWith(service.baseUrl)).toBe(true)
     expect((await fetch(linkurl)).status).toBe(200)
   })
+})
+
+test('without BASE_URL own credentials are for the sandbox that was last started in the same folder', async () => {
+  const cwd = await mkdtemp(join(tmpdir(), 'enrolment-sandbox-'))
+  onTestFinished(() => rm(cwd, { recursive: true }))
+  await mkdir(join(cwd, 'data'))
+  await writeFile(join(cwd, 'data/demo.json'), JSON.stringify({ baseurl: service.baseUrl }))
+  const partner = await service.newPartner()
+  const { BASE_URL: _, ...env } = environmentOf(partner)
+  await partner.client.prefillUser({ userid: 'p-2' })
+  const { linkurl } = await runJson<{ linkurl: string }>(['link', 'open', 'p-2', '--print'], { env, cwd })
+  expect(linkurl.startsWith(service.baseUrl)).toBe(true)
 })
 
 test('with live credentials nothing is changed for a try', async () => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { adaAsks as asks, startTestService } from '../rig.ts'
 import { run, runJson } from './process.ts'
@@ -65,6 +66,25 @@ test('the people of a sandbox have the outcomes that the guide tells, and have t
     await client.cancelUser({ userid: 'person-enrolled', effective: 'immediate' })
   }
   expect((await client.listWebhooks({})).webhooks).toHaveLength(1)
+})
+
+test('the guide says of each age and state what the list lacks', async () => {
+  await using service = await startTestService({ startAt })
+  const { client } = await service.newPartner()
+  await client.prefillUser({ userid: 'u' })
+  const guide = await readFile(new URL('../../docs/sandbox.md', import.meta.url), 'utf8')
+  const rows = [...guide.matchAll(/^\| (\d+), ([A-Z]{2}) \| (.+) \|$/gm)]
+  const all = await client.getBenefits({ userid: 'u', ...asks })
+  expect(rows.length).toBe(4)
+  for (const [row, age, state, said = ''] of rows) {
+    const request = { userid: 'u', ...asks, age: Number(age), state } as Parameters<
+      typeof client.getBenefits
+    >[0]
+    const listed = (await client.getBenefits(request)).map(({ name }) => name)
+    const lacking = all.filter(({ name }) => !listed.includes(name))
+    const unsaid = lacking.filter(one => !said.includes(`no ${one.displayname.toLowerCase()}`))
+    expect([row, said.startsWith('nothing') ? listed : unsaid]).toEqual([row, []])
+  }
 })
 
 test('on the last day of a month the others are made, and the swap that is locked is told', async () => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
@@ -53,4 +53,35 @@ test('each document that the code names is in the repository', () => {
     )
   const known = new Set(tracked.flatMap(file => [file, file.split('/').at(-1) ?? '']))
   expect(names.filter(({ name }) => !known.has(name))).toEqual([])
+})
+
+/** The names by which a link reaches the headings of a document, on code hosting sites and in the docs of the service. */
+function anchorsOf(file: string) {
+  return [...read(file).matchAll(/^#{1,6} (.+)$/gm)].flatMap(([, heading = '']) => [
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-'),
+    `section-${/^[\d.]+\d/.exec(heading)?.[0]}`,
+  ])
+}
+
+test('each link of a document leads to a file and to a heading in it', () => {
+  const documents = tracked.filter(file => file.endsWith('.md'))
+  const links = documents.flatMap(file =>
+    [...read(file).matchAll(/\]\(([^)\s]+)\)|<img src="([^"]+)"/g)].map(([, link, image]) => ({
+      file,
+      to: link ?? image ?? '',
+    })),
+  )
+  const wrong = links.filter(({ file, to }) => {
+    // The build of the docs makes the pages of the reference, and checks the links to them.
+    if (/^(https?:|mailto:|\/|reference\/)/.test(to)) return false
+    const [path = '', anchor] = to.split('#')
+    const target = path === '' ? file : join(dirname(file), path)
+    if (!existsSync(join(root, target))) return true
+    return anchor !== undefined && target.endsWith('.md') && !anchorsOf(target).includes(anchor)
+  })
+  expect(wrong).toEqual([])
+  expect(links.length).toBeGreaterThan(200)
 })

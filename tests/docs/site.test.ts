@@ -81,6 +81,14 @@ test('samples are folded only where one stands for another, never steps in one l
     }
 })
 
+test('no space stands before a comma, as where a comment was left out', () => {
+  for (const [path, text] of reached) {
+    if (!path.startsWith('/docs')) continue
+    const prose = text.replace(/<pre[\s\S]*?<\/pre>|<code>[\s\S]*?<\/code>/g, '…')
+    expect([path, /[\w…] [,;.](?=[\s<])/.exec(prose)?.[0]]).toEqual([path, undefined])
+  }
+})
+
 test('no address of email leads to a mailbox', () => {
   for (const [path, text] of reached)
     if (path.startsWith('/docs')) expect([path, text.includes('mailto:')]).toEqual([path, false])

@@ -22,7 +22,7 @@ const checkFile: Command = {
     }
     const { benefits, offers } = parsed.catalogue
     input.print({ ok: true, benefits: benefits.size, offers: offers.size }, [
-      `The catalogue is right: ${benefits.size} benefits, ${offers.size} offers.`,
+      `The catalogue is right. Benefits: ${benefits.size}, offers: ${offers.size}.`,
     ])
   },
 }

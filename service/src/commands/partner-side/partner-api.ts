@@ -47,7 +47,7 @@ export type Credentials = {
 export function openPartnerApi(input: Input): PartnerApi {
   const credentials = credentialsOf(input)
   const wanted = input.text('base-url') ?? input.environment['BASE_URL']
-  const baseUrl = wanted ?? credentials.baseurl ?? 'http://127.0.0.1:8080'
+  const baseUrl = wanted ?? demoOf(input)?.baseurl ?? 'http://127.0.0.1:8080'
   if (!URL.canParse(baseUrl))
     throw new OperatorError('--base-url must be an address like http://127.0.0.1:8080.')
   return connectPartner(baseUrl, credentials)
@@ -130,12 +130,22 @@ export function openSandboxApi(input: Input): PartnerApi {
 function credentialsOf(input: Input): Credentials {
   const { CLIENT_ID: clientid, CLIENT_SECRET: clientsecret, API_KEY: apikey = '' } = input.environment
   if (clientid && clientsecret) return { clientid, clientsecret, apikey }
-  const path = join(input.text('data') ?? './data', 'demo.json')
+  const demo = demoOf(input)
+  if (demo) return demo
+  throw new OperatorError(
+    `Set CLIENT_ID, CLIENT_SECRET and API_KEY, or run this where ${demoFileOf(input)} is, which \`enrolment dev\` writes.`,
+  )
+}
+
+function demoFileOf(input: Input): string {
+  return join(input.text('data') ?? './data', 'demo.json')
+}
+
+/** The demo partner of the sandbox that was last started on this data directory; `undefined` where there is none. */
+function demoOf(input: Input): Credentials | undefined {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Credentials
+    return JSON.parse(readFileSync(demoFileOf(input), 'utf8')) as Credentials
   } catch {
-    throw new OperatorError(
-      `Set CLIENT_ID, CLIENT_SECRET and API_KEY, or run this where ${path} is, which \`enrolment dev\` writes.`,
-    )
+    return undefined
   }
 }
