@@ -18,7 +18,7 @@ import {
 } from './cluster.ts'
 import { makeDataDir } from './data-dir.ts'
 import { runsOneFile } from './long.ts'
-import { buildOneFile, residentOf } from './one-file.ts'
+import { buildOneFile, residentOf, shareOneFile } from './one-file.ts'
 import { patientDatabase } from './patient-database.ts'
 
 /**
@@ -53,10 +53,12 @@ export const emptyDatabase = "template template0 encoding 'UTF8' locale 'C'"
 /** Starts the database server of the run, makes the migrated template that every test copies, and provides the command. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const url = process.env['TEST_DATABASE_URL']
-  const folder = runsOneFile ? await mkdtemp(join(tmpdir(), 'enrolment-command-')) : undefined
-  const command = folder ? await buildOneFile(folder) : builtCommand
+  const shared = process.env['TEST_COMMAND']
+  const folder = runsOneFile && !shared ? await mkdtemp(join(tmpdir(), 'enrolment-command-')) : undefined
+  const bundled = folder ? await buildOneFile(folder) : runsOneFile && shared && (await shareOneFile(shared))
+  const command = bundled || builtCommand
   project.provide('command', command)
-  project.provide('residentCommand', folder ? residentOf(command) : undefined)
+  project.provide('residentCommand', bundled ? residentOf(bundled) : undefined)
   const stop = await (url ? onServer(project, url) : embedded(project))
   return async () => {
     await stop()

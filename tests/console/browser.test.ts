@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr } from '../long.ts'
-import { axe, colorViolationsOf, violationsOf } from '../page/axe.ts'
+import { axe, colorViolationsOf, inThisLook, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { ada, demoCatalogue, startTestService } from '../rig.ts'
 import { consoleOf, newOperator, signIn } from './operator-browser.ts'
@@ -101,7 +101,7 @@ describeInBrowser('the console in a browser', () => {
         await page.setViewportSize({ width, height: 900 })
         // The dark scheme only changes colors, as theme.test.ts shows.
         const isOnlyDarker = own.length > 1 && colorScheme === 'dark'
-        const found = await page.evaluate(isOnlyDarker ? colorViolationsOf : violationsOf)
+        const found = await page.evaluate(inThisLook(isOnlyDarker ? colorViolationsOf : violationsOf))
         expect([address, width, colorScheme, found]).toEqual([address, width, colorScheme, []])
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
         expect([address, width, overflow <= 0]).toEqual([address, width, true])

@@ -12,7 +12,7 @@ import { renderPage } from '../../service/src/registration/views/page.ts'
 import type { BenefitStatus } from '../../service/src/registration/views/parts.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, wholeRunTest } from '../long.ts'
-import { axe, colorViolationsOf, violationsOf } from './axe.ts'
+import { axe, colorViolationsOf, inThisLook, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { examples } from './fixtures/examples.ts'
 import { iconOf } from './fixtures/parts.ts'
@@ -51,9 +51,11 @@ describeInBrowser('every view', () => {
           const [colorScheme, width] = look.split(' ') as ['light' | 'dark', string]
           await page.emulateMedia({ colorScheme })
           await page.setViewportSize({ width: Number(width), height: 720 })
-          const found = await page.evaluate<readonly string[]>(
-            colorScheme === 'dark' ? colorViolationsOf : faultsOf,
-          )
+          const rules = inThisLook(colorScheme === 'dark' ? colorViolationsOf : violationsOf)
+          const found = [
+            ...(await page.evaluate<readonly string[]>(rules)),
+            ...(await page.evaluate<readonly string[]>(faultsOfSize)),
+          ]
           faults.push(...found.map(fault => `${look} ${example.name} (${example.view.page.shell}): ${fault}`))
         }
       }
@@ -201,9 +203,8 @@ const smallTargets = `[...document.querySelectorAll('button, select, summary, in
   .filter(element => { const { width, height } = element.getBoundingClientRect(); return height < 44 || width < 44 })
   .map(element => element.outerHTML.slice(0, 120))`
 
-const faultsOf = `(async () => {
-  const faults = await ${violationsOf}
-  for (const target of ${smallTargets}) faults.push('less than 44 px: ' + target)
+const faultsOfSize = `(() => {
+  const faults = ${smallTargets}.map(target => 'less than 44 px: ' + target)
   if (document.documentElement.scrollWidth > innerWidth) faults.push('scrolls sideways')
   return faults
 })()`
