@@ -115,7 +115,7 @@ type Mounting = ListenerContext & ServiceState & ReturnType<typeof openFailures>
 
 /** Opens the server without routes: its limits, and what it refuses under load or as a quiet copy. */
 function openServer(
-  { options, directory }: Shared,
+  { options }: Shared,
   { quiet, onRequest, callers }: ListenerContext & { callers: Callers },
   state: ServiceState,
 ) {
@@ -134,7 +134,7 @@ function openServer(
   const pools = poolMetrics({ requests: database, deliveries: options.deliveryDatabase })
   const shedding = openShedding(app, {
     limits: options.limits ?? defaultLimits,
-    guessPartner: openPartnerGuess({ directory, callers }),
+    guessPartner: openPartnerGuess(callers),
     basePath: state.basePath,
     baseUrl: state.baseUrl,
     real,

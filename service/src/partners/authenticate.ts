@@ -64,10 +64,8 @@ export function authenticatePartner(context: { directory: Directory; callers: Ca
     const forgotten = directory.forgotten()
     // At once, because a caller waits for both.
     const [bearer, key] = await Promise.all([
-      directory.bearerNow(token) ?? directory.bearer(token),
-      apiKey === undefined
-        ? undefined
-        : (directory.credentialNow(apiKey, 'api_key') ?? directory.credential(apiKey, 'api_key')),
+      directory.bearer(token),
+      apiKey === undefined ? undefined : directory.credential(apiKey, 'api_key'),
     ])
     if (!bearer) {
       const why = await directory.whyNot(token, 'access_token')

@@ -98,7 +98,8 @@ export function openCallers(context: {
     one.isAsked = true
     readAhead.enqueue(rows, found => {
       one.isAsked = false
-      if (!found.ok || kept.get(one.name) !== one) return
+      // What is answered only when the caller is too old comes too late: it is being looked up.
+      if (!found.ok || kept.get(one.name) !== one || one.until <= real()) return
       if (found.value === undefined) {
         kept.delete(one.name)
         return
@@ -113,11 +114,7 @@ export function openCallers(context: {
       const found = kept.get(name)
       if (!found || found.forgotten !== directory.forgotten()) return undefined
       const now = real()
-      if (found.until <= now) {
-        // What was asked ahead and is answered only now is too late: the caller is being looked up.
-        kept.delete(name)
-        return undefined
-      }
+      if (found.until <= now) return undefined
       const isSoonTooOld = found.until - now < AHEAD_MS && found.until < found.longest
       if (isSoonTooOld && found.rows && !found.isAsked) renew(found, found.rows)
       return found.caller

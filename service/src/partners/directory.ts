@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Instant } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
 import { decodeUuid } from '../vault/base62.ts'
@@ -13,7 +12,6 @@ import { type CredentialRow, type PartnerRow, rehashCredential } from './store.t
 
 /** How long an answer from memory may be older than the database (contract §3). */
 export const freshMs = 1000
-const maxEntries = 100_000
 
 /** The bearer of a valid token. */
 export type Bearer = {
@@ -23,7 +21,7 @@ export type Bearer = {
   /** The client secret with which the token was issued. */
   readonly credentialId: string
   readonly expiresAt: Instant
-  /** Until when this may be answered without asking the database (contract §3). */
+  /** Until when this may be used without asking the database again (contract §3). */
   readonly freshUntil: Instant
 }
 /** A valid credential. */
@@ -33,20 +31,14 @@ export type Credential = {
   readonly freshUntil: Instant
 }
 
-/** Partners and their credentials, answered from memory and re-read on use when older than one second. */
+/** Partners, answered from memory and read again when older than one second, and their credentials. */
 export type Directory = {
   /** The partner, or `undefined`. */
   partner(partnerId: string): Promise<Partner | undefined>
   /** The bearer of an access token, or `undefined` when the token is unknown, wrong, expired or revoked. */
   bearer(token: string): Promise<Bearer | undefined>
-  /** The same from memory alone; `undefined` when memory does not have it. */
-  bearerNow(token: string): Bearer | undefined
-  /** The partner that an access token belonged to when it was last read, whether the token is still valid or not. */
-  lastOwnerOf(token: string): string | undefined
   /** The partner that a client secret or API key belongs to, or `undefined`. */
   credential(secret: string, kind: 'client_secret' | 'api_key'): Promise<Credential | undefined>
-  /** The same from memory alone. */
-  credentialNow(secret: string, kind: 'client_secret' | 'api_key'): Credential | undefined
   /**
    * Why a secret is not valid: `spent` when it is right but expired, revoked, or its partner is disabled; `known`, with
    * the id, when its id exists and the rest is wrong; else `unknown`.
@@ -68,7 +60,7 @@ export type WhyNot =
   | { readonly is: 'spent' | 'unknown' }
   | { readonly is: 'known'; readonly credential: string }
 
-type Cached<T> = { readonly value: T | undefined; readonly readAt: Instant; readonly partnerId: string }
+type Cached = { readonly value: Partner | undefined; readonly readAt: Instant }
 
 const kinds = { client_secret: 'cs', api_key: 'ak', access_token: 'at' } as const satisfies Record<
   SentSecret,
@@ -89,36 +81,27 @@ export function openDirectory(context: {
   real: () => Instant
 }): Directory {
   const { database, keyring, mode, real } = context
-  const partners = new Map<string, Cached<Partner>>()
-  const bearers = new Map<string, Cached<Bearer>>()
-  const credentials = new Map<string, Cached<Credential>>()
+  const partners = new Map<string, Cached>()
   const knownPartner = openKnownPartners(keyring)
   const scopesOf = openSharedScopes()
   const noteUse = openCredentialUses(database)
   const rows = openRows(database)
   let forgotten = 0
 
-  const isFresh = (entry: Cached<unknown> | undefined): boolean =>
-    entry !== undefined && real() - entry.readAt < freshMs
-  const keep = <T>(map: Map<string, Cached<T>>, key: string, entry: Cached<T>): T | undefined => {
-    // Only valid secrets are kept: an unknown one is looked up each time, and cannot fill the memory.
-    map.delete(key)
-    if (entry.value !== undefined) map.set(key, entry)
-    const oldest = map.keys().next().value
-    if (map.size > maxEntries && oldest !== undefined) map.delete(oldest)
-    return entry.value
-  }
-
   const readPartner = async (partnerId: string): Promise<Partner | undefined> => {
     const readAt = real()
     const row = await rows.partner(partnerId)
-    return keep(partners, partnerId, { value: row && knownPartner(row), readAt, partnerId })
+    const value = row && knownPartner(row)
+    // An id that no partner has is looked up each time, and cannot fill the memory.
+    partners.delete(partnerId)
+    if (value) partners.set(partnerId, { value, readAt })
+    return value
   }
   /** Token and API key ask for the same partner at once. */
   const readings = new Map<string, Promise<Partner | undefined>>()
   const partner = (partnerId: string): Promise<Partner | undefined> => {
     const known = partners.get(partnerId)
-    if (known && isFresh(known)) return Promise.resolve(known.value)
+    if (known && real() - known.readAt < freshMs) return Promise.resolve(known.value)
     const underWay = readings.get(partnerId)
     if (underWay) return underWay
     const reading = readPartner(partnerId).finally(() => {
@@ -158,29 +141,22 @@ export function openDirectory(context: {
     return ids && { ...ids, whole: parsed.id }
   }
 
-  const digest = (secret: string) => createHash('sha256').update(secret).digest('base64')
-
-  const holdsStill = (bearer: Bearer | undefined): Bearer | undefined =>
-    bearer && bearer.expiresAt > real() && bearer.partner.disabledAt === undefined ? bearer : undefined
-
   const bearer = async (token: string): Promise<Bearer | undefined> => {
     const id = idsIn(token, 'access_token')
     if (!id) return undefined
     const readAt = real()
     const [row, owner] = await Promise.all([rows.token(id), partner(id.partnerId)])
-    const isValid = isRight(row, token, 'access_token') && row?.revoked_at === null
-    const value =
-      isValid && owner && row
-        ? {
-            partner: owner,
-            tokenId: id.ownId,
-            scopes: scopesOf(row.scopes),
-            expiresAt: row.expires_at,
-            credentialId: row.credential_id,
-            freshUntil: freshUntil(readAt, id.partnerId),
-          }
-        : undefined
-    return holdsStill(keep(bearers, digest(token), { value, readAt, partnerId: id.partnerId }))
+    if (!isRight(row, token, 'access_token') || !row || !owner) return undefined
+    if (row.revoked_at !== null || row.expires_at <= real() || owner.disabledAt !== undefined)
+      return undefined
+    return {
+      partner: owner,
+      tokenId: id.ownId,
+      scopes: scopesOf(row.scopes),
+      expiresAt: row.expires_at,
+      credentialId: row.credential_id,
+      freshUntil: freshUntil(readAt, id.partnerId),
+    }
   }
 
   const credential = async (
@@ -196,12 +172,13 @@ export function openDirectory(context: {
     if (isValid) await moveToCurrent(row, secret)
     const owner = isValid ? namedPartner : undefined
     if (owner) noteUse({ partnerId: id.partnerId, credentialId: id.ownId, at: readAt })
-    const value = owner && {
-      partner: owner,
-      credentialId: id.ownId,
-      freshUntil: freshUntil(readAt, id.partnerId),
-    }
-    return keep(credentials, `${kind} ${digest(secret)}`, { value, readAt, partnerId: id.partnerId })
+    return (
+      owner && {
+        partner: owner,
+        credentialId: id.ownId,
+        freshUntil: freshUntil(readAt, id.partnerId),
+      }
+    )
   }
 
   const whyNot = async (secret: string, kind: SentSecret): Promise<WhyNot> => {
@@ -216,37 +193,16 @@ export function openDirectory(context: {
   const freshUntil = (readAt: Instant, partnerId: string): Instant =>
     Math.min(readAt, partners.get(partnerId)?.readAt ?? readAt) + freshMs
 
-  /** What memory has of a secret, with the partner as memory has it now, not as it was when the secret was read. */
-  const known = <T extends { readonly partner: Partner; readonly freshUntil: Instant }>(
-    map: Map<string, Cached<T>>,
-    key: string,
-  ): T | undefined => {
-    const entry = map.get(key)
-    const owner = entry && partners.get(entry.partnerId)
-    if (!isFresh(entry) || !isFresh(owner) || !entry?.value || !owner?.value) return undefined
-    return {
-      ...entry.value,
-      partner: owner.value,
-      freshUntil: freshUntil(entry.readAt, entry.partnerId),
-    }
-  }
-
   return {
     partner,
     bearer,
-    bearerNow: token => holdsStill(known(bearers, digest(token))),
-    lastOwnerOf: token => bearers.get(digest(token))?.partnerId,
     credential,
-    credentialNow: (secret, kind) => known(credentials, `${kind} ${digest(secret)}`),
     whyNot,
     forgotten: () => forgotten,
     forget(partnerId) {
       forgotten += 1
       partners.delete(partnerId)
       readings.delete(partnerId)
-      for (const map of [bearers, credentials]) {
-        for (const [key, entry] of map) if (entry.partnerId === partnerId) map.delete(key)
-      }
     },
   }
 }
