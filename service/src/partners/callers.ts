@@ -9,7 +9,7 @@ import { type CallerRows, findUnchangedCallers } from './unchanged-callers.ts'
 /** Who calls a partner operation. */
 export type Caller = {
   readonly partner: Partner
-  readonly scopes: ReadonlySet<string>
+  readonly scopes: readonly string[]
   /** The client secret that the caller's token was issued from. */
   readonly credentialId: string
 }
@@ -153,5 +153,5 @@ function keyOf({ authorization, apiKey }: CallerHeaders): string {
  */
 export function mayCall({ partner, scopes }: Caller, { scope }: Operation): boolean {
   if (scope === undefined) return true
-  return scopes.has(scope) && (partner.scopes ?? defaultScopes).includes(scope)
+  return scopes.includes(scope) && (partner.scopes ?? defaultScopes).includes(scope)
 }

@@ -17,7 +17,7 @@ export const freshMs = 1000
 export type Bearer = {
   readonly partner: Partner
   readonly tokenId: string
-  readonly scopes: ReadonlySet<string>
+  readonly scopes: readonly string[]
   /** The client secret with which the token was issued. */
   readonly credentialId: string
   readonly expiresAt: Instant
@@ -60,7 +60,7 @@ export type WhyNot =
   | { readonly is: 'spent' | 'unknown' }
   | { readonly is: 'known'; readonly credential: string }
 
-type Cached = { readonly value: Partner | undefined; readonly readAt: Instant }
+type Cached = { readonly value: Partner; readonly readAt: Instant }
 
 const kinds = { client_secret: 'cs', api_key: 'ak', access_token: 'at' } as const satisfies Record<
   SentSecret,
@@ -83,32 +83,20 @@ export function openDirectory(context: {
   const { database, keyring, mode, real } = context
   const partners = new Map<string, Cached>()
   const knownPartner = openKnownPartners(keyring)
-  const scopesOf = openSharedScopes()
   const noteUse = openCredentialUses(database)
   const rows = openRows(database)
   let forgotten = 0
 
-  const readPartner = async (partnerId: string): Promise<Partner | undefined> => {
+  const partner = async (partnerId: string): Promise<Partner | undefined> => {
+    const known = partners.get(partnerId)
     const readAt = real()
+    if (known && readAt - known.readAt < freshMs) return known.value
     const row = await rows.partner(partnerId)
     const value = row && knownPartner(row)
     // An id that no partner has is looked up each time, and cannot fill the memory.
     partners.delete(partnerId)
     if (value) partners.set(partnerId, { value, readAt })
     return value
-  }
-  /** Token and API key ask for the same partner at once. */
-  const readings = new Map<string, Promise<Partner | undefined>>()
-  const partner = (partnerId: string): Promise<Partner | undefined> => {
-    const known = partners.get(partnerId)
-    if (known && real() - known.readAt < freshMs) return Promise.resolve(known.value)
-    const underWay = readings.get(partnerId)
-    if (underWay) return underWay
-    const reading = readPartner(partnerId).finally(() => {
-      if (readings.get(partnerId) === reading) readings.delete(partnerId)
-    })
-    readings.set(partnerId, reading)
-    return reading
   }
 
   const isRight = (
@@ -152,7 +140,7 @@ export function openDirectory(context: {
     return {
       partner: owner,
       tokenId: id.ownId,
-      scopes: scopesOf(row.scopes),
+      scopes: row.scopes,
       expiresAt: row.expires_at,
       credentialId: row.credential_id,
       freshUntil: freshUntil(readAt, id.partnerId),
@@ -202,31 +190,11 @@ export function openDirectory(context: {
     forget(partnerId) {
       forgotten += 1
       partners.delete(partnerId)
-      readings.delete(partnerId)
     },
   }
 }
 
 const emptyHash = Buffer.alloc(32)
-
-const mostScopeSets = 1000
-
-/**
- * Returns the same set for tokens with the same scopes. A set for each token would take 400 bytes, and with many partners it
- * would be in no cache of the processor when a request asks for its scope.
- */
-function openSharedScopes(): (scopes: readonly string[]) => ReadonlySet<string> {
-  const sets = new Map<string, ReadonlySet<string>>()
-  return scopes => {
-    const name = scopes.join(' ')
-    const known = sets.get(name)
-    if (known) return known
-    if (sets.size >= mostScopeSets) sets.clear()
-    const set = new Set(scopes)
-    sets.set(name, set)
-    return set
-  }
-}
 
 /**
  * Returns the same object for a partner as long as its row does not change. So its key is unwrapped once, not every
