@@ -1,4 +1,5 @@
 import { type Instant, MINUTE_MS } from '../calendar/calendar.ts'
+import { nameOf } from '../membership/commands/load.ts'
 import type { DueUser } from './due.ts'
 
 /** Users whose due change failed. They are passed over for a while, so that they delay no other user. */
@@ -45,8 +46,3 @@ export function openPassedOver(): PassedOver {
 }
 
 type Failing = { readonly user: DueUser; readonly attempts: number; readonly until: Instant }
-
-/** One text for each user of each partner. */
-export function nameOf(user: Pick<DueUser, 'partnerId' | 'userid'>): string {
-  return `${user.partnerId} ${user.userid}`
-}

@@ -7,10 +7,11 @@ import type { Database } from '../db/database.ts'
 import { isUnavailable } from '../db/failure.ts'
 import { applyDueNow } from '../membership/commands/apply-due-now.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
+import { nameOf } from '../membership/commands/load.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import { type DueUser, findDue, timeUntilDue } from './due.ts'
 import { openPace } from './pace.ts'
-import { nameOf, openPassedOver } from './passed-over.ts'
+import { openPassedOver } from './passed-over.ts'
 
 /** Applies due changes on time, each of them once. */
 export type Schedule = {

@@ -3,7 +3,7 @@ import { html, type Slot } from '../../http/html.ts'
 import { correctEnrolment, movable, voidable } from '../../membership/rules/corrections.ts'
 import { because, refuse } from '../../membership/rules/refusal.ts'
 import { type Enrolment, isLive } from '../../membership/rules/state.ts'
-import { knownBenefit } from '../../membership/rules/terms.ts'
+import { displayNameOf } from '../../membership/rules/terms.ts'
 import { stateWords } from '../views/moves.ts'
 import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
@@ -51,7 +51,7 @@ function dayOf(text: string): PlainDate | undefined {
 }
 
 function choice({ user, terms }: Moment, enrolments: readonly Enrolment[]): Slot {
-  const name = ({ benefit }: Enrolment) => knownBenefit(terms, user, benefit)?.displayname.en ?? benefit
+  const name = ({ benefit }: Enrolment) => displayNameOf(terms, user, benefit, 'en')
   // The first is chosen until the operator chooses another: one that is over is hardly ever meant.
   const ordered = [...enrolments].sort((a, b) => Number(isLive(b)) - Number(isLive(a)))
   const options = ordered.map(

@@ -2,7 +2,7 @@ import { openSwaps, swapBenefitsOf } from '../../benefits/swap.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { refuse } from '../../membership/rules/refusal.ts'
 import { type Enrolment, isHeld, isInForce, type User } from '../../membership/rules/state.ts'
-import { knownBenefit, offerOf, slotsTaken } from '../../membership/rules/terms.ts'
+import { displayNameOf, offerOf, slotsTaken } from '../../membership/rules/terms.ts'
 import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
@@ -111,5 +111,5 @@ function listsOf(form: URLSearchParams): { add: readonly string[]; remove: reado
 }
 
 function nameOf({ user, terms }: Moment, benefit: string): string {
-  return knownBenefit(terms, user, benefit)?.displayname.en ?? benefit
+  return displayNameOf(terms, user, benefit, 'en')
 }

@@ -3,7 +3,7 @@ import { html, type Slot } from '../../http/html.ts'
 import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { ConsentChannel, Enrolment } from '../../membership/rules/state.ts'
 import { isHeld, isInForce, isLive } from '../../membership/rules/state.ts'
-import { knownBenefit } from '../../membership/rules/terms.ts'
+import { displayNameOf } from '../../membership/rules/terms.ts'
 import type { LinkRow } from '../user-data/store.ts'
 import type { Column, List } from '../views/list.ts'
 import { stateWords } from '../views/moves.ts'
@@ -133,7 +133,7 @@ export function linkList({ details, links }: Shown): Rendered<LinkRow> {
 /** The person's consents and how each was given; the evidence is shown only together with the person's data. */
 export function consentList({ details, consents, isPersonShown }: Shown): Rendered<ConsentRecord> {
   const { user, terms, partner, operators } = details
-  const nameOfConsent = ({ name }: ConsentRecord) => knownBenefit(terms, user, name)?.displayname.en ?? name
+  const nameOfConsent = ({ name }: ConsentRecord) => displayNameOf(terms, user, name, 'en')
   const recorder = ({ recordedBy }: ConsentRecord) =>
     recordedBy !== undefined && `put on record by ${operators.get(recordedBy) ?? recordedBy}`
   return {
@@ -191,7 +191,7 @@ function startOf(one: Enrolment): Instant | undefined {
 }
 
 function nameOf({ terms, user }: Shown['details'], { benefit }: Enrolment): string {
-  return knownBenefit(terms, user, benefit)?.displayname.en ?? benefit
+  return displayNameOf(terms, user, benefit, 'en')
 }
 
 function dateCell(zone: Zone, other: Zone | undefined): (instant: Instant | undefined) => Slot {

@@ -1,5 +1,5 @@
 import { html, type Slot } from '../../http/html.ts'
-import { knownBenefit } from '../../membership/rules/terms.ts'
+import { displayNameOf } from '../../membership/rules/terms.ts'
 import { missingOf } from '../../membership/rules/view.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 import { when } from '../views/parts.ts'
@@ -9,7 +9,7 @@ export function missingNotice({ user, terms, partner }: UserDetails): Slot {
   const waiting = user.enrolments.filter(({ state }) => state === 'actionrequired')
   if (waiting.length === 0) return ''
   const items = waiting.map(one => {
-    const name = knownBenefit(terms, user, one.benefit)?.displayname.en ?? one.benefit
+    const name = displayNameOf(terms, user, one.benefit, 'en')
     const what = missingOf(user, one, terms).map(code => MISSING[code] ?? code)
     return html`<li>${name}: the person has to ${what.join(' and to ')}${one.actionDueAt !== undefined && html`, by ${when(one.actionDueAt, partner.timezone)}`}.</li>`
   })

@@ -2,7 +2,7 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Retained } from '../../membership/records/retained-rows.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { isKnown } from '../../membership/rules/state.ts'
-import { knownBenefit } from '../../membership/rules/terms.ts'
+import { displayNameOf } from '../../membership/rules/terms.ts'
 import { acts } from '../acts/all.ts'
 import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
@@ -44,7 +44,7 @@ export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
     showsReason: sees,
     cancelledBy: cancelledBy === 'schedule' ? undefined : cancelledBy,
     offerName: name => terms.today.catalogue.offers.get(name)?.displayname.en ?? name,
-    benefitName: name => knownBenefit(terms, user, name)?.displayname.en ?? name,
+    benefitName: name => displayNameOf(terms, user, name, 'en'),
     unknown,
     refusedAt: shown.refused.at(-1)?.at,
     openOffers: all.filter(one => one.kind === 'offer' && isOpen(one)).length,

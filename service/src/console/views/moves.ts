@@ -1,7 +1,7 @@
 import { html, type Slot } from '../../http/html.ts'
 import type { HistoryLine } from '../../membership/rules/history.ts'
 import type { User } from '../../membership/rules/state.ts'
-import { knownBenefit, type Terms } from '../../membership/rules/terms.ts'
+import { displayNameOf, type Terms } from '../../membership/rules/terms.ts'
 import { when } from './parts.ts'
 
 /** Whose change it is: the source of the names of benefits and offers. */
@@ -37,7 +37,7 @@ export function moveWords({ what, from, to }: Pick<HistoryLine, 'what' | 'from' 
 type Reading = { readonly subject: string; readonly value: (text: string) => Slot }
 
 function readingOf(what: string, of: Of): Reading {
-  const benefit = (name: string) => knownBenefit(of.terms, of.user, name)?.displayname.en ?? name
+  const benefit = (name: string) => displayNameOf(of.terms, of.user, name, 'en')
   const offer = (name: string) => of.terms.today.catalogue.offers.get(name)?.displayname.en ?? name
   const about = /^(benefit|(?:planned end|start|end) of|consent|beneficiaries) (\S+)(.*)$/.exec(what)
   if (about) {

@@ -9,6 +9,11 @@ import type { UserRow } from './rows.ts'
 /** Names a user as the partner does. */
 export type UserName = { readonly partnerId: string; readonly userid: string }
 
+/** That name as one text. */
+export function nameOf({ partnerId, userid }: UserName): string {
+  return `${partnerId} ${userid}`
+}
+
 function columns(names: readonly UserName[]) {
   return {
     partners: uuids(names.map(name => name.partnerId)),

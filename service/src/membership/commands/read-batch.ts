@@ -5,7 +5,7 @@ import { versionsOf } from '../rules/state.ts'
 import type { Command } from './command.ts'
 import { erasedName } from './erased-name.ts'
 import { keyName, type SeenKey, seenKeyOf } from './key-decisions.ts'
-import { loadKeys, loadUsersWithDocuments, type UserName } from './load.ts'
+import { loadKeys, loadUsersWithDocuments, nameOf, type UserName } from './load.ts'
 import { type LoadedUser, loadedUserOf } from './loaded-user.ts'
 import type { BatchContext } from './newcomers.ts'
 import type { UserRow } from './rows.ts'
@@ -32,11 +32,6 @@ export type BatchState = {
  */
 export class ReadTooEarly extends Error {
   override name = 'ReadTooEarly'
-}
-
-/** The name of a user within a batch. */
-export function nameOf(name: UserName): string {
-  return `${name.partnerId} ${name.userid}`
 }
 
 /** Reads the users and keys of all commands but the `unread` ones. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../db/failure.ts'
 import type { Result } from './batch.ts'
 import type { Command } from './command.ts'
-import { nameOf } from './read-batch.ts'
+import { nameOf } from './load.ts'
 
 /** Where commands wait whose user is locked by another session, so that they delay no other commands. */
 type WaitingRoom = {

@@ -1,3 +1,4 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import { ageOn, dateAt, type Instant, type PlainDate, type Zone } from '../../calendar/calendar.ts'
 import {
   type Facts,
@@ -99,6 +100,11 @@ export function knownBenefit(terms: Terms, user: User, name: string): Benefit | 
   if (open) return open
   const held = user.enrolments.findLast(enrolment => enrolment.benefit === name)
   return held && terms.version(held.version).benefits.get(name)
+}
+
+/** What people call a benefit; its name when it is neither in today's catalogue nor held. */
+export function displayNameOf(terms: Terms, user: User, name: string, locale: Locale): string {
+  return knownBenefit(terms, user, name)?.displayname[locale] ?? name
 }
 
 /** The verdict on a new pick at an instant, under an offer. */

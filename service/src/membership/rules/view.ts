@@ -18,7 +18,7 @@ import {
   lastClosed,
   type User,
 } from './state.ts'
-import { knownBenefit, missingFor, type Terms } from './terms.ts'
+import { displayNameOf, knownBenefit, missingFor, type Terms } from './terms.ts'
 
 function optional(instant: Instant | undefined): string | null {
   return instant === undefined ? null : formatTimestamp(instant)
@@ -90,13 +90,11 @@ function conditionsOf(user: User): Condition[] {
 /** One enrolment in the form of the API. */
 export function viewEnrolment(
   enrolment: Enrolment,
-  context: { user: User; terms: Terms; locale: Locale },
+  { user, terms, locale }: { user: User; terms: Terms; locale: Locale },
 ): HeldBenefit {
   return {
     name: enrolment.benefit,
-    displayname:
-      knownBenefit(context.terms, context.user, enrolment.benefit)?.displayname[context.locale] ??
-      enrolment.benefit,
+    displayname: displayNameOf(terms, user, enrolment.benefit, locale),
     state: enrolment.state satisfies EnrolmentState,
     startsattimestamp: hasStart(enrolment) ? formatTimestamp(enrolment.startsAt) : null,
     endsattimestamp: hasStart(enrolment) ? optional(enrolment.endsAt) : null,

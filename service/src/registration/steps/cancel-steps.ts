@@ -1,7 +1,7 @@
 import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { boundaryAfter } from '../../calendar/calendar.ts'
 import { isHeld, isInForce } from '../../membership/rules/state.ts'
-import { knownBenefit } from '../../membership/rules/terms.ts'
+import { displayNameOf } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseCancel } from '../views/choices.ts'
 import { lastDayOf, linesInForce, liveLines } from './cards.ts'
@@ -18,7 +18,7 @@ const daysToReinstate = 30
 function namesNotBegun({ user, terms, locale }: Visit): readonly string[] {
   return user.enrolments
     .filter(one => isHeld(one) && !isInForce(one))
-    .map(({ benefit }) => knownBenefit(terms, user, benefit)?.displayname[locale] ?? benefit)
+    .map(({ benefit }) => displayNameOf(terms, user, benefit, locale))
 }
 
 /** What a cancel ends, and when; a pending one can be undone. */

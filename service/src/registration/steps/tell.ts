@@ -7,7 +7,7 @@ import {
   isLive,
   lastClosed,
 } from '../../membership/rules/state.ts'
-import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
+import { displayNameOf, offerOf } from '../../membership/rules/terms.ts'
 import type { PageOutcome } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
 import type { BenefitLine, Day } from '../views/parts.ts'
@@ -183,7 +183,7 @@ function withdrawnBy(
   return user.enrolments
     .filter(one => one.state === 'withdrawn' && one.closeReason === 'cancelled')
     .filter(({ endsAt }) => endsAt === at || endsAt === requestedAt)
-    .map(({ benefit }) => knownBenefit(terms, user, benefit)?.displayname[locale] ?? benefit)
+    .map(({ benefit }) => displayNameOf(terms, user, benefit, locale))
 }
 
 function endedLine(visit: Visit) {
@@ -203,7 +203,7 @@ function missingSince(visit: Visit, cancelledAt: Instant | undefined): string[] 
   return [...names]
     .filter(name => !user.enrolments.some(one => one.benefit === name && isLive(one)))
     .filter(name => lastClosed(user, name)?.closeReason === 'cancelled')
-    .map(name => knownBenefit(terms, user, name)?.displayname[locale] ?? name)
+    .map(name => displayNameOf(terms, user, name, locale))
 }
 
 /** The day on which the membership starts, if that is still to come. */
