@@ -43,7 +43,6 @@ export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Conten
   return {
     title: words.title,
     body: html`<h1 tabindex="-1">${words.title}</h1>
-<p class="lead">${view.benefits.length > 0 ? words.lead(view.offername) : standingTexts(page.locale).nothing(view.offername)}</p>
 ${
   view.suggested.length > 0 &&
   html`<p class="notice info">${icon('info')}<span>${standingTexts(page.locale).newer(
@@ -59,6 +58,7 @@ ${toDo(page, view.todo)}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
 ${plannedNotices(page, view.planned)}
 ${ineligibleNotice(page, texts, view.ineligible && { offername: view.offername, isLeaving: view.leaving !== undefined, ...view.ineligible })}
+<p class="lead">${view.benefits.length > 0 ? words.lead(view.offername) : standingTexts(page.locale).nothing(view.offername)}</p>
 ${view.benefits.length > 0 && benefitList(page, texts, view.benefits)}
 ${memberPaths(page, texts, view.paths)}
 ${copyList(page, view.copies)}
