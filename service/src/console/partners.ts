@@ -4,18 +4,28 @@ import { isUuid } from '../vault/uuid.ts'
 import { worksFor } from './operators/operator.ts'
 import { notHere, type Visit } from './screen/screen.ts'
 
-/** The ids and names of the operator's partners, by name. */
-export async function ownPartners(
-  visit: Pick<Visit, 'context' | 'operator'>,
-): Promise<{ partnerId: string; name: string; isDisabled: boolean }[]> {
-  const rows = await visit.context.database.query<{
-    partner_id: string
-    name: string
-    is_disabled: boolean
-  }>(sql`
+/** A partner as lists and choices name it. */
+type OwnPartner = { readonly partnerId: string; readonly name: string; readonly isDisabled: boolean }
+
+type Asking = Pick<Visit, 'context' | 'operator'>
+
+/** What was read for the requests that are under way: most screens ask two or three times. */
+const readFor = new WeakMap<Asking, Promise<OwnPartner[]>>()
+
+/** The ids and names of the operator's partners, by name; read once for each request. */
+export function ownPartners(visit: Asking): Promise<OwnPartner[]> {
+  const known = readFor.get(visit)
+  if (known) return known
+  const reading = readOwnPartners(visit)
+  readFor.set(visit, reading)
+  return reading
+}
+
+async function readOwnPartners({ context, operator }: Asking): Promise<OwnPartner[]> {
+  const rows = await context.database.query<{ partner_id: string; name: string; is_disabled: boolean }>(sql`
     select partner_id, name, disabled_at is not null as is_disabled from partners order by lower(name), partner_id`)
   return rows
-    .filter(row => worksFor(visit.operator, row.partner_id))
+    .filter(row => worksFor(operator, row.partner_id))
     .map(row => ({ partnerId: row.partner_id, name: row.name, isDisabled: row.is_disabled }))
 }
 
