@@ -55,7 +55,9 @@ test('the drill: a backup made under load is restored elsewhere, quiet, and serv
   const elsewhere = await newDataDir()
   // The keys are copied separately, as an operator must do.
   await cp(join(data, 'keyring.json'), join(elsewhere, 'keyring.json'))
-  expect(await runJson(['restore', into, '--data', elsewhere])).toMatchObject({ quiet: true })
+  const restoring = await run(['restore', into, '--data', elsewhere])
+  expect(restoring.stdout).toContain(`the newest list of erasures there: ${join(elsewhere, 'erasures')}`)
+  expect(restoring.stdout).not.toContain('put its keys there')
   const copy = await serveOn(elsewhere)
   // The copy was made between the two entries.
   expect(await backupsOnRecord(elsewhere)).toEqual(['begun'])

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
 import { backUpDatabase, borrowEmbeddedDatabase, restoreDatabase } from '@benefit-enrolment/embedded-postgres'
 import { addEntries, noPartner } from '../audit/entries.ts'
 import { type Config, readConfig } from '../config.ts'
 import { type DatabaseAddress, openDatabase } from '../db/database.ts'
+import { erasureListPath } from '../membership/erasure-list/list.ts'
 import { OperatorError } from '../operator-error.ts'
 import { makeQuiet, resume } from '../quiet.ts'
+import { keyringPath } from '../vault/keyring.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import type { Command, Input } from './command.ts'
 import { dataDirOf, hasDatabase, onDatabase, reach, systemUser } from './workspace.ts'
@@ -87,9 +90,26 @@ const restore: Command = {
     })
     input.print({ data: dataDir, restoredto: endedAt, quiet: true }, [
       `restored into ${dataDir} as of ${endedAt}`,
+      ...lackingBeside(config, dataDir),
       'It is quiet: reads work, and nothing is written or sent until `enrolment resume`.',
     ])
   },
+}
+
+/** What the operator still has to put beside a restored database, because no backup holds it. */
+function lackingBeside(config: Config, dataDir: string): string[] {
+  const keys = keyringPath(dataDir)
+  const list = erasureListPath({ ...config, dataDir })
+  return [
+    ...(config.rootKey !== undefined || existsSync(keys)
+      ? []
+      : [`Before you serve it, put its keys there: ${keys}, or set ENROLMENT_ROOT_KEY.`]),
+    ...(list === undefined || existsSync(list)
+      ? []
+      : [
+          `Before you serve it, put the newest list of erasures there: ${list}. Without it, whoever was erased since is back.`,
+        ]),
+  ]
 }
 
 const resumeCopy: Command = {

@@ -90,7 +90,8 @@ export function replaceKeyringFile(dataDir: string, file: KeyringFile): void {
   replacePrivateFile(keyringPath(dataDir), writeKeyring(file))
 }
 
-function keyringPath(dataDir: string): string {
+/** The keyring file of a data directory. */
+export function keyringPath(dataDir: string): string {
   return join(resolve(dataDir), 'keyring.json')
 }
 
