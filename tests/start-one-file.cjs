@@ -14,8 +14,11 @@ exports.start = file => {
   const script = compile(file, isKept ? { cachedData: readFileSync(kept) } : {})
   if (!isKept) {
     process.on('exit', () => keep(kept, script))
-    // Some tests kill every service that they start.
-    setTimeout(() => keep(kept, script), 3000).unref()
+    // Some tests kill every service that they start. It goes on with the flag that it had set for itself.
+    setTimeout(() => {
+      keep(kept, script)
+      setFlagsFromString('--heap-growing-percent=60')
+    }, 3000).unref()
   }
   load(script, process)
 }

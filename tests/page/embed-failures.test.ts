@@ -1,13 +1,15 @@
 import { beforeEach, expect } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
-import { describeInBrowser, launchWholeBrowser } from './browser.ts'
+import { describeInBrowser, launchBrowser, launchWholeBrowser } from './browser.ts'
 import { enrol, exchangesOf, frameOf, heard, names, openHost, press } from './embed-host.ts'
 import { startRig } from './rig.ts'
 
 describeInBrowser('the embed, among strangers and where something fails', () => {
   const rig = forAllTests(startRig)
   const browser = forAllTests(launchWholeBrowser)
+  // What the embed does by itself: in a whole browser each window takes five times the work.
+  const shell = forAllTests(launchBrowser)
   beforeEach(() => rig.newPerson().then(() => undefined))
 
   wholeRunTest('works when every storage of the frame is blocked', async () => {
@@ -27,7 +29,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
   })
 
   wholeRunTest('keeps what was typed when the session ends under it', async () => {
-    const page = await openHost({ browser, rig })
+    const page = await openHost({ browser: shell, rig })
     await page.evaluate('embed.open()')
     await press(page, 'Start')
     await frameOf(page).getByRole('link', { name: 'Change – Name' }).click()
@@ -59,7 +61,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
   })
 
   wholeRunTest('loses nothing without a network, before the first view and after it', async () => {
-    const page = await openHost({ browser, rig })
+    const page = await openHost({ browser: shell, rig })
     await page.route('**/embed/session', route => route.abort())
     await page.evaluate('embed.open()')
     await frameOf(page).getByRole('heading', { name: 'You seem to be offline' }).waitFor()
@@ -128,7 +130,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
   })
 
   wholeRunTest('says so when the service speaks another version', async () => {
-    const page = await openHost({ browser, rig })
+    const page = await openHost({ browser: shell, rig })
     await page.route('**/page/page.*.js', route =>
       route.fulfill({
         contentType: 'text/javascript',
@@ -143,7 +145,7 @@ describeInBrowser('the embed, among strangers and where something fails', () => 
   })
 
   wholeRunTest('says so when the service does not answer', async () => {
-    const page = await openHost({ browser, rig })
+    const page = await openHost({ browser: shell, rig })
     await page.clock.install()
     let answer: (() => Promise<void>) | undefined
     await page.route('**/embed/frame*', route => {

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, wholeRunTest } from '../long.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
-import { describeInBrowser, launchWholeBrowser } from './browser.ts'
+import { describeInBrowser, launchBrowser, launchWholeBrowser } from './browser.ts'
 import { enrol, frameOf, heard, names, openHost, press } from './embed-host.ts'
 import { heardByPartner, isEnrolled, walk, words } from './journey.ts'
 import { startRig } from './rig.ts'
@@ -13,6 +13,8 @@ describeInBrowser('the embed', () => {
   const receiver = forAllTests(startReceiver)
   beforeAll(() => rig.addWebhook(receiver.url))
   const browser = forAllTests(launchWholeBrowser)
+  // What the embed does by itself: in a whole browser each window takes five times the work.
+  const shell = forAllTests(launchBrowser)
   beforeEach(() => rig.newPerson().then(() => undefined))
 
   /**
@@ -128,7 +130,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('speaks as it should on a page in any encoding', async () => {
-    const page = await openHost({ browser, rig }, { make: "{ locale: 'es' }", tokens: 0 })
+    const page = await openHost({ browser: shell, rig }, { make: "{ locale: 'es' }", tokens: 0 })
     expect(await page.evaluate('document.characterSet')).toBe('windows-1252')
     await page.evaluate('embed.open()')
     await page.getByRole('alert').filter({ hasText: 'No se perdió nada. Inténtelo de nuevo.' }).waitFor()
@@ -211,7 +213,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('is as high as its content inline', async () => {
-    const page = await openHost({ browser, rig }, { make: '{ inline: true }' })
+    const page = await openHost({ browser: shell, rig }, { make: '{ inline: true }' })
     await page.getByRole('button', { name: 'My benefits' }).click()
     await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
     const fits = () =>
@@ -230,7 +232,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('leaves nothing behind when destroyed, at whatever moment', async () => {
-    const page = await openHost({ browser, rig })
+    const page = await openHost({ browser: shell, rig })
     const before = await page.content()
     for (const when of ['OPEN', 'READY', 'VIEW']) {
       await page.evaluate('make(); heard.length = 0; embed.open()')
@@ -248,7 +250,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('fetches a new token once when the first has ended', async () => {
-    const page = await openHost({ browser, rig }, { tokens: 0 })
+    const page = await openHost({ browser: shell, rig }, { tokens: 0 })
     const ended = await rig.mintToken()
     await rig.endSessions()
     await page.evaluate(`tokens.push('${ended}', '${await rig.mintToken()}'); embed.open()`)
@@ -259,7 +261,7 @@ describeInBrowser('the embed', () => {
   })
 
   wholeRunTest('says that the link has ended when the second token has ended, too', async () => {
-    const page = await openHost({ browser, rig }, { tokens: 0 })
+    const page = await openHost({ browser: shell, rig }, { tokens: 0 })
     await page.evaluate(`tokens.push('lt_one', 'lt_two', 'lt_three'); embed.open()`)
     await frameOf(page).getByRole('heading', { name: 'This link does not work anymore' }).waitFor()
     expect(await page.evaluate('asked')).toBe(2)
@@ -276,7 +278,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('never fetches when the token is a text', async () => {
-    const page = await openHost({ browser, rig }, { make: "{ token: 'lt_unknown' }" })
+    const page = await openHost({ browser: shell, rig }, { make: "{ token: 'lt_unknown' }" })
     await page.evaluate('embed.open()')
     await frameOf(page).getByRole('heading', { name: 'This link does not work anymore' }).waitFor()
     expect(await heard(page)).toContainEqual(
@@ -286,7 +288,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('says so when the token cannot be fetched', async () => {
-    const page = await openHost({ browser, rig }, { tokens: 0 })
+    const page = await openHost({ browser: shell, rig }, { tokens: 0 })
     await page.evaluate('embed.open()')
     await page.getByRole('alert').filter({ hasText: 'Your benefits cannot be shown right now' }).waitFor()
     expect(await heard(page)).toContainEqual(
@@ -299,7 +301,7 @@ describeInBrowser('the embed', () => {
 
   wholeRunTest('changes language and look while open, and refuses a look that cannot be read', async () => {
     const page = await openHost(
-      { browser, rig },
+      { browser: shell, rig },
       { make: "{ appearance: { light: { accent: '#ffd500' } } }" },
     )
     await page.evaluate('embed.open()')
@@ -339,7 +341,7 @@ describeInBrowser('the embed', () => {
   })
 
   test('is an element, too', async () => {
-    const page = await openHost({ browser, rig })
+    const page = await openHost({ browser: shell, rig })
     await page.evaluate(`
       const element = document.createElement('benefit-enrolment')
       element.setAttribute('inline', '')
@@ -356,7 +358,7 @@ describeInBrowser('the embed', () => {
   })
 
   test.each(everydayOr(['hook'], ['hook', 'component']))('is safe in StrictMode as a %s', async form => {
-    const context = await browser.newContext()
+    const context = await shell.newContext()
     const page = await context.newPage()
     const token = await rig.mintToken()
     await page.addInitScript(`globalThis.nextToken = async () => '${token}'`)

@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect } from 'vitest'
+import { afterEach, beforeEach, expect, inject } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { type Created, clientOf } from '../command/place.ts'
 import { runJson } from '../command/process.ts'
 import { laterMigrations } from '../database/made-up.ts'
-import { wholeRunTest } from '../long.ts'
+import { runsOneFile, wholeRunTest } from '../long.ts'
 import { buildOneFile, type Change } from '../one-file.ts'
 import { ada } from '../rig.ts'
 import type { Journal } from './journal.ts'
@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The build of this version, or of this version with changes. */
+/** The build of this version, which a run of all files has already, or of this version with changes. */
 async function build(name: string, changes: readonly Change[] = []): Promise<string> {
   await mkdir(join(folder, name))
   return buildOneFile(join(folder, name), changes)
@@ -74,7 +74,7 @@ wholeRunTest(
         }),
       ),
     )
-    const on = await openFaultStage({ oneFile: await build('this') })
+    const on = await openFaultStage({ oneFile: runsOneFile ? inject('command') : await build('this') })
     stage = on
     const start = async (process: number, oneFile?: string) => {
       const started = await on.start({ process, ...(oneFile === undefined ? {} : { oneFile }) })
