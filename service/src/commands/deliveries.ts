@@ -9,6 +9,7 @@ import { findEventsOfUser, listDeliveries } from '../webhooks/log/deliveries.ts'
 import { findLastAttempts } from '../webhooks/log/event-log.ts'
 import { replayTo, type Selection } from '../webhooks/log/replay.ts'
 import { type Command, choiceOf, flag, type Input, repeatable, UsageError, valued } from './command.ts'
+import { readDate } from './date-option.ts'
 import { inWorkspace } from './workspace.ts'
 
 const deliveries: Command = {
@@ -163,9 +164,9 @@ function selectionOf(input: Input): (zone: Zone, now: number) => Selection {
     return () => ({ kind: 'ids', ids })
   }
   if (status !== undefined) return () => ({ kind: 'status', status })
-  const begins = timeOf('--from', from ?? '')
+  const begins = timeOf('from', from ?? '')
   const to = input.text('to')
-  const ends = to === undefined ? undefined : timeOf('--to', to)
+  const ends = to === undefined ? undefined : timeOf('to', to)
   return (zone, now) => {
     const range = { from: begins(zone), to: ends?.(zone) ?? now }
     if (range.to <= range.from)
@@ -175,10 +176,13 @@ function selectionOf(input: Input): (zone: Zone, now: number) => Selection {
 }
 
 function timeOf(name: string, text: string): (zone: Zone) => Instant {
-  if (isRealDate(text)) return zone => startOfDate(text, zone)
+  if (isRealDate(text)) {
+    const date = readDate(name, text)
+    return zone => startOfDate(date, zone)
+  }
   const time = parseTimestamp(text)
   if (time === undefined)
-    throw new UsageError(`${name} must look like 2026-11-20 or 2026-11-20T15:04:05.000Z; see --help.`)
+    throw new UsageError(`--${name} must look like 2026-11-20 or 2026-11-20T15:04:05.000Z; see --help.`)
   return () => time
 }
 

@@ -1,4 +1,4 @@
-import { isRealDate, type PlainDate } from '../calendar/calendar.ts'
+import type { PlainDate } from '../calendar/calendar.ts'
 import { listVersions } from '../catalogue/published.ts'
 import { csvLine } from '../csv.ts'
 import type { Executor } from '../db/database.ts'
@@ -8,6 +8,7 @@ import { requirePartner } from '../partners/manage.ts'
 import { listPartners } from '../partners/store.ts'
 import { type RosterEntry, readRoster } from '../rosters/roster.ts'
 import { type Command, flag, type Input, neededText, UsageError, valued } from './command.ts'
+import { readDate } from './date-option.ts'
 import { inWorkspace } from './workspace.ts'
 
 const columns = [
@@ -111,7 +112,5 @@ function sinceOf(input: Input): PlainDate | undefined {
 }
 
 function dateOf(input: Input, name: string): PlainDate {
-  const text = neededText(input, name)
-  if (!isRealDate(text)) throw new UsageError(`--${name} must be a date, YYYY-MM-DD; see --help.`)
-  return text
+  return readDate(name, neededText(input, name))
 }

@@ -1,5 +1,5 @@
 import { sealReason } from '../audit/reason.ts'
-import { isRealDate, localTimestamp, type PlainDate } from '../calendar/calendar.ts'
+import { localTimestamp, type PlainDate } from '../calendar/calendar.ts'
 import { openCommandExecutor } from '../membership/commands/executor.ts'
 import { type Correction, correctEnrolment, movable, voidable } from '../membership/rules/corrections.ts'
 import { effectOf } from '../membership/rules/effect.ts'
@@ -7,6 +7,7 @@ import { isRefusal, type Refusal, refuse } from '../membership/rules/refusal.ts'
 import { type Enrolment, isLive, type User } from '../membership/rules/state.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type Command, flag, type Input, neededText, UsageError, valued } from './command.ts'
+import { readDate } from './date-option.ts'
 import { memberContext, openMemberReader } from './members.ts'
 import { inWorkspace, partnerIn, systemUser } from './workspace.ts'
 
@@ -111,8 +112,7 @@ function askedOf(input: Input): Asked {
 
 function dayOf(input: Input, option: string): PlainDate | undefined {
   const text = input.text(option)
-  if (text === undefined || isRealDate(text)) return text
-  throw new UsageError(`--${option} must be a date like 2026-11-30; see --help.`)
+  return text === undefined ? undefined : readDate(option, text)
 }
 
 function correctionOf(user: User, asked: Asked, zone: string): Correction {

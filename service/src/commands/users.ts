@@ -1,10 +1,11 @@
-import { addDays, formatTimestamp, isRealDate, startOfDate } from '../calendar/calendar.ts'
+import { addDays, formatTimestamp, startOfDate } from '../calendar/calendar.ts'
 import { csvLine } from '../csv.ts'
 import { requirePartner } from '../partners/manage.ts'
 import { clockOn } from '../partners/partner.ts'
 import { listPartners } from '../partners/store.ts'
 import { type ComingKind, comingKinds, findComing } from '../rosters/coming.ts'
-import { type Command, flag, neededText, UsageError, valued } from './command.ts'
+import { type Command, flag, neededText, valued } from './command.ts'
+import { readDate } from './date-option.ts'
 import { inWorkspace } from './workspace.ts'
 
 const columns = ['at', 'what', 'name', 'next', 'userid', 'serviceid', 'partnerid'] as const
@@ -29,8 +30,7 @@ function coming(kind: ComingKind): Command {
       csv: flag('answer with a CSV file'),
     },
     run: async input => {
-      const by = neededText(input, 'by')
-      if (!isRealDate(by)) throw new UsageError('--by must be a date, YYYY-MM-DD; see --help.')
+      const by = readDate('by', neededText(input, 'by'))
       await inWorkspace(input, async ({ database, real, record, alongside }) => {
         const wanted = input.text('partner')
         const partners = wanted ? [await requirePartner(database, wanted)] : await listPartners(database)
