@@ -18,6 +18,7 @@ import { person } from './http/person.mjs'
 import { runner } from './http/pgbench.mjs'
 import { residentMegabytes } from './http/processor-time.mjs'
 import { copyToPartners, copyUser, findUser, insertScript } from './http/rows.mjs'
+import { crowd, scenariosIn } from './http/scenarios.mjs'
 import { startBare, startStand } from './http/stand.mjs'
 import { print, ratio, row, time, whole } from './http/table.mjs'
 
@@ -30,17 +31,8 @@ const manyUsers = Number(options.users ?? (quick ? 20_000 : 1_000_000))
 // as much processor time among the first ten thousand, which include the compiler's own.
 const warmUp = Number(options['warm-up'] ?? (quick ? 3000 : 100_000))
 const warmed = new Set()
-// Three times as many users as the service remembers, so that a user who is read again has been forgotten.
-const crowd = 80_000
 const manyPartners = quick ? 50 : 1000
 const groups = (options.only ?? 'requests,connections,users,partners,processes,memory').split(',')
-
-let serial = 0
-/** A name that no earlier run has used. */
-function freshName() {
-  serial += 1
-  return `b${serial}-${Date.now()}`
-}
 
 const stand = await startStand({ profile: options.profile })
 const bares = []
@@ -118,35 +110,6 @@ async function prepare(partner) {
   }
 }
 
-/** The scenarios by name: the load, the server to compare with, and the target of each ratio. */
-function scenariosOf(scene) {
-  const { partners, bare } = scene
-  const job = { partners, connections, seconds }
-  const fresh = kind => () => ({ ...job, kind, name: freshName() })
-  let from = 0
-  const once = () => {
-    // Starts beyond the last user that the previous round may have read.
-    from = (from + 30_000) % crowd
-    return { ...job, kind: 'benefits', prefix: 'once', from, users: crowd }
-  }
-  const again = (kind, prefix) => () => ({ ...job, kind, prefix, users: 500 })
-  return {
-    'prefill, new keys': { job: fresh('prefill'), bare: bare.saved, rows: true },
-    'prefill, repeats': { job: again('repeats', 'spent'), bare: bare.saved, expected: '409' },
-    'prefill, v1': { job: fresh('v1'), bare: bare.saved },
-    'benefits, same users': { job: again('benefits', 'holder'), bare: bare.holder },
-    'benefits, each user once': { job: once, bare: bare.holder },
-    'benefits, prefilled only': { job: again('benefits', 'prefilled'), bare: bare.prefilled },
-    'benefits, with enrolments': { job: again('varied', 'swapping'), bare: bare.swapping },
-    create: { job: fresh('create'), bare: bare.created },
-    token: { job: () => ({ ...job, kind: 'token' }), bare: bare.token },
-    'mix 60/30/10': {
-      job: () => ({ ...fresh('mix')(), prefix: 'holder', users: 500 }),
-      bare: bare.holder,
-    },
-  }
-}
-
 /** Has the service and the bare server answer so many requests of a scenario that what follows runs compiled code. */
 async function warm({ job, bare, expected }, processes = 1) {
   const { kind, prefix } = job()
@@ -154,7 +117,11 @@ async function warm({ job, bare, expected }, processes = 1) {
   if (warmed.has(name)) return
   warmed.add(name)
   // The load generator ends after a minute, whatever is left.
-  await lookAtService(stand, { ...job(), seconds: 0.5, requests: warmUp * processes }, { expected, processes })
+  await lookAtService(
+    stand,
+    { ...job(), seconds: 0.5, requests: warmUp * processes },
+    { expected, processes },
+  )
   await lookAtBare(bare, { ...job(), seconds: 0.5, requests: warmUp })
 }
 
@@ -202,7 +169,7 @@ async function bestClients(statement) {
 }
 
 async function tellRequests(scene) {
-  const scenarios = scenariosOf(scene)
+  const scenarios = scenariosIn(scene, { connections, seconds })
   await lookAtService(stand, {
     ...scenarios['prefill, new keys'].job(),
     name: 'spent',
@@ -270,7 +237,7 @@ async function tellRequests(scene) {
 }
 
 async function tellConnections(scene) {
-  const scenarios = scenariosOf(scene)
+  const scenarios = scenariosIn(scene, { connections, seconds })
   print('')
   row('by connections', 'req/s', '/ bare', 'p50 ms', 'p99 ms', 'bare p50', 'bare p99', 'p50 ×')
   for (const name of ['prefill, new keys', 'benefits, same users']) {
@@ -314,7 +281,7 @@ async function tellPartners(scene) {
   const partners = await stand.newPartners(manyPartners)
   const sample = await findUser(stand.admin, scene.partner.partnerid, 'holder')
   await copyToPartners(stand.admin, sample, partners)
-  const one = scenariosOf(scene)
+  const one = scenariosIn(scene, { connections, seconds })
   print('')
   row(`${manyPartners} partners over one`, '1', String(manyPartners), 'ratio', 'aim 0.80')
   for (const name of ['prefill, new keys', 'benefits, same users']) {
@@ -335,7 +302,7 @@ async function tellPartners(scene) {
 
 async function tellProcesses(scene) {
   await stand.startAnother()
-  const scenarios = scenariosOf(scene)
+  const scenarios = scenariosIn(scene, { connections, seconds })
   print('')
   row('two processes over one', '1', '2', 'ratio', 'aim 1.00')
   for (const name of hotNames.slice(0, 2)) {
@@ -352,7 +319,7 @@ async function tellProcesses(scene) {
 }
 
 async function tellUsers(scene) {
-  const scenarios = scenariosOf(scene)
+  const scenarios = scenariosIn(scene, { connections, seconds })
   const few = {}
   for (const name of hotNames) few[name] = await compare(scenarios[name])
   const startedAt = performance.now()
@@ -374,7 +341,7 @@ async function tellUsers(scene) {
 }
 
 async function tellMemory(scene, atRest) {
-  const scenarios = scenariosOf(scene)
+  const scenarios = scenariosIn(scene, { connections, seconds })
   print('')
   row('start', `${whole(stand.startMs)} ms`, '   aim 2,000 ms')
   row('at rest', `${whole(atRest)} MB`, '   aim 130 MB')
