@@ -329,7 +329,7 @@ describe('a newcomer', () => {
   })
 })
 
-test('whoever corrects their birth date reads which benefit had ended by then', async () => {
+test('whoever corrects their birth date reads which benefit ends with this period, never with one that is over', async () => {
   const plans = [{ offer: 'small', rank: 1, selectable: ['dental', 'vision'], slots: 2 }]
   const young = {
     name: 'vision',
@@ -352,6 +352,6 @@ test('whoever corrects their birth date reads which benefit had ended by then', 
   await visitor.get('/register/details/dob')
   const born = { dobmonth: '4', dobday: '9', dobyear: '2001' }
   expect(wordsOf(await visitor.post('/register/details/dob', born))).toContain(
-    'Your details are saved. Because of this change, Vision ended on April 30, 2027.',
+    'Your details are saved. Because of this change, Vision ends on June 30, 2027.',
   )
 })
