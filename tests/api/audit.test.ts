@@ -268,6 +268,28 @@ test('a partner whose key cannot be opened holds up the signing of others for an
   expect(await findingsOf(noPartner, closedNow)).toEqual(['audit_log key gone', 'audit_log key gone'])
 })
 
+test('a busy half minute is signed whole, in parts between which requests have their turn', async () => {
+  const { database, keys, findingsOf } = await emptyTrail()
+  const count = 45_000
+  await database.query(sql`
+    insert into audit_log (partner_id, entry_id, at, actor_kind, actor, action, result)
+    select ${noPartner}, gen_random_uuid(), to_timestamp(1 + n * 0.0006), 'command', 'root', 'backup', 'done'
+    from generate_series(1, ${count}::integer) n`)
+  let turns = 0
+  let isSigned = false
+  const countTurns = () => {
+    turns += 1
+    if (!isSigned) setImmediate(countTurns)
+  }
+  countTurns()
+  expect(await signBlocks(database, keys, 5 * minute)).toBe(1)
+  isSigned = true
+  expect(turns).toBeGreaterThan(count / 1000)
+  const [block] = await blocksOf(database, 'audit_log', noPartner)
+  expect(block?.leaves.length).toBe(count * 24)
+  expect(await findingsOf(noPartner)).toEqual([])
+})
+
 test('two processes that sign at once leave no row between their blocks', async () => {
   const { database, keys, add, findingsOf } = await emptyTrail()
   const [first, second] = [randomUUID(), randomUUID()]

@@ -1,4 +1,5 @@
 /** Signs what was recorded in `history` and `audit_log`, period by period; `blocks.ts` says what a block is. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import { isUnavailable } from '../db/failure.ts'
@@ -10,7 +11,6 @@ import {
   type BlockKeys,
   hashOf,
   leafOf,
-  type Row,
   rowsOf,
 } from './blocks.ts'
 
@@ -24,6 +24,10 @@ const lagMs = 2 * 60_000
  * if each chose its own, a row could lie between the blocks that were kept.
  */
 const periodMs = 30_000
+/** About how many rows are read at once: a busy half minute has 150,000, which would take 200 MB. */
+const rowsAtOnce = 20_000
+/** How many rows are hashed before requests have their turn again: about 4 ms. */
+const rowsAtATurn = 500
 /** How long rows of a partner whose key cannot be opened hold up the signing of later ones. */
 const keyPatienceMs = 60 * 60_000
 
@@ -60,27 +64,20 @@ async function signNext(
   if (first === undefined) return undefined
   const period = { from: Math.max(from, startOfPeriod(first)), until: startOfPeriod(first) + periodMs }
   if (period.until > now - lagMs) return undefined
-  const rows = await rowsOf(database, source, period)
-  const byPartner = new Map<string, Row[]>()
-  for (const row of rows) {
-    const own = byPartner.get(row.partner_id)
-    if (own) own.push(row)
-    else byPartner.set(row.partner_id, [row])
-  }
+  const signings = await readSignings(database, keys, { source, period, now })
   const blocks: (Block & { rows: number })[] = []
-  for (const [partnerId, own] of byPartner) {
-    const key = await currentKey(keys, partnerId, period.until < now - keyPatienceMs)
-    if (!key) continue
+  for (const [partnerId, signing] of signings) {
+    if (!signing) continue
+    const { key, leaves } = signing
     const last = await lastBlock(database, source, partnerId)
-    const leaves = Buffer.concat(own.map(row => leafOf(key.key, source, row)).sort(Buffer.compare))
     const block = {
       partner_id: partnerId,
       number: (last?.number ?? 0) + 1,
       from_at: period.from,
       until_at: period.until,
       key_id: key.id,
-      leaves,
-      rows: own.length,
+      leaves: Buffer.concat(leaves),
+      rows: leaves.length,
       previous: last?.hash ?? null,
     }
     blocks.push({ ...block, hash: hashOf(key.key, source, block) })
@@ -99,6 +96,48 @@ async function signNext(
   return { blocks: blocks.length, until: period.until }
 }
 
+type Period = { readonly from: Instant; readonly until: Instant }
+type SigningKey = { readonly id: string; readonly key: Buffer }
+/** What a partner's block is made of: its key, and the hashes of its rows. */
+type Signing = { readonly key: SigningKey; readonly leaves: Buffer[] }
+
+/**
+ * Hashes the rows of a period, for each partner; `undefined` for a partner whose rows get no block. Reads the period in parts
+ * with about equally many rows, and hashes them by turns with requests, so that a busy service goes on answering.
+ */
+async function readSignings(
+  database: Database,
+  keys: BlockKeys,
+  { source, period, now }: { source: AuditedTable; period: Period; now: Instant },
+): Promise<ReadonlyMap<string, Signing | undefined>> {
+  const signings = new Map<string, Signing | undefined>()
+  const parts = Math.ceil((await countRows(database, source, period)) / rowsAtOnce)
+  const partMs = Math.ceil((period.until - period.from) / Math.max(1, parts))
+  for (let from = period.from; from < period.until; from += partMs) {
+    const rows = await rowsOf(database, source, { from, until: Math.min(from + partMs, period.until) })
+    for (const [index, row] of rows.entries()) {
+      if (index % rowsAtATurn === rowsAtATurn - 1) await nextTurn()
+      if (!signings.has(row.partner_id)) {
+        const key = await currentKey(keys, row.partner_id, period.until < now - keyPatienceMs)
+        signings.set(row.partner_id, key && { key, leaves: [] })
+      }
+      const signing = signings.get(row.partner_id)
+      signing?.leaves.push(leafOf(signing.key.key, source, row))
+    }
+  }
+  return signings
+}
+
+async function countRows(db: Executor, source: AuditedTable, { from, until }: Period): Promise<number> {
+  const [low, high] = [timestamp(from), timestamp(until)]
+  const [row] = await db.query<{ count: number }>(
+    source === 'history'
+      ? sql`select count(*)::integer as count from history where recorded_at >= ${low} and recorded_at < ${high}`
+      : sql`select count(*)::integer as count from audit_log where at >= ${low} and at < ${high}`,
+  )
+  return row?.count ?? 0
+}
+
 function startOfPeriod(at: Instant): Instant {
   return Math.floor(at / periodMs) * periodMs
 }
@@ -108,7 +147,7 @@ async function currentKey(
   keys: BlockKeys,
   partnerId: string,
   hasWaited: boolean,
-): Promise<{ id: string; key: Buffer } | undefined> {
+): Promise<SigningKey | undefined> {
   try {
     return await keys.current(partnerId)
   } catch (error) {
