@@ -11,7 +11,7 @@ export function routeOf(u: Life, b: string, now: number): string {
   const one = find(u, b)
   if (one && isOn(one, now)) return 'manage'
   if (one) return one.waits ? 'enrol' : 'details'
-  if (isAccepted(u, { op: 'enrol', b, agreed: asksConsent(b) }, now)) return 'enrol'
+  if (isEnrolledNow(u, b, now)) return 'enrol'
   const ways = [[], ...held(u).map(pick => [pick.b])]
   // The pending swap sent again is accepted as well, and changes nothing: not a swap that the tile could lead to.
   const anew = { ...u, pairs: [] }
@@ -24,6 +24,13 @@ function isPicked(u: Life, b: string): boolean {
   if (u.at.swap === never) return false
   const { against } = outlook(u).later
   return u.pairs.some(({ add, remove }, i) => !against[i]?.length && (add === b || remove === b))
+}
+
+/** Whether a request to enrol brings the benefit at once. A consent to what a pending offer change brings is accepted, too, but brings nothing now. */
+function isEnrolledNow(u: Life, b: string, now: number): boolean {
+  const after = copyOf(u)
+  const { refused } = act(after, { op: 'enrol', b, agreed: asksConsent(b) }, now)
+  return refused === undefined && find(after, b) !== undefined
 }
 
 function isAccepted(u: Life, op: Parameters<typeof act>[1], now: number): boolean {

@@ -120,6 +120,7 @@ test('two changes of a kind in one session have references, copies and results o
     return { reference, result: await rig.partner.client.exchangeResult({ sessionid }) }
   }
   const first = await swap('dental', 'vision')
+  await rig.running.advance(1000)
   const second = await swap('dental', 'legal')
   expect(second.reference).not.toBe(first.reference)
   expect(first.result).toMatchObject({ outcome: 'swapped', reference: first.reference })
