@@ -103,7 +103,9 @@ async function withKeysLocked<T>({ database }: Workspace, work: (tx: Executor) =
   try {
     return await database.transaction(async tx => {
       if (await lockKeys(tx)) return work(tx)
-      throw new OperatorError('This database has never been served: there are no keys to work on yet.')
+      throw new OperatorError(
+        'This database has never been served, so it has no keys yet: run `enrolment serve` or `enrolment dev` first.',
+      )
     })
   } catch (error) {
     if (!failureOf(error).lockTimedOut) throw error

@@ -34,7 +34,9 @@ const exportAll: Command = {
       record({ sealedReason: sealReason(partner, undefined, reason) })
       const reader = openMemberReader(workspace)
       const file = await open(path, 'wx', 0o600).catch(error => {
-        throw new OperatorError(`The file ${path} cannot be made (${error.code}): it must not exist yet.`)
+        throw new OperatorError(
+          `The file ${path} cannot be created (${error.code}): name one that does not exist, in a folder that you may write to.`,
+        )
       })
       let users = 0
       try {
