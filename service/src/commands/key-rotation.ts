@@ -88,7 +88,7 @@ function changeKeyring(
 ): Promise<KeyringFile> {
   return withKeysLocked(workspace, async tx => {
     const changed = await change(readKeyringFile(workspace.dataDir), tx)
-    // No transaction reaches the file, so that it is about to change is on record before.
+    // No transaction includes the file, so the audit log says beforehand that the file is about to change.
     await workspace.begin()
     replaceKeyringFile(workspace.dataDir, changed)
     return changed

@@ -125,8 +125,8 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   if (state.later.has(name)) throw new RunsLater('in order')
   const loaded = users.get(name)
   const clockOffsetMs = clockOffsets.get(partner.partnerId) ?? partner.clockOffsetMs
-  // The clocks of two processes differ. The time of a user never goes back, so that no enrolment ends before it began.
-  // One instant for the whole batch, so that PostgreSQL is sent it once.
+  // All commands of a batch share one instant, so that it is sent to PostgreSQL only once. The clocks of two processes
+  // differ, but the time of a user never goes back, so that no enrolment ends before it began.
   const now = Math.max(state.real + clockOffsetMs, loaded?.user.updatedAt ?? 0)
   const known = command.reservation && judgeSeenKey(state, command.reservation, { command, loaded, now })
   if (known) return known

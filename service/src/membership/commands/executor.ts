@@ -36,8 +36,8 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
         return command && isLater(result) ? waitingRoom.enter(command) : result
       })
     } catch (error) {
-      // Another session has locked the row of one of these users. Each command continues alone, so that only commands
-      // that need this row wait for it; those of a half that was written are done.
+      // Another database session has locked the row of one of these users. Each command continues alone, so that only
+      // commands that need this row wait for it; those of a half that was written are done.
       if (error instanceof LockTimedOut)
         return commands.map(command => {
           const done = error.done.get(command)
@@ -78,8 +78,8 @@ const gatherMs = 4
 /** The fewest commands that start a batch beside another: fewer are not worth a transaction of their own. */
 const leastBeside = 64
 /**
- * A batch that takes longer than this is waiting for another session: commands of other users then run in a batch
- * beside it.
+ * A batch that takes longer than this is waiting for another database session: commands of other users then run in a
+ * batch beside it.
  */
 const longBatchMs = 20
 /** Beyond this number commands are refused, because they would not be answered in time anyway. */
@@ -89,14 +89,14 @@ const mostPending = 20_000
  * contract §4.
  */
 const retriedForMs = 4500
-/** How long a batch waits for a row that another session has locked, before its commands continue one by one. */
+/** How long a batch waits for a row that another database session has locked, before its commands continue one by one. */
 const batchLockMs = 100
 /** After this many lost races a batch is split, so that a command that always loses delays fewer others. */
 const mostRaces = 2
 
 const nothing: ReadonlySet<Command<unknown>> = new Set()
 
-/** Another session has locked a row that the batch needs; `done` has the results of the commands that did not need it. */
+/** Another database session has locked a row of the batch; `done` has the results of the commands that did not need it. */
 class LockTimedOut extends Error {
   override name = 'LockTimedOut'
   readonly done: ReadonlyMap<Command<unknown>, Result>

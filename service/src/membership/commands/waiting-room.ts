@@ -4,7 +4,7 @@ import type { Result } from './batch.ts'
 import type { Command } from './command.ts'
 import { nameOf } from './load.ts'
 
-/** Where commands wait whose user is locked by another session, so that they delay no other commands. */
+/** Where commands wait whose user another database session has locked, so that they delay no other commands. */
 type WaitingRoom = {
   /** Whether a command of the same user waits there; later commands queue behind it. */
   holds(command: Command<unknown>): boolean

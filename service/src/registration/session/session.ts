@@ -169,7 +169,7 @@ export function endOf(row: PageSessionRow): 'challenge' | 'signedout' | 'closed'
   if (row.signed_out_at !== null) return 'signedout'
   const isUsedUp = row.birthdate_again_at === null && row.birthdate_again_tries >= mostTriesOfLink
   if (row.outcome === 'challengefailed' || isUsedUp) return 'challenge'
-  // Whoever was active until the last hour was not away: the day that a session lasts at most was over.
+  // Whoever was still active an hour before the day was over has not been away: the session ended with its day.
   const isWhole =
     (row.last_seen_at ?? 0) + sessionLifetimes.idle > (row.spent_at ?? 0) + sessionLifetimes.whole
   return row.revoked_at === null && !isWhole ? 'session' : 'closed'

@@ -37,7 +37,7 @@ export async function changeAndConfirm(
   return made === 'gone' || made === 'conflict' ? made : otherwise
 }
 
-/** The confirmation of a change, unless it would tell of an undoing that was none: somebody else was first. */
+/** Leads to the confirmation of a change; to the overview where this session undid nothing, because another was faster. */
 export async function confirmed(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
   const isMade = outcome !== 'undone' || (await hasMade(visit, outcome))
   return isMade ? noteDone(visit, outcome) : { to: 'overview' }
