@@ -9,7 +9,7 @@ import { examine } from './examine.ts'
 import { eventsOf } from './logged-events.ts'
 import { openSandboxApi, type PartnerApi, partnerOptions } from './partner-api.ts'
 import { progressFile, readProgress } from './progress.ts'
-import { create, erase, prefill } from './steps.ts'
+import { create, erase, prefill } from './user-changes.ts'
 
 /** `enrolment doctor`: tests a receiver with every kind of delivery, and says what to correct. */
 export const doctor: Command = {
