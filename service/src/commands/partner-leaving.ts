@@ -119,7 +119,7 @@ async function eraseAll(workspace: Workspace, partner: Partner): Promise<number>
   const executor = openCommandExecutor(memberContext(workspace))
   let count = 0
   for await (const userid of livingUsers(database, partner)) {
-    const outcome = await executor.submit({
+    const result = await executor.submit({
       partner,
       userid,
       who: 'operator',
@@ -133,8 +133,8 @@ async function eraseAll(workspace: Workspace, partner: Partner): Promise<number>
         }),
       }),
     })
-    if (!('reply' in outcome)) throw new Error('an erasure was refused')
-    await list?.note({ partnerId: partner.partnerId, ...outcome.reply })
+    if (!('reply' in result)) throw new Error('an erasure was refused')
+    await list?.note({ partnerId: partner.partnerId, ...result.reply })
     count += 1
   }
   return count

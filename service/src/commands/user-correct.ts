@@ -48,7 +48,7 @@ export const correctUser: Command = {
       if (!asked.isDry) {
         const { reason } = asked
         record({ sealedReason: sealReason(partner, user.serviceId, reason) })
-        const outcome = await openCommandExecutor(context).submit({
+        const result = await openCommandExecutor(context).submit({
           partner,
           userid,
           who: 'operator',
@@ -66,7 +66,7 @@ export const correctUser: Command = {
               : refuse('preview_stale')
           },
         })
-        if (isRefusal(outcome)) throw refused(outcome)
+        if (isRefusal(result)) throw refused(result)
       }
       input.print(
         {
