@@ -5,7 +5,7 @@ import { failureOf, Unavailable } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
 import { type DecidedBatch, decideBatch, PartialDecision, type Result, RunsLater } from './batch.ts'
 import type { Command, CommandResult, ExecutorContext } from './command.ts'
-import { nameOf } from './load.ts'
+import { nameText } from './load.ts'
 import { type BatchContext, openNewcomers } from './newcomers.ts'
 import { ReadTooEarly } from './read-batch.ts'
 import { statementsOf } from './save.ts'
@@ -50,7 +50,7 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
   // so that a transaction stays on one node.
   const queueOf = ({ partner }: Command<unknown>) =>
     context.database.layout.isSpread ? partner.partnerId : ''
-  const beside = { least: leastBeside, afterMs: longBatchMs, nameOf: nameOfUser }
+  const beside = { least: leastBeside, afterMs: longBatchMs, subjectOf: nameOfUser }
   const queues = coalesceApart<Command<unknown>, CommandResult<unknown>>(queueOf, {
     maxBatch,
     gatherMs,
@@ -134,7 +134,7 @@ async function runIsolated(context: BatchContext, commands: Command<unknown>[], 
 }
 
 function nameOfUser({ partner, userid }: Command<unknown>): string {
-  return nameOf({ partnerId: partner.partnerId, userid })
+  return nameText({ partnerId: partner.partnerId, userid })
 }
 
 function isLater(result: Result): boolean {

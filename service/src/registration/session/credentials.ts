@@ -26,7 +26,7 @@ export function credentialOf(headers: IncomingHttpHeaders, site: Site): Credenti
 
 /** The value of one of our cookies, or `undefined`. */
 export function readCookie(headers: IncomingHttpHeaders, name: CookieName, site: Site): string | undefined {
-  const wanted = `${nameOf(name, site)}=`
+  const wanted = `${cookieNameOf(name, site)}=`
   const found = headers.cookie?.split(/; */).find(part => part.startsWith(wanted))
   return found?.slice(wanted.length)
 }
@@ -34,7 +34,7 @@ export function readCookie(headers: IncomingHttpHeaders, name: CookieName, site:
 /** A cookie that is sent only to our own origin and that no script can read. It lasts until the browser is closed. */
 export function setCookie(name: CookieName, value: string, site: Site): string {
   const secure = isPlainSandbox(site) ? '' : '; Secure'
-  return `${nameOf(name, site)}=${value}; Path=/; HttpOnly; SameSite=Lax${secure}`
+  return `${cookieNameOf(name, site)}=${value}; Path=/; HttpOnly; SameSite=Lax${secure}`
 }
 
 /** Deletes one of our cookies. */
@@ -42,7 +42,7 @@ export function clearCookie(name: CookieName, site: Site): string {
   return `${setCookie(name, '', site)}; Max-Age=0`
 }
 
-function nameOf(name: CookieName, site: Site): string {
+function cookieNameOf(name: CookieName, site: Site): string {
   const plain = name === 'session' ? 'enrolment' : 'enrolment-opener'
   return isPlainSandbox(site) ? `${plain}-sandbox` : `__Host-${plain}`
 }
