@@ -117,8 +117,8 @@ export function openSchedule(context: {
     }
     await pace.drain(interleaved(due), async slice => {
       const failures = (await Promise.all(slice.map(apply))).filter(failure => failure !== undefined)
-      // If nobody of a slice can be written, the database is away. If some can, others may be locked by another
-      // session for hours, and whoever comes after them must not wait for it.
+      // If nobody of a slice can be written, the database is away. If some can, another database session may lock
+      // the others for hours, and whoever comes after them must not wait for that.
       if (failures.length > 0 && failures.length === slice.length) throw failures[0]
       for (const failure of failures) onError(failure)
     })
