@@ -113,12 +113,14 @@ export function createServer(context: ServerContext): FastifyInstance {
     context.onRequest?.()
     reply.header('request-id', request.id)
     setSecurityHeaders(context, request, reply)
-    done(checkHeaders(request, limits) ?? (request.is404 ? missing(routes, request) : undefined))
+    done(checkHeaders(request, limits) ?? (request.is404 ? unknownRoute(routes, request) : undefined))
   })
   app.setErrorHandler((error, request, reply) =>
     sendProblem(context, asServiceError(error, limits, request), request, reply),
   )
-  app.setNotFoundHandler((request, reply) => sendProblem(context, missing(routes, request), request, reply))
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(context, unknownRoute(routes, request), request, reply),
+  )
   // Logged when the answer is sent, not after it was received: waiting for that costs more than everything else about
   // the line.
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -267,7 +269,7 @@ function wrongMediaType(
 type KnownRoute = { readonly methods: readonly string[]; readonly pattern: RegExp }
 
 /** A path that exists with other methods is 405, any other is 404. */
-function missing(routes: readonly KnownRoute[], request: FastifyRequest): ServiceError {
+function unknownRoute(routes: readonly KnownRoute[], request: FastifyRequest): ServiceError {
   const path = request.url.split('?')[0] ?? ''
   const allowed = new Set(routes.filter(route => route.pattern.test(path)).flatMap(route => route.methods))
   if (allowed.size === 0) return new ServiceError('not_found')

@@ -22,11 +22,11 @@ export type EndpointStory = {
   readonly host: string
   readonly state: 'delivered' | 'waiting' | 'given up' | 'failed'
   readonly dueAt: Instant | undefined
-  readonly tries: readonly Try[]
+  readonly tries: readonly AttemptStory[]
 }
 
 /** One attempt to deliver an event. */
-export type Try = {
+export type AttemptStory = {
   readonly at: Instant
   /** For example `HTTP 422` or `no answer in time`. */
   readonly result: string
@@ -87,7 +87,7 @@ export async function readStories(
   ])
   const hosts = new Map(endpoints.map(row => [row.endpoint_id, new URL(row.url).host]))
   const wrappedKey = keys[0]?.wrapped_key ?? null
-  const tryOf = (row: AttemptRow): Try => ({
+  const attemptOf = (row: AttemptRow): AttemptStory => ({
     at: row.started_at,
     result: answerInWords(row.status, row.error_class),
     isGood: row.status !== null && row.status >= 200 && row.status < 300,
@@ -104,7 +104,7 @@ export async function readStories(
   const storyAt = (eventId: string, endpointId: string): EndpointStory => {
     const isHere = (row: { event_id: string; endpoint_id: string }) =>
       row.event_id === eventId && row.endpoint_id === endpointId
-    const tries = attempts.filter(isHere).map(tryOf)
+    const tries = attempts.filter(isHere).map(attemptOf)
     const waiting = open.find(isHere)
     return {
       endpointId,

@@ -13,6 +13,6 @@ export async function changeAppearance(
   const checked = checkLook(visit.partner.look, appearance)
   if (!checked.ok) return { stylesheets: pageOf(visit).stylesheets, problems: checked.problems }
   await setAppearance(visit.context.database, sessionNameOf(visit.session), appearance)
-  const looking = { ...visit, session: { ...visit.session, appearance } }
-  return { stylesheets: pageOf(looking).stylesheets, problems: [] }
+  const changed = { ...visit, session: { ...visit.session, appearance } }
+  return { stylesheets: pageOf(changed).stylesheets, problems: [] }
 }
