@@ -7,7 +7,7 @@ import type { Database } from '../db/database.ts'
 import { isUnavailable } from '../db/failure.ts'
 import { applyDueNow } from '../membership/commands/apply-due-now.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
-import { nameText } from '../membership/commands/load.ts'
+import { nameOf } from '../membership/commands/load.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import { type DueUser, findDue, timeUntilDue } from './due.ts'
 import { openPace } from './pace.ts'
@@ -99,7 +99,7 @@ export function openSchedule(context: {
     const apply = async (user: DueUser): Promise<unknown> => {
       const partner = byId.get(user.partnerId)
       if (!partner) return undefined
-      const name = nameText(user)
+      const name = nameOf(user)
       try {
         const wasDue = await applyDueNow(executor, partner, { userid: user.userid, anew: before.has(name) })
         if (!wasDue) idle.add(name)

@@ -5,7 +5,7 @@ import { failureOf, Unavailable } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
 import { type DecidedBatch, decideBatch, PartialDecision, type Result, RunsLater } from './batch.ts'
 import type { Command, CommandResult, ExecutorContext } from './command.ts'
-import { nameText } from './load.ts'
+import { nameOf } from './load.ts'
 import { type BatchContext, openNewcomers } from './newcomers.ts'
 import { ReadTooEarly } from './read-batch.ts'
 import { statementsOf } from './save.ts'
@@ -134,7 +134,7 @@ async function runIsolated(context: BatchContext, commands: Command<unknown>[], 
 }
 
 function nameOfUser({ partner, userid }: Command<unknown>): string {
-  return nameText({ partnerId: partner.partnerId, userid })
+  return nameOf({ partnerId: partner.partnerId, userid })
 }
 
 function isLater(result: Result): boolean {

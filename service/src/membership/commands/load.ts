@@ -10,7 +10,7 @@ import type { UserRow } from './rows.ts'
 export type UserName = { readonly partnerId: string; readonly userid: string }
 
 /** That name as one text, for maps and sets. */
-export function nameText({ partnerId, userid }: UserName): string {
+export function nameOf({ partnerId, userid }: UserName): string {
   return `${partnerId} ${userid}`
 }
 

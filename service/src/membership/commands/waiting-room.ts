@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../db/failure.ts'
 import type { Result } from './batch.ts'
 import type { Command } from './command.ts'
-import { nameText } from './load.ts'
+import { nameOf } from './load.ts'
 
 /** Where commands wait whose user another database session has locked, so that they delay no other commands. */
 type WaitingRoom = {
@@ -80,7 +80,7 @@ export function openWaitingRoom(
 }
 
 function keyOf(command: Command<unknown>): string {
-  return nameText({ partnerId: command.partner.partnerId, userid: command.userid })
+  return nameOf({ partnerId: command.partner.partnerId, userid: command.userid })
 }
 
 async function endsInTime(before: Promise<Result>): Promise<boolean> {
