@@ -22,6 +22,12 @@ export function isOwnHost(host: string | undefined, { consoleUrl, port }: Consol
   return isLoopback && given === String(port)
 }
 
+/** The address of the console on this machine, where no other is set for operators. */
+export function ownUrlOf(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
+}
+
 /** Whether a page of the console sent the form: browsers send the page's origin with every POST. */
 export function isOwnOrigin(headers: IncomingHttpHeaders, address: ConsoleAddress): boolean {
   const site = headers['sec-fetch-site']
