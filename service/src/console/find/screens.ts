@@ -75,14 +75,14 @@ async function listOf(visit: Visit): Promise<List<Found>> {
     filters: {},
     rows,
     columns: [
-      { name: 'partner', label: 'Partner', value: partnerOf, cell: partnerOf },
+      { name: 'partner', label: 'Partner', value: partnerOf },
       {
         name: 'serviceid',
         label: 'User',
         value: one => one.serviceId,
         cell: one => html`<a href="${addressOf(one)}"><code>${one.serviceId}</code></a>`,
       },
-      { name: 'foundby', label: 'Found by', value: one => one.by, cell: one => one.by },
+      { name: 'foundby', label: 'Found by', value: one => one.by },
     ],
   }
 }

@@ -1,4 +1,3 @@
-import { formatTimestamp } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
 import { replayTo } from '../../webhooks/log/replay.ts'
@@ -8,7 +7,7 @@ import { reasonOf } from '../reason.ts'
 import { record, recordAlongside } from '../screen/record.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { answerInWords } from '../views/answer.ts'
-import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
+import { csvLink, dated, type List, listFile, listTable, sortField } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, selectField, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
 import { againPart, confirmAgain, selectionOf, toldAgain } from './send-again.ts'
@@ -61,12 +60,7 @@ async function listOf(visit: Visit): Promise<List<EndpointLine>> {
         cell: line => html`${stateTag(line, now)}<br><span class="hint long">${words(line, now)}</span>`,
       },
       { name: 'waiting', label: 'Waiting', value: line => line.waiting, cell: line => countOf(line.waiting) },
-      {
-        name: 'oldest',
-        label: 'Oldest',
-        value: line => (line.oldest_due_at === null ? '' : formatTimestamp(line.oldest_due_at)),
-        cell: line => (line.oldest_due_at === null ? '–' : when(line.oldest_due_at, 'UTC')),
-      },
+      dated('oldest', 'Oldest', line => line.oldest_due_at, 'UTC'),
       { name: 'givenup', label: 'Given up', value: line => line.dead, cell: line => countOf(line.dead) },
     ],
   }
