@@ -69,7 +69,7 @@ export const createUser = operation({
   summary: 'Create a user from the request and the prefill; the offer comes into force',
   description:
     'The request is merged with an existing prefill: the request wins, a given address replaces the stored one ' +
-    'whole. After merging, firstname, lastname, email, dob, state and zipcode must be there (state and zipcode ' +
+    'whole. After merging, firstname, lastname, email, dob, state and zipcode must be present (state and zipcode ' +
     "at the top level or in the address). Without effectivedate it takes effect now; a date means its first instant in the partner's time zone.",
   body: CreateUser,
   reply: User,
@@ -229,7 +229,7 @@ export const getUser = operation({
       include: Type.Optional(
         Type.Array(Type.Enum(['timeline'], { 'x-rule': 'must be timeline' }), {
           maxItems: 1,
-          'x-rule': 'must be a list that holds timeline or nothing',
+          'x-rule': 'must be an empty list or ["timeline"]',
         }),
       ),
     },

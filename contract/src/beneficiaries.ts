@@ -159,7 +159,7 @@ export const getBeneficiaries = operation({
       include: Type.Optional(
         Type.Array(Type.Enum(['versions'], { 'x-rule': 'must be versions' }), {
           maxItems: 1,
-          'x-rule': 'must be a list that holds versions or nothing',
+          'x-rule': 'must be an empty list or ["versions"]',
           description: '`versions`: the newest 200 of all benefits together, oldest first',
         }),
       ),

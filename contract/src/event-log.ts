@@ -79,7 +79,7 @@ export const listEvents = operation({
       after: Type.Optional(
         Type.String({
           maxLength: 200,
-          'x-rule': 'must be a `next` of an earlier answer',
+          'x-rule': 'must be the `next` of an earlier answer',
           description: 'A cursor',
         }),
       ),

@@ -2,7 +2,7 @@ import * as accounts from './accounts.ts'
 import * as beneficiaries from './beneficiaries.ts'
 import * as benefits from './benefits.ts'
 import * as eventLog from './event-log.ts'
-import * as linktokens from './link-tokens.ts'
+import * as linkTokens from './link-tokens.ts'
 import * as oauth from './oauth.ts'
 import * as offers from './offers.ts'
 import type { Caller, Operation } from './operation.ts'
@@ -48,9 +48,9 @@ export const operations = {
   getEvent: eventLog.getEvent,
   listAttempts: eventLog.listAttempts,
   replayEvent: eventLog.replayEvent,
-  createLinkToken: linktokens.createLinkToken,
-  revokeLinkToken: linktokens.revokeLinkToken,
-  exchangeResult: linktokens.exchangeResult,
+  createLinkToken: linkTokens.createLinkToken,
+  revokeLinkToken: linkTokens.revokeLinkToken,
+  exchangeResult: linkTokens.exchangeResult,
   advanceClock: system.advanceClock,
   getHealth: system.getHealth,
   getReadiness: system.getReadiness,

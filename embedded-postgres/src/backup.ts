@@ -71,7 +71,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
   const manifest: Partial<Manifest> = text === '' ? {} : JSON.parse(text)
   if (manifest.format !== 1)
     throw new EmbeddedPostgresError(
-      `There is no complete backup in ${directory}: its ${manifestName}, which is written last, is missing or unknown.`,
+      `There is no complete backup in ${directory}: its ${manifestName}, which is written last, is missing or unknown. Name the directory of a backup that was finished.`,
     )
   return manifest as Manifest
 }
@@ -82,7 +82,7 @@ export async function verifyFiles(directory: string, files: readonly ManifestFil
     const found = await described(directory, join(directory, file.path)).catch(() => undefined)
     if (found?.sha256 !== file.sha256 || found.size !== file.size)
       throw new EmbeddedPostgresError(
-        `${join(directory, file.path)} is not as it was written: the backup cannot be used.`,
+        `${join(directory, file.path)} is not as it was written: this backup cannot be used; take another.`,
       )
   }
 }
@@ -170,7 +170,9 @@ async function copyLog(
   const names = (await readdir(folder)).filter(name => /^[0-9A-F]{24}$/.test(name)).sort()
   const wanted = names.filter(name => name >= first && name <= last)
   if (wanted[0] !== first || wanted.at(-1) !== last)
-    throw new EmbeddedPostgresError('A log file of the backup is gone: run it again.')
+    throw new EmbeddedPostgresError(
+      'PostgreSQL has removed a log file that the backup needs: run the backup again.',
+    )
   const files: ManifestFile[] = []
   for (const name of wanted) {
     const path = join('postgres/pg_wal', name)

@@ -69,7 +69,9 @@ async function copyBackup(
     const target = join(directory, path.slice('postgres/'.length))
     const copied = await copyFile(join(from, path), target)
     if (copied.sha256 !== sha256)
-      throw new EmbeddedPostgresError(`${join(from, path)} changed while it was read: nothing was restored.`)
+      throw new EmbeddedPostgresError(
+        `${join(from, path)} changed while it was read, so nothing was restored: run it again when nothing else writes there.`,
+      )
     await give(target)
   }
   for (const folder of folders) await syncDirectory(join(directory, folder))

@@ -53,7 +53,7 @@ create table partners (
   api_key_optional boolean not null default false,
   -- The rate limit in requests a second, and the burst of its token bucket; null: no limit.
   rate_per_second double precision check (rate_per_second > 0),
-  -- The scopes that the operator allows; null: all scopes.
+  -- The scopes that the operator allows; null: the default ones, which are all but those about beneficiaries.
   scopes text[],
   -- The partner's key, wrapped by the root key whose id the wrapped key itself contains.
   wrapped_key bytea not null,

@@ -127,8 +127,8 @@ function readBaseUrl(text: string | undefined): string | undefined {
   )
   if (!URL.canParse(text)) throw wrong
   const url = new URL(text)
-  // `search` and `hash` do not tell of a lone ? or #, with which every link would lead to the first page of the host;
-  // routes are made from the path, and in a route other signs would mean something else or never match.
+  // `search` and `hash` are empty for a lone `?` or `#`, with which every link would lead to the first page of the host.
+  // Routes are made from the path, and in a route other characters would mean something else or never match.
   const base = url.href.replace(/\/+$/, '')
   const isHttp = ['http:', 'https:'].includes(url.protocol)
   if (!isHttp || url.username || url.password || !/^https?:\/\/[^/]+(\/[\w.~-]+)*$/.test(base)) throw wrong

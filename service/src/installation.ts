@@ -44,12 +44,12 @@ export async function markInstallation(
   }
   if (wanted === 'live' && row.sandbox) {
     throw new OperatorError(
-      'This database is a sandbox of `enrolment dev`, for ever: give `serve` another one.',
+      'This database is a sandbox of `enrolment dev` and stays one: give `serve` another by --data or DATABASE_URL.',
     )
   }
   if (wanted === 'sandbox' && !row.sandbox) {
     throw new OperatorError(
-      'This database is a production one: `enrolment dev` never touches it; give it another --data.',
+      'This database is a production one: `enrolment dev` never touches it; give `dev` another --data.',
     )
   }
   return { sandbox: row.sandbox }

@@ -35,7 +35,7 @@ test('what an operator does is on record: who, what, with what result', async ()
   const { stdout: head } = await run(['audit', 'export', partnerid, '--heads'], place)
   expect(JSON.parse(head)).toMatchObject({ number: 1 })
 
-  // Kept elsewhere, it tells of a block that was signed anew, or is gone.
+  // A signature that is kept elsewhere shows a block that was signed anew, or is gone.
   const file = join(place.cwd, 'heads')
   await writeFile(file, head)
   await database.query(sql`update audit_blocks set hash = '\\x01'::bytea`)

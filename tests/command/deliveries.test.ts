@@ -108,7 +108,7 @@ describe('replay', () => {
   const replay = ({ partnerid, webhookid = '' }: SandboxPartner, ...words: string[]) =>
     runJson<Replayed>(['replay', partnerid, webhookid, ...words], sandbox.place)
   const one = { count: 1, complete: true, dryrun: false, continuefrom: null }
-  /** A partner with some events that have arrived, of which it is written too. */
+  /** A partner with an event for each userid, all delivered, and with the results of their attempts written. */
   const withEvents = async (...userids: string[]) => {
     const partner = await sandbox.newPartner(...webhook)
     for (const userid of userids) await partner.client.prefillUser({ userid })

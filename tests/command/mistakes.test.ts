@@ -62,7 +62,7 @@ describe('what was typed', () => {
       ['deliveries', 'a', '--user', 'u', '--event', '019abc12-0000-7000-8000-000000000000'],
       /--user or --event/,
     ],
-    [['events', 'show', 'e'], /ID is the eventid/],
+    [['events', 'show', 'e'], /ID must be an eventid/],
     [['users', 'ending'], /--by is needed/],
     [['users', 'ending', '--by', 'May'], /--by must be a date/],
     [['users', 'ending', '--by', '9999-12-31'], /--by must be a date like 2026-11-30, from 1900 to 2999/],

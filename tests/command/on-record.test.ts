@@ -43,7 +43,7 @@ async function state() {
 
 const inAMonth = new Date(Date.now() + 31 * 86_400_000).toISOString()
 
-/** What commands say that are not done in one transaction: that they began, and that they are done. */
+/** Commands that take more than one transaction; they are on record twice: when they begin, and when they are done. */
 const twice = ['keyring rotate', 'partner delete']
 
 function lines(): readonly (readonly string[])[] {

@@ -45,7 +45,7 @@ test.runIf(inject('residentCommand'))(
       })
       expect(await runInResident({ words, env, cwd })).toEqual({ code: status, stdout, stderr })
     }
-    // It keeps nothing of them: the next one has another database, of which it says so.
+    // The process keeps no state of these commands: the next one looks for its database elsewhere, and finds none.
     const elsewhere = { env: {}, cwd }
     expect(await runInResident({ words: ['partner', 'list'], ...elsewhere })).toMatchObject({
       code: 1,

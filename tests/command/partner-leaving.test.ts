@@ -38,7 +38,7 @@ test('a partner that leaves is exported, then deleted with everything that hung 
     { user: { userid: 'u-2' }, documents: { prefill: { firstname: 'Adacanary' } } },
   ])
   expect(await runRefused(['partner', 'export', leaving.partnerid, file, ...reason], place)).toContain(
-    'must not exist',
+    'name one that does not exist',
   )
 
   const remover = ({ partnerid }: Created, name: string) => [

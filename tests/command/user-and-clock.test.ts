@@ -122,7 +122,7 @@ describe('user show', () => {
 
   test('an unknown user or partner is said in a sentence', async () => {
     await makeUser('u')
-    const noUser = /^This partner has no user of that userid: it is case-sensitive/
+    const noUser = /^This partner has no user of that userid: check the letter case/
     expect(await sandbox.refusal('user', 'show', partner.partnerid, 'U')).toMatch(noUser)
     const other = await sandbox.newPartner()
     expect(await sandbox.refusal('user', 'show', other.partnerid, 'u', '--json')).toMatch(noUser)
@@ -183,10 +183,10 @@ describe('clock advance', () => {
     const day = 86_400_000
     const earlier = new Date(Date.parse(now) - day).toISOString()
     expect(await refused(earlier)).toMatch(
-      /^The clock of this partner shows \d{4}-.*Z already: it only goes forward\.$/,
+      /^The clock of this partner shows \d{4}-.*Z already, and it only goes forward: give a later instant\.$/,
     )
     expect(await refused(new Date(Date.now() + 8000 * day).toISOString())).toBe(
-      'At most twenty years ahead of real time.',
+      'The clock can be at most twenty years ahead of real time: give an earlier instant.',
     )
     for (const to of ['tomorrow', '2026-02-30T00:00:00Z'])
       expect(await refused(to)).toMatch(/^The instant must look like 2026-12-01T05:00:00Z, in UTC/)

@@ -178,7 +178,7 @@ describeInBrowser('the console on https, behind a proxy', () => {
     // The same name without TLS is another origin.
     expect((await sent({ ...form, host, origin: `http://${host}` })).status).toBe(403)
     expect((await sent({ ...form, host, origin: `http://127.0.0.1:${proxy.port}` })).status).toBe(403)
-    // Whoever comes past the proxy, and a proxy that says another Host than the browser did.
+    // A caller that bypasses the proxy, and a proxy that passes on another Host than the browser's.
     const direct = `127.0.0.1:${proxy.port}`
     expect((await sent({ ...form, host: direct, origin: `http://${direct}` })).status).toBe(421)
     proxy.host = direct

@@ -54,7 +54,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
         /This needs the role (support|admin), and yours is viewer\./,
       )
     }
-    // What the browser typed is no more than that: it came back in no answer.
+    // No answer repeats what the browser typed.
     expect(canariesIn(await texts())).toEqual([])
     const deeds = await deedsOf(populated.service, { operatorId })
     expect(deeds.filter(({ result }) => result === 'refused').map(({ action }) => action)).toEqual(
@@ -221,7 +221,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
         const answer = await page.goto(addressOf(path))
         expect([path, answer?.status()]).toEqual([path, 403])
       }
-      // What a viewer is looked through for is there to be seen.
+      // What no viewer may see is shown to support, so the search above would have found it.
       expect(canariesIn(await texts())).toEqual(CANARIES)
       expect(await actsOf(operatorId)).toEqual([
         ...['cancel', 'reinstate', 'swap', 'swapoff', 'offer'].map(name => `${name} user done because`),

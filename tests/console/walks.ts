@@ -28,11 +28,11 @@ export type Walks = {
   >
   /** Counts what a page opens and sends, as `enter` does by itself. */
   readonly countWalk: (page: Page) => void
-  /** Axe on the page as it is, and whether all of it fits, in the next of the four looks: browser.test.ts has each screen in all. */
+  /** Checks the page with axe, and that all of it fits, in one of the four looks by turns; browser.test.ts takes all four. */
   readonly looksRight: (page: Page) => Promise<void>
-  /** Opens all that links lead to, from the first page on, of which these are refused; gives the addresses. */
+  /** Follows every link, from the first page on, and returns the addresses; those in `refused` must be refused. */
   readonly followLinks: (page: Page, refused?: readonly string[]) => Promise<readonly string[]>
-  /** The address of a path, with what is there for the names in it. */
+  /** The address of a path, with values of this console for the names in it. */
   readonly addressOf: (path: string) => string
   readonly findUser: (keyboard: Keyboard, what: string) => Promise<void>
   /** Goes through an act: choose, see what it would do, say why, do it. */
@@ -44,7 +44,7 @@ export type Walks = {
   ) => Promise<void>
   /** What an operator did, without what it looked at. */
   readonly actsOf: (operatorId: string) => Promise<readonly string[]>
-  /** Of these routes, those that nothing was opened of or sent to in these walks, but for what was refused. */
+  /** Those of these routes that no walk has opened or sent to with success. */
   readonly missedOf: (routes: readonly string[]) => readonly string[]
 }
 

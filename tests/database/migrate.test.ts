@@ -73,7 +73,7 @@ test('a migration whose table is never given up is refused in a sentence and cha
   })
   const release = await holdTable(database)
   await expect(migrate(database, { folder, patience: { ...brief, tries: 3 } })).rejects.toThrow(
-    /^900_two\.sql could not be applied: .* waited for 3 times .*run `enrolment migrate` again\.$/,
+    /^900_two\.sql could not be applied: .* at each of 3 attempts\. .*run `enrolment migrate` again\.$/,
   )
   await release()
   expect(await columnsOf(database, 'made_up')).toEqual([])

@@ -49,7 +49,7 @@ const bodies = [
   '{"userid":"living","consents":[{"name":"a","version":"1"}],"address":{"city":"Miami"}}',
   'grant_type=client_credentials&client_id=a&client_secret=b',
 ]
-/** All that a partner may ask for, but what ends the user by whom it is seen that nothing was harmed. */
+/** All paths of partners, except those that would end the user by whom the test sees that nothing was harmed. */
 const paths = Object.values(operations)
   .filter(({ id, caller }) => caller === 'partner' && !/^(erase|cancel)User$/.test(id))
   .map(({ path }) => path.replace(/\{[^}]*\}/, '019a0000-0000-7000-8000-000000000000'))

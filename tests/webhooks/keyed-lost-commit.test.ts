@@ -42,7 +42,7 @@ function make(url: string, key: string | undefined) {
         if ('refused' in made) throw new Error('the address is refused')
         return made
       },
-      kept: ({ webhookid }) => ({ webhookid, webhooksecret: '' }),
+      stored: ({ webhookid }) => ({ webhookid, webhooksecret: '' }),
     },
     { database, real: rig.now },
   )

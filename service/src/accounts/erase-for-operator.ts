@@ -29,7 +29,7 @@ export async function eraseForOperator(
   executor: CommandExecutor,
   { isRefused, actor, ...command }: AskedErasure,
 ): Promise<Erasure | Refusal> {
-  const outcome = await executor.submit<Erasure>({
+  const result = await executor.submit<Erasure>({
     ...command,
     who: 'operator',
     why: 'erase',
@@ -43,7 +43,7 @@ export async function eraseForOperator(
       return { change: eraseAccount(user, now, terms()), answer }
     },
   })
-  return isRefusal(outcome) ? outcome : outcome.reply
+  return isRefusal(result) ? result : result.reply
 }
 
 /** The facts that prove an erasure; they name nobody. */

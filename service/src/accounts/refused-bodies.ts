@@ -27,5 +27,5 @@ export function noteRefusedBodies({
   }
 }
 
-/** The longest userid that the API accepts. */
+/** No accepted userid is longer: 128 characters, of up to two units of a JavaScript string each. */
 const LONGEST_USERID = 256

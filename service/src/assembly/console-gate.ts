@@ -17,10 +17,10 @@ export type ConsoleGate = {
   close(): Promise<void>
 }
 
-/** How soon a process that ended by itself is followed by another: doubled with each end, up to the longest. */
+/** How long after a process ended by itself another may start: doubled with each end, up to the longest. */
 const SHORTEST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 30_000
-/** A process that ran for this long is followed at once. */
+/** After a process that ran for this long another may start at once. */
 const LONG_RUN_MS = 60_000
 /** How often the console's process is told whether writes are refused. */
 const TELL_WRITES_MS = 250
@@ -80,7 +80,7 @@ export async function openConsoleGate(context: {
       child ??= start()
       child.take(socket)
     } catch (error) {
-      // The machine has no process or file left: partners are served all the same.
+      // The machine allows no more processes or open files: partners are served all the same.
       log('console_failed', describeCause(error))
       onEnd({ code: null, signal: null })
       refuse(socket)

@@ -53,7 +53,7 @@ export type ToService =
   | { readonly kind: 'log'; readonly event: string; readonly fields: Readonly<Record<string, unknown>> }
   /** Events of these partners were committed; without partners, endpoints or waiting deliveries were changed. */
   | { readonly kind: 'deliver'; readonly partnerIds?: readonly string[] }
-  /** Its last word, after all others, when it was told to stop. */
+  /** Sent last, after everything else, once it was told to stop. */
   | { readonly kind: 'closed' }
   /** A partner was changed. */
   | { readonly kind: 'forget'; readonly partnerId: string }

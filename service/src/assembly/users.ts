@@ -20,7 +20,7 @@ export type Users = {
   /** Carries out what falls due, in short batches, so that it never delays a request. */
   readonly dueExecutor: CommandExecutor
   readonly commands: AccountCommands
-  /** Keeps which creates were refused, and why. */
+  /** Stores which creates were refused, and why. */
   readonly noteRefused: NoteRefused
 }
 

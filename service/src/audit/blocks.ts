@@ -94,7 +94,7 @@ export async function verifyPartner(
   return { rows: count, findings }
 }
 
-/** A key that cannot be opened is gone; a database that does not answer says nothing about it. */
+/** Takes a key that cannot be opened for gone. Throws when the database does not answer, which says nothing about the key. */
 function goneUnlessAway(error: unknown): undefined {
   if (isUnavailable(error)) throw error
 }

@@ -158,7 +158,7 @@ function oncePerId(entries: readonly AuditEntry[]): AuditEntry[] {
 }
 
 /**
- * An entry that comes to be written so late that its time may be in a signed block already, where it would look like
+ * An entry that comes to be written so late that its time may be in a signed block already, where it would look
  * forged: it gets the time at which it is written.
  */
 function inTime(entry: AuditEntry, now: Instant): AuditEntry {

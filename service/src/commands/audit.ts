@@ -135,7 +135,8 @@ async function partnersOf(database: Database, input: Input): Promise<string[]> {
   const [named] = input.positionals
   const known = (await listPartners(database)).map(row => row.partner_id)
   if (named === undefined) return [...known, noPartner]
-  if (!known.includes(named.toLowerCase())) throw new OperatorError('There is no partner of this id.')
+  if (!known.includes(named.toLowerCase()))
+    throw new OperatorError(`There is no partner ${named}: see \`enrolment partner list\`.`)
   return [named.toLowerCase()]
 }
 

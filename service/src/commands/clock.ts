@@ -50,12 +50,17 @@ const advance: Command = {
       const partner = await partnerIn(workspace, input.positionals[0])
       if (to < clock.now(partner)) {
         const now = formatTimestamp(clock.now(partner))
-        throw new OperatorError(`The clock of this partner shows ${now} already: it only goes forward.`)
+        throw new OperatorError(
+          `The clock of this partner shows ${now} already, and it only goes forward: give a later instant.`,
+        )
       }
       const directory = { forget: () => {} }
       const context = { database, directory, clock, schedule }
       const now = await advanceClockTo(context, { partner, to, alongside: [alongside()] })
-      if (now === undefined) throw new OperatorError('At most twenty years ahead of real time.')
+      if (now === undefined)
+        throw new OperatorError(
+          'The clock can be at most twenty years ahead of real time: give an earlier instant.',
+        )
       for (const failure of failures) process.stderr.write(`${JSON.stringify(describeCause(failure))}\n`)
       input.print({ partnerid: partner.partnerId, now: formatTimestamp(now) }, [
         `The clock of ${partner.name} shows ${formatTimestamp(now)}; what was due is applied.`,

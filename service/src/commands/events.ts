@@ -16,7 +16,9 @@ const show: Command = {
     const [text = ''] = input.positionals
     const eventId = text.toLowerCase()
     if (!isUuid(eventId))
-      throw new UsageError('ID is the eventid, which is the Idempotency-Key of each delivery; see --help.')
+      throw new UsageError(
+        'ID must be an eventid, which is the Idempotency-Key of each delivery; see --help.',
+      )
     await inWorkspace(input, async workspace => {
       const { database, record } = workspace
       const partnerId = await findOwnerOfEvent(database, eventId)

@@ -88,7 +88,7 @@ function changeKeyring(
 ): Promise<KeyringFile> {
   return withKeysLocked(workspace, async tx => {
     const changed = await change(readKeyringFile(workspace.dataDir), tx)
-    // No transaction reaches the file, so that it is about to change is on record before.
+    // No transaction includes the file, so the audit log says beforehand that the file is about to change.
     await workspace.begin()
     replaceKeyringFile(workspace.dataDir, changed)
     return changed
@@ -103,7 +103,9 @@ async function withKeysLocked<T>({ database }: Workspace, work: (tx: Executor) =
   try {
     return await database.transaction(async tx => {
       if (await lockKeys(tx)) return work(tx)
-      throw new OperatorError('This database has never been served: there are no keys to work on yet.')
+      throw new OperatorError(
+        'This database has never been served, so it has no keys yet: run `enrolment serve` or `enrolment dev` first.',
+      )
     })
   } catch (error) {
     if (!failureOf(error).lockTimedOut) throw error

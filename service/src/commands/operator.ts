@@ -162,7 +162,7 @@ const policy: Command = {
     const action = SECOND_PERSON_ACTIONS.find(one => one === wanted)
     if (wanted !== undefined && (!action || (state !== 'on' && state !== 'off')))
       throw new UsageError(
-        `Give ${SECOND_PERSON_ACTIONS.join(', ')}, and on or off; or nothing, to see how it is; see --help.`,
+        `Give an action (${SECOND_PERSON_ACTIONS.join(', ')}) and on or off, or nothing, to see the settings; see --help.`,
       )
     return inWorkspace(input, async ({ database, record, alongside }) => {
       if (action) {

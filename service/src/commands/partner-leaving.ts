@@ -34,7 +34,9 @@ const exportAll: Command = {
       record({ sealedReason: sealReason(partner, undefined, reason) })
       const reader = openMemberReader(workspace)
       const file = await open(path, 'wx', 0o600).catch(error => {
-        throw new OperatorError(`The file ${path} cannot be made (${error.code}): it must not exist yet.`)
+        throw new OperatorError(
+          `The file ${path} cannot be created (${error.code}): name one that does not exist, in a folder that you may write to.`,
+        )
       })
       let users = 0
       try {
@@ -117,7 +119,7 @@ async function eraseAll(workspace: Workspace, partner: Partner): Promise<number>
   const executor = openCommandExecutor(memberContext(workspace))
   let count = 0
   for await (const userid of livingUsers(database, partner)) {
-    const outcome = await executor.submit({
+    const result = await executor.submit({
       partner,
       userid,
       who: 'operator',
@@ -131,8 +133,8 @@ async function eraseAll(workspace: Workspace, partner: Partner): Promise<number>
         }),
       }),
     })
-    if (!('reply' in outcome)) throw new Error('an erasure was refused')
-    await list?.note({ partnerId: partner.partnerId, ...outcome.reply })
+    if (!('reply' in result)) throw new Error('an erasure was refused')
+    await list?.note({ partnerId: partner.partnerId, ...result.reply })
     count += 1
   }
   return count

@@ -188,7 +188,7 @@ async function bringErasures(config: Config, prepared: Prepared): Promise<Erasur
 function checkBaseUrl({ host }: ListenAddress, config: Config, isInsecureMeant: boolean): void {
   if (isSecure(config) || isInsecureMeant || isLoopbackName(host)) return
   throw new OperatorError(
-    'ENROLMENT_BASE_URL must be the https address by which people and partners reach the service, since its links and cookies come from it; --insecure-http starts without.',
+    'ENROLMENT_BASE_URL must be the https address by which people and partners reach the service, because links and cookies are made from it; to start without it, give --insecure-http.',
   )
 }
 

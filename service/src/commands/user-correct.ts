@@ -34,7 +34,8 @@ export const correctUser: Command = {
       const context = memberContext(workspace)
       const reader = openMemberReader(workspace, context)
       const reading = await reader.read(partner, userid)
-      if (!reading) throw new OperatorError('This partner has no user of that userid: it is case-sensitive.')
+      if (!reading)
+        throw new OperatorError('This partner has no user of that userid: check the letter case, too.')
       const { user, now } = reading
       record({ serviceId: user.serviceId })
       const people = await reader.documents(partner, user)
@@ -47,7 +48,7 @@ export const correctUser: Command = {
       if (!asked.isDry) {
         const { reason } = asked
         record({ sealedReason: sealReason(partner, user.serviceId, reason) })
-        const outcome = await openCommandExecutor(context).submit({
+        const result = await openCommandExecutor(context).submit({
           partner,
           userid,
           who: 'operator',
@@ -65,7 +66,7 @@ export const correctUser: Command = {
               : refuse('preview_stale')
           },
         })
-        if (isRefusal(outcome)) throw refused(outcome)
+        if (isRefusal(result)) throw refused(result)
       }
       input.print(
         {
@@ -129,7 +130,9 @@ function wrongOne(user: User, { benefit, enrolment, isVoid }: Asked, zone: strin
   const [only, ...more] = enrolment !== undefined ? named : rows.length === 1 ? rows : live
   if (only && more.length === 0) return only
   if (rows.length === 0)
-    throw new OperatorError(`The user has no enrolment in ${benefit} that can be corrected so.`)
+    throw new OperatorError(
+      `The user has no enrolment in ${benefit} that can be corrected like this: see \`enrolment user show\`.`,
+    )
   const each = rows.map(
     one =>
       `${one.id} (${one.state}, from ${localTimestamp(one.startsAt, zone)}${one.endsAt === undefined ? '' : ` until ${localTimestamp(one.endsAt, zone)}`})`,

@@ -25,7 +25,8 @@ const exportOne: Command = {
     withReason(input, async ({ workspace, partner, reason }) => {
       const context = { ...workspace, reader: openMemberReader(workspace) }
       const exported = await exportAllHeld(context, partner, input.positionals[1] ?? '')
-      if (!exported) throw new OperatorError('This partner has no user of that userid: it is case-sensitive.')
+      if (!exported)
+        throw new OperatorError('This partner has no user of that userid: check the letter case, too.')
       const { serviceid: serviceId } = exported.user
       workspace.record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
       // Recorded before it is printed, so that nobody sees data without a record of it.
@@ -67,7 +68,10 @@ async function findErased(db: Executor, partner: Partner, name: string): Promise
       and (userid = ${erasedName(partner, name)} or service_id::text = ${name.toLowerCase()})
     order by erased_at`)
   const [first] = rows
-  if (!first) throw new OperatorError('This partner has no erased user of that userid or serviceid.')
+  if (!first)
+    throw new OperatorError(
+      'This partner has no erased user of that userid or serviceid: check the letter case, too.',
+    )
   if (rows.length > 1) {
     const each = rows.map(row => `${row.service_id} (erased ${formatTimestamp(row.erased_at)})`)
     throw new OperatorError(

@@ -116,7 +116,7 @@ const show: Command = {
       }
       if (!reading || reading.user.status === 'none') {
         throw new OperatorError(
-          'This partner has no user of that userid: it is case-sensitive, and a prefill is kept for 90 days.',
+          'This partner has no user of that userid: check the letter case, too; a prefill is kept for 90 days.',
         )
       }
       const { user } = reading
@@ -187,7 +187,8 @@ const erase: Command = {
         isRefused: ({ serviceId }) => serviceId !== known,
         alongside: [alongside()],
       })
-      if (isRefusal(erased)) throw new OperatorError('This partner has no user of that userid.')
+      if (isRefusal(erased))
+        throw new OperatorError('This partner has no user of that userid: check the letter case, too.')
       const { serviceId } = erased
       concerning(serviceId)
       const certificate = await certificateOf(database, { ...erased, partnerId })

@@ -157,8 +157,8 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
           if (landing.command !== 'COMMIT') throw new Error('a transaction was rolled back without a failure')
           return
         }
-        const { failure, place } = landing
-        const isBeforeCommit = place < all.length - 1
+        const { failure, index } = landing
+        const isBeforeCommit = index < all.length - 1
         // Only an answer of the server proves that nothing was committed; for the commit itself, only where
         // `provesNoCommit` says so.
         const isRefused =

@@ -14,7 +14,7 @@ import pg from 'pg'
 export type Statement = { readonly name: string; readonly text: string; readonly values?: unknown[] }
 
 /** The server's answer to the last statement; or the first failure, and the index of its statement. */
-type Landing = { readonly command: string } | { readonly failure: unknown; readonly place: number }
+type Landing = { readonly command: string } | { readonly failure: unknown; readonly index: number }
 
 /** Sends statements together; rows that they return are not read. Resolves when all are done or one has failed. */
 export function fly(client: pg.PoolClient, statements: readonly Statement[]): Promise<Landing> {
@@ -42,7 +42,7 @@ class Flight extends pg.Query {
   declare text: string | undefined
   declare callback: (failure: unknown) => void
   private readonly statements: readonly Statement[]
-  private place = 0
+  private index = 0
   private command = ''
   private unsendable: unknown
 
@@ -51,8 +51,8 @@ class Flight extends pg.Query {
     this.statements = statements
     this.callback = failure => {
       // A failure after the last statement is one of the connection, and everything that was sent has taken place.
-      const isDone = this.place === statements.length
-      land(failure && !isDone ? { failure, place: this.place } : { command: this.command })
+      const isDone = this.index === statements.length
+      land(failure && !isDone ? { failure, index: this.index } : { command: this.command })
     }
   }
 
@@ -78,15 +78,15 @@ class Flight extends pg.Query {
 
   handleCommandComplete({ text }: { text: string }): void {
     this.command = text
-    this.place += 1
-    const next = this.statements[this.place]
+    this.index += 1
+    const next = this.statements[this.index]
     this.name = next?.name
     this.text = next?.text
   }
 
   handleError(failure: unknown, connection: Connection): void {
     // The server has skipped the rest without reading it.
-    for (const { name } of this.statements.slice(this.place)) delete connection.submittedNamedStatements[name]
+    for (const { name } of this.statements.slice(this.index)) delete connection.submittedNamedStatements[name]
     this.callback(failure)
   }
 

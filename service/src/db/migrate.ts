@@ -161,7 +161,7 @@ async function whenLocksAllow<T>(
       onHeldUp?.(name)
       if (tries >= patience.tries) {
         throw new OperatorError(
-          `${name} could not be applied: another session keeps a table that it changes locked, and was waited for ${tries} times (lock_timeout). The service goes on as before. Look for old transactions in pg_stat_activity, end them, and run \`enrolment migrate\` again.`,
+          `${name} could not be applied: another database session keeps a table locked that the migration changes, and did so at each of ${tries} attempts. The service goes on as before. Look for old transactions in pg_stat_activity, end them, and run \`enrolment migrate\` again.`,
         )
       }
       await pause(patience.pauseMs)

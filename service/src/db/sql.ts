@@ -34,7 +34,7 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Query 
   let statement = prepared.get(strings)
   if (!statement) {
     const text = strings.reduce((whole, part, index) => `${whole}$${index}${part}`)
-    statement = { name: nameOf(text), text }
+    statement = { name: statementName(text), text }
     prepared.set(strings, statement)
   }
   return { name: statement.name, text: statement.text, values }
@@ -86,7 +86,7 @@ function composed(whole: Part): Query {
   let statement = composedTexts.get(key)
   if (!statement) {
     const text = textOf(whole, { bound: 0 })
-    statement = { name: nameOf(text), text }
+    statement = { name: statementName(text), text }
     composedTexts.set(key, statement)
   }
   return { name: statement.name, text: statement.text, values }
@@ -183,7 +183,7 @@ function isPart(value: unknown): value is Part {
   return value instanceof Part
 }
 
-function nameOf(text: string): string {
+function statementName(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 24)
 }
 

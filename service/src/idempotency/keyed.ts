@@ -18,9 +18,9 @@ type KeyedWrite<Reply> = {
   /** Performs the write inside the transaction. Throws ServiceError to refuse it; then nothing is written. */
   readonly effect: (tx: Executor) => Promise<Reply>
   /** The part of the answer that is stored for a repeat of the request; it leaves secrets out. */
-  readonly kept?: (reply: Reply) => Reply
+  readonly stored?: (reply: Reply) => Reply
   /** Whether the stored answer is about an erased user; a repeat is then refused with `user_erased`. */
-  readonly isErased?: (tx: Executor, kept: Reply) => Promise<boolean>
+  readonly isErased?: (tx: Executor, stored: Reply) => Promise<boolean>
 }
 
 const KEPT_MS = DAY_MS
@@ -65,8 +65,8 @@ export async function runKeyed<Reply>(
         return answer
       }
       const reply = await effect(tx)
-      const kept = JSON.stringify(write.kept ? write.kept(reply) : reply)
-      await fillKey(tx, { ...name, ...reservation, now, answer: seal(partner.key.key, kept, binding) })
+      const stored = JSON.stringify(write.stored ? write.stored(reply) : reply)
+      await fillKey(tx, { ...name, ...reservation, now, answer: seal(partner.key.key, stored, binding) })
       mine = { reply }
       return reply
     })

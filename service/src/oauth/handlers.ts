@@ -115,7 +115,8 @@ function asRefusal(error: unknown): OAuthRefusal | undefined {
 function readForm(body: unknown): Form {
   const form = new Map<string, string>()
   for (const [name, value] of formIn(body)) {
-    if (form.has(name)) throw new OAuthRefusal('invalid_request', 'A parameter is sent twice.')
+    if (form.has(name))
+      throw new OAuthRefusal('invalid_request', 'A parameter is sent twice: send each one once.')
     form.set(name, value)
   }
   for (const [name, value] of form) if (value === '') form.delete(name)
@@ -129,7 +130,7 @@ async function issueToken(context: OAuthContext, form: Form, request: FastifyReq
     throw new OAuthRefusal('invalid_request', 'grant_type is missing: send client_credentials.')
   const { partner, credentialId } = await authenticate(context, form, request)
   if (grant !== 'client_credentials') {
-    throw new OAuthRefusal('unsupported_grant_type', 'The only grant_type is client_credentials.')
+    throw new OAuthRefusal('unsupported_grant_type', 'grant_type must be client_credentials.')
   }
   const scopes = readScopes(form.get('scope'), partner, mode)
   const now = real()
@@ -153,7 +154,8 @@ async function issueToken(context: OAuthContext, form: Form, request: FastifyReq
 async function revokeToken(context: OAuthContext, form: Form, request: FastifyRequest): Promise<object> {
   const { partner } = await authenticate(context, form, request)
   const token = form.get('token')
-  if (token === undefined) throw new OAuthRefusal('invalid_request', 'token is missing.')
+  if (token === undefined)
+    throw new OAuthRefusal('invalid_request', 'token is missing: send the token to revoke.')
   const parsed = parseSecret(token)
   const id = parsed?.kind === 'at' ? splitSecretId(parsed.id) : undefined
   // RFC 7009 §2.2: an unknown token, or another client's, is answered like a revoked one.

@@ -60,9 +60,9 @@ export function changeOfferOf(
   const moment = { at: effectiveAt, terms }
   // Benefits that begin before the change will be in force by then, so they get the places before those that still wait.
   const then = applyOfferChange(beforeSwap(free, effectiveAt, terms), offer.offer, moment)
-  const outcome = compare(base, then.user, effectiveAt)
+  const compared = compare(base, then.user, effectiveAt)
   const isPendingAlready = user.pendingOffer?.name === offer.offer && user.pendingOffer.at === effectiveAt
-  if (isPendingAlready) return { ...outcome, user, events: [], direction, isImmediate, effectiveAt }
+  if (isPendingAlready) return { ...compared, user, events: [], direction, isImmediate, effectiveAt }
   if (!isImmediate && isBoundaryLocked(user, boundary, { now, terms })) return refuse('change_locked')
   if (base.pendingOffer) {
     base = { ...base, pendingOffer: undefined }
@@ -72,7 +72,7 @@ export function changeOfferOf(
     const applied = applyOfferChange(free, offer.offer, moment)
     const swept = dropMisfitSwap(settledPlans(user, applied.user), now, terms)
     return {
-      ...outcome,
+      ...compared,
       user: swept.user,
       events: [...events, ...applied.events, ...swept.events],
       direction,
@@ -84,7 +84,7 @@ export function changeOfferOf(
   events.push(raise(pending, 'offer_change_scheduled', now))
   const swept = dropMisfitSwap(pending, now, terms)
   return {
-    ...outcome,
+    ...compared,
     user: swept.user,
     events: [...events, ...swept.events],
     direction,

@@ -15,7 +15,7 @@ type Previewed = { partner: Partner; user: User; input: OfferChangeInput; change
  */
 export function makePreview(previewed: Previewed): { previewid: string; expiresAt: Instant } {
   const expiresAt = previewed.now + validMs
-  return { previewid: nameOf(previewed, expiresAt).toString('base64url'), expiresAt }
+  return { previewid: previewIdOf(previewed, expiresAt).toString('base64url'), expiresAt }
 }
 
 /** Whether a change has the effect that its preview showed, and the preview is not older than 15 minutes. */
@@ -23,17 +23,17 @@ export function checkPreview(previewid: string, previewed: Previewed): boolean {
   const sent = Buffer.from(previewid, 'base64url')
   if (sent.length !== nameBytes || sent.toString('base64url') !== previewid) return false
   const expiresAt = Number(sent.readBigUInt64BE(0))
-  // The bounds come first: an id that was never issued may hold a number that is too large for `nameOf` to write.
+  // The bounds come first: an id that was never issued may hold a number that is too large for `previewIdOf` to write.
   return (
     expiresAt > previewed.now &&
     expiresAt <= previewed.now + validMs &&
-    sameHash(sent, nameOf(previewed, expiresAt))
+    sameHash(sent, previewIdOf(previewed, expiresAt))
   )
 }
 
 const nameBytes = 8 + 32
 
-function nameOf({ partner, user, input, changed }: Previewed, expiresAt: Instant): Buffer {
+function previewIdOf({ partner, user, input, changed }: Previewed, expiresAt: Instant): Buffer {
   const expiry = Buffer.alloc(8)
   expiry.writeBigUInt64BE(BigInt(expiresAt))
   const shown = JSON.stringify([

@@ -28,9 +28,13 @@ export function refuseFailures(context: {
     if (why.is === 'spent' || (context.sandbox && isLoopback(request.ip))) return error
     const credential = why.is === 'known' ? why.credential : undefined
     if (!failures.note(request.ip, context.real(), credential)) return error
-    return new ServiceError('too_many_requests', 'Too many failed authentications from this address.', {
-      headers: { 'Retry-After': '60' },
-    })
+    return new ServiceError(
+      'too_many_requests',
+      'Too many failed authentications from this address: wait as long as Retry-After says.',
+      {
+        headers: { 'Retry-After': '60' },
+      },
+    )
   }
 }
 

@@ -98,7 +98,7 @@ export function openCallers(context: {
     one.isAsked = true
     readAhead.enqueue(rows, found => {
       one.isAsked = false
-      // What is answered only when the caller is too old comes too late: it is being looked up.
+      // An answer that arrives after the caller has become too old is ignored: the next request looks the caller up.
       if (!found.ok || kept.get(one.name) !== one || one.until <= real()) return
       if (found.value === undefined) {
         kept.delete(one.name)

@@ -26,7 +26,7 @@ export function prefillHandlers(context: { executor: CommandExecutor; clock: Clo
     const reservation =
       key === undefined ? undefined : reservationOf(key, request, { partner, mode: 'prefill' })
     const person = personOf(request.body)
-    const outcome = await context.executor.submit({
+    const result = await context.executor.submit({
       partner,
       userid: request.body.userid,
       who: 'partner',
@@ -40,8 +40,8 @@ export function prefillHandlers(context: { executor: CommandExecutor; clock: Clo
         change: replaceEntry(commandContext.orNew(), person, commandContext.now),
       }),
     })
-    if (!isRefusal(outcome)) return saved
-    throw problemOfRefusal(outcome, request.locale, outcome.replayed ? replayed : {})
+    if (!isRefusal(result)) return saved
+    throw problemOfRefusal(result, request.locale, result.replayed ? replayed : {})
   }
   return { prefillUser: prefill }
 }

@@ -15,8 +15,8 @@ import {
   findActive,
   findOwn,
   isUnknownHandle,
-  nameOf,
   noteShown,
+  sessionNameOf,
 } from './session/session.ts'
 import { areBirthdateTriesSpent, type PageSessionRow, setLocale, signOut } from './session/store.ts'
 import { formTag, openVisit, rootOf, type Visit } from './session/visit.ts'
@@ -85,7 +85,7 @@ async function visitOf(
 async function endFor(context: PageContext, row: PageSessionRow): Promise<LinkEndedView['kind']> {
   const end = endOf(row)
   if (end !== 'challenge') return end
-  const { partnerId } = nameOf(row)
+  const { partnerId } = sessionNameOf(row)
   const isSpent = await areBirthdateTriesSpent(
     context.database,
     { partnerId, userid: row.userid },
@@ -130,7 +130,7 @@ async function answerPost(routes: PageRoutes, exchange: Exchange): Promise<Fasti
   if ('answered' in found) return found.answered
   const { active } = found
   if (path === 'stay') {
-    await touchSession(context.database, nameOf(active.row), context.clock.real())
+    await touchSession(context.database, sessionNameOf(active.row), context.clock.real())
     return reply.code(204).send()
   }
   const visit = language ? await switchLanguage(found.visit, language) : found.visit
@@ -227,7 +227,7 @@ async function answerLeave(routes: PageRoutes, reply: FastifyReply): Promise<Fas
   const { request } = reply
   const { shell, handle } = credentialOf(request.headers, context)
   const own = await findOwn(context, handle)
-  if (own) await signOut(context.database, nameOf(own.row), context.clock.real())
+  if (own) await signOut(context.database, sessionNameOf(own.row), context.clock.real())
   if (shell === 'hosted') reply.header('Set-Cookie', setCookie('session', undefined, context))
   const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
   const redirecturl = own?.partner.redirects.find(address => address === own.row.redirecturl)
@@ -246,7 +246,7 @@ async function answerAppearance(routes: PageRoutes, reply: FastifyReply): Promis
 
 /** Switches this session to another language. */
 async function switchLanguage(visit: Visit, locale: Locale): Promise<Visit> {
-  await setLocale(visit.context.database, nameOf(visit.session), locale)
+  await setLocale(visit.context.database, sessionNameOf(visit.session), locale)
   return { ...visit, locale, session: { ...visit.session, locale } }
 }
 

@@ -43,5 +43,5 @@ export function dueMetrics(context: {
   }
 }
 
-/** What is needed of a partner: also of one whose key cannot be opened, whose due changes wait for that. */
+/** The fields that are known of every partner, also of one whose key cannot be opened and whose due changes wait for it. */
 type Clocked = Pick<Partner, 'partnerId' | 'clockOffsetMs'>

@@ -1,5 +1,5 @@
 import { type Instant, MINUTE_MS } from '../calendar/calendar.ts'
-import { nameOf } from '../membership/commands/load.ts'
+import { nameText } from '../membership/commands/load.ts'
 import type { DueUser } from './due.ts'
 
 /** Users whose due change failed. They are passed over for a while, so that they delay no other user. */
@@ -26,16 +26,17 @@ const rememberedMs = 10 * MINUTE_MS
 export function openPassedOver(): PassedOver {
   const failing = new Map<string, Failing>()
   const pass = (user: DueUser, attempts: number, until: Instant) => {
-    failing.set(nameOf(user), { user, attempts, until })
+    failing.set(nameText(user), { user, attempts, until })
   }
   return {
     failed(user, now) {
-      const attempts = (failing.get(nameOf(user))?.attempts ?? 0) + 1
+      const attempts = (failing.get(nameText(user))?.attempts ?? 0) + 1
       pass(user, attempts, now + (waitsMs[Math.min(attempts, waitsMs.length) - 1] ?? 0))
     },
-    couldNotWrite: (user, now) => pass(user, failing.get(nameOf(user))?.attempts ?? 0, now + shortestWaitMs),
+    couldNotWrite: (user, now) =>
+      pass(user, failing.get(nameText(user))?.attempts ?? 0, now + shortestWaitMs),
     applied(user) {
-      failing.delete(nameOf(user))
+      failing.delete(nameText(user))
     },
     at(now) {
       for (const [name, { until }] of failing) if (until + rememberedMs <= now) failing.delete(name)

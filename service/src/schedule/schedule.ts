@@ -7,7 +7,7 @@ import type { Database } from '../db/database.ts'
 import { isUnavailable } from '../db/failure.ts'
 import { applyDueNow } from '../membership/commands/apply-due-now.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
-import { nameOf } from '../membership/commands/load.ts'
+import { nameText } from '../membership/commands/load.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import { type DueUser, findDue, timeUntilDue } from './due.ts'
 import { openPace } from './pace.ts'
@@ -99,7 +99,7 @@ export function openSchedule(context: {
     const apply = async (user: DueUser): Promise<unknown> => {
       const partner = byId.get(user.partnerId)
       if (!partner) return undefined
-      const name = nameOf(user)
+      const name = nameText(user)
       try {
         const wasDue = await applyDueNow(executor, partner, { userid: user.userid, anew: before.has(name) })
         if (!wasDue) idle.add(name)
@@ -117,8 +117,8 @@ export function openSchedule(context: {
     }
     await pace.drain(interleaved(due), async slice => {
       const failures = (await Promise.all(slice.map(apply))).filter(failure => failure !== undefined)
-      // If nobody of a slice can be written, the database is away. If some can, others may be locked by another
-      // session for hours, and whoever comes after them must not wait for it.
+      // If nobody of a slice can be written, the database is away. If some can, another database session may lock
+      // the others for hours, and whoever comes after them must not wait for that.
       if (failures.length > 0 && failures.length === slice.length) throw failures[0]
       for (const failure of failures) onError(failure)
     })

@@ -43,7 +43,10 @@ export function mountSystem(app: FastifyInstance, context: SystemContext): void 
   }
   app.get(at('/readyz'), { config: { operation: operations.getReadiness } }, async (_request, reply) => {
     if (context.isQuiet())
-      throw new ServiceError('unavailable', 'This copy is quiet: reads work, nothing else does.')
+      throw new ServiceError(
+        'unavailable',
+        'This copy is quiet: only reads work, until the operator runs `enrolment resume`.',
+      )
     const isReady = await context.isReady().catch((error: unknown) => {
       noteReady(false)
       throw error

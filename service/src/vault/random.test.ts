@@ -36,7 +36,7 @@ test('threads and processes that run at once never draw the same nonce', async (
   const drawAndSend = (send: string) =>
     `import('${built}').then(({ randomNonce }) =>
       ${send}(Array.from({ length: 20_000 }, () => randomNonce(12).toString('hex'))))`
-  // Both begin while this thread has drawn a block and used a part of it.
+  // The other threads and processes begin after this thread has drawn a block and used a part of it.
   randomNonce(12)
   const thread = () =>
     new Worker(drawAndSend("require('worker_threads').parentPort.postMessage"), { eval: true })

@@ -9,7 +9,7 @@ import { examine } from './examine.ts'
 import { eventsOf } from './logged-events.ts'
 import { openSandboxApi, type PartnerApi, partnerOptions } from './partner-api.ts'
 import { progressFile, readProgress } from './progress.ts'
-import { create, erase, prefill } from './steps.ts'
+import { create, erase, prefill } from './user-changes.ts'
 
 /** `enrolment doctor`: tests a receiver with every kind of delivery, and says what to correct. */
 export const doctor: Command = {
@@ -53,7 +53,10 @@ export const doctor: Command = {
       const [long] = await eventsOf(api, longNamed)
       const first = events[0]
       const last = events.at(-1)
-      if (!first || !last || !long) throw new OperatorError('This partner may not read events: events:read.')
+      if (!first || !last || !long)
+        throw new OperatorError(
+          'This partner may not read events: ask the operator for the scope events:read.',
+        )
       const findings = await examine(target, { first, last, long }, credentials)
       printFindings(input, { url: target, userid }, findings)
     } finally {

@@ -74,7 +74,7 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
       throw new ServiceAway(`${baseUrl} cannot answer now (${answer.status}): try again a little later.`)
     if (answer.status !== 200)
       throw new OperatorError(
-        `${baseUrl} refused the credentials (${answer.status}): they must be of this service.`,
+        `${baseUrl} refused the credentials (${answer.status}): give those of this service, or its address.`,
       )
     return ((await answer.json()) as { access_token: string }).access_token
   }

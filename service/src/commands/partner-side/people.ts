@@ -1,9 +1,18 @@
 import type { Command } from '../command.ts'
 import { openSandboxApi, type PartnerApi, partnerOptions } from './partner-api.ts'
-import { cancel, create, erase, prefill, prefillWith, reinstate, type Step, swap } from './steps.ts'
+import {
+  cancel,
+  create,
+  erase,
+  prefill,
+  prefillWith,
+  reinstate,
+  swap,
+  type UserChange,
+} from './user-changes.ts'
 
 /** A sandbox user with known outcomes. */
-type Person = { readonly userid: string; readonly outcome: string; readonly steps: readonly Step[] }
+type Person = { readonly userid: string; readonly outcome: string; readonly changes: readonly UserChange[] }
 
 /** The one event whose delivery fails: no other person of the sandbox raises it. */
 const failingEvent = 'offer_reinstate_successful'
@@ -15,33 +24,33 @@ const people: readonly Person[] = [
   {
     userid: 'person-eligible',
     outcome: 'prefilled, 36, FL: every offer admits her',
-    steps: [prefill],
+    changes: [prefill],
   },
   {
     userid: 'person-enrolled',
     outcome: 'active on starter with accident, telehealth and dental',
-    steps: [create],
+    changes: [create],
   },
   {
     userid: 'person-swap-pending',
     outcome: 'as person-enrolled; vision replaces dental at the boundary',
-    steps: [create, swap],
+    changes: [create, swap],
   },
   {
     userid: 'person-wrong-state',
     outcome: 'prefilled, NY: premier refuses her (ineligible), and four benefits fewer are listed',
-    steps: [prefillWith({ address: { state: 'NY' }, zipcode: '10001' })],
+    changes: [prefillWith({ address: { state: 'NY' }, zipcode: '10001' })],
   },
   {
     userid: 'person-too-young',
     outcome: 'prefilled, born in 2015: every offer refuses her (ineligible)',
-    steps: [prefillWith({ dob: '2015-06-01' })],
+    changes: [prefillWith({ dob: '2015-06-01' })],
   },
-  { userid: 'person-erased', outcome: 'erased: all but a new start is refused', steps: [create, erase] },
+  { userid: 'person-erased', outcome: 'erased: all but a new start is refused', changes: [create, erase] },
   {
     userid: 'person-webhook-fails',
     outcome: `active; each attempt to deliver her ${failingEvent} to ${failingUrl} fails`,
-    steps: [create, cancel('immediate'), reinstate],
+    changes: [create, cancel('immediate'), reinstate],
   },
 ]
 
@@ -55,12 +64,12 @@ export async function makePeople(
 ): Promise<readonly { userid: string; refusal: string }[]> {
   await seeToFailingEndpoint(api)
   const refused: { userid: string; refusal: string }[] = []
-  for (const { userid, steps } of people) {
+  for (const { userid, changes } of people) {
     const status = await statusOf(api, userid)
     if (which === 'missing' && status !== undefined) continue
     if (status !== undefined && status !== 'erased') await erase(api, userid)
-    for (const step of steps) {
-      if (step !== swap) await step(api, userid)
+    for (const change of changes) {
+      if (change !== swap) await change(api, userid)
       else {
         const answer = await api.ask('POST', '/user/benefits/swap', {
           userid,

@@ -15,15 +15,15 @@ import {
   post,
   prefill,
   reinstate,
-  type Step,
   swap,
-} from './steps.ts'
+  type UserChange,
+} from './user-changes.ts'
 
-const undoSwap: Step = (api, userid) =>
+const undoSwap: UserChange = (api, userid) =>
   api.call('DELETE', `/user/benefits/swap/${encodeURIComponent(userid)}`)
-const undoOffer: Step = (api, userid) =>
+const undoOffer: UserChange = (api, userid) =>
   api.call('DELETE', `/user/offers/pending/${encodeURIComponent(userid)}`)
-function enrol(name: string): Step {
+function enrol(name: string): UserChange {
   return post('/user/benefits/enrol', { name })
 }
 const moveClock = 'then move the clock to the next month by POST /sandbox/clock'
@@ -32,7 +32,7 @@ const moveClock = 'then move the clock to the next month by POST /sandbox/clock'
  * How a new user of the demo catalogue comes to raise each event: the steps, through the API only; or, where no request
  * raises it at once, what to do instead.
  */
-const recipes: Readonly<Record<EventName, readonly Step[] | string>> = {
+const recipes: Readonly<Record<EventName, readonly UserChange[] | string>> = {
   enrollment_request_received: [prefill],
   enrollment_successful: [create],
   offer_activiation_successful: [create],
@@ -81,7 +81,7 @@ export const trigger: Command = {
   },
   run: async input => {
     const eventname = input.positionals[0] ?? ''
-    const steps = stepsTo(eventname)
+    const changes = changesTo(eventname)
     const userid = neededText(input, 'userid')
     const repeat = numberOf(input.text('repeat') ?? '1', 'repeat', 1000)
     const delay = numberOf(input.text('delay') ?? '0', 'delay', 3600)
@@ -91,7 +91,7 @@ export const trigger: Command = {
       if (count > 1 && delay > 0) await pause(delay * 1000)
       const name = count === 1 ? userid : `${userid}-${count}`
       await requireNew(api, name)
-      for (const step of steps) await step(api, name)
+      for (const change of changes) await change(api, name)
       const events = await eventsOf(api, name)
       const wanted = events.filter(event => event.eventname === eventname)
       const again = [
@@ -111,8 +111,10 @@ export const trigger: Command = {
   },
 }
 
-function stepsTo(eventname: string): readonly Step[] {
-  const known = Object.entries(recipes).flatMap(([name, steps]) => (typeof steps === 'string' ? [] : [name]))
+function changesTo(eventname: string): readonly UserChange[] {
+  const known = Object.entries(recipes).flatMap(([name, recipe]) =>
+    typeof recipe === 'string' ? [] : [name],
+  )
   if (!isEventName(eventname)) throw new UsageError(`EVENT must be one of ${known.join(', ')}; see --help.`)
   const recipe = recipes[eventname]
   if (typeof recipe === 'string')

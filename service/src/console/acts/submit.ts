@@ -22,7 +22,7 @@ export async function submitAct(
 ): Promise<Refusal | undefined> {
   const { act, form, actor, alongside, effect } = asked
   const why = act.why(form)
-  const outcome = await visit.context.executor.submit({
+  const result = await visit.context.executor.submit({
     partner,
     userid: user.userid,
     who: 'operator',
@@ -40,5 +40,5 @@ export async function submitAct(
       return { change, answer: after => after.serviceId }
     },
   })
-  return isRefusal(outcome) ? outcome : undefined
+  return isRefusal(result) ? result : undefined
 }

@@ -109,7 +109,7 @@ async function listOf(visit: Visit): Promise<RequestList> {
   }
 }
 
-/** Ids in the order of what people read for them. */
+/** Ids, sorted by the names that people read in their place. */
 function inOrder(ids: readonly string[], name: (id: string) => string): string[] {
   const keys = new Map(ids.map(id => [id, name(id).toLowerCase()]))
   return [...ids].sort((a, b) => ((keys.get(a) ?? '') < (keys.get(b) ?? '') ? -1 : 1))

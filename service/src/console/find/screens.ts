@@ -102,7 +102,7 @@ async function findByText(visit: Visit, ids: readonly string[], what: string): P
   )
 }
 
-/** Of a userid that nobody has: the attempts to enroll somebody by it that were refused; empty where there were none. */
+/** The refused attempts to enroll somebody under a userid that nobody has; empty where there were none. */
 async function refusedOf(visit: Visit): Promise<Slot> {
   const { database, directory, terms } = visit.context
   const what = whatOf(visit)

@@ -116,7 +116,7 @@ type RequestQuery = {
   readonly limit: number
 }
 
-/** An order by a column: by its own values, or by what people read for an id, whose ids are given in that order. */
+/** An order by a column: by its own values, or, where people read names in place of ids, by the place of an id in `ids`. */
 export type RequestOrder = { readonly isDown: boolean } & (
   | { readonly by: 'state' | 'asked_at' }
   | { readonly by: 'action' | 'partner_id' | 'asked_by' | 'decided_by'; readonly ids: readonly string[] }

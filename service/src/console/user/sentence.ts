@@ -13,7 +13,7 @@ export type Told = {
   readonly showsReason: boolean
   readonly offerName: (name: string) => string
   readonly benefitName: (name: string) => string
-  /** Which of the facts that rules use nobody has told. */
+  /** Which of the facts that rules use are unknown. */
   readonly unknown: readonly string[]
   /** When the last attempt to enroll the person was refused, if one was. */
   readonly refusedAt: Instant | undefined

@@ -36,7 +36,7 @@ type Now = {
   readonly user: User
   readonly terms: Terms
   readonly now: number
-  /** What the rules need and nobody has told, as `unknownOf` gives it. */
+  /** The facts that rules use and that are unknown, as `unknownOf` returns them. */
   readonly unknown: readonly string[]
 }
 
@@ -158,7 +158,7 @@ function has(offer: Offer, { name }: Benefit): boolean {
   return offer.fixed.includes(name) || offer.selectable.includes(name)
 }
 
-/** Which of the facts that rules use nobody has told. */
+/** Which of the facts that rules use are unknown. */
 export function unknownOf(person: Person | undefined): string[] {
   return [
     person?.dob ? '' : 'birth date',

@@ -71,9 +71,9 @@ export function openResting(
 }
 
 const tickMs = 10
-/** So many waiting requests keep the process at work until the next tick. */
+/** This many waiting requests keep the process at work until the next tick. */
 const enoughWaiting = 100
-/** With the ticks more than a process answers, for the case that most of these connections have no request. */
+/** With a tick each 10 ms more than a process can answer, because most of these connections may have no further request. */
 const mostAtOnce = 400
 const longestRestMs = 2000
 /** A partner is alone when no other has asked for this long. */

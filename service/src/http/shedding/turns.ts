@@ -3,12 +3,12 @@ export type Turns = {
   /** Whether a request may begin now. */
   isOpen(): boolean
   /**
-   * Calls `begin` when it is this partner's turn, and counts the request as under way until the function that it is given
-   * is called; without one when the request has waited for too long, so that it is to be refused. `begin` returns false when
-   * there was nothing to begin, or it is not to be counted yet; then the partner keeps its turn.
+   * Calls `begin(end)` when it is this partner's turn, and counts the request as under way until `end` is called. Calls
+   * `begin()` without `end` when the request has waited for too long and must be refused. `begin` returns false when it began
+   * nothing, or when the request does not count yet; the partner then keeps its turn.
    */
   wait(partnerId: string, request: object, begin: Begin): void
-  /** Counts a request as under way until the returned function is called; `undefined` for one that is counted since its turn. */
+  /** Counts a request as under way until the returned function is called; `undefined` for one that `wait` counts already. */
   begin(request: object): (() => void) | undefined
   /** Begins the next period. */
   tick(): void

@@ -20,7 +20,7 @@ import type { BatchWrites } from './batch-writes.ts'
 import type { Command, CommandContext, CommandResult } from './command.ts'
 import { erasedName } from './erased-name.ts'
 import { judgeKey, type KeyDecision, keyName, reservedKey } from './key-decisions.ts'
-import { nameOf } from './load.ts'
+import { nameText } from './load.ts'
 import { dataKeyOf, type LoadedUser, newLoadedUser, personOf } from './loaded-user.ts'
 import type { BatchContext } from './newcomers.ts'
 import { type BatchState, ReadTooEarly, readState } from './read-batch.ts'
@@ -121,12 +121,12 @@ function decideSafely(state: BatchState, command: Command<unknown>): Result {
 function decide(state: BatchState, command: Command<unknown>): CommandResult<unknown> {
   const { context, users, clockOffsets } = state
   const { partner } = command
-  const name = nameOf({ partnerId: partner.partnerId, userid: command.userid })
+  const name = nameText({ partnerId: partner.partnerId, userid: command.userid })
   if (state.later.has(name)) throw new RunsLater('in order')
   const loaded = users.get(name)
   const clockOffsetMs = clockOffsets.get(partner.partnerId) ?? partner.clockOffsetMs
-  // The clocks of two processes differ. The time of a user never goes back, so that no enrolment ends before it began.
-  // One instant for the whole batch, so that PostgreSQL is sent it once.
+  // All commands of a batch share one instant, so that it is sent to PostgreSQL only once. The clocks of two processes
+  // differ, but the time of a user never goes back, so that no enrolment ends before it began.
   const now = Math.max(state.real + clockOffsetMs, loaded?.user.updatedAt ?? 0)
   const known = command.reservation && judgeSeenKey(state, command.reservation, { command, loaded, now })
   if (known) return known
@@ -217,7 +217,7 @@ function spendKey(
   spent: { reservation: KeyReservation; partner: Partner; user: User; now: Instant; reply: unknown },
 ): void {
   const { reservation, partner, user, reply } = spent
-  const mine = state.users.get(nameOf(user))
+  const mine = state.users.get(nameText(user))
   const key =
     reservation.mode === 'keyed' && mine && user.status !== 'erased' ? dataKeyOf(mine, partner) : undefined
   const sealedAnswer = key && sealJson(key, reply, 'idempotency_keys', user)
@@ -267,7 +267,7 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
       real,
     })
   mine.user = after
-  users.set(nameOf(after), mine)
+  users.set(nameText(after), mine)
   writes.changed.set(`${after.partnerId} ${after.serviceId}`, mine)
   const lapsed = dueChanges.some(hasLapsed)
   writeSealed(writes, mine, { context: state.context, command, before, change, lapsed, now })

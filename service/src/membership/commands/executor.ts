@@ -5,7 +5,7 @@ import { failureOf, Unavailable } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
 import { type DecidedBatch, decideBatch, PartialDecision, type Result, RunsLater } from './batch.ts'
 import type { Command, CommandResult, ExecutorContext } from './command.ts'
-import { nameOf } from './load.ts'
+import { nameText } from './load.ts'
 import { type BatchContext, openNewcomers } from './newcomers.ts'
 import { ReadTooEarly } from './read-batch.ts'
 import { statementsOf } from './save.ts'
@@ -36,8 +36,8 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
         return command && isLater(result) ? waitingRoom.enter(command) : result
       })
     } catch (error) {
-      // Another session has locked the row of one of these users. Each command continues alone, so that only commands
-      // that need this row wait for it; those of a half that was written are done.
+      // Another database session has locked the row of one of these users. Each command continues alone, so that only
+      // commands that need this row wait for it; those of a half that was written are done.
       if (error instanceof LockTimedOut)
         return commands.map(command => {
           const done = error.done.get(command)
@@ -50,7 +50,7 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
   // so that a transaction stays on one node.
   const queueOf = ({ partner }: Command<unknown>) =>
     context.database.layout.isSpread ? partner.partnerId : ''
-  const beside = { least: leastBeside, afterMs: longBatchMs, nameOf: nameOfUser }
+  const beside = { least: leastBeside, afterMs: longBatchMs, subjectOf: nameOfUser }
   const queues = coalesceApart<Command<unknown>, CommandResult<unknown>>(queueOf, {
     maxBatch,
     gatherMs,
@@ -78,8 +78,8 @@ const gatherMs = 4
 /** The fewest commands that start a batch beside another: fewer are not worth a transaction of their own. */
 const leastBeside = 64
 /**
- * A batch that takes longer than this is waiting for another session: commands of other users then run in a batch
- * beside it.
+ * A batch that takes longer than this is waiting for another database session: commands of other users then run in a
+ * batch beside it.
  */
 const longBatchMs = 20
 /** Beyond this number commands are refused, because they would not be answered in time anyway. */
@@ -89,14 +89,14 @@ const mostPending = 20_000
  * contract §4.
  */
 const retriedForMs = 4500
-/** How long a batch waits for a row that another session has locked, before its commands continue one by one. */
+/** How long a batch waits for a row that another database session has locked, before its commands continue one by one. */
 const batchLockMs = 100
 /** After this many lost races a batch is split, so that a command that always loses delays fewer others. */
 const mostRaces = 2
 
 const nothing: ReadonlySet<Command<unknown>> = new Set()
 
-/** Another session has locked a row that the batch needs; `done` has the results of the commands that did not need it. */
+/** Another database session has locked a row of the batch; `done` has the results of the commands that did not need it. */
 class LockTimedOut extends Error {
   override name = 'LockTimedOut'
   readonly done: ReadonlyMap<Command<unknown>, Result>
@@ -134,7 +134,7 @@ async function runIsolated(context: BatchContext, commands: Command<unknown>[], 
 }
 
 function nameOfUser({ partner, userid }: Command<unknown>): string {
-  return nameOf({ partnerId: partner.partnerId, userid })
+  return nameText({ partnerId: partner.partnerId, userid })
 }
 
 function isLater(result: Result): boolean {

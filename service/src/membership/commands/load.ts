@@ -9,8 +9,8 @@ import type { UserRow } from './rows.ts'
 /** Names a user as the partner does. */
 export type UserName = { readonly partnerId: string; readonly userid: string }
 
-/** That name as one text. */
-export function nameOf({ partnerId, userid }: UserName): string {
+/** That name as one text, for maps and sets. */
+export function nameText({ partnerId, userid }: UserName): string {
   return `${partnerId} ${userid}`
 }
 

@@ -5,7 +5,7 @@ import { versionsOf } from '../rules/state.ts'
 import type { Command } from './command.ts'
 import { erasedName } from './erased-name.ts'
 import { keyName, type SeenKey, seenKeyOf } from './key-decisions.ts'
-import { loadKeys, loadUsersWithDocuments, nameOf, type UserName } from './load.ts'
+import { loadKeys, loadUsersWithDocuments, nameText, type UserName } from './load.ts'
 import { type LoadedUser, loadedUserOf } from './loaded-user.ts'
 import type { BatchContext } from './newcomers.ts'
 import type { UserRow } from './rows.ts'
@@ -60,7 +60,7 @@ export async function readState(
   const users = new Map<string, LoadedUser>()
   for (const row of [...rows, ...(await loadErased(context, asked, rows))]) {
     const loaded = loadedUserOf(row)
-    users.set(nameOf(loaded.user), loaded)
+    users.set(nameText(loaded.user), loaded)
   }
   await context.prepareTerms([...users.values()].flatMap(({ user }) => versionsOf(user)))
   const seenKeys = new Map(
@@ -76,7 +76,7 @@ function isUnknown(
   users: ReadonlyMap<string, LoadedUser>,
   seenKeys: ReadonlyMap<string, SeenKey>,
 ): boolean {
-  if (users.has(nameOf({ partnerId, userid }))) return false
+  if (users.has(nameText({ partnerId, userid }))) return false
   return !reservation || !seenKeys.has(keyName(partnerId, reservation.operation, reservation.keyHash))
 }
 
@@ -91,19 +91,19 @@ async function loadErased(
 ): Promise<UserRow[]> {
   const asked = commands.filter(command => !command.startsAnew)
   if (asked.length === 0) return []
-  const known = new Set(found.map(row => nameOf({ partnerId: row.partner_id, userid: row.userid })))
+  const known = new Set(found.map(row => nameText({ partnerId: row.partner_id, userid: row.userid })))
   const missing = new Map<string, UserName & { plain: string }>()
   for (const { partner, userid } of asked) {
     const { partnerId } = partner
-    if (known.has(nameOf({ partnerId, userid }))) continue
+    if (known.has(nameText({ partnerId, userid }))) continue
     const name = { partnerId, userid: erasedName(partner, userid) }
-    missing.set(nameOf(name), { ...name, plain: userid })
+    missing.set(nameText(name), { ...name, plain: userid })
   }
   if (missing.size === 0) return []
   const rows = await loadUsersWithDocuments(context.database, [...missing.values()])
   return rows.map(row => ({
     ...row,
-    userid: missing.get(nameOf({ partnerId: row.partner_id, userid: row.userid }))?.plain ?? row.userid,
+    userid: missing.get(nameText({ partnerId: row.partner_id, userid: row.userid }))?.plain ?? row.userid,
   }))
 }
 
@@ -111,7 +111,7 @@ function namesOf(commands: readonly Command<unknown>[]): UserName[] {
   const names = new Map<string, UserName>()
   for (const { partner, userid } of commands) {
     const name = { partnerId: partner.partnerId, userid }
-    names.set(nameOf(name), name)
+    names.set(nameText(name), name)
   }
   return [...names.values()]
 }

@@ -11,7 +11,7 @@ import type { User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
 import type { ExecutorContext } from './command.ts'
 import { erasedName } from './erased-name.ts'
-import { type DocumentRow, loadDocuments, loadUsers, nameOf, type UserName } from './load.ts'
+import { type DocumentRow, loadDocuments, loadUsers, nameText, type UserName } from './load.ts'
 import { type UserRow, userOf } from './rows.ts'
 import type { Answers, RememberedUser, UserMemory } from './user-memory.ts'
 import { findUnchanged } from './versions.ts'
@@ -72,7 +72,7 @@ export function openReader(
       const rows = new Map(
         (await loadUsers(database, names)).map(row => [`${row.partner_id} ${row.userid}`, row]),
       )
-      return names.map(name => ({ ok: true, value: rows.get(nameOf(name)) }))
+      return names.map(name => ({ ok: true, value: rows.get(nameText(name)) }))
     },
   })
 

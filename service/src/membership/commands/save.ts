@@ -5,7 +5,7 @@ import { saveConsents } from '../records/consents.ts'
 import { decideDesignations, insertDesignations } from '../records/designations.ts'
 import { insertRetained } from '../records/retained-rows.ts'
 import type { BatchWrites, DocumentChange, ReservedKey } from './batch-writes.ts'
-import { nameOf } from './load.ts'
+import { nameText } from './load.ts'
 import { deleteDocuments, insertDocuments, writeDocuments } from './save-documents.ts'
 import { inTurn, saveEnrolments } from './save-enrolments.ts'
 import { eraseUsers } from './save-erasures.ts'
@@ -38,7 +38,7 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
   )
   const fresh = sortedBy(
     writes.users.filter(({ readVersion }) => readVersion === 0),
-    ({ user }) => nameOf(user),
+    ({ user }) => nameText(user),
   )
   const written = writes.documents.filter(change => change.sealed !== undefined)
   const newcomers = new Set(fresh.map(({ user }) => user.serviceId))

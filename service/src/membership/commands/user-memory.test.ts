@@ -13,7 +13,7 @@ function userOf(userid: string, changes: Partial<User> = {}): User {
     ...changes,
   }
 }
-function nameOf(userid: string) {
+function nameText(userid: string) {
   return { partnerId: 'p', userid }
 }
 
@@ -28,7 +28,7 @@ describe('users', () => {
         let recent: string[] = []
         for (const { user, isKept, length } of taken) {
           const userid = `u${user}`
-          const found = isKept ? memory.keep(userOf(userid), 1) : memory.find(nameOf(userid))
+          const found = isKept ? memory.keep(userOf(userid), 1) : memory.find(nameText(userid))
           if (found) recent = [userid, ...recent.filter(one => one !== userid)]
           found?.answers?.keep(
             `q${length}`,
@@ -39,7 +39,7 @@ describe('users', () => {
           expect(users === 1 || bytes <= 6000).toBe(true)
           recent = recent.slice(0, users)
         }
-        for (const userid of recent) expect(memory.find(nameOf(userid))?.user.userid).toBe(userid)
+        for (const userid of recent) expect(memory.find(nameText(userid))?.user.userid).toBe(userid)
       }),
     )
   })
@@ -61,21 +61,21 @@ describe('users', () => {
     const memory = openUserMemory(() => now)
     memory.keep(userOf('u'), 1)
     memory.keep(userOf('u', { prefillCount: 2 }), 2)
-    expect(memory.find(nameOf('u'))).toMatchObject({ version: 2, user: { prefillCount: 2 } })
+    expect(memory.find(nameText('u'))).toMatchObject({ version: 2, user: { prefillCount: 2 } })
     memory.keep(userOf('u', { status: 'erased', erasedAt: 1 }), 3)
-    expect(memory.find(nameOf('u'))).toBeUndefined()
-    for (const end of [() => memory.forget(nameOf('u')), memory.clear]) {
+    expect(memory.find(nameText('u'))).toBeUndefined()
+    for (const end of [() => memory.forget(nameText('u')), memory.clear]) {
       memory.keep(userOf('u'), 1)
       end()
-      expect(memory.find(nameOf('u'))).toBeUndefined()
+      expect(memory.find(nameText('u'))).toBeUndefined()
     }
     memory.keep(userOf('old'), 1)
     now += 5 * 60_000
     memory.keep(userOf('new'), 1)
     now += 6 * 60_000
     memory.tidy()
-    expect(memory.find(nameOf('old'))).toBeUndefined()
-    expect(memory.find(nameOf('new'))).toBeDefined()
+    expect(memory.find(nameText('old'))).toBeUndefined()
+    expect(memory.find(nameText('new'))).toBeDefined()
     expect(memory.numbers().users).toBe(1)
     memory.clear()
     expect(memory.numbers()).toMatchObject({ users: 0, bytes: 0 })
@@ -116,24 +116,24 @@ test('a user who is read is kept from the second time on, one who is written at 
   const memory = openUserMemory(() => 0)
   const read = userOf('read', { serviceId: '01920000-0000-7000-8000-0123456789ab' })
   expect(memory.keepIfReadAgain(read, 1).answers).toBeUndefined()
-  expect(memory.find(nameOf('read'))).toBeUndefined()
+  expect(memory.find(nameText('read'))).toBeUndefined()
   expect(memory.keepIfReadAgain(read, 1).answers).toBeDefined()
-  expect(memory.find(nameOf('read'))).toMatchObject({ version: 1 })
+  expect(memory.find(nameText('read'))).toMatchObject({ version: 1 })
   memory.keep(userOf('written', { serviceId: '01920000-0000-7000-8000-aaaa456789ab' }), 1)
   memory.keepIfReadAgain(userOf('written', { serviceId: '01920000-0000-7000-8000-aaaa456789ab' }), 2)
-  expect(memory.find(nameOf('written'))).toMatchObject({ version: 2 })
+  expect(memory.find(nameText('written'))).toMatchObject({ version: 2 })
 })
 
 test('a user who only has a prefill is kept from the second time on, and in place of what is known', () => {
   const memory = openUserMemory(() => 0)
   const prefilled = userOf('new', { status: 'prefilled', serviceId: '01920000-0000-7000-8000-0123456789ab' })
   memory.keepWritten(prefilled, 1)
-  expect(memory.find(nameOf('new'))).toBeUndefined()
+  expect(memory.find(nameText('new'))).toBeUndefined()
   memory.keepIfReadAgain(prefilled, 1)
   memory.keepWritten(prefilled, 2)
-  expect(memory.find(nameOf('new'))).toMatchObject({ version: 2 })
+  expect(memory.find(nameText('new'))).toMatchObject({ version: 2 })
   memory.keepWritten(userOf('joined'), 1)
-  expect(memory.find(nameOf('joined'))).toMatchObject({ version: 1 })
+  expect(memory.find(nameText('joined'))).toMatchObject({ version: 1 })
 })
 
 test('answers for many take a bounded room, and what was kept longest ago leaves first', () => {

@@ -2,7 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { dueAt } from '../rules/apply-due.ts'
 import { type User, versionsOf } from '../rules/state.ts'
-import { nameOf, type UserName } from './load.ts'
+import { nameText, type UserName } from './load.ts'
 
 /** The objects from which an answer was made, besides the user's state and the request. */
 type MadeFrom = { readonly partner: Partner; readonly catalogue: number; readonly now: Instant }
@@ -114,7 +114,7 @@ export function openUserMemory(
     while (bytes > maxBytes && kept.size > 1) removeOldest()
   }
   const replace = (user: User, version: number, isToBeKept: boolean): Entry => {
-    const key = nameOf(user)
+    const key = nameText(user)
     const known = kept.get(key)
     if (known) remove(key, known)
     const isKept = user.status !== 'erased' && (isToBeKept || known !== undefined)
@@ -137,7 +137,7 @@ export function openUserMemory(
   return {
     shared: openAnswers({ mostBytes: maxSharedBytes }),
     find(name) {
-      const key = nameOf(name)
+      const key = nameText(name)
       const entry = kept.get(key)
       if (!entry) {
         reads.unknown += 1
@@ -155,11 +155,11 @@ export function openUserMemory(
     keep: (user, version) => replace(user, version, true),
     keepWritten(user, version) {
       const isToBeKept = user.status !== 'prefilled' || wasReadLately(user.serviceId)
-      if (isToBeKept || kept.has(nameOf(user))) replace(user, version, true)
+      if (isToBeKept || kept.has(nameText(user))) replace(user, version, true)
     },
     keepIfReadAgain: (user, version) => replace(user, version, wasReadLately(user.serviceId)),
     forget(name) {
-      const key = nameOf(name)
+      const key = nameText(name)
       const entry = kept.get(key)
       if (entry) remove(key, entry)
     },

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../db/failure.ts'
 import type { Result } from './batch.ts'
 import type { Command } from './command.ts'
-import { nameOf } from './load.ts'
+import { nameText } from './load.ts'
 
-/** Where commands wait whose user is locked by another session, so that they delay no other commands. */
+/** Where commands wait whose user another database session has locked, so that they delay no other commands. */
 type WaitingRoom = {
   /** Whether a command of the same user waits there; later commands queue behind it. */
   holds(command: Command<unknown>): boolean
@@ -80,7 +80,7 @@ export function openWaitingRoom(
 }
 
 function keyOf(command: Command<unknown>): string {
-  return nameOf({ partnerId: command.partner.partnerId, userid: command.userid })
+  return nameText({ partnerId: command.partner.partnerId, userid: command.userid })
 }
 
 async function endsInTime(before: Promise<Result>): Promise<boolean> {

@@ -33,7 +33,7 @@ export async function applyErasures(context: {
     for (const { service_id: serviceId, userid } of await stillThere(database, partnerId, [
       ...times.keys(),
     ])) {
-      const outcome = await executor.submit({
+      const result = await executor.submit({
         partner,
         userid,
         who: 'operator',
@@ -48,7 +48,7 @@ export async function applyErasures(context: {
           return { change: { user: erase(user, at, terms()).user, events: [] }, answer: () => true }
         },
       })
-      if ('reply' in outcome) count += 1
+      if ('reply' in result) count += 1
     }
   }
   return count

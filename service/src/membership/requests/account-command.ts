@@ -52,7 +52,7 @@ export function openAccountCommands(context: {
     const key = idempotencyKeyOf(request.headers)
     const reservation =
       key === undefined ? undefined : reservationOf(key, request, { partner, mode: command.mode ?? 'keyed' })
-    const outcome = await context.executor.submit({
+    const result = await context.executor.submit({
       partner,
       userid: command.userid,
       who: 'partner',
@@ -63,7 +63,7 @@ export function openAccountCommands(context: {
       startsAnew: command.startsAnew ?? false,
       decide,
     })
-    return replyOf(outcome, request)
+    return replyOf(result, request)
   }
   return {
     run,

@@ -32,10 +32,10 @@ export function accepted<T>(
 
 /** The reply of a command, marked as a replay if it is one; throws the problem of a refusal. */
 export function replyOf<Reply>(
-  outcome: CommandResult<Reply>,
+  result: CommandResult<Reply>,
   request: { readonly locale: Locale; readonly setHeader: (name: string, value: string) => void },
 ): Reply {
-  const { reply, replayed } = accepted(outcome, request)
+  const { reply, replayed } = accepted(result, request)
   if (replayed) request.setHeader('Idempotency-Replayed', 'true')
   return reply
 }

@@ -46,7 +46,7 @@ export function correctEnrolment(
   const { enrolmentId, kind } = correction
   const candidates = kind === 'void' ? voidable(user) : movable(user)
   const wrong = candidates.find(({ id }) => id === enrolmentId)
-  if (!wrong) return no('enrolment', 'unknown', 'There is no such enrolment that can be corrected so.')
+  if (!wrong) return no('enrolment', 'unknown', 'There is no such enrolment that can be corrected like this.')
   if (kind === 'void') return corrected(user, { wrong, right: undefined }, { now, terms })
   const right = moved(user, wrong, correction, { now, terms })
   return 'refused' in right ? right : corrected(user, { wrong, right }, { now, terms })

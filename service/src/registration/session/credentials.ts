@@ -27,15 +27,15 @@ export function credentialOf(headers: IncomingHttpHeaders, site: Site): Credenti
 
 /** The value of one of our cookies, or `undefined`. */
 export function readCookie(headers: IncomingHttpHeaders, name: CookieName, site: Site): string | undefined {
-  return cookieIn(headers, nameOf(name, site))
+  return cookieIn(headers, cookieNameOf(name, site))
 }
 
 /** The header that sets one of our cookies until the browser is closed, or deletes it when there is no value. */
 export function setCookie(name: CookieName, value: string | undefined, site: Site): string {
-  return cookieHeader(nameOf(name, site), value, { isSecure: !isPlainSandbox(site) })
+  return cookieHeader(cookieNameOf(name, site), value, { isSecure: !isPlainSandbox(site) })
 }
 
-function nameOf(name: CookieName, site: Site): string {
+function cookieNameOf(name: CookieName, site: Site): string {
   const plain = name === 'session' ? 'enrolment' : 'enrolment-opener'
   return isPlainSandbox(site) ? `${plain}-sandbox` : `__Host-${plain}`
 }

@@ -30,7 +30,7 @@ export type ActiveSession = {
 export type Opened = { readonly handle: string; readonly resultToken: string | undefined }
 
 /** The name of a session's row. */
-export function nameOf(row: PageSessionRow): SessionName {
+export function sessionNameOf(row: PageSessionRow): SessionName {
   return {
     partnerId: row.partner_id,
     sessionId: row.session_id,
@@ -55,7 +55,7 @@ export function isFresh({ row }: Link, now: Instant): boolean {
 export async function noteEnded(context: PageContext, { row }: Link): Promise<void> {
   const now = context.clock.real()
   if (now < (row.dead_link_at ?? 0) + touchAfter) return
-  await noteDeadLink(context.database, nameOf(row), now)
+  await noteDeadLink(context.database, sessionNameOf(row), now)
 }
 
 /** Remembers, for operators, the view that a session is shown: where it was left, if nothing comes after it. */
@@ -65,7 +65,7 @@ export async function noteShown(
   view: string,
 ): Promise<void> {
   if (session.last_view === view) return
-  await setLastView(database, nameOf(session), { view, at: clock.real() })
+  await setLastView(database, sessionNameOf(session), { view, at: clock.real() })
 }
 
 /**
@@ -91,7 +91,7 @@ export async function spendLink(
 ): Promise<Opened | undefined> {
   const { database, keyring, mode, clock } = context
   if (await isEndedByDueCancel(context, link)) return undefined
-  const name = nameOf(link.row)
+  const name = sessionNameOf(link.row)
   const pepper = keyring.peppers.current
   const handle = handleOf(context, link, { opener: input.opener, pepper: pepper.key })
   const resultToken = input.withResult ? makeSecret('rt', mode, sessionSecretId(name)).text : undefined
@@ -107,7 +107,7 @@ export async function spendLink(
 }
 
 async function joined(context: PageContext, link: Link, opener: string): Promise<Opened | undefined> {
-  const row = await findSession(context.database, nameOf(link.row))
+  const row = await findSession(context.database, sessionNameOf(link.row))
   if (!row?.handle_hash || row.spent_at === null || row.revoked_at !== null) return undefined
   if (context.clock.real() >= row.spent_at + joinWithin) return undefined
   const pepper = context.keyring.pepper(row.handle_pepper_id ?? '')
@@ -122,7 +122,7 @@ async function joined(context: PageContext, link: Link, opener: string): Promise
  */
 function handleOf(context: PageContext, link: Link, by: { opener: string; pepper: Buffer }): string {
   return secretFrom(
-    { kind: 'sh', mode: context.mode, id: sessionSecretId(nameOf(link.row)) },
+    { kind: 'sh', mode: context.mode, id: sessionSecretId(sessionNameOf(link.row)) },
     keyedHash(by.pepper, 'session_handle_of_opener', link.token, by.opener),
   )
 }
@@ -160,7 +160,8 @@ export async function findActive(
   // A cancel closes all sessions of its user; the session that requested it may still show the confirmation.
   const isOver = row.revoked_at !== null || (await isEndedByDueCancel(context, own))
   if (!isAlive || row.signed_out_at !== null || (isOver && row.outcome !== 'cancelled')) return undefined
-  if (now >= (row.last_seen_at ?? 0) + touchAfter) await touchSession(context.database, nameOf(row), now)
+  if (now >= (row.last_seen_at ?? 0) + touchAfter)
+    await touchSession(context.database, sessionNameOf(row), now)
   return { partner, row, isOver }
 }
 
@@ -169,7 +170,7 @@ export function endOf(row: PageSessionRow): 'challenge' | 'signedout' | 'closed'
   if (row.signed_out_at !== null) return 'signedout'
   const isUsedUp = row.birthdate_again_at === null && row.birthdate_again_tries >= mostTriesOfLink
   if (row.outcome === 'challengefailed' || isUsedUp) return 'challenge'
-  // Whoever was active until the last hour was not away: the day that a session lasts at most was over.
+  // Whoever was still active an hour before the day was over has not been away: the session ended with its day.
   const isWhole =
     (row.last_seen_at ?? 0) + sessionLifetimes.idle > (row.spent_at ?? 0) + sessionLifetimes.whole
   return row.revoked_at === null && !isWhole ? 'session' : 'closed'

@@ -14,7 +14,7 @@ import type { Locale, Page } from '../views/surroundings.ts'
 import { type Draft, draftOf } from './answers.ts'
 import { type DeepLink, parseDeepLink } from './deep-link.ts'
 import type { PageContext } from './page-context.ts'
-import { type ActiveSession, nameOf, sessionLifetimes } from './session.ts'
+import { type ActiveSession, sessionLifetimes, sessionNameOf } from './session.ts'
 import { personShown, sentTo, shownTag } from './shown.ts'
 import { bindSession, type PageSessionRow } from './store.ts'
 
@@ -161,7 +161,7 @@ export async function beginRegistration(
     },
   })
   if (isRefusal(outcome)) return undefined
-  await bindSession(context.database, nameOf(row), outcome.reply)
+  await bindSession(context.database, sessionNameOf(row), outcome.reply)
   return { ...row, service_id: outcome.reply }
 }
 

@@ -1,5 +1,5 @@
 import { checkLook } from '../../look/look.ts'
-import { nameOf } from '../session/session.ts'
+import { sessionNameOf } from '../session/session.ts'
 import { setAppearance } from '../session/store.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 
@@ -12,7 +12,7 @@ export async function changeAppearance(
 ): Promise<{ stylesheets: readonly string[]; problems: readonly string[] }> {
   const checked = checkLook(visit.partner.look, appearance)
   if (!checked.ok) return { stylesheets: pageOf(visit).stylesheets, problems: checked.problems }
-  await setAppearance(visit.context.database, nameOf(visit.session), appearance)
+  await setAppearance(visit.context.database, sessionNameOf(visit.session), appearance)
   const looking = { ...visit, session: { ...visit.session, appearance } }
   return { stylesheets: pageOf(looking).stylesheets, problems: [] }
 }

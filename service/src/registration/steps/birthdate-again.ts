@@ -1,4 +1,4 @@
-import { nameOf } from '../session/session.ts'
+import { sessionNameOf } from '../session/session.ts'
 import { mostTriesOfLink as mostTries, noteBirthdateAgain, revokeSession } from '../session/store.ts'
 import { pageOf, rootOf, type Visit } from '../session/visit.ts'
 import type { FieldError } from '../views/faults.ts'
@@ -45,12 +45,12 @@ async function meetAgain(visit: Visit, form: URLSearchParams, path: string): Pro
   if (!parsed.ok) return { errors: parsed.errors }
   const at = context.clock.real()
   const passed = parsed.values.dob === person.dob
-  const tries = await noteBirthdateAgain(context.database, nameOf(session), { at, passed })
+  const tries = await noteBirthdateAgain(context.database, sessionNameOf(session), { at, passed })
   const { next } = nextIn(form)
   if (tries !== undefined && passed)
     return { to: next === undefined ? path : `${path}?${new URLSearchParams({ next })}` }
   if (tries === undefined || tries >= mostTries) {
-    await revokeSession(context.database, nameOf(session), at)
+    await revokeSession(context.database, sessionNameOf(session), at)
     return 'gone'
   }
   return { errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: mostTries - tries }] }

@@ -1,4 +1,4 @@
-import { nameOf } from '../session/session.ts'
+import { sessionNameOf } from '../session/session.ts'
 import { birthdateTriesLeft, failChallenge, noteBirthdateTry, type TriedBy } from '../session/store.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import type { FieldError } from '../views/faults.ts'
@@ -56,12 +56,12 @@ export async function meetChallenge(
 }
 
 async function endChallenge(visit: Visit, at: number): Promise<'ended'> {
-  await failChallenge(visit.context.database, nameOf(visit.session), at)
+  await failChallenge(visit.context.database, sessionNameOf(visit.session), at)
   return 'ended'
 }
 
 function triedBy({ session }: Visit): TriedBy {
-  return { ...nameOf(session), userid: session.userid }
+  return { ...sessionNameOf(session), userid: session.userid }
 }
 
 /** The birth date that the partner sent, and the one to which the person corrected it. */

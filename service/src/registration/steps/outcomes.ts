@@ -1,6 +1,6 @@
 import { judgeOwnOffer, offerOf } from '../../membership/rules/terms.ts'
 import { newerThanConfirmed } from '../session/answers.ts'
-import { nameOf } from '../session/session.ts'
+import { sessionNameOf } from '../session/session.ts'
 import { completeSession, type PageOutcome } from '../session/store.ts'
 import { pageOf, type Visit, wayBack } from '../session/visit.ts'
 import type { PlannedChanges, StillToDo } from '../views/parts.ts'
@@ -37,7 +37,7 @@ export async function changeAndConfirm(
   return made === 'gone' || made === 'conflict' ? made : otherwise
 }
 
-/** The confirmation of a change, unless it would tell of an undoing that was none: somebody else was first. */
+/** Leads to the confirmation of a change; to the overview where this session undid nothing, because another was faster. */
 export async function confirmed(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
   const isMade = outcome !== 'undone' || (await hasMade(visit, outcome))
   return isMade ? noteDone(visit, outcome) : { to: 'overview' }
@@ -45,7 +45,7 @@ export async function confirmed(visit: Visit, outcome: PageOutcome): Promise<Red
 
 /** Records the session's outcome, which the partner can get by the result token, and leads to the confirmation. */
 export async function noteDone(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
-  await completeSession(visit.context.database, nameOf(visit.session), {
+  await completeSession(visit.context.database, sessionNameOf(visit.session), {
     outcome,
     reference: await newestReference(visit, outcome),
     at: visit.context.clock.real(),

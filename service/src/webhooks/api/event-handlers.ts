@@ -27,7 +27,7 @@ export function eventHandlers(context: EventContext): Handlers<Caller, EventOper
     async listEvents({ caller, query }) {
       const after = query.after === undefined ? undefined : readCursor(query.after)
       if (query.after !== undefined && !after)
-        throw badField('after', 'format', 'must be a `next` of an earlier answer')
+        throw badField('after', 'format', 'must be the `next` of an earlier answer')
       // A late job is never visible (contract §2). Elsewhere due changes are applied in memory; an event needs its place in the log.
       await context.catchUp(caller.partner)
       const { events, next } = await readLog(database, {

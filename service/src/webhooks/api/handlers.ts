@@ -51,9 +51,9 @@ export function webhookHandlers(context: WebhookContext): Handlers<Caller, Webho
   const write = async <Reply>(
     request: Parameters<typeof runKeyed<Reply>>[0]['request'],
     effect: (tx: Executor) => Promise<Reply>,
-    kept?: (reply: Reply) => Reply,
+    stored?: (reply: Reply) => Reply,
   ): Promise<Reply> => {
-    const reply = await runKeyed({ request, effect, ...(kept && { kept }) }, context)
+    const reply = await runKeyed({ request, effect, ...(stored && { stored }) }, context)
     context.onChange()
     return reply
   }

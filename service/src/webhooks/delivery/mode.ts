@@ -24,7 +24,7 @@ type Mode =
   | { readonly kind: 'waiting'; readonly until: Instant }
   /** One attempt, of the oldest due delivery, shows whether the endpoint answers again. */
   | { readonly kind: 'probing' }
-  /** It has never accepted anything and has failed: at most so many attempts at a time that their failures open its breaker. */
+  /** It has never accepted anything and has failed: at most as many attempts at a time as open its breaker by failing. */
   | { readonly kind: 'proving'; readonly room: number }
   /** After an outage: the number of attempts at a time grows with each success. */
   | { readonly kind: 'recovering'; readonly room: number }

@@ -43,7 +43,7 @@ export async function listDeliveries(db: Executor, input: DeliveryInput): Promis
     select event_id, eventname, userid from events
     where partner_id = ${partnerId} and event_id = any(${found.map(row => row.event_id)}::uuid[])`)
   const known = new Map(events.map(event => [event.event_id, event]))
-  // Attempts count from their own time, so those at an event can be kept for longer than the event.
+  // Attempts are kept for 30 days from their own time, so those to deliver an event can outlive it.
   return found.map(row => {
     const { eventname = '', userid = '' } = known.get(row.event_id) ?? {}
     return { ...row, eventname, userid }
