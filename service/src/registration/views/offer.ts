@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
-import { costsOf, coverageSection, priceSection } from './coverage.ts'
+import { coverageSection, totalSection } from './coverage.ts'
 import {
   answersOf,
   consentFields,
@@ -62,7 +62,7 @@ ${closed.map(offer => html`<section class="panel quietly"><h2>${offer.displaynam
 
 /** What the change gives, takes and keeps. */
 export function offerConfirm(view: OfferConfirmView, texts: Texts): Content {
-  const { page, from, to, consents, undountil } = view
+  const { page, from, to, consents, undountil, swapped = [] } = view
   const words = texts.offer
   const answers = answersOf({ page, errors: view.errors }, texts)
   const list = (heading: string, lines: readonly BenefitLine[]) =>
@@ -74,8 +74,9 @@ export function offerConfirm(view: OfferConfirmView, texts: Texts): Content {
 ${list(words.gained, view.gained)}
 ${list(words.lost, view.lost)}
 ${list(words.kept, view.kept)}
+${swapped.length > 0 && list(texts.swap.pending, swapped)}
 ${view.dropsswap && html`<p class="withsign">${icon('alert')}${standingTexts(page.locale).dropsswap}</p>`}
-${priceSection(page, costsOf([...view.gained, ...view.kept]))}
+${totalSection(page, [...view.gained, ...view.kept, ...swapped])}
 ${coverageSection(page, view.gained)}
 ${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, texts, undountil))}</p>`}
 ${namingSection(page, view.naming)}
