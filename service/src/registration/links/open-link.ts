@@ -5,7 +5,7 @@ import { sendView } from '../answer-view.ts'
 import { anonymousPage, endedView } from '../session/anonymous.ts'
 import { readCookie, setCookie } from '../session/credentials.ts'
 import { parseDeepLink } from '../session/deep-link.ts'
-import type { PageRoutes } from '../session/page-context.ts'
+import type { PageContext, PageRoutes } from '../session/page-context.ts'
 import {
   findLink,
   isEndedByDueCancel,
@@ -30,6 +30,20 @@ export function mountLinks(scope: FastifyInstance, routes: PageRoutes): void {
   scope.post(address, { config: { takes: 'application/x-www-form-urlencoded' } }, (request, reply) =>
     pressLink(routes, { request, reply }),
   )
+}
+
+/**
+ * The address of the link that a failed request was about; `undefined` for another request, and when the link has just
+ * begun a session, which the page's root continues.
+ */
+export function linkAgain(context: PageContext, { request, reply }: Exchange): string | undefined {
+  const { linktoken } = (request.params ?? {}) as { linktoken?: string }
+  const hasBegun = request.method === 'POST' && reply.hasHeader('Set-Cookie')
+  return linktoken === undefined || hasBegun ? undefined : linkAddress(context, linktoken)
+}
+
+function linkAddress(context: PageContext, linktoken: string): string {
+  return `${rootOf(context)}/link/${encodeURIComponent(linktoken)}`
 }
 
 async function showLink(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
@@ -78,11 +92,10 @@ async function sendOpen(
   { request, reply }: Exchange,
   { link, locale }: { link: Link; locale: Locale },
 ): Promise<FastifyReply> {
-  const root = rootOf(routes.context)
   const page = await anonymousPage(routes, { shell: 'hosted', locale, partner: link.partner })
   const isSwap = parseDeepLink(link.row.deeplinkdata ?? '')?.redirectto === 'swap'
   const purpose = isSwap ? 'swap' : link.row.purpose
-  const view: OpenView = { view: 'OPEN', page, action: `${root}/link/${link.token}`, purpose }
+  const view: OpenView = { view: 'OPEN', page, action: linkAddress(routes.context, link.token), purpose }
   return sendView(request, reply, { view })
 }
 
