@@ -3,7 +3,7 @@ import { formIn, queryIn } from '../http/form.ts'
 import { localeNamed, localeOf } from '../http/problem.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { sendView, setPageHeaders } from './answer-view.ts'
-import { mountLinks } from './links/open-link.ts'
+import { linkAgain, mountLinks } from './links/open-link.ts'
 import { touchSession } from './session/activity.ts'
 import { endedView, problemView } from './session/anonymous.ts'
 import { credentialOf, setCookie } from './session/credentials.ts'
@@ -269,7 +269,8 @@ async function sendFailure(routes: PageRoutes, error: unknown, reply: FastifyRep
   const { status, kind } = describeFailure(context, error, request)
   const { shell } = credentialOf(request.headers, context)
   const anonymous = { shell, locale: localeOf(request.headers['accept-language']) }
-  const retry = kind === 'notfound' ? {} : { retry: rootOf(context) }
+  const link = kind === 'busy' || kind === 'internal' ? linkAgain(context, reply) : undefined
+  const retry = kind === 'notfound' ? {} : { retry: link ?? rootOf(context) }
   const problem = { kind, requestid: request.id, ...retry }
   const view = await problemView(routes, anonymous, problem).catch(() => undefined)
   // Without the browser's files no page can be shown: the operator has to build them.

@@ -5,7 +5,7 @@ import { sendView } from '../answer-view.ts'
 import { anonymousPage, endedView } from '../session/anonymous.ts'
 import { readCookie, setCookie } from '../session/credentials.ts'
 import { parseDeepLink } from '../session/deep-link.ts'
-import type { PageRoutes } from '../session/page-context.ts'
+import type { PageContext, PageRoutes } from '../session/page-context.ts'
 import {
   findLink,
   isEndedByDueCancel,
@@ -26,6 +26,20 @@ export function mountLinks(scope: FastifyInstance, routes: PageRoutes): void {
   scope.post(address, { config: { takes: 'application/x-www-form-urlencoded' } }, (_, reply) =>
     pressLink(routes, reply),
   )
+}
+
+/**
+ * The address of the link that a failed request was about; `undefined` for another request, and when the link has just
+ * begun a session, which the page's root continues.
+ */
+export function linkAgain(context: PageContext, reply: FastifyReply): string | undefined {
+  const { linktoken } = (reply.request.params ?? {}) as { linktoken?: string }
+  const hasBegun = reply.request.method === 'POST' && reply.hasHeader('Set-Cookie')
+  return linktoken === undefined || hasBegun ? undefined : linkAddress(context, linktoken)
+}
+
+function linkAddress(context: PageContext, linktoken: string): string {
+  return `${rootOf(context)}/link/${encodeURIComponent(linktoken)}`
 }
 
 async function showLink(routes: PageRoutes, reply: FastifyReply): Promise<FastifyReply> {
@@ -74,11 +88,10 @@ async function sendOpen(
   reply: FastifyReply,
   { link, locale }: { link: Link; locale: Locale },
 ): Promise<FastifyReply> {
-  const root = rootOf(routes.context)
   const page = await anonymousPage(routes, { shell: 'hosted', locale, partner: link.partner })
   const isSwap = parseDeepLink(link.row.deeplinkdata ?? '')?.redirectto === 'swap'
   const purpose = isSwap ? 'swap' : link.row.purpose
-  const view: OpenView = { view: 'OPEN', page, action: `${root}/link/${link.token}`, purpose }
+  const view: OpenView = { view: 'OPEN', page, action: linkAddress(routes.context, link.token), purpose }
   return sendView(reply, view)
 }
 

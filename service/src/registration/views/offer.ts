@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
-import { costsOf, coverageSection, priceSection } from './coverage.ts'
+import { coverageSection, totalSection } from './coverage.ts'
 import { consentFields, draftField, form, inputId, oneOf, primary, question, radio } from './fields.ts'
 import { dayText, deadlineText } from './format.ts'
 import { icon } from './icons.ts'
@@ -52,7 +52,7 @@ ${closed.map(offer => html`<section class="panel quietly"><h2>${offer.displaynam
 
 /** What the change gives, takes and keeps. */
 export function offerConfirm(view: OfferConfirmView): Content {
-  const { page, from, to, consents, undountil } = view
+  const { page, from, to, consents, undountil, swapped = [] } = view
   const texts = textsOf(page.locale)
   const words = texts.offer
   const answers = { page, errors: view.errors }
@@ -65,8 +65,9 @@ export function offerConfirm(view: OfferConfirmView): Content {
 ${list(words.gained, view.gained)}
 ${list(words.lost, view.lost)}
 ${list(words.kept, view.kept)}
+${swapped.length > 0 && list(texts.swap.pending, swapped)}
 ${view.dropsswap && html`<p class="withsign">${icon('alert')}${texts.standing.dropsswap}</p>`}
-${priceSection(page, costsOf([...view.gained, ...view.kept]))}
+${totalSection(page, [...view.gained, ...view.kept, ...swapped])}
 ${coverageSection(page, view.gained)}
 ${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, undountil))}</p>`}
 ${namingSection(page, view.naming)}

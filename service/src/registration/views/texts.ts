@@ -17,5 +17,6 @@ export function textsOf(locale: Locale): Texts {
 
 /** The sentence that says what is wrong with an input. */
 export function errorText(texts: Texts, error: FieldError): string {
-  return texts.errors[error.code](error.count ?? 0)
+  const words = texts.errors[error.code](error.count ?? 0)
+  return error.about === undefined ? words : `${words}: ${error.about}`
 }
