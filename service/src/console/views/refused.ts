@@ -6,21 +6,36 @@ import { table, when } from './parts.ts'
 
 const MOST_SHOWN = 20
 
-/** Attempts to enroll somebody that were refused, the newest first, with the rules and the fields at fault. */
+/**
+ * Attempts to enroll somebody that were refused, the newest first, with the rules and the fields at fault; above them the
+ * one whose request was sought, if older ones hide it.
+ */
 export function refusedTable(
   refused: readonly RefusedCreate[],
-  { catalogue, zone }: { catalogue: Catalogue; zone: string },
+  shown: { catalogue: Catalogue; zone: string; sought?: string },
+): Slot {
+  const newest = refused.toReversed()
+  const hidden = newest.slice(MOST_SHOWN)
+  const sought = hidden.filter(({ requestId }) => requestId === shown.sought?.toLowerCase())
+  const older = hidden.filter(one => !sought.includes(one))
+  const first = [...sought, ...newest.slice(0, MOST_SHOWN)]
+  const olderTable = () => tableOf(older, { ...shown, caption: 'Older attempts that were refused' })
+  return html`${tableOf(first, { ...shown, caption: 'Attempts to enroll this person that were refused, the newest first' })}${
+    older.length > 0 && html`<details><summary>${older.length} older</summary>${olderTable()}</details>`
+  }`
+}
+
+function tableOf(
+  refused: readonly RefusedCreate[],
+  { caption, catalogue, zone }: { caption: string; catalogue: Catalogue; zone: string },
 ): Slot {
   return table({
-    caption: 'Attempts to enroll this person that were refused, the newest first',
+    caption,
     columns: ['When', 'Why'],
-    rows: refused
-      .slice(-MOST_SHOWN)
-      .reverse()
-      .map(one => [
-        html`${when(one.at, zone)}<br><span class="hint">request <code>${one.requestId}</code></span>`,
-        html`${titleOf(one.code)} <code>${one.code}</code><ul class="rules">${one.reasons.map(reason => html`<li>${reasonWords(reason, catalogue)}</li>`)}</ul>`,
-      ]),
+    rows: refused.map(one => [
+      html`<span id="request-${one.requestId}">${when(one.at, zone)}</span><br><span class="hint">request <code>${one.requestId}</code></span>`,
+      html`${titleOf(one.code)} <code>${one.code}</code><ul class="rules">${one.reasons.map(reason => html`<li>${reasonWords(reason, catalogue)}</li>`)}</ul>`,
+    ]),
     empty: 'None in the last 90 days.',
   })
 }
