@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -101,9 +102,10 @@ test('deliveries are found by user, event and endpoint, with what was answered l
   for (const attempt of shown.attempts)
     expect(attempt).toMatchObject({ status: 500, answer: 'closed for the holidays', webhookid })
   expect(await text('events', 'show', eventid)).toContain('answered 500: closed for the holidays')
-  expect(await sandbox.refusal('events', 'show', partner.partnerid)).toMatch(
-    /^No partner has an event of this id/,
-  )
+  const noEvent = randomUUID()
+  expect(await sandbox.refusal('events', 'show', noEvent)).toMatch(/^No partner has an event of this id/)
+  // On record, but not below the partner that the id looks like.
+  expect(await sandbox.database.query(sql`select from audit_log where partner_id = ${noEvent}`)).toEqual([])
 })
 
 type Found = {

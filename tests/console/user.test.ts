@@ -140,6 +140,9 @@ describe('the page of a user', () => {
       /^Active on Starter since .*\. Leaves on \w+ (28|29|30|31), \d{4}: cancelled by the partner, reason nonpayment\.$/,
     )
     expect(await sentence(viewer)).toMatch(/: cancelled by the partner\.$/)
+    await partner.client.reinstateUser({ userid })
+    await partner.client.cancelUser({ userid, reason: 'employmentended' })
+    expect(await sentence(support)).toMatch(/, reason employment ended\.$/)
     await partner.client.eraseUser({ userid })
     expect(await sentence(support)).toMatch(/^Erased on .*Nothing of the person is left here\.$/)
   })
@@ -243,8 +246,12 @@ describe('the page of a user', () => {
       expect(text).toMatch(/not_in_ny/)
       expect(text).not.toContain('canary')
     }
-    // The other attempt of the same userid stands beside it.
-    expect((await found(misshapen)).text).toContain(`id="request-${requestId}"`)
+    // The other attempt of the same userid stands beside it, and what was wrong is said in words.
+    const both = (await found(misshapen)).text
+    expect(both).toContain(`id="request-${requestId}"`)
+    expect(both).toContain('<code>dob</code> is of the wrong type <code>type</code>')
+    expect(both.match(/searched for/g)).toHaveLength(1)
+    expect(both).toMatch(new RegExp(`id="request-${misshapen}">.*</span> <span[^>]*>searched for`))
     const elsewhere = await signIn(service, 'admin', [(await service.newPartner()).partnerId])
     expect((await elsewhere.post('/find', { what: requestId })).status).toBe(404)
 
@@ -295,6 +302,20 @@ describe('the page of a user', () => {
     const { text } = await support.get(`/users/${id}`)
     expect(text).toMatch(/Premier<br><span class="hint">held offer<\/span>/)
     expect(text).toContain('kept, but it would not be given anew: one of the states left out, NY')
+  })
+
+  test('names offers as the catalogue shows them, and offers to record a consent only if one is missing', async () => {
+    const { serviceid: id } = await partner.client.createUser({
+      ...ada,
+      userid: 'consents-1',
+      offername: 'plus',
+      benefits: ['identity'],
+    })
+    const { text } = await support.get(`/users/${id}`)
+    expect(text).toContain('comes with Plus<')
+    expect(text).toContain('picked under Plus<')
+    expect(text).toContain('Put a consent on record')
+    expect((await support.get(`/users/${serviceid}`)).text).not.toContain('Put a consent on record')
   })
 
   test('shows the webhooks that told of a change', async () => {

@@ -44,7 +44,13 @@ describe('webhooks', () => {
     expect((await admin.post(`/webhooks/${endpoint}/pause`, {})).status).toBe(422)
     const paused = await admin.post(`/webhooks/${endpoint}/pause`, { reason: 'partner asked' })
     expect(paused.text).toContain('paused by an operator')
+    expect(paused.text).toMatch(/paused by an operator, <time[^>]*>[^<]* E[SD]T</)
     await newUser('held-1')
+    const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' }).format(service.now())
+    const range = { what: 'range', from: today, until: today }
+    expect((await admin.post(`/webhooks/${endpoint}/replay`, range)).text).toMatch(
+      /What waits already is not counted: it is sent once this endpoint is enabled\./,
+    )
     expect((await admin.get('/webhooks')).text).toMatch(/disabled<\/span>/)
     const before = receiver.deliveries.length
     const enabled = await admin.post(`/webhooks/${endpoint}/enable`, { reason: 'partner is back' })

@@ -1,4 +1,4 @@
-import { formatTimestamp } from '../../calendar/calendar.ts'
+import { formatTimestamp, type Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
 import { replayTo } from '../../webhooks/log/replay.ts'
@@ -58,7 +58,8 @@ async function listOf(visit: Visit): Promise<List<EndpointLine>> {
         name: 'state',
         label: 'State',
         value: line => stateOf(line, now),
-        cell: line => html`${stateTag(line, now)}<br><span class="hint long">${words(line, now)}</span>`,
+        cell: line =>
+          html`${stateTag(line, now)}<br><span class="hint long">${words(line, now, 'UTC')}</span>`,
       },
       { name: 'waiting', label: 'Waiting', value: line => line.waiting, cell: line => countOf(line.waiting) },
       {
@@ -108,7 +109,7 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
       ['Partner', html`<a href="/partners/${partner.partnerId}">${partner.name}</a>`],
       [
         'State',
-        html`${stateTag(line, now)} ${words(line, now)}${said !== undefined && html`, first line: <code>${said}</code>`}`,
+        html`${stateTag(line, now)} ${words(line, now, zone)}${said !== undefined && html`, first line: <code>${said}</code>`}`,
       ],
       ['Waiting', countOf(line.waiting)],
       ['Given up', countOf(line.dead)],
@@ -225,15 +226,15 @@ function stateTag(line: EndpointLine, now: number) {
 }
 
 /** The health of an endpoint, such as `HTTP 422 since Nov 22, 2:02 PM`. */
-function words(line: EndpointLine, now: number): Slot {
+function words(line: EndpointLine, now: number, zone: Zone): Slot {
   const last = answerInWords(line.last_status, line.last_error)
   switch (stateOf(line, now)) {
     case 'disabled':
-      return html`${WHY[line.disabled_reason ?? 'operator']}, ${when(line.disabled_at ?? now, 'UTC')}`
+      return html`${WHY[line.disabled_reason ?? 'operator']}, ${when(line.disabled_at ?? now, zone)}`
     case 'failing':
-      return html`${last} since ${when(line.failing_since ?? now, 'UTC')}`
+      return html`${last} since ${when(line.failing_since ?? now, zone)}`
     case 'paused':
-      return html`it asked to wait until ${when(line.paused_until ?? now, 'UTC')}`
+      return html`it asked to wait until ${when(line.paused_until ?? now, zone)}`
     case 'ok':
       return line.last_at === null ? '' : `some events fail: ${last}`
   }
