@@ -117,6 +117,24 @@ describe('webhooks', () => {
     receiver.answer = () => 200
   })
 
+  test('an event that is due and not sent says so, with the way to its endpoint, which says when it is tried', async () => {
+    receiver.answer = () => 422
+    await newUser('refused-2')
+    const { serviceid } = await newUser('refused-3')
+    await vi.waitFor(
+      async () =>
+        expect((await viewer.get(`/webhooks/${endpoint}`)).text).toMatch(
+          /one event is tried at a time, the oldest that is due, not before <time/,
+        ),
+      { timeout: 180_000 },
+    )
+    const { text } = await viewer.get(`/users/${serviceid}`)
+    expect(text).toMatch(
+      new RegExp(`due since <time[^>]*>[^<]*</time>: <a href="/webhooks/${endpoint}">the endpoint</a> fails`),
+    )
+    receiver.answer = () => 200
+  })
+
   test('of a partner that the operator does not work for is not there', async () => {
     const other = await service.newPartner({ name: 'Other' })
     const own = await signIn(service, 'admin', [other.partnerId])

@@ -150,7 +150,7 @@ async function usersTable(
     columns: ['Who', longHeading(list, 'When and what')],
     rows: await inSlices(users, user => [
       html`<a href="/users/${user.serviceId}">${sees ? user.userid : user.serviceId}</a>`,
-      html`<ul class="rules">${user.changes.map(change => ({ ...change, what: namedWhat(change, catalogue) })).map(({ at, kind, what }) => html`<li>${when(at, partner.timezone)} ${at < now - LATE_MS && html`${tag('late', 'bad')} `}${tag(kind, kind.endsWith('ends') ? 'bad' : 'plain')} ${what}</li>`)}</ul>`,
+      html`<ul class="rules">${user.changes.map(change => ({ ...change, what: namedWhat(change, catalogue) })).map(({ at, kind, what }) => html`<li>${when(at, partner.timezone)} ${at < now - LATE_MS && html`${tag('late', 'bad')} `}${tag(kind, kind.endsWith('ends') ? 'bad' : 'plain')} ${what}${kind.endsWith('ends') && html` <span class="hint">last day ${writeDay(at - 1, partner.timezone)}</span>`}</li>`)}</ul>`,
     ]),
     empty: 'Nothing in this time.',
   })

@@ -119,7 +119,7 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
     ])}</section>
 <div class="columns"><div>${part(
       'What waits',
-      table({
+      html`${heldHint(line, zone)}${table({
         caption: 'The first of what waits or was given up',
         columns: ['Event', 'State', 'Tries', 'Due or given up', ...(sees ? ['Answered last'] : [])],
         rows: open.map(one => [
@@ -130,7 +130,7 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
           ...(sees ? [html`<code>${answers.get(one.event_id) ?? '–'}</code>`] : []),
         ]),
         empty: 'Nothing waits, and nothing was given up.',
-      }),
+      })}`,
       open.length > 0 &&
         html`<span><a href="/webhooks/${line.endpoint_id}/deliveries?state=waiting">All that waits</a> · <a href="/webhooks/${line.endpoint_id}/deliveries?state=given+up">All given up</a></span>`,
     )}</div><div>
@@ -147,6 +147,12 @@ ${actionForm(visit, { action: action('enable'), button: 'Enable', look: 'primary
   )
 }</div></div>`,
   }
+}
+
+/** Why events that are due are not sent. */
+function heldHint({ disabled_at, held_until, waiting }: EndpointLine, zone: Zone): Slot {
+  if (disabled_at !== null || held_until === null || waiting === 0) return ''
+  return html`<p class="hint">While it fails, one event is tried at a time, the oldest that is due, not before ${when(held_until, zone)}. Once it accepts one, the others follow by themselves.</p>`
 }
 
 /** The first of what was tried and waits, of what waits for its first try, and of what was given up. */
