@@ -1,3 +1,4 @@
+import { noPartner } from '../audit/entries.ts'
 import { formatTimestamp } from '../calendar/calendar.ts'
 import { OperatorError } from '../operator-error.ts'
 import { isUuid } from '../vault/uuid.ts'
@@ -21,6 +22,8 @@ const show: Command = {
       )
     await inWorkspace(input, async workspace => {
       const { database, record } = workspace
+      // An event's id has the form of a partner's, for which the record would take it.
+      record({ partnerId: noPartner })
       const partnerId = await findOwnerOfEvent(database, eventId)
       const event = partnerId === undefined ? undefined : await findEvent(database, partnerId, eventId)
       if (partnerId === undefined || !event)

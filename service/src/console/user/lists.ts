@@ -32,7 +32,7 @@ export function benefitList({ details }: Shown, other?: Zone): Rendered<Enrolmen
         label: 'Benefit',
         value: one => nameOf(details, one),
         cell: one =>
-          html`${nameOf(details, one)}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${one.offer}</span>`,
+          html`${nameOf(details, one)}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerNameOf(details, one)}</span>`,
       },
       {
         name: 'state',
@@ -161,6 +161,10 @@ const CHANNELS: Readonly<Record<ConsentChannel, string>> = {
 function startOf(one: Enrolment): Instant | undefined {
   if (isLive(one)) return one.state === 'actionrequired' ? undefined : one.startsAt
   return one.state === 'ended' ? one.startsAt : undefined
+}
+
+function offerNameOf({ terms }: Shown['details'], { offer }: Enrolment): string {
+  return terms.today.catalogue.offers.get(offer)?.displayname.en ?? offer
 }
 
 function nameOf({ terms, user }: Shown['details'], { benefit }: Enrolment): string {
