@@ -477,6 +477,7 @@ CREATE TABLE public.partners (
 CREATE TABLE public.refused_creates (
     partner_id uuid NOT NULL,
     userid_hash bytea NOT NULL,
+    service_id uuid,
     at timestamp with time zone NOT NULL,
     request_id uuid NOT NULL,
     code text NOT NULL,
@@ -726,6 +727,8 @@ CREATE INDEX operator_requests_waiting ON public.operator_requests USING btree (
 CREATE INDEX page_sessions_age ON public.page_sessions USING btree (partner_id, created_at) WHERE (created_at IS NOT NULL);
 
 CREATE INDEX page_sessions_user ON public.page_sessions USING btree (partner_id, userid) WHERE (userid IS NOT NULL);
+
+CREATE INDEX refused_creates_request ON public.refused_creates USING btree (request_id);
 
 CREATE INDEX search_hashes_found ON public.search_hashes USING btree (partner_id, hash);
 

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createDatabase, dropDatabase } from '@benefit-enrolment/embedded-postgres'
 import { inject, vi } from 'vitest'
 import { type ClientOptions, createClient, type PartnerClient } from '../client/src/index.ts'
 import { type RequestLimits, scopeNames } from '../contract/src/index.ts'
+import { servingOf } from '../service/src/assembly/console-child.ts'
+import { openConsoleService } from '../service/src/assembly/console-service.ts'
 import { readWholeCatalogue } from '../service/src/catalogue/bring-files.ts'
 import { publishVersion } from '../service/src/catalogue/published.ts'
 import type { ProviderSettings } from '../service/src/console/operators/provider-settings.ts'
@@ -13,6 +17,7 @@ import { type Database, type DatabaseAddress, openDatabase } from '../service/sr
 import { rewriteTable } from '../service/src/db/rewrite-table.ts'
 import { type AdmissionLimits, defaultLimits } from '../service/src/http/shedding/admission.ts'
 import { markInstallation } from '../service/src/installation.ts'
+import type { Log } from '../service/src/log.ts'
 import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
 import { createPartner, type ManageContext, type PartnerSettings } from '../service/src/partners/manage.ts'
 import { type Service, startService } from '../service/src/service.ts'
@@ -75,7 +80,7 @@ export type TestService = {
   readonly logged: { event: string; fields: Readonly<Record<string, unknown>> }[]
   /** Checks answers against the description; a violation fails the test file at its end. */
   readonly conformance: Conformance
-  readonly service: () => Service
+  readonly service: () => Service & { readonly consoleUrl: string | undefined }
   /** Creates a partner that has every scope unless the settings say otherwise. */
   readonly newPartner: (settings?: PartnerSettings) => Promise<TestPartner>
   /** Publishes a catalogue given as YAML; the files that it names are beside the demo catalogue. */
@@ -94,8 +99,39 @@ export const demoCatalogueFile = fileURLToPath(
 )
 export const demoCatalogue = await readFile(demoCatalogueFile, 'utf8')
 
-function placeOf(wanted: true | { readonly port: number; readonly url: string }) {
-  return { host: '127.0.0.1', ...(wanted === true ? { port: 0, url: undefined } : wanted) }
+/** Opens the console of a service as its own process does, but in this one, on the service's database and clock. */
+async function openConsole(
+  service: Service,
+  {
+    port,
+    url,
+    ...options
+  }: Omit<Parameters<typeof openConsoleService>[0], 'at' | 'publicUrl' | 'serving' | 'mayNotWrite'> & {
+    readonly port: number
+    readonly url: string | undefined
+    readonly trustProxy: readonly string[] | undefined
+    readonly signIn: ProviderSettings | undefined
+  },
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const host = '127.0.0.1'
+  const server = createServer(socket => opened.take(socket)).listen(port, host)
+  await once(server, 'listening')
+  const at = { ...options, host, url, port: (server.address() as AddressInfo).port }
+  const { baseUrl: publicUrl, mayNotWrite } = service
+  const opened = await openConsoleService({
+    ...options,
+    at,
+    publicUrl,
+    mayNotWrite,
+    serving: servingOf(service),
+  })
+  return {
+    url: url ?? `http://${host}:${at.port}`,
+    close() {
+      server.close()
+      return opened.close()
+    },
+  }
 }
 
 /**
@@ -142,8 +178,10 @@ export async function startTestService(
   await publish(options.catalogue ?? demoCatalogue)
   const logged: TestService['logged'] = []
   const conformance = openConformance(options.basePath ?? '')
-  const start = () =>
-    startService({
+  const log: Log = (event, fields = {}) => logged.push({ event, fields })
+  const { trustProxy, signIn } = options
+  const start = async () => {
+    const service = await startService({
       database,
       deliveryDatabase,
       webhookRules: { sandbox, allow: [] },
@@ -154,15 +192,24 @@ export async function startTestService(
       host: '127.0.0.1',
       port: 0,
       ...(options.basePath ? { baseUrl: `http://127.0.0.1:1${options.basePath}` } : {}),
-      log: (event, fields = {}) => logged.push({ event, fields }),
+      log,
       real,
-      trustProxy: options.trustProxy ?? [],
+      trustProxy: trustProxy ?? [],
       // A slow machine does not count as overload unless a test says so.
       limits: options.limits ?? { ...defaultLimits, loopDelayMs: 60_000, loopShare: 1 },
       ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),
       ...(options.rewritesKeys ? { rewriteKeys: () => rewriteTable(address, 'data_keys') } : {}),
-      ...(options.console ? { console: { ...placeOf(options.console), signIn: options.signIn } } : {}),
     })
+    if (!options.console) return { ...service, consoleUrl: undefined }
+    const place = options.console === true ? { port: 0, url: undefined } : options.console
+    const shared = { database, keyring, installation, real, log }
+    const opened = await openConsole(service, { ...shared, ...place, trustProxy, signIn })
+    const close = async () => {
+      await opened.close()
+      await service.close()
+    }
+    return { ...service, consoleUrl: opened.url, close }
+  }
   let service = await start()
   const prism = await startPrism(service.address, options.basePath)
   const manage: ManageContext = {

@@ -80,6 +80,8 @@ create table refused_creates (
   partner_id uuid not null,
   -- A keyed hash of the userid.
   userid_hash bytea not null,
+  -- The user of that userid at the time of the request, if there was one: nobody can make the userid of the hash again.
+  service_id uuid,
   at timestamptz not null,
   request_id uuid not null,
   code text not null,
@@ -87,3 +89,5 @@ create table refused_creates (
   reasons jsonb not null,
   primary key (partner_id, userid_hash, at, request_id)
 );
+-- Support looks for the id that the refused caller was given.
+create index refused_creates_request on refused_creates (request_id);

@@ -1,12 +1,28 @@
 /** The process of the console: a child of the service, which tells it everything and ends it (`assembly/console-child.ts`). */
 import type { Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
-import { openQuestions, type ToConsole, type ToService } from './assembly/console-messages.ts'
-import { type ConsoleService, openConsoleService } from './assembly/console-service.ts'
+import {
+  type ConsoleSettings,
+  openQuestions,
+  type ToConsole,
+  type ToService,
+} from './assembly/console-messages.ts'
+import { type ConsoleService, openConsoleService, type Serving } from './assembly/console-service.ts'
+import type { ServingProcess } from './console/console-context.ts'
+import { openDatabase } from './db/database.ts'
+import { Unavailable } from './db/failure.ts'
+import { loadKeyringFor } from './installation.ts'
 import { describeCause, type Log, levelOf, logLevels } from './log.ts'
 
 // On a machine with much memory V8 lets the heap grow to four times what was alive before it collects; 1.6 times is enough.
 setFlagsFromString('--heap-growing-percent=60')
+
+/**
+ * Connections to the database: the commands of five operators may wait for rows that somebody holds, and the others still read.
+ */
+const MOST_CONNECTIONS = 6
+/** A new connection plans each statement anew, which costs a screen some milliseconds, and an operator opens a few a minute. */
+const KEPT_UNUSED_MS = 600_000
 
 const questions = openQuestions()
 let written = logLevels.length
@@ -22,6 +38,46 @@ const log: Log = (event, fields = {}) => {
   if (logLevels.indexOf(levelOf(event)) < written) tell({ kind: 'log', event, fields })
 }
 
+const serving: Serving = {
+  deliver: partnerIds => tell({ kind: 'deliver', ...(partnerIds ? { partnerIds } : {}) }),
+  forget: partnerId => tell({ kind: 'forget', partnerId }),
+  about: () => questions.ask<ServingProcess>(id => tell({ kind: 'about', id })),
+  listErasure: erasure =>
+    questions
+      .ask<void>(id => tell({ kind: 'list erasure', id, erasure }))
+      .catch(cause => {
+        throw new Unavailable('not listed', { cause })
+      }),
+}
+
+/** Opens the console with its own connections to the database. Rejects when the database or the keys cannot be read. */
+async function open({
+  at,
+  publicUrl,
+  address,
+  keys,
+  installation,
+}: ConsoleSettings): Promise<ConsoleService> {
+  const database = openDatabase(address, {
+    max: MOST_CONNECTIONS,
+    idleTimeoutMs: KEPT_UNUSED_MS,
+    onError: error => log('database_connection_lost', describeCause(error)),
+  })
+  const keyring = await loadKeyringFor(database, {
+    ...keys,
+    onUnreadable: error => log('keyring_unreadable', describeCause(error)),
+  })
+  const common = { database, keyring, installation, real: Date.now, log }
+  const { take, close } = await openConsoleService({
+    ...common,
+    at,
+    publicUrl,
+    serving,
+    mayNotWrite: () => refused,
+  })
+  return { take, close: () => close().then(database.close) }
+}
+
 /** Says why it cannot go on, and ends once that was said. */
 function fail(error: unknown): void {
   tell({ kind: 'log', event: 'console_failed', fields: describeCause(error) }, () => process.exit(1))
@@ -32,7 +88,7 @@ async function listen(message: ToConsole, socket: Socket | undefined): Promise<v
     const { settings } = message
     refused = settings.mayNotWrite
     written = logLevels.indexOf(settings.logLevel) + 1
-    opened = await openConsoleService({ settings, tell, questions, mayNotWrite: () => refused, log })
+    opened = await open(settings)
     tell({ kind: 'ready' })
   } else if (message.kind === 'connection') {
     // There is none where the browser has left meanwhile.

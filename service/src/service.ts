@@ -9,8 +9,6 @@ import type { ServiceOptions } from './assembly/options.ts'
 import { openSchedules } from './assembly/schedules.ts'
 import { openShared } from './assembly/shared.ts'
 import { openUsers } from './assembly/users.ts'
-import type { ServingProcess } from './console/console-context.ts'
-import type { RunningConsole } from './console/listener/start.ts'
 import { describeCause } from './log.ts'
 import type { ListedErasure } from './membership/erasure-list/list.ts'
 import { listClocks } from './partners/store.ts'
@@ -23,8 +21,6 @@ export type Service = {
   /** Where it listens, `http://HOST:PORT`. */
   readonly address: string
   readonly baseUrl: string
-  /** Where operators reach the console, if this process serves that too. */
-  readonly consoleUrl: string | undefined
   /** The numbers of this process, as Prometheus reads them. */
   metrics(): Promise<string>
   /** Delivers the webhooks. */
@@ -82,8 +78,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     dueMetrics({ database, clock, partners: () => listClocks(database) }),
   ]
   const metrics = async () => (await Promise.all(rendered.map(render => render()))).join('')
-  const noteErasure = (erasure: ListedErasure) => listErasure(options, erasure)
-  let consoleListener: RunningConsole | undefined
 
   /** The actions that a quiet copy leaves out: deliveries and due changes. */
   const act = () => {
@@ -93,7 +87,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   /** Requests end first, because they give work to all other parts; the parts that are shared close last. */
   const stop = async () => {
     listener.drain()
-    await consoleListener?.close()
     await listener.close()
     await quiet.close()
     await schedules.close()
@@ -104,21 +97,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let address: string
   try {
     address = await listener.listen()
-    if (options.console) {
-      const { openConsole } = await import('./assembly/console.ts')
-      const needs = {
-        shared,
-        users,
-        publicUrl: listener.baseUrl,
-        serving: async () => aboutThisProcess(await metrics()),
-        isApart: false,
-        mayNotWrite,
-        noteErasure,
-        onWebhookChange: delivery.dispatcher.refresh,
-      }
-      const { trustProxy } = options
-      consoleListener = await openConsole(needs, { ...options.console, trustProxy })
-    }
   } catch (error) {
     await stop()
     throw error
@@ -129,21 +107,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return {
     address,
     baseUrl: listener.baseUrl(),
-    consoleUrl: consoleListener?.url,
     dispatcher: delivery.dispatcher,
     mayNotWrite,
     forget: shared.directory.forget,
-    listErasure: noteErasure,
+    listErasure: erasure => listErasure(options, erasure),
     metrics,
     runDue: schedules.schedule.runAll,
     drain: listener.drain,
     close: stop,
   }
-}
-
-/** What the console shows of the process that serves partners. */
-export function aboutThisProcess(metrics: string): ServingProcess {
-  return { metrics, memoryBytes: process.memoryUsage.rss(), uptimeSeconds: process.uptime() }
 }
 
 /** For how long after a request the service counts as busy with requests. */

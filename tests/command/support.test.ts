@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -101,10 +102,16 @@ test('deliveries are found by user, event and endpoint, with what was answered l
   for (const attempt of shown.attempts)
     expect(attempt).toMatchObject({ status: 500, answer: 'closed for the holidays', webhookid })
   expect(await text('events', 'show', eventid)).toContain('answered 500: closed for the holidays')
-  expect(await sandbox.refusal('events', 'show', partner.partnerid)).toMatch(
-    /^No partner has an event of this id/,
-  )
+  const noEvent = randomUUID()
+  expect(await sandbox.refusal('events', 'show', noEvent)).toMatch(/^No partner has an event of this id/)
+  // On record, but not below the partner that the id looks like.
+  expect(await sandbox.database.query(sql`select from audit_log where partner_id = ${noEvent}`)).toEqual([])
 })
+
+type Found = {
+  users: { userid: string; serviceid: string; partnerid: string; foundby: string }[]
+  refusedcreates: { requestid: string; partnerid: string }[]
+}
 
 test('who was refused is found by user show, with the request and the rules, and is forgotten by an erasure', async () => {
   type Shown = {
@@ -135,6 +142,12 @@ test('who was refused is found by user show, with the request and the rules, and
   const [{ requestid = '' } = {}] = shownOnce.refusedcreates
   expect(await text('user', 'show', partner.partnerid, 'refused')).toContain(`ineligible`)
   expect(await text('user', 'show', partner.partnerid, 'refused')).toContain(`request ${requestid}`)
+  const byRequest = await json<Found>('user', 'find', requestid)
+  expect(byRequest).toMatchObject({
+    users: [],
+    refusedcreates: [{ requestid, partnerid: partner.partnerid }],
+  })
+  expect(await text('user', 'find', requestid)).toMatch(/^There is no such user; creates were refused\./)
   // Nothing of the person is kept, not even the name that was sent.
   const rows = await sandbox.database.query(sql`select * from refused_creates`)
   expect(JSON.stringify(rows)).not.toMatch(/refused"|canary|NY/i)
@@ -151,6 +164,21 @@ test('who was refused is found by user show, with the request and the rules, and
 
   await partner.client.createUser({ userid: 'refused', ...ada, state: 'NY', offername: 'low' })
   expect(await show()).toMatchObject({ user: { userid: 'refused' }, refusedcreates: [{ requestid }] })
+  const { users } = await json<Found>('user', 'find', requestid, '--partner', partner.partnerid)
+  expect(users).toMatchObject([{ userid: 'refused', partnerid: partner.partnerid, foundby: 'request' }])
+  for (const [what, foundby] of [
+    ['refused', 'userid'],
+    [users[0]?.serviceid ?? '', 'serviceid'],
+    [ada.email.toUpperCase(), 'email or phone'],
+  ])
+    expect((await json<Found>('user', 'find', what ?? '')).users).toContainEqual({ ...users[0], foundby })
+  const other = await sandbox.newPartner()
+  const elsewhere = await sandbox.refusal('user', 'find', requestid, '--partner', other.partnerid)
+  expect(elsewhere).toMatch(/^Nobody was found/)
+  // Not below the partner that an id looks like.
+  const records = await sandbox.database.query(sql`
+    select from audit_log where action = 'user find' and partner_id = ${requestid}`)
+  expect(records).toEqual([])
   await partner.client.eraseUser({ userid: 'refused' })
   expect(await sandbox.database.query(sql`select * from refused_creates`)).toHaveLength(1)
 })

@@ -214,3 +214,19 @@ describe('what is due of one kind', () => {
     expect(found.find(one => one.startsWith('all 1'))?.split(',')).toHaveLength(DUE_KINDS.length)
   })
 })
+
+test('what is due is named as the catalogue shows it on the screen, and as the API does in the file', async () => {
+  const all = await admin.get(`/due?partner=${partner.partnerId}&days=7`)
+  expect(all.text).toMatch(/membership ends<\/span> Starter /)
+  const changes = await admin.get(`/due?partner=${partner.partnerId}&days=7&kind=offer+change`)
+  expect(changes.text).toMatch(/offer change<\/span> Starter to Plus</)
+  expect(await (await fileOf('&kind=offer+change')).text()).toMatch(/,offer change,starter to plus,/)
+  const other = await service.newPartner()
+  const user = { ...ada, userid: 'leaver', offername: 'starter', benefits: ['telehealth'] }
+  await other.client.createUser(user)
+  await other.client.cancelUser({ userid: user.userid })
+  const { text } = await admin.get(`/due?partner=${other.partnerId}&days=30`)
+  expect(text).toMatch(
+    /benefit ends<\/span> Accident coverage <span class="hint">last day \w+ (28|29|30|31), \d{4}</,
+  )
+})

@@ -140,6 +140,9 @@ describe('the page of a user', () => {
       /^Active on Starter since .*\. Leaves on \w+ (28|29|30|31), \d{4}: cancelled by the partner, reason nonpayment\.$/,
     )
     expect(await sentence(viewer)).toMatch(/: cancelled by the partner\.$/)
+    await partner.client.reinstateUser({ userid })
+    await partner.client.cancelUser({ userid, reason: 'employmentended' })
+    expect(await sentence(support)).toMatch(/, reason employment ended\.$/)
     await partner.client.eraseUser({ userid })
     expect(await sentence(support)).toMatch(/^Erased on .*Nothing of the person is left here\.$/)
   })
@@ -215,6 +218,76 @@ describe('the page of a user', () => {
     expect((await support.post('/find', { what: userid })).status).toBe(404)
   })
 
+  test('is found by the id of a request that could not enroll the person, whoever was there then or came since', async () => {
+    const inNewYork = {
+      zipcode: '10001',
+      address: { ...ada.address, state: 'NY' as const, zipcode: '10001' },
+    }
+    const refuse = (userid: string, body = {}) =>
+      partner.client.createUser({ ...ada, ...inNewYork, userid, offername: 'premier', ...body }).then(
+        () => '',
+        (error: { requestId: string }) => error.requestId,
+      )
+    const found = (what: string, by: OperatorBrowser = support) =>
+      vi.waitFor(async () => {
+        const answer = await by.post('/find', { what })
+        expect(answer.status).toBe(200)
+        return answer
+      })
+    const userid = 'canary-refused-request'
+    const requestId = await refuse(userid)
+    const misshapen = await refuse(userid, { dob: 5 })
+    for (const operator of [viewer, support]) {
+      const { path, text } = await found(requestId.toUpperCase(), operator)
+      expect(path).toBe('/find')
+      expect(text).toContain('<h1>Not enrolled</h1>')
+      expect(text).toContain('Nobody has come under its userid since.')
+      expect(text).toContain('Refused at Harbor Rides')
+      expect(text).toMatch(/not_in_ny/)
+      expect(text).not.toContain('canary')
+    }
+    // The other attempt of the same userid stands beside it, and what was wrong is said in words.
+    const both = (await found(misshapen)).text
+    expect(both).toContain(`id="request-${requestId}"`)
+    expect(both).toContain('<code>dob</code> is of the wrong type <code>type</code>')
+    expect(both.match(/searched for/g)).toHaveLength(1)
+    expect(both).toMatch(new RegExp(`id="request-${misshapen}">.*</span> <span[^>]*>searched for`))
+    const elsewhere = await signIn(service, 'admin', [(await service.newPartner()).partnerId])
+    expect((await elsewhere.post('/find', { what: requestId })).status).toBe(404)
+
+    // Somebody who comes later under the userid is who the request was about.
+    const { serviceid: later } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
+    const since = await found(requestId)
+    expect(since.path).toBe(`/users/${later}`)
+    expect(since.text).toContain(`id="request-${requestId}"`)
+    // So is somebody who was there before.
+    await partner.client.prefillUser({ ...ada, ...inNewYork, userid: 'canary-refused-prefilled' })
+    const ofPrefilled = await refuse('canary-refused-prefilled')
+    const { path, text } = await found(ofPrefilled)
+    expect(path).toMatch(/^\/users\//)
+    expect(text).toContain('canary-refused-prefilled')
+
+    await partner.client.eraseUser({ userid })
+    expect((await support.post('/find', { what: requestId })).status).toBe(404)
+  })
+
+  test('lists the refused attempts of a person beyond the newest twenty below them, and the one that was sought above', async () => {
+    const requests: string[] = []
+    for (let times = 0; times < 22; times += 1)
+      await partner.client
+        .createUser({ ...ada, userid: 'often-refused', offername: 'starter', dob: '2020-01-01' })
+        .catch((error: { requestId: string }) => requests.push(error.requestId))
+    const [oldest = '', second = ''] = requests
+    const text = await vi.waitFor(async () => {
+      const answer = await support.post('/find', { what: oldest })
+      expect(answer.text.match(/id="request-/g)).toHaveLength(22)
+      return answer.text
+    })
+    expect(text.indexOf(oldest)).toBeLessThan(text.indexOf(requests.at(-1) ?? '-'))
+    expect(text.slice(text.indexOf('<details>'))).toMatch(/<summary>1 older</)
+    expect(text.slice(text.indexOf('<details>'))).toContain(second)
+  })
+
   test('says of a held offer that would not be given anew which rule refuses it', async () => {
     const { serviceid: id } = await partner.client.createUser({
       ...ada,
@@ -229,6 +302,20 @@ describe('the page of a user', () => {
     const { text } = await support.get(`/users/${id}`)
     expect(text).toMatch(/Premier<br><span class="hint">held offer<\/span>/)
     expect(text).toContain('kept, but it would not be given anew: one of the states left out, NY')
+  })
+
+  test('names offers as the catalogue shows them, and offers to record a consent only if one is missing', async () => {
+    const { serviceid: id } = await partner.client.createUser({
+      ...ada,
+      userid: 'consents-1',
+      offername: 'plus',
+      benefits: ['identity'],
+    })
+    const { text } = await support.get(`/users/${id}`)
+    expect(text).toContain('comes with Plus<')
+    expect(text).toContain('picked under Plus<')
+    expect(text).toContain('Put a consent on record')
+    expect((await support.get(`/users/${serviceid}`)).text).not.toContain('Put a consent on record')
   })
 
   test('shows the webhooks that told of a change', async () => {

@@ -44,7 +44,13 @@ describe('webhooks', () => {
     expect((await admin.post(`/webhooks/${endpoint}/pause`, {})).status).toBe(422)
     const paused = await admin.post(`/webhooks/${endpoint}/pause`, { reason: 'partner asked' })
     expect(paused.text).toContain('paused by an operator')
+    expect(paused.text).toMatch(/paused by an operator, <time[^>]*>[^<]* E[SD]T</)
     await newUser('held-1')
+    const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' }).format(service.now())
+    const range = { what: 'range', from: today, until: today }
+    expect((await admin.post(`/webhooks/${endpoint}/replay`, range)).text).toMatch(
+      /What waits already is not counted: it is sent once this endpoint is enabled\./,
+    )
     expect((await admin.get('/webhooks')).text).toMatch(/disabled<\/span>/)
     const before = receiver.deliveries.length
     const enabled = await admin.post(`/webhooks/${endpoint}/enable`, { reason: 'partner is back' })
@@ -108,6 +114,24 @@ describe('webhooks', () => {
     const shown = await admin.get(`/users/${serviceid}`)
     expect(shown.text).toContain('no such rider')
     expect(shown.text).toContain('waiting after HTTP 422')
+    receiver.answer = () => 200
+  })
+
+  test('an event that is due and not sent says so, with the way to its endpoint, which says when it is tried', async () => {
+    receiver.answer = () => 422
+    await newUser('refused-2')
+    const { serviceid } = await newUser('refused-3')
+    await vi.waitFor(
+      async () =>
+        expect((await viewer.get(`/webhooks/${endpoint}`)).text).toMatch(
+          /one event is tried at a time, the oldest that is due, not before <time/,
+        ),
+      { timeout: 180_000 },
+    )
+    const { text } = await viewer.get(`/users/${serviceid}`)
+    expect(text).toMatch(
+      new RegExp(`due since <time[^>]*>[^<]*</time>: <a href="/webhooks/${endpoint}">the endpoint</a> fails`),
+    )
     receiver.answer = () => 200
   })
 

@@ -112,6 +112,16 @@ describe('what a pending offer change will bring', () => {
     expect(await partner.states('u')).toMatchObject({ home: 'declined', gold: 'actionrequired' })
   })
 
+  test('comes all the same when the user declined it before the change was asked for, even if both start together', async () => {
+    const { client } = partner
+    await partner.create('u', { offername: 'mid', effectivedate: '2026-11-10' })
+    await client.declineBenefit({ userid: 'u', name: 'base' })
+    await client.changeOffer({ userid: 'u', offername: 'top', effective: 'immediate' })
+    expect(await partner.states('u')).toMatchObject({ base: 'scheduled' })
+    await partner.to('2026-11-11T12:00')
+    expect(await partner.states('u')).toMatchObject({ base: 'enrolled' })
+  })
+
   test('cannot be declined in the locked hours', async () => {
     await onTheWayTo('top')
     await partner.to('2026-10-31T12:00')

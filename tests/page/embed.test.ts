@@ -231,6 +231,36 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
+  test('warns inline of the time-out where the person is looking, also after they have scrolled on', async () => {
+    const page = await openHost({ browser: shell, rig }, { make: '{ inline: true }' })
+    await page.getByRole('button', { name: 'My benefits' }).click()
+    await press(page, 'Start')
+    await press(page, 'These are right – continue')
+    await frameOf(page).getByRole('heading', { name: 'Choose your benefits' }).waitFor()
+    // The view as the service sends it, but with seconds left.
+    await frameOf(page)
+      .locator('main')
+      .evaluate(main => {
+        const soon = main.cloneNode(true)
+        if (soon instanceof HTMLElement) soon.dataset['idle'] = '120'
+        main.replaceWith(soon)
+      })
+    const stay = frameOf(page).getByRole('button', { name: 'Stay on this page' })
+    const isSeen = async () => {
+      const { y = -1, height = 0 } = (await stay.boundingBox()) ?? {}
+      return y >= 0 && y + height <= 900
+    }
+    await expect.poll(isSeen).toBe(true)
+    expect(await stay.evaluate(button => button === document.activeElement)).toBe(true)
+    for (const at of [9_999, 0]) {
+      await page.evaluate(`scrollTo(0, ${at})`)
+      await expect.poll(isSeen).toBe(true)
+    }
+    await stay.press('Enter')
+    await stay.waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+
   test('leaves nothing behind when destroyed, at whatever moment', async () => {
     const page = await openHost({ browser: shell, rig })
     const before = await page.content()

@@ -178,3 +178,19 @@ test('in production the session’s cookie is for our own host over https alone'
   const [cookie = ''] = answer.headers.getSetCookie().filter(one => one.startsWith('__Host-enrolment='))
   expect(cookie).toMatch(/^__Host-enrolment=\S+; Path=\/; HttpOnly; SameSite=Lax; Secure$/)
 })
+
+test('a link that fails for a moment is tried again at its own address, and still opens', async () => {
+  const { linkurl } = await partner.client.createLinkToken({ userid: 'waits' })
+  const visitor = newVisitor(service.baseUrl)
+  const away = async (act: () => Promise<{ html: string }>) => {
+    await service.database.script('alter table page_sessions rename to page_sessions_elsewhere')
+    const { html } = await act()
+    await service.database.script('alter table page_sessions_elsewhere rename to page_sessions')
+    expect(html).toContain('data-view="PROBLEM"')
+    return /<a class="primary" href="([^"]+)"/.exec(html)?.[1] ?? ''
+  }
+  const again = await away(() => visitor.get(linkurl ?? ''))
+  expect((await visitor.get(again)).view).toBe('OPEN')
+  expect((await visitor.post(await away(() => visitor.post(again)))).view).toBe('START')
+  expect(await away(() => visitor.get('/register/start'))).toBe('/register')
+})

@@ -72,6 +72,20 @@ describe('copy', () => {
     }
   })
 
+  test.each([
+    ['en', 'Select the box to agree before enrolling', 'Electronic documents', 'Identity protection'],
+    ['es', 'Marque la casilla para aceptar antes de inscribirse', 'Documentos', 'Protección de identidad'],
+  ] as const)('each missing agreement is named in %s, above and at its box', async (locale, ...words) => {
+    const [select, records, identity] = words
+    await rig.newPerson()
+    const visitor = await openLink(rig, { locale })
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits', { benefit: 'identity' })
+    const refused = await visitor.post('/register/enrol')
+    for (const about of [records, identity])
+      expect(wordsOf(refused).split(`${select}: ${about}`)).toHaveLength(3)
+  })
+
   test('every view of a whole way is American English and our Spanish', async () => {
     await rig.newPerson()
     const visitor = await openLink(rig, { offername: 'plus' })

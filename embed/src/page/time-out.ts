@@ -1,4 +1,5 @@
 import { headers, template, visit } from './navigate.ts'
+import { keepInSight } from './sight.ts'
 
 let main: HTMLElement | null = null
 let endsAt = Number.POSITIVE_INFINITY
@@ -62,4 +63,7 @@ function warn(stay: () => void): void {
     stay()
   })
   dialog.showModal()
+  // Browsers ignore `autofocus` in a frame of another site. A host's page that has the focus keeps it.
+  if (document.hasFocus()) dialog.querySelector('button')?.focus()
+  keepInSight(dialog)
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describeCause, type Log } from '../log.ts'
-import { aboutThisProcess, type Service } from '../service.ts'
+import type { Service } from '../service.ts'
 import {
   type ConsoleReport,
   type ConsoleSettings,
@@ -11,6 +11,7 @@ import {
   type ToConsole,
   type ToService,
 } from './console-messages.ts'
+import type { Serving } from './console-service.ts'
 
 /** A console's process, from the service's side. */
 export type ConsoleChild = {
@@ -39,7 +40,8 @@ export function startConsoleChild(context: {
   readonly refuse: (socket: Socket) => void
   readonly onEnd: (how: { readonly code: number | null; readonly signal: string | null }) => void
 }): ConsoleChild {
-  const { settings, service, log, refuse } = context
+  const { settings, log, refuse } = context
+  const serving = servingOf(context.service)
   // What is secret in the environment travels over the channel with the other settings.
   const { DATABASE_URL: _url, ENROLMENT_ROOT_KEY: _key, ...env } = process.env
   const child = fork(program, [], { env, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
@@ -87,10 +89,10 @@ export function startConsoleChild(context: {
     )
   child.on('message', (message: ToService) => {
     if (message.kind === 'log') log(message.event, message.fields)
-    else if (message.kind === 'deliver') deliver(service, message.partnerIds)
-    else if (message.kind === 'forget') service.forget(message.partnerId)
-    else if (message.kind === 'about') answer(message.id, service.metrics().then(aboutThisProcess))
-    else if (message.kind === 'list erasure') answer(message.id, service.listErasure(message.erasure))
+    else if (message.kind === 'deliver') serving.deliver(message.partnerIds)
+    else if (message.kind === 'forget') serving.forget(message.partnerId)
+    else if (message.kind === 'about') answer(message.id, serving.about())
+    else if (message.kind === 'list erasure') answer(message.id, serving.listErasure(message.erasure))
     else if (message.kind === 'answer') questions.answered(message)
     else if (message.kind === 'ready') {
       isReady = true
@@ -131,9 +133,18 @@ export function startConsoleChild(context: {
   }
 }
 
-function deliver({ dispatcher }: Service, partnerIds: readonly string[] | undefined): void {
-  if (partnerIds) dispatcher.nudge(new Set(partnerIds))
-  else dispatcher.refresh()
+/** What a console may ask this process, which serves partners, and tell it. */
+export function servingOf({ dispatcher, metrics, forget, listErasure }: Service): Serving {
+  return {
+    deliver: partnerIds => (partnerIds ? dispatcher.nudge(new Set(partnerIds)) : dispatcher.refresh()),
+    forget,
+    about: async () => ({
+      metrics: await metrics(),
+      memoryBytes: process.memoryUsage.rss(),
+      uptimeSeconds: process.uptime(),
+    }),
+    listErasure,
+  }
 }
 
 function ignore() {}

@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net'
-import { cannotListen, ownUrlOf } from '../console/listener/place.ts'
+import { ownUrlOf } from '../console/listener/guard.ts'
 import { describeCause, type Log } from '../log.ts'
+import { OperatorError } from '../operator-error.ts'
 import type { Service } from '../service.ts'
 import { consoleMetrics } from '../system/console-metrics.ts'
 import { type ConsoleChild, startConsoleChild } from './console-child.ts'
@@ -128,6 +129,14 @@ function refuse(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), REFUSE_MS)
   timer.unref()
   socket.once('close', () => clearTimeout(timer))
+}
+
+/** The sentence for an operator whose console cannot listen where it should. */
+function cannotListen({ host, port }: { host: string; port: number }, error: unknown): OperatorError {
+  const { code = 'unknown error' } = error as { code?: string }
+  return new OperatorError(
+    `The console cannot listen on ${host}:${port} (${code}): give another ENROLMENT_CONSOLE_PORT, or none.`,
+  )
 }
 
 function ignore() {}

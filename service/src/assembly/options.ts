@@ -1,5 +1,4 @@
 import type { RequestLimits } from '@benefit-enrolment/contract'
-import type { ConsoleOptions } from '../console/listener/start.ts'
 import type { Database } from '../db/database.ts'
 import type { Rewritten } from '../db/rewrite-table.ts'
 import type { AdmissionLimits } from '../http/shedding/admission.ts'
@@ -36,8 +35,6 @@ export type ServiceOptions = {
   readonly requestLimits?: RequestLimits
   /** Where `security.txt` says that vulnerabilities are to be reported; absent: a page of the docs. */
   readonly securityContact?: string | undefined
-  /** Where the operators' console listens, if this process serves that too; absent: it does not. */
-  readonly console?: ConsoleOptions
   /** Rewrites the table of wrapped data keys, which removes deleted keys from its files; absent where `enrolment maintain` does it. */
   readonly rewriteKeys?: () => Promise<Rewritten>
   /** How long entries of the audit log are kept; absent: six years. */

@@ -157,7 +157,7 @@ export function declineBenefitOf(
   return decline(user, declinedRow(user, benefit, { offer, now, terms }), now)
 }
 
-/** The enrolment as declined. If a pending offer change would bring the benefit, the row says so by its start. */
+/** The enrolment as declined. If a pending offer change would bring the benefit, the row says so: see `applyOfferChange`. */
 function declinedFrom(
   enrolment: Enrolment,
   { user, now, terms }: { user: User; now: Instant; terms: Terms },
@@ -167,7 +167,7 @@ function declinedFrom(
   return {
     ...enrolment,
     state: 'declined',
-    plannedBy: undefined,
+    plannedBy: comes ? 'offer' : undefined,
     startsAt: comes ? pendingOffer.at : enrolment.startsAt,
     endsAt: now,
     closeReason: 'declined',

@@ -1,3 +1,4 @@
+import { noPartner } from '../audit/entries.ts'
 import { formatTimestamp } from '../calendar/calendar.ts'
 import { OperatorError } from '../operator-error.ts'
 import { isUuid } from '../vault/uuid.ts'
@@ -19,6 +20,8 @@ const show: Command = {
       throw new UsageError('ID is the eventid, which is the Idempotency-Key of each delivery; see --help.')
     await inWorkspace(input, async workspace => {
       const { database, record } = workspace
+      // An event's id has the form of a partner's, for which the record would take it.
+      record({ partnerId: noPartner })
       const partnerId = await findOwnerOfEvent(database, eventId)
       const event = partnerId === undefined ? undefined : await findEvent(database, partnerId, eventId)
       if (partnerId === undefined || !event)

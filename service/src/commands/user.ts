@@ -9,8 +9,8 @@ import {
   type Verdict,
 } from '../catalogue/eligibility.ts'
 import { openCommandExecutor } from '../membership/commands/executor.ts'
+import { findRefusedCreates } from '../membership/commands/find-refused-creates.ts'
 import type { Reading } from '../membership/commands/reader.ts'
-import { findRefusedCreates } from '../membership/commands/refused-creates.ts'
 import { residenceOf } from '../membership/rules/person.ts'
 import { isRefusal } from '../membership/rules/refusal.ts'
 import { isHeld } from '../membership/rules/state.ts'
@@ -21,6 +21,7 @@ import { type Command, neededText, UsageError, valued } from './command.ts'
 import { erasureListOf } from './erasures.ts'
 import { memberContext, openMemberReader } from './members.ts'
 import { correctUser } from './user-correct.ts'
+import { findUser } from './user-find.ts'
 import { reasonOption, userRecordCommands } from './user-records.ts'
 import { inWorkspace, partnerIn, systemUser } from './workspace.ts'
 
@@ -198,4 +199,4 @@ const erase: Command = {
 }
 
 /** The commands about users. */
-export const userCommands: readonly Command[] = [show, erase, correctUser, ...userRecordCommands]
+export const userCommands: readonly Command[] = [findUser, show, erase, correctUser, ...userRecordCommands]

@@ -36,10 +36,8 @@ export type ConsoleParts = SignInContext & {
   readonly clock: Clock
   readonly terms: (partner: Partner, person: () => Person | undefined) => Terms
   readonly log: Log
-  /** Asks the process that serves partners, which may be another one, about itself. */
+  /** Asks the process that serves partners about itself. */
   readonly serving: () => Promise<ServingProcess>
-  /** Whether the console runs in a process of its own. */
-  readonly isApart: boolean
   /** Records refusals of callers who were not identified yet. */
   readonly trail: Pick<Trail, 'note' | 'noteRefusal'>
   /** The service's public address, from which links for users are made. */

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { acceptsGzip } from '../http/built-files.ts'
 import type { View } from './views/model.ts'
 import { renderPage } from './views/page.ts'
@@ -36,17 +36,13 @@ export function setFrameHeaders(reply: FastifyReply, origins: readonly string[])
 }
 
 /** Answers a view as HTML, compressed if the browser accepts it. */
-export async function sendView(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  answer: { view: View; status?: number },
-): Promise<FastifyReply> {
-  const markup = renderPage(answer.view)
+export async function sendView(reply: FastifyReply, view: View, status = 200): Promise<FastifyReply> {
+  const markup = renderPage(view)
   reply
-    .code(answer.status ?? 200)
+    .code(status)
     .type('text/html; charset=utf-8')
-    .header('Content-Language', answer.view.page.locale)
+    .header('Content-Language', view.page.locale)
     .header('Vary', 'Accept-Encoding')
-  if (markup.length < worthPacking || !acceptsGzip(request)) return reply.send(markup)
+  if (markup.length < worthPacking || !acceptsGzip(reply.request)) return reply.send(markup)
   return reply.header('Content-Encoding', 'gzip').send(await pack(markup, { level: 5 }))
 }

@@ -36,26 +36,20 @@ export function mountEmbed(app: FastifyInstance, routes: PageRoutes): void {
       setPageHeaders(reply)
       checkSender(request, new URL(context.baseUrl()).origin)
     })
-    scope.setErrorHandler((error, request, reply) => sendFailure(routes, error, { request, reply }))
-    scope.get(`${context.basePath}/embed/frame`, { config: { opensFromElsewhere: true } }, (request, reply) =>
-      sendFrame(routes, request, reply),
+    scope.setErrorHandler((error, _, reply) => sendFailure(routes, error, reply))
+    scope.get(`${context.basePath}/embed/frame`, { config: { opensFromElsewhere: true } }, (_, reply) =>
+      sendFrame(routes, reply),
     )
-    scope.post(
-      `${context.basePath}/embed/session`,
-      { config: { takes: 'application/json' } },
-      (request, reply) => exchange(routes, request, reply),
+    scope.post(`${context.basePath}/embed/session`, { config: { takes: 'application/json' } }, (_, reply) =>
+      exchange(routes, reply),
     )
   })
 }
 
 /** The empty frame: it contains the origins that may embed it, and no personal data. */
-async function sendFrame(
-  routes: PageRoutes,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function sendFrame(routes: PageRoutes, reply: FastifyReply): Promise<FastifyReply> {
   const { context } = routes
-  const { partner: partnerId, locale } = request.query as { partner?: unknown; locale?: unknown }
+  const { partner: partnerId, locale } = reply.request.query as { partner?: unknown; locale?: unknown }
   const isId = typeof partnerId === 'string' && isUuid(partnerId)
   const found = isId ? await context.directory.partner(partnerId.toLowerCase()) : undefined
   const partner = found?.disabledAt === undefined ? found : undefined
@@ -64,15 +58,12 @@ async function sendFrame(
   const anonymous = { locale: localeNamed(locale) ?? partner?.locale ?? 'en', partner }
   const page = await anonymousPage(routes, { shell: 'frame', ...anonymous })
   const view: View = { view: 'FRAME', page, origins, sessionurl: `${context.basePath}/embed/session` }
-  return sendView(request, reply, { view })
+  return sendView(reply, view)
 }
 
 /** Exchanges a link token for a session and its first view. */
-async function exchange(
-  routes: PageRoutes,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function exchange(routes: PageRoutes, reply: FastifyReply): Promise<FastifyReply> {
+  const { request } = reply
   const { context } = routes
   const asked = readRequest(request.body)
   const send = (status: number, body: object) =>
@@ -151,11 +142,8 @@ function readRequest(body: unknown): SessionRequest {
 }
 
 /** A failure as JSON, with a page to show to the person. */
-async function sendFailure(
-  routes: PageRoutes,
-  error: unknown,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-): Promise<FastifyReply> {
+async function sendFailure(routes: PageRoutes, error: unknown, reply: FastifyReply): Promise<FastifyReply> {
+  const { request } = reply
   const { status, kind } = describeFailure(routes.context, error, request)
   const anonymous = { shell: 'frame', locale: localeOf(request.headers['accept-language']) } as const
   const view = await problemView(routes, anonymous, { kind, requestid: request.id }).catch(() => undefined)

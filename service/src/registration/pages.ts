@@ -1,12 +1,12 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { formIn, queryIn } from '../http/form.ts'
 import { localeNamed, localeOf } from '../http/problem.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { sendView, setPageHeaders } from './answer-view.ts'
-import { mountLinks } from './links/open-link.ts'
+import { linkAgain, mountLinks } from './links/open-link.ts'
 import { touchSession } from './session/activity.ts'
 import { endedView, problemView } from './session/anonymous.ts'
-import { clearCookie, credentialOf } from './session/credentials.ts'
+import { credentialOf, setCookie } from './session/credentials.ts'
 import type { PageContext, PageRoutes } from './session/page-context.ts'
 import { checkSender, describeFailure } from './session/request-guard.ts'
 import {
@@ -29,7 +29,7 @@ import { endedKinds, type LinkEndedView } from './views/model.ts'
 import type { Locale } from './views/surroundings.ts'
 
 /** One exchange with a browser. */
-type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly path: string }
+type Exchange = { readonly reply: FastifyReply; readonly path: string }
 
 /** Mounts the registration page (docs/page-protocol.md): views for people, never problem documents. */
 export function mountPages(app: FastifyInstance, routes: PageRoutes): void {
@@ -41,17 +41,17 @@ export function mountPages(app: FastifyInstance, routes: PageRoutes): void {
       setPageHeaders(reply)
       checkSender(request, new URL(context.baseUrl()).origin)
     })
-    scope.setErrorHandler((error, request, reply) => sendFailure(routes, error, { request, reply }))
+    scope.setErrorHandler((error, _, reply) => sendFailure(routes, error, reply))
     mountLinks(scope, routes)
-    scope.post(`${root}/appearance`, { config: { takes: 'application/json' } }, (request, reply) =>
-      answerAppearance(routes, { request, reply }),
+    scope.post(`${root}/appearance`, { config: { takes: 'application/json' } }, (_, reply) =>
+      answerAppearance(routes, reply),
     )
-    scope.get(root, (request, reply) => answerGet(routes, { request, reply, path: '' }))
+    scope.get(root, (_, reply) => answerGet(routes, { reply, path: '' }))
     scope.get(`${root}/*`, (request, reply) =>
-      answerGet(routes, { request, reply, path: (request.params as { '*': string })['*'] }),
+      answerGet(routes, { reply, path: (request.params as { '*': string })['*'] }),
     )
     scope.post(`${root}/*`, takesForm, (request, reply) =>
-      answerPost(routes, { request, reply, path: (request.params as { '*': string })['*'] }),
+      answerPost(routes, { reply, path: (request.params as { '*': string })['*'] }),
     )
   })
 }
@@ -59,9 +59,10 @@ export function mountPages(app: FastifyInstance, routes: PageRoutes): void {
 /** The visit of a request, or an answer that says why there is none. */
 async function visitOf(
   routes: PageRoutes,
-  { request, reply }: Omit<Exchange, 'path'>,
+  reply: FastifyReply,
 ): Promise<{ visit: Visit; active: ActiveSession } | { answered: FastifyReply }> {
   const { context } = routes
+  const { request } = reply
   const { shell, handle } = credentialOf(request.headers, context)
   const active = await findActive(context, handle)
   if (!active && handle !== undefined && (await isUnknownHandle(context, handle)))
@@ -77,7 +78,7 @@ async function visitOf(
   const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
   const kind = own ? await endFor(context, own.row) : 'closed'
   const view = await endedView(routes, { shell, locale, partner: own?.partner }, { kind })
-  return { answered: await sendView(request, reply, { view, status: 401 }) }
+  return { answered: await sendView(reply, view, 401) }
 }
 
 /** How a session has ended; after too many wrong birth dates, whether another link would open. */
@@ -94,16 +95,16 @@ async function endFor(context: PageContext, row: PageSessionRow): Promise<LinkEn
 }
 
 async function answerGet(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
-  const found = await visitOf(routes, exchange)
+  const found = await visitOf(routes, exchange.reply)
   if ('answered' in found) return found.answered
   const { visit, active } = found
-  const { path, request, reply } = exchange
+  const { path, reply } = exchange
   const detour = detourOf(visit, active, path)
   if (detour !== undefined) return redirect(routes, reply, detour)
-  if (path === 'challenge') return sendChallenge(routes, exchange, visit)
+  if (path === 'challenge') return sendChallenge(routes, reply, visit)
   if (path === '') return redirect(routes, reply, entryOf(visit))
   if (path.startsWith('copy/') && (await sendCopy(visit, path.slice('copy/'.length), reply))) return reply
-  return show(routes, exchange, { visit, typed: { form: queryIn(request.url), isPosted: false } })
+  return show(routes, exchange, { visit, typed: { form: queryIn(reply.request.url), isPosted: false } })
 }
 
 /** The path where this person must go first; `undefined` when they may see the requested path. */
@@ -115,16 +116,17 @@ function detourOf(visit: Visit, active: ActiveSession, path: string): string | u
 
 async function answerPost(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const { context } = routes
-  const { request, reply, path } = exchange
+  const { reply, path } = exchange
+  const { request } = reply
   const form = formIn(request.body)
   const language = localeNamed(form.get('language'))
   if (path === 'language' && form.get('view') === 'LINK_ENDED' && language) {
     const { shell } = credentialOf(request.headers, context)
     const kind = endedKinds.find(known => known === form.get('kind')) ?? 'link'
-    return sendView(request, reply, { view: await endedView(routes, { shell, locale: language }, { kind }) })
+    return sendView(reply, await endedView(routes, { shell, locale: language }, { kind }))
   }
-  if (path === 'leave') return answerLeave(routes, exchange)
-  const found = await visitOf(routes, exchange)
+  if (path === 'leave') return answerLeave(routes, reply)
+  const found = await visitOf(routes, exchange.reply)
   if ('answered' in found) return found.answered
   const { active } = found
   if (path === 'stay') {
@@ -135,7 +137,7 @@ async function answerPost(routes: PageRoutes, exchange: Exchange): Promise<Fasti
   if (path === 'language') return redirect(routes, reply, pathOfView(form.get('view') ?? ''))
   const detour = detourOf(visit, active, path)
   if (detour !== undefined) return redirect(routes, reply, detour)
-  if (path === 'challenge') return answerChallenge(routes, exchange, { visit, form, isLanguage: !!language })
+  if (path === 'challenge') return answerChallenge(routes, reply, { visit, form, isLanguage: !!language })
   if (language) return show(routes, exchange, { visit, typed: { form, isPosted: true } })
   return handlePost(routes, exchange, { visit, form })
 }
@@ -147,13 +149,10 @@ async function handlePost(
   { visit, form }: { visit: Visit; form: URLSearchParams },
 ): Promise<FastifyReply> {
   const step = stepAt(exchange.path, visit)
-  if (!step?.post) return showNotFound(routes, exchange, visit)
+  if (!step?.post) return showNotFound(routes, exchange.reply, visit)
   const isTheirs = !form.has('draft') || form.get('draft')?.startsWith(`${formTag(visit)}-`)
   const posted = isTheirs ? await step.post(visit, form) : 'conflict'
-  if (posted === 'gone') {
-    const found = await visitOf(routes, exchange)
-    return 'answered' in found ? found.answered : redirect(routes, exchange.reply, '')
-  }
+  if (posted === 'gone') return sendEnd(routes, exchange.reply)
   if (posted === 'conflict') return showNewest(routes, exchange)
   if (posted === 'again') return show(routes, exchange, { visit, typed: { form, isPosted: true } })
   if ('to' in posted) return redirect(routes, exchange.reply, posted.to)
@@ -163,10 +162,10 @@ async function handlePost(
 
 /** Shows the view of a form whose view was made from something that has changed since, or the view in its place. */
 async function showNewest(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
-  const found = await visitOf(routes, exchange)
+  const found = await visitOf(routes, exchange.reply)
   if ('answered' in found) return found.answered
   const { visit } = found
-  const typed = { form: formIn(exchange.request.body), isPosted: false, conflict: true }
+  const typed = { form: formIn(exchange.reply.request.body), isPosted: false, conflict: true }
   const shown = await stepAt(exchange.path, visit)?.show(visit, typed)
   if (!shown || !isRedirect(shown) || !stepAt(shown.to, visit))
     return show(routes, exchange, { visit, typed, status: 409 })
@@ -181,70 +180,68 @@ async function show(
 ): Promise<FastifyReply> {
   const { visit, typed, status } = shown
   const step = stepAt(exchange.path, visit)
-  if (!step) return showNotFound(routes, exchange, visit)
+  if (!step) return showNotFound(routes, exchange.reply, visit)
   const view = await step.show(visit, typed)
   if (isRedirect(view)) return redirect(routes, exchange.reply, view.to)
   await noteShown(routes.context, visit.session, view.view)
   const page = typed.conflict ? { ...view.page, conflict: true } : view.page
   const whole = { ...view, page, ...(typed.errors ? { errors: typed.errors } : {}) }
-  return sendView(exchange.request, exchange.reply, { view: whole, ...(status ? { status } : {}) })
+  return sendView(exchange.reply, whole, status)
 }
 
 async function answerChallenge(
   routes: PageRoutes,
-  exchange: Exchange,
+  reply: FastifyReply,
   asked: { visit: Visit; form: URLSearchParams; isLanguage: boolean },
 ): Promise<FastifyReply> {
   const { visit, form, isLanguage } = asked
   const kept = Object.fromEntries(form)
-  if (isLanguage) return sendChallenge(routes, exchange, visit, { kept })
+  if (isLanguage) return sendChallenge(routes, reply, visit, { kept })
   const met = await meetChallenge(visit, form)
-  if (met === 'passed') return redirect(routes, exchange.reply, '')
-  return met === 'ended'
-    ? sendEnd(routes, exchange)
-    : sendChallenge(routes, exchange, visit, { kept, ...met })
+  if (met === 'passed') return redirect(routes, reply, '')
+  return met === 'ended' ? sendEnd(routes, reply) : sendChallenge(routes, reply, visit, { kept, ...met })
 }
 
 /** Asks the birth date, or says that no attempt is left. */
 async function sendChallenge(
   routes: PageRoutes,
-  exchange: Exchange,
+  reply: FastifyReply,
   visit: Visit,
   wrong: Parameters<typeof openChallenge>[1] = {},
 ): Promise<FastifyReply> {
   const view = await openChallenge(visit, wrong)
-  if (view === 'ended') return sendEnd(routes, exchange)
+  if (view === 'ended') return sendEnd(routes, reply)
   await noteShown(routes.context, visit.session, view.view)
-  return sendView(exchange.request, exchange.reply, { view, ...(wrong.errors ? { status: 422 } : {}) })
+  return sendView(reply, view, wrong.errors && 422)
 }
 
-/** Shows the page of a session that has just ended. */
-async function sendEnd(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
-  const found = await visitOf(routes, exchange)
-  return 'answered' in found ? found.answered : redirect(routes, exchange.reply, '')
+/** Shows the page of a session that has just ended, or begins anew where it goes on. */
+async function sendEnd(routes: PageRoutes, reply: FastifyReply): Promise<FastifyReply> {
+  const found = await visitOf(routes, reply)
+  return 'answered' in found ? found.answered : redirect(routes, reply, '')
 }
 
 /** Ends the session of this browser and says so; a browser without a session gets the same answer. */
-async function answerLeave(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
+async function answerLeave(routes: PageRoutes, reply: FastifyReply): Promise<FastifyReply> {
   const { context } = routes
-  const { request, reply } = exchange
+  const { request } = reply
   const { shell, handle } = credentialOf(request.headers, context)
   const own = await findOwn(context, handle)
   if (own) await signOut(context.database, sessionNameOf(own.row), context.clock.real())
-  if (shell === 'hosted') reply.header('Set-Cookie', clearCookie('session', context))
+  if (shell === 'hosted') reply.header('Set-Cookie', setCookie('session', undefined, context))
   const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
   const redirecturl = own?.partner.redirects.find(address => address === own.row.redirecturl)
   const ended = { kind: 'signedout', ...(redirecturl ? { redirecturl } : {}) } as const
   const view = await endedView(routes, { shell, locale, partner: own?.partner }, ended)
-  return sendView(request, reply, { view })
+  return sendView(reply, view)
 }
 
-async function answerAppearance(routes: PageRoutes, exchange: Omit<Exchange, 'path'>): Promise<FastifyReply> {
-  const found = await visitOf(routes, exchange)
+async function answerAppearance(routes: PageRoutes, reply: FastifyReply): Promise<FastifyReply> {
+  const found = await visitOf(routes, reply)
   if ('answered' in found) return found.answered
-  const { appearance } = (exchange.request.body ?? {}) as { appearance?: unknown }
+  const { appearance } = (reply.request.body ?? {}) as { appearance?: unknown }
   const looked = await changeAppearance(found.visit, appearance)
-  return exchange.reply.type('application/json; charset=utf-8').send(JSON.stringify(looked))
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(looked))
 }
 
 /** Switches this session to another language. */
@@ -260,26 +257,20 @@ function redirect({ context }: PageRoutes, reply: FastifyReply, path: string): F
     .send()
 }
 
-async function showNotFound(
-  routes: PageRoutes,
-  { request, reply }: Exchange,
-  visit: Visit,
-): Promise<FastifyReply> {
-  const problem = { kind: 'notfound', requestid: request.id, retry: rootOf(routes.context) } as const
-  return sendView(request, reply, { view: await problemView(routes, visit, problem), status: 404 })
+async function showNotFound(routes: PageRoutes, reply: FastifyReply, visit: Visit): Promise<FastifyReply> {
+  const problem = { kind: 'notfound', requestid: reply.request.id, retry: rootOf(routes.context) } as const
+  return sendView(reply, await problemView(routes, visit, problem), 404)
 }
 
 /** A failure as a page that tells the person what to do; only the log says what went wrong. */
-async function sendFailure(
-  routes: PageRoutes,
-  error: unknown,
-  { request, reply }: Omit<Exchange, 'path'>,
-): Promise<FastifyReply> {
+async function sendFailure(routes: PageRoutes, error: unknown, reply: FastifyReply): Promise<FastifyReply> {
   const { context } = routes
+  const { request } = reply
   const { status, kind } = describeFailure(context, error, request)
   const { shell } = credentialOf(request.headers, context)
   const anonymous = { shell, locale: localeOf(request.headers['accept-language']) }
-  const retry = kind === 'notfound' ? {} : { retry: rootOf(context) }
+  const link = kind === 'busy' || kind === 'internal' ? linkAgain(context, reply) : undefined
+  const retry = kind === 'notfound' ? {} : { retry: link ?? rootOf(context) }
   const problem = { kind, requestid: request.id, ...retry }
   const view = await problemView(routes, anonymous, problem).catch(() => undefined)
   // Without the browser's files no page can be shown: the operator has to build them.
@@ -287,5 +278,5 @@ async function sendFailure(
   if (error instanceof ServiceError)
     for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
   if (status === 503 && !reply.hasHeader('Retry-After')) reply.header('Retry-After', '1')
-  return sendView(request, reply, { view, status })
+  return sendView(reply, view, status)
 }

@@ -20,6 +20,12 @@ export function forgetLastUuid(): void {
   lastTime = -1
 }
 
+/** The lowest UUID v7 that can be made at this instant, for reading what was made since: they sort by time. */
+export function firstUuidAt(at: number): string {
+  const time = Math.max(0, Math.trunc(at)).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+}
+
 /** The UUID that identifies nothing: the `serviceid` of a test event, which has no user. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 

@@ -7,6 +7,7 @@ import { hasPendingCancel, type User } from '../../membership/rules/state.ts'
 import { partnerOffers, type Terms } from '../../membership/rules/terms.ts'
 import { changeOfferOf } from '../../offers/change.ts'
 import type { SecondPersonAction } from '../requests/second-person.ts'
+import { cancelReasonWords } from '../views/moves.ts'
 import { selectField } from '../views/parts.ts'
 
 /** The user in the state in which an act finds it. */
@@ -20,7 +21,7 @@ export type Act = {
   /** The action in the second-person policy to which it belongs; absent: one person is enough. */
   readonly second?: SecondPersonAction
   /** Whether it is possible for this user now. */
-  readonly fits: (user: User) => boolean
+  readonly fits: (user: User, terms: Terms) => boolean
   /** The operator's choices. */
   readonly fields: (moment: Moment) => Slot
   /** The reason as the history keeps it. */
@@ -37,7 +38,11 @@ const cancel: Act = {
   fields: ({ user }) => html`<fieldset class="field"><legend><strong>When</strong></legend>
 ${!hasPendingCancel(user) && html`<p class="check"><input type="radio" id="endofperiod" name="effective" value="endofperiod" checked><label for="endofperiod">At the end of the period</label></p>`}
 <p class="check"><input type="radio" id="immediate" name="effective" value="immediate"${hasPendingCancel(user) ? html` checked` : ''}><label for="immediate">At once</label></p></fieldset>
-${selectField('cause', 'Because of', CAUSES)}`,
+${selectField(
+  'cause',
+  'Because of',
+  CAUSES.map(cause => [cause, cancelReasonWords(cause)] as const),
+)}`,
   why: form => `cancel: ${causeOf(form)}`,
   decide: (form, { user, now, terms }) => {
     if (user.status !== 'active') return refuse('user_cancelled')

@@ -15,7 +15,7 @@ export const recordConsent: Act = {
   name: 'consent',
   title: 'Put a consent on record',
   button: 'Put it on record',
-  fits: user => user.status === 'active' && user.enrolments.some(isLive),
+  fits: (user, terms) => user.status === 'active' && wantedConsents({ user, terms }).length > 0,
   fields,
   why: form => `consent by ${form.get('channel') ?? ''}`,
   decide: (form, { user, now, terms }) => {

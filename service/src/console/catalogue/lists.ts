@@ -1,10 +1,9 @@
-import { formatTimestamp } from '../../calendar/calendar.ts'
 import { type Difference, shortened } from '../../catalogue/difference.ts'
 import type { Benefit, Catalogue, Offer } from '../../catalogue/model.ts'
 import type { Publication } from '../../catalogue/published.ts'
 import { html } from '../../http/html.ts'
-import type { List } from '../views/list.ts'
-import { tag, when } from '../views/parts.ts'
+import { dated, type List } from '../views/list.ts'
+import { tag } from '../views/parts.ts'
 
 /** The published versions, newest first. */
 export function versionList(versions: readonly Publication[]): List<Publication> {
@@ -23,13 +22,8 @@ export function versionList(versions: readonly Publication[]): List<Publication>
         cell: ({ version }) =>
           html`<a href="/catalogue/versions/${version}">${version}</a>${version === newest && html` ${tag('in use', 'good')}`}`,
       },
-      {
-        name: 'published',
-        label: 'Published (UTC)',
-        value: ({ publishedAt }) => formatTimestamp(publishedAt),
-        cell: ({ publishedAt }) => when(publishedAt, 'UTC'),
-      },
-      { name: 'by', label: 'By', value: ({ by }) => by, cell: ({ by }) => by },
+      dated('published', 'Published (UTC)', ({ publishedAt }) => publishedAt, 'UTC'),
+      { name: 'by', label: 'By', value: ({ by }) => by },
       {
         name: 'changes',
         label: 'Changes',
@@ -103,20 +97,10 @@ export function offerList(catalogue: Catalogue, version: number): List<Offer> {
         value: one => one.offer,
         cell: one => html`${one.displayname.en} <code>${one.offer}</code>`,
       },
-      { name: 'rank', label: 'Rank', value: one => one.rank, cell: one => one.rank },
-      {
-        name: 'fixed',
-        label: 'Fixed',
-        value: one => names(one.fixed),
-        cell: one => names(one.fixed) || '–',
-      },
-      {
-        name: 'tochoose',
-        label: 'To choose',
-        value: one => names(one.selectable),
-        cell: one => names(one.selectable) || '–',
-      },
-      { name: 'slots', label: 'Slots', value: one => one.slots, cell: one => one.slots },
+      { name: 'rank', label: 'Rank', value: one => one.rank },
+      { name: 'fixed', label: 'Fixed', value: one => names(one.fixed) },
+      { name: 'tochoose', label: 'To choose', value: one => names(one.selectable) },
+      { name: 'slots', label: 'Slots', value: one => one.slots },
     ],
   }
 }
@@ -143,9 +127,9 @@ export function benefitList(catalogue: Catalogue, version: number): List<Benefit
         value: one => one.name,
         cell: one => html`${one.displayname.en} <code>${one.name}</code>`,
       },
-      { name: 'type', label: 'Type', value: one => one.benefittype, cell: one => one.benefittype },
-      { name: 'rules', label: 'Rules', value: rulesOf, cell: rulesOf },
-      { name: 'in', label: 'In', value: offersOf, cell: offersOf },
+      { name: 'type', label: 'Type', value: one => one.benefittype },
+      { name: 'rules', label: 'Rules', value: rulesOf },
+      { name: 'in', label: 'In', value: offersOf },
     ],
   }
 }

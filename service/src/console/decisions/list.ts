@@ -1,5 +1,4 @@
 import { noPartner } from '../../audit/entries.ts'
-import { formatTimestamp } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { listOperators } from '../operators/store.ts'
 import { ownPartners } from '../partners.ts'
@@ -17,6 +16,7 @@ import { record } from '../screen/record.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import {
   csvLink,
+  dated,
   type List,
   listFileOf,
   orderOf,
@@ -25,7 +25,7 @@ import {
   ROWS_A_PAGE,
   sortField,
 } from '../views/list.ts'
-import { part, selectField, tag, when } from '../views/parts.ts'
+import { part, selectField, tag } from '../views/parts.ts'
 import { requestKinds } from './kinds.ts'
 import { visiblePartners } from './read.ts'
 
@@ -97,25 +97,10 @@ async function listOf(visit: Visit): Promise<RequestList> {
         value: row => partnerOf(row.partner_id),
         cell: row => html`<span class="long">${partnerOf(row.partner_id)}</span>`,
       },
-      {
-        name: 'askedby',
-        label: 'Asked by',
-        value: row => nameOf(row.asked_by),
-        cell: row => nameOf(row.asked_by) || '–',
-      },
-      {
-        name: 'asked',
-        label: 'Asked (UTC)',
-        value: row => formatTimestamp(row.asked_at),
-        cell: row => when(row.asked_at, 'UTC'),
-      },
+      { name: 'askedby', label: 'Asked by', value: row => nameOf(row.asked_by) },
+      dated('asked', 'Asked (UTC)', row => row.asked_at, 'UTC'),
       { name: 'state', label: 'State', value: row => row.state, cell: row => stateTag(row.state) },
-      {
-        name: 'decidedby',
-        label: 'Decided by',
-        value: row => nameOf(row.decided_by),
-        cell: row => nameOf(row.decided_by) || '–',
-      },
+      { name: 'decidedby', label: 'Decided by', value: row => nameOf(row.decided_by) },
     ],
   }
   return {

@@ -1,4 +1,5 @@
 import { addDays, dateAt, type Instant, startOfDate } from '../../calendar/calendar.ts'
+import type { Catalogue } from '../../catalogue/model.ts'
 import { csvLine } from '../../csv.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
@@ -91,7 +92,8 @@ async function readPage({ context }: Visit, filter: Filter, after: Position | un
 async function list(visit: Visit): Promise<Answer> {
   const filter = await filterOf(visit)
   const { partner, days, kind, now, until } = filter
-  const { database, dueCounts } = visit.context
+  const { context } = visit
+  const { database, dueCounts } = context
   const after = positionOf(visit.query.get('after'))
   const [partners, page, late] = await Promise.all([
     ownPartners(visit),
@@ -124,7 +126,7 @@ ${
 }
 <div class="columns"><div>${part(
       'Who',
-      html`${await usersTable(filter, page.users, sees)}
+      html`${await usersTable(filter, page.users, { sees, catalogue: context.terms(partner, () => undefined).today.catalogue })}
 ${longPages(filter.list, {
   isFirst: after === undefined,
   next: page.next && positionText(page.next),
@@ -141,17 +143,26 @@ ${longPages(filter.list, {
 async function usersTable(
   { partner, now, list }: Filter,
   users: readonly DueUser[],
-  sees: boolean,
+  { sees, catalogue }: { sees: boolean; catalogue: Catalogue },
 ): Promise<Slot> {
   return table({
     caption: 'To whom something is due',
     columns: ['Who', longHeading(list, 'When and what')],
     rows: await inSlices(users, user => [
       html`<a href="/users/${user.serviceId}">${sees ? user.userid : user.serviceId}</a>`,
-      html`<ul class="rules">${user.changes.map(({ at, kind, what }) => html`<li>${when(at, partner.timezone)} ${at < now - LATE_MS && html`${tag('late', 'bad')} `}${tag(kind, kind.endsWith('ends') ? 'bad' : 'plain')} ${what}</li>`)}</ul>`,
+      html`<ul class="rules">${user.changes.map(change => ({ ...change, what: namedWhat(change, catalogue) })).map(({ at, kind, what }) => html`<li>${when(at, partner.timezone)} ${at < now - LATE_MS && html`${tag('late', 'bad')} `}${tag(kind, kind.endsWith('ends') ? 'bad' : 'plain')} ${what}${kind.endsWith('ends') && html` <span class="hint">last day ${writeDay(at - 1, partner.timezone)}</span>`}</li>`)}</ul>`,
     ]),
     empty: 'Nothing in this time.',
   })
+}
+
+/** What a change is about, with the names that the catalogue shows; the file has those of the API. */
+function namedWhat({ kind, what }: DueChange, { benefits, offers }: Catalogue): string {
+  if (kind.startsWith('benefit')) return benefits.get(what)?.displayname.en ?? what
+  return what
+    .split(' to ')
+    .map(name => offers.get(name)?.displayname.en ?? name)
+    .join(' to ')
 }
 
 function countedPart({ state, users }: DueCount): Slot {

@@ -1,7 +1,4 @@
-import { html, type Slot } from '../../http/html.ts'
-import { findRefusedCreatesAt } from '../../membership/commands/refused-creates.ts'
-import { searchHash } from '../../membership/commands/search-hashes.ts'
-import { isUuid } from '../../vault/uuid.ts'
+import { html } from '../../http/html.ts'
 import { hasRole } from '../operators/operator.ts'
 import { ownPartners } from '../partners.ts'
 import { record } from '../screen/record.ts'
@@ -10,7 +7,8 @@ import { tokenField } from '../views/layout.ts'
 import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
 import { part } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
-import { type Found, findByHash, findById, findByName, MOST_FOUND } from './store.ts'
+import { type LookedUp, lookUp } from './look-up.ts'
+import { type Found, MOST_FOUND } from './store.ts'
 
 /** Finding a user, and the console's first page. */
 export const findScreens: readonly Screen[] = [
@@ -29,25 +27,26 @@ async function start(visit: Visit): Promise<Answer> {
 }
 
 async function find(visit: Visit): Promise<Answer> {
-  const list = await listOf(visit)
-  const [only, ...others] = list.rows
-  const refused = only ? '' : await refusedOf(visit)
-  await record(visit, { action: 'find', result: only || refused !== '' ? 'found' : 'nothing' })
-  if (!only) return nothing(refused)
+  const lookedUp = await lookUpFor(visit)
+  const { found, refusedBy } = lookedUp
+  const [only, ...others] = found
+  await record(visit, { action: 'find', result: only || refusedBy !== undefined ? 'found' : 'nothing' })
+  if (!only) return refusedBy === undefined ? nothing() : refusedPage(visit, lookedUp)
   if (others.length === 0) return { to: addressOf(only) }
+  const list = await listOf(visit, found)
   return {
     title: 'Several users',
     body: html`<form id="${FORM}" method="post" action="/find" hidden>${tokenField(visit.session.formToken)}<input type="hidden" name="what" value="${whatOf(visit)}">${sortField(visit.form)}</form>
 ${part('Found', await listTable(list, visit.form), hasRole(visit.operator, 'support') && csvLink(list, visit.form))}
-${list.rows.length >= MOST_FOUND && html`<p class="hint">The first ${MOST_FOUND.toLocaleString('en-US')} are listed.</p>`}`,
+${found.length >= MOST_FOUND && html`<p class="hint">The first ${MOST_FOUND.toLocaleString('en-US')} are listed.</p>`}`,
   }
 }
 
 async function download(visit: Visit): Promise<Answer> {
-  const list = await listOf(visit)
-  await record(visit, { action: 'export found users', result: list.rows.length > 0 ? 'found' : 'nothing' })
-  if (list.rows.length === 0) return nothing()
-  return listFile(list, visit.form, 'found.csv')
+  const { found } = await lookUpFor(visit)
+  await record(visit, { action: 'export found users', result: found.length > 0 ? 'found' : 'nothing' })
+  if (found.length === 0) return nothing()
+  return listFile(await listOf(visit, found), visit.form, 'found.csv')
 }
 
 const FORM = 'found'
@@ -56,17 +55,22 @@ function whatOf({ form }: Visit): string {
   return (form.get('what') ?? '').trim()
 }
 
+/** What the operator typed, at the partners for which the operator works. */
+async function lookUpFor(visit: Visit): Promise<LookedUp> {
+  const { database, directory } = visit.context
+  return lookUp({
+    database,
+    partner: id => directory.partner(id),
+    partnerIds: (await ownPartners(visit)).map(({ partnerId }) => partnerId),
+    what: whatOf(visit),
+    seesPersons: hasRole(visit.operator, 'support'),
+  })
+}
+
 /** The found users; the form asks for them again in another order, because no address may contain what was typed. */
-async function listOf(visit: Visit): Promise<List<Found>> {
-  const what = whatOf(visit)
-  const partners = await ownPartners(visit)
-  const ids = partners.map(({ partnerId }) => partnerId)
-  const names = new Map(partners.map(({ partnerId, name }) => [partnerId, name]))
+async function listOf(visit: Visit, rows: readonly Found[]): Promise<List<Found>> {
+  const names = new Map((await ownPartners(visit)).map(({ partnerId, name }) => [partnerId, name]))
   const partnerOf = ({ partnerId }: Found) => names.get(partnerId) ?? ''
-  const byId = isUuid(what) ? await findById(visit.context.database, ids, what.toLowerCase()) : []
-  // A partner may use ids of the same form as its userids.
-  const isText = byId.length === 0 && what !== '' && what.length <= MOST_CHARACTERS
-  const rows = isText ? await findByText(visit, ids, what) : byId
   return {
     path: '/find',
     formId: FORM,
@@ -75,66 +79,55 @@ async function listOf(visit: Visit): Promise<List<Found>> {
     filters: {},
     rows,
     columns: [
-      { name: 'partner', label: 'Partner', value: partnerOf, cell: partnerOf },
+      { name: 'partner', label: 'Partner', value: partnerOf },
       {
         name: 'serviceid',
         label: 'User',
         value: one => one.serviceId,
         cell: one => html`<a href="${addressOf(one)}"><code>${one.serviceId}</code></a>`,
       },
-      { name: 'foundby', label: 'Found by', value: one => one.by, cell: one => one.by },
+      { name: 'foundby', label: 'Found by', value: one => one.by },
     ],
   }
 }
 
-/** By a userid or reference; for operators who may see personal data also by email or phone. */
-async function findByText(visit: Visit, ids: readonly string[], what: string): Promise<Found[]> {
-  const { database, directory } = visit.context
-  const named = await findByName(database, ids, what)
-  const kind = /^\S+@\S+$/.test(what) ? 'email' : /^[-+().\s\d]{10,24}$/.test(what) ? 'phone' : undefined
-  if (named.length > 0 || kind === undefined || !hasRole(visit.operator, 'support')) return named
-  const partners = await Promise.all(ids.map(id => directory.partner(id)))
-  return findByHash(
-    database,
-    partners.flatMap(partner =>
-      partner ? [{ partnerId: partner.partnerId, hash: searchHash(partner, kind, what) }] : [],
-    ),
-  )
-}
-
-/** Of a userid that nobody has: the attempts to enroll somebody by it that were refused; empty where there were none. */
-async function refusedOf(visit: Visit): Promise<Slot> {
-  const { database, directory, terms } = visit.context
-  const what = whatOf(visit)
-  if (what === '' || what.length > MOST_CHARACTERS) return ''
+/** Attempts to enroll somebody who is no user here. */
+async function refusedPage(visit: Visit, lookedUp: LookedUp): Promise<Answer> {
+  const { directory, terms } = visit.context
   const own = await Promise.all((await ownPartners(visit)).map(one => directory.partner(one.partnerId)))
-  const partners = own.filter(one => one !== undefined)
-  const found = await findRefusedCreatesAt(database, partners, what)
-  const parts = partners.flatMap(partner => {
-    const refused = found.filter(({ partnerId }) => partnerId === partner.partnerId)
-    if (refused.length === 0) return []
+  const parts = own.flatMap(partner => {
+    const here = partner ? lookedUp.refused.filter(({ partnerId }) => partnerId === partner.partnerId) : []
+    if (!partner || here.length === 0) return []
     const { catalogue } = terms(partner, () => undefined).today
-    return [part(`Refused at ${partner.name}`, refusedTable(refused, { catalogue, zone: partner.timezone }))]
+    const shown = { catalogue, zone: partner.timezone }
+    return [part(`Refused at ${partner.name}`, refusedTable(here, { ...shown, sought: whatOf(visit) }))]
   })
-  return parts.length === 0
-    ? ''
-    : html`<p>Nobody has this userid. Attempts to enroll somebody under it were refused.</p>${parts}`
+  return { title: 'Not enrolled', body: html`<p>${refusedWords(lookedUp)}</p>${parts}` }
 }
 
-function nothing(refused: Slot = ''): Answer {
-  if (refused !== '') return { title: 'Not enrolled', body: refused }
+function refusedWords({ refused, refusedBy, isSure }: LookedUp): string {
+  if (refusedBy === 'userid')
+    return 'Nobody has this userid. Attempts to enroll somebody under it were refused.'
+  const since = isSure
+    ? 'Nobody has come under its userid since.'
+    : 'Too many users have come since to say whether that person is among them: ask the caller for the userid, and search for it.'
+  const others = refused.length > 1 ? ' Other attempts with the same userid are listed with it.' : ''
+  return `This request tried to enroll somebody, and was refused. ${since}${others}`
+}
+
+function nothing(): Answer {
   return {
     title: 'Nobody found',
     status: 404,
     body: html`<p>No user, event, request or reference of exactly this text is known at the partners that you work for.</p>
 <ul class="rules"><li>A userid is case-sensitive; it is the partner's own name for the person.</li>
 <li>A prefill is kept for 90 days. After that, and after an erasure, the name leads nowhere.</li>
+<li>Of requests those are known that read or changed a user, and for 90 days those that could not enroll somebody.</li>
 <li>Events are kept for 30 days.</li><li>By email and phone only accounts are found, in full and exactly, and by support.</li></ul>`,
   }
 }
 
-function addressOf({ serviceId, eventId }: Found): string {
-  return `/users/${serviceId}${eventId === undefined ? '' : `#event-${eventId}`}`
+function addressOf({ serviceId, eventId, refusedRequestId }: Found): string {
+  const place = eventId === undefined ? refusedRequestId && `request-${refusedRequestId}` : `event-${eventId}`
+  return `/users/${serviceId}${place === undefined ? '' : `#${place}`}`
 }
-
-const MOST_CHARACTERS = 400

@@ -7,6 +7,8 @@ export type Found = {
   readonly serviceId: string
   readonly by: 'serviceid' | 'userid' | 'event' | 'request' | 'reference' | 'email or phone'
   readonly eventId?: string
+  /** The request that was refused, if it was found by that. */
+  readonly refusedRequestId?: string
 }
 
 type Row = { partner_id: string; service_id: string }

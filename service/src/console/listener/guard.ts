@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { cookieHeader, cookieIn } from '../../http/cookies.ts'
 
 /** The address of the console, as needed for its cookies and its checks of Host and Origin. */
 export type ConsoleAddress = {
@@ -22,6 +23,12 @@ export function isOwnHost(host: string | undefined, { consoleUrl, port }: Consol
   return isLoopback && given === String(port)
 }
 
+/** The address of the console on this machine, where no other is set for operators. */
+export function ownUrlOf(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
+}
+
 /** Whether a page of the console sent the form: browsers send the page's origin with every POST. */
 export function isOwnOrigin(headers: IncomingHttpHeaders, address: ConsoleAddress): boolean {
   const site = headers['sec-fetch-site']
@@ -38,44 +45,30 @@ export function originOf(headers: IncomingHttpHeaders, address: ConsoleAddress):
   return `${isSecure(address) ? 'https' : 'http'}://${headers.host ?? ''}`
 }
 
-/** The secret of the session that a request carries. */
-export function sessionCookie(headers: IncomingHttpHeaders, address: ConsoleAddress): string | undefined {
-  return cookieOf(headers, 'session', address)
-}
+/** The cookies of the console: the session, or a sign-in at the identity provider. */
+type CookieKind = 'session' | 'flow'
 
-/** The content of a cookie of the console: the session, or a sign-in at the identity provider. */
-export function cookieOf(
+/** The content of a cookie of the console. */
+export function readCookie(
   headers: IncomingHttpHeaders,
   kind: CookieKind,
   address: ConsoleAddress,
 ): string | undefined {
-  const wanted = `${cookieName(address, kind)}=`
-  const found = headers.cookie?.split(/; */).find(part => part.startsWith(wanted))
-  return found?.slice(wanted.length)
+  return cookieIn(headers, cookieName(address, kind))
 }
 
-/** The header that gives a browser its session, or deletes it when there is no secret. */
-export function cookieHeader(secret: string | undefined, address: ConsoleAddress): string {
-  return headerOf('session', secret, address, secret === undefined ? 0 : undefined)
-}
-
-/** The header that binds a sign-in at the identity provider to a browser, or deletes it when there is no text. */
-export function flowHeader(text: string | undefined, address: ConsoleAddress, lifetimeMs: number): string {
-  return headerOf('flow', text, address, text === undefined ? 0 : lifetimeMs / 1000)
-}
-
-type CookieKind = 'session' | 'flow'
-
-function headerOf(
+/**
+ * The header that gives a browser a cookie of the console, for so many seconds or until the browser is closed; without a text
+ * it deletes the cookie.
+ */
+export function setCookie(
   kind: CookieKind,
   text: string | undefined,
   address: ConsoleAddress,
-  seconds: number | undefined,
+  seconds?: number,
 ): string {
-  const secure = isSecure(address) ? '; Secure' : ''
-  const age = seconds === undefined ? '' : `; Max-Age=${seconds}`
-  // Lax, so that a link from a colleague opens with the present session, and so does the return from the provider.
-  return `${cookieName(address, kind)}=${text ?? ''}; Path=/; HttpOnly; SameSite=Lax${secure}${age}`
+  const lasts = { isSecure: isSecure(address), ...(seconds === undefined ? {} : { seconds }) }
+  return cookieHeader(cookieName(address, kind), text, lasts)
 }
 
 function cookieName(address: ConsoleAddress, kind: CookieKind): string {

@@ -16,7 +16,7 @@ import { screens } from '../screens.ts'
 import { consoleDocument } from '../views/layout.ts'
 import { signedOut, signingOutOf, type WaysIn } from '../views/sign-in.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
-import { cookieHeader, isOwnHost, isOwnOrigin, originOf } from './guard.ts'
+import { isOwnHost, isOwnOrigin, originOf, setCookie } from './guard.ts'
 import { checkForm, openVisit } from './open-visit.ts'
 import { mountPasskeySignIn } from './passkey-sign-in.ts'
 import { mountProviderSignIn } from './provider-sign-in.ts'
@@ -45,7 +45,7 @@ function mountGuards(app: FastifyInstance, server: ConsoleServer): void {
     if (request.method === 'POST' && !isOwnOrigin(request.headers, server.address))
       throw new ConsoleRefusal(403, 'Sent from elsewhere', 'This form was not sent by a page of the console.')
   })
-  app.setErrorHandler((error, request, reply) => sendFailure(server, error, { request, reply }))
+  app.setErrorHandler((error, _, reply) => sendFailure(server, error, reply))
 }
 
 function setHeaders(reply: FastifyReply): void {
@@ -66,7 +66,7 @@ const takesForm = { config: { takes: 'application/x-www-form-urlencoded' } } as 
 function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen): void {
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
     const visit = await openVisit(server, request, screen.path)
-    if (!visit) return sendSignIn(server, { request, reply })
+    if (!visit) return sendSignIn(server, reply)
     await checkForm(visit, request.method)
     await checkRole(visit, screen)
     if (screen.changes && server.context.mayNotWrite())
@@ -75,7 +75,7 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
         'Nothing can be changed now',
         'This copy of the service is quiet, or its disk is nearly full. You can still look.',
       )
-    return sendAnswer(server, { request, reply }, { visit, answer: await screen.answer(visit) })
+    return sendAnswer(server, reply, { visit, answer: await screen.answer(visit) })
   }
   if (screen.method === 'GET') app.get(screen.path, handle)
   else if (screen.takes === undefined) app.post(screen.path, takesForm, handle)
@@ -118,7 +118,7 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
       await endSession(context.database, visit.session.sessionId, context.real())
       await record(visit, { action: 'sign out' })
     }
-    reply.header('Set-Cookie', cookieHeader(undefined, address))
+    reply.header('Set-Cookie', setCookie('session', undefined, address))
     const isTheirs = provider !== undefined && visit?.operator.issuer === provider.settings.issuer
     const there = isTheirs
       ? await provider.endSession(`${originOf(request.headers, address)}/signed-out`)
@@ -134,23 +134,23 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
   )
   app.get('/*', async (request, reply) => {
     const visit = await openVisit(server, request)
-    if (!visit) return sendSignIn(server, { request, reply })
+    if (!visit) return sendSignIn(server, reply)
     throw new ConsoleRefusal(404, 'Not found', 'The console has no page of this address.')
   })
 }
 
-type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
-
 async function sendAnswer(
   server: ConsoleServer,
-  { request, reply }: Exchange,
+  reply: FastifyReply,
   { visit, answer }: { visit: Visit; answer: Answer },
 ): Promise<FastifyReply> {
   if ('to' in answer) return reply.code(303).header('Location', answer.to).send()
   if ('file' in answer) {
     reply.type(answer.type).header('Content-Disposition', `attachment; filename="${answer.file}"`)
     return reply.send(
-      typeof answer.content === 'string' ? answer.content : fileStream(server, request, answer.content),
+      typeof answer.content === 'string'
+        ? answer.content
+        : fileStream(server, reply.request.id, answer.content),
     )
   }
   return reply
@@ -163,15 +163,15 @@ async function sendAnswer(
  * A file that is read while it is sent, and no faster than the browser takes it. A failure breaks the transfer off, so
  * that nobody takes a part for the whole.
  */
-function fileStream({ context }: ConsoleServer, request: FastifyRequest, content: AsyncIterable<string>) {
+function fileStream({ context }: ConsoleServer, requestid: string, content: AsyncIterable<string>) {
   const stream = Readable.from(content, { highWaterMark: 1 })
   return stream.once('error', error => {
-    if (!(error instanceof ConsoleCloses))
-      context.log('failure', { requestid: request.id, ...describeCause(error) })
+    if (!(error instanceof ConsoleCloses)) context.log('failure', { requestid, ...describeCause(error) })
   })
 }
 
-function sendSignIn(server: ConsoleServer, { request, reply }: Exchange): FastifyReply {
+function sendSignIn(server: ConsoleServer, reply: FastifyReply): FastifyReply {
+  const { request } = reply
   // After signing in the requested page is shown; a form must be sent again by hand.
   const to = request.method === 'POST' ? '/' : ownPath(request.url)
   return sendPlain(server, reply, { status: 401, page: signedOut(false, waysIn(server, to)) })
@@ -208,15 +208,15 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errors, code)
 }
 
-async function sendFailure(server: ConsoleServer, error: unknown, exchange: Exchange): Promise<FastifyReply> {
-  const { request, reply } = exchange
+async function sendFailure(
+  server: ConsoleServer,
+  error: unknown,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { request } = reply
   const refusal = refusalOf(error, request)
   setHeaders(reply)
-  if (!refusal)
-    server.context.log('failure', {
-      requestid: request.id,
-      ...describeCause(error),
-    })
+  if (!refusal) server.context.log('failure', { requestid: request.id, ...describeCause(error) })
   const page = {
     title: refusal?.heading ?? 'Something went wrong',
     body: html`<p>${refusal?.message ?? `Try again. If it happens twice, the log has more under request ${request.id}.`}</p>`,

@@ -5,7 +5,7 @@ import { touchSession } from '../operators/store.ts'
 import { ConsoleRefusal, type Visit } from '../screen/screen.ts'
 import type { ConsoleServer } from './console-server.ts'
 import { readForm } from './form.ts'
-import { originOf, sessionCookie } from './guard.ts'
+import { originOf, readCookie } from './guard.ts'
 
 const touchEveryMs = 60_000
 
@@ -15,7 +15,7 @@ export async function openVisit(
   request: FastifyRequest,
   path?: string,
 ): Promise<Visit | undefined> {
-  const secret = sessionCookie(request.headers, address)
+  const secret = readCookie(request.headers, 'session', address)
   const session = secret === undefined ? undefined : await sessionOf(context, secret)
   if (!session) return undefined
   const now = context.real()

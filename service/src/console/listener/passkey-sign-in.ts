@@ -7,7 +7,7 @@ import { openSession } from '../operators/sign-in.ts'
 import { record } from '../screen/record.ts'
 import { noPasskeyPage, passkeyRefused, signInWithPasskeyPage } from '../views/passkeys.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
-import { cookieHeader, originOf } from './guard.ts'
+import { originOf, setCookie } from './guard.ts'
 
 const PATH = '/sign-in/passkey'
 
@@ -45,6 +45,10 @@ export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer):
     }
     const secret = await openSession(context, operator)
     await record({ context, operator, requestId: request.id }, { action })
-    return reply.code(303).header('Set-Cookie', cookieHeader(secret, address)).header('Location', to).send()
+    return reply
+      .code(303)
+      .header('Set-Cookie', setCookie('session', secret, address))
+      .header('Location', to)
+      .send()
   })
 }

@@ -9,7 +9,7 @@ import { openSession } from '../operators/sign-in.ts'
 import { record } from '../screen/record.ts'
 import { notSignedIn } from '../views/sign-in.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
-import { cookieHeader, cookieOf, flowHeader, originOf } from './guard.ts'
+import { originOf, readCookie, setCookie } from './guard.ts'
 
 const BACK = '/sign-in/provider/return'
 
@@ -22,28 +22,26 @@ export function mountProviderSignIn(app: FastifyInstance, server: ConsoleServer)
     const { flow, cookie } = beginFlow(context.keyring, context.real(), ownPath(query.get('to')))
     try {
       const there = await provider.begin(flow, originOf(request.headers, address) + BACK)
-      const header = flowHeader(cookie, address, FLOW_LIFETIME_MS)
+      const header = setCookie('flow', cookie, address, FLOW_LIFETIME_MS / 1000)
       return reply.code(303).header('Set-Cookie', header).header('Location', there).send()
     } catch (error) {
-      return sendFailure(server, error, { request, reply })
+      return sendFailure(server, error, reply)
     }
   })
-  app.get(BACK, (request, reply) => comeBack(server, provider, { request, reply }))
+  app.get(BACK, (_, reply) => comeBack(server, provider, reply))
 }
-
-type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 
 async function comeBack(
   server: ConsoleServer,
   provider: Provider,
-  { request, reply }: Exchange,
+  reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const { request } = reply
   const { context, address } = server
   const came = new URL(request.url, originOf(request.headers, address))
-  const cookie = cookieOf(request.headers, 'flow', address)
+  const cookie = readCookie(request.headers, 'flow', address)
   const flow = endFlow(context.keyring, context.real(), { cookie, state: came.searchParams.get('state') })
-  const forget = flowHeader(undefined, address, 0)
-  reply.header('Set-Cookie', forget)
+  reply.header('Set-Cookie', setCookie('flow', undefined, address))
   if (!flow) {
     context.trail.noteRefusal({ partnerId: undefined, credentialId: '', address: request.ip })
     return sendPlain(server, reply, { status: 400, page: notSignedIn('ended', provider.settings.name) })
@@ -61,11 +59,11 @@ async function comeBack(
     }
     const secret = await openSession(context, operator)
     await record({ context, operator, requestId: request.id }, { action })
-    reply.header('Set-Cookie', cookieHeader(secret, address))
+    reply.header('Set-Cookie', setCookie('session', secret, address))
     return reply.code(303).header('Location', flow.to).send()
   } catch (error) {
     if (error instanceof ProviderError) noteStranger(server, request)
-    return sendFailure(server, error, { request, reply })
+    return sendFailure(server, error, reply)
   }
 }
 
@@ -90,11 +88,11 @@ const statuses: Readonly<Record<ProviderFailure, number>> = {
   wrong: 502,
 }
 
-function sendFailure(server: ConsoleServer, error: unknown, { request, reply }: Exchange): FastifyReply {
+function sendFailure(server: ConsoleServer, error: unknown, reply: FastifyReply): FastifyReply {
   if (!(error instanceof ProviderError) || !server.provider) throw error
   // The cause's message and the address may contain a token or a name, so only class, code and place are logged.
   server.context.log('console_sign_in_failed', {
-    requestid: request.id,
+    requestid: reply.request.id,
     reason: error.failure,
     ...describeCause(error.cause),
   })

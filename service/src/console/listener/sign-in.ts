@@ -3,7 +3,7 @@ import { linkOf, openSessionBy } from '../operators/sign-in.ts'
 import { record } from '../screen/record.ts'
 import { linkEnded, signInWithLink } from '../views/sign-in.ts'
 import { type ConsoleServer, sendPlain } from './console-server.ts'
-import { cookieHeader } from './guard.ts'
+import { setCookie } from './guard.ts'
 
 /** Mounts signing in by a single-use link: opening it shows a button, and pressing the button uses it up. */
 export function mountSignIn(app: FastifyInstance, server: ConsoleServer): void {
@@ -26,6 +26,10 @@ export function mountSignIn(app: FastifyInstance, server: ConsoleServer): void {
       return sendPlain(server, reply, { status: 410, page: linkEnded() })
     }
     await record({ context, operator: link.operator, requestId: request.id }, { action: 'sign in' })
-    return reply.code(303).header('Set-Cookie', cookieHeader(secret, address)).header('Location', '/').send()
+    return reply
+      .code(303)
+      .header('Set-Cookie', setCookie('session', secret, address))
+      .header('Location', '/')
+      .send()
   })
 }

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { openRequestCounts } from '../../http/request-counts.ts'
 import { defaultRequestLimits } from '../../http/request-limits.ts'
@@ -11,17 +10,10 @@ import { openProvider } from '../operators/provider.ts'
 import type { ProviderSettings } from '../operators/provider-settings.ts'
 import { readConsoleFiles } from '../screen/console-files.ts'
 import type { ConsoleServer } from './console-server.ts'
+import { ownUrlOf } from './guard.ts'
 import { mountConsole } from './listener.ts'
-import { cannotListen, ownUrlOf } from './place.ts'
 
-/** A running console. */
-export type RunningConsole = {
-  /** The address by which operators reach it, without a slash at the end. */
-  readonly url: string
-  close(): Promise<void>
-}
-
-/** Where the console listens, and how operators sign in. */
+/** Where the console's connections are accepted, and how operators sign in. */
 export type ConsoleOptions = {
   readonly host: string
   readonly port: number
@@ -36,8 +28,6 @@ export type ConsoleOptions = {
 /** A console that is mounted on a server, and does not listen yet. */
 export type PreparedConsole = {
   readonly app: FastifyInstance
-  /** Sets the port of the listener, which a Host without another name must have. */
-  listensOn(port: number): void
   /** Answers what was accepted, and ends what takes long. */
   close(): Promise<void>
 }
@@ -45,7 +35,7 @@ export type PreparedConsole = {
 /** Prepares the console on a server of its own. Rejects when the browser's files were not built. */
 export async function prepareConsole(
   parts: ConsoleParts,
-  { host, signIn, trustProxy = [] }: Omit<ConsoleOptions, 'port'>,
+  { host, port, signIn, trustProxy = [] }: ConsoleOptions,
 ): Promise<PreparedConsole> {
   const slow = openSlowWork()
   const database = withFewStatements(parts.database)
@@ -56,11 +46,11 @@ export async function prepareConsole(
     dueCounts: openDueCounts(database, { slow, log: parts.log }),
   }
   const files = await readConsoleFiles()
-  const address = { consoleUrl: context.consoleUrl, port: 0 }
+  const address = { consoleUrl: context.consoleUrl, port }
   const provider = signIn && openProvider(signIn, context.real)
   const server: ConsoleServer = { context, address, files, provider }
   const app = createServer({
-    baseUrl: () => context.consoleUrl ?? ownUrlOf(host, address.port),
+    baseUrl: () => context.consoleUrl ?? ownUrlOf(host, port),
     basePath: '',
     trustProxy,
     log: (event, fields) => context.log(event === 'request' ? 'console_request' : event, fields),
@@ -72,29 +62,9 @@ export async function prepareConsole(
   void app.register(async scope => mountConsole(scope, server))
   return {
     app,
-    listensOn(port) {
-      address.port = port
-    },
     async close() {
       await slow.close()
       await app.close()
     },
   }
-}
-
-/**
- * Starts the console on a listener of its own, so that no partner's request ever reaches it. Rejects when the port is
- * taken or the browser's files were not built.
- */
-export async function startConsole(parts: ConsoleParts, options: ConsoleOptions): Promise<RunningConsole> {
-  const { host, port } = options
-  const { app, listensOn, close } = await prepareConsole(parts, options)
-  try {
-    await app.listen({ host, port, backlog: 256 })
-  } catch (error) {
-    throw cannotListen(options, error)
-  }
-  const listening = app.server.address() as AddressInfo
-  listensOn(listening.port)
-  return { url: parts.consoleUrl ?? ownUrlOf(host, listening.port), close }
 }

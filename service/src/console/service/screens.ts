@@ -54,7 +54,7 @@ ${visit.context.mayNotWrite() && installation?.quiet_since == null && html`<sect
 ${part('Lags', lagsOf(figures, { erasures, now }))}
 ${part('Processes', processesOf(processes))}
 ${part('The process that serves partners', servingProcess(figures, served))}
-${visit.context.isApart && part('The console', ownProcess(visit))}
+${part('The console', ownProcess(visit))}
 </div><div>
 ${part('Database', databasePart(visit, found))}
 ${part('Keys', keysPart(visit, { roots, peppers, rotatedAt: done.get('keyring rotate'), since: installation?.created_at }))}

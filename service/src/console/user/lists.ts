@@ -1,11 +1,11 @@
-import { formatTimestamp, type Instant, type Zone } from '../../calendar/calendar.ts'
+import type { Instant, Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { ConsentChannel, Enrolment } from '../../membership/rules/state.ts'
 import { isHeld, isInForce, isLive } from '../../membership/rules/state.ts'
 import { displayNameOf } from '../../membership/rules/terms.ts'
 import type { LinkRow } from '../user-data/store.ts'
-import type { Column, List } from '../views/list.ts'
+import { type Column, dated, type List } from '../views/list.ts'
 import { stateWords } from '../views/moves.ts'
 import { tag, when } from '../views/parts.ts'
 import { describeLink } from './link-fate.ts'
@@ -32,7 +32,7 @@ export function benefitList({ details }: Shown, other?: Zone): Rendered<Enrolmen
         label: 'Benefit',
         value: one => nameOf(details, one),
         cell: one =>
-          html`${nameOf(details, one)}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${one.offer}</span>`,
+          html`${nameOf(details, one)}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerNameOf(details, one)}</span>`,
       },
       {
         name: 'state',
@@ -41,13 +41,8 @@ export function benefitList({ details }: Shown, other?: Zone): Rendered<Enrolmen
         cell: one =>
           html`${tag(stateWords(one.state), isInForce(one) ? 'good' : 'wait')}${!isHeld(one) && html`<br><span class="hint">by a pending ${one.plannedBy === 'swap' ? 'swap' : 'offer change'}</span>`}`,
       },
-      {
-        name: 'starts',
-        label: 'Starts',
-        value: one => written(startOf(one)),
-        cell: one => at(startOf(one)),
-      },
-      { name: 'ends', label: 'Ends', value: one => written(one.endsAt), cell: one => at(one.endsAt) },
+      dated('starts', 'Starts', startOf, at),
+      dated('ends', 'Ends', one => one.endsAt, at),
     ],
   }
 }
@@ -60,12 +55,7 @@ export function overList({ details }: Shown, other?: Zone): Rendered<Enrolment> 
     empty: '',
     rows: details.user.enrolments.filter(one => !isLive(one)),
     columns: [
-      {
-        name: 'over',
-        label: 'Benefit',
-        value: one => nameOf(details, one),
-        cell: one => nameOf(details, one),
-      },
+      { name: 'over', label: 'Benefit', value: one => nameOf(details, one) },
       {
         name: 'overas',
         label: 'State',
@@ -73,8 +63,8 @@ export function overList({ details }: Shown, other?: Zone): Rendered<Enrolment> 
         cell: one =>
           html`${one.state}${one.closeReason !== undefined && html`<br><span class="hint">${one.closeReason}</span>`}`,
       },
-      { name: 'overfrom', label: 'From', value: one => written(startOf(one)), cell: one => at(startOf(one)) },
-      { name: 'overto', label: 'To', value: one => written(one.endsAt), cell: one => at(one.endsAt) },
+      dated('overfrom', 'From', startOf, at),
+      dated('overto', 'To', one => one.endsAt, at),
     ],
   }
 }
@@ -105,12 +95,7 @@ export function linkList({ details, links }: Shown): Rendered<LinkRow> {
     empty: 'No link in the last 30 days.',
     rows: links,
     columns: [
-      {
-        name: 'made',
-        label: 'Made',
-        value: link => formatTimestamp(link.created_at),
-        cell: link => when(link.created_at, zone),
-      },
+      dated('made', 'Made', link => link.created_at, zone),
       {
         name: 'for',
         label: 'For',
@@ -142,19 +127,14 @@ export function consentList({ details, consents, isPersonShown }: Shown): Render
     empty: 'No consent is on record.',
     rows: consents,
     columns: [
-      { name: 'consent', label: 'To', value: nameOfConsent, cell: nameOfConsent },
+      { name: 'consent', label: 'To', value: nameOfConsent },
       {
         name: 'version',
         label: 'Version',
         value: one => `${one.version} ${one.locale}`,
         cell: one => html`<code>${one.version}</code> ${one.locale}`,
       },
-      {
-        name: 'agreed',
-        label: 'When',
-        value: one => formatTimestamp(one.agreedAt),
-        cell: one => when(one.agreedAt, partner.timezone),
-      },
+      dated('agreed', 'When', one => one.agreedAt, partner.timezone),
       {
         name: 'how',
         label: 'How',
@@ -163,14 +143,7 @@ export function consentList({ details, consents, isPersonShown }: Shown): Render
           html`${CHANNELS[one.channel]}${recorder(one) && html`<br><span class="hint">${recorder(one)}</span>`}`,
       },
       ...(isPersonShown
-        ? [
-            {
-              name: 'evidence',
-              label: 'Evidence',
-              value: (one: ConsentRecord) => one.evidence ?? '',
-              cell: (one: ConsentRecord) => one.evidence ?? '–',
-            },
-          ]
+        ? [{ name: 'evidence', label: 'Evidence', value: (one: ConsentRecord) => one.evidence ?? '' }]
         : []),
     ],
   }
@@ -190,21 +163,19 @@ function startOf(one: Enrolment): Instant | undefined {
   return one.state === 'ended' ? one.startsAt : undefined
 }
 
+function offerNameOf({ terms }: Shown['details'], { offer }: Enrolment): string {
+  return terms.today.catalogue.offers.get(offer)?.displayname.en ?? offer
+}
+
 function nameOf({ terms, user }: Shown['details'], { benefit }: Enrolment): string {
   return displayNameOf(terms, user, benefit, 'en')
 }
 
-function dateCell(zone: Zone, other: Zone | undefined): (instant: Instant | undefined) => Slot {
+function dateCell(zone: Zone, other: Zone | undefined): (instant: Instant) => Slot {
   return instant =>
-    instant === undefined
-      ? '–'
-      : html`${when(instant, zone)}${other !== undefined && html`<br><span class="hint">${when(instant, other)}, the user's</span>`}`
-}
-
-function written(instant: Instant | undefined): string {
-  return instant === undefined ? '' : formatTimestamp(instant)
+    html`${when(instant, zone)}${other !== undefined && html`<br><span class="hint">${when(instant, other)}, the user's</span>`}`
 }
 
 function fileColumn(name: string, value: (one: Enrolment) => string): Column<Enrolment> {
-  return { name, label: name, value, cell: value }
+  return { name, label: name, value }
 }

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../calendar/calendar.ts'
-import { findRefusedCreates } from '../../membership/commands/refused-creates.ts'
+import { findRefusedCreates } from '../../membership/commands/find-refused-creates.ts'
 import { readConsentRecords } from '../../membership/records/consents.ts'
 import { listRetained } from '../../membership/records/retained-rows.ts'
 import { hasRole } from '../operators/operator.ts'

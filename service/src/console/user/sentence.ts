@@ -1,6 +1,7 @@
 import { type Instant, prefillExpiresAt, type Zone } from '../../calendar/calendar.ts'
 import type { Who } from '../../membership/rules/history.ts'
 import type { SwapPair, User } from '../../membership/rules/state.ts'
+import { cancelReasonWords } from '../views/moves.ts'
 import { writeDay } from '../views/parts.ts'
 
 /** The facts from which the sentence is made. */
@@ -80,7 +81,7 @@ function swapped(pairs: readonly SwapPair[], { benefitName }: Told): string {
 /** Who did it, and the reason if it may be shown. */
 function cause({ cancel }: User, { cancelledBy, showsReason }: Told): string {
   const by = cancelledBy === undefined ? '' : ` by ${WHO[cancelledBy]}`
-  return cancel && showsReason ? `${by}, reason ${cancel.reason}` : by
+  return cancel && showsReason ? `${by}, reason ${cancelReasonWords(cancel.reason)}` : by
 }
 
 const WHO: Readonly<Record<Who, string>> = {

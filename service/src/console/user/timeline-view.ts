@@ -1,5 +1,5 @@
 import type { TimelineEntry } from '@benefit-enrolment/contract'
-import { HOUR_MS } from '../../calendar/calendar.ts'
+import { HOUR_MS, type Instant } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Who } from '../../membership/rules/history.ts'
 import { viewTimeline } from '../../membership/rules/view.ts'
@@ -27,7 +27,7 @@ ${[...ahead].map(
     html`<li class="ahead"><p>${when(Date.parse(at), zone)} ${tag('ahead')}</p>${lines.map(line => html`<p>${moveWords(line, details)}${sees && html` <span class="hint">${line.why}</span>`}</p>`)}</li>`,
 )}
 <li class="now"><p>${when(now, zone)} ${tag('now', 'good')}</p></li>
-${await inSlices(told, change => changeItem(change, { sees, details }))}
+${await inSlices(told, change => changeItem(change, { sees, details, real: visit.context.real() }))}
 </ol>
 ${
   details.hasOlder && oldest !== undefined
@@ -36,7 +36,10 @@ ${
 }`
 }
 
-function changeItem(change: Change, { sees, details }: { sees: boolean; details: UserDetails }): Html {
+function changeItem(
+  change: Change,
+  { sees, details, real }: { sees: boolean; details: UserDetails; real: Instant },
+): Html {
   const zone = details.partner.timezone
   const { at, recordedAt, lines, events, actor, requestId } = change
   // A change is shown at its effective time; if it was recorded much later, the line says so.
@@ -44,7 +47,7 @@ function changeItem(change: Change, { sees, details }: { sees: boolean; details:
   return html`<li><p>${when(at, zone)}${isLate && html` <span class="hint">recorded ${when(recordedAt ?? at, zone)}</span>`}</p>
 ${lines.map(line => html`<p>${moveWords(line, details)} <span class="hint">by the ${line.who}${sees && html`: ${line.why}`}</span></p>`)}
 ${(actor !== undefined || requestId !== undefined) && html`<p class="hint">${actor !== undefined && html`${actorWords(actor, lines[0]?.who, details)} `}${requestId !== undefined && html`request <code>${requestId}</code>`}</p>`}
-${events.length > 0 && html`<ul class="events">${events.map(event => eventItem(event, { zone, sees }))}</ul>`}</li>`
+${events.length > 0 && html`<ul class="events">${events.map(event => eventItem(event, { zone, sees, real }))}</ul>`}</li>`
 }
 
 const LATE_MS = HOUR_MS
@@ -55,7 +58,9 @@ function actorWords(actor: string, who: Who | undefined, { operators }: UserDeta
   return operators.get(actor) ?? html`${kind}<code>${actor}</code>`
 }
 
-function eventItem(event: EventStory, shown: { zone: string; sees: boolean }): Html {
+type EventShown = { readonly zone: string; readonly sees: boolean; readonly real: Instant }
+
+function eventItem(event: EventStory, shown: EventShown): Html {
   const { eventId, eventname, benefit, endpoints } = event
   return html`<li id="event-${eventId}"><details><summary>${eventname}${benefit !== undefined && ` (${benefit})`} ${
     endpoints.length === 0
@@ -78,8 +83,8 @@ function toneOf({ state }: EndpointStory): 'good' | 'bad' | 'wait' {
 }
 
 function endpointPart(
-  { host, tries, dueAt }: EndpointStory,
-  { zone, sees }: { zone: string; sees: boolean },
+  { endpointId, host, tries, dueAt }: EndpointStory,
+  { zone, sees, real }: EventShown,
 ): Html {
   return html`<h3>${host}</h3><ul class="rules">${tries.map(
     one =>
@@ -88,7 +93,7 @@ function endpointPart(
           ? html`<br><code>${one.answer.slice(0, ANSWER_CHARACTERS)}</code>`
           : ''
       }</li>`,
-  )}${dueAt !== undefined && html`<li>next try ${when(dueAt, zone)}</li>`}</ul>`
+  )}${dueAt !== undefined && html`<li>${dueAt > real ? html`next try ${when(dueAt, zone)}` : html`due since ${when(dueAt, zone)}: <a href="/webhooks/${endpointId}">the endpoint</a> fails, is paused or has a backlog`}</li>`}</ul>`
 }
 
 const ANSWER_CHARACTERS = 400

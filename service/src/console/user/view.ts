@@ -113,8 +113,8 @@ function factsOfUser(visit: Visit, { partner, user, now, serviceId }: UserDetail
 }
 
 /** The possible actions on this user; each leads to a page that first shows its effect. */
-function actions({ user, serviceId }: UserDetails): Slot {
-  const fitting = acts.filter(act => act.fits(user))
+function actions({ user, terms, serviceId }: UserDetails): Slot {
+  const fitting = acts.filter(act => act.fits(user, terms))
   if (!isKnown(user)) return ''
   return html`<ul class="row links">${fitting.map(act => html`<li><a class="button" href="/users/${serviceId}/act/${act.name}">${act.title}</a></li>`)}<li><a class="button" href="/users/${serviceId}/link">Make a link</a></li><li><a class="button" href="/users/${serviceId}/export">Export all we hold</a></li><li><a class="button" href="/users/${serviceId}/erase">Erase for good</a></li></ul>`
 }

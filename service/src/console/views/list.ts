@@ -1,16 +1,32 @@
+import { formatTimestamp, type Instant, type Zone } from '../../calendar/calendar.ts'
 import { csvLine } from '../../csv.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { inSlices } from '../background/give-way.ts'
 import type { FileAnswer } from '../screen/screen.ts'
+import { when } from './parts.ts'
 
 /** One column of a list: how a cell is shown, sorted and exported. */
 export type Column<Row> = {
   /** Its name in an address and in the first line of a CSV file. */
   readonly name: string
   readonly label: string
-  readonly cell: (row: Row) => Slot
+  /** Absent: the value, or `–` where that is empty. */
+  readonly cell?: (row: Row) => Slot
   /** Absent: the column has buttons, so it is neither sorted nor exported. */
   readonly value?: (row: Row) => string | number
+}
+
+/** A column of instants, which `shown` writes on the page; a file has them in UTC. */
+export function dated<Row>(
+  name: string,
+  label: string,
+  at: (row: Row) => Instant | null | undefined,
+  shown: Zone | ((instant: Instant) => Slot),
+): Column<Row> {
+  const told = typeof shown === 'string' ? (instant: Instant) => when(instant, shown) : shown
+  const cellOrNone = (instant: Instant | null | undefined) => (instant == null ? '–' : told(instant))
+  const written = (instant: Instant | null | undefined) => (instant == null ? '' : formatTimestamp(instant))
+  return { name, label, value: row => written(at(row)), cell: row => cellOrNone(at(row)) }
 }
 
 /** A list that the query of an address sorts, filters and pages. */
@@ -82,7 +98,7 @@ export async function pageTable<Row>(
   const pages = Math.ceil(total / ROWS_A_PAGE)
   const shown = await inSlices(
     rows,
-    row => html`<tr>${columns.map(column => html`<td>${column.cell(row)}</td>`)}</tr>`,
+    row => html`<tr>${columns.map(column => html`<td>${cellOf(column, row)}</td>`)}</tr>`,
   )
   const to = (more: Readonly<Record<string, string>>) =>
     `${path}?${new URLSearchParams({ ...filters, ...(sort === '' ? {} : { sort }), ...more })}`
@@ -169,6 +185,12 @@ function headOf<Row>({ columns }: List<Row>): string {
 async function linesOf<Row>({ columns }: List<Row>, rows: readonly Row[]): Promise<string> {
   const values = columns.flatMap(({ value }) => (value ? [value] : []))
   return (await inSlices(rows, row => `${csvLine(values.map(value => value(row)))}\r\n`)).join('')
+}
+
+function cellOf<Row>({ cell, value }: Column<Row>, row: Row): Slot {
+  if (cell) return cell(row)
+  const shown = value?.(row) ?? ''
+  return shown === '' ? '–' : shown
 }
 
 function keyOf(value: string | number): string | number {

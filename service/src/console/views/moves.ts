@@ -21,6 +21,11 @@ const STATUSES: Readonly<Record<string, string>> = {
   registering: 'on the registration page',
 }
 
+/** The reason of a cancel in words; the API writes each as one. */
+export function cancelReasonWords(reason: string): string {
+  return reason === 'employmentended' ? 'employment ended' : reason
+}
+
 /** A state of an enrollment in words. */
 export function stateWords(state: string): string {
   return STATES[state] ?? state

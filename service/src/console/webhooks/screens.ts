@@ -1,4 +1,4 @@
-import { formatTimestamp } from '../../calendar/calendar.ts'
+import type { Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
 import { replayTo } from '../../webhooks/log/replay.ts'
@@ -8,7 +8,7 @@ import { reasonOf } from '../reason.ts'
 import { record, recordAlongside } from '../screen/record.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { answerInWords } from '../views/answer.ts'
-import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
+import { csvLink, dated, type List, listFile, listTable, sortField } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, selectField, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
 import { againPart, confirmAgain, selectionOf, toldAgain } from './send-again.ts'
@@ -58,15 +58,11 @@ async function listOf(visit: Visit): Promise<List<EndpointLine>> {
         name: 'state',
         label: 'State',
         value: line => stateOf(line, now),
-        cell: line => html`${stateTag(line, now)}<br><span class="hint long">${words(line, now)}</span>`,
+        cell: line =>
+          html`${stateTag(line, now)}<br><span class="hint long">${words(line, now, 'UTC')}</span>`,
       },
       { name: 'waiting', label: 'Waiting', value: line => line.waiting, cell: line => countOf(line.waiting) },
-      {
-        name: 'oldest',
-        label: 'Oldest',
-        value: line => (line.oldest_due_at === null ? '' : formatTimestamp(line.oldest_due_at)),
-        cell: line => (line.oldest_due_at === null ? '–' : when(line.oldest_due_at, 'UTC')),
-      },
+      dated('oldest', 'Oldest', line => line.oldest_due_at, 'UTC'),
       { name: 'givenup', label: 'Given up', value: line => line.dead, cell: line => countOf(line.dead) },
     ],
   }
@@ -108,7 +104,7 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
       ['Partner', html`<a href="/partners/${partner.partnerId}">${partner.name}</a>`],
       [
         'State',
-        html`${stateTag(line, now)} ${words(line, now)}${said !== undefined && html`, first line: <code>${said}</code>`}`,
+        html`${stateTag(line, now)} ${words(line, now, zone)}${said !== undefined && html`, first line: <code>${said}</code>`}`,
       ],
       ['Waiting', countOf(line.waiting)],
       ['Given up', countOf(line.dead)],
@@ -118,7 +114,7 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
     ])}</section>
 <div class="columns"><div>${part(
       'What waits',
-      table({
+      html`${heldHint(line, zone)}${table({
         caption: 'The first of what waits or was given up',
         columns: ['Event', 'State', 'Tries', 'Due or given up', ...(sees ? ['Answered last'] : [])],
         rows: open.map(one => [
@@ -129,7 +125,7 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
           ...(sees ? [html`<code>${answers.get(one.event_id) ?? '–'}</code>`] : []),
         ]),
         empty: 'Nothing waits, and nothing was given up.',
-      }),
+      })}`,
       open.length > 0 &&
         html`<span><a href="/webhooks/${line.endpoint_id}/deliveries?state=waiting">All that waits</a> · <a href="/webhooks/${line.endpoint_id}/deliveries?state=given+up">All given up</a></span>`,
     )}</div><div>
@@ -146,6 +142,12 @@ ${actionForm(visit, { action: action('enable'), button: 'Enable', look: 'primary
   )
 }</div></div>`,
   }
+}
+
+/** Why events that are due are not sent. */
+function heldHint({ disabled_at, held_until, waiting }: EndpointLine, zone: Zone): Slot {
+  if (disabled_at !== null || held_until === null || waiting === 0) return ''
+  return html`<p class="hint">While it fails, one event is tried at a time, the oldest that is due, not before ${when(held_until, zone)}. Once it accepts one, the others follow by themselves.</p>`
 }
 
 /** The first of what was tried and waits, of what waits for its first try, and of what was given up. */
@@ -225,15 +227,15 @@ function stateTag(line: EndpointLine, now: number) {
 }
 
 /** The health of an endpoint, such as `HTTP 422 since Nov 22, 2:02 PM`. */
-function words(line: EndpointLine, now: number): Slot {
+function words(line: EndpointLine, now: number, zone: Zone): Slot {
   const last = answerInWords(line.last_status, line.last_error)
   switch (stateOf(line, now)) {
     case 'disabled':
-      return html`${WHY[line.disabled_reason ?? 'operator']}, ${when(line.disabled_at ?? now, 'UTC')}`
+      return html`${WHY[line.disabled_reason ?? 'operator']}, ${when(line.disabled_at ?? now, zone)}`
     case 'failing':
-      return html`${last} since ${when(line.failing_since ?? now, 'UTC')}`
+      return html`${last} since ${when(line.failing_since ?? now, zone)}`
     case 'paused':
-      return html`it asked to wait until ${when(line.paused_until ?? now, 'UTC')}`
+      return html`it asked to wait until ${when(line.paused_until ?? now, zone)}`
     case 'ok':
       return line.last_at === null ? '' : `some events fail: ${last}`
   }

@@ -26,7 +26,7 @@ type Again = NamedEndpoint & { readonly outcome: ReplayOutcome }
 export function confirmAgain(visit: Visit, { partner, line, outcome }: Again): Slot {
   const of = wordsOf(selectionOf(visit.form, partner), partner)
   if (outcome.count === 0)
-    return html`<div class="notice" role="status"><p>There is nothing to send again${of}.</p></div>`
+    return html`<div class="notice" role="status"><p>There is nothing to send again${of}.${waitsWords(line)}</p></div>`
   const kept = ['what', 'from', 'until'].flatMap(name => {
     const value = visit.form.get(name)
     return value === null ? [] : [html`<input type="hidden" name="${name}" value="${value}">`]
@@ -34,12 +34,19 @@ export function confirmAgain(visit: Visit, { partner, line, outcome }: Again): S
   const count = outcome.isComplete ? counted(outcome.count, 'event') : `${outcome.count} or more events`
   return html`<section class="notice" role="status"><h2>${count}${of} would be sent again</h2>
 ${line.disabled_at !== null && html`<p>${HELD}</p>`}
+${line.waiting > 0 && html`<p>${waitsWords(line)}</p>`}
 ${actionForm(visit, {
   action: `/webhooks/${line.endpoint_id}/replay`,
   button: 'Send them again',
   look: 'primary',
   fields: html`${kept}<input type="hidden" name="sure" value="yes">${reasonField('why-replay')}`,
 })}</section>`
+}
+
+/** A replay leaves out what still waits, because that is sent anyway. */
+function waitsWords({ waiting, disabled_at }: NamedEndpoint['line']): string {
+  const when = disabled_at === null ? 'by itself' : 'once this endpoint is enabled'
+  return waiting === 0 ? '' : ` What waits already is not counted: it is sent ${when}.`
 }
 
 /** What was done, for the operator who sent it again. */

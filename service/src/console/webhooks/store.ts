@@ -13,6 +13,8 @@ export type EndpointLine = {
   disabled_reason: DisabledReason | null
   failing_since: Instant | null
   paused_until: Instant | null
+  /** After many failures: until then nothing is sent to it, and from then on one event at a time. */
+  held_until: Instant | null
   created_at: Instant
   waiting: number
   dead: number
@@ -36,7 +38,7 @@ export function findEndpointLines(
 ): Promise<EndpointLine[]> {
   return db.query<EndpointLine>(sql`
     select w.partner_id, w.endpoint_id, w.url, w.disabled_at, w.disabled_reason, h.failing_since, h.paused_until,
-      w.created_at,
+      (h.breaker -> 'open' ->> 'until')::double precision as held_until, w.created_at,
       (select count(*) from (
         select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and not d.parked
         limit ${MOST_COUNTED}) counted) as waiting,

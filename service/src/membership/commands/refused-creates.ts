@@ -1,9 +1,11 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../../calendar/calendar.ts'
+import { texts, uuids } from '../../db/binary-array.ts'
 import { coalesce } from '../../db/coalesce.ts'
 import type { Executor } from '../../db/database.ts'
-import { sql, timestamp } from '../../db/sql.ts'
+import { namingPartners, ofAnyLength, part, sql, timestamp } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
+import { nameText, type UserName } from './load.ts'
 
 /** A refused create: the request, the reason, and the fields at fault; no personal data. */
 export type RefusedCreate = {
@@ -16,7 +18,7 @@ export type RefusedCreate = {
 /** Records that a create was refused, and why. */
 export type NoteRefused = (partner: Partner, userid: string, refused: RefusedCreate) => void
 
-type Noted = RefusedCreate & { readonly partnerId: string; readonly hash: Buffer }
+type Noted = RefusedCreate & { readonly partnerId: string; readonly userid: string; readonly hash: Buffer }
 
 /** A keyed hash that replaces the userid: without the partner's key nobody can tell whose it is. */
 export function refusedHash({ hashKey }: Pick<Partner, 'hashKey'>, userid: string): Buffer {
@@ -45,7 +47,7 @@ export function openRefusedCreates(database: Executor): NoteRefused {
   return (partner, userid, refused) => {
     const { partnerId } = partner
     if (!mayNote(partnerId, refused.at)) return
-    write({ ...refused, partnerId, hash: refusedHash(partner, userid) }).catch(() => undefined)
+    write({ ...refused, partnerId, userid, hash: refusedHash(partner, userid) }).catch(() => undefined)
   }
 }
 
@@ -63,44 +65,28 @@ function boundedByHour(): (partnerId: string, at: Instant) => boolean {
 }
 
 async function insert(db: Executor, notes: readonly Noted[]): Promise<void> {
+  const users = await findUsers(db, notes)
   await db.query(sql`
-    insert into refused_creates (partner_id, userid_hash, at, request_id, code, reasons)
+    insert into refused_creates (partner_id, userid_hash, service_id, at, request_id, code, reasons)
     select * from unnest(${notes.map(note => note.partnerId)}::uuid[], ${notes.map(note => note.hash)}::bytea[],
+      ${notes.map(note => users.get(nameText(note)) ?? null)}::uuid[],
       ${notes.map(note => timestamp(note.at))}::timestamptz[], ${notes.map(note => note.requestId)}::uuid[],
       ${notes.map(note => note.code)}::text[], ${notes.map(note => JSON.stringify(note.reasons))}::jsonb[])
     on conflict do nothing`)
 }
 
-/** The last hundred refused creates of a userid, oldest first. */
-export async function findRefusedCreates(
-  db: Executor,
-  partner: Partner,
-  userid: string,
-): Promise<RefusedCreate[]> {
-  return findRefusedCreatesAt(db, [partner], userid)
-}
-
-/** The same at several partners, each with its partner. */
-export async function findRefusedCreatesAt(
-  db: Executor,
-  partners: readonly Partner[],
-  userid: string,
-): Promise<(RefusedCreate & { readonly partnerId: string })[]> {
-  const rows = await db.query<{
-    partner_id: string
-    at: Instant
-    request_id: string
-    code: string
-    reasons: RefusedCreate['reasons']
-  }>(sql`
-    select r.partner_id, r.at, r.request_id, r.code, r.reasons
-    from unnest(${partners.map(({ partnerId }) => partnerId)}::uuid[],
-      ${partners.map(partner => refusedHash(partner, userid))}::bytea[]) as wanted (partner_id, hash)
-    join refused_creates r on r.partner_id = wanted.partner_id and r.userid_hash = wanted.hash
-    order by r.at desc, r.request_id limit 100`)
-  return rows
-    .reverse()
-    .map(({ partner_id, request_id, ...row }) => ({ ...row, partnerId: partner_id, requestId: request_id }))
+/** The serviceids of the users whom refused creates named, by their names. */
+async function findUsers(db: Executor, names: readonly UserName[]): Promise<ReadonlyMap<string, string>> {
+  const partners = uuids(names.map(name => name.partnerId))
+  const rows = await db.query<{ partner_id: string; userid: string; service_id: string }>(sql`
+    select distinct u.partner_id, u.userid, u.service_id
+    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${texts(names.map(name => name.userid))}::text[])
+      as wanted (partner_id, userid)
+    join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
+      ${namingPartners(db.layout.isSpread, partners)(part`u.partner_id`)}`)
+  return new Map(
+    rows.map(row => [nameText({ partnerId: row.partner_id, userid: row.userid }), row.service_id]),
+  )
 }
 
 /** As long as a prefill lives, because a person who was refused may return until then. */

@@ -46,7 +46,8 @@ export function correctEnrolment(
   const { enrolmentId, kind } = correction
   const candidates = kind === 'void' ? voidable(user) : movable(user)
   const wrong = candidates.find(({ id }) => id === enrolmentId)
-  if (!wrong) return no('enrolment', 'unknown', 'There is no such enrolment that can be corrected so.')
+  if (!wrong)
+    return no('enrolment', 'unknown', 'There is no such enrollment that can be corrected like this.')
   if (kind === 'void') return corrected(user, { wrong, right: undefined }, { now, terms })
   const right = moved(user, wrong, correction, { now, terms })
   return 'refused' in right ? right : corrected(user, { wrong, right }, { now, terms })
@@ -183,7 +184,7 @@ function refusedOverlap(
       startsAt < (one.endsAt ?? Number.POSITIVE_INFINITY),
   )
   return clashes
-    ? no('dates', 'overlaps', 'On some of these days the person has the same benefit by another enrolment.')
+    ? no('dates', 'overlaps', 'On some of these days the person has the same benefit by another enrollment.')
     : undefined
 }
 

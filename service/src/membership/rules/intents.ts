@@ -99,7 +99,11 @@ export function applyOfferChange(user: User, name: string, context: { at: Instan
 /** Whether the user declined a benefit that the offer change of this instant was to bring. */
 function isDeclinedFor(user: User, benefit: string, at: Instant): boolean {
   return user.enrolments.some(
-    enrolment => enrolment.benefit === benefit && enrolment.state === 'declined' && enrolment.startsAt === at,
+    enrolment =>
+      enrolment.benefit === benefit &&
+      enrolment.state === 'declined' &&
+      enrolment.plannedBy === 'offer' &&
+      enrolment.startsAt === at,
   )
 }
 

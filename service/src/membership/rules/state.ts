@@ -11,7 +11,10 @@ export type Enrolment = {
   readonly offer: string
   readonly isFixed: boolean
   readonly state: EnrolmentState
-  /** The pending change that would bring this enrolment; the row is kept or dropped with that change. */
+  /**
+   * The pending change that would bring this enrolment; the row is kept or dropped with that change. A declined row keeps
+   * `offer`, so that the change, once it takes effect at the row's start, leaves the benefit out.
+   */
   readonly plannedBy: 'offer' | 'swap' | undefined
   /** The catalogue version whose terms apply to it. */
   readonly version: number

@@ -5,7 +5,7 @@ import { sendView } from '../answer-view.ts'
 import { anonymousPage, endedView } from '../session/anonymous.ts'
 import { readCookie, setCookie } from '../session/credentials.ts'
 import { parseDeepLink } from '../session/deep-link.ts'
-import type { PageRoutes } from '../session/page-context.ts'
+import type { PageContext, PageRoutes } from '../session/page-context.ts'
 import {
   findLink,
   isEndedByDueCancel,
@@ -19,48 +19,58 @@ import { beginRegistration, rootOf } from '../session/visit.ts'
 import type { OpenView } from '../views/model.ts'
 import type { Locale } from '../views/surroundings.ts'
 
-type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
-
 /** Mounts the page behind a link: fetching it does not use up the token, pressing its one button does. */
 export function mountLinks(scope: FastifyInstance, routes: PageRoutes): void {
   const address = `${rootOf(routes.context)}/link/:linktoken`
-  scope.get(address, { config: { opensFromElsewhere: true } }, (request, reply) =>
-    showLink(routes, { request, reply }),
-  )
-  scope.post(address, { config: { takes: 'application/x-www-form-urlencoded' } }, (request, reply) =>
-    pressLink(routes, { request, reply }),
+  scope.get(address, { config: { opensFromElsewhere: true } }, (_, reply) => showLink(routes, reply))
+  scope.post(address, { config: { takes: 'application/x-www-form-urlencoded' } }, (_, reply) =>
+    pressLink(routes, reply),
   )
 }
 
-async function showLink(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
-  const { context } = routes
-  const link = await hostedLink(routes, exchange.request)
-  if (!link || !isFresh(link, context.clock.real())) return ended(routes, exchange, link)
-  if (await isEndedByDueCancel(context, link)) return ended(routes, exchange, link)
-  if (!readCookie(exchange.request.headers, 'opener', context))
-    exchange.reply.header('Set-Cookie', setCookie('opener', newOpener(), context))
-  return sendOpen(routes, exchange, { link, locale: link.row.locale })
+/**
+ * The address of the link that a failed request was about; `undefined` for another request, and when the link has just
+ * begun a session, which the page's root continues.
+ */
+export function linkAgain(context: PageContext, reply: FastifyReply): string | undefined {
+  const { linktoken } = (reply.request.params ?? {}) as { linktoken?: string }
+  const hasBegun = reply.request.method === 'POST' && reply.hasHeader('Set-Cookie')
+  return linktoken === undefined || hasBegun ? undefined : linkAddress(context, linktoken)
 }
 
-async function pressLink(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
+function linkAddress(context: PageContext, linktoken: string): string {
+  return `${rootOf(context)}/link/${encodeURIComponent(linktoken)}`
+}
+
+async function showLink(routes: PageRoutes, reply: FastifyReply): Promise<FastifyReply> {
   const { context } = routes
-  const { request, reply } = exchange
+  const link = await hostedLink(routes, reply.request)
+  if (!link || !isFresh(link, context.clock.real())) return ended(routes, reply, link)
+  if (await isEndedByDueCancel(context, link)) return ended(routes, reply, link)
+  if (!readCookie(reply.request.headers, 'opener', context))
+    reply.header('Set-Cookie', setCookie('opener', newOpener(), context))
+  return sendOpen(routes, reply, { link, locale: link.row.locale })
+}
+
+async function pressLink(routes: PageRoutes, reply: FastifyReply): Promise<FastifyReply> {
+  const { context } = routes
+  const { request } = reply
   const form = formIn(request.body)
   const link = await hostedLink(routes, request)
-  if (!link) return ended(routes, exchange)
+  if (!link) return ended(routes, reply)
   // A form with `language` asks for a language only, whatever else it contains; the button was not pressed.
   if (form.has('language')) {
-    if (!isFresh(link, context.clock.real())) return ended(routes, exchange, link)
-    return sendOpen(routes, exchange, { link, locale: localeNamed(form.get('language')) ?? link.row.locale })
+    if (!isFresh(link, context.clock.real())) return ended(routes, reply, link)
+    return sendOpen(routes, reply, { link, locale: localeNamed(form.get('language')) ?? link.row.locale })
   }
   const opener = readCookie(request.headers, 'opener', context) ?? newOpener()
   const input = { opener, locale: localeNamed(form.get('locale')) ?? null, withResult: false }
   const opened = await spendLink(context, link, input)
-  if (!opened) return ended(routes, exchange, link)
+  if (!opened) return ended(routes, reply, link)
   // The cookie is set before anything else can fail, because the token is used up and cannot open the page again.
   reply.header('Set-Cookie', setCookie('session', opened.handle, context))
   const begun = await beginRegistration(context, { ...link, isOver: false }, request.id)
-  if (!begun) return ended(routes, exchange)
+  if (!begun) return ended(routes, reply)
   return reply.code(303).header('Location', rootOf(context)).send()
 }
 
@@ -75,21 +85,20 @@ async function hostedLink(routes: PageRoutes, request: FastifyRequest): Promise<
 
 async function sendOpen(
   routes: PageRoutes,
-  { request, reply }: Exchange,
+  reply: FastifyReply,
   { link, locale }: { link: Link; locale: Locale },
 ): Promise<FastifyReply> {
-  const root = rootOf(routes.context)
   const page = await anonymousPage(routes, { shell: 'hosted', locale, partner: link.partner })
   const isSwap = parseDeepLink(link.row.deeplinkdata ?? '')?.redirectto === 'swap'
   const purpose = isSwap ? 'swap' : link.row.purpose
-  const view: OpenView = { view: 'OPEN', page, action: `${root}/link/${link.token}`, purpose }
-  return sendView(request, reply, { view })
+  const view: OpenView = { view: 'OPEN', page, action: linkAddress(routes.context, link.token), purpose }
+  return sendView(reply, view)
 }
 
 /** Used, expired, revoked and unknown links look alike: nothing shown here depends on which it is. */
-async function ended(routes: PageRoutes, { request, reply }: Exchange, link?: Link): Promise<FastifyReply> {
+async function ended(routes: PageRoutes, reply: FastifyReply, link?: Link): Promise<FastifyReply> {
   if (link) await noteEnded(routes.context, link)
-  const locale = localeOf(request.headers['accept-language'])
+  const locale = localeOf(reply.request.headers['accept-language'])
   const view = await endedView(routes, { shell: 'hosted', locale }, { kind: 'link' })
-  return sendView(request, reply, { view, status: 410 })
+  return sendView(reply, view, 410)
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { cookieHeader, cookieIn } from '../../http/cookies.ts'
 import type { PageContext } from './page-context.ts'
 
 /**
@@ -26,20 +27,12 @@ export function credentialOf(headers: IncomingHttpHeaders, site: Site): Credenti
 
 /** The value of one of our cookies, or `undefined`. */
 export function readCookie(headers: IncomingHttpHeaders, name: CookieName, site: Site): string | undefined {
-  const wanted = `${cookieNameOf(name, site)}=`
-  const found = headers.cookie?.split(/; */).find(part => part.startsWith(wanted))
-  return found?.slice(wanted.length)
+  return cookieIn(headers, cookieNameOf(name, site))
 }
 
-/** A cookie that is sent only to our own origin and that no script can read. It lasts until the browser is closed. */
-export function setCookie(name: CookieName, value: string, site: Site): string {
-  const secure = isPlainSandbox(site) ? '' : '; Secure'
-  return `${cookieNameOf(name, site)}=${value}; Path=/; HttpOnly; SameSite=Lax${secure}`
-}
-
-/** Deletes one of our cookies. */
-export function clearCookie(name: CookieName, site: Site): string {
-  return `${setCookie(name, '', site)}; Max-Age=0`
+/** The header that sets one of our cookies until the browser is closed, or deletes it when there is no value. */
+export function setCookie(name: CookieName, value: string | undefined, site: Site): string {
+  return cookieHeader(cookieNameOf(name, site), value, { isSecure: !isPlainSandbox(site) })
 }
 
 function cookieNameOf(name: CookieName, site: Site): string {

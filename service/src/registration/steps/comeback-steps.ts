@@ -5,6 +5,7 @@ import { hasPendingCancel, isActive, type User } from '../../membership/rules/st
 import { hasConsent, knownBenefit, offerOf, type Terms } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { StartView } from '../views/model.ts'
+import { visitAfter } from './ahead.ts'
 import { liveLines } from './cards.ts'
 import { isAnybody, type OwnChange } from './change-own.ts'
 import { changeAndConfirm } from './outcomes.ts'
@@ -17,7 +18,7 @@ export function comebackOf(visit: Visit): StartView['comeback'] {
   const trial = reinstateAccount(user, now, terms)
   if (isRefusal(trial)) return undefined
   const offer = offerOf(terms, trial.user)
-  const benefits = liveLines({ ...visit, user: trial.user }).map(({ since, ...line }) =>
+  const benefits = liveLines(visitAfter(visit, trial)).map(({ since, ...line }) =>
     since === undefined ? line : { ...line, startson: since },
   )
   if (!offer || benefits.length === 0) return undefined

@@ -17,7 +17,6 @@ import { type CopyBenefit, type CopyContent, renderCopy } from '../views/copy.ts
 import { costText } from '../views/format.ts'
 import type { ConsentText, CopyLink } from '../views/parts.ts'
 import { totalLines } from '../views/price.ts'
-import { textsOf } from '../views/texts.ts'
 import { cardOf, dayOf, enrolmentLine } from './cards.ts'
 
 /** What a confirmation is made from, besides the visit. */
@@ -68,7 +67,7 @@ function contentOf(
           description,
           pays,
           notcovered,
-          price: costText(textsOf(locale), locale, cost),
+          price: costText(locale, cost),
           ...(startson === undefined ? {} : { startson }),
           ...(dueon === undefined ? {} : { dueon }),
           ...(endson === undefined ? {} : { endson }),

@@ -9,7 +9,7 @@ import { pageOf, type Visit, wayBack } from '../session/visit.ts'
 import { parseConsents } from '../views/choices.ts'
 import type { ConsentText } from '../views/parts.ts'
 import { agreedNow, consentsToEnrol } from './agreements.ts'
-import { lineOf } from './cards.ts'
+import { foreseenLine, visitAfter } from './ahead.ts'
 import { changeOwn, isAnybody } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { mustName, namingLines, withDraftNames } from './naming.ts'
@@ -30,12 +30,14 @@ export const check: Step = {
     const chosen = chosenBenefits(visit, found)
     const unnamed = mustName(visit, chosen)
     if (unnamed !== undefined) return { to: `beneficiaries/${unnamed}` }
+    const trial = { offer: found.offer, picks: picksOf(visit, found), consents: [], startsAt: visit.now }
+    const after = visitAfter(visit, createAccount(visit.user, trial, visit.now, visit.terms))
     return {
       view: 'CHECK_ANSWERS',
       page: pageOf(visit, stepOf(visit, 'check')),
       details: detailsOf(visit.person),
       offername: found.offer.displayname[visit.locale],
-      benefits: chosen.map(benefit => lineOf(visit, benefit, visit.now)),
+      benefits: chosen.map(benefit => foreseenLine(visit, after, benefit, visit.now)),
       choosable: found.selectable.length > 0,
       naming: namingLines(visit, chosen),
       consents: consentsToEnrol(visit, chosen, typed.isPosted ? typed.form : undefined),

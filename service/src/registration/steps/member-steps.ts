@@ -1,19 +1,22 @@
 import { updateAccount } from '../../accounts/lifecycle.ts'
 import { enrolBenefitOf } from '../../benefits/single.ts'
+import type { Instant } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
 import type { Raised } from '../../membership/rules/events.ts'
+import type { Changed } from '../../membership/rules/intents.ts'
 import { type Person, residenceOf } from '../../membership/rules/person.ts'
-import { isRefusal } from '../../membership/rules/refusal.ts'
+import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
 import { type Consent, heldEnrolment, isLive, type User } from '../../membership/rules/state.ts'
-import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
+import { knownBenefit, offerOf, type Terms } from '../../membership/rules/terms.ts'
 import { detailsOf, laidOver, newerThanConfirmed, personOfClean, withGroup } from '../session/answers.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseBenefits, parseConsents } from '../views/choices.ts'
 import { parseDetails } from '../views/form.ts'
 import type { ConsentText, DetailsGroup } from '../views/parts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
-import { cardOf, dueIn, leavingOn, lineOf, statusOf, wantedElsewhere } from './cards.ts'
+import { foreseenLine, visitAfter } from './ahead.ts'
+import { cardOf, dueIn, leavingOn, statusOf, wantedElsewhere } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
@@ -165,12 +168,14 @@ export const memberCheck: Step = {
     const unnamed = mustName(visit, chosen)
     if (unnamed !== undefined) return { to: `beneficiaries/${unnamed}` }
     const startsAt = Math.max(visit.now, visit.user.offer?.since ?? visit.now)
+    const names = chosen.map(({ name }) => name)
+    const after = visitAfter(visit, withAdded(visit.user, { names, consents: [] }, visit.now, visit.terms))
     return {
       view: 'CHECK_ANSWERS',
       page: pageOf(visit),
       details: detailsOf(visit.person),
       offername: offer.displayname[visit.locale],
-      benefits: chosen.map(benefit => lineOf(visit, benefit, startsAt)),
+      benefits: chosen.map(benefit => foreseenLine(visit, after, benefit, startsAt)),
       choosable: true,
       isAddition: true,
       naming: namingLines(visit, chosen),
@@ -212,20 +217,33 @@ function addNow(
 ): Promise<Posted> {
   const decide: ConfirmedChange['decide'] = ({ user: before, person, now, terms, reference }) => {
     const others = input.consents.filter(consent => !input.names.includes(consent.name))
-    let user: User = { ...before, consents: mergeConsents(before.consents, others) }
-    const events: Raised[] = []
-    for (const name of input.names) {
-      const consents = input.consents.filter(consent => consent.name === name)
-      const added = enrolBenefitOf(user, { name, consents }, now, terms())
-      if (isRefusal(added)) return added
-      user = added.user
-      events.push(...added.events)
-    }
-    const offername = offerOf(visit.terms, user)?.displayname[visit.locale] ?? ''
+    const own: User = { ...before, consents: mergeConsents(before.consents, others) }
+    const added = withAdded(own, input, now, terms())
+    if (isRefusal(added)) return added
+    const offername = offerOf(visit.terms, added.user)?.displayname[visit.locale] ?? ''
     const { agreements } = input
     const copied = { agreements, reference, person: person('profile') ?? {}, offername }
     const confirmation = confirmationOf({ ...visit, now }, copied)
-    return { user, events, documents: { draft: null }, confirmation }
+    return { ...added, documents: { draft: null }, confirmation }
   }
   return changeAndConfirm(visit, 'enrolled', { why: 'enrol', form: input.form, decide }, { to: 'benefits' })
+}
+
+/** The user with these benefits added, each with its own consents; refused when one of them is. */
+function withAdded(
+  before: User,
+  { names, consents }: { readonly names: readonly string[]; readonly consents: readonly Consent[] },
+  now: Instant,
+  terms: Terms,
+): Changed | Refusal {
+  let user = before
+  const events: Raised[] = []
+  for (const name of names) {
+    const own = consents.filter(consent => consent.name === name)
+    const added = enrolBenefitOf(user, { name, consents: own }, now, terms)
+    if (isRefusal(added)) return added
+    user = added.user
+    events.push(...added.events)
+  }
+  return { user, events }
 }

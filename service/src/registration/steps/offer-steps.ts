@@ -3,7 +3,7 @@ import type { Benefit } from '../../catalogue/model.ts'
 import { isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { type Consent, hasPendingCancel, heldEnrolment, isInForce } from '../../membership/rules/state.ts'
+import { type Consent, hasPendingCancel, heldEnrolment } from '../../membership/rules/state.ts'
 import {
   isAvailable,
   judgeOfferAt,
@@ -20,7 +20,8 @@ import { parseConsents, parseOffer } from '../views/choices.ts'
 import type { BenefitLine, ConsentText, OfferChoice } from '../views/parts.ts'
 import { textsOf } from '../views/texts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
-import { dayOf, lastDayOf, leavingOn, lineOf, standingLine } from './cards.ts'
+import { comingBySwap, foreseenLine, visitAfter } from './ahead.ts'
+import { dayOf, lastDayOf, leavingOn, standingLine } from './cards.ts'
 import { confirmationOf } from './copies.ts'
 import { mustName, namingLines, namingPath } from './naming.ts'
 import { type ConfirmedChange, changeAndConfirm, noteDone } from './outcomes.ts'
@@ -76,6 +77,7 @@ export const offerConfirm: Step = {
     const unnamed = namingFirst(visit, found)
     if (unnamed) return unnamed
     const dropsSwap = visit.user.swap !== undefined && changed.user.swap === undefined
+    const after = visitAfter(visit, changed)
     const preview = makePreview({ ...previewed(visit, choice.offer), changed })
     return {
       view: 'OFFER_CONFIRM',
@@ -84,10 +86,11 @@ export const offerConfirm: Step = {
       to: choice,
       previewid: preview.previewid,
       gained: gainedBenefits(visit, changed).map(benefit =>
-        lineOf(visit, benefit, changed.effectiveAt, changed.effectiveAt),
+        foreseenLine(visit, after, benefit, changed.effectiveAt, changed.effectiveAt),
       ),
       lost: lostLines(visit, changed),
-      kept: heldLines(dropsSwap ? withoutSwap(visit) : visit, changed.kept),
+      kept: heldLines(after, changed.kept),
+      swapped: comingBySwap(after),
       ...(dropsSwap ? { dropsswap: true } : {}),
       ...(changed.isImmediate ? {} : { undountil: lockedFrom(changed.effectiveAt, current.cutoffhours) }),
       naming: namingLines(visit, gainedBenefits(visit, changed), addressOf(choice.offer)),
@@ -230,24 +233,14 @@ function heldLines(visit: Visit, names: readonly string[]): BenefitLine[] {
   })
 }
 
-/** The visit as if no swap were planned: benefits that the swap would remove stay. */
-function withoutSwap(visit: Visit): Visit {
-  const leaving = visit.user.swap?.pairs.map(({ remove }) => remove) ?? []
-  const enrolments = visit.user.enrolments.map(enrolment =>
-    leaving.includes(enrolment.benefit) && isInForce(enrolment)
-      ? { ...enrolment, endsAt: enrolment.ownEnd?.at }
-      : enrolment,
-  )
-  return { ...visit, user: { ...visit.user, enrolments } }
-}
-
-/** Lost benefits are shown with their last day: today if they end at once; those that have not begun have none. */
+/** Lost benefits are shown with their last day: today if they end at once; those that will not have begun have none. */
 function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
   const isNow = changed.effectiveAt <= visit.now
   const endson = isNow ? visit.today : lastDayOf(visit, changed.effectiveAt)
-  return heldLines(visit, changed.lost).map(({ since, startson: _, ...line }) =>
-    since === undefined && line.endson === undefined ? line : { ...line, endson },
-  )
+  return heldLines(visit, changed.lost).map(({ since, startson, ...line }) => {
+    if (startson !== undefined && startson <= endson) return { ...line, startson, endson }
+    return since === undefined && line.endson === undefined ? line : { ...line, endson }
+  })
 }
 
 function consentsOf(visit: Visit, changed: OfferChange, posted: URLSearchParams | undefined) {

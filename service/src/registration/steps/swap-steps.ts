@@ -8,7 +8,8 @@ import { pageOf, type Visit } from '../session/visit.ts'
 import { parseConsents, parseSwap, parseSwapIn, parseSwapOut, type SwapChoice } from '../views/choices.ts'
 import type { BenefitCard, BenefitLine, ConsentText, SwapPair } from '../views/parts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
-import { cardOf, dayOf, enrolmentLine, lineOf, statusOf } from './cards.ts'
+import { foreseenLine, visitAfter } from './ahead.ts'
+import { cardOf, dayOf, enrolmentLine, statusOf } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { mustNameNow, namingLines, namingPath } from './naming.ts'
@@ -43,7 +44,7 @@ export const swap: Step = {
       ...(wanted ? { wanted: comingCard(visit, scene, wanted) } : {}),
       effectiveon: dayOf(visit, scene.boundary),
       lockedat: scene.lockedAt,
-      pending: pairsShown(visit, scene, visit.user.swap?.pairs ?? []),
+      pending: pairsShown(visit, scene, visit.user.swap?.pairs ?? [], visit),
       locked: scene.isLocked,
       ...(scene.leaving === undefined ? {} : { leaving: scene.leaving }),
     }
@@ -101,7 +102,7 @@ export const swapConfirm: Step = {
     return {
       view: 'SWAP_CONFIRM',
       page: pageOf(visit),
-      pairs: pairsShown(visit, scene, pairsOf(parsed.values)),
+      pairs: pairsShown(visit, scene, pairsOf(parsed.values), afterSwap(visit, parsed.values)),
       effectiveon: dayOf(visit, scene.boundary),
       lockedat: scene.lockedAt,
       naming: namingLines(visit, comingIn(scene, parsed.values), addressOf(parsed.values)),
@@ -166,18 +167,23 @@ function pairsOf({ add, remove }: SwapChoice): MemberPair[] {
   return add.map((name, at) => ({ add: name, remove: remove[at] }))
 }
 
+/** The visit as it would be if this swap were planned. */
+function afterSwap(visit: Visit, choice: SwapChoice): Visit {
+  return visitAfter(visit, swapBenefitsOf(visit.user, choice, visit.now, visit.terms))
+}
+
 /** The path to name beneficiaries for the new benefit, if that is required and nobody is named yet. */
 function namingFirst(visit: Visit, scene: SwapScene, choice: SwapChoice): Redirect | undefined {
   const unnamed = mustNameNow(visit, comingIn(scene, choice))
   return unnamed === undefined ? undefined : { to: namingPath(unnamed, addressOf(choice)) }
 }
 
-function pairsShown(visit: Visit, scene: SwapScene, pairs: readonly MemberPair[]): SwapPair[] {
+function pairsShown(visit: Visit, scene: SwapScene, pairs: readonly MemberPair[], after: Visit): SwapPair[] {
   return pairs.flatMap(({ add, remove }) => {
     const benefit = add === undefined ? undefined : openBenefit(visit.terms, add)
     if (!benefit) return []
     const held = remove === undefined ? undefined : heldEnrolment(visit.user, remove)
-    const coming = waitingIn(visit, benefit.name) ?? lineOf(visit, benefit, scene.boundary)
+    const coming = waitingIn(visit, benefit.name) ?? foreseenLine(visit, after, benefit, scene.boundary)
     if (!held) return [{ in: coming }]
     // The benefit that is given up is shown without dates: it ends at the moment at which the new one starts.
     const { name, displayname, iconurl, cost } = enrolmentLine(visit, held)

@@ -4,7 +4,6 @@ import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import { type BeneficiaryField, type BeneficiaryRow, beneficiaryInput } from './beneficiary-form.ts'
 import {
   type Answers,
-  answersOf,
   draftField,
   errorOf,
   fault,
@@ -21,12 +20,12 @@ import type { Content } from './layout.ts'
 import type { BeneficiariesEditView, BeneficiariesView } from './model.ts'
 import type { NamingLine } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import { beneficiaryTexts, type Texts } from './texts.ts'
+import { textsOf } from './texts.ts'
 
 /** A member's beneficiaries for each benefit, and those that the partner proposes. */
 export function beneficiaries(view: BeneficiariesView): Content {
   const { page, benefits } = view
-  const words = beneficiaryTexts(page.locale)
+  const words = textsOf(page.locale).beneficiaries
   return {
     title: words.title,
     back: `${page.root}/overview`,
@@ -38,7 +37,7 @@ ${benefits.map(one => namingPart(page, one))}`,
 }
 
 function namingPart(page: Page, one: BeneficiariesView['benefits'][number]): Html {
-  const words = beneficiaryTexts(page.locale)
+  const words = textsOf(page.locale).beneficiaries
   const { name, displayname, people, since, isheld, ismissing, dueon, proposal } = one
   const path = `${page.root}/beneficiaries/${name}`
   return html`<section class="naming"><div class="heading"><h2>${displayname}</h2><a href="${path}">${people.length > 0 ? words.change : words.add}<span class="unseen"> – ${displayname}</span></a></div>
@@ -55,7 +54,7 @@ ${
 
 /** A list of beneficiaries, each with relationship and share; contingent ones follow under a heading of their own. */
 function peopleList(page: Pick<Page, 'locale'>, people: readonly NamedBeneficiary[]): Slot {
-  const words = beneficiaryTexts(page.locale)
+  const words = textsOf(page.locale).beneficiaries
   const second = people.filter(({ kind }) => kind === 'contingent')
   const items = (of: readonly NamedBeneficiary[]) =>
     html`<ul class="plain">${of.map(one => html`<li>${personText(page, one)}</li>`)}</ul>`
@@ -67,7 +66,7 @@ function peopleList(page: Pick<Page, 'locale'>, people: readonly NamedBeneficiar
 
 /** One person in a line, such as `Grace King, Spouse, 100%`. */
 export function personText({ locale }: Pick<Page, 'locale'>, one: NamedBeneficiary): string {
-  const words = beneficiaryTexts(locale)
+  const words = textsOf(locale).beneficiaries
   const { name, relationship, share, dob, contact } = one
   const facts = [
     name,
@@ -82,7 +81,7 @@ export function personText({ locale }: Pick<Page, 'locale'>, one: NamedBeneficia
 /** The beneficiaries that a newcomer, or a member who adds a benefit, has named so far, with a link to change them. */
 export function namingSection(page: Page, lines: readonly NamingLine[] = []): Slot {
   if (lines.length === 0) return null
-  const words = beneficiaryTexts(page.locale)
+  const words = textsOf(page.locale).beneficiaries
   const told = ({ standing, people = [] }: NamingLine): Slot => {
     if (standing === 'here') return peopleList(page, people)
     return html`<p>${standing === 'before' ? words.earlier : standing === 'named' ? words.named : words.nobody}</p>`
@@ -95,20 +94,20 @@ ${line.standing === 'nobody' && html`<p class="hint">${line.isrequired ? words.n
 }
 
 /** The beneficiaries for one benefit, each as a group of inputs; buttons add and remove groups without script. */
-export function beneficiariesEdit(view: BeneficiariesEditView, texts: Texts): Content {
+export function beneficiariesEdit(view: BeneficiariesEditView): Content {
   const { page, name, displayname, rows, goeson, maylater, next } = view
-  const words = beneficiaryTexts(page.locale)
+  const texts = textsOf(page.locale)
+  const words = texts.beneficiaries
   const title = words.question(displayname)
-  const answers = answersOf(view, texts)
-  return question(answers, {
+  return question(view, {
     title,
     back: `${page.root}/${view.back}`,
     body: html`<p class="lead">${words.lead}</p>
 <p>${words.ask}</p>
-${form(answers, `beneficiaries/${name}`, [
+${form(view, `beneficiaries/${name}`, [
   html`<input type="hidden" name="rows" value="${String(rows.length)}">`,
   next !== undefined && html`<input type="hidden" name="next" value="${next}">`,
-  rows.map((row, at) => personFields(answers, row, { at: at + 1, ismany: rows.length > 1 })),
+  rows.map((row, at) => personFields(view, row, { at: at + 1, ismany: rows.length > 1 })),
   html`<p><button class="secondary" name="add" value="1">${icon('plus')}${words.more}</button></p>`,
   primary(goeson ? texts.shell.continue : words.save),
   maylater &&
@@ -122,7 +121,7 @@ function personFields(
   row: BeneficiaryRow,
   { at, ismany }: { readonly at: number; readonly ismany: boolean },
 ): Html {
-  const words = beneficiaryTexts(whole.page.locale)
+  const words = textsOf(whole.page.locale).beneficiaries
   const named = (field: BeneficiaryField) => beneficiaryInput(at, field)
   const kept = Object.fromEntries(
     Object.entries(row).map(([field, value]) => [`person${at}.${field}`, value]),
@@ -156,7 +155,8 @@ ${ismany && html`<p><button class="quiet" name="remove" value="${String(at)}">${
 }
 
 function birthDateOf(answers: Answers, row: BeneficiaryRow, at: number): Html {
-  const { page, texts } = answers
+  const { page } = answers
+  const texts = textsOf(page.locale)
   const words = texts.details
   const id = inputId(beneficiaryInput(at, 'dobmonth'))
   const error = errorOf(answers, beneficiaryInput(at, 'dobmonth'))
@@ -166,8 +166,8 @@ function birthDateOf(answers: Answers, row: BeneficiaryRow, at: number): Html {
     return html`<div><label for="${own}">${label}</label><input id="${own}" name="${beneficiaryInput(at, field)}" type="text" inputmode="numeric" autocomplete="off" value="${row[field]}"${wrong}></div>`
   }
   return html`<fieldset class="field date${error && ' wrong'}"${error && html` aria-describedby="${id}-error"`}>
-<legend class="label">${beneficiaryTexts(page.locale).dob} <span class="optional">${texts.shell.optional}</span></legend>
-${error && fault(id, texts, error)}
+<legend class="label">${texts.beneficiaries.dob} <span class="optional">${texts.shell.optional}</span></legend>
+${fault(answers, id, error)}
 <div class="parts"><div class="month"><label for="${id}">${words.month}</label><select id="${id}" name="${beneficiaryInput(at, 'dobmonth')}" autocomplete="off"${wrong}>
 <option value="">${words.choosemonth}</option>
 ${monthNames(page.locale).map((name, month) => html`<option value="${String(month + 1)}"${String(month + 1) === row.dobmonth && html` selected`}>${name}</option>`)}

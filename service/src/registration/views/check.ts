@@ -2,28 +2,28 @@ import { html } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
 import { costsOf, coverageSection, priceSection } from './coverage.ts'
 import { detailsGroups, detailsList } from './details.ts'
-import { answersOf, consentFields, form, primary, question } from './fields.ts'
+import { consentFields, form, primary, question } from './fields.ts'
 import type { Content } from './layout.ts'
 import { benefitList } from './lists.ts'
 import type { CheckAnswersView } from './model.ts'
-import type { Texts } from './texts.ts'
+import { textsOf } from './texts.ts'
 
 /** All answers once more, the consents, and the button that enrols. */
-export function checkAnswers(view: CheckAnswersView, texts: Texts): Content {
+export function checkAnswers(view: CheckAnswersView): Content {
   const { page, details, benefits, consents, offername, choosable } = view
+  const texts = textsOf(page.locale)
   const words = texts.check
-  const answers = answersOf(view, texts)
-  return question(answers, {
+  return question(view, {
     title: words.title,
     back: `${page.root}/${choosable ? 'benefits' : 'details'}`,
     body: html`<p class="lead">${words.lead}</p>
-<section><h2>${words.details}</h2>${detailsList(page, texts, details, detailsGroups)}</section>
+<section><h2>${words.details}</h2>${detailsList(page, details, detailsGroups)}</section>
 <section><div class="heading"><h2>${words.benefits}</h2>${choosable && html`<a href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${words.benefits}</span></a>`}</div>
 <p>${words.plan}: <strong>${offername}</strong></p>
-${benefitList(page, texts, benefits)}</section>
+${benefitList(page, benefits)}</section>
 ${priceSection(page, costsOf(benefits), view.isAddition)}
 ${coverageSection(page, benefits)}
 ${namingSection(page, view.naming)}
-${form(answers, 'enrol', [consentFields(answers, consents), primary(words.button)])}`,
+${form(view, 'enrol', [consentFields(view, consents), primary(words.button)])}`,
   })
 }

@@ -65,19 +65,26 @@ test('an offer must be one that is open, a cancel must say when', () => {
 
 test('a consent counts only for the version that was shown', () => {
   const wanted = [
-    { name: 'terms', version: '2' },
-    { name: 'health', version: '1' },
+    { name: 'terms', version: '2', title: 'Terms' },
+    { name: 'health', version: '1', title: 'Health' },
   ]
   const both = form(['consent.terms', '2'], ['consent.health', '1'])
   expect(parseConsents(both, wanted, 'enroll')).toEqual({
     ok: true,
-    values: wanted,
+    values: wanted.map(({ name, version }) => ({ name, version })),
   })
   const former = form(['consent.terms', '1'], ['consent.health', '1'])
   expect(parseConsents(former, wanted, 'confirm')).toMatchObject({
     errors: [{ input: 'consent.terms', code: 'consent_unconfirmed' }],
   })
   expect(parseConsents(former, wanted, 'enroll')).toEqual({
+    ok: false,
+    errors: [{ input: 'consent.terms', code: 'consent_missing', about: 'Terms' }],
+  })
+})
+
+test('a single consent that is missing needs no name', () => {
+  expect(parseConsents(form(), [{ name: 'terms', version: '2', title: 'Terms' }], 'enroll')).toEqual({
     ok: false,
     errors: [{ input: 'consent.terms', code: 'consent_missing' }],
   })

@@ -98,17 +98,20 @@ export type AgreedConsent = {
 }
 
 /**
- * Reads the consents; refuses each one that was not given to the version now shown. `act`: what the button of the form
- * does, which the refusal names.
+ * Reads the consents; refuses each one that was not given to the version now shown, by its title if there are several.
+ * `act`: what the button of the form does, which the refusal names.
  */
 export function parseConsents(
   form: URLSearchParams,
-  wanted: readonly Pick<ConsentText, 'name' | 'version'>[],
+  wanted: readonly Pick<ConsentText, 'name' | 'version' | 'title'>[],
   act: 'enroll' | 'confirm',
 ): Parsed<readonly AgreedConsent[]> {
   const missing = wanted.filter(({ name, version }) => form.get(`consent.${name}`) !== version)
   const code = act === 'enroll' ? 'consent_missing' : 'consent_unconfirmed'
-  const errors = missing.map(({ name }) => ({ input: `consent.${name}`, code }) as const)
+  const errors = missing.map(({ name, title }): FieldError => {
+    const error = { input: `consent.${name}`, code } as const
+    return wanted.length > 1 ? { ...error, about: title } : error
+  })
   if (errors.length > 0) return { ok: false, errors }
   return { ok: true, values: wanted.map(({ name, version }) => ({ name, version })) }
 }

@@ -5,7 +5,7 @@ import type { Coverage } from './coverage-parts.ts'
 import { dayText, instantText } from './format.ts'
 import type { Day } from './parts.ts'
 import type { Locale } from './surroundings.ts'
-import { beneficiaryTexts, type CoverageTexts, coverageTexts } from './texts.ts'
+import { type CoverageTexts, textsOf } from './texts.ts'
 
 /** What a person agreed to, in the words that they were shown: kept sealed, and never changed. */
 export type CopyContent = {
@@ -57,7 +57,7 @@ type CopyLook = { readonly css: string; readonly origin: string }
 /** The copy as one HTML file that needs no other file, to be kept and printed. */
 export function renderCopy(copy: CopyContent, look: CopyLook): string {
   const { locale, partner, reference } = copy
-  const words = coverageTexts(locale)
+  const words = textsOf(locale).coverage
   const page = { locale, zone: copy.zone }
   return html`<!doctype html>
 <html lang="${locale}">
@@ -108,7 +108,7 @@ ${insurer && row(words.insurer, `${insurer.name}. ${insurer.licence}`)}
 ${waiting && row(words.waiting, `${words.days(waiting.days)}. ${waiting.text ?? ''}`)}</dl>
 <h4>${words.copy.pays}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
 <h4>${words.copy.notcovered}</h4><ul>${benefit.notcovered.map(line => html`<li>${line}</li>`)}</ul>
-${benefit.beneficiaries && html`<h4>${beneficiaryTexts(locale).copy}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`}
+${benefit.beneficiaries && html`<h4>${textsOf(locale).beneficiaries.copy}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`}
 ${documents.length > 0 && html`<h4>${words.documents}</h4><ul>${documents.map(({ title, address }) => html`<li><a href="${look.origin}${address}">${title}</a> <span class="hint">SHA-256 ${hashIn(address)}</span></li>`)}</ul>`}</section>`
 }
 

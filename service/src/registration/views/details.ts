@@ -1,8 +1,8 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import {
   type Answers,
-  answersOf,
   birthDate,
+  errorOf,
   fault,
   form,
   inputId,
@@ -21,18 +21,18 @@ import type { Details, DetailsGroup } from './parts.ts'
 import { lostFields, lostNotice } from './standing.ts'
 import { stateName, stateNames } from './states.ts'
 import type { Page } from './surroundings.ts'
-import { standingTexts, type Texts } from './texts.ts'
+import { type Texts, textsOf } from './texts.ts'
 
 /** The groups of details in the order they are shown. */
 export const detailsGroups: readonly DetailsGroup[] = ['name', 'dob', 'contact', 'address', 'gender']
 
 /** The known details of the person; missing ones come first, as questions. */
-export function detailsReview(view: DetailsReviewView, texts: Texts): Content {
+export function detailsReview(view: DetailsReviewView): Content {
   const { page, details, missing, suggested, lost = [] } = view
+  const texts = textsOf(page.locale)
   const words = texts.details
-  const answers = answersOf(view, texts)
   const known = detailsGroups.filter(group => !missing.includes(group))
-  return question(answers, {
+  return question(view, {
     title: words.title,
     asks: missing.length === 0,
     back: `${page.root}/start`,
@@ -45,23 +45,23 @@ ${
       html`<li><span>${words.ask[group]}</span><a class="secondary" href="${page.root}/details/${group}">${words.answer}<span class="unseen">: ${texts.group[group]}</span></a></li>`,
   )}</ul></section>`
 }
-${detailsList(page, texts, details, known, suggested)}
-${missing.length === 0 && form(answers, 'details', [lostFields(lost), primary(words.confirm)])}`,
+${detailsList(page, details, known, suggested)}
+${missing.length === 0 && form(view, 'details', [lostFields(lost), primary(words.confirm)])}`,
   })
 }
 
 /** The details as a list, each with a link to change it. */
 export function detailsList(
   page: Page,
-  texts: Texts,
   details: Details,
   groups: readonly DetailsGroup[],
   suggested: readonly DetailsGroup[] = [],
 ): Html {
+  const texts = textsOf(page.locale)
   const words = texts.details
   return html`<dl class="answers">${groups.map(
     group =>
-      html`<div><dt>${texts.group[group]}</dt><dd>${groupText(page, texts, details, group)}${
+      html`<div><dt>${texts.group[group]}</dt><dd>${groupText(page, details, group)}${
         suggested.includes(group) &&
         html`<p class="hint withsign">${icon('info')}${words.suggested(page.partner.displayname)}. ${words.suggestedtext}</p>`
       }</dd><dd class="act"><a href="${page.root}/details/${group}">${texts.shell.change}<span class="unseen"> – ${texts.group[group]}</span></a></dd></div>`,
@@ -69,35 +69,36 @@ export function detailsList(
 }
 
 /** One group of inputs, filled with what was typed or what is known. */
-export function detailsEdit(view: DetailsEditView, texts: Texts): Content {
+export function detailsEdit(view: DetailsEditView): Content {
   const { page, group, suggestion } = view
+  const texts = textsOf(page.locale)
   const words = texts.details
   const title = words.question[group]
   const kept = view.kept ?? keptDetails(view.details)
-  const answers = answersOf({ ...view, kept }, texts)
+  const answers = { ...view, kept }
   return question(answers, {
     title,
     back: `${page.root}/details`,
-    body: html`${suggestion && html`<p class="notice info">${icon('info')}<span>${words.suggestion(page.partner.displayname)} <strong>${groupText(page, texts, suggestion, group)}</strong></span></p>`}
-${view.mayend && html`<p class="hint">${standingTexts(page.locale).lost.mayend}</p>`}
+    body: html`${suggestion && html`<p class="notice info">${icon('info')}<span>${words.suggestion(page.partner.displayname)} <strong>${groupText(page, suggestion, group)}</strong></span></p>`}
+${view.mayend && html`<p class="hint">${texts.standing.lost.mayend}</p>`}
 ${form(answers, `details/${group}`, [inputs[group](answers), primary(texts.shell.save)])}`,
   })
 }
 
 /** A group's values in words; says so when nothing is known. */
-function groupText(page: Page, texts: Texts, details: Details, group: DetailsGroup): Slot {
-  const lines = groupLines(page, texts, details, group).filter(line => line !== '')
+function groupText(page: Page, details: Details, group: DetailsGroup): Slot {
+  const lines = groupLines(page, details, group).filter(line => line !== '')
   return lines.length > 0
     ? lines.map((line, at) => [at > 0 && html`<br>`, line])
-    : html`<span class="hint">${texts.shell.notgiven}</span>`
+    : html`<span class="hint">${textsOf(page.locale).shell.notgiven}</span>`
 }
 
-function groupLines(page: Page, texts: Texts, details: Details, group: DetailsGroup): readonly string[] {
+function groupLines(page: Page, details: Details, group: DetailsGroup): readonly string[] {
   const { address } = details
   if (group === 'name') return [[details.firstname, details.lastname].filter(part => part).join(' ')]
   if (group === 'dob') return [details.dob ? dayText(page.locale, details.dob) : '']
   if (group === 'contact') return [details.email ?? '', details.phone ? phoneText(details.phone) : '']
-  if (group === 'gender') return [genderText(texts, details.gender ?? '')]
+  if (group === 'gender') return [genderText(textsOf(page.locale), details.gender ?? '')]
   if (!address) return []
   const locality = [address.city, address.state && stateName(page.locale, address.state)].filter(part => part)
   return [
@@ -122,7 +123,7 @@ const inputs: Readonly<Record<DetailsGroup, (answers: Answers) => Slot>> = {
 }
 
 function nameInputs(answers: Answers): Slot {
-  const words = answers.texts.details
+  const words = textsOf(answers.page.locale).details
   return [
     html`<p class="hint">${words.namehint}</p>`,
     textField(answers, { input: 'firstname', label: words.firstname, autocomplete: 'given-name' }),
@@ -131,7 +132,7 @@ function nameInputs(answers: Answers): Slot {
 }
 
 function contactInputs(answers: Answers): Slot {
-  const words = answers.texts.details
+  const words = textsOf(answers.page.locale).details
   return [
     textField(answers, {
       input: 'email',
@@ -154,7 +155,7 @@ function contactInputs(answers: Answers): Slot {
 }
 
 function addressInputs(answers: Answers): Slot {
-  const words = answers.texts.details
+  const words = textsOf(answers.page.locale).details
   const line = (input: 'addline1' | 'addline2', label: string, at: number) =>
     textField(answers, { input, label, optional: true, autocomplete: `address-line${at}` })
   return [
@@ -185,18 +186,18 @@ function addressInputs(answers: Answers): Slot {
 }
 
 function genderInputs(answers: Answers): Slot {
-  const { texts, kept, errors } = answers
+  const texts = textsOf(answers.page.locale)
   const words = texts.details
-  const error = errors.find(({ input }) => input === 'gender')
+  const error = errorOf(answers, 'gender')
   return html`<fieldset class="field${error && ' wrong'}" aria-describedby="gender-hint${error && ' gender-error'}">
 <legend class="unseen">${texts.group.gender}</legend>
 <p class="hint" id="gender-hint">${words.genderhint}</p>
-${error && fault('gender', texts, error)}
+${fault(answers, 'gender', error)}
 ${Object.entries(words.gender).map(([code, label], at) =>
   radio('gender', code, {
     id: at === 0 ? inputId('gender') : `gender-${code}`,
     label,
-    checked: kept['gender'] === code,
+    checked: answers.kept?.['gender'] === code,
   }),
 )}
 </fieldset>`

@@ -30,6 +30,8 @@ export type FieldError = {
   readonly code: ErrorCode
   /** The number in the words: a limit, or the attempts left. */
   readonly count?: number
+  /** What the input is about, where several inputs of the view can have the same error. */
+  readonly about?: string
 }
 
 /** Every error that the page can name. */

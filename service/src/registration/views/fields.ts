@@ -5,23 +5,13 @@ import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import type { ConsentText, Kept } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import { errorText, type Texts } from './texts.ts'
+import { errorText, textsOf } from './texts.ts'
 
-/** What a view needs to draw inputs: words, errors and what was typed. */
+/** What a view needs to draw inputs; at first nothing is wrong, and nothing was typed. */
 export type Answers = {
   readonly page: Page
-  readonly texts: Texts
-  readonly errors: readonly FieldError[]
-  readonly kept: Kept
-}
-
-/** What a view needs to draw its inputs; at first nothing is wrong, and nothing was typed. */
-export function answersOf(
-  given: { readonly page: Page; readonly errors?: readonly FieldError[] | undefined; readonly kept?: Kept },
-  texts: Texts,
-): Answers {
-  const { page, errors = [], kept = {} } = given
-  return { page, texts, errors, kept }
+  readonly errors?: readonly FieldError[] | undefined
+  readonly kept?: Kept
 }
 
 /** A view that asks something: the errors of the answers so far, the heading, and the view's own parts. */
@@ -29,7 +19,7 @@ export function question(answers: Answers, asked: Content): Content {
   return {
     asks: true,
     ...asked,
-    faulty: answers.errors.length > 0,
+    faulty: (answers.errors ?? []).length > 0,
     body: html`${errorSummary(answers, asked.back)}
 <h1 tabindex="-1">${asked.title}</h1>
 ${asked.body}`,
@@ -45,7 +35,7 @@ export function oneOf(
   const error = errorOf(answers, input)
   return html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="${input}-error"`}>
 ${legend}
-${error && fault(input, answers.texts, error)}
+${fault(answers, input, error)}
 ${choices}
 </fieldset>`
 }
@@ -84,8 +74,9 @@ export function draftField(page: Page): Slot {
  * form as a whole; empty when there are none.
  */
 function errorSummary(answers: Answers, back: string | undefined): Slot {
-  const { errors, texts } = answers
+  const { errors = [], page } = answers
   if (errors.length === 0) return null
+  const texts = textsOf(page.locale)
   const address = (input: InputName) => (input === 'form' && back !== undefined ? back : `#${inputId(input)}`)
   return html`<section class="notice alert" id="problem" role="alert" tabindex="-1" aria-labelledby="problem-title">${icon('alert')}<div>
 <h2 id="problem-title">${texts.shell.problem}</h2>
@@ -99,10 +90,10 @@ export function textField(answers: Answers, field: TextField): Html {
   const id = inputId(input)
   const error = errorOf(answers, input)
   return html`<div class="field${error && ' wrong'}">
-<label for="${id}"${field.labelinpr && html` data-pr="${field.labelinpr}" data-other="${field.label}"`}>${labelOf(answers, field)}${field.optional && html` <span class="optional">${answers.texts.shell.optional}</span>`}</label>
+<label for="${id}"${field.labelinpr && html` data-pr="${field.labelinpr}" data-other="${field.label}"`}>${labelOf(answers, field)}${field.optional && html` <span class="optional">${textsOf(answers.page.locale).shell.optional}</span>`}</label>
 ${field.hint && html`<p class="hint" id="${id}-hint">${field.hint}</p>`}
-${error && fault(id, answers.texts, error)}
-<input id="${id}" name="${input}" type="${field.type ?? 'text'}" class="${size ?? 'full'}" value="${answers.kept[input] ?? ''}" autocomplete="${field.autocomplete ?? 'off'}"${field.inputmode && html` inputmode="${field.inputmode}"`}${input === 'email' && html` autocapitalize="none" spellcheck="false"`}${described(id, field.hint !== undefined, error !== undefined)}>
+${fault(answers, id, error)}
+<input id="${id}" name="${input}" type="${field.type ?? 'text'}" class="${size ?? 'full'}" value="${answers.kept?.[input] ?? ''}" autocomplete="${field.autocomplete ?? 'off'}"${field.inputmode && html` inputmode="${field.inputmode}"`}${input === 'email' && html` autocapitalize="none" spellcheck="false"`}${described(id, field.hint !== undefined, error !== undefined)}>
 </div>`
 }
 
@@ -114,10 +105,10 @@ export function selectField(
 ): Html {
   const id = inputId(field.input)
   const error = errorOf(answers, field.input)
-  const now = answers.kept[field.input] ?? ''
+  const now = answers.kept?.[field.input] ?? ''
   return html`<div class="field${error && ' wrong'}">
 <label for="${id}">${field.label}</label>
-${error && fault(id, answers.texts, error)}
+${fault(answers, id, error)}
 <select id="${id}" name="${field.input}" class="${field.size ?? 'full'}" autocomplete="${field.autocomplete ?? 'off'}"${described(id, false, error !== undefined)}>
 ${choices.empty !== undefined && html`<option value="">${choices.empty}</option>`}
 ${choices.list.map(([value, label]) => option(value, label, now))}
@@ -127,7 +118,8 @@ ${choices.list.map(([value, label]) => option(value, label, now))}
 
 /** Month, day and year in one group, so that nobody has to guess the order of digits in a date. */
 export function birthDate(answers: Answers, options: { readonly asHeading: boolean }): Html {
-  const { texts, errors, kept, page } = answers
+  const { errors = [], kept = {}, page } = answers
+  const texts = textsOf(page.locale)
   const words = texts.details
   const error = errors.find(({ input }) => input.startsWith('dob'))
   const about = html` aria-describedby="dob-hint${error && ' dob-error'}"`
@@ -137,7 +129,7 @@ export function birthDate(answers: Answers, options: { readonly asHeading: boole
   return html`<fieldset class="field date${error && ' wrong'}"${about}>
 <legend class="${options.asHeading ? 'unseen' : 'label'}">${texts.group.dob}</legend>
 <p class="hint" id="dob-hint">${words.dobhint}</p>
-${error && fault('dob', texts, error)}
+${fault(answers, 'dob', error)}
 <div class="parts"><div class="month"><label for="dobmonth">${words.month}</label><select id="dobmonth" name="dobmonth" autocomplete="bday-month"${wrong('dobmonth') && invalid}>
 <option value="">${words.choosemonth}</option>
 ${monthNames(page.locale).map((name, at) => option(String(at + 1), name, kept['dobmonth'] ?? ''))}
@@ -147,8 +139,8 @@ ${monthNames(page.locale).map((name, at) => option(String(at + 1), name, kept['d
 
 /** The consents: each with its whole text and version at the box, and never ticked beforehand. */
 export function consentFields(answers: Answers, consents: readonly ConsentText[]): Slot {
-  const { texts } = answers
   if (consents.length === 0) return null
+  const texts = textsOf(answers.page.locale)
   const fields = consents.map(consent => {
     const input: InputName = `consent.${consent.name}`
     const id = inputId(input)
@@ -156,7 +148,7 @@ export function consentFields(answers: Answers, consents: readonly ConsentText[]
     return html`<div class="consent field${error && ' wrong'}">
 <h3 id="${id}-title">${consent.title}</h3>
 <div class="text" tabindex="0" role="region" aria-labelledby="${id}-title">${consent.paragraphs.map(text => html`<p>${text}</p>`)}<p class="version">${texts.check.version(consent.version)}</p></div>
-${error && fault(id, texts, error)}
+${fault(answers, id, error)}
 <label class="choice"><input type="checkbox" id="${id}" name="${input}" value="${consent.version}"${consent.checked && html` checked`}${described(`${id}`, false, error !== undefined)}><span>${consent.agree ?? texts.check.agree}<span class="unseen">: ${consent.title}</span></span></label>
 </div>`
   })
@@ -183,16 +175,18 @@ export function primary(label: string, sign: Slot = null): Html {
 }
 
 function labelOf(answers: Answers, field: TextField): string {
-  return answers.kept['state'] === 'PR' && field.labelinpr ? field.labelinpr : field.label
+  return answers.kept?.['state'] === 'PR' && field.labelinpr ? field.labelinpr : field.label
 }
 
 /** The error of an input, if it has one. */
 export function errorOf(answers: Answers, input: InputName): FieldError | undefined {
-  return answers.errors.find(error => error.input === input)
+  return answers.errors?.find(error => error.input === input)
 }
 
-/** The words of an error beside its input. */
-export function fault(id: string, texts: Texts, error: FieldError): Html {
+/** The words of an error beside its input, if it has one. */
+export function fault({ page }: Answers, id: string, error: FieldError | undefined): Slot {
+  if (!error) return null
+  const texts = textsOf(page.locale)
   return html`<p class="fault" id="${id}-error">${icon('alert')}<span><span class="unseen">${texts.shell.errorprefix}</span>${errorText(texts, error)}</span></p>`
 }
 

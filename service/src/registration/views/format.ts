@@ -1,6 +1,6 @@
 import type { Cost, Day } from './parts.ts'
 import type { Locale, Page } from './surroundings.ts'
-import { coverageTexts, type Texts } from './texts.ts'
+import { textsOf } from './texts.ts'
 
 /** A day in words, such as `December 1, 2026` or `1 de diciembre de 2026`. */
 export function dayText(locale: Locale, day: Day): string {
@@ -22,7 +22,7 @@ export function instantText(page: Pick<Page, 'locale' | 'zone'>, at: number): st
  * (Eastern time)`, because people take "12:00 AM" for the wrong end of its day; any other time becomes the day and the
  * time.
  */
-export function deadlineText(page: Page, texts: Texts, at: number): string {
+export function deadlineText(page: Page, at: number): string {
   const zone = zoneText(page.locale, page.zone)
   const isMidnight = dayAndTime(page, at).endsWith(' 00:00:00')
   if (!isMidnight) return `${timeFormat(page, undefined).format(new Date(at))} (${zone})`
@@ -30,7 +30,7 @@ export function deadlineText(page: Page, texts: Texts, at: number): string {
   const format = remember(dateFormats, `${page.locale} ${page.zone} deadline`, () => {
     return new Intl.DateTimeFormat(tags[page.locale], options)
   })
-  return texts.shell.endof(format.format(new Date(at - 1)), zone)
+  return textsOf(page.locale).shell.endof(format.format(new Date(at - 1)), zone)
 }
 
 /** The name of a time zone as people say it, such as `Eastern time` or `hora del Este`. */
@@ -58,14 +58,14 @@ function moneyFormat(locale: Locale, currency: string, digits: 0 | 2): Intl.Numb
 }
 
 /** What a benefit costs, in words. */
-export function costText(texts: Texts, locale: Locale, cost: Cost): string {
-  return cost.kind === 'nothing' ? texts.benefits.costnothing : priceText(locale, cost)
+export function costText(locale: Locale, cost: Cost): string {
+  return cost.kind === 'nothing' ? textsOf(locale).benefits.costnothing : priceText(locale, cost)
 }
 
 /** A price with its cents and span, such as `$19.00 a month`. */
 export function priceText(locale: Locale, cost: Extract<Cost, { kind: 'amount' }>): string {
   const amount = moneyFormat(locale, cost.currency, 2).format(cost.amount)
-  return coverageTexts(locale).price[cost.per](amount)
+  return textsOf(locale).coverage.price[cost.per](amount)
 }
 
 /** The twelve months' names in order. */

@@ -2,7 +2,7 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import { icon } from './icons.ts'
 import { legalFacts } from './legal.ts'
 import type { Page } from './surroundings.ts'
-import type { Texts } from './texts.ts'
+import { type Texts, textsOf } from './texts.ts'
 
 /** The content that a view puts into the page. */
 export type Content = {
@@ -27,7 +27,8 @@ export type Content = {
 }
 
 /** The whole document of a view. */
-export function document(view: string, page: Page, texts: Texts, content: Content): string {
+export function document(view: string, page: Page, content: Content): string {
+  const texts = textsOf(page.locale)
   const { displayname } = page.partner
   const title = displayname ? texts.shell.pagetitle(content.title, displayname) : content.title
   return html`<!doctype html>
@@ -44,31 +45,33 @@ ${page.shell === 'hosted' && html`<link rel="icon" href="${page.icon}" type="ima
 <script src="${page.script}" type="module"></script>
 </head>
 <body>
-${shell(view, page, texts, content)}
+${shell(view, page, content)}
 </body>
 </html>
 `.markup
 }
 
-function shell(view: string, page: Page, texts: Texts, content: Content): Html {
+function shell(view: string, page: Page, content: Content): Html {
+  const texts = textsOf(page.locale)
   return html`<div id="page">
 <a class="skip" href="#main">${texts.shell.skip}</a>
 ${content.asks && html`<button class="default" form="answers" tabindex="-1" aria-hidden="true"></button>`}
-${header(view, page, texts, content)}
+${header(view, page, content)}
 <main id="main" class="${content.wide ? 'wide' : 'narrow'}" data-view="${view}"${attributes(page, content)}>
 ${content.back && html`<a class="back" href="${content.back}">${icon('back')}${texts.shell.back}</a>`}
 ${page.step && progress(page.step, texts)}
 ${page.conflict && notice(texts.shell.conflict, texts.shell.conflicttext, 'alert')}
 ${content.body}
 </main>
-${footer(page, texts)}
+${footer(page)}
 ${scriptTexts(texts)}
 </div>
 <p id="live" class="unseen" role="status" aria-live="polite"></p>`
 }
 
 /** The language button posts the answers too, if there are any, so that none is lost. */
-function header(view: string, page: Page, texts: Texts, content: Content): Html {
+function header(view: string, page: Page, content: Content): Html {
+  const texts = textsOf(page.locale)
   const other = page.locale === 'en' ? 'es' : 'en'
   const button = html`<button class="quiet language" name="language" value="${other}" lang="${other}" formnovalidate${content.asks ? html` form="answers"` : ''} aria-label="${texts.language.switchto}: ${texts.language.switchlabel}">${icon('globe')}<span>${texts.language.switchto}</span></button>`
   return html`<header>
@@ -94,7 +97,8 @@ function progress(step: { readonly at: number; readonly of: number }, texts: Tex
 <div class="track" aria-hidden="true">${steps.map(done => html`<span${done ? html` class="reached"` : ''}></span>`)}</div></div>`
 }
 
-function footer(page: Page, texts: Texts): Html {
+function footer(page: Page): Html {
+  const texts = textsOf(page.locale)
   const { phone, email, url } = page.help
   const ways = [
     phone && html`<a href="tel:${phone.replace(/[^+\d]/g, '')}">${texts.shell.helpphone} ${phone}</a>`,

@@ -3,41 +3,43 @@ import { costText, dayText } from './format.ts'
 import { type IconName, icon } from './icons.ts'
 import type { BenefitLine, Cost, MemberPaths } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import { beneficiaryTexts, standingTexts, type Texts } from './texts.ts'
+import { textsOf } from './texts.ts'
 
 /** A short list of benefits, each with when it starts or ends and what it costs. */
-export function benefitList(page: Page, texts: Texts, lines: readonly BenefitLine[]): Html {
-  return html`<ul class="lines">${lines.map(line => html`<li>${benefitLine(page, texts, line)}</li>`)}</ul>`
+export function benefitList(page: Page, lines: readonly BenefitLine[]): Html {
+  return html`<ul class="lines">${lines.map(line => html`<li>${benefitLine(page, line)}</li>`)}</ul>`
 }
 
 /** One benefit with its icon, name and dates. */
-export function benefitLine(page: Page, texts: Texts, line: BenefitLine): Html {
+export function benefitLine(page: Page, line: BenefitLine): Html {
+  const texts = textsOf(page.locale)
   const facts = [
     line.startson && texts.check.starts(dayText(page.locale, line.startson)),
     line.waits && waitsText(page, line.waits),
     line.since && texts.benefits.status.enrolled(dayText(page.locale, line.since)),
     line.endson && texts.done.ends(dayText(page.locale, line.endson)),
     line.endedon && texts.done.ended(dayText(page.locale, line.endedon)),
-    line.cost && costLine(page, texts, line.cost),
+    line.cost && costLine(page, line.cost),
   ].filter(fact => fact)
   return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${line.dueon ? texts.done.actionby(dayText(page.locale, line.dueon)) : texts.done.action}</p>`}</div>`
 }
 
 function waitsText(page: Page, waits: NonNullable<BenefitLine['waits']>): string {
-  const words = beneficiaryTexts(page.locale)
+  const words = textsOf(page.locale).beneficiaries
   const by = dayText(page.locale, waits.by)
   if (waits.from === undefined) return words.waitsuntil(by)
   return waits.by <= waits.from ? words.waitsonly(by) : words.waitsfrom(dayText(page.locale, waits.from), by)
 }
 
 /** What it costs, in words that stand without a label. */
-export function costLine(page: Page, texts: Texts, cost: Cost): string {
-  const words = texts.benefits
-  return cost.kind === 'nothing' ? words.free : words.paid(costText(texts, page.locale, cost))
+export function costLine(page: Page, cost: Cost): string {
+  const words = textsOf(page.locale).benefits
+  return cost.kind === 'nothing' ? words.free : words.paid(costText(page.locale, cost))
 }
 
 /** What a member can do, each a link to a short path. */
-export function memberPaths(page: Page, texts: Texts, paths: MemberPaths): Html {
+export function memberPaths(page: Page, paths: MemberPaths): Html {
+  const texts = textsOf(page.locale)
   const words = texts.already
   const path = (to: string, sign: IconName, text: string) =>
     html`<li><a href="${page.root}/${to}">${icon(sign)}<span>${text}</span>${icon('arrow')}</a></li>`
@@ -45,7 +47,7 @@ export function memberPaths(page: Page, texts: Texts, paths: MemberPaths): Html 
 ${paths.canadd && path('benefits', 'plus', words.add)}
 ${paths.canswap && path('swap', 'swap', words.swap)}
 ${paths.canchangeoffer && path('offer', 'plan', words.offer)}
-${paths.canname && path('beneficiaries', 'person', beneficiaryTexts(page.locale).path)}
+${paths.canname && path('beneficiaries', 'person', texts.beneficiaries.path)}
 ${path('details', 'edit', words.details)}
-${paths.cancancel && path('cancel', 'no', paths.isleaving ? standingTexts(page.locale).leaving.now.title : words.cancel)}</ul></section>`
+${paths.cancancel && path('cancel', 'no', paths.isleaving ? texts.standing.leaving.now.title : words.cancel)}</ul></section>`
 }

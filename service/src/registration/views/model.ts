@@ -218,6 +218,8 @@ export type OfferConfirmView = ViewOf<'OFFER_CONFIRM'> &
     readonly gained: readonly BenefitLine[]
     readonly lost: readonly BenefitLine[]
     readonly kept: readonly BenefitLine[]
+    /** What a planned swap will still bring after the change. */
+    readonly swapped?: readonly BenefitLine[]
     /** True when the change cancels a planned swap. */
     readonly dropsswap?: boolean
     readonly undountil?: Instant

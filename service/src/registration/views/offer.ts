@@ -1,17 +1,7 @@
 import { type Html, html } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
-import { costsOf, coverageSection, priceSection } from './coverage.ts'
-import {
-  answersOf,
-  consentFields,
-  draftField,
-  form,
-  inputId,
-  oneOf,
-  primary,
-  question,
-  radio,
-} from './fields.ts'
+import { coverageSection, totalSection } from './coverage.ts'
+import { consentFields, draftField, form, inputId, oneOf, primary, question, radio } from './fields.ts'
 import { dayText, deadlineText } from './format.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
@@ -20,35 +10,35 @@ import type { OfferChangeView, OfferConfirmView } from './model.ts'
 import type { BenefitLine, OfferChoice } from './parts.ts'
 import { leavingNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
-import { standingTexts, type Texts } from './texts.ts'
+import { textsOf } from './texts.ts'
 
 /** The offers to choose from, with the one in force. */
-export function offerChange(view: OfferChangeView, texts: Texts): Content {
+export function offerChange(view: OfferChangeView): Content {
   const { page, offers, pending, locked, chosen, leaving } = view
+  const texts = textsOf(page.locale)
   const words = texts.offer
-  const answers = answersOf(view, texts)
   const current = offers.find(offer => offer.direction === 'current')
   const others = leaving === undefined ? offers.filter(offer => offer.direction !== 'current') : []
   const open = others.filter(offer => offer.reasons.length === 0)
   const closed = others.filter(offer => offer.reasons.length > 0)
-  return question(answers, {
+  return question(view, {
     title: words.title,
     asks: open.length > 0,
     back: `${page.root}/overview`,
     body: html`${open.length > 0 && html`<p class="lead">${words.lead}</p>`}
 ${leaving !== undefined && leavingNotice(page, leaving, 'offer')}
 ${leaving === undefined && locked && notice(words.locked, words.lockedtext(dayText(page.locale, view.opensagainon)))}
-${pending && pendingOffer(view, texts, { ...pending, isOpen: open.length > 0 })}
+${pending && pendingOffer(view, { ...pending, isOpen: open.length > 0 })}
 ${current && html`<section class="panel"><h2>${words.current}</h2><p class="name">${current.displayname}</p></section>`}
 ${
   open.length > 0 &&
-  form(answers, 'offer', [
-    oneOf(answers, 'offername', {
+  form(view, 'offer', [
+    oneOf(view, 'offername', {
       legend: html`<legend class="unseen">${words.title}</legend>`,
       choices: open.map((offer, at) =>
         radio('offername', offer.offer, {
           id: at === 0 ? 'offername' : inputId(`offername-${offer.offer}`),
-          label: html`<strong>${offer.displayname}</strong><span class="hint">${offerText(page, texts, offer)}</span>`,
+          label: html`<strong>${offer.displayname}</strong><span class="hint">${offerText(page, offer)}</span>`,
           checked: offer.offer === chosen,
         }),
       ),
@@ -61,12 +51,13 @@ ${closed.map(offer => html`<section class="panel quietly"><h2>${offer.displaynam
 }
 
 /** What the change gives, takes and keeps. */
-export function offerConfirm(view: OfferConfirmView, texts: Texts): Content {
-  const { page, from, to, consents, undountil } = view
+export function offerConfirm(view: OfferConfirmView): Content {
+  const { page, from, to, consents, undountil, swapped = [] } = view
+  const texts = textsOf(page.locale)
   const words = texts.offer
-  const answers = answersOf({ page, errors: view.errors }, texts)
+  const answers = { page, errors: view.errors }
   const list = (heading: string, lines: readonly BenefitLine[]) =>
-    html`<section><h2>${heading}</h2>${lines.length > 0 ? benefitList(page, texts, lines) : html`<p class="hint">${words.nothing}</p>`}</section>`
+    html`<section><h2>${heading}</h2>${lines.length > 0 ? benefitList(page, lines) : html`<p class="hint">${words.nothing}</p>`}</section>`
   return question(answers, {
     title: words.confirmtitle,
     back: `${page.root}/offer`,
@@ -74,10 +65,11 @@ export function offerConfirm(view: OfferConfirmView, texts: Texts): Content {
 ${list(words.gained, view.gained)}
 ${list(words.lost, view.lost)}
 ${list(words.kept, view.kept)}
-${view.dropsswap && html`<p class="withsign">${icon('alert')}${standingTexts(page.locale).dropsswap}</p>`}
-${priceSection(page, costsOf([...view.gained, ...view.kept]))}
+${swapped.length > 0 && list(texts.swap.pending, swapped)}
+${view.dropsswap && html`<p class="withsign">${icon('alert')}${texts.standing.dropsswap}</p>`}
+${totalSection(page, [...view.gained, ...view.kept, ...swapped])}
 ${coverageSection(page, view.gained)}
-${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, texts, undountil))}</p>`}
+${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, undountil))}</p>`}
 ${namingSection(page, view.naming)}
 ${form(answers, 'offer/confirm', [
   html`<input type="hidden" name="offername" value="${to.offer}"><input type="hidden" name="previewid" value="${view.previewid}">`,
@@ -89,18 +81,17 @@ ${form(answers, 'offer/confirm', [
 
 function pendingOffer(
   view: OfferChangeView,
-  texts: Texts,
   pending: { readonly displayname: string; readonly effectiveon: string; readonly isOpen: boolean },
 ): Html {
   const { page, locked } = view
-  const words = texts.offer
+  const words = textsOf(page.locale).offer
   return html`<section class="panel"><h2>${words.pending(pending.displayname, dayText(page.locale, pending.effectiveon))}</h2>
 ${pending.isOpen && html`<p>${words.pendingtext}</p>`}
 ${!locked && html`<form method="post" action="${page.root}/offer/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`}</section>`
 }
 
-function offerText(page: Page, texts: Texts, offer: OfferChoice): string {
-  const words = texts.offer
+function offerText(page: Page, offer: OfferChoice): string {
+  const words = textsOf(page.locale).offer
   const direction = offer.direction === 'upgrade' ? words.upgrade : words.downgrade
   return offer.effectiveon
     ? `${direction}. ${words.from(dayText(page.locale, offer.effectiveon))}`

@@ -8,15 +8,16 @@ import type { AlreadyEnrolledView, DoneView, LinkEndedView, NoBenefitsView, Prob
 import type { StillToDo, WaitingName } from './parts.ts'
 import { ineligibleNotice, leavingNotice, plannedNotices } from './standing.ts'
 import type { Page } from './surroundings.ts'
-import { beneficiaryTexts, coverageTexts, standingTexts, type Texts } from './texts.ts'
+import { textsOf } from './texts.ts'
 import { type Needed, toldWords } from './told.ts'
 
 /** What was done, with its reference, dates and next steps. */
-export function done(view: DoneView, texts: Texts): Content {
+export function done(view: DoneView): Content {
   const { page, outcome, reference, benefits, undountil } = view
+  const texts = textsOf(page.locale)
   const words = texts.done
   const isWhole = outcome === 'enrolled' || (outcome === 'changed' && !('from' in view.told))
-  const { title, lead, next } = toldWords(page, texts, view.told, neededIn(view))
+  const { title, lead, next } = toldWords(page, view.told, neededIn(view))
   return {
     title,
     signals: { outcome },
@@ -26,26 +27,27 @@ export function done(view: DoneView, texts: Texts): Content {
 <p class="hint">${words.completed(instantText(page, view.completedat))}</p></div>
 <p class="lead">${lead}</p>
 ${toDo(page, view.todo)}
-${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, texts, undountil))}</p>`}
-${benefits.length > 0 && html`<section><h2>${words.benefits}</h2>${benefitList(page, texts, benefits)}</section>`}
+${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, undountil))}</p>`}
+${benefits.length > 0 && html`<section><h2>${words.benefits}</h2>${benefitList(page, benefits)}</section>`}
 ${isWhole && totalSection(page, benefits)}
 ${outcome !== 'cancelled' && outcome !== 'undone' && coverageSection(page, benefits)}
-${view.copyurl && html`<p class="documents">${copyLink(page, { address: view.copyurl, text: coverageTexts(page.locale).copy.link })}</p>`}
+${view.copyurl && html`<p class="documents">${copyLink(page, { address: view.copyurl, text: texts.coverage.copy.link })}</p>`}
 <section class="panel"><h2>${words.next}</h2><ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
-${leave(page, texts, { redirecturl: view.redirecturl, more: page.shell === 'hosted' && html`<button type="button" class="secondary" data-print hidden>${texts.shell.print}</button>` })}`,
+${leave(page, { redirecturl: view.redirecturl, more: page.shell === 'hosted' && html`<button type="button" class="secondary" data-print hidden>${texts.shell.print}</button>` })}`,
   }
 }
 
 /** The person is already enrolled: the benefits in force, and links to what can be done. */
-export function alreadyEnrolled(view: AlreadyEnrolledView, texts: Texts): Content {
+export function alreadyEnrolled(view: AlreadyEnrolledView): Content {
   const { page } = view
+  const texts = textsOf(page.locale)
   const words = texts.already
   return {
     title: words.title,
     body: html`<h1 tabindex="-1">${words.title}</h1>
 ${
   view.suggested.length > 0 &&
-  html`<p class="notice info">${icon('info')}<span>${standingTexts(page.locale).newer(
+  html`<p class="notice info">${icon('info')}<span>${texts.standing.newer(
     page.partner.displayname,
     namesText(
       page,
@@ -57,19 +59,19 @@ ${
 ${toDo(page, view.todo)}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
 ${plannedNotices(page, view.planned)}
-${ineligibleNotice(page, texts, view.ineligible && { offername: view.offername, isLeaving: view.leaving !== undefined, ...view.ineligible })}
-<p class="lead">${view.benefits.length > 0 ? words.lead(view.offername) : standingTexts(page.locale).nothing(view.offername)}</p>
-${view.benefits.length > 0 && benefitList(page, texts, view.benefits)}
-${memberPaths(page, texts, view.paths)}
+${ineligibleNotice(page, view.ineligible && { offername: view.offername, isLeaving: view.leaving !== undefined, ...view.ineligible })}
+<p class="lead">${view.benefits.length > 0 ? words.lead(view.offername) : textsOf(page.locale).standing.nothing(view.offername)}</p>
+${view.benefits.length > 0 && benefitList(page, view.benefits)}
+${memberPaths(page, view.paths)}
 ${copyList(page, view.copies)}
-${leave(page, texts, { redirecturl: view.redirecturl })}`,
+${leave(page, { redirecturl: view.redirecturl })}`,
   }
 }
 
 /** No benefit fits: why, which data is kept, and how to correct wrong data. */
-export function noBenefits(view: NoBenefitsView, texts: Texts): Content {
+export function noBenefits(view: NoBenefitsView): Content {
   const { page, reasons } = view
-  const words = texts.none
+  const words = textsOf(page.locale).none
   // Without a reason no rule keeps this person out; no plan is open.
   const isClosed = reasons.length === 0
   const title = isClosed ? words.closed : words.title
@@ -85,13 +87,14 @@ ${
 <p>${words.kept}</p>
 <p class="actions"><a class="primary" href="${page.root}/details">${words.button}</a></p>`
 }
-${leave(page, texts, { redirecturl: view.redirecturl, rank: isClosed ? 'primary' : 'secondary' })}`,
+${leave(page, { redirecturl: view.redirecturl, rank: isClosed ? 'primary' : 'secondary' })}`,
   }
 }
 
 /** The link or session has ended: a link's words are the same whether it was used, expired or unknown. */
-export function linkEnded(view: LinkEndedView, texts: Texts): Content {
+export function linkEnded(view: LinkEndedView): Content {
   const { page, kind } = view
+  const texts = textsOf(page.locale)
   const words = texts.ended
   const isChallenge = kind === 'challenge' || kind === 'challengelimit'
   const { title, text } = words[isChallenge ? 'challenge' : kind]
@@ -110,13 +113,14 @@ ${!isChallenge && kind !== 'closed' && html`<p>${words.kept}</p>`}
         ? html`<p>${kind === 'challenge' ? words.challengenew(partner) : words.challengelimit(partner)}</p><p>${words.challengewrong(partner)}</p>`
         : html`<p>${partner ? words.again(partner) : words.againunknown}</p><p>${partner ? words.sent(partner) : words.sentunknown}</p>`
     }</section>
-${leave(page, texts, { redirecturl: view.redirecturl, more: isRenewable && html`<button type="button" class="secondary" data-renew>${texts.start.resume}</button>` })}`,
+${leave(page, { redirecturl: view.redirecturl, more: isRenewable && html`<button type="button" class="secondary" data-renew>${texts.start.resume}</button>` })}`,
   }
 }
 
 /** Something failed: what is kept, how to go on, and the request id to read out. */
-export function problem(view: ProblemView, texts: Texts): Content {
+export function problem(view: ProblemView): Content {
   const { page, kind, requestid, retry } = view
+  const texts = textsOf(page.locale)
   const words = texts.problem
   const isOurs = kind === 'internal' || kind === 'busy'
   const [title, text] = {
@@ -134,7 +138,7 @@ export function problem(view: ProblemView, texts: Texts): Content {
 <p class="lead">${text}</p>
 ${retry && html`<p class="actions"><a class="primary" href="${retry}">${isOurs ? words.retry : texts.open.button}</a></p>`}
 <p class="hint">${words.request}</p><p class="requestid">${requestid}</p>
-${leave(page, texts, retry ? { rank: 'secondary' } : {})}`,
+${leave(page, retry ? { rank: 'secondary' } : {})}`,
   }
 }
 
@@ -146,7 +150,7 @@ function neededIn({ benefits, todo }: DoneView): Needed {
 
 /** What a member still has to do, with links; empty when nothing. */
 function toDo(page: Page, todo: StillToDo | undefined): Slot {
-  const words = beneficiaryTexts(page.locale)
+  const words = textsOf(page.locale).beneficiaries
   const dated = (found: readonly WaitingName[]) =>
     namesText(
       page,
@@ -167,7 +171,8 @@ function toDo(page: Page, todo: StillToDo | undefined): Slot {
 }
 
 /** The link back to the partner if the address was checked; in the frame, the button that closes it. */
-function leave(page: Page, texts: Texts, way: WayOut): Html {
+function leave(page: Page, way: WayOut): Html {
+  const texts = textsOf(page.locale)
   const { redirecturl, rank = 'primary', more } = way
   const partner = texts.shell.backto(page.partner.displayname)
   const out =

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts'
-import { answersOf, form, inputId, oneOf, primary, question, radio } from './fields.ts'
+import { form, inputId, oneOf, primary, question, radio } from './fields.ts'
 import { namesText, priceText } from './format.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
@@ -7,19 +7,19 @@ import type { PlanView } from './model.ts'
 import type { PlanChoice, PlanPart } from './parts.ts'
 import { totalText } from './price.ts'
 import type { Locale, Page } from './surroundings.ts'
-import { coverageTexts, type Texts } from './texts.ts'
+import { textsOf } from './texts.ts'
 
 /** The plans from which a newcomer chooses one: what comes with each, and how much can be chosen. */
-export function plan(view: PlanView, texts: Texts): Content {
+export function plan(view: PlanView): Content {
   const { page, plans, chosen } = view
+  const texts = textsOf(page.locale)
   const words = texts.plan
-  const answers = answersOf(view, texts)
-  return question(answers, {
+  return question(view, {
     title: words.title,
     back: `${page.root}/details`,
     body: html`<p class="lead">${words.lead}</p>
-${form(answers, 'plan', [
-  oneOf(answers, 'offername', {
+${form(view, 'plan', [
+  oneOf(view, 'offername', {
     legend: html`<legend class="unseen">${words.title}</legend>`,
     choices: plans.map((choice, at) =>
       planCard(choice, page, { isFirst: at === 0, isChosen: choice.offer === chosen }),
@@ -36,7 +36,7 @@ function planCard(
   page: Page,
   shown: { readonly isFirst: boolean; readonly isChosen: boolean },
 ): Html {
-  const words = coverageTexts(page.locale).plan
+  const words = textsOf(page.locale).coverage.plan
   const { offer, displayname, description, included, selectable, slots } = choice
   const id = shown.isFirst ? 'offername' : inputId(`offername-${offer}`)
   const price = totalText(

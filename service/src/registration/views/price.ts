@@ -1,7 +1,7 @@
 import { priceText } from './format.ts'
 import type { BenefitLine, Cost } from './parts.ts'
 import type { Locale } from './surroundings.ts'
-import { coverageTexts } from './texts.ts'
+import { textsOf } from './texts.ts'
 
 /** The order in which sums are listed by time span; the page's script uses the same order. */
 const SPANS = ['month', 'week', 'once'] as const
@@ -14,7 +14,7 @@ type PriceGroup = Extract<Cost, { kind: 'amount' }>
  * ways, then each way. One word when all are free.
  */
 export function priceLines(locale: Locale, costs: readonly Cost[]): readonly string[] {
-  const words = coverageTexts(locale).price
+  const words = textsOf(locale).coverage.price
   const groups = groupsOf(costs)
   if (groups.length === 0) return [words.free]
   const lines = groups.map(group => `${sentenceOf(locale, group)}.`)
@@ -30,12 +30,12 @@ export function totalLines(locale: Locale, lines: readonly BenefitLine[]): reado
   const costs = lines.flatMap(({ planned, cost }) => (cost && planned !== 'goes' ? [cost] : []))
   const told = priceLines(locale, costs)
   const isPlanned = lines.some(({ planned }) => planned !== undefined)
-  return isPlanned ? [...told, coverageTexts(locale).price.afterplanned] : told
+  return isPlanned ? [...told, textsOf(locale).coverage.price.afterplanned] : told
 }
 
 /** What these benefits cost together, such as `$19.00 a month`; one word when all are free. */
 export function totalText(locale: Locale, costs: readonly Cost[]): string {
-  const words = coverageTexts(locale).price
+  const words = textsOf(locale).coverage.price
   const sums = groupsOf(costs.map(cost => (cost.kind === 'amount' ? withoutTaken(cost) : cost)))
   const inOrder = SPANS.flatMap(span => sums.filter(({ per }) => per === span))
   return (
@@ -45,7 +45,7 @@ export function totalText(locale: Locale, costs: readonly Cost[]): string {
 }
 
 function sentenceOf(locale: Locale, group: PriceGroup): string {
-  const words = coverageTexts(locale).price
+  const words = textsOf(locale).coverage.price
   const price = priceText(locale, group)
   return group.taken ? words.taken(price, group.taken.how, group.taken.by) : words.youpay(price)
 }

@@ -2,7 +2,7 @@ import { html, type Slot } from '../../http/html.ts'
 import type { BenefitCard, Cost } from './parts.ts'
 import { totalText } from './price.ts'
 import type { Page } from './surroundings.ts'
-import { coverageTexts } from './texts.ts'
+import { textsOf } from './texts.ts'
 
 /** The data at a box with which the page's script adds up prices: cents and time span. */
 export function priceData(cost: Cost): Slot {
@@ -19,7 +19,7 @@ export function runningTotal(
   { included, chosen }: { included: readonly BenefitCard[]; chosen: readonly BenefitCard[] },
   isAddition: boolean,
 ): Slot {
-  const words = coverageTexts(page.locale).price
+  const words = textsOf(page.locale).coverage.price
   const costs = (cards: readonly BenefitCard[]) => cards.map(({ cost }) => cost)
   const base = { week: 0, month: 0, once: 0 }
   for (const cost of costs(included))

@@ -5,18 +5,18 @@ import { icon } from './icons.ts'
 import { notice } from './layout.ts'
 import type { Day, LostCover, PlannedChanges } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import { standingTexts, type Texts } from './texts.ts'
+import { textsOf } from './texts.ts'
 
 /** Tells a member whose benefits are about to end what is no longer possible, with the button that keeps them. */
 export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer' | 'all'): Html {
-  const words = standingTexts(page.locale).leaving
+  const words = textsOf(page.locale).standing.leaving
   return html`${notice(words.title(dayText(page.locale, lastday)), words[what])}
 <form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keep}</button></p></form>`
 }
 
 /** Tells a member which changes are planned, since the benefits' dates alone do not say why; empty when none. */
 export function plannedNotices(page: Page, { plan, swapon }: PlannedChanges = {}): Slot {
-  const words = standingTexts(page.locale).planned
+  const words = textsOf(page.locale).standing.planned
   const line = (text: string, to: string) =>
     html`<p class="notice info">${icon('clock')}<span>${text} <a href="${page.root}/${to}">${words.see}<span class="unseen">: ${text}</span></a></span></p>`
   return [
@@ -31,14 +31,14 @@ export function plannedNotices(page: Page, { plan, swapon }: PlannedChanges = {}
  */
 export function ineligibleNotice(
   page: Page,
-  texts: Texts,
   about:
     | { readonly offername: string; readonly reasons: readonly string[]; readonly isLeaving: boolean }
     | undefined,
 ): Slot {
+  const texts = textsOf(page.locale)
   if (!about) return null
   const { offername, reasons, isLeaving } = about
-  const words = standingTexts(page.locale).ineligible
+  const words = texts.standing.ineligible
   return html`<section class="notice info">${icon('info')}<div><h2>${words.title(offername)}</h2>
 ${reasons.length > 0 && html`<ul class="plain">${reasons.map(reason => html`<li>${reason}</li>`)}</ul>`}
 ${!isLeaving && html`<p>${words.keeps}</p>`}<p>${words.back(offername)}</p>
@@ -47,7 +47,7 @@ ${!isLeaving && html`<p>${words.keeps}</p>`}<p>${words.back(offername)}</p>
 
 /** Tells a member that their details are saved, and which benefits they lose; empty when they lose none. */
 export function lostNotice({ locale }: Page, lost: readonly LostCover[]): Slot {
-  const words = standingTexts(locale).lost
+  const words = textsOf(locale).standing.lost
   const [first, ...others] = lost.map(cover =>
     cover.how === 'neverstarts'
       ? words.neverstarts(cover.displayname)

@@ -1,17 +1,17 @@
 import { html } from '../../http/html.ts'
 import { coverageSection, totalSection } from './coverage.ts'
-import { answersOf, birthDate, draftField, form, primary, question } from './fields.ts'
+import { birthDate, draftField, form, primary, question } from './fields.ts'
 import { emblem, icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
 import { benefitList } from './lists.ts'
 import type { ChallengeView, FrameView, OpenView, StartView } from './model.ts'
-import { beneficiaryTexts, standingTexts, type Texts } from './texts.ts'
+import { textsOf } from './texts.ts'
 
 /**
  * The page behind a link. Its form posts without the script to an address of its own, because the answer is a redirect.
  */
-export function open(view: OpenView, texts: Texts): Content {
-  const words = texts.open
+export function open(view: OpenView): Content {
+  const words = textsOf(view.page.locale).open
   const { title, lead, text } = words.purpose[view.purpose]
   return {
     title,
@@ -26,15 +26,15 @@ export function open(view: OpenView, texts: Texts): Content {
 }
 
 /** Asks the birth date of a person whose link came by text message or email. */
-export function challenge(view: ChallengeView, texts: Texts): Content {
+export function challenge(view: ChallengeView): Content {
+  const texts = textsOf(view.page.locale)
   const words = texts.challenge
-  const answers = answersOf(view, texts)
-  return question(answers, {
+  return question(view, {
     title: words.title,
-    body: html`<p class="lead">${view.again ? beneficiaryTexts(view.page.locale).again : [view.firstname && `${words.lead(view.firstname)} `, words.text]}</p>
+    body: html`<p class="lead">${view.again ? texts.beneficiaries.again : [view.firstname && `${words.lead(view.firstname)} `, words.text]}</p>
 <form id="answers" method="post" action="${view.action}" novalidate>
 ${view.next !== undefined && html`<input type="hidden" name="next" value="${view.next}">`}
-${birthDate(answers, { asHeading: false })}
+${birthDate(view, { asHeading: false })}
 <p class="hint">${words.tries(view.triesleft)}</p>
 ${primary(texts.shell.continue)}
 </form>`,
@@ -42,13 +42,13 @@ ${primary(texts.shell.continue)}
 }
 
 /** The first view of the journey. */
-export function start(view: StartView, texts: Texts): Content {
+export function start(view: StartView): Content {
   const { page, shared, known = [], firstname, resumed } = view
+  const texts = textsOf(page.locale)
   const groups = known.length > 0 ? known : shared
   const isOwn = groups.length === 0 && resumed && view.hassaved
   const words = texts.start
   const partner = page.partner.displayname
-  const answers = { page, texts, errors: [], kept: {} }
   return {
     title: words.title,
     body: html`<h1 tabindex="-1">${firstname ? words.hello(firstname) : words.title}</h1>
@@ -57,11 +57,11 @@ ${resumed && notice(words.resumed, words.resumedtext, 'good')}
 ${
   view.comeback &&
   html`<section class="panel"><h2>${words.comeback}</h2><p>${words.comebacktext(view.comeback.offername)}</p>
-${benefitList(page, texts, view.comeback.benefits)}
+${benefitList(page, view.comeback.benefits)}
 ${coverageSection(page, view.comeback.benefits)}
 ${totalSection(page, view.comeback.benefits)}
-${view.comeback.agreed && html`<p>${standingTexts(page.locale).agreedbefore}</p>`}
-${view.comeback.named && html`<p>${standingTexts(page.locale).namedbefore}</p>`}
+${view.comeback.agreed && html`<p>${texts.standing.agreedbefore}</p>`}
+${view.comeback.named && html`<p>${texts.standing.namedbefore}</p>`}
 <form method="post" action="${page.root}/comeback">${draftField(page)}<p><button class="secondary">${words.comebackbutton}</button></p></form></section>`
 }
 <section class="panel"><h2>${words.steps}</h2>
@@ -73,13 +73,14 @@ ${
     ? html`<ul class="ticks">${groups.map(group => html`<li>${icon('check')}${texts.group[group]}</li>`)}</ul><p>${words.sharedtext}</p>`
     : html`<p>${isOwn ? words.hassaved : words.sharednone(partner)}</p>`
 }</section>
-${form(answers, 'start', primary(resumed ? words.resume : words.button, icon('arrow')))}`,
+${form(view, 'start', primary(resumed ? words.resume : words.button, icon('arrow')))}`,
     asks: true,
   }
 }
 
 /** The empty frame, as shown until the host has answered. */
-export function frame(view: FrameView, texts: Texts): Content {
+export function frame(view: FrameView): Content {
+  const texts = textsOf(view.page.locale)
   return {
     title: texts.start.title,
     body: html`<h1 class="unseen" tabindex="-1">${texts.shell.loading}</h1>

@@ -2,18 +2,7 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
 import { worthText } from './benefits.ts'
 import { coverageSection, exchangeSection } from './coverage.ts'
-import {
-  type Answers,
-  answersOf,
-  consentFields,
-  draftField,
-  form,
-  inputId,
-  oneOf,
-  primary,
-  question,
-  radio,
-} from './fields.ts'
+import { consentFields, draftField, form, inputId, oneOf, primary, question, radio } from './fields.ts'
 import { dayText, deadlineText } from './format.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
@@ -22,31 +11,31 @@ import type { SwapChooseView, SwapConfirmView, SwapView } from './model.ts'
 import type { BenefitCard, SwapPair } from './parts.ts'
 import { leavingNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
-import type { Texts } from './texts.ts'
+import { textsOf } from './texts.ts'
 
 /** The first choice: which benefit to give up, or a free slot to fill. */
-export function swap(view: SwapView, texts: Texts): Content {
+export function swap(view: SwapView): Content {
   const { page, held, hasfreeslot, effectiveon, pending, wanted, leaving } = view
+  const texts = textsOf(page.locale)
   const locked = view.locked && leaving === undefined
   const words = texts.swap
   const on = dayText(page.locale, effectiveon)
-  const answers = answersOf(view, texts)
   const isOpen = view.choosable && !locked && leaving === undefined && (held.length > 0 || hasfreeslot)
-  return question(answers, {
+  return question(view, {
     title: words.title,
     asks: isOpen,
     back: `${page.root}/overview`,
     body: html`${leaving !== undefined && leavingNotice(page, leaving, 'swap')}
 ${!locked && (isOpen || pending.length > 0) && html`<p class="lead">${words.lead(on)} ${words.gap}</p>`}
 ${locked && notice(words.locked, words.lockedtext(on))}
-${!locked && (isOpen || pending.length > 0) && html`<p class="withsign">${icon('clock')}${words.until(deadlineText(page, texts, view.lockedat))}</p>`}
-${pending.length > 0 && pendingSwap(view, texts, on)}
+${!locked && (isOpen || pending.length > 0) && html`<p class="withsign">${icon('clock')}${words.until(deadlineText(page, view.lockedat))}</p>`}
+${pending.length > 0 && pendingSwap(view, on)}
 ${!locked && !isOpen && leaving === undefined && html`<p>${words.nothing}</p>`}
 ${
   isOpen &&
-  form(answers, 'swap', [
+  form(view, 'swap', [
     wanted && html`<input type="hidden" name="in" value="${wanted.name}">`,
-    slotChoice(answers, view),
+    slotChoice(view),
     primary(texts.shell.continue),
   ])
 }`,
@@ -54,33 +43,33 @@ ${
 }
 
 /** The second choice: the new benefit, with the one to give up beside it. */
-export function swapChoose(view: SwapChooseView, texts: Texts): Content {
+export function swapChoose(view: SwapChooseView): Content {
   const { page, out, available, chosen, effectiveon } = view
+  const texts = textsOf(page.locale)
   const words = texts.swap
   const on = dayText(page.locale, effectiveon)
-  const answers = answersOf(view, texts)
   const title = out ? words.choose(out.displayname) : words.choosefree
-  const choices = oneOf(answers, 'in', {
+  const choices = oneOf(view, 'in', {
     legend: html`<legend><h2>${words.from(on)}</h2></legend>`,
     choices: available.map((card, at) => [
       radio('in', card.name, {
         id: at === 0 ? 'in' : inputId(`in-${card.name}`),
-        label: choiceLabel(answers, card),
+        label: choiceLabel(page, card),
         checked: card.name === chosen,
       }),
-      coverage(texts, card),
+      coverage(page, card),
     ]),
   })
-  return question(answers, {
+  return question(view, {
     title,
     wide: true,
     back: `${page.root}/swap`,
     body: html`<p class="lead">${out ? words.gap : words.freehint}</p>
-${form(answers, 'swap/choose', [
+${form(view, 'swap/choose', [
   html`<input type="hidden" name="out" value="${out?.name ?? 'free'}">`,
   out
     ? html`<div class="exchange"><section class="goes"><h2>${words.now}</h2><article class="card"><div class="top"><img src="${out.iconurl}" alt="" width="48" height="48"><div><h3>${out.displayname}</h3></div></div>
-<p>${out.description}</p>${facts(answers, out)}${coverage(texts, out)}</article></section>${choices}</div>`
+<p>${out.description}</p>${facts(page, out)}${coverage(page, out)}</article></section>${choices}</div>`
     : choices,
   primary(texts.shell.continue),
 ])}`,
@@ -88,23 +77,22 @@ ${form(answers, 'swap/choose', [
 }
 
 /** The chosen swap side by side, with its day and until when it can be undone. */
-export function swapConfirm(view: SwapConfirmView, texts: Texts): Content {
+export function swapConfirm(view: SwapConfirmView): Content {
   const { page, pairs, effectiveon, lockedat, consents } = view
   const coming = pairs.map(pair => pair.in)
-  const words = texts.swap
-  const answers = answersOf(view, texts)
-  return question(answers, {
+  const words = textsOf(page.locale).swap
+  return question(view, {
     title: words.confirmtitle,
     back: `${page.root}/swap`,
-    body: html`${pairList(page, texts, pairs, dayText(page.locale, effectiveon))}
+    body: html`${pairList(page, pairs, dayText(page.locale, effectiveon))}
 ${pairs.some(({ out }) => out) && html`<p>${words.gap}</p>`}
-<p class="withsign">${icon('clock')}${words.until(deadlineText(page, texts, lockedat))}</p>
+<p class="withsign">${icon('clock')}${words.until(deadlineText(page, lockedat))}</p>
 ${exchangeSection(page, pairs, effectiveon)}
 ${coverageSection(page, coming)}
 ${namingSection(page, view.naming)}
-${form(answers, 'swap/confirm', [
+${form(view, 'swap/confirm', [
   slotsOf(pairs).map(([slot, name]) => html`<input type="hidden" name="replace.${slot}" value="${name}">`),
-  consentFields(answers, consents),
+  consentFields(view, consents),
   primary(words.button),
 ])}`,
   })
@@ -119,38 +107,39 @@ function slotsOf(pairs: readonly SwapPair[]): readonly (readonly [slot: string, 
   })
 }
 
-function pendingSwap(view: SwapView, texts: Texts, on: string): Html {
+function pendingSwap(view: SwapView, on: string): Html {
   const { page, pending, locked } = view
-  const words = texts.swap
+  const words = textsOf(page.locale).swap
   return html`<section class="panel"><h2>${words.pending}</h2>
-${pairList(page, texts, pending, on)}
+${pairList(page, pending, on)}
 <p>${words.pendingtext(on)}</p>
 ${!locked && html`<form method="post" action="${page.root}/swap/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`}</section>`
 }
 
-function pairList(page: Page, texts: Texts, pairs: readonly SwapPair[], on: string): Html {
-  const words = texts.swap
+function pairList(page: Page, pairs: readonly SwapPair[], on: string): Html {
+  const words = textsOf(page.locale).swap
   return html`<ul class="pairs">${pairs.map(
     pair =>
       html`<li><div class="side out"><p class="when">${words.now}</p>${
         pair.out
-          ? html`<div class="line">${benefitLine(page, texts, pair.out)}</div>`
+          ? html`<div class="line">${benefitLine(page, pair.out)}</div>`
           : html`<p class="hint">${words.freeslot}</p>`
-      }</div><span class="between">${icon('arrow')}</span><div class="side in"><p class="when">${words.from(on)}</p><div class="line">${benefitLine(page, texts, pair.in)}</div></div></li>`,
+      }</div><span class="between">${icon('arrow')}</span><div class="side in"><p class="when">${words.from(on)}</p><div class="line">${benefitLine(page, pair.in)}</div></div></li>`,
   )}</ul>`
 }
 
 /** One question: which benefit to give up. */
-function slotChoice(answers: Answers, view: SwapView): Html {
-  const words = answers.texts.swap
+function slotChoice(view: SwapView): Html {
+  const { page } = view
+  const words = textsOf(page.locale).swap
   const first = view.held[0]?.name ?? 'free'
-  return oneOf(answers, 'out', {
+  return oneOf(view, 'out', {
     legend: html`<legend><h2>${view.wanted ? words.goesfor(view.wanted.displayname) : words.goes}</h2></legend>`,
     choices: [
       view.held.map(card =>
         radio('out', card.name, {
           id: card.name === first ? 'out' : inputId(`out-${card.name}`),
-          label: choiceLabel(answers, card),
+          label: choiceLabel(page, card),
           checked: card.name === view.chosen,
         }),
       ),
@@ -164,19 +153,19 @@ function slotChoice(answers: Answers, view: SwapView): Html {
   })
 }
 
-function choiceLabel(answers: Answers, card: BenefitCard): Slot {
-  return html`<span class="withicon"><img src="${card.iconurl}" alt="" width="40" height="40"><strong>${card.displayname}</strong></span><span class="hint">${card.description}</span>${facts(answers, card)}`
+function choiceLabel(page: Page, card: BenefitCard): Slot {
+  return html`<span class="withicon"><img src="${card.iconurl}" alt="" width="40" height="40"><strong>${card.displayname}</strong></span><span class="hint">${card.description}</span>${facts(page, card)}`
 }
 
 /** What it pays and what it costs, in one line. */
-function facts({ page, texts }: Answers, card: BenefitCard): Html {
-  const worth = card.worth && worthText(texts, page.locale, card.worth)
-  return html`<span class="hint">${[worth, costLine(page, texts, card.cost)].filter(fact => fact).join('. ')}.</span>`
+function facts(page: Page, card: BenefitCard): Html {
+  const worth = card.worth && worthText(page.locale, card.worth)
+  return html`<span class="hint">${[worth, costLine(page, card.cost)].filter(fact => fact).join('. ')}.</span>`
 }
 
 /** What is covered and what is not, in a part that opens. */
-function coverage(texts: Texts, card: BenefitCard): Slot {
-  const words = texts.benefits
+function coverage({ locale }: Page, card: BenefitCard): Slot {
+  const words = textsOf(locale).benefits
   if (card.pays.length === 0) return null
   return html`<details><summary>${words.pays}<span class="unseen">: ${card.displayname}</span></summary>
 <ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>

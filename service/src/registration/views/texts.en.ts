@@ -1,5 +1,8 @@
 import { beneficiariesEn } from './texts-beneficiaries.en.ts'
+import { coverageEn } from './texts-coverage.en.ts'
 import { endsEn } from './texts-ends.en.ts'
+import { standingEn } from './texts-standing.en.ts'
+import { toldEn } from './texts-told.en.ts'
 /** The page's words in American English, with the keys that every other language must have. */
 export const en = {
   language: { name: 'English', switchto: 'Español', switchlabel: 'Ver esta página en español' },
@@ -318,6 +321,10 @@ export const en = {
     kept: 'We kept your details. If something is wrong, correct it and we will check again right away.',
     button: 'Check my details',
   },
+  beneficiaries: beneficiariesEn,
+  coverage: coverageEn,
+  standing: standingEn,
+  told: toldEn,
   ...endsEn,
   errors: {
     firstname_missing: () => 'Enter your first name',

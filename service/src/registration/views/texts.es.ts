@@ -1,6 +1,9 @@
 import type { en } from './texts.en.ts'
 import { beneficiariesEs } from './texts-beneficiaries.es.ts'
+import { coverageEs } from './texts-coverage.es.ts'
 import { endsEs } from './texts-ends.es.ts'
+import { standingEs } from './texts-standing.es.ts'
+import { toldEs } from './texts-told.es.ts'
 
 /** The page's words in American Spanish. */
 export const es: typeof en = {
@@ -318,6 +321,10 @@ export const es: typeof en = {
     kept: 'Guardamos sus datos. Si algo está mal, corríjalo y volvemos a revisar enseguida.',
     button: 'Revisar mis datos',
   },
+  beneficiaries: beneficiariesEs,
+  coverage: coverageEs,
+  standing: standingEs,
+  told: toldEs,
   ...endsEs,
   errors: {
     firstname_missing: () => 'Escriba su nombre',

@@ -2,7 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { dayText, deadlineText, namesText } from './format.ts'
 import type { Day } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import { standingTexts, type Texts, type ToldTexts, toldTexts } from './texts.ts'
+import { type ToldTexts, textsOf } from './texts.ts'
 
 /** What was done and since when it holds: `from` is a day in the future; without it, it holds now. */
 export type Told =
@@ -58,9 +58,9 @@ type ToldWords = {
  * The heading, the sentence and the next steps for what was done: each combination of what and when has its own. While
  * something is still needed from the person, no step says that there is nothing to do.
  */
-export function toldWords(page: Page, texts: Texts, told: Told, needed: Needed): ToldWords {
-  const words = toldTexts(page.locale)
-  const found = wordsOf(page, texts, told, words)
+export function toldWords(page: Page, told: Told, needed: Needed): ToldWords {
+  const words = textsOf(page.locale).told
+  const found = wordsOf(page, told, words)
   const { phone } = page.help
   const keep = phone ? words.reference(phone) : words.referenceplain
   if (needed === 'nothing') return { ...found, next: [...found.next, keep] }
@@ -69,7 +69,7 @@ export function toldWords(page: Page, texts: Texts, told: Told, needed: Needed):
   return { ...found, next: [first, ...steps, keep] }
 }
 
-function wordsOf(page: Page, texts: Texts, told: Told, words: ToldTexts): ToldWords {
+function wordsOf(page: Page, told: Told, words: ToldTexts): ToldWords {
   const on = (day: Day) => dayText(page.locale, day)
   switch (told.what) {
     case 'enrolled':
@@ -85,10 +85,12 @@ function wordsOf(page: Page, texts: Texts, told: Told, words: ToldTexts): ToldWo
     case 'downgraded': {
       const { now, from } = words[told.what]
       const said = told.from === undefined ? now(told.plan) : from(told.plan, on(told.from))
-      return told.dropsSwap ? { ...said, next: [standingTexts(page.locale).dropsswap, ...said.next] } : said
+      return told.dropsSwap
+        ? { ...said, next: [textsOf(page.locale).standing.dropsswap, ...said.next] }
+        : said
     }
     case 'cancelled':
-      return cancelledWords(page, texts, told, words)
+      return cancelledWords(page, told, words)
     case 'undone': {
       const { now, from } = words.undone[told.of]
       const said = told.from === undefined ? now(told.plan) : from(told.plan, on(told.from))
@@ -107,16 +109,11 @@ function wordsOf(page: Page, texts: Texts, told: Told, words: ToldTexts): ToldWo
   }
 }
 
-function cancelledWords(
-  page: Page,
-  texts: Texts,
-  told: Extract<Told, { what: 'cancelled' }>,
-  words: ToldTexts,
-): ToldWords {
+function cancelledWords(page: Page, told: Extract<Told, { what: 'cancelled' }>, words: ToldTexts): ToldWords {
   const { cancelled } = words
   const on = dayText(page.locale, told.lastday)
   const said = {
-    ahead: () => cancelled.from(on, standingTexts(page.locale).leaving.keep),
+    ahead: () => cancelled.from(on, textsOf(page.locale).standing.leaving.keep),
     today: () => cancelled.now.today(on),
     past: () => cancelled.now.past(on),
     neverbegun: () => cancelled.now.neverbegun,
@@ -124,10 +121,10 @@ function cancelledWords(
   const back =
     told.backuntil === undefined
       ? []
-      : [cancelled.back(page.partner.displayname, deadlineText(page, texts, told.backuntil))]
+      : [cancelled.back(page.partner.displayname, deadlineText(page, told.backuntil))]
   const { withdrawn = [] } = told
   const gone = [
-    ...(withdrawn.length > 0 ? [standingTexts(page.locale).notbegun(namesText(page, withdrawn))] : []),
+    ...(withdrawn.length > 0 ? [textsOf(page.locale).standing.notbegun(namesText(page, withdrawn))] : []),
     ...(told.hasDropped ? [cancelled.dropped] : []),
   ]
   return { ...said, next: [...gone, ...said.next, ...back] }

@@ -3,8 +3,8 @@ import { DAY_MS, HOUR_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { openSteps } from '../../db/each-step.ts'
 import { sql, timestamp } from '../../db/sql.ts'
+import { firstUuidAt } from '../../vault/uuid.ts'
 import { dropOldAttempts, ensureAttemptDays } from './attempt-days.ts'
-import { firstEventId } from './event-time.ts'
 
 /** How long a delivery may wait, and how long events are kept. */
 export const KEPT_MS = 30 * DAY_MS
@@ -90,7 +90,7 @@ async function giveUpOld(db: Executor, partnerId: string, now: Instant): Promise
       select d.ctid from deliveries d
       join webhook_endpoints w on w.partner_id = d.partner_id and w.endpoint_id = d.endpoint_id
         and w.deleted_at is null
-      where d.partner_id = ${partnerId} and d.event_id < ${firstEventId(now - KEPT_MS + AHEAD_MS)}::uuid
+      where d.partner_id = ${partnerId} and d.event_id < ${firstUuidAt(now - KEPT_MS + AHEAD_MS)}::uuid
         and d.queued_at < ${timestamp(now - KEPT_MS)}
       limit ${AT_ONCE} for update of d skip locked))
       returning partner_id, event_id, endpoint_id, attempts
@@ -148,7 +148,7 @@ async function removeEvents(db: Executor, partnerId: string, now: Instant): Prom
   const rows = await db.query(sql`
     delete from events where partner_id = ${partnerId} and ctid = any (array(
       select e.ctid from events e
-      where e.partner_id = ${partnerId} and e.event_id < ${firstEventId(now - KEPT_MS)}::uuid
+      where e.partner_id = ${partnerId} and e.event_id < ${firstUuidAt(now - KEPT_MS)}::uuid
         and not exists (select from deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id)
         and not exists (select from dead_deliveries d where d.partner_id = e.partner_id and d.event_id = e.event_id)
       order by e.event_id limit ${AT_ONCE} for update of e skip locked))

@@ -6,9 +6,10 @@ import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
+import { firstUuidAt } from '../../vault/uuid.ts'
 import { KEPT_MS } from './clean-up.ts'
 import { type Cursor, LOG_START } from './cursor.ts'
-import { firstEventId, timeOfEventId } from './event-time.ts'
+import { timeOfEventId } from './event-time.ts'
 import { openAnswer } from './sealed-answer.ts'
 
 /** An event as the log shows it. */
@@ -93,7 +94,7 @@ async function findRestart(db: Executor, query: LogQuery, lastSeen: string): Pro
   const since = Math.max(timeOfEventId(lastSeen) - CLOCKS_DIFFER_MS, query.now - KEPT_MS)
   const [first] = await db.query<{ position: number | null }>(sql`
     select min(position) as position from (
-      select position from events where partner_id = ${query.partnerId} and event_id >= ${firstEventId(since)}::uuid
+      select position from events where partner_id = ${query.partnerId} and event_id >= ${firstUuidAt(since)}::uuid
       order by event_id limit ${FIRST_AMONG}) as since`)
   // If no event was raised since then, there is nothing to read.
   return (first?.position ?? Number.MAX_SAFE_INTEGER) - 1

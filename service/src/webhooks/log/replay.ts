@@ -2,7 +2,7 @@
 import { type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
-import { firstEventId } from './event-time.ts'
+import { firstUuidAt } from '../../vault/uuid.ts'
 
 /** The events to send to an endpoint again. */
 export type Selection =
@@ -57,8 +57,8 @@ function choose(
     return tx.query<Chosen>(sql`
       select e.event_id, e.created_at from events e
       join webhook_endpoints w on w.partner_id = e.partner_id and w.endpoint_id = ${endpointId}
-      where e.partner_id = ${partnerId} and e.event_id >= ${firstEventId(selection.from - SPREAD_MS)}::uuid
-        and e.event_id < ${firstEventId(selection.to + SPREAD_MS)}::uuid
+      where e.partner_id = ${partnerId} and e.event_id >= ${firstUuidAt(selection.from - SPREAD_MS)}::uuid
+        and e.event_id < ${firstUuidAt(selection.to + SPREAD_MS)}::uuid
         and e.created_at >= ${timestamp(selection.from)}
         and e.created_at < ${timestamp(selection.to)} and e.eventname <> 'webhook_test'
         and (w.all_events or e.eventname = any(w.events))

@@ -1,0 +1,80 @@
+import type { Executor } from '../../db/database.ts'
+import {
+  findRefusedCreatesAt,
+  findRefusedRequest,
+  type RefusedAt,
+} from '../../membership/commands/find-refused-creates.ts'
+import { searchHash } from '../../membership/commands/search-hashes.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { isUuid } from '../../vault/uuid.ts'
+import { type Found, findByHash, findById, findByName } from './store.ts'
+
+/** Where is looked for what: among these partners; by email and phone only if `seesPersons`. */
+export type Asked = {
+  readonly database: Executor
+  readonly partner: (partnerId: string) => Promise<Partner | undefined>
+  readonly partnerIds: readonly string[]
+  readonly what: string
+  readonly seesPersons: boolean
+}
+
+/** What a text leads to. */
+export type LookedUp = {
+  readonly found: readonly Found[]
+  /** If no user was found: the creates that were refused of this userid, or of the userid that this request named. */
+  readonly refused: readonly RefusedAt[]
+  /** What the refused creates were found by; absent: there are none. */
+  readonly refusedBy?: 'userid' | 'request'
+  /** Whether nobody who came after the refused request can be the one whom it named. */
+  readonly isSure: boolean
+}
+
+/**
+ * Looks for a userid, a serviceid, the id of an event or a request, a reference, an email or a phone, each of them exactly.
+ * A request that was refused leads to the user whom it named or, if there is none, to what was refused.
+ */
+export async function lookUp(asked: Asked): Promise<LookedUp> {
+  const { database, partnerIds, what } = asked
+  const byId = isUuid(what) ? await findById(database, partnerIds, what.toLowerCase()) : []
+  if (byId.length > 0) return users(byId)
+  if (what === '' || what.length > MOST_CHARACTERS) return NOTHING
+  // A partner may use ids of the same form as its userids.
+  const byText = await findByText(asked)
+  if (byText.length > 0) return users(byText)
+  const request = isUuid(what) ? await findRefusedRequest(asked, partnerIds, what.toLowerCase()) : undefined
+  if (request?.serviceId !== undefined) {
+    const { partnerId, serviceId } = request
+    return users([{ partnerId, serviceId, by: 'request', refusedRequestId: what.toLowerCase() }])
+  }
+  if (request) return { found: [], refused: request.attempts, refusedBy: 'request', isSure: request.isSure }
+  const refused = await findRefusedCreatesAt(database, await partnersOf(asked), what)
+  return refused.length === 0 ? NOTHING : { found: [], refused, refusedBy: 'userid', isSure: true }
+}
+
+/** More characters than any userid or email has. */
+const MOST_CHARACTERS = 400
+const NOTHING: LookedUp = { found: [], refused: [], isSure: true }
+
+function users(found: readonly Found[]): LookedUp {
+  return { found, refused: [], isSure: true }
+}
+
+/** By a userid or reference; for those who may see personal data also by email or phone. */
+async function findByText(asked: Asked): Promise<Found[]> {
+  const { database, partnerIds, what, seesPersons } = asked
+  const named = await findByName(database, partnerIds, what)
+  const kind = /^\S+@\S+$/.test(what) ? 'email' : /^[-+().\s\d]{10,24}$/.test(what) ? 'phone' : undefined
+  if (named.length > 0 || kind === undefined || !seesPersons) return named
+  return findByHash(
+    database,
+    (await partnersOf(asked)).map(partner => ({
+      partnerId: partner.partnerId,
+      hash: searchHash(partner, kind, what),
+    })),
+  )
+}
+
+async function partnersOf({ partnerIds, partner }: Asked): Promise<Partner[]> {
+  const all = await Promise.all(partnerIds.map(id => partner(id)))
+  return all.filter(one => one !== undefined)
+}

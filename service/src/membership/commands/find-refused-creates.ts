@@ -1,0 +1,119 @@
+import { type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { sameHash } from '../../vault/hash.ts'
+import { firstUuidAt } from '../../vault/uuid.ts'
+import { type RefusedCreate, refusedHash } from './refused-creates.ts'
+
+/** A refused create with its partner. */
+export type RefusedAt = RefusedCreate & { readonly partnerId: string }
+
+type Row = {
+  partner_id: string
+  at: Instant
+  request_id: string
+  code: string
+  reasons: RefusedCreate['reasons']
+}
+
+/** The last hundred refused creates of a userid, oldest first. */
+export async function findRefusedCreates(
+  db: Executor,
+  partner: Partner,
+  userid: string,
+): Promise<RefusedCreate[]> {
+  return findRefusedCreatesAt(db, [partner], userid)
+}
+
+/** The same at several partners, each with its partner. */
+export async function findRefusedCreatesAt(
+  db: Executor,
+  partners: readonly Partner[],
+  userid: string,
+): Promise<RefusedAt[]> {
+  return ofHashes(
+    db,
+    partners.map(partner => ({ partnerId: partner.partnerId, hash: refusedHash(partner, userid) })),
+  )
+}
+
+async function ofHashes(
+  db: Executor,
+  wanted: readonly { readonly partnerId: string; readonly hash: Buffer }[],
+): Promise<RefusedAt[]> {
+  const rows = await db.query<Row>(sql`
+    select r.partner_id, r.at, r.request_id, r.code, r.reasons
+    from unnest(${wanted.map(({ partnerId }) => partnerId)}::uuid[], ${wanted.map(({ hash }) => hash)}::bytea[])
+      as wanted (partner_id, hash)
+    join refused_creates r on r.partner_id = wanted.partner_id and r.userid_hash = wanted.hash
+    order by r.at desc, r.request_id desc limit 100`)
+  return rows.reverse().map(refusedOf)
+}
+
+function refusedOf({ partner_id, at, request_id, code, reasons }: Row): RefusedAt {
+  return { partnerId: partner_id, at, requestId: request_id, code, reasons }
+}
+
+/** What is known of the refused create of one request. */
+export type RefusedRequest = {
+  readonly partnerId: string
+  /** The user whom it named, if that user was there at the time or is found to have come since. */
+  readonly serviceId: string | undefined
+  /** Refused creates of the same userid, this one among them, oldest first; empty where the user is known. */
+  readonly attempts: readonly RefusedAt[]
+  /** Whether all users who came since were compared; without it, the user may be one of them. */
+  readonly isSure: boolean
+}
+
+/** The refused create of a request at one of these partners; `undefined`: there is none, or it is older than 90 days. */
+export async function findRefusedRequest(
+  context: { database: Executor; partner: (partnerId: string) => Promise<Partner | undefined> },
+  partnerIds: readonly string[],
+  requestId: string,
+): Promise<RefusedRequest | undefined> {
+  const { database } = context
+  const [row] = await database.query<Row & { userid_hash: Buffer; service_id: string | null }>(sql`
+    select partner_id, userid_hash, service_id, at, request_id, code, reasons from refused_creates
+    where request_id = ${requestId} and partner_id = any(${partnerIds}::uuid[])`)
+  const partner = row && (await context.partner(row.partner_id))
+  if (!row || !partner) return undefined
+  const { partnerId } = partner
+  if (row.service_id !== null) return { partnerId, serviceId: row.service_id, attempts: [], isSure: true }
+  const { serviceId, isSure } = await findWhoCameSince(database, partner, {
+    hash: row.userid_hash,
+    at: row.at,
+  })
+  if (serviceId !== undefined) return { partnerId, serviceId, attempts: [], isSure }
+  const attempts = await ofHashes(database, [{ partnerId, hash: row.userid_hash }])
+  const isAmong = attempts.some(one => one.requestId === row.request_id)
+  return { partnerId, serviceId, attempts: isAmong ? attempts : [refusedOf(row), ...attempts], isSure }
+}
+
+/**
+ * The user of a hashed userid, among the users who came after a time. Their hashes are not stored, because a refused
+ * create is rare and each new user would cost a write, so the userids are hashed here: the first of them, as who was
+ * refused mostly comes back soon.
+ */
+async function findWhoCameSince(
+  db: Executor,
+  partner: Partner,
+  { hash, at }: { hash: Buffer; at: Instant },
+): Promise<{ serviceId: string | undefined; isSure: boolean }> {
+  let after = firstUuidAt(at - 2 * MINUTE_MS)
+  for (let read = 0; read < MOST_COMPARED; read += PAGE) {
+    const rows = await db.query<{ service_id: string; userid: string }>(sql`
+      select service_id, userid from users
+      where partner_id = ${partner.partnerId} and service_id > ${after}::uuid
+      order by service_id limit ${PAGE}`)
+    const found = rows.find(({ userid }) => sameHash(refusedHash(partner, userid), hash))
+    if (found) return { serviceId: found.service_id, isSure: true }
+    if (rows.length < PAGE) return { serviceId: undefined, isSure: true }
+    after = rows.at(-1)?.service_id ?? after
+  }
+  return { serviceId: undefined, isSure: false }
+}
+
+/** A page is hashed in some 10 ms. */
+const PAGE = 2_000
+const MOST_COMPARED = 20_000

@@ -1,0 +1,40 @@
+import type { Benefit } from '../../catalogue/model.ts'
+import { projectPendingChanges } from '../../membership/rules/apply-due.ts'
+import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
+import { isLive, type User } from '../../membership/rules/state.ts'
+import type { Visit } from '../session/visit.ts'
+import type { BenefitLine } from '../views/parts.ts'
+import { enrolmentLine, lastDayOf, lineOf } from './cards.ts'
+
+/**
+ * The visit as it would be after a change that was tried out, with everything that is planned by then; the visit as it
+ * is when the rules refuse the change.
+ */
+export function visitAfter(visit: Visit, tried: { readonly user: User } | Refusal): Visit {
+  if (isRefusal(tried)) return visit
+  const { user, now, terms } = visit
+  return { ...visit, user: projectPendingChanges(tried.user, terms, { user, at: now }) }
+}
+
+/**
+ * A benefit that is about to start, as `lineOf` shows it, with its last day if the state `after` the change gives it one:
+ * a person must read before they agree that cover ends by age, or by something that they have planned.
+ */
+export function foreseenLine(
+  visit: Visit,
+  after: Visit,
+  benefit: Benefit,
+  ...when: [startsAt: number, pickedAt?: number]
+): BenefitLine {
+  const line = lineOf(visit, benefit, ...when)
+  const row = after.user.enrolments.find(one => one.benefit === benefit.name && isLive(one))
+  const at = row?.endsAt ?? row?.ownEnd?.at
+  return at === undefined ? line : { ...line, endson: lastDayOf(after, at) }
+}
+
+/** The benefits that a planned swap will bring. */
+export function comingBySwap(visit: Visit): BenefitLine[] {
+  return visit.user.enrolments
+    .filter(one => one.plannedBy === 'swap' && isLive(one))
+    .map(one => enrolmentLine(visit, one))
+}

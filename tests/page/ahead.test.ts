@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { ana } from './fixtures/parts.ts'
+import { startRig } from './rig.ts'
+import { openLink, recordsAgreed, type Shown, type Visitor, wordsOf } from './visitor.ts'
+
+const rig = forAllTests(() => startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
+const toPremier = 'offer/confirm?offername=premier'
+const toStarter = 'offer/confirm?offername=starter'
+
+/** A member on Plus with two picks, and a session of a new link. */
+async function member(more: { effectivedate?: string; benefits?: string[] } = {}): Promise<Visitor> {
+  const userid = await rig.newPerson('unknown')
+  const consents = [{ name: 'identity', version: '2026-01' }]
+  const wanted = { offername: 'plus', benefits: ['identity', 'critical'], consents, ...more }
+  await rig.partner.client.createUser({ userid, ...ana, ...wanted })
+  return openLink(rig, { offername: '' })
+}
+async function confirm(visitor: Visitor, path: string, fields = {}): Promise<Shown> {
+  await visitor.get(`/register/${path}`)
+  const done = await visitor.post(`/register/${path.split('?')[0]}`, { ...recordsAgreed, ...fields })
+  expect(done.view).toBe('DONE')
+  return done
+}
+/** What a view says of one benefit in its lists. */
+function toldOf(shown: Shown, benefit: string): string {
+  const items = shown.html.match(/<li><img[\s\S]*?<\/li>/g) ?? []
+  return items.map(html => wordsOf({ html })).find(item => item.includes(benefit)) ?? ''
+}
+
+describe('before they agree, a person reads', () => {
+  test('at which age a benefit ends, as the confirmation then says', async () => {
+    await rig.newPerson()
+    const visitor = await openLink(rig, { offername: 'plus' })
+    await visitor.get('/register/benefits')
+    const check = await visitor.post('/register/benefits', { benefit: ['critical', 'dental'] })
+    expect(toldOf(check, 'Critical illness')).toContain('Starts on March 10, 2027 Ends on March 31, 2060')
+    expect(toldOf(check, 'Dental discount')).not.toContain('Ends on')
+    const done = await visitor.post('/register/enrol', recordsAgreed)
+    expect(toldOf(done, 'Critical illness')).toContain('Ends on March 31, 2060')
+  })
+
+  test('that what they add goes with the plan that they have planned to leave', async () => {
+    const visitor = await member()
+    await confirm(visitor, toStarter)
+    await visitor.get('/register/benefits')
+    const check = await visitor.post('/register/benefits', { benefit: 'income' })
+    expect(toldOf(check, 'Income coverage')).toContain('Starts on March 10, 2027 Ends on March 31, 2027')
+  })
+
+  test('that benefits stay which a planned change would have ended, when a new plan takes its place', async () => {
+    const visitor = await member()
+    await confirm(visitor, toStarter)
+    const asked = await visitor.get(`/register/${toPremier}`)
+    expect(toldOf(asked, 'Hospital cash')).toContain('Coverage began on March 10, 2027')
+    expect(toldOf(asked, 'Hospital cash')).not.toContain('Ends on')
+    expect(toldOf(asked, 'Critical illness')).toContain('Ends on March 31, 2060')
+  })
+
+  test('what a planned swap will bring after a plan change, and the same total as afterwards', async () => {
+    const visitor = await member()
+    await confirm(visitor, 'swap/confirm?replace.identity=income', { 'replace.identity': 'income' })
+    const asked = await visitor.get(`/register/${toPremier}`)
+    expect(toldOf(asked, 'Income coverage')).toContain('Starts on April 1, 2027')
+    const done = await confirm(visitor, toPremier, { 'consent.life': '2026-01' })
+    for (const shown of [asked, done]) expect(wordsOf(shown)).toContain('You pay $19.00 a month')
+  })
+
+  test('when a benefit that they lose begins and ends, if it has not begun', async () => {
+    const visitor = await member({ effectivedate: '2027-03-20' })
+    const asked = await visitor.get(`/register/${toStarter}`)
+    expect(toldOf(asked, 'Hospital cash')).toContain('Starts on March 20, 2027 Ends on March 31, 2027')
+  })
+
+  test('at which age the new benefit of a swap ends', async () => {
+    const visitor = await member()
+    const asked = await visitor.get('/register/swap/confirm?replace.identity=income')
+    expect(toldOf(asked, 'Income coverage') || wordsOf(asked)).toContain(
+      'Starts on April 1, 2027 Ends on March 31, 2057',
+    )
+  })
+
+  test('at which age a benefit ends that comes back after a cancel', async () => {
+    await member()
+    await rig.partner.client.cancelUser({ userid: rig.userid(), effective: 'immediate' })
+    const start = (await openLink(rig, { offername: '' })).get('/register/start')
+    expect(toldOf(await start, 'Critical illness')).toContain(
+      'Starts on March 10, 2027 Ends on March 31, 2060',
+    )
+  })
+})
