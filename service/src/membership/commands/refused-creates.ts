@@ -5,7 +5,7 @@ import type { Executor } from '../../db/database.ts'
 import { namingPartners, ofAnyLength, part, sql, timestamp } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
-import { nameText, type UserName } from './load.ts'
+import { nameOf, type UserName } from './load.ts'
 
 /** A refused create: the request, the reason, and the fields at fault; no personal data. */
 export type RefusedCreate = {
@@ -69,7 +69,7 @@ async function insert(db: Executor, notes: readonly Noted[]): Promise<void> {
   await db.query(sql`
     insert into refused_creates (partner_id, userid_hash, service_id, at, request_id, code, reasons)
     select * from unnest(${notes.map(note => note.partnerId)}::uuid[], ${notes.map(note => note.hash)}::bytea[],
-      ${notes.map(note => users.get(nameText(note)) ?? null)}::uuid[],
+      ${notes.map(note => users.get(nameOf(note)) ?? null)}::uuid[],
       ${notes.map(note => timestamp(note.at))}::timestamptz[], ${notes.map(note => note.requestId)}::uuid[],
       ${notes.map(note => note.code)}::text[], ${notes.map(note => JSON.stringify(note.reasons))}::jsonb[])
     on conflict do nothing`)
@@ -84,9 +84,7 @@ async function findUsers(db: Executor, names: readonly UserName[]): Promise<Read
       as wanted (partner_id, userid)
     join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
       ${namingPartners(db.layout.isSpread, partners)(part`u.partner_id`)}`)
-  return new Map(
-    rows.map(row => [nameText({ partnerId: row.partner_id, userid: row.userid }), row.service_id]),
-  )
+  return new Map(rows.map(row => [nameOf({ partnerId: row.partner_id, userid: row.userid }), row.service_id]))
 }
 
 /** As long as a prefill lives, because a person who was refused may return until then. */
