@@ -37,8 +37,8 @@ export type Beside<Call> = {
   readonly least: number
   /** After a batch has taken this long, the next one may start whatever its size. */
   readonly afterMs: number
-  /** Calls about the same subject are never in two batches at once, and keep their order. */
-  readonly subjectOf: (call: Call) => string
+  /** Calls of the same name are never in two batches at once, and keep their order. */
+  readonly nameOf: (call: Call) => string
 }
 
 /**
@@ -78,7 +78,7 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
     const taken: Waiting<Call, Result>[] = []
     const left: Waiting<Call, Result>[] = []
     for (const waiting of queue)
-      (taken.length < maxBatch && !busy.has(beside.subjectOf(waiting.call)) ? taken : left).push(waiting)
+      (taken.length < maxBatch && !busy.has(beside.nameOf(waiting.call)) ? taken : left).push(waiting)
     queue = left
     return taken
   }
@@ -93,8 +93,8 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
     running += 1
     underWay += batch.length
     begunAt = performance.now()
-    const subjects = beside ? batch.map(({ call }) => beside.subjectOf(call)) : []
-    for (const subject of subjects) busy.add(subject)
+    const names = beside ? batch.map(({ call }) => beside.nameOf(call)) : []
+    for (const name of names) busy.add(name)
     const mayGoOnAt = begunAt + paceMs
     try {
       const results = await run(batch.map(waiting => waiting.call))
@@ -108,7 +108,7 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
     } catch (error) {
       for (const waiting of batch) waiting.settled(failed(error))
     }
-    for (const subject of subjects) busy.delete(subject)
+    for (const name of names) busy.delete(name)
     running -= 1
     underWay -= batch.length
     if (late && running === 0) {

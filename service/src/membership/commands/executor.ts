@@ -50,7 +50,7 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
   // so that a transaction stays on one node.
   const queueOf = ({ partner }: Command<unknown>) =>
     context.database.layout.isSpread ? partner.partnerId : ''
-  const beside = { least: leastBeside, afterMs: longBatchMs, subjectOf: nameOfUser }
+  const beside = { least: leastBeside, afterMs: longBatchMs, nameOf: nameOfUser }
   const queues = coalesceApart<Command<unknown>, CommandResult<unknown>>(queueOf, {
     maxBatch,
     gatherMs,
