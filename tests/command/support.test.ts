@@ -147,7 +147,9 @@ test('who was refused is found by user show, with the request and the rules, and
     users: [],
     refusedcreates: [{ requestid, partnerid: partner.partnerid }],
   })
-  expect(await text('user', 'find', requestid)).toMatch(/^There is no such user; creates were refused\./)
+  expect(await text('user', 'find', requestid)).toMatch(
+    /^There is no such user: each attempt to create one was refused\./,
+  )
   // Nothing of the person is kept, not even the name that was sent.
   const rows = await sandbox.database.query(sql`select * from refused_creates`)
   expect(JSON.stringify(rows)).not.toMatch(/refused"|canary|NY/i)

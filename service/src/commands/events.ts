@@ -20,7 +20,7 @@ const show: Command = {
       throw new UsageError('ID is the eventid, which is the Idempotency-Key of each delivery; see --help.')
     await inWorkspace(input, async workspace => {
       const { database, record } = workspace
-      // An event's id has the form of a partner's, for which the record would take it.
+      // An event's id has the form of a partner's id, and the audit entry would take it for one.
       record({ partnerId: noPartner })
       const partnerId = await findOwnerOfEvent(database, eventId)
       const event = partnerId === undefined ? undefined : await findEvent(database, partnerId, eventId)

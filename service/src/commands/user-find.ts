@@ -19,7 +19,7 @@ export const findUser: Command = {
   run: input =>
     inWorkspace(input, async workspace => {
       const { database, keyring, record } = workspace
-      // What is looked for may itself have the form of a partner's id.
+      // The text may have the form of a partner's id, and the audit entry would take it for one.
       record({ partnerId: noPartner })
       const [what = ''] = input.positionals
       const named = input.text('partner')
@@ -38,7 +38,7 @@ export const findUser: Command = {
       })
       if (found.length === 0 && refusedBy === undefined)
         throw new OperatorError(
-          'Nobody was found: no user, event, request or reference of exactly this text. Prefills and refused creates are kept for 90 days, events for 30.',
+          'Nobody was found: no user, event, request or reference is exactly this text. Compare it with its source; prefills and refused creates can be found for 90 days, events for 30.',
         )
       const users = await Promise.all(
         found.map(async ({ partnerId, serviceId, by }) => {
@@ -72,7 +72,7 @@ export const findUser: Command = {
 }
 
 const NO_USER = {
-  sure: 'There is no such user; creates were refused.',
+  sure: 'There is no such user: each attempt to create one was refused.',
   unsure:
-    'Creates were refused. Too many users have come since to say whether that person is among them: ask for the userid, and run `user show`.',
+    'The attempts to create this user were refused. Too many users have come since to say whether that person is among them: ask for the userid, and run `user show`.',
 }

@@ -9,7 +9,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { type Found, findByHash, findById, findByName } from './store.ts'
 
-/** Where is looked for what: among these partners; by email and phone only if `seesPersons`. */
+/** What is looked for, and at which partners; by email and phone only if `seesPersons`. */
 export type Asked = {
   readonly database: Executor
   readonly partner: (partnerId: string) => Promise<Partner | undefined>
@@ -21,9 +21,9 @@ export type Asked = {
 /** What a text leads to. */
 export type LookedUp = {
   readonly found: readonly Found[]
-  /** If no user was found: the creates that were refused of this userid, or of the userid that this request named. */
+  /** If no user was found: the refused creates that named this userid, or the same userid as this request. */
   readonly refused: readonly RefusedAt[]
-  /** What the refused creates were found by; absent: there are none. */
+  /** By what the refused creates were found; absent if there are none. */
   readonly refusedBy?: 'userid' | 'request'
   /** Whether nobody who came after the refused request can be the one whom it named. */
   readonly isSure: boolean
@@ -38,7 +38,7 @@ export async function lookUp(asked: Asked): Promise<LookedUp> {
   const byId = isUuid(what) ? await findById(database, partnerIds, what.toLowerCase()) : []
   if (byId.length > 0) return users(byId)
   if (what === '' || what.length > MOST_CHARACTERS) return NOTHING
-  // A partner may use ids of the same form as its userids.
+  // A UUID may still be a userid: a partner is free to name its users by UUIDs.
   const byText = await findByText(asked)
   if (byText.length > 0) return users(byText)
   const request = isUuid(what) ? await findRefusedRequest(asked, partnerIds, what.toLowerCase()) : undefined
@@ -51,7 +51,7 @@ export async function lookUp(asked: Asked): Promise<LookedUp> {
   return refused.length === 0 ? NOTHING : { found: [], refused, refusedBy: 'userid', isSure: true }
 }
 
-/** More characters than any userid or email has. */
+/** No userid, reference or email is longer. */
 const MOST_CHARACTERS = 400
 const NOTHING: LookedUp = { found: [], refused: [], isSure: true }
 

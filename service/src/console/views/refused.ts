@@ -55,7 +55,7 @@ function reasonWords({ field, code }: RefusedCreate['reasons'][number], catalogu
   return html`${textOf({ field, code }, catalogue) ?? plain} <code>${code}</code>`
 }
 
-/** What was wrong with a field, by the codes of the API that are no words. */
+/** In words, what was wrong with a field, for those codes of the API that do not read as words. */
 const FAULTS: Readonly<Record<string, string>> = {
   required: 'is missing',
   unknown_field: 'has a field that the API does not know',

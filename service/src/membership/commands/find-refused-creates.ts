@@ -26,7 +26,7 @@ export async function findRefusedCreates(
   return findRefusedCreatesAt(db, [partner], userid)
 }
 
-/** The same at several partners, each with its partner. */
+/** The last hundred refused creates of a userid at any of these partners, oldest first. */
 export async function findRefusedCreatesAt(
   db: Executor,
   partners: readonly Partner[],
@@ -92,8 +92,8 @@ export async function findRefusedRequest(
 
 /**
  * The user of a hashed userid, among the users who came after a time. Their hashes are not stored, because a refused
- * create is rare and each new user would cost a write, so the userids are hashed here: the first of them, as who was
- * refused mostly comes back soon.
+ * create is rare and each new user would cost a write. So the userids are hashed here, oldest first and up to a limit:
+ * who was refused mostly comes back soon.
  */
 async function findWhoCameSince(
   db: Executor,
@@ -114,6 +114,6 @@ async function findWhoCameSince(
   return { serviceId: undefined, isSure: false }
 }
 
-/** A page is hashed in some 10 ms. */
+/** So many userids are read at once; to hash them takes some 10 ms. */
 const PAGE = 2_000
 const MOST_COMPARED = 20_000
