@@ -97,4 +97,8 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     text: '`POST /user/linktoken/result` also takes a `sessionid`, and knows the outcomes `undone`, which was `changed` before, and `challengefailed`. A link for a cancelled user, other than to register, is 409 `user_cancelled`.',
     names: ['ResultRequest', 'SessionResult', 'createLinkToken'],
   },
+  {
+    text: 'The operations that need no token declare 400 `duplicate_header`: a header sent twice is refused there, too.',
+    names: ['getMetadata', 'getHealth', 'getReadiness', 'getOpenapiJson', 'getOpenapiYaml', 'getChangelog'],
+  },
 ]

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from './operation.ts'
+import { openErrors, operation } from './operation.ts'
 
 /** The answer of the token endpoint (RFC 6749 §5.1, contract §3). */
 export const AccessToken = Type.Object(
@@ -95,7 +95,7 @@ export const getMetadata = operation({
     },
     { additionalProperties: false, title: 'AuthorizationServerMetadata' },
   ),
-  errors: [],
+  errors: openErrors,
   example: {
     reply: {
       issuer: 'https://benefits.example.com',

@@ -68,6 +68,9 @@ export const commonErrors = [
   'unavailable',
 ] as const satisfies readonly ErrorCode[]
 
+/** Errors of every operation that anybody may call: a header sent twice is refused there, too. */
+export const openErrors = ['bad_request', 'duplicate_header'] as const satisfies readonly ErrorCode[]
+
 /** Errors of every operation that a partner calls with a bearer token. */
 export const partnerErrors = [
   'bad_request',

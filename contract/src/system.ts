@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { interfaceChanges } from './changes.ts'
 import { Timestamp } from './fields.ts'
-import { operation, partnerErrors } from './operation.ts'
+import { openErrors, operation, partnerErrors } from './operation.ts'
 
 const Health = Type.Object(
   {
@@ -22,7 +22,7 @@ export const getHealth = operation({
   section: 'contract §13',
   summary: 'Whether the process is alive',
   reply: Health,
-  errors: [],
+  errors: openErrors,
   example: { reply: { status: 'ok', version: '0.1.0' } },
 })
 
@@ -37,7 +37,7 @@ export const getReadiness = operation({
   section: 'contract §13',
   summary: 'Whether requests can be served',
   reply: Health,
-  errors: [],
+  errors: openErrors,
   example: { reply: { status: 'ok' } },
 })
 
@@ -60,7 +60,7 @@ export const getOpenapiJson = operation({
   summary: 'The interface description, OpenAPI 3.1',
   query: VersionQuery,
   reply: Type.Object({ openapi: Type.String() }, { title: 'OpenAPI', additionalProperties: true }),
-  errors: ['bad_request'],
+  errors: openErrors,
   example: { reply: { openapi: '3.1.0' } },
 })
 
@@ -76,7 +76,7 @@ export const getOpenapiYaml = operation({
   summary: 'The interface description, OpenAPI 3.1, as YAML',
   query: VersionQuery,
   reply: Type.String(),
-  errors: ['bad_request'],
+  errors: openErrors,
   example: { reply: 'openapi: 3.1.0\n' },
 })
 
@@ -106,7 +106,7 @@ export const getChangelog = operation({
     },
     { additionalProperties: false, title: 'Changelog' },
   ),
-  errors: [],
+  errors: openErrors,
   example: { reply: { versions: interfaceChanges.slice(-1) } },
 })
 

@@ -89,6 +89,7 @@ const ruledOut = ['idempotency_key_missing', 'idempotency_key_invalid', 'unsuppo
 function declaredBy(operation: Operation): readonly string[] {
   return operation.errors
 }
+const open = (Object.values(operations) as Operation[]).filter(({ caller }) => caller === 'open')
 const ofPartners = (Object.values(operations) as Operation[]).filter(({ caller }) => caller === 'partner')
 function isCommon(code: string): code is keyof typeof common {
   return Object.hasOwn(common, code)
@@ -131,6 +132,16 @@ describe('errors that every operation can give, sent raw', () => {
       expect(await caller.send(operation.method, pathOf(operation), plain)).toMatchObject({ status: 415 })
     },
   )
+
+  test.each(open)('$id, which is open: a header twice is 400, and declared', async operation => {
+    const headers = [
+      ['authorization', 'x'],
+      ['authorization', 'x'],
+    ] as const
+    const answer = await sendBytes(service, { method: operation.method, path: operation.path, headers })
+    expect(answer).toMatchObject({ status: 400, code: 'duplicate_header' })
+    expect(declaredBy(operation)).toContain('duplicate_header')
+  })
 
   test('open operations: a wrong query is 400 and nothing else is asked for', async () => {
     for (const path of ['/openapi.json', '/openapi.yaml']) {

@@ -84,7 +84,7 @@ describe('what breaks', () => {
   /** A part of a copy of the description, by the names that lead to it. */
   const partOf = (copy: unknown, ...names: readonly string[]) =>
     names.reduce((part, name) => (part as Described)[name], copy) as unknown as Described
-  const health = ['paths', '/healthz', 'get', 'responses', '200']
+  const listed = ['paths', '/webhooks', 'get', 'responses', '200']
   const prefill = ['paths', '/user/prefill', 'post']
   const scheme = (name: string, field: string) => ['components', 'schemas', name, 'properties', field]
 
@@ -93,23 +93,23 @@ describe('what breaks', () => {
   >([
     [
       'a header of an answer that is gone',
-      copy => delete partOf(copy, ...health, 'headers')['Request-Id'],
+      copy => delete partOf(copy, ...listed, 'headers')['Request-Id'],
       [
-        'getHealth: answers 200 with the header Request-Id',
-        'getHealth: answer 200 header Request-Id. is a uuid',
+        'listWebhooks: answers 200 with the header Request-Id',
+        'listWebhooks: answer 200 header Request-Id. is a uuid',
       ],
       [
-        'getHealth: answers 200 with the header Request-Id',
-        'getHealth: answer 200 header Request-Id. is a uuid',
+        'listWebhooks: answers 200 with the header Request-Id',
+        'listWebhooks: answer 200 header Request-Id. is a uuid',
       ],
     ],
     [
       'a header of an answer that is new',
       copy =>
-        Object.assign(partOf(copy, ...health), {
-          headers: { ...partOf(copy, ...health, 'headers'), Age: { schema: {} } },
+        Object.assign(partOf(copy, ...listed), {
+          headers: { ...partOf(copy, ...listed, 'headers'), Age: { schema: {} } },
         }),
-      ['getHealth: answers 200 with the header Age'],
+      ['listWebhooks: answers 200 with the header Age'],
       [],
     ],
     [

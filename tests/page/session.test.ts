@@ -186,6 +186,17 @@ describe('a session', () => {
     expect(answer.status).toBe(401)
   })
 
+  test('that is missing is a 401 with a challenge, like each 401 of the service, on the page and in the frame', async () => {
+    const page = await fetch(`${rig.service}/register`)
+    const frame = await fetch(`${rig.service}/embed/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ linktoken: 'x', origin: rig.host }),
+    })
+    for (const { status, headers } of [page, frame])
+      expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+  })
+
   test('does nothing for another site', async () => {
     const visitor = await open()
     for (const headers of [

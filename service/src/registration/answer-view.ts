@@ -35,6 +35,9 @@ export function setFrameHeaders(reply: FastifyReply, origins: readonly string[])
     .header('Cross-Origin-Resource-Policy', 'cross-origin')
 }
 
+/** What each 401 of the service carries (contract §3); a browser does not know the scheme, and shows the page. */
+export const challenge = { 'WWW-Authenticate': 'Bearer' } as const
+
 /** Answers a view as HTML, compressed if the browser accepts it. */
 export async function sendView(reply: FastifyReply, view: View, status = 200): Promise<FastifyReply> {
   const markup = renderPage(view)

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { localeNamed, localeOf } from '../http/problem.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { isUuid } from '../vault/uuid.ts'
-import { sendView, setFrameHeaders, setPageHeaders } from './answer-view.ts'
+import { challenge, sendView, setFrameHeaders, setPageHeaders } from './answer-view.ts'
 import { anonymousPage, endedView, problemView } from './session/anonymous.ts'
 import type { PageRoutes } from './session/page-context.ts'
 import { checkSender, describeFailure } from './session/request-guard.ts'
@@ -68,12 +68,16 @@ async function exchange(routes: PageRoutes, reply: FastifyReply): Promise<Fastif
   const asked = readRequest(request.body)
   const send = (status: number, body: object) =>
     reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body))
+  const refuse = (body: object) => {
+    reply.headers(challenge)
+    return send(401, body)
+  }
   const link = await findLink(context, asked.linktoken)
   if (!link) context.refuseUnknown(request)
-  if (link?.row.delivery !== 'embed') return send(401, await ended(routes, asked, request))
+  if (link?.row.delivery !== 'embed') return refuse(await ended(routes, asked, request))
   if (!isFresh(link, context.clock.real())) {
     await noteEnded(context, link)
-    return send(401, await ended(routes, asked, request))
+    return refuse(await ended(routes, asked, request))
   }
   request.partnerId = link.partner.partnerId
   const { origin } = asked
@@ -81,7 +85,7 @@ async function exchange(routes: PageRoutes, reply: FastifyReply): Promise<Fastif
     return send(403, { code: 'ORIGIN_NOT_ALLOWED' })
   const input = { opener: newOpener(), locale: asked.locale ?? null, withResult: true }
   const opened = await spendLink(context, link, input)
-  if (!opened) return send(401, await ended(routes, asked, request))
+  if (!opened) return refuse(await ended(routes, asked, request))
   return send(200, await firstView(routes, { link, opened, asked, requestId: request.id }))
 }
 

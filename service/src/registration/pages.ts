@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { formIn, queryIn } from '../http/form.ts'
 import { localeNamed, localeOf } from '../http/problem.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { sendView, setPageHeaders } from './answer-view.ts'
+import { challenge, sendView, setPageHeaders } from './answer-view.ts'
 import { linkAgain, mountLinks } from './links/open-link.ts'
 import { touchSession } from './session/activity.ts'
 import { endedView, problemView } from './session/anonymous.ts'
@@ -78,7 +78,7 @@ async function visitOf(
   const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
   const kind = own ? await endFor(context, own.row) : 'closed'
   const view = await endedView(routes, { shell, locale, partner: own?.partner }, { kind })
-  return { answered: await sendView(reply, view, 401) }
+  return { answered: await sendView(reply.headers(challenge), view, 401) }
 }
 
 /** How a session has ended; after too many wrong birth dates, whether another link would open. */
