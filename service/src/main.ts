@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { EmbeddedPostgresError } from '@benefit-enrolment/embedded-postgres/error'
 import { type Command, helpOf, readInput, UsageError, usageOf } from './commands/command.ts'
+import { bearClosedStreams, checkAnswerWritten } from './commands/standard-streams.ts'
 import { describeCause } from './log.ts'
 import { OperatorError } from './operator-error.ts'
 import { serviceVersion } from './version.ts'
@@ -107,6 +109,9 @@ async function run(words: readonly string[]): Promise<number> {
     return 0
   }
   await found.command.run(readInput(found.command, found.rest, process.env))
+  // Node.js reports a failed write after the current turn.
+  await setImmediate()
+  checkAnswerWritten()
   return 0
 }
 
@@ -126,6 +131,7 @@ async function main(): Promise<number> {
 
 // The exit code until the command has ended: Node.js exits early when nothing is left that it waits for, which is a fault.
 process.exitCode = 70
+bearClosedStreams()
 void main().then(code => {
   process.exitCode = code
 })
