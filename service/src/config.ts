@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import ipaddr from 'ipaddr.js'
 import { DAY_MS } from './calendar/time.ts'
@@ -131,7 +132,10 @@ function readBaseUrl(text: string | undefined): string | undefined {
   // Routes are made from the path, and in a route other characters would mean something else or never match.
   const base = url.href.replace(/\/+$/, '')
   const isHttp = ['http:', 'https:'].includes(url.protocol)
-  if (!isHttp || url.username || url.password || !/^https?:\/\/[^/]+(\/[\w.~-]+)*$/.test(base)) throw wrong
+  // `URL` would silently take a backslash for a slash, and take away a step up.
+  const isChanged = /[\\\s]|\/(\.|%2e){1,2}(\/|$)/i.test(text)
+  if (!isHttp || isChanged || url.username || url.password || !/^https?:\/\/[^/]+(\/[\w.~-]+)*$/.test(base))
+    throw wrong
   return base
 }
 
@@ -164,7 +168,7 @@ function readLogLevel(text: string): LogLevel {
 }
 
 function readAddress(name: string, text: string): string {
-  if (!ipaddr.isValid(text))
+  if (isIP(text) === 0)
     throw new OperatorError(`${name} must be an address of this machine like 10.0.0.5 or ::1.`)
   return text
 }
@@ -240,7 +244,11 @@ function readNetworks(text: string | undefined): string[] {
     .split(',')
     .map(item => item.trim())
     .filter(Boolean)
-  if (!networks.every(network => ipaddr.isValid(network) || ipaddr.isValidCIDR(network))) {
+  // `ipaddr.js` reads 10.1 as 10.0.0.1, which nobody means who writes it here.
+  const isWhole = (network: string) => isIP(network.split('/')[0] ?? '') !== 0
+  if (
+    !networks.every(network => isWhole(network) && (ipaddr.isValid(network) || ipaddr.isValidCIDR(network)))
+  ) {
     throw new OperatorError(
       'ENROLMENT_TRUST_PROXY must be a list of addresses or networks like 10.0.0.0/8,192.0.2.7.',
     )

@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { EmbeddedPostgresError } from '@benefit-enrolment/embedded-postgres/error'
 import { type Command, helpOf, readInput, UsageError, usageOf } from './commands/command.ts'
+import { bearClosedStreams, checkAnswerWritten } from './commands/standard-streams.ts'
 import { describeCause } from './log.ts'
 import { OperatorError } from './operator-error.ts'
 import { serviceVersion } from './version.ts'
@@ -107,6 +109,9 @@ async function run(words: readonly string[]): Promise<number> {
     return 0
   }
   await found.command.run(readInput(found.command, found.rest, process.env))
+  // Node.js reports a failed write after the current turn.
+  await setImmediate()
+  checkAnswerWritten()
   return 0
 }
 
@@ -119,13 +124,29 @@ async function main(): Promise<number> {
       process.stderr.write(`${error.message}\n`)
       return error instanceof UsageError ? 2 : 1
     }
+    const sentence = await explainDatabase(error)
+    if (sentence !== undefined) {
+      process.stderr.write(`${sentence}\n`)
+      return 1
+    }
     process.stderr.write(`${JSON.stringify({ event: 'failed', ...describeCause(error) })}\n`)
     return 70
   }
 }
 
+/** What PostgreSQL reports of itself, such as a full disk, as a sentence; `undefined` for any other error. */
+async function explainDatabase(error: unknown): Promise<string | undefined> {
+  const { code } = error as { code?: unknown }
+  // Codes of PostgreSQL; those of files look otherwise.
+  if (typeof code !== 'string' || !/^\d[0-9A-Z]{4}$/.test(code)) return undefined
+  // Loaded only here, because it brings the driver of the database along.
+  const { explainConnection } = await import('./db/connection-check.ts')
+  return explainConnection(error)
+}
+
 // The exit code until the command has ended: Node.js exits early when nothing is left that it waits for, which is a fault.
 process.exitCode = 70
+bearClosedStreams()
 void main().then(code => {
   process.exitCode = code
 })

@@ -145,6 +145,17 @@ test('a removed, altered or added row no longer fits the signed blocks, nor does
       ),
     ),
   ).toEqual(new Set(['history altered']))
+  const point = (from: string, to: string) =>
+    database.query(sql`
+      update history set event_ids = array_replace(event_ids, ${from}, ${to}) where partner_id = ${own.partnerId}`)
+  const [raised] = (await own.client.listEvents({ userid: 'b' })).events
+  const other = '00000000-0000-7000-8000-000000000001'
+  expect(
+    await inVain(
+      () => point(raised?.eventid ?? '', other),
+      () => point(other, raised?.eventid ?? ''),
+    ),
+  ).toEqual(['history altered'])
   const move = (from: string, to: string) =>
     database.query(
       sql`update audit_log set partner_id = ${to} where partner_id = ${from} and action = 'getUser'`,
@@ -171,6 +182,28 @@ test('a removed, altered or added row no longer fits the signed blocks, nor does
     select partner_id, gen_random_uuid(), at, actor_kind, actor, action, result from audit_log
     where partner_id = ${own.partnerId} and action = 'getUser'`)
   expect(faults((await verify(own.partnerId)).findings)).toEqual(['audit_log added'])
+})
+
+test('of an erased user, what the erasure clears is not compared, but who read the user is', async () => {
+  await using live = await startTestService()
+  const { database, keyring } = live
+  const { client, partnerId } = await live.newPartner()
+  await client.prefillUser({ userid: 'gone' })
+  const { serviceid } = await client.getUser({ userid: 'gone' })
+  const untilTomorrow = { partnerId, from: 0, until: live.now() + 86_400_000 }
+  await vi.waitFor(async () => expect(await listEntries(database, untilTomorrow)).toHaveLength(1), {
+    timeout: 180_000,
+  })
+  await client.eraseUser({ userid: 'gone' })
+  const keys = openBlockKeys(database, keyring)
+  await signBlocks(database, keys, live.now() + 3_600_000)
+  const found = async () =>
+    faults((await verifyPartner(database, keys, { partnerId, erased: new Set([serviceid ?? '']) })).findings)
+  expect(await found()).toEqual([])
+  await database.query(sql`update history set lines = '[]' where partner_id = ${partnerId}`)
+  expect(await found()).toEqual([])
+  await database.query(sql`update audit_log set actor = 'somebody else' where partner_id = ${partnerId}`)
+  expect(await found()).toEqual(['audit_log altered'])
 })
 
 test('a block that was signed anew, or removed with all before it, is not what was kept elsewhere', async () => {

@@ -63,6 +63,8 @@ describe('what was typed', () => {
       /--user or --event/,
     ],
     [['events', 'show', 'e'], /ID is the eventid/],
+    [['partner', 'create', '--name', ' '], /--name is needed/],
+    [['operator', 'add', 'A\nB', '--role', 'viewer'], /A name of one line/],
     [['users', 'ending'], /--by is needed/],
     [['users', 'ending', '--by', 'May'], /--by must be a date/],
     [['users', 'ending', '--by', '9999-12-31'], /--by must be a date like 2026-11-30, from 1900 to 2999/],
@@ -138,6 +140,9 @@ describe('what the environment says', () => {
     [{ ENROLMENT_METRICS_PORT: '-1' }, /ENROLMENT_METRICS_PORT must be a port number/],
     [{ ENROLMENT_METRICS_HOST: 'everywhere' }, /ENROLMENT_METRICS_HOST must be an address/],
     [{ ENROLMENT_BASE_URL: 'benefits.example.com' }, /ENROLMENT_BASE_URL must be an absolute address/],
+    [{ ENROLMENT_BASE_URL: 'https://benefits.example.com/a/../b' }, /ENROLMENT_BASE_URL must be an absolute/],
+    [{ ENROLMENT_BASE_URL: 'https://benefits.example.com\\b' }, /ENROLMENT_BASE_URL must be an absolute/],
+    [{ ENROLMENT_TRUST_PROXY: '10.1.2' }, /ENROLMENT_TRUST_PROXY must be a list of addresses/],
     [{ ENROLMENT_BASE_URL: 'ftp://example.com' }, /ENROLMENT_BASE_URL must be an absolute address/],
     [
       { ENROLMENT_BASE_URL: 'https://example.com/#' },

@@ -157,6 +157,7 @@ describe('partners', () => {
   wholeRunTest('with wrong settings are refused in a sentence that names the setting', async () => {
     const create = (...words: string[]) => refusal('partner', 'create', '--name', 'Wrong', ...words)
     expect(await refusal('partner', 'create')).toMatch(/--name is needed/)
+    expect(await refusal('partner', 'create', '--name', 'Two\nlines')).toMatch(/--name of one line/)
     expect(await create('--timezone', 'Mars/Olympus')).toMatch(/"Mars\/Olympus" is not a time zone/)
     expect(await create('--offer', 'gold')).toMatch(/no offer "gold" in the catalogue; there are starter/)
     expect(await create('--scope', 'all')).toMatch(/no scope "all"; there are prefill:write/)

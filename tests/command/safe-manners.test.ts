@@ -63,6 +63,8 @@ test('a password comes from a file or standard input without its line break; on 
   expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('not both')])
   await writeFile(file, 'two\nlines\n')
   expect((await run([...add, '--password-file', file], place)).stderr).toContain('must hold one line')
+  await writeFile(file, Buffer.from([0xff, 0xfe]))
+  expect((await run([...add, '--password-file', file], place)).stderr).toContain('is not UTF-8')
   await receiver.close()
 })
 

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../service/src/db/database.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { newDirectory, run, runRefused, startKeptProcess } from '../command/process.ts'
 import { canRunServers, type OwnServer, startOwnServer, startPooler } from './own-server.ts'
 
@@ -66,6 +68,23 @@ describe.skipIf(!canRunServers)(
           env: { DATABASE_URL: 'postgres://open@127.0.0.1:1/x' },
         }),
       ).toBe('The database cannot be reached (ECONNREFUSED): check DATABASE_URL and that the server runs.')
+    })
+
+    test('a database that takes no writes, and one without a connection left', async () => {
+      const url = `postgres://open@127.0.0.1:${server.port}/postgres`
+      const database = openDatabase({ url }, { max: 1, onError: () => {} })
+      onTestFinished(() => database.close())
+      await database.query(sql`create database stubborn`)
+      await database.query(sql`alter database stubborn set default_transaction_read_only = on`)
+      expect(
+        await runRefused(['partner', 'create', '--name', 'A'], place('open@127.0.0.1', 'stubborn')),
+      ).toBe(
+        'The database takes no writes: it is a standby, or set to read only (default_transaction_read_only).',
+      )
+      await database.query(sql`alter database stubborn connection limit 0`)
+      // No limit holds for a superuser.
+      await database.query(sql`alter role plain nosuperuser`)
+      expect(await refusal('plain:right@127.0.0.1', 'stubborn')).toMatch(/^PostgreSQL has no connection left/)
     })
 
     const behind = async (...settings: string[]) => ({

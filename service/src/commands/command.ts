@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { OperatorError } from '../operator-error.ts'
+import { writeAnswer } from './standard-streams.ts'
 
 /** One option of a command. */
 export type Option = {
@@ -63,10 +65,10 @@ export class UsageError extends OperatorError {
   override name = 'UsageError'
 }
 
-/** The value of a required option. Throws UsageError when it is missing or empty. */
+/** The value of a required option. Throws UsageError when it is missing or blank. */
 export function neededText(input: Input, name: string): string {
   const value = input.text(name)
-  if (!value) throw new UsageError(`--${name} is needed; see --help.`)
+  if (!value?.trim()) throw new UsageError(`--${name} is needed; see --help.`)
   return value
 }
 
@@ -80,25 +82,31 @@ export function secretOptions(name: string, what: string): Readonly<Record<strin
 
 const mostSecretBytes = 4096
 
-/**
- * A secret of a command, without the line break at the end of its file. On the command line every user of the machine
- * can read it, and the shell stores it, so standard error warns. Throws UsageError when it is missing or given twice.
- */
+/** A secret that a command needs. Throws UsageError when it is missing or given twice. */
 export function neededSecret(input: Input, name: string): string {
+  return givenSecret(input, name) ?? neededText(input, name)
+}
+
+/**
+ * A secret of a command, without the line break at the end of its file; `undefined` when it is not given. On the command
+ * line every user of the machine can read it, and the shell stores it, so standard error warns. Throws UsageError when it
+ * is given twice.
+ */
+export function givenSecret(input: Input, name: string): string | undefined {
   const file = input.text(`${name}-file`)
   const plain = input.text(name)
   if (file !== undefined && plain !== undefined)
     throw new UsageError(`Give --${name} or --${name}-file, not both; see --help.`)
   if (file === undefined) {
-    const value = neededText(input, name)
+    if (!plain) return undefined
     process.stderr.write(
       `--${name} can be read by others on this machine and stays in the history of your shell: use --${name}-file FILE, or --${name}-file - for standard input.\n`,
     )
-    return value
+    return plain
   }
-  const value = readGiven(file === '-' ? 0 : file, `The file of --${name}-file`)
-    .toString('utf8')
-    .replace(/\r?\n$/, '')
+  const bytes = readGiven(file === '-' ? 0 : file, `The file of --${name}-file`)
+  if (!isUtf8(bytes)) throw new OperatorError(`The file of --${name}-file is not UTF-8.`)
+  const value = bytes.toString('utf8').replace(/\r?\n$/, '')
   if (value === '' || /[\r\n]/.test(value) || value.length > mostSecretBytes)
     throw new OperatorError(`The file of --${name}-file must hold one line: the secret.`)
   return value
@@ -159,7 +167,7 @@ export function readInput(
     print: (data, lines) => {
       // An empty list looks like a command that did nothing.
       const text = lines.length > 0 ? lines.join('\n') : 'None.'
-      process.stdout.write(isJson ? `${JSON.stringify(data)}\n` : `${text}\n`)
+      writeAnswer(isJson ? `${JSON.stringify(data)}\n` : `${text}\n`)
     },
   }
 }

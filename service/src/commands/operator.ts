@@ -35,8 +35,10 @@ const add: Command = {
     const [name = ''] = input.positionals
     const role = choiceOf(input, 'role', ROLES)
     if (!role) throw new UsageError('--role is needed; see --help.')
-    if (name.trim() !== name || name === '' || name.length > 100)
-      throw new UsageError('A name of 1 to 100 characters is needed, without spaces around it; see --help.')
+    if (name.trim() !== name || name === '' || name.length > 100 || /\p{Cc}/u.test(name))
+      throw new UsageError(
+        'A name of one line and 1 to 100 characters is needed, without spaces around it; see --help.',
+      )
     const given = input.text('email')
     const email = given === undefined ? undefined : comparedEmail(given)
     if (given !== undefined && email === undefined)

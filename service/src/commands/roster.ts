@@ -9,6 +9,7 @@ import { listPartners } from '../partners/store.ts'
 import { type RosterEntry, readRoster } from '../rosters/roster.ts'
 import { type Command, flag, type Input, neededText, UsageError, valued } from './command.ts'
 import { readDate } from './date-option.ts'
+import { writeAnswer } from './standard-streams.ts'
 import { inWorkspace } from './workspace.ts'
 
 const columns = [
@@ -51,13 +52,12 @@ export const roster: Command = {
       if (wanted) record({ partnerId: wanted })
       // Recorded before it is printed, so that nobody sees data without a record of it.
       await database.query(alongside())
-      if (isCsv) process.stdout.write(`${csvLine(columns)}\r\n`)
+      if (isCsv) writeAnswer(`${csvLine(columns)}\r\n`)
       const listed: ReturnType<typeof listedEntry>[] = []
       for (const row of rows) {
         for await (const entries of readRoster(database, partnerOf(row, keyring), query)) {
           const page = entries.map(listedEntry)
-          if (isCsv)
-            for (const one of page) process.stdout.write(`${csvLine(columns.map(name => one[name]))}\r\n`)
+          if (isCsv) for (const one of page) writeAnswer(`${csvLine(columns.map(name => one[name]))}\r\n`)
           else listed.push(...page)
         }
       }

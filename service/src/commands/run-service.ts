@@ -19,6 +19,7 @@ import { type Input, type Option, valued } from './command.ts'
 import { checkConsole, isLoopbackName, openConsoleOf } from './console-of-service.ts'
 import { eraseListed, erasureListOf } from './erasures.ts'
 import { checkHost, type ListenAddress, listenAddressOf, listenErrorOf } from './listen-address.ts'
+import { openLogStream } from './standard-streams.ts'
 import { dataDirOf, reach, webhookRulesOf } from './workspace.ts'
 
 /** The options of the commands that serve. */
@@ -74,7 +75,7 @@ export async function runService(
   // burst of load that is true of much that a request makes. Then such objects, and all they refer to, fill the old heap
   // although they are needed for milliseconds, and collecting it took two fifths of the time of a read.
   setFlagsFromString('--no-allocation-site-pretenuring')
-  const { log, flush } = openLog(process.stderr, Date.now, config.logLevel)
+  const { log, flush } = openLog(openLogStream(), Date.now, config.logLevel)
   // Every way out except a kill passes here, and standard error accepts the text before the process is gone.
   process.on('exit', flush)
   if (wanted === 'live') checkBaseUrl(address, config, input.flag('insecure-http'))
@@ -128,6 +129,8 @@ export async function runService(
     flush()
   }
   log('stopped')
+  // Everything is closed; a reader of the log that no longer reads must not hold the process back.
+  void setTimeout(1000, undefined, { ref: false }).then(() => process.exit())
 }
 
 const deliveryConnections = 4

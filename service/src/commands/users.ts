@@ -6,6 +6,7 @@ import { listPartners } from '../partners/store.ts'
 import { type ComingKind, comingKinds, findComing } from '../rosters/coming.ts'
 import { type Command, flag, neededText, valued } from './command.ts'
 import { readDate } from './date-option.ts'
+import { writeAnswer } from './standard-streams.ts'
 import { inWorkspace } from './workspace.ts'
 
 const columns = ['at', 'what', 'name', 'next', 'userid', 'serviceid', 'partnerid'] as const
@@ -57,8 +58,8 @@ function coming(kind: ComingKind): Command {
             })
         }
         if (input.flag('csv')) {
-          process.stdout.write(`${csvLine(columns)}\r\n`)
-          for (const one of listed) process.stdout.write(`${csvLine(columns.map(name => one[name]))}\r\n`)
+          writeAnswer(`${csvLine(columns)}\r\n`)
+          for (const one of listed) writeAnswer(`${csvLine(columns.map(name => one[name]))}\r\n`)
           return
         }
         input.print(

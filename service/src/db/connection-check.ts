@@ -80,6 +80,11 @@ export function explainConnection(error: unknown): string | undefined {
     return `A pooler in front of PostgreSQL refuses the options of a session. ${POOLER}`
   if (code === '42P05' || code === '26000')
     return `A pooler in transaction mode stands in front of PostgreSQL, and prepared statements are lost. ${POOLER}`
+  if (code === '53300')
+    return 'PostgreSQL has no connection left for this user or database: end others, or allow more (max_connections, connection limit).'
+  if (code === '53100') return 'The disk of the database is full: make room, and try again.'
+  if (code === '25006')
+    return 'The database takes no writes: it is a standby, or set to read only (default_transaction_read_only).'
   if (failureOf(error).unavailable)
     return `The database cannot be reached${code ? ` (${code})` : ''}: check DATABASE_URL and that the server runs.`
   return undefined

@@ -152,8 +152,8 @@ function withSettings(row: PartnerRow, settings: PartnerSettings, context: Manag
     scopes,
     ratePerSecond,
   } = settings
-  if (name.trim() === '' || name.length > 200)
-    throw new OperatorError('A partner needs a --name of at most 200 characters.')
+  if (name.trim() === '' || name.length > 200 || /\p{Cc}/u.test(name))
+    throw new OperatorError('A partner needs a --name of one line and at most 200 characters.')
   if (!isZone(timezone)) {
     throw new OperatorError(`"${timezone}" is not a time zone: give an IANA name such as America/New_York.`)
   }

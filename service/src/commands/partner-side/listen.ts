@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Command, flag, UsageError, valued } from '../command.ts'
+import { type Command, flag, givenSecret, secretOptions, UsageError, valued } from '../command.ts'
 import { basicPair, deliveryHeaders, isLoopback } from './delivery.ts'
 import type { EventPage, LoggedEvent } from './logged-events.ts'
 import { openPartnerApi, type PartnerApi, partnerOptions, ServiceAway } from './partner-api.ts'
@@ -22,7 +22,7 @@ export const listen: Command = {
     cursor: valued('FILE', 'where it keeps how far it came (default ./.enrolment-listen.json)'),
     'from-start': flag('without a cursor: also what was raised before now'),
     username: valued('NAME', 'user name of the Basic credentials (default enrolment)'),
-    password: valued('WORD', 'their password (default: the secret)'),
+    ...secretOptions('password', 'password (default: the secret)'),
     once: flag('end when everything that there is was shown or forwarded'),
   },
   run: async input => {
@@ -40,7 +40,7 @@ export const listen: Command = {
     else keep(progress)
     const authorization = basicPair(
       input.text('username') ?? 'enrolment',
-      input.text('password') ?? progress.secret,
+      givenSecret(input, 'password') ?? progress.secret,
     )
     process.stderr.write(
       target === undefined
