@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { constants, type FileHandle, open } from 'node:fs/promises'
+import { constants, type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { OperatorError } from '../../operator-error.ts'
 
@@ -118,6 +118,11 @@ async function openToAppend(path: string): Promise<FileHandle> {
   }
   const file = await open(path, O_RDWR | O_APPEND | O_CREAT, 0o600)
   try {
+    // A command of root may come before the first start of the service, which runs as another user.
+    if (process.getuid?.() === 0) {
+      const { uid, gid } = await stat(dirname(path))
+      await file.chown(uid, gid)
+    }
     await file.sync()
     if (process.platform !== 'win32') {
       const directory = await open(dirname(path), 'r')
