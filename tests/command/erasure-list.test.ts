@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { wholeRunTest } from '../long.ts'
 import { ada, demoCatalogueFile } from '../rig.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
-import { type Created, clientOf, codeOf, hookAt } from './place.ts'
+import { type Created, clientOf, codeOf, hookAt, newWorkplace } from './place.ts'
 import { newDataDir, run, runJson, type ServiceProcess, startProcess } from './process.ts'
 
 type Erased = { serviceid: string; status: string; erasedat: string }
@@ -136,4 +136,25 @@ test('an erasure is answered only once it is listed; a repeat lists what could n
     1,
     expect.stringContaining('Line 3 of the list of erasures'),
   ])
+})
+
+test('with another PostgreSQL, the list that was put beside the keys counts, though no setting names it', async () => {
+  const { place, remove } = await newWorkplace()
+  const data = await newDataDir()
+  const env = { ...allowed, ...place.env }
+  const unlisted = await serve(data, place.env)
+  expect(unlisted.log().map(({ event }) => event)).toContain('erasures_not_listed')
+  await runJson(['catalogue', 'publish', demoCatalogueFile, '--data', data], { env })
+  const partner = await runJson<Created>(['partner', 'create', '--name', 'Drill', '--data', data], { env })
+  const { serviceid } = await create(unlisted, partner, 'u-1')
+  expect(await unlisted.stop()).toBe(0)
+
+  // What a database restored from a dump looks like: it has the person, and the list says that the person was erased.
+  const line = `${partner.partnerid} ${serviceid} ${new Date().toISOString()}\n`
+  await appendFile(join(data, 'erasures'), line)
+  const restored = await serve(data, place.env)
+  expect(restored.log().find(({ event }) => event === 'erased_again')).toMatchObject({ count: 1 })
+  expect(await get(restored, partner, 'u-1')).toMatchObject({ status: 'erased', serviceid })
+  expect(await restored.stop()).toBe(0)
+  await remove()
 })

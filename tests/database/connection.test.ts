@@ -61,6 +61,30 @@ describe.skipIf(!canRunServers)(
       expect(await refusal('sealed:right@127.0.0.1', trusted)).toContain('(ERR_TLS_CERT_ALTNAME_INVALID)')
     })
 
+    test('a database that cannot store every character', async () => {
+      server.execute("create database narrow template template0 encoding 'LATIN1' locale 'C'")
+      for (const words of [['migrate'], ['serve', '--port', '0']])
+        expect((await run(words, place('open@127.0.0.1', 'narrow'))).stderr).toMatch(
+          /^The database has the encoding LATIN1, in which not every character can be stored: make one with `createdb/,
+        )
+    })
+
+    test('a user who may only read', async () => {
+      server.execute('create role reader login superuser')
+      server.execute('alter role reader set default_transaction_read_only = on')
+      expect(await refusal('reader@127.0.0.1')).toMatch(/^PostgreSQL lets the user of DATABASE_URL only read/)
+    })
+
+    test('a standby', async () => {
+      const standby = await server.startStandby()
+      onTestFinished(standby.stop)
+      const env = { DATABASE_URL: `postgres://open@127.0.0.1:${standby.port}/postgres` }
+      for (const words of [['partner', 'list'], ['migrate'], ['serve', '--port', '0']])
+        expect(await runRefused(words, { cwd, env })).toMatch(
+          /^DATABASE_URL names a standby, which takes no writes: name the primary\./,
+        )
+    })
+
     test('a server that is not there', async () => {
       expect(
         await runRefused(['partner', 'list'], {
@@ -147,7 +171,7 @@ describe.skipIf(!canRunServers)(
         /^The keys are not those of this database: it belongs to the root key \w+, and these are \w+\./,
       )
       expect(await runRefused(['partner', 'list'], { cwd, env: own.env })).toMatch(
-        /^There is no \S+keyring\.json, and this database belongs to the root key \w+: restore .* \(none was made\)/,
+        /^There is no \S+keyring\.json, and this database belongs to the root key \w+: restore .* \(none was made\), name its directory with --data, or set/,
       )
       expect(existsSync(join(cwd, 'data'))).toBe(false)
     })

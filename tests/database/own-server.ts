@@ -33,6 +33,10 @@ function asPostgres(program: string, args: readonly string[]) {
 export type OwnServer = {
   readonly port: number
   readonly certificate: string
+  /** Runs a statement as `open`, who is a superuser. */
+  readonly execute: (statement: string) => void
+  /** Starts a warm standby of it. */
+  readonly startStandby: () => Promise<{ readonly port: number; readonly stop: () => void }>
   readonly stop: () => void
 }
 
@@ -41,7 +45,7 @@ export async function startOwnServer(): Promise<OwnServer> {
   const place = newPlace()
   const data = join(place, 'data')
   const port = await freePort()
-  asPostgres(`${bin}/initdb`, ['-D', data, '-U', 'open', '-A', 'trust', '--no-sync'])
+  asPostgres(`${bin}/initdb`, ['-D', data, '-U', 'open', '-A', 'trust', '-E', 'UTF8', '--no-sync'])
   const certificate = join(data, 'server.crt')
   asPostgres('openssl', [
     'req',
@@ -64,31 +68,44 @@ export async function startOwnServer(): Promise<OwnServer> {
     join(data, 'pg_hba.conf'),
     [
       'host all open 127.0.0.1/32 trust',
+      'host all reader 127.0.0.1/32 trust',
+      'host replication open 127.0.0.1/32 trust',
       'host all plain 127.0.0.1/32 scram-sha-256',
       'hostssl all sealed 127.0.0.1/32 scram-sha-256',
     ].join('\n'),
   )
-  const settings = [`-p ${port}`, '-c listen_addresses=127.0.0.1', '-c unix_socket_directories=', '-c ssl=on']
-  const options = [...settings, '-c fsync=off'].join(' ')
-  asPostgres(`${bin}/pg_ctl`, ['-D', data, '-l', join(place, 'log'), '-w', 'start', '-o', options])
-  for (const role of ['plain', 'sealed'])
-    asPostgres(`${bin}/psql`, [
-      '-h',
-      '127.0.0.1',
-      '-p',
-      `${port}`,
-      '-U',
-      'open',
-      '-d',
-      'postgres',
-      '-qc',
-      `create role ${role} login superuser password 'right'`,
-    ])
+  const start = (directory: string, onPort: number) => {
+    const settings = [
+      `-p ${onPort}`,
+      '-c listen_addresses=127.0.0.1',
+      '-c unix_socket_directories=',
+      '-c ssl=on',
+    ]
+    const options = [...settings, '-c fsync=off'].join(' ')
+    asPostgres(`${bin}/pg_ctl`, ['-D', directory, '-l', `${directory}.log`, '-w', 'start', '-o', options])
+  }
+  const stop = (directory: string) => {
+    asPostgres(`${bin}/pg_ctl`, ['-D', directory, '-m', 'immediate', '-w', 'stop'])
+  }
+  start(data, port)
+  const here = ['-h', '127.0.0.1', '-p', `${port}`, '-U', 'open']
+  const execute = (statement: string) => {
+    asPostgres(`${bin}/psql`, [...here, '-d', 'postgres', '-qc', statement])
+  }
+  for (const role of ['plain', 'sealed']) execute(`create role ${role} login superuser password 'right'`)
   return {
     port,
     certificate,
+    execute,
+    startStandby: async () => {
+      const copy = join(place, 'standby')
+      const itsPort = await freePort()
+      asPostgres(`${bin}/pg_basebackup`, [...here, '-D', copy, '-R', '-c', 'fast', '-X', 'stream'])
+      start(copy, itsPort)
+      return { port: itsPort, stop: () => stop(copy) }
+    },
     stop: () => {
-      asPostgres(`${bin}/pg_ctl`, ['-D', data, '-m', 'immediate', '-w', 'stop'])
+      stop(data)
       rmSync(place, { recursive: true, force: true })
     },
   }

@@ -1,6 +1,9 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { request } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +14,7 @@ import { startTestService } from '../rig.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const host = 'benefits.example.com'
+const consoleHost = 'console.example.com'
 function has(program: string) {
   return spawnSync(program, ['-v']).status === 0
 }
@@ -38,7 +42,7 @@ beforeAll(async () => {
       '-subj',
       `/CN=${host}`,
       '-addext',
-      `subjectAltName=DNS:${host}`,
+      `subjectAltName=DNS:${host},DNS:${consoleHost}`,
     ],
     { stdio: 'ignore' },
   )
@@ -51,18 +55,23 @@ function read(name: string) {
   return readFileSync(join(folder, name), 'utf8')
 }
 
+/** The ports of a proxy and of the console behind it, and the network from which operators come. */
+type Places = { readonly port: number; readonly consolePort: number; readonly operators: string }
+
 /** The example of deploy/, with this test's paths in place of those of a machine. */
-function exampleOf(name: string, port: number): string {
+function exampleOf(name: string, { port, consolePort, operators }: Places): string {
   return readFileSync(join(root, 'deploy', name), 'utf8')
     .replaceAll('127.0.0.1:8080', new URL(service.baseUrl).host)
-    .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
+    .replaceAll('127.0.0.1:8081', `127.0.0.1:${consolePort}`)
+    .replaceAll('10.0.0.0/8', operators)
+    .replaceAll('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
     .replace('bind :443 ssl', `bind 127.0.0.1:${port} ssl`)
-    .replace('/etc/ssl/benefits.example.com.pem', join(folder, 'cert'))
-    .replace('/etc/ssl/private/benefits.example.com.key', join(folder, 'key'))
-    .replace('/etc/haproxy/benefits.example.com.pem', join(folder, 'both'))
+    .replaceAll(/\/etc\/ssl\/\w+\.example\.com\.pem/g, join(folder, 'cert'))
+    .replaceAll(/\/etc\/ssl\/private\/\w+\.example\.com\.key/g, join(folder, 'key'))
+    .replaceAll(/\/etc\/haproxy\/\w+\.example\.com\.pem/g, join(folder, 'both'))
 }
 
-function get(port: number, path: string): Promise<{ status: number; body: string }> {
+function get(port: number, path: string, host: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const options = {
       host: '127.0.0.1',
@@ -86,56 +95,80 @@ function get(port: number, path: string): Promise<{ status: number; body: string
   })
 }
 
-const starts: Record<string, (port: number) => ChildProcess> = {
-  nginx(port) {
-    writeFileSync(join(folder, 'site.conf'), exampleOf('nginx.conf', port))
-    const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+const starts: Record<string, (places: Places) => ChildProcess> = {
+  nginx(places) {
+    writeFileSync(join(folder, 'site.conf'), exampleOf('nginx.conf', places))
+    const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
       name => `${name}_temp_path ${join(folder, name)};`,
     )
     writeFileSync(
       join(folder, 'nginx.conf'),
-      `pid ${join(folder, 'pid')}; error_log stderr; daemon off; events {} http { access_log off; ${places.join(' ')} include ${join(folder, 'site.conf')}; }`,
+      `pid ${join(folder, 'pid')}; error_log stderr; daemon off; events {} http { access_log off; ${folders.join(' ')} include ${join(folder, 'site.conf')}; }`,
     )
     return spawn('nginx', ['-c', join(folder, 'nginx.conf')], { stdio: 'ignore' })
   },
-  haproxy(port) {
-    writeFileSync(join(folder, 'haproxy.cfg'), exampleOf('haproxy.cfg', port))
+  haproxy(places) {
+    writeFileSync(join(folder, 'haproxy.cfg'), exampleOf('haproxy.cfg', places))
     return spawn('haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')], { stdio: 'ignore' })
   },
+}
+
+/** Starts the proxy, which ends with the test, and waits until it reaches the service. */
+async function begin(program: string, places: Omit<Places, 'port'>): Promise<number> {
+  const port = await freePort()
+  const proxy = starts[program]?.({ port, ...places })
+  onTestFinished(
+    () =>
+      new Promise(resolve => {
+        proxy?.once('close', () => resolve())
+        proxy?.kill()
+      }),
+  )
+  await expect
+    .poll(
+      () =>
+        get(port, '/stage/readyz', host).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      { timeout: 180_000 },
+    )
+    .toBe(200)
+  return port
 }
 
 describe.each(['nginx', 'haproxy'])('the example for %s', program => {
   test.skipIf(!has(program))(
     'passes on the stage path and the metadata of RFC 8414, and nothing else',
     async () => {
-      const port = await freePort()
-      const proxy = starts[program]?.(port)
-      onTestFinished(
-        () =>
-          new Promise(resolve => {
-            proxy?.once('close', () => resolve())
-            proxy?.kill()
-          }),
-      )
-      await expect
-        .poll(
-          () =>
-            get(port, '/stage/readyz').then(
-              ({ status }) => status,
-              () => 0,
-            ),
-          { timeout: 180_000 },
-        )
-        .toBe(200)
-      const metadata = await get(port, '/.well-known/oauth-authorization-server/stage')
+      const port = await begin(program, { consolePort: 1, operators: '10.0.0.0/8' })
+      const metadata = await get(port, '/.well-known/oauth-authorization-server/stage', host)
       expect(metadata.status).toBe(200)
       expect(JSON.parse(metadata.body)).toMatchObject({ issuer: expect.stringMatching(/\/stage$/) })
       for (const path of ['/stage', '/stage/', '/stage/docs']) {
-        const { status, body } = await get(port, path)
+        const { status, body } = await get(port, path, host)
         expect([path, status, body.includes('<html')]).toEqual([path, 200, true])
       }
       for (const path of ['/healthz', '/register', '/.well-known/oauth-authorization-server'])
-        expect([path, (await get(port, path)).status]).toEqual([path, 404])
+        expect([path, (await get(port, path, host)).status]).toEqual([path, 404])
+      expect(await get(port, '/', consoleHost)).toMatchObject({ status: 403 })
+    },
+  )
+
+  test.skipIf(!has(program))(
+    'passes the console on to its own listener, with its host and the address of who asks',
+    async () => {
+      const listener = createServer((asked, answer) => {
+        const { host, 'x-forwarded-for': from } = asked.headers
+        answer.end(JSON.stringify({ path: asked.url, host, from }))
+      }).listen(0, '127.0.0.1')
+      await once(listener, 'listening')
+      onTestFinished(() => void listener.close())
+      const { port: consolePort } = listener.address() as AddressInfo
+      const port = await begin(program, { consolePort, operators: '127.0.0.0/8' })
+      const { status, body } = await get(port, '/users/1', consoleHost)
+      expect(status).toBe(200)
+      expect(JSON.parse(body)).toEqual({ path: '/users/1', host: consoleHost, from: '127.0.0.1' })
     },
   )
 })

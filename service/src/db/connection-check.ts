@@ -19,8 +19,9 @@ const POOLER =
   'Connect to PostgreSQL directly, or through a pooler in session mode that passes start-up options on (docs/operating.md, "A pooler in front of PostgreSQL").'
 
 /**
- * Connects to the database once and checks that its sessions are as the service needs them. Throws OperatorError with
- * a sentence when the database cannot be reached, or when a pooler shares or changes sessions.
+ * Connects to the database once and checks that it and its sessions are as the service needs them. Throws OperatorError
+ * with a sentence when the database cannot be reached, takes no writes or has another encoding than UTF8, or when a
+ * pooler shares or changes sessions.
  */
 export async function checkConnection(address: DatabaseAddress): Promise<void> {
   // Longer than a request may wait: while other processes start on the same machine, a slow answer does not mean that
@@ -43,6 +44,7 @@ export async function checkConnection(address: DatabaseAddress): Promise<void> {
         throw new OperatorError(
           `The settings of a session do not arrive at PostgreSQL (${lost.map(({ name, setting }) => `${name} is ${setting || 'empty'}`).join(', ')}), as a pooler drops them. ${POOLER}`,
         )
+      await checkServer(one)
     })
   } catch (error) {
     const sentence = explainConnection(error)
@@ -53,9 +55,28 @@ export async function checkConnection(address: DatabaseAddress): Promise<void> {
   }
 }
 
-async function backendOf(session: {
-  query<Row>(query: ReturnType<typeof sql>): Promise<Row[]>
-}): Promise<number> {
+type Session = { query<Row>(query: ReturnType<typeof sql>): Promise<Row[]> }
+
+/** Throws OperatorError when the server takes no writes, or cannot store every character. */
+async function checkServer(session: Session): Promise<void> {
+  const [server] = await session.query<{ encoding: string; standby: boolean; readonly: boolean }>(sql`
+    select current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
+      current_setting('transaction_read_only')::boolean as readonly`)
+  if (server?.standby)
+    throw new OperatorError(
+      'DATABASE_URL names a standby, which takes no writes: name the primary. Promote the standby only once the primary has ended for good (docs/operating.md, "With your own PostgreSQL").',
+    )
+  if (server?.readonly)
+    throw new OperatorError(
+      'PostgreSQL lets the user of DATABASE_URL only read (default_transaction_read_only): reset that setting for the user and the database.',
+    )
+  if (server && server.encoding !== 'UTF8')
+    throw new OperatorError(
+      `The database has the encoding ${server.encoding}, in which not every character can be stored: make one with \`createdb --encoding UTF8 --template template0\`.`,
+    )
+}
+
+async function backendOf(session: Session): Promise<number> {
   const [row] = await session.query<{ pid: number }>(sql`select pg_backend_pid() as pid`)
   return row?.pid ?? 0
 }

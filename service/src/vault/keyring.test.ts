@@ -231,6 +231,12 @@ describe('a keyring in use', () => {
     expect(readdirSync(dataDir).toSorted()).toEqual(['elsewhere', 'keyring.json'])
   })
 
+  test.runIf(process.getuid?.() === 0)('belongs to the owner of its directory when root makes it', () => {
+    chownSync(dataDir, 65534, 65534)
+    loadKeyring({ dataDir })
+    expect(statSync(path)).toMatchObject({ uid: 65534, gid: 65534 })
+  })
+
   test.runIf(process.getuid?.() === 0)('stays the file of its owner when root replaces it', () => {
     loadKeyring({ dataDir })
     chownSync(path, 65534, 65534)

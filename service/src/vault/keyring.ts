@@ -57,7 +57,7 @@ export function loadKeyring(source: KeyringSource): Keyring {
   const path = keyringPath(dataDir)
   if (wantedRootKey !== undefined && readPrivateFile(path) === undefined)
     throw new OperatorError(
-      `There is no ${path}, and this database belongs to the root key ${wantedRootKey}: restore the keyring.json that has it (none was made), or set the ENROLMENT_ROOT_KEY it is kept with.`,
+      `There is no ${path}, and this database belongs to the root key ${wantedRootKey}: restore the keyring.json that has it (none was made), name its directory with --data, or set the ENROLMENT_ROOT_KEY it is kept with.`,
     )
   return followFile(path, onUnreadable)
 }

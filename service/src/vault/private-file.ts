@@ -40,7 +40,8 @@ export function readPrivateFile(path: string): string | undefined {
 /**
  * Writes `text` durably to a new file at `path` that only its owner may read, and returns the text that the file
  * then holds. An existing file is never overwritten: when several processes create the file at once, all of them
- * get the text of the first. Throws OperatorError when the file cannot be written durably.
+ * get the text of the first. A file that root creates belongs to the owner of its directory. Throws OperatorError when
+ * the file cannot be written durably.
  */
 export function createPrivateFile(path: string, text: string): string {
   const directory = dirname(path)
@@ -48,7 +49,8 @@ export function createPrivateFile(path: string, text: string): string {
   try {
     const firstMade = mkdirSync(directory, { recursive: true, mode: 0o700 })
     try {
-      writeDurably(draft, text)
+      // A command of root may come before the first start of the service, which runs as another user.
+      writeDurably(draft, text, process.getuid?.() === 0 ? statSync(directory) : undefined)
       linkUnlessThere(draft, path)
     } finally {
       unlinkIfThere(draft)

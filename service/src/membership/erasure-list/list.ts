@@ -1,4 +1,5 @@
-import { constants, type FileHandle, open } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { constants, type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { OperatorError } from '../../operator-error.ts'
 
@@ -25,15 +26,17 @@ export type ErasureList = {
 }
 
 /**
- * The path of the list: the one that the operator sets, or else a file beside an embedded database; `undefined` when
- * neither exists.
+ * The path of the list: the one that the operator sets, or else the file `erasures` of the data directory. With another
+ * PostgreSQL that file counts only when it exists, because an operator who restored a database has put it there;
+ * otherwise `undefined`, and no list is kept.
  */
 export function erasureListPath(where: {
   readonly erasures: string | undefined
   readonly databaseUrl: string | undefined
   readonly dataDir: string
 }): string | undefined {
-  return where.erasures ?? (where.databaseUrl === undefined ? join(where.dataDir, 'erasures') : undefined)
+  const beside = join(where.dataDir, 'erasures')
+  return where.erasures ?? (where.databaseUrl === undefined || existsSync(beside) ? beside : undefined)
 }
 
 /**
@@ -115,6 +118,11 @@ async function openToAppend(path: string): Promise<FileHandle> {
   }
   const file = await open(path, O_RDWR | O_APPEND | O_CREAT, 0o600)
   try {
+    // A command of root may come before the first start of the service, which runs as another user.
+    if (process.getuid?.() === 0) {
+      const { uid, gid } = await stat(dirname(path))
+      await file.chown(uid, gid)
+    }
     await file.sync()
     if (process.platform !== 'win32') {
       const directory = await open(dirname(path), 'r')
