@@ -18,7 +18,7 @@ export interface Options extends Changeable {
   readonly partner: string
   /**
    * A link token with `delivery: "embed"`, or a function that fetches one; the function is called again when a
-   * token has expired or been used.
+   * token has expired or been used. It is read at each `open`, so a getter may return a newer one.
    */
   readonly token: string | (() => string | Promise<string>)
   readonly onSuccess?: ((success: Success) => void) | undefined
@@ -45,8 +45,8 @@ export type Embed = {
  * the service's address is not a URL; every later problem is an `ERROR` event.
  */
 export function create(options: Options): Embed {
-  const { token, partner, onSuccess, onExit, onEvent, container } = options
-  if (!options.service || !partner || !token)
+  const { partner, onSuccess, onExit, onEvent, container } = options
+  if (!options.service || !partner || !options.token)
     throw new TypeError('BenefitEnrolment.create needs service, partner and token')
   const service = new URL(`${options.service.replace(/\/$/, '')}/`)
   let { locale, appearance } = options
@@ -74,6 +74,7 @@ export function create(options: Options): Embed {
     open() {
       if (destroyed) throw new Error('this embed was destroyed')
       if (opening) return
+      const { token } = options
       opening = startOpening({ service, partner, token, container, looks, emit, succeed, exit })
       emit({ name: 'OPEN' })
     },

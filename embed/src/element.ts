@@ -104,12 +104,15 @@ function elementWith(defaults: Defaults): CustomElementConstructor {
     }
 
     #create(): Embed {
+      const newest = () => this.#token ?? ''
       const tell = (name: string) => (detail: unknown) =>
         this.dispatchEvent(new CustomEvent(name, { detail }))
       return create({
         service: this.getAttribute('service') ?? defaults.service ?? '',
         partner: this.getAttribute('partner') ?? defaults.partner ?? '',
-        token: this.#token ?? '',
+        get token() {
+          return newest()
+        },
         locale: this.#locale(),
         appearance: this.#appearance,
         container: this.hasAttribute('inline') ? this : undefined,

@@ -13,7 +13,7 @@ export const developerMessages: Readonly<Record<ErrorCode, string>> = {
     'The link token was used, has expired or is unknown. Give a function as token to renew it.',
   TOKEN_FETCH_FAILED: 'Your token function threw, or gave no string.',
   ORIGIN_NOT_ALLOWED:
-    "The frame loaded but did not answer. Most likely this page's exact origin is not registered for the partner, or not named in the link token.",
+    "The frame loaded but did not answer. Most likely this page's exact origin is not registered for the partner, or not named in the link token, or your Content-Security-Policy has no frame-src for the service.",
   LOAD_TIMEOUT: 'The service did not answer in time. Check the service address and the network.',
   VERSION_MISMATCH: 'The service speaks another version of the embed. Take the script that it serves.',
   CONFLICT: 'Answers, prices or dates changed while the page was open. It shows the newest.',
@@ -25,7 +25,7 @@ const failed = [
   'Sus beneficios no se pueden mostrar ahora. No se perdió nada. Inténtelo de nuevo.',
 ] as const
 const ended = [
-  'This link does not work any more. Please open your benefits again.',
+  'This link does not work anymore. Please open your benefits again.',
   'Este enlace ya no funciona. Abra sus beneficios otra vez.',
 ] as const
 const conflict = [

@@ -34,13 +34,15 @@ function useEmbed(options: Omit<Options, 'container'>, container?: { readonly cu
     newest.current = options
   })
   useEffect(() => {
-    const { token } = newest.current
     const made = create({
       ...newest.current,
       service,
       partner,
       container: container?.current ?? undefined,
-      token: typeof token === 'string' ? token : () => fetchNewest(newest.current.token),
+      get token() {
+        const { token } = newest.current
+        return typeof token === 'string' ? token : () => fetchNewest(newest.current.token)
+      },
       onSuccess: success => newest.current.onSuccess?.(success),
       onExit: exit => newest.current.onExit?.(exit),
       onEvent: event => newest.current.onEvent?.(event),

@@ -89,3 +89,14 @@ describe('before they agree, a person reads', () => {
     )
   })
 })
+
+test.each([
+  ['income', 'Your new benefit is added'],
+  [['income', 'dental'], 'Your new benefits are added'],
+])('the confirmation of %s counts what was added, also where it ends at an age', async (benefit, title) => {
+  const visitor = await member({ benefits: ['critical'] })
+  await visitor.get('/register/benefits')
+  await visitor.post('/register/benefits', { benefit })
+  const done = await visitor.post('/register/enrol', recordsAgreed)
+  expect(done.html).toContain(`>${title}</h1>`)
+})

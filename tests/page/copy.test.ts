@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/manage.ts'
@@ -217,4 +218,27 @@ describeInBrowser('the copy', () => {
       await page.close()
     },
   )
+
+  test('is dark on white on paper, as every page is, also where the look is dark', async () => {
+    const look = (scheme: string) =>
+      changePartner(rig.partner.partnerId, { look: { scheme } }, rig.running.manage)
+    await look('dark')
+    rig.running.advance(2000)
+    const { visitor, done } = await enrolled(['critical', 'identity'])
+    const copy = await (await visitor.send(copyIn(done))).text()
+    const link = await rig.mintLink()
+    const shows = [(page: Page) => page.goto(link), (page: Page) => page.setContent(copy)]
+    for (const show of shows) {
+      const page = await browser.newPage()
+      const colors = () =>
+        page.evaluate<readonly string[]>(`[getComputedStyle(document.querySelector('h1')).color,
+          getComputedStyle(document.documentElement).getPropertyValue('--surface')]`)
+      await show(page)
+      expect((await colors())[1]).toBe('#182020')
+      await page.emulateMedia({ media: 'print' })
+      expect(await colors()).toEqual(['rgb(0, 0, 0)', '#fff'])
+      await page.close()
+    }
+    await look('auto')
+  })
 })

@@ -387,6 +387,37 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
+  test('is an element that takes a new text as token, each time it opens', async () => {
+    const page = await openHost({ browser: shell, rig })
+    await page.evaluate("document.body.append(document.createElement('benefit-enrolment'))")
+    for (const _ of ['first', 'second']) {
+      await page.evaluate(`
+        const element = document.querySelector('benefit-enrolment')
+        element.token = tokens.shift()
+        element.open()`)
+      await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+      await page.evaluate("document.querySelector('benefit-enrolment').exit()")
+      await page.locator('iframe').waitFor({ state: 'detached' })
+    }
+    await page.context().close()
+  })
+
+  test('takes a new text as token from React, each time it opens', async () => {
+    const context = await shell.newContext()
+    const page = await context.newPage()
+    const given = [await rig.mintToken(), await rig.mintToken()]
+    await page.addInitScript(`globalThis.given = ${JSON.stringify(given)}`)
+    const query = new URLSearchParams({ service: rig.service, partner: rig.partner.partnerId, given: '1' })
+    await page.goto(`${rig.host}/react?${query}`)
+    for (const _ of ['first', 'second']) {
+      await page.getByRole('button', { name: 'My benefits' }).click()
+      await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+      await pressLast(page, 'Escape')
+      await page.getByRole('button', { name: 'New token' }).click()
+    }
+    await context.close()
+  })
+
   test.each(everydayOr(['hook'], ['hook', 'component']))('is safe in StrictMode as a %s', async form => {
     const context = await shell.newContext()
     const page = await context.newPage()

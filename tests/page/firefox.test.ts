@@ -33,7 +33,7 @@ describeInFirefox('the hosted page in Firefox', () => {
       await page.click('button', say.continue)
       await page.click('label', say.records)
       await page.click('button', say.enrol)
-      await page.waitFor('a', say.mustAgree)
+      await page.waitFor('a', `${say.mustAgree}: ${say.choose.replace(/^(Choose|Elegir) /, '')}`)
       await page.click('label', say.agree)
       await page.click('button', say.enrol)
       await page.waitFor('h1', say.enrolled)

@@ -48,6 +48,24 @@ describeInBrowser('under hard conditions', () => {
     },
   )
 
+  wholeRunTest.each(['en', 'es'] as const)(
+    'with text of twice the size no view in %s scrolls sideways on a phone',
+    async locale => {
+      const context = await browser.newContext({ viewport: { width: 375, height: 700 } })
+      const page = await context.newPage()
+      const stage = await openStage(page, rig)
+      const faults: string[] = []
+      for (const example of examples(locale, rig.built)) {
+        await stage.show(example)
+        await page.evaluate("document.documentElement.style.fontSize = '200%'")
+        const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
+        if (wide > 375) faults.push(`${example.name}: ${wide}`)
+      }
+      expect(faults).toEqual([])
+      await context.close()
+    },
+  )
+
   wholeRunTest(
     'at 400 percent the whole way can be gone, on its own page and in a partner’s dialog',
     async () => {

@@ -2,7 +2,7 @@ import { BenefitEnrolment, useBenefitEnrolment } from '@benefit-enrolment/embed/
 import { createElement, StrictMode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 
-const { service, partner, inline } = Object.fromEntries(new URLSearchParams(location.search))
+const { service, partner, inline, given } = Object.fromEntries(new URLSearchParams(location.search))
 async function token() {
   globalThis.asked = (globalThis.asked ?? 0) + 1
   return (await fetchToken()).trim()
@@ -25,6 +25,16 @@ function WithHook() {
   return createElement('button', { type: 'button', onClick: open }, 'My benefits')
 }
 
+/** Gives each token as a text, which a rerender replaces. */
+function WithTexts() {
+  const [at, setAt] = useState(0)
+  const { open } = useBenefitEnrolment({ service, partner, token: globalThis.given[at] ?? 'none' })
+  return [
+    createElement('button', { key: 'open', type: 'button', onClick: open }, 'My benefits'),
+    createElement('button', { key: 'new', type: 'button', onClick: () => setAt(at + 1) }, 'New token'),
+  ]
+}
+
 function App() {
   const [shown, setShown] = useState(true)
   const [locale, setLocale] = useState('en')
@@ -36,7 +46,7 @@ function App() {
         locale,
         onEvent: event => heard.push(event),
       })
-    : createElement(WithHook)
+    : createElement(given ? WithTexts : WithHook)
   return createElement(
     'main',
     null,

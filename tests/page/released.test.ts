@@ -72,8 +72,8 @@ describe('the drop-in script', () => {
 
   test('stays at its address as it was when a newer one is released', async () => {
     const released = readFileSync(join(root, 'embed/released/0.1.0.js'))
-    change('embed/package.json', '"version": "0.3.0"', '"version": "0.4.0"')
-    change('embed/src/events.ts', "version = '0.3.0'", "version = '0.4.0'")
+    change('embed/package.json', '"version": "0.4.0"', '"version": "0.5.0"')
+    change('embed/src/events.ts', "version = '0.4.0'", "version = '0.5.0'")
     build()
     expect(run('scripts/integrity.mjs', '--release').status).toBe(0)
     const app = fastify()
@@ -86,12 +86,12 @@ describe('the drop-in script', () => {
       'cache-control': 'public, max-age=31536000, immutable',
       'access-control-allow-origin': '*',
     })
-    const newer = await get('0.4.0/benefit-enrolment.js')
+    const newer = await get('0.5.0/benefit-enrolment.js')
     expect(newer.statusCode).toBe(200)
     expect(newer.rawPayload).not.toEqual(released)
     expect((await get('')).json()).toEqual({
-      version: '0.4.0',
-      path: '/stage/embed/0.4.0/benefit-enrolment.js',
+      version: '0.5.0',
+      path: '/stage/embed/0.5.0/benefit-enrolment.js',
       integrity: integrityOf(newer.rawPayload),
     })
     for (const path of ['0.0.9/benefit-enrolment.js', '0.1.0/0.1.0.js', '0.1.0/manifest.json', 'x'])
@@ -100,12 +100,12 @@ describe('the drop-in script', () => {
   })
 
   test('is never released anew with other bytes under the same version', () => {
-    const before = readFileSync(at('embed/released/0.4.0.js'))
+    const before = readFileSync(at('embed/released/0.5.0.js'))
     change('embed/src/errors.ts', 'Nothing is lost.', 'Nothing at all is lost.')
     build()
     const { status, stderr } = run('scripts/integrity.mjs', '--release')
     expect(status).toBe(1)
-    expect(stderr).toMatch(/^0\.4\.0 was released with other bytes and stays as it was: raise the version/)
-    expect(readFileSync(at('embed/released/0.4.0.js'))).toEqual(before)
+    expect(stderr).toMatch(/^0\.5\.0 was released with other bytes and stays as it was: raise the version/)
+    expect(readFileSync(at('embed/released/0.5.0.js'))).toEqual(before)
   })
 })

@@ -180,6 +180,32 @@ describe('a session', () => {
     expect((await erased.get('/register')).status).toBe(401)
   })
 
+  test('that has ended names the partner and leads back there, in either language', async () => {
+    const back = `href="${backTo}"`
+    const visitor = await open({ redirecturl: backTo })
+    await rig.endSessions()
+    const ended = await visitor.get('/register/details')
+    const spanish = await visitor.post('/register/language', {
+      language: 'es',
+      view: 'LINK_ENDED',
+      kind: 'closed',
+    })
+    for (const { view, html } of [ended, spanish]) {
+      expect(view).toBe('LINK_ENDED')
+      expect(html).toContain(back)
+      expect(html).toContain('Harbor Rides')
+    }
+    const without = await open()
+    await rig.endSessions()
+    expect((await without.get('/register/details')).html).not.toContain(back)
+    const dead = await visitor.post('/register/language', {
+      language: 'es',
+      view: 'LINK_ENDED',
+      kind: 'link',
+    })
+    expect(dead.html).not.toContain('Harbor Rides')
+  })
+
   test('of the frame is not helped by a cookie', async () => {
     const visitor = await open()
     const answer = await visitor.send('/register/details', { headers: { authorization: 'Session nonsense' } })

@@ -17,6 +17,7 @@ import {
   isUnknownHandle,
   noteShown,
   sessionNameOf,
+  wayBackFrom,
 } from './session/session.ts'
 import { areBirthdateTriesSpent, type PageSessionRow, setLocale, signOut } from './session/store.ts'
 import { formTag, openVisit, rootOf, type Visit } from './session/visit.ts'
@@ -77,7 +78,8 @@ async function visitOf(
   const own = active ?? (await findOwn(context, handle))
   const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
   const kind = own ? await endFor(context, own.row) : 'closed'
-  const view = await endedView(routes, { shell, locale, partner: own?.partner }, { kind })
+  const ended = { kind, ...wayBackFrom(own) }
+  const view = await endedView(routes, { shell, locale, partner: own?.partner }, ended)
   return { answered: await sendView(reply.headers(challenge), view, 401) }
 }
 
@@ -121,9 +123,11 @@ async function answerPost(routes: PageRoutes, exchange: Exchange): Promise<Fasti
   const form = formIn(request.body)
   const language = localeNamed(form.get('language'))
   if (path === 'language' && form.get('view') === 'LINK_ENDED' && language) {
-    const { shell } = credentialOf(request.headers, context)
+    const { shell, handle } = credentialOf(request.headers, context)
     const kind = endedKinds.find(known => known === form.get('kind')) ?? 'link'
-    return sendView(reply, await endedView(routes, { shell, locale: language }, { kind }))
+    const own = kind === 'link' ? undefined : await findOwn(context, handle)
+    const anonymous = { shell, locale: language, partner: own?.partner }
+    return sendView(reply, await endedView(routes, anonymous, { kind, ...wayBackFrom(own) }))
   }
   if (path === 'leave') return answerLeave(routes, reply)
   const found = await visitOf(routes, exchange.reply)
@@ -230,8 +234,7 @@ async function answerLeave(routes: PageRoutes, reply: FastifyReply): Promise<Fas
   if (own) await signOut(context.database, sessionNameOf(own.row), context.clock.real())
   if (shell === 'hosted') reply.header('Set-Cookie', setCookie('session', undefined, context))
   const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
-  const redirecturl = own?.partner.redirects.find(address => address === own.row.redirecturl)
-  const ended = { kind: 'signedout', ...(redirecturl ? { redirecturl } : {}) } as const
+  const ended = { kind: 'signedout', ...wayBackFrom(own) } as const
   const view = await endedView(routes, { shell, locale, partner: own?.partner }, ended)
   return sendView(reply, view)
 }

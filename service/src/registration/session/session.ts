@@ -145,6 +145,12 @@ export async function findOwn(
   return partner && { partner, row }
 }
 
+/** The address that leads back to the partner from an ended session, if its link had one that is still registered. */
+export function wayBackFrom(own: Awaited<ReturnType<typeof findOwn>>): { redirecturl?: string } {
+  const redirecturl = own?.partner.redirects.find(address => address === own.row.redirecturl)
+  return redirecturl === undefined ? {} : { redirecturl }
+}
+
 /** The open session of a handle. `undefined`: unknown, revoked, signed out, inactive for too long, or a day old. */
 export async function findActive(
   context: PageContext,

@@ -45,7 +45,8 @@ const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Tellin
   enrolled: (visit, { own }) => {
     if (!visit.isMember) return undefined
     const hasJoined = own.some(({ what }) => what === 'user')
-    const isAdded = ({ what, why }: HistoryLine) => what.startsWith('benefit ') && why === 'enrol'
+    const isAdded = ({ what, from, to }: HistoryLine) =>
+      what.startsWith('benefit ') && (from === '' || from === 'actionrequired') && heldStates.has(to)
     const added = new Set(own.filter(isAdded).map(({ what }) => what))
     const what = hasJoined ? ({ what: 'enrolled' } as const) : ({ what: 'added', count: added.size } as const)
     return { told: { ...what, ...startAhead(visit) }, benefits: liveLines(visit) }
@@ -81,6 +82,9 @@ const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Tellin
     return { told: { what: 'undone', of, plan: planName(visit), ...startAhead(visit), ...dropped }, benefits }
   },
 }
+
+/** The states, as history records them, of a benefit that a person has added or has done what it waited for. */
+const heldStates = new Set(['actionrequired', 'scheduled', 'enrolled', 'endscheduled'])
 
 /** The reasons, as history records them, of changes that undo something. */
 const undoings = new Set(['reinstate', 'offer change undone', 'swap'])

@@ -137,5 +137,5 @@ header{display:flex;gap:.75rem;align-items:center;font-weight:700}.mark{width:2r
 h1,h2,h3,a{color:var(--accent)}h2{margin-top:2rem}h3{margin-bottom:.25rem}h4{margin:.75rem 0 0}
 section{break-inside:avoid}dl div{display:flex;flex-wrap:wrap;gap:.25rem 1rem}dt{min-width:9rem;color:var(--muted)}dd{margin:0}
 ul{margin:.25rem 0;padding-left:1.25rem}.hint{color:var(--muted);font-size:.8125rem;overflow-wrap:anywhere}
-@media print{:root{color-scheme:light;--accent:#0b6650;--surface:#fff;--text:#000;--muted:#444}body{max-width:none;padding:0}}
+@media print{html:root{color-scheme:light;--accent:#000;--surface:#fff;--text:#000;--muted:#444}body{max-width:none;padding:0}}
 `

@@ -14,7 +14,7 @@ export function namesText({ locale }: Pick<Page, 'locale'>, names: readonly stri
 
 /** An instant in words, in the partner's time zone, such as `November 20, 2026 at 12:30 PM (Eastern time)`. */
 export function instantText(page: Pick<Page, 'locale' | 'zone'>, at: number): string {
-  return `${timeFormat(page, 'numeric').format(new Date(at))} (${zoneText(page.locale, page.zone)})`
+  return `${timeFormat(page, 'numeric').format(new Date(at))} (${zoneText(page, at)})`
 }
 
 /**
@@ -23,7 +23,7 @@ export function instantText(page: Pick<Page, 'locale' | 'zone'>, at: number): st
  * time.
  */
 export function deadlineText(page: Page, at: number): string {
-  const zone = zoneText(page.locale, page.zone)
+  const zone = zoneText(page, at)
   const isMidnight = dayAndTime(page, at).endsWith(' 00:00:00')
   if (!isMidnight) return `${timeFormat(page, undefined).format(new Date(at))} (${zone})`
   const options = { month: 'long', day: 'numeric', timeZone: page.zone } as const
@@ -33,12 +33,15 @@ export function deadlineText(page: Page, at: number): string {
   return textsOf(page.locale).shell.endof(format.format(new Date(at - 1)), zone)
 }
 
-/** The name of a time zone as people say it, such as `Eastern time` or `hora del Este`. */
-function zoneText(locale: Locale, zone: string): string {
-  const known = zoneNames[zoneName('en', zone).replace('Standard ', '')]
+/**
+ * The name of a time zone as people say it, such as `Eastern time` or `hora del Este`. A zone without summer time has a
+ * name of its own: in summer, Arizona is an hour behind what others call Mountain time.
+ */
+function zoneText({ locale, zone }: Pick<Page, 'locale' | 'zone'>, at: number): string {
+  const known = zoneNames[zone] ?? zoneNames[zoneName('en', zone, at)]
   if (known) return known[locale]
   if (zone === 'UTC' || zone === 'Etc/UTC') return 'UTC'
-  return zoneName(locale, zone).replace(/Time$/, 'time')
+  return zoneName(locale, zone, at).replace(/Time$/, 'time')
 }
 
 /** An amount of money; whole amounts without cents. */
@@ -87,24 +90,28 @@ export function zipText(digits: string): string {
   return digits.length === 9 ? `${digits.slice(0, 5)}-${digits.slice(5)}` : digits
 }
 
-function zoneName(locale: Locale, timeZone: string): string {
+/** The name in Intl at that instant, because a zone may have had another name in the past. */
+function zoneName(locale: Locale, timeZone: string, at: number): string {
   const format = remember(dateFormats, `${locale} ${timeZone} zone`, () => {
     return new Intl.DateTimeFormat(tags[locale], { timeZone, timeZoneName: 'longGeneric' })
   })
-  return format.formatToParts(0).find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
+  return format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
 }
 
-/** By the English name in Intl; people in the United States do not use its Spanish names, such as "hora oriental". */
+/** By the zone, or the English name in Intl; people in the United States do not use its Spanish names, such as "hora oriental". */
 const zoneNames: Readonly<Record<string, Readonly<Record<Locale, string>>>> = {
   'Eastern Time': { en: 'Eastern time', es: 'hora del Este' },
   'Central Time': { en: 'Central time', es: 'hora del Centro' },
   'Mountain Time': { en: 'Mountain time', es: 'hora de la Montaña' },
   'Pacific Time': { en: 'Pacific time', es: 'hora del Pacífico' },
   'Alaska Time': { en: 'Alaska time', es: 'hora de Alaska' },
-  'Hawaii-Aleutian Time': { en: 'Hawaii time', es: 'hora de Hawái' },
+  'America/Phoenix': { en: 'Arizona time', es: 'hora de Arizona' },
+  'America/Puerto_Rico': { en: 'Puerto Rico time', es: 'hora de Puerto Rico' },
+  'Hawaii-Aleutian Standard Time': { en: 'Hawaii time', es: 'hora de Hawái' },
   'Atlantic Time': { en: 'Atlantic time', es: 'hora del Atlántico' },
-  'Chamorro Time': { en: 'Guam time', es: 'hora de Guam' },
-  'Samoa Time': { en: 'Samoa time', es: 'hora de Samoa' },
+  'Chamorro Standard Time': { en: 'Guam time', es: 'hora de Guam' },
+  'American Samoa Standard Time': { en: 'Samoa time', es: 'hora de Samoa' },
+  'Samoa Standard Time': { en: 'Samoa time', es: 'hora de Samoa' },
 }
 
 const tags: Readonly<Record<Locale, string>> = { en: 'en-US', es: 'es-US' }
