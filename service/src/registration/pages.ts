@@ -185,7 +185,7 @@ async function show(
   if (isRedirect(view)) return redirect(routes, exchange.reply, view.to)
   await noteShown(routes.context, visit.session, view.view)
   const page = typed.conflict ? { ...view.page, conflict: true } : view.page
-  const whole = { ...view, page, ...(typed.errors ? { errors: typed.errors } : {}) }
+  const whole = { ...view, page, errors: typed.errors }
   return sendView(exchange.reply, whole, status)
 }
 
@@ -231,7 +231,7 @@ async function answerLeave(routes: PageRoutes, reply: FastifyReply): Promise<Fas
   if (shell === 'hosted') reply.header('Set-Cookie', setCookie('session', undefined, context))
   const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
   const redirecturl = own?.partner.redirects.find(address => address === own.row.redirecturl)
-  const ended = { kind: 'signedout', ...(redirecturl ? { redirecturl } : {}) } as const
+  const ended = { kind: 'signedout', redirecturl } as const
   const view = await endedView(routes, { shell, locale, partner: own?.partner }, ended)
   return sendView(reply, view)
 }
