@@ -6,13 +6,11 @@
 // fast reader does: ten agents open about five screens a second. Each screen's time runs to its first byte. `--keep DIR` keeps
 // the data there, fills it once, and adds the events that have become too old since; `--analyze no` leaves the planner as
 // ignorant as after a restore. The console runs in a process of its own, as `serve` starts it.
-import { fork, spawn, spawnSync } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -20,6 +18,7 @@ import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import pg from 'pg'
 import { addEvents, addLists, addUsers } from './console-fill.mjs'
 import { send } from './console-request.mjs'
+import { demoCatalogue, headersOf, startServed, tokenOf } from './served.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -39,23 +38,11 @@ const rate = Number(options.rate)
 const ROUND_SECONDS = 40
 /** How often all agents open a screen in the same instant, after the rounds. */
 const RUSHES = 10
-const bin = fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url))
-const catalogue = fileURLToPath(new URL('../service/assets/demo-catalogue.yaml', import.meta.url))
-const scratch = options.keep ?? mkdtempSync(join(tmpdir(), 'enrolment-console-'))
 if (options.keep) mkdirSync(options.keep, { recursive: true, mode: 0o700 })
-const isNew = !existsSync(join(scratch, 'data'))
-const dataDir = join(scratch, 'data')
-const env = { ...process.env, HOME: scratch, ENROLMENT_LOG: 'error' }
+const isNew = !options.keep || !existsSync(join(options.keep, 'data'))
 
 function say(name, text) {
   process.stdout.write(`${name.padEnd(44)}${text}\n`)
-}
-
-function enrolment(...words) {
-  const args = [bin, ...words, '--data', dataDir, '--json']
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
-  if (status !== 0) throw new Error(`enrolment ${words.join(' ')}: ${stderr}`)
-  return JSON.parse(stdout)
 }
 
 async function freePort() {
@@ -67,15 +54,20 @@ async function freePort() {
 }
 
 const consolePort = await freePort()
-const { address, end } = await serve()
+const { DATABASE_URL } = process.env
+const served = await startServed('console', {
+  place: options.keep,
+  env: { DATABASE_URL, ENROLMENT_LOG: 'error', ENROLMENT_CONSOLE_PORT: String(consolePort) },
+})
+const { scratch, dataDir, address, enrolment } = served
 
-const borrowed = process.env.DATABASE_URL ? undefined : await borrowEmbeddedDatabase({ dataDir })
-const client = new pg.Client(borrowed ? borrowed.address : process.env.DATABASE_URL)
+const borrowed = DATABASE_URL ? undefined : await borrowEmbeddedDatabase({ dataDir })
+const client = new pg.Client(borrowed ? borrowed.address : DATABASE_URL)
 await client.connect()
 const consoleUrl = `http://127.0.0.1:${consolePort}`
 try {
   if (isNew) {
-    enrolment('catalogue', 'publish', catalogue)
+    enrolment('catalogue', 'publish', demoCatalogue)
     for (const name of ['Harbor Rides', 'Corner Eats', 'Night Freight', 'Quick Hands'])
       enrolment('partner', 'create', '--name', name)
   }
@@ -84,27 +76,8 @@ try {
     ? enrolment('partner', 'create', '--name', 'Long Haul')
     : JSON.parse(readFileSync(partnerFile, 'utf8'))
   writeFileSync(partnerFile, JSON.stringify(partner), { mode: 0o600 })
-  const basic = Buffer.from(`${partner.clientid}:${partner.clientsecret}`).toString('base64')
-  const form = { 'content-type': 'application/x-www-form-urlencoded' }
-  const token = JSON.parse(
-    (
-      await send(`${address}/oauth2/token`, {
-        method: 'POST',
-        headers: { ...form, authorization: `Basic ${basic}` },
-        body: 'grant_type=client_credentials',
-      })
-    ).text,
-  ).access_token
-  const call = (path, body) =>
-    send(address + path, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        authorization: `Bearer ${token}`,
-        'x-api-key': partner.apikey,
-      },
-      body: JSON.stringify(body),
-    })
+  const headers = headersOf(await tokenOf(address, partner))
+  const call = (path, body) => send(address + path, { method: 'POST', headers, body: JSON.stringify(body) })
   const people = await createPeople(call, 400)
   if (isNew) {
     const begun = performance.now()
@@ -165,26 +138,8 @@ try {
   say('all screens', describe([...screens.values()].flat().map(one => one.ms)))
 } finally {
   await client.end()
-  await end()
   await borrowed?.release()
-  if (!options.keep) rmSync(scratch, { recursive: true, force: true })
-}
-
-/** Starts the service with its console; resolves once it listens. */
-async function serve() {
-  const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--data', dataDir], {
-    env: { ...env, ENROLMENT_CONSOLE_PORT: String(consolePort) },
-    stdio: ['ignore', 'pipe', openSync(join(scratch, 'service.log'), 'a')],
-  })
-  process.once('exit', () => child.kill('SIGTERM'))
-  child.once('exit', code => code && process.stderr.write(readFileSync(join(scratch, 'service.log'), 'utf8')))
-  const end = async () => {
-    child.kill('SIGTERM')
-    await new Promise(resolve => (child.exitCode === null ? child.once('exit', resolve) : resolve()))
-  }
-  for await (const line of createInterface({ input: child.stdout }))
-    if (line.startsWith('listening on ')) return { address: line.slice('listening on '.length), end }
-  throw new Error('the service did not start')
+  await served.close()
 }
 
 /** Creates people through the API, so that their data is sealed like that of real ones. */

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { demoCatalogue, headersOf, tokenOf } from './served.mjs'
 
 const dist = new URL('../service/dist/', import.meta.url)
 function load(name) {
@@ -112,9 +113,7 @@ async function openStage() {
   await migrate(database)
   const keyring = loadKeyring({ dataDir })
   const installation = await markInstallation(database, { keyring, wanted: 'live', now: real() })
-  const catalogue = parseCatalogue(
-    await readFile(new URL('../service/assets/demo-catalogue.yaml', import.meta.url), 'utf8'),
-  )
+  const catalogue = parseCatalogue(await readFile(demoCatalogue, 'utf8'))
   await publishVersion(database, { document: catalogue.document, files: [], at: real(), by: 'bench' })
   const made = await createPartner(
     { name: 'Bench' },
@@ -212,17 +211,9 @@ async function startOn({ database, deliveryDatabase, keyring, installation }) {
 /** Starts a caller with a new token in a process of its own, and warms it up. */
 async function startCaller(service, { made, partner }, users) {
   const { clientIdOf } = await load('oauth/client-credentials.js')
-  const credentials = Buffer.from(`${clientIdOf(partner.partnerId)}:${made.clientSecret}`).toString('base64')
-  const answer = await fetch(`${service.address}/oauth2/token`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${credentials}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials' }),
-  })
-  const headers = {
-    authorization: `Bearer ${(await answer.json()).access_token}`,
-    'x-api-key': made.apiKey,
-    'content-type': 'application/json',
-  }
+  const { clientSecret: clientsecret, apiKey: apikey } = made
+  const credentials = { clientid: clientIdOf(partner.partnerId), clientsecret, apikey }
+  const headers = headersOf(await tokenOf(service.address, credentials))
   const child = fork(fileURLToPath(import.meta.url), ['--caller'], {
     env: { ...process.env, BENCH_TARGET: JSON.stringify({ baseUrl: service.address, headers, users }) },
   })

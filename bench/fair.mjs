@@ -7,7 +7,7 @@
 //   npm run bench:fair -- [--seconds 6] [--connections 20]
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { generate as generateWith, say, startServed } from './served.mjs'
+import { demoCatalogue, generate as generateWith, headFor, say, startServed } from './served.mjs'
 
 const { values: options } = parseArgs({
   options: { seconds: { type: 'string', default: '6' }, connections: { type: 'string', default: '20' } },
@@ -18,24 +18,30 @@ function generate(job) {
   return generateWith('load.mjs', job)
 }
 
-async function measure({ address, openPartner }) {
-  const quiet = await openPartner('quiet')
-  const loud = await openPartner('loud')
-  const seeding = { address, connections: 1, seconds: 1, head: quiet('/user/prefill'), kind: 'prefill' }
+async function measure({ address, enrolment, newPartner }) {
+  enrolment('catalogue', 'publish', demoCatalogue)
+  const [quiet, loud] = [await newPartner('quiet'), await newPartner('loud')]
+  const seeding = {
+    address,
+    connections: 1,
+    seconds: 1,
+    head: headFor(quiet, '/user/prefill'),
+    kind: 'prefill',
+  }
   await generate({ ...seeding, name: 'u' })
   const known = { prefix: 'u', from: 1, users: 50 }
   const reads = {
     address,
     connections: 1,
     seconds,
-    head: quiet('/user/benefits'),
+    head: headFor(quiet, '/user/benefits'),
     kind: 'benefits',
     ...known,
   }
   await generate({ ...reads, seconds: 3 })
   const pageHead = path => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n`
   const noises = [
-    ['wrong', { head: loud('/user/account/create'), kind: 'wrong' }],
+    ['wrong', { head: headFor(loud, '/user/account/create'), kind: 'wrong' }],
     ['/docs', { head: pageHead('/docs'), kind: 'page' }],
     ['/openapi.yaml', { head: pageHead('/openapi.yaml'), kind: 'page' }],
     ['without a token', { head: pageHead('/webhooks'), kind: 'page' }],

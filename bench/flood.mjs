@@ -1,47 +1,21 @@
 // Sends prefills at a steady rate, whether earlier ones are answered or not, from a process of its own. Each stream
 // has a partner's headers, a rate, and as many connections as it needs up to a limit. Times count from the instant
 // at which a request was due, so that waiting for a connection is not hidden.
-//   node bench/flood.mjs '{"address":…,"seconds":…,"streams":[{"name":…,"head":…,"perSecond":…,"connections":…}]}'
+//   echo '{"address":…,"seconds":…,"streams":[{"name":…,"head":…,"perSecond":…,"connections":…}]}' | node bench/flood.mjs
 // Prints for each stream
 // {"drainedMs","offered","unsent","goodput","statuses","retryAfter","connections","milliseconds"}.
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { millisecondsOf, person, readAnswer } from './generator.mjs'
 
-const { address, seconds, streams } = JSON.parse(process.argv[2] ?? '{}')
+const { address, seconds, streams } = JSON.parse(await text(process.stdin))
 const { hostname, port } = new URL(address)
 const drainMs = 10_000
 
-const person = {
-  firstname: 'Ada',
-  lastname: 'Rivera',
-  email: 'ada.rivera@example.com',
-  zipcode: '33101',
-  dob: '1990-03-27',
-  phone: '3055550142',
-  gender: 'F',
-  address: {
-    addline1: '12 Ocean Drive',
-    addline2: '',
-    addline3: '',
-    city: 'Miami',
-    state: 'FL',
-    zipcode: '33101',
-  },
-}
 const rest = JSON.stringify(person).slice(1)
 function requestText(head, userid) {
   const body = `{"userid":"${userid}",${rest}`
   return `${head}Version: v2\r\nIdempotency-Key: ${userid}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-}
-
-/** The status and the end of the complete answer at the beginning of the received text, or undefined. */
-function readAnswer(received) {
-  const end = received.indexOf('\r\n\r\n')
-  if (end < 0) return undefined
-  const text = received.latin1Slice(0, end)
-  const total = end + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0)
-  if (received.length < total) return undefined
-  const hasRetryAfter = /\r\nretry-after: \d+/i.test(text)
-  return { status: text.slice(9, 12), total, isLast: /\r\nconnection: close/i.test(text), hasRetryAfter }
 }
 
 function openStream({ name, head, perSecond, connections }) {
@@ -116,9 +90,7 @@ function openStream({ name, head, perSecond, connections }) {
     },
     isBusy: () => open > idle.length,
     result() {
-      times.sort((a, b) => a - b)
-      const at = share => Math.round(times[Math.floor(times.length * share)] ?? 0)
-      const milliseconds = { median: at(0.5), p99: at(0.99) }
+      const milliseconds = millisecondsOf(times, 0)
       const drainedMs = Math.round(performance.now() - endedAt)
       return {
         name,

@@ -1,38 +1,21 @@
 // A load generator, in a process of its own so that it shares no event loop with the server that it measures. It
 // sends HTTP/1.1 over plain sockets, one request at a time on each, to take as little processor time from the
 // server as possible.
-//   node bench/load.mjs '{"address":…,"connections":…,"seconds":…,"kind":…,"partners":[{"token":…,"apikey":…}],…}'
-// Without an argument the same comes by standard input. With `requests` it runs until that many are answered, for a minute
+//   echo '{"address":…,"connections":…,"seconds":…,"kind":…,"partners":[{"token":…,"apikey":…}],…}' | node bench/load.mjs
+// With `requests` it runs until that many are answered, for a minute
 // at most. `addresses` names several processes, which get equal shares of the connections; `head` is a complete request
 // head to send as it is.
 // Prints {"requests","seconds","statuses","bytes","milliseconds":{"median","p99"}}.
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { millisecondsOf, person, readAnswer } from './generator.mjs'
 
-const job = JSON.parse(process.argv[2] ?? (await text(process.stdin)))
+const job = JSON.parse(await text(process.stdin))
 const { connections, seconds, head, kind, name, partners = [], prefix = '', from = 0, users = 1 } = job
 const atLeast = job.requests ?? 0
 const targets = (job.addresses ?? [job.address]).map(address => new URL(address))
 
 let count = 0
-const address1 = {
-  addline1: '12 Ocean Drive',
-  addline2: '',
-  addline3: '',
-  city: 'Miami',
-  state: 'FL',
-  zipcode: '33101',
-}
-const person = {
-  firstname: 'Ada',
-  lastname: 'Rivera',
-  email: 'ada.rivera@example.com',
-  zipcode: '33101',
-  dob: '1990-03-27',
-  phone: '3055550142',
-  gender: 'F',
-  address: address1,
-}
 const residence = { age: 36, state: 'FL', zipcode: '33101', partnername: '', offername: '' }
 const elsewhere = [
   { state: 'FL', zipcode: '33101' },
@@ -109,17 +92,6 @@ function goesOn(now) {
   return now < startedAt + seconds * 1000 || (requests < atLeast && now < startedAt + 60_000)
 }
 
-/** Reads one complete answer from the received bytes; returns its status and length, or undefined. */
-function readAnswer(received) {
-  const end = received.indexOf('\r\n\r\n')
-  if (end < 0) return undefined
-  const text = received.latin1Slice(0, end)
-  const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0)
-  const total = end + 4 + length
-  const isLast = /\r\nconnection: close/i.test(text)
-  return received.length < total ? undefined : { status: text.slice(9, 12), total, isLast }
-}
-
 function talk(target) {
   return new Promise(resolve => {
     const socket = connect(Number(target.port), target.hostname)
@@ -153,15 +125,11 @@ function talk(target) {
 }
 
 await Promise.all(Array.from({ length: connections }, (_, at) => talk(targets[at % targets.length])))
-times.sort((a, b) => a - b)
-function at(share) {
-  return Math.round((times[Math.floor(times.length * share)] ?? 0) * 1000) / 1000
-}
 const result = {
   requests,
   seconds: (performance.now() - startedAt) / 1000,
   statuses,
   bytes,
-  milliseconds: { median: at(0.5), p99: at(0.99) },
+  milliseconds: millisecondsOf(times, 3),
 }
 process.stdout.write(`${JSON.stringify(result)}\n`)

@@ -8,11 +8,9 @@
 // service, so the rate that was really sent is printed too. Fails when the goodput of a flood is below 0.8 of the peak, a 503
 // has no Retry-After, or latencies are not as before within 10 s.
 //   npm run bench:overload -- [--seconds 20] [--times 5] [--connections 8000] [--profile DIR]
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { generate, say, startServed } from './served.mjs'
+import { demoCatalogue, embeddedServer, generate, headFor, say, startServed } from './served.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -42,13 +40,8 @@ function closedLoop(at, head, job) {
  * made while the tables were empty, and the benchmark would measure those plans.
  */
 async function analyze(dataDir) {
-  const lines = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')
-  const client = new pg.Client({
-    host: lines[4],
-    port: Number(lines[3]),
-    user: 'postgres',
-    database: 'enrolment',
-  })
+  const { host, port, database } = embeddedServer(dataDir)
+  const client = new pg.Client({ host, port, database, user: 'postgres' })
   await client.connect()
   await client.query('analyze')
   await client.end()
@@ -102,9 +95,10 @@ async function untilNormal(at, head, usual) {
 async function main() {
   const served = await startServed('overload', { profile: options.profile })
   const { address } = served
-  const headFor = async name => (await served.openPartner(name))('/user/prefill')
+  served.enrolment('catalogue', 'publish', demoCatalogue)
+  const headOf = async name => headFor(await served.newPartner(name), '/user/prefill')
   try {
-    const head = await headFor('flooding')
+    const head = await headOf('flooding')
     const peak = await findPeak(served, head)
     const usual = (await closedLoop(address, head, { connections: 8, seconds: 2 })).milliseconds.median
     const perSecond = peak * Number(options.times)
@@ -123,7 +117,7 @@ async function main() {
       alone.retryAfter >= (alone.statuses['503'] ?? 0) &&
       normalAfter <= mostNormalAfterMs
     if (!isHeld) process.exitCode = 1
-    const other = { name: `o${Date.now()}`, head: await headFor('neighbor'), connections: 500 }
+    const other = { name: `o${Date.now()}`, head: await headOf('neighbor'), connections: 500 }
     const quiet = { ...other, perSecond: peak / 10 }
     const streams = [{ ...flood, name: `g${Date.now()}` }, quiet]
     const [flooding, neighbor] = await generate('flood.mjs', { address, seconds, streams })

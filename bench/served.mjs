@@ -1,10 +1,10 @@
-// The service as built, on an embedded PostgreSQL of its own in a scratch directory, for a benchmark that sends load to it
-// from other processes.
+// The service as built, for a benchmark that sends load to it from other processes.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 function fileOf(path) {
@@ -12,75 +12,124 @@ function fileOf(path) {
 }
 const bin = fileOf('../service/bin/enrolment.js')
 
+/** The file of the demo catalogue. */
+export const demoCatalogue = fileOf('../service/assets/demo-catalogue.yaml')
+
 /** Prints one figure on a line. */
-export function say(name, text) {
-  return process.stdout.write(`${name.padEnd(34)}${text}\n`)
+export function say(name, told) {
+  return process.stdout.write(`${name.padEnd(34)}${told}\n`)
 }
 
-/** Starts the service with the demo catalog; `profile` names a folder for a CPU profile. */
-export async function startServed(name, { profile } = {}) {
-  const scratch = mkdtempSync(join(tmpdir(), `enrolment-${name}-`))
+/** Starts a program and waits until it says where it listens. */
+export async function listening(args, options) {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, args, options)
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, address] = /^listening on (\S+)/.exec(line) ?? []
+    if (!address) continue
+    child.stdout.resume()
+    return { child, address, startMs: performance.now() - startedAt }
+  }
+  throw new Error(`it did not start: ${args.join(' ')}`)
+}
+
+/** Ends a program, and waits until it has ended. */
+export async function ended(child) {
+  if (child.exitCode !== null) return
+  const exit = new Promise(resolve => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  await exit
+}
+
+/** Gets an access token for a partner as `partner create` prints it; returns it beside the other credentials. */
+export async function tokenOf(address, { partnerid, clientid, clientsecret, apikey }) {
+  const basic = Buffer.from(`${clientid}:${clientsecret}`).toString('base64')
+  const response = await fetch(`${address}/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${basic}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  })
+  const { access_token: token } = await response.json()
+  if (!token) throw new Error(`no token: ${response.status}`)
+  return { partnerid, apikey, basic, token }
+}
+
+/** The headers of a partner's requests. */
+export function headersOf({ token, apikey }) {
+  return { authorization: `Bearer ${token}`, 'x-api-key': apikey, 'content-type': 'application/json' }
+}
+
+/**
+ * Starts the service on an embedded PostgreSQL of its own, or on the database of `env.DATABASE_URL`. Its files are in a
+ * scratch directory, or stay in `place`; `profile` names a folder for a CPU profile of each process.
+ */
+export async function startServed(name, { place, env, profile } = {}) {
+  const scratch = place ?? mkdtempSync(join(tmpdir(), `enrolment-${name}-`))
   const dataDir = join(scratch, 'data')
-  const env = { ...process.env, HOME: scratch }
   const logFile = join(scratch, 'service.log')
+  const environment = { PATH: process.env.PATH, HOME: scratch, ...env }
   const profiling = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []
   if (profile) mkdirSync(profile, { recursive: true })
-
+  const log = () => readFileSync(logFile, 'utf8')
+  const serve = more =>
+    listening([...profiling, bin, 'serve', '--port', '0', '--data', dataDir], {
+      cwd: scratch,
+      env: { ...environment, ...more },
+      stdio: ['ignore', 'pipe', openSync(logFile, 'a')],
+    })
   const enrolment = (...words) => {
     const args = [bin, ...words, '--data', dataDir, '--json']
-    const options = { cwd: scratch, encoding: 'utf8', env }
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, options)
+    const how = { cwd: scratch, encoding: 'utf8', env: environment }
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, how)
     if (status !== 0) throw new Error(`enrolment ${words.join(' ')}: ${stderr}`)
     return JSON.parse(stdout)
   }
-  const child = spawn(process.execPath, [...profiling, bin, 'serve', '--port', '0', '--data', dataDir], {
-    cwd: scratch,
-    env,
-    stdio: ['ignore', 'pipe', openSync(logFile, 'a')],
+  const services = [
+    await serve().catch(error => {
+      throw new Error(`${error.message}: ${log()}`)
+    }),
+  ]
+  const { address } = services[0]
+  // A benchmark that fails or is stopped leaves no service behind.
+  process.once('exit', () => {
+    for (const { child } of services) child.kill('SIGTERM')
   })
-  const log = () => readFileSync(logFile, 'utf8')
-  const address = await addressFrom(child)
-  if (!address) throw new Error(`the service did not start: ${log()}`)
-  enrolment('catalogue', 'publish', fileOf('../service/assets/demo-catalogue.yaml'))
   return {
-    address,
+    scratch,
     dataDir,
+    address,
+    services,
     log,
-    /** Creates a partner; returns a function that writes the head of its requests to a path. */
-    async openPartner(partnerName) {
-      const partner = enrolment('partner', 'create', '--name', partnerName)
-      const basic = Buffer.from(`${partner.clientid}:${partner.clientsecret}`).toString('base64')
-      const response = await fetch(`${address}/oauth2/token`, {
-        method: 'POST',
-        headers: { authorization: `Basic ${basic}` },
-        body: new URLSearchParams({ grant_type: 'client_credentials' }),
-      })
-      const { access_token } = await response.json()
-      const credentials = [`Authorization: Bearer ${access_token}`, `x-api-key: ${partner.apikey}`]
-      const type = 'Content-Type: application/json\r\n'
-      return path => [`POST ${path} HTTP/1.1`, 'Host: localhost', ...credentials, type].join('\r\n')
+    enrolment,
+    /** Starts another process of the service. */
+    async startAnother(more) {
+      services.push(await serve(more))
     },
+    /** Creates a partner; returns its id and credentials with an access token. */
+    newPartner: partnerName => tokenOf(address, enrolment('partner', 'create', '--name', partnerName)),
     async close() {
-      child.kill('SIGTERM')
-      await new Promise(resolve => child.once('exit', resolve))
-      rmSync(scratch, { recursive: true, force: true })
+      for (const { child } of services.toReversed()) await ended(child)
+      if (!place) rmSync(scratch, { recursive: true, force: true })
     },
   }
 }
 
-async function addressFrom(child) {
-  const start = 'listening on '
-  for await (const line of createInterface({ input: child.stdout }))
-    if (line.startsWith(start)) return line.slice(start.length)
-  return undefined
+/** The head of a partner's requests to a path, up to the length of the body. */
+export function headFor(partner, path) {
+  const fields = Object.entries(headersOf(partner)).map(([name, value]) => `${name}: ${value}`)
+  return [`POST ${path} HTTP/1.1`, 'Host: localhost', ...fields, ''].join('\r\n')
+}
+
+/** The address of the embedded PostgreSQL of a data directory, and its process. */
+export function embeddedServer(dataDir) {
+  const lines = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')
+  return { pid: Number(lines[0]), host: lines[4], port: Number(lines[3]), database: 'enrolment' }
 }
 
 /** Runs a generator in a process of its own and returns what it printed. */
 export async function generate(program, job) {
-  const child = spawn(process.execPath, [fileOf(program), JSON.stringify(job)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let text = ''
-  for await (const chunk of child.stdout) text += chunk
-  return JSON.parse(text)
+  const child = spawn(process.execPath, [fileOf(program)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  // A thousand partners with their tokens are more than the arguments of a process may hold.
+  child.stdin.end(JSON.stringify(job))
+  return JSON.parse(await text(child.stdout))
 }

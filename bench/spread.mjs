@@ -3,15 +3,11 @@
 // DATABASE_URL is an empty database of a coordinator with two workers; `force_logical` needs `wal_level = logical` on each.
 // It prints, for each step, the requests a second, p50, p99 and the longest, refusals by code, and how many transactions
 // were prepared on a node. The load, the service and the nodes share the machine: only comparisons within one run count.
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createClient } from '@benefit-enrolment/client'
 import pg from 'pg'
+import { demoCatalogue, startServed } from './served.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -20,27 +16,6 @@ const { values, positionals } = parseArgs({
 const [url] = positionals
 if (!url) throw new Error('the address of an empty database on a coordinator is missing')
 const seconds = Number(values.seconds)
-const program = fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url))
-const catalogue = fileURLToPath(new URL('../service/assets/demo-catalogue.yaml', import.meta.url))
-const place = await mkdtemp(join(tmpdir(), 'enrolment-bench-'))
-const env = {
-  ...process.env,
-  DATABASE_URL: url,
-  ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64'),
-  ENROLMENT_ERASURES: join(place, 'erasures'),
-}
-
-const start = words =>
-  spawn(process.execPath, [program, ...words], { env, cwd: place, stdio: ['ignore', 'pipe', 'ignore'] })
-const firstLine = child =>
-  new Promise(resolve => child.stdout.once('data', chunk => resolve(`${chunk}`.trim())))
-async function run(...words) {
-  const child = start([...words, '--json'])
-  let text = ''
-  for await (const chunk of child.stdout) text += chunk
-  return JSON.parse(text)
-}
-
 const database = new pg.Client({ connectionString: url, statement_timeout: 0 })
 await database.connect()
 const ask = async (text, ...bound) => (await database.query(text, bound)).rows
@@ -59,13 +34,14 @@ const prepared = async () =>
       .count,
   )
 
-await run('migrate')
-await run('catalogue', 'publish', catalogue)
-const service = start(['serve', '--port', '0'])
-const baseUrl = (await firstLine(service)).replace('listening on ', '')
+const served = await startServed('spread', {
+  env: { DATABASE_URL: url, ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64') },
+})
+const { address: baseUrl, enrolment } = served
+enrolment('catalogue', 'publish', demoCatalogue)
 const partners = []
 for (let n = 0; n < 6; n += 1) {
-  const made = await run('partner', 'create', '--name', `Bench ${n}`)
+  const made = enrolment('partner', 'create', '--name', `Bench ${n}`)
   const { partnerid, clientid: clientId, clientsecret: clientSecret, apikey: apiKey } = made
   partners.push({ partnerid, client: createClient({ baseUrl, clientId, clientSecret, apiKey, tries: 1 }) })
 }
@@ -156,8 +132,6 @@ try {
   await during('rebalanced', rebalance)
   await during('after')
 } finally {
-  service.kill('SIGTERM')
-  await new Promise(resolve => service.once('close', resolve))
+  await served.close()
   await database.end()
-  await rm(place, { recursive: true, force: true })
 }

@@ -16,7 +16,7 @@ type Row = { sandbox: boolean; keyring_check: Buffer; root_key_id: string }
  */
 export async function loadKeyringFor(db: Executor, source: KeyringSource): Promise<Keyring> {
   const [row] = await db.query<Row>(sql`select sandbox, keyring_check, root_key_id from installation`)
-  return loadKeyring({ ...source, ...(row ? { wantedRootKey: row.root_key_id } : {}) })
+  return loadKeyring({ ...source, wantedRootKey: row?.root_key_id })
 }
 
 /**

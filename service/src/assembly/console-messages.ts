@@ -16,7 +16,7 @@ export type ConsoleSettings = {
   readonly publicUrl: string
   readonly address: DatabaseAddress
   /** Where the keys come from, as for the service. */
-  readonly keys: { readonly dataDir: string; readonly rootKey?: string }
+  readonly keys: { readonly dataDir: string; readonly rootKey?: string | undefined }
   readonly installation: Installation
   readonly logLevel: LogLevel
   readonly mayNotWrite: boolean

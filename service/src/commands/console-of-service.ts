@@ -52,7 +52,7 @@ export async function openConsoleOf(
     settings: {
       at: { host, port, url: config.consoleUrl, trustProxy: config.trustProxy, signIn },
       address,
-      keys: { dataDir, ...(config.rootKey === undefined ? {} : { rootKey: config.rootKey }) },
+      keys: { dataDir, rootKey: config.rootKey },
       installation,
       logLevel: config.logLevel,
     },

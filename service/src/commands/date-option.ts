@@ -1,5 +1,16 @@
 import { isRealDate, type PlainDate } from '../calendar/calendar.ts'
-import { UsageError } from './command.ts'
+import { type Input, neededText, UsageError } from './command.ts'
+
+/** The date of an option; `undefined` when it is not given. Throws UsageError as `readDate` does. */
+export function dateIn(input: Input, option: string): PlainDate | undefined {
+  const text = input.text(option)
+  return text === undefined ? undefined : readDate(option, text)
+}
+
+/** The date of an option that must be given. Throws UsageError as `readDate` does. */
+export function neededDate(input: Input, option: string): PlainDate {
+  return readDate(option, neededText(input, option))
+}
 
 /**
  * The date that an option gives. Throws UsageError unless it is one from 1900 to 2999: dates near the year 0000 or 9999

@@ -34,19 +34,9 @@ const deliveries: Command = {
     await inWorkspace(input, async ({ database, keyring }) => {
       const row = await requirePartner(database, input.positionals[0] ?? '')
       const partnerId = row.partner_id
-      const events =
-        userid === undefined
-          ? event === undefined
-            ? undefined
-            : [event]
-          : await findEventsOfUser(database, partnerId, userid)
-      const rows = await listDeliveries(database, {
-        partnerId,
-        limit,
-        ...(status === undefined ? {} : { status }),
-        ...(endpointId === undefined ? {} : { endpointId }),
-        ...(events === undefined ? {} : { events }),
-      })
+      const named = event === undefined ? undefined : [event]
+      const events = userid === undefined ? named : await findEventsOfUser(database, partnerId, userid)
+      const rows = await listDeliveries(database, { partnerId, limit, status, endpointId, events })
       const partner = partnerOf(row, keyring)
       const last = await findLastAttempts(
         database,

@@ -8,7 +8,7 @@ import { requirePartner } from '../partners/manage.ts'
 import { listPartners } from '../partners/store.ts'
 import { type RosterEntry, readRoster } from '../rosters/roster.ts'
 import { type Command, flag, type Input, neededText, UsageError, valued } from './command.ts'
-import { readDate } from './date-option.ts'
+import { dateIn, neededDate } from './date-option.ts'
 import { writeAnswer } from './standard-streams.ts'
 import { inWorkspace } from './workspace.ts'
 
@@ -43,7 +43,11 @@ export const roster: Command = {
     csv: flag('answer with a CSV file'),
   },
   run: async input => {
-    const query = { benefit: neededText(input, 'benefit'), on: dateOf(input, 'on'), since: sinceOf(input) }
+    const query = {
+      benefit: neededText(input, 'benefit'),
+      on: neededDate(input, 'on'),
+      since: sinceOf(input),
+    }
     await inWorkspace(input, async ({ database, keyring, record, alongside }) => {
       const wanted = input.text('partner')
       const rows = wanted ? [await requirePartner(database, wanted)] : await listPartners(database)
@@ -105,12 +109,8 @@ async function requireBenefit(db: Executor, benefit: string): Promise<void> {
 
 /** The day to compare with. It is the earlier one, or people who are added would be listed as ended. */
 function sinceOf(input: Input): PlainDate | undefined {
-  if (input.text('since') === undefined) return undefined
-  const since = dateOf(input, 'since')
-  if (since > dateOf(input, 'on')) throw new UsageError('--since must not be later than --on; see --help.')
+  const since = dateIn(input, 'since')
+  if (since !== undefined && since > neededDate(input, 'on'))
+    throw new UsageError('--since must not be later than --on; see --help.')
   return since
-}
-
-function dateOf(input: Input, name: string): PlainDate {
-  return readDate(name, neededText(input, name))
 }

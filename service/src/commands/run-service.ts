@@ -157,7 +157,7 @@ async function prepare(
     if (applied.length > 0) log('migrated', { applied })
     const keyring = await loadKeyringFor(database, {
       dataDir,
-      ...(config.rootKey === undefined ? {} : { rootKey: config.rootKey }),
+      rootKey: config.rootKey,
       onUnreadable: error => log('keyring_unreadable', describeCause(error)),
     })
     const installation = await markInstallation(database, { keyring, wanted, now: Date.now() })

@@ -7,7 +7,7 @@ import { isRefusal, type Refusal, refuse } from '../membership/rules/refusal.ts'
 import { type Enrolment, isLive, type User } from '../membership/rules/state.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type Command, flag, type Input, neededText, UsageError, valued } from './command.ts'
-import { readDate } from './date-option.ts'
+import { dateIn } from './date-option.ts'
 import { memberContext, openMemberReader } from './members.ts'
 import { inWorkspace, partnerIn, systemUser } from './workspace.ts'
 
@@ -102,18 +102,13 @@ function askedOf(input: Input): Asked {
     enrolment: input.text('enrolment'),
     isDry,
     isVoid: input.flag('void'),
-    firstDay: dayOf(input, 'start'),
-    lastDay: dayOf(input, 'last-day'),
+    firstDay: dateIn(input, 'start'),
+    lastDay: dateIn(input, 'last-day'),
     reason: isDry ? '' : neededText(input, 'reason'),
   }
   if (asked.isVoid === (asked.firstDay !== undefined || asked.lastDay !== undefined))
     throw new UsageError('Give --void, or --start, --last-day or both; see --help.')
   return asked
-}
-
-function dayOf(input: Input, option: string): PlainDate | undefined {
-  const text = input.text(option)
-  return text === undefined ? undefined : readDate(option, text)
 }
 
 function correctionOf(user: User, asked: Asked, zone: string): Correction {

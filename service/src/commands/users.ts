@@ -4,8 +4,8 @@ import { requirePartner } from '../partners/manage.ts'
 import { clockOn } from '../partners/partner.ts'
 import { listPartners } from '../partners/store.ts'
 import { type ComingKind, comingKinds, findComing } from '../rosters/coming.ts'
-import { type Command, flag, neededText, valued } from './command.ts'
-import { readDate } from './date-option.ts'
+import { type Command, flag, valued } from './command.ts'
+import { neededDate } from './date-option.ts'
 import { writeAnswer } from './standard-streams.ts'
 import { inWorkspace } from './workspace.ts'
 
@@ -31,7 +31,7 @@ function coming(kind: ComingKind): Command {
       csv: flag('answer with a CSV file'),
     },
     run: async input => {
-      const by = readDate('by', neededText(input, 'by'))
+      const by = neededDate(input, 'by')
       await inWorkspace(input, async ({ database, real, record, alongside }) => {
         const wanted = input.text('partner')
         const partners = wanted ? [await requirePartner(database, wanted)] : await listPartners(database)

@@ -63,16 +63,10 @@ export async function addForOperator(
   alongside: readonly Query[],
 ): Promise<{ webhookid: string; webhooksecret: string }> {
   const { database, config, installation, real } = workspace
-  const endpoint = {
-    partner: await partnerIn(workspace, asked.partnerId),
-    url: asked.url,
-    username: asked.username,
-    password: asked.password,
-    events: asked.events,
-    ...(asked.ordering === undefined ? {} : { ordering: asked.ordering }),
-  }
+  const { partnerId, ...endpoint } = asked
+  const wanted = { ...endpoint, partner: await partnerIn(workspace, partnerId) }
   return database.transaction(async tx => {
-    const added = await addEndpoint(tx, endpoint, { rules: webhookRulesOf(config, installation), real })
+    const added = await addEndpoint(tx, wanted, { rules: webhookRulesOf(config, installation), real })
     if ('refused' in added) throw refusalOf(added, '')
     for (const statement of alongside) await tx.query(statement)
     return added

@@ -83,10 +83,7 @@ export async function inWorkspace<T>(
   return onDatabase(input, schema, async keyless => {
     await reach(keyless.database, schema)
     const { config, dataDir, database, real } = keyless
-    const keyring = await loadKeyringFor(keyless.database, {
-      dataDir,
-      ...(config.rootKey === undefined ? {} : { rootKey: config.rootKey }),
-    })
+    const keyring = await loadKeyringFor(database, { dataDir, rootKey: config.rootKey })
     const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
     return recorded(input, { ...keyless, keyring, installation }, work)
   })
@@ -237,8 +234,5 @@ async function bringUp(
 
 /** The addresses that webhooks may reach: public ones, those that the operator allows, and loopback in a sandbox. */
 export function webhookRulesOf(config: Config, installation: Installation): AddressRules {
-  return {
-    sandbox: installation.sandbox,
-    allow: config.webhookAllow,
-  }
+  return { sandbox: installation.sandbox, allow: config.webhookAllow }
 }

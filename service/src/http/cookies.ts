@@ -13,7 +13,7 @@ export function cookieIn({ cookie }: IncomingHttpHeaders, name: string): string 
 export function cookieHeader(
   name: string,
   value: string | undefined,
-  { isSecure, seconds }: { readonly isSecure: boolean; readonly seconds?: number },
+  { isSecure, seconds }: { readonly isSecure: boolean; readonly seconds?: number | undefined },
 ): string {
   const age = value === undefined ? 0 : seconds
   // Lax, so that a link from elsewhere opens with the present session, and so does the return from an identity provider.

@@ -189,7 +189,7 @@ async function show(
   if (isRedirect(view)) return redirect(routes, exchange.reply, view.to)
   await noteShown(routes.context, visit.session, view.view)
   const page = typed.conflict ? { ...view.page, conflict: true } : view.page
-  const whole = { ...view, page, ...(typed.errors ? { errors: typed.errors } : {}) }
+  const whole = { ...view, page, errors: typed.errors }
   return sendView(exchange.reply, whole, status)
 }
 

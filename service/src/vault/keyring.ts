@@ -36,9 +36,9 @@ export type Keyring = {
 /** Where the keys come from: `rootKey`, the text of ENROLMENT_ROOT_KEY, or the keyring file in `dataDir`. */
 export type KeyringSource = {
   readonly dataDir?: string
-  readonly rootKey?: string
+  readonly rootKey?: string | undefined
   /** The id of the root key that must exist already: then no file is created. */
-  readonly wantedRootKey?: string
+  readonly wantedRootKey?: string | undefined
   /** Called when a changed file cannot be read; the keys read before stay in use. */
   readonly onUnreadable?: (error: unknown) => void
 }

@@ -110,11 +110,7 @@ async function list(visit: Visit): Promise<Answer> {
   const shown = entries.slice(0, ENTRIES_A_PAGE)
   const sees = hasRole(visit.operator, 'support')
   const blocks = await signedUntil(visit.context.database, filter.partnerId)
-  await record(visit, {
-    action: 'look at audit',
-    result: 'shown',
-    ...(filter.partner ? { partner: filter.partner } : {}),
-  })
+  await record(visit, { action: 'look at audit', result: 'shown', partner: filter.partner })
   const list = listOf(visit, filter)
   const next = entries.length > ENTRIES_A_PAGE ? shown.at(-1)?.entry_id : undefined
   const partners = [
@@ -162,7 +158,7 @@ ${actionForm(visit, { action: `/audit/verify?partner=${filter.partnerId}`, butto
 
 async function exportList(visit: Visit): Promise<Answer> {
   const filter = await filterOf(visit)
-  await record(visit, { action: 'export audit', ...(filter.partner ? { partner: filter.partner } : {}) })
+  await record(visit, { action: 'export audit', partner: filter.partner })
   return {
     file: `audit-${filter.from}-${filter.until}.csv`,
     type: 'text/csv; charset=utf-8',
@@ -221,11 +217,7 @@ async function verify(visit: Visit): Promise<Answer> {
     erased: new Set(erased.map(row => row.service_id)),
   })
   const result = findings.length === 0 ? 'whole' : 'altered'
-  await record(visit, {
-    action: 'verify audit',
-    result,
-    ...(filter.partner ? { partner: filter.partner } : {}),
-  })
+  await record(visit, { action: 'verify audit', result, partner: filter.partner })
   return {
     title: findings.length === 0 ? 'The record is whole' : 'The record was altered',
     body:

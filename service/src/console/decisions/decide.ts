@@ -1,8 +1,7 @@
 import { html } from '../../http/html.ts'
-import type { Partner } from '../../partners/partner.ts'
 import { reasonOf } from '../reason.ts'
 import { decideRequest } from '../requests/store.ts'
-import { record, recordAlongside } from '../screen/record.ts'
+import { type Deed, record, recordAlongside } from '../screen/record.ts'
 import { type Answer, ConsoleRefusal, type Visit } from '../screen/screen.ts'
 import { type Known, mayDecide, requiredRequest, SAME_PERSON } from './read.ts'
 
@@ -136,9 +135,6 @@ async function unlessDecided<T>(visit: Visit, run: () => Promise<T>): Promise<T>
   }
 }
 
-function deedOf({ partner, row }: Known): { partner?: Partner; serviceId?: string } {
-  return {
-    ...(partner ? { partner } : {}),
-    ...(row.service_id === null ? {} : { serviceId: row.service_id }),
-  }
+function deedOf({ partner, row }: Known): Pick<Deed, 'partner' | 'serviceId'> {
+  return { partner, serviceId: row.service_id ?? undefined }
 }

@@ -34,8 +34,8 @@ async function show(visit: Visit): Promise<Answer> {
   await record(visit, {
     action: 'look at request',
     result: 'shown',
-    ...(partner ? { partner } : {}),
-    ...(row.service_id === null ? {} : { serviceId: row.service_id }),
+    partner,
+    serviceId: row.service_id ?? undefined,
   })
   const zone = partner?.timezone ?? 'UTC'
   return {

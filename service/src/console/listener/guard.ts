@@ -67,8 +67,7 @@ export function setCookie(
   address: ConsoleAddress,
   seconds?: number,
 ): string {
-  const lasts = { isSecure: isSecure(address), ...(seconds === undefined ? {} : { seconds }) }
-  return cookieHeader(cookieName(address, kind), text, lasts)
+  return cookieHeader(cookieName(address, kind), text, { isSecure: isSecure(address), seconds })
 }
 
 function cookieName(address: ConsoleAddress, kind: CookieKind): string {

@@ -40,8 +40,8 @@ export async function askSecondPerson(visit: Visit, asked: Asked): Promise<Answe
       action: `ask for ${action}`,
       result: 'asked',
       reason,
-      ...(partner ? { partner } : {}),
-      ...(serviceId === undefined ? {} : { serviceId }),
+      partner,
+      serviceId,
     }),
   ])
   await stored.catch((error: unknown) => {

@@ -10,8 +10,8 @@ import type { Visit } from './screen.ts'
 export type Deed = {
   readonly action: string
   readonly result?: string
-  readonly partner?: Partner
-  readonly serviceId?: string
+  readonly partner?: Partner | undefined
+  readonly serviceId?: string | undefined
   readonly reason?: string
   /** The operator who acted, if not the visit's: one operator requested it, another confirmed it. */
   readonly actor?: string

@@ -21,7 +21,7 @@ export async function anonymousPage({ context, files }: PageRoutes, anonymous: A
     locale,
     partner: { displayname: partner?.name ?? '' },
     help: partner?.help ?? {},
-    ...(partner ? { legal: partner.legal } : {}),
+    legal: partner?.legal,
     zone: 'UTC',
     stylesheets: theme === undefined ? [stylesheet] : [stylesheet, theme],
     script,

@@ -187,17 +187,17 @@ export function pageOf(visit: Visit, step?: Page['step']): Page {
     root: rootOf(context),
     idleseconds: sessionLifetimes.idle / 1000,
     draft: `${formTag(visit)}-${visit.draft.version}-${shownTag(visit, visit.person)}`,
-    ...(step === undefined ? {} : { step }),
+    step,
   }
 }
 
 /**
  * The address that the hosted page leads back to: the one that the link names, if the partner still has it registered.
  */
-export function wayBack({ session, partner, shell }: Visit): { redirecturl?: string } {
+export function wayBack({ session, partner, shell }: Visit): string | undefined {
   const { redirecturl } = session
   const isOpen = shell === 'hosted' && redirecturl !== null && partner.redirects.includes(redirecturl)
-  return isOpen ? { redirecturl } : {}
+  return isOpen ? redirecturl : undefined
 }
 
 /** The page's root below the base URL's own path. */

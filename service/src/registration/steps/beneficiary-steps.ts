@@ -6,7 +6,7 @@ import { heldEnrolment, isLive } from '../../membership/rules/state.ts'
 import { hasBeneficiary, openBenefit, partnerOffer } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { changesRows, namesNobody, parseBeneficiaries, rowsIn, rowsOf } from '../views/beneficiary-form.ts'
-import { dayOf, dueIn } from './cards.ts'
+import { dayOf, dueDay } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { chosenByNewcomer } from './enrolling-steps.ts'
 import { afterNaming, mayNameLater, namedInDraft } from './naming.ts'
@@ -34,11 +34,11 @@ export const beneficiaryList: Step = {
           name,
           displayname: benefit.displayname[visit.locale],
           people: current?.beneficiaries ?? [],
-          ...(current ? { since: dayOf(visit, current.decidedAt ?? current.writtenAt) } : {}),
+          since: current && dayOf(visit, current.decidedAt ?? current.writtenAt),
           isheld: visit.user.enrolments.some(one => one.benefit === name && isLive(one)),
           ismissing: isMissing,
-          ...(held && isMissing ? dueIn(visit, held) : {}),
-          ...(proposal ? { proposal: { version: proposal.version, people: proposal.beneficiaries } } : {}),
+          dueon: held && isMissing ? dueDay(visit, held) : undefined,
+          proposal: proposal && { version: proposal.version, people: proposal.beneficiaries },
         }
       }),
     }
@@ -64,7 +64,7 @@ export function beneficiaryEdit(name: string): Step {
         back: backFrom(visit, benefit, next),
         goeson: !visit.isMember || next !== undefined || isBeingAdded(visit, name),
         maylater: mayLater(visit, benefit, next),
-        ...(next === undefined ? {} : { next }),
+        next,
       }
     },
     post: async (visit, form) => {

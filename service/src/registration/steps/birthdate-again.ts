@@ -28,8 +28,8 @@ export function behindBirthdate(path: string, step: Step): Step {
         again: true,
         action: `${rootOf(visit.context)}/${path}`,
         triesleft: triesLeft(visit, typed.errors),
-        ...nextIn(typed.form),
-        ...(typed.isPosted ? { kept: Object.fromEntries(typed.form) } : {}),
+        next: afterNaming(typed.form),
+        kept: typed.isPosted ? Object.fromEntries(typed.form) : undefined,
       }
     },
     post: (visit, form) => {
@@ -46,7 +46,7 @@ async function meetAgain(visit: Visit, form: URLSearchParams, path: string): Pro
   const at = context.clock.real()
   const passed = parsed.values.dob === person.dob
   const tries = await noteBirthdateAgain(context.database, sessionNameOf(session), { at, passed })
-  const { next } = nextIn(form)
+  const next = afterNaming(form)
   if (tries !== undefined && passed)
     return { to: next === undefined ? path : `${path}?${new URLSearchParams({ next })}` }
   if (tries === undefined || tries >= mostTries) {
@@ -54,11 +54,6 @@ async function meetAgain(visit: Visit, form: URLSearchParams, path: string): Pro
     return 'gone'
   }
   return { errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: mostTries - tries }] }
-}
-
-function nextIn(form: URLSearchParams): { readonly next?: string } {
-  const next = afterNaming(form)
-  return next === undefined ? {} : { next }
 }
 
 /** The count in the error is newer than the visit, which was loaded before the attempt. */

@@ -36,10 +36,10 @@ export const cancel: Step = {
       notbegun: hasBegun ? namesNotBegun(visit) : [],
       lastday: lastDayOf(visit, boundaryAfter(now, partner.timezone)),
       reinstatedays: daysToReinstate,
-      ...(effective === 'endofperiod' || effective === 'immediate' ? { effective } : {}),
+      effective: effective === 'endofperiod' || effective === 'immediate' ? effective : undefined,
       hasbegun: hasBegun,
       hasplanned: user.swap !== undefined || user.pendingOffer !== undefined,
-      ...(user.cancel ? { pending: { on: lastDayOf(visit, user.cancel.at) } } : {}),
+      pending: user.cancel && { on: lastDayOf(visit, user.cancel.at) },
     }
   },
   post: async (visit, form) => {

@@ -11,7 +11,6 @@ import {
 } from '../../membership/rules/state.ts'
 import { hasBeneficiary, knownBenefit, openBenefit, partnerOffers } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
-import type { Coverage } from '../views/coverage-parts.ts'
 import type { BenefitCard, BenefitLine, BenefitStatus, Day } from '../views/parts.ts'
 import type { Locale } from '../views/surroundings.ts'
 import { costOf, coverageOf } from './disclosures.ts'
@@ -32,18 +31,10 @@ export function cardOf(
     description: benefit.description[locale],
     pays: sentencesOf(benefit.pays, locale),
     notcovered: sentencesOf(benefit.notcovered, locale),
-    ...(amount
-      ? {
-          worth: {
-            amount: amount.cents / 100,
-            currency: 'USD',
-            ...(amount.per === undefined ? {} : { per: amount.per }),
-          },
-        }
-      : {}),
+    worth: amount && { amount: amount.cents / 100, currency: 'USD', per: amount.per },
     cost: costOf(visit, benefit),
-    ...coverageIn(visit, benefit),
-    ...(standing.startsAt === undefined ? {} : { startson: dayOf(visit, standing.startsAt) }),
+    coverage: coverageOf(visit, benefit),
+    startson: standing.startsAt === undefined ? undefined : dayOf(visit, standing.startsAt),
     status: standing.status,
     selected: standing.selected ?? false,
   }
@@ -85,17 +76,13 @@ export function lineOf(
     name: benefit.name,
     displayname: benefit.displayname[visit.locale],
     iconurl: iconOf(visit, benefit),
-    ...(isNamed
-      ? { startson: dayOf(visit, startsAt) }
-      : {
-          waits: {
-            by: dayOf(visit, dueAt),
-            ...(startsAt > now ? { from: dayOf(visit, startsAt) } : {}),
-          },
-        }),
-    ...(endson === undefined ? {} : { endson }),
+    startson: isNamed ? dayOf(visit, startsAt) : undefined,
+    waits: isNamed
+      ? undefined
+      : { by: dayOf(visit, dueAt), from: startsAt > now ? dayOf(visit, startsAt) : undefined },
+    endson,
     cost: costOf(visit, benefit),
-    ...coverageIn(visit, benefit),
+    coverage: coverageOf(visit, benefit),
   }
 }
 
@@ -112,11 +99,12 @@ export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
     displayname: benefit?.displayname[visit.locale] ?? enrolment.benefit,
     iconurl: benefit ? iconOf(visit, benefit) : visit.files.icon,
     ...(isWaiting
-      ? { actionrequired: true, ...dueIn(visit, enrolment) }
+      ? { actionrequired: true, dueon: dueDay(visit, enrolment) }
       : { startson: dayOf(visit, enrolment.startsAt) }),
-    ...(enrolment.endsAt === undefined ? {} : { endson: lastDayOf(visit, enrolment.endsAt) }),
+    endson: enrolment.endsAt === undefined ? undefined : lastDayOf(visit, enrolment.endsAt),
     ...plannedIn(enrolment),
-    ...(benefit ? { cost: costOf(visit, benefit), ...coverageIn(visit, benefit) } : {}),
+    cost: benefit && costOf(visit, benefit),
+    coverage: benefit && coverageOf(visit, benefit),
   }
 }
 
@@ -179,15 +167,15 @@ export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
         ? { kind: 'swapin', from: dayOf(visit, startsAt) }
         : { kind: 'scheduled', from: dayOf(visit, startsAt) }
     case 'actionrequired':
-      return { kind: 'actionrequired', ...dueIn(visit, enrolment) }
+      return { kind: 'actionrequired', dueon: dueDay(visit, enrolment) }
     default:
       return { kind: 'unknown', text: state }
   }
 }
 
 /** The day before which the person must do what an enrolment waits for. */
-export function dueIn(visit: Visit, { actionDueAt }: Enrolment): { dueon?: Day } {
-  return actionDueAt === undefined ? {} : { dueon: dayOf(visit, actionDueAt) }
+export function dueDay(visit: Visit, { actionDueAt }: Enrolment): Day | undefined {
+  return actionDueAt === undefined ? undefined : dayOf(visit, actionDueAt)
 }
 
 /** The day of an instant in the partner's zone. */
@@ -198,11 +186,6 @@ export function dayOf(visit: Visit, at: Instant): string {
 /** The last day of cover that ends at an instant; the instant itself is not covered. */
 export function lastDayOf(visit: Visit, at: Instant): string {
   return dateAt(at - 1, visit.partner.timezone)
-}
-
-function coverageIn(visit: Visit, benefit: Benefit): { coverage?: Coverage } {
-  const coverage = coverageOf(visit, benefit)
-  return coverage === undefined ? {} : { coverage }
 }
 
 /** The address of a benefit's icon. */

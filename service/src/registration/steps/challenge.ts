@@ -30,7 +30,7 @@ export async function openChallenge(
     view: 'CHALLENGE',
     page,
     action: `${page.root}/challenge`,
-    ...(firstname === undefined ? {} : { firstname }),
+    firstname,
     ...wrong,
     triesleft,
   }

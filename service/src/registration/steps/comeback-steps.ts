@@ -27,8 +27,8 @@ export function comebackOf(visit: Visit): StartView['comeback'] {
   return {
     offername: offer.displayname[visit.locale],
     benefits,
-    ...(isAgreed ? { agreed: true } : {}),
-    ...(isNamed ? { named: true } : {}),
+    agreed: isAgreed,
+    named: isNamed,
   }
 }
 

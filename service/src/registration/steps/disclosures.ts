@@ -35,7 +35,7 @@ export function costOf(visit: Visit, { cost, insurer }: Benefit): Cost {
     amount: cents / 100,
     currency: 'USD',
     per,
-    ...(taken ? { taken: { by, how: taken.how[visit.locale] } } : {}),
+    taken: taken && { by, how: taken.how[visit.locale] },
   }
 }
 

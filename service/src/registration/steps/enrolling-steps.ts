@@ -145,7 +145,7 @@ export const none: Step = {
       view: 'NO_BENEFITS',
       page: pageOf(visit),
       reasons: found.none,
-      ...wayBack(visit),
+      redirecturl: wayBack(visit),
     }
   },
 }

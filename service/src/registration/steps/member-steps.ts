@@ -16,7 +16,7 @@ import { parseDetails } from '../views/form.ts'
 import type { ConsentText, DetailsGroup } from '../views/parts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
 import { foreseenLine, visitAfter } from './ahead.ts'
-import { cardOf, dueIn, leavingOn, statusOf, wantedElsewhere } from './cards.ts'
+import { cardOf, dueDay, leavingOn, statusOf, wantedElsewhere } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { confirmationOf } from './copies.ts'
 import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
@@ -47,11 +47,11 @@ export function memberEdit(group: DetailsGroup): Step {
       page: pageOf(visit),
       group,
       details: detailsOf(visit.person),
-      ...(group === 'address' || group === 'dob' ? { mayend: true } : {}),
-      ...(newerThanConfirmed(visit.sent, visit.person).includes(group)
-        ? { suggestion: detailsOf(laidOver(visit.person, visit.sent, group)) }
-        : {}),
-      ...(typed.isPosted ? { kept: Object.fromEntries(typed.form) } : {}),
+      mayend: group === 'address' || group === 'dob',
+      suggestion: newerThanConfirmed(visit.sent, visit.person).includes(group)
+        ? detailsOf(laidOver(visit.person, visit.sent, group))
+        : undefined,
+      kept: typed.isPosted ? Object.fromEntries(typed.form) : undefined,
     }),
     post: async (visit, form) => {
       const parsed = parseDetails(group, form, visit.today)
@@ -104,7 +104,7 @@ export const memberBenefits: Step = {
       view: 'BENEFITS',
       page: pageOf(visit),
       back: 'overview',
-      ...(leaving === undefined ? {} : { leaving }),
+      leaving,
       offername: offer.displayname[visit.locale],
       slots,
       waitingslots: waiting.length,
@@ -118,8 +118,8 @@ export const memberBenefits: Step = {
           if (!waiting.includes(benefit.name))
             return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt, selected })
           const held = heldEnrolment(visit.user, benefit.name)
-          const due = held ? dueIn(visit, held) : {}
-          return cardOf(visit, benefit, { status: { kind: 'waiting', ...due }, selected })
+          const dueon = held && dueDay(visit, held)
+          return cardOf(visit, benefit, { status: { kind: 'waiting', dueon }, selected })
         }),
         ...refused.map(({ benefit, reasons }) =>
           cardOf(visit, benefit, { status: { kind: 'unavailable', reasons } }),
@@ -130,7 +130,7 @@ export const memberBenefits: Step = {
         }),
         ...wantedElsewhere(visit, offer),
       ],
-      ...(focus === undefined ? {} : { focus }),
+      focus,
       paths,
     }
   },

@@ -51,8 +51,8 @@ export function namingLines(
         displayname: benefit.displayname[visit.locale],
         standing,
         isrequired: benefit.beneficiaries === 'required',
-        ...(people ? { people } : {}),
-        ...(next === undefined ? {} : { next }),
+        people,
+        next,
       } as const,
     ]
   })

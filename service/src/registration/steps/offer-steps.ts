@@ -27,6 +27,7 @@ import { mustName, namingLines, namingPath } from './naming.ts'
 import { type ConfirmedChange, changeAndConfirm, noteDone } from './outcomes.ts'
 import { confirmsOlder } from './save-answers.ts'
 import type { Posted, Redirect, Step } from './step.ts'
+import { planName } from './tell.ts'
 
 /** The offers to move to, with the one in force and the pending change. */
 export const offer: Step = {
@@ -43,19 +44,14 @@ export const offer: Step = {
       view: 'OFFER_CHANGE',
       page: pageOf(visit),
       offers: choicesOf(visit),
-      ...(chosen === undefined ? {} : { chosen }),
-      ...(pending
-        ? {
-            pending: {
-              displayname:
-                terms.today.catalogue.offers.get(pending.name)?.displayname[visit.locale] ?? pending.name,
-              effectiveon: dayOf(visit, pending.at),
-            },
-          }
-        : {}),
+      chosen,
+      pending: pending && {
+        displayname: planName(visit, pending.name),
+        effectiveon: dayOf(visit, pending.at),
+      },
       locked: isBoundaryLocked(user, boundary, { now, terms }),
       opensagainon: dayOf(visit, boundary),
-      ...(leaving === undefined ? {} : { leaving }),
+      leaving,
     }
   },
   post: (visit, form) => {
@@ -91,8 +87,8 @@ export const offerConfirm: Step = {
       lost: lostLines(visit, changed),
       kept: heldLines(after, changed.kept),
       swapped: comingBySwap(after),
-      ...(dropsSwap ? { dropsswap: true } : {}),
-      ...(changed.isImmediate ? {} : { undountil: lockedFrom(changed.effectiveAt, current.cutoffhours) }),
+      dropsswap: dropsSwap,
+      undountil: changed.isImmediate ? undefined : lockedFrom(changed.effectiveAt, current.cutoffhours),
       naming: namingLines(visit, gainedBenefits(visit, changed), addressOf(choice.offer)),
       consents: consentsOf(visit, changed, typed.isPosted ? typed.form : undefined),
     }

@@ -80,12 +80,10 @@ export const done: Step = {
       completedat: found.at ?? completedAt,
       told: found.told,
       benefits: found.benefits,
-      ...(found.undountil === undefined ? {} : { undountil: found.undountil }),
-      ...todoIn(visit),
-      ...(copies.some(copy => copy.reference === reference)
-        ? { copyurl: copyAddress(visit, reference) }
-        : {}),
-      ...wayBack(visit),
+      undountil: found.undountil,
+      todo: todoIn(visit),
+      copyurl: copies.some(copy => copy.reference === reference) ? copyAddress(visit, reference) : undefined,
+      redirecturl: wayBack(visit),
     }
   },
 }
@@ -103,12 +101,12 @@ export const overview: Step = {
       benefits: liveLines(visit),
       suggested: newerThanConfirmed(visit.sent, visit.person),
       paths: memberPaths(visit),
-      ...ineligibleIn(visit),
-      ...(leaving === undefined ? {} : { leaving }),
+      ineligible: ineligibleIn(visit),
+      leaving,
       planned: plannedIn(visit),
       copies: await copiesOf(visit),
-      ...todoIn(visit),
-      ...wayBack(visit),
+      todo: todoIn(visit),
+      redirecturl: wayBack(visit),
     }
   },
 }
@@ -116,21 +114,21 @@ export const overview: Step = {
 function plannedIn(visit: Visit): PlannedChanges {
   const { pendingOffer, swap } = visit.user
   return {
-    ...(pendingOffer
-      ? { plan: { displayname: planName(visit, pendingOffer.name), on: dayOf(visit, pendingOffer.at) } }
-      : {}),
-    ...(swap ? { swapon: dayOf(visit, swap.at) } : {}),
+    plan: pendingOffer && {
+      displayname: planName(visit, pendingOffer.name),
+      on: dayOf(visit, pendingOffer.at),
+    },
+    swapon: swap && dayOf(visit, swap.at),
   }
 }
 
 /** Why the rules of the member's plan would not admit them today, if so. */
-function ineligibleIn({ user, terms, locale }: Visit): { ineligible?: { reasons: readonly string[] } } {
-  if (user.offer?.admits !== false) return {}
+function ineligibleIn({ user, terms, locale }: Visit): { reasons: readonly string[] } | undefined {
+  if (user.offer?.admits !== false) return undefined
   const reasons = judgeOwnOffer(terms, user)?.reasons ?? []
-  return { ineligible: { reasons: reasons.map(reason => reason.text[locale]) } }
+  return { reasons: reasons.map(reason => reason.text[locale]) }
 }
 
-function todoIn(visit: Visit): { todo?: StillToDo } {
-  const todo = visit.isMember ? stillToDo(visit) : undefined
-  return todo ? { todo } : {}
+function todoIn(visit: Visit): StillToDo | undefined {
+  return visit.isMember ? stillToDo(visit) : undefined
 }

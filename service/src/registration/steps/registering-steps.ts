@@ -19,14 +19,14 @@ export const start: Step = {
     return {
       view: 'START',
       page: pageOf(visit),
-      ...(visit.person.firstname === undefined ? {} : { firstname: visit.person.firstname }),
+      firstname: visit.person.firstname,
       shared: groupsIn(visit.sent),
-      ...knownFromBefore(visit),
+      known: knownFromBefore(visit),
       resumed: visit.draft.version > 0,
       hassaved: groupsIn(visit.person).length > 0,
       choosesbenefits: mayChoose(visit),
       choosesplan: choosesPlan(visit),
-      ...(back ? { comeback: back } : {}),
+      comeback: back,
     }
   },
   post: visit => ({ to: visit.draft.picks === undefined ? 'details' : 'check' }),
@@ -43,8 +43,8 @@ function mayChoose(visit: Visit): boolean {
 }
 
 /** A former member's details are known even if the partner has sent none since. */
-function knownFromBefore({ user, sent, person }: Visit): { known?: readonly DetailsGroup[] } {
-  return user.status === 'cancelled' && groupsIn(sent).length === 0 ? { known: groupsIn(person) } : {}
+function knownFromBefore({ user, sent, person }: Visit): readonly DetailsGroup[] | undefined {
+  return user.status === 'cancelled' && groupsIn(sent).length === 0 ? groupsIn(person) : undefined
 }
 
 /** The known details of a newcomer, each with a link to change it. */
@@ -70,8 +70,8 @@ export function edit(group: DetailsGroup): Step {
       page: pageOf(visit, stepOf(visit, 'details')),
       group,
       details: detailsOf(visit.person),
-      ...(newerInDraft(visit.sent, visit.draft).includes(group) ? { suggestion: detailsOf(visit.sent) } : {}),
-      ...(typed.isPosted ? { kept: Object.fromEntries(typed.form) } : {}),
+      suggestion: newerInDraft(visit.sent, visit.draft).includes(group) ? detailsOf(visit.sent) : undefined,
+      kept: typed.isPosted ? Object.fromEntries(typed.form) : undefined,
     }),
     post: async (visit, form) => {
       const parsed = parseDetails(group, form, visit.today)
@@ -111,7 +111,7 @@ export const plan: Step = {
         })),
         slots: Math.min(offer.slots, selectable.length),
       })),
-      ...(chosen === undefined ? {} : { chosen }),
+      chosen,
     }
   },
   post: async (visit, form) => {
@@ -167,7 +167,7 @@ export const benefits: Step = {
         ),
         ...wantedElsewhere(visit, offer),
       ],
-      ...(focus === undefined ? {} : { focus }),
+      focus,
     }
   },
   post: async (visit, form) => {

@@ -4,7 +4,7 @@ import { type Enrolment, isHeld, isLive } from '../../membership/rules/state.ts'
 import { hasBeneficiary, hasConsent, knownBenefit } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { StillToDo, WaitingName } from '../views/parts.ts'
-import { dueIn } from './cards.ts'
+import { dueDay } from './cards.ts'
 
 /** What a member still has to do for their benefits; `undefined` when nothing. */
 export function stillToDo(visit: Visit): StillToDo | undefined {
@@ -16,7 +16,7 @@ export function stillToDo(visit: Visit): StillToDo | undefined {
       const found = user.enrolments.find(
         one => one.benefit === benefit.name && one.state === 'actionrequired' && isSo(benefit, one),
       )
-      return found ? [{ displayname: benefit.displayname[locale], ...dueIn(visit, found) }] : []
+      return found ? [{ displayname: benefit.displayname[locale], dueon: dueDay(visit, found) }] : []
     })
   const missing = waiting(benefit => !hasBeneficiary(user, benefit))
   // Benefits of a planned change are agreed to with that change, not here.

@@ -40,13 +40,13 @@ export const swap: Step = {
       held: scene.held.flatMap(enrolment => heldCard(visit, enrolment.benefit) ?? []),
       hasfreeslot: slots.includes('free'),
       choosable: availableFor(visit, scene, undefined).length > 0,
-      ...(chosen === undefined ? {} : { chosen }),
-      ...(wanted ? { wanted: comingCard(visit, scene, wanted) } : {}),
+      chosen,
+      wanted: wanted && comingCard(visit, scene, wanted),
       effectiveon: dayOf(visit, scene.boundary),
       lockedat: scene.lockedAt,
       pending: pairsShown(visit, scene, visit.user.swap?.pairs ?? [], visit),
       locked: scene.isLocked,
-      ...(scene.leaving === undefined ? {} : { leaving: scene.leaving }),
+      leaving: scene.leaving,
     }
   },
   post: (visit, form) => {
@@ -74,9 +74,9 @@ export const swapChoose: Step = {
     return {
       view: 'SWAP_CHOOSE',
       page: pageOf(visit),
-      ...(going ? { out: going } : {}),
+      out: going,
       available: available.map(benefit => comingCard(visit, scene, benefit)),
-      ...(chosen === undefined ? {} : { chosen }),
+      chosen,
       effectiveon: dayOf(visit, scene.boundary),
     }
   },
@@ -187,7 +187,7 @@ function pairsShown(visit: Visit, scene: SwapScene, pairs: readonly MemberPair[]
     if (!held) return [{ in: coming }]
     // The benefit that is given up is shown without dates: it ends at the moment at which the new one starts.
     const { name, displayname, iconurl, cost } = enrolmentLine(visit, held)
-    return [{ out: { name, displayname, iconurl, ...(cost ? { cost } : {}) }, in: coming }]
+    return [{ out: { name, displayname, iconurl, cost }, in: coming }]
   })
 }
 

@@ -169,8 +169,8 @@ function tellCancel(visit: Visit, { lines, own }: Past): Telling | undefined {
       lastday,
       timing,
       hasDropped,
-      ...(hadBegun ? { withdrawn: withdrawnBy(visit, cancel) } : {}),
-      ...(isAhead || now >= back ? {} : { backuntil: back }),
+      withdrawn: hadBegun ? withdrawnBy(visit, cancel) : undefined,
+      backuntil: isAhead || now >= back ? undefined : back,
     },
     benefits: isAhead
       ? linesInForce(visit)

@@ -33,13 +33,13 @@ export type CopyBenefit = {
   readonly notcovered: readonly string[]
   readonly price: string
   /** Absent while the person still has to do something. */
-  readonly startson?: Day
+  readonly startson?: Day | undefined
   /** Instead of `startson`: the day before which the person must do it, or the benefit does not start. */
-  readonly dueon?: Day
-  readonly endson?: Day
-  readonly coverage?: Coverage
+  readonly dueon?: Day | undefined
+  readonly endson?: Day | undefined
+  readonly coverage?: Coverage | undefined
   /** The beneficiaries that the person named with it, one per line. */
-  readonly beneficiaries?: readonly string[]
+  readonly beneficiaries?: readonly string[] | undefined
 }
 
 /** A text that was agreed to. */

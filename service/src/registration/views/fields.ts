@@ -11,7 +11,7 @@ import { errorText, textsOf } from './texts.ts'
 export type Answers = {
   readonly page: Page
   readonly errors?: readonly FieldError[] | undefined
-  readonly kept?: Kept
+  readonly kept?: Kept | undefined
 }
 
 /** A view that asks something: the errors of the answers so far, the heading, and the view's own parts. */

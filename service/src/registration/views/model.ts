@@ -56,7 +56,7 @@ type ViewOf<Name extends string> = {
 }
 
 type Asking = {
-  readonly errors?: readonly FieldError[]
+  readonly errors?: readonly FieldError[] | undefined
 }
 
 /** The page behind a link: one button, whose POST to `action` uses up the token. */
@@ -70,22 +70,22 @@ export type OpenView = ViewOf<'OPEN'> & {
 export type ChallengeView = ViewOf<'CHALLENGE'> &
   Asking & {
     readonly action: string
-    readonly firstname?: string
-    readonly kept?: Kept
+    readonly firstname?: string | undefined
+    readonly kept?: Kept | undefined
     readonly triesleft: number
     /** The birth date is asked again, before the person's beneficiaries are shown. */
-    readonly again?: true
+    readonly again?: boolean | undefined
     /** The path to continue with. */
-    readonly next?: string
+    readonly next?: string | undefined
   }
 
 /** The first view: who asks, and what was shared. */
 export type StartView = ViewOf<'START'> & {
-  readonly firstname?: string
+  readonly firstname?: string | undefined
   /** The groups of details that the partner shared. */
   readonly shared: readonly DetailsGroup[]
   /** The groups known from an earlier membership, if the partner shared none. */
-  readonly known?: readonly DetailsGroup[]
+  readonly known?: readonly DetailsGroup[] | undefined
   /** True when the person continues a draft. */
   readonly resumed: boolean
   /** True when any detail is known, from any source. */
@@ -93,14 +93,16 @@ export type StartView = ViewOf<'START'> & {
   /** False when all benefits come with the plan. */
   readonly choosesbenefits?: boolean
   /** What a person who canceled can restore at once. */
-  readonly comeback?: {
-    readonly offername: string
-    readonly benefits: readonly BenefitLine[]
-    /** Present when an agreement given before the cancel is valid again. */
-    readonly agreed?: true
-    /** Present when beneficiaries named before the cancel count again. */
-    readonly named?: true
-  }
+  readonly comeback?:
+    | {
+        readonly offername: string
+        readonly benefits: readonly BenefitLine[]
+        /** True when an agreement given before the cancel is valid again. */
+        readonly agreed?: boolean | undefined
+        /** True when beneficiaries named before the cancel count again. */
+        readonly named?: boolean | undefined
+      }
+    | undefined
   /** Whether choosing a plan is a step of its own; `perhaps` when the details decide it. */
   readonly choosesplan: boolean | 'perhaps'
 }
@@ -122,11 +124,11 @@ export type DetailsEditView = ViewOf<'DETAILS_EDIT'> &
   Asking & {
     readonly group: DetailsGroup
     readonly details: Details
-    readonly kept?: Kept
+    readonly kept?: Kept | undefined
     /** What the partner has sent since, offered beside the confirmed data. */
-    readonly suggestion?: Details
+    readonly suggestion?: Details | undefined
     /** True for a member for whom other details may end a benefit. */
-    readonly mayend?: true
+    readonly mayend?: boolean | undefined
   }
 
 /** The benefits to read about and choose. */
@@ -138,20 +140,20 @@ export type BenefitsView = ViewOf<'BENEFITS'> &
     readonly waitingslots?: number
     readonly cards: readonly BenefitCard[]
     /** The benefit that a deep link is about: shown first, and opened. */
-    readonly focus?: string
+    readonly focus?: string | undefined
     /** What a member can do with these benefits; absent for a newcomer. */
     readonly paths?: MemberPaths
     /** The last day of all benefits, if they are about to end. */
-    readonly leaving?: Day
+    readonly leaving?: Day | undefined
     /** The path of the view before this one; `details` when absent. */
-    readonly back?: string
+    readonly back?: string | undefined
   }
 
 /** The plans from which a newcomer chooses one, if there are several. */
 export type PlanView = ViewOf<'PLAN'> &
   Asking & {
     readonly plans: readonly PlanChoice[]
-    readonly chosen?: string
+    readonly chosen?: string | undefined
   }
 
 /** The first choice of a swap: which benefit to give up, or a free slot to fill. */
@@ -162,9 +164,9 @@ export type SwapView = ViewOf<'SWAP'> &
     /** Whether there is a benefit to have instead. */
     readonly choosable: boolean
     /** The benefit to give up, or `free`. */
-    readonly chosen?: string
+    readonly chosen?: string | undefined
     /** The benefit that the person came for. */
-    readonly wanted?: BenefitCard
+    readonly wanted?: BenefitCard | undefined
     /** The first day of the new benefits. */
     readonly effectiveon: Day
     /** Until when a swap can be made and undone. */
@@ -173,16 +175,16 @@ export type SwapView = ViewOf<'SWAP'> &
     readonly pending: readonly SwapPair[]
     readonly locked: boolean
     /** The last day of all benefits, if they are about to end: no swap is possible then. */
-    readonly leaving?: Day
+    readonly leaving?: Day | undefined
   }
 
 /** The second choice of a swap: the new benefit, beside the one to give up. */
 export type SwapChooseView = ViewOf<'SWAP_CHOOSE'> &
   Asking & {
     /** The benefit to give up; absent when a free slot is filled. */
-    readonly out?: BenefitCard
+    readonly out?: BenefitCard | undefined
     readonly available: readonly BenefitCard[]
-    readonly chosen?: string
+    readonly chosen?: string | undefined
     readonly effectiveon: Day
   }
 
@@ -200,13 +202,13 @@ export type SwapConfirmView = ViewOf<'SWAP_CONFIRM'> &
 export type OfferChangeView = ViewOf<'OFFER_CHANGE'> &
   Asking & {
     readonly offers: readonly OfferChoice[]
-    readonly chosen?: string
-    readonly pending?: { readonly displayname: string; readonly effectiveon: Day }
+    readonly chosen?: string | undefined
+    readonly pending?: { readonly displayname: string; readonly effectiveon: Day } | undefined
     readonly locked: boolean
     /** The first day on which another change can be planned, after this month's changes are closed. */
     readonly opensagainon: Day
     /** The last day of all benefits, if they are about to end: the plan cannot be changed then. */
-    readonly leaving?: Day
+    readonly leaving?: Day | undefined
   }
 
 /** What a plan change gives and takes, before it is made. */
@@ -221,8 +223,8 @@ export type OfferConfirmView = ViewOf<'OFFER_CONFIRM'> &
     /** What a planned swap will still bring after the change. */
     readonly swapped?: readonly BenefitLine[]
     /** True when the change cancels a planned swap. */
-    readonly dropsswap?: boolean
-    readonly undountil?: Instant
+    readonly dropsswap?: boolean | undefined
+    readonly undountil?: Instant | undefined
     readonly naming?: readonly NamingLine[]
     readonly consents: readonly ConsentText[]
   }
@@ -237,8 +239,8 @@ export type CancelView = ViewOf<'CANCEL'> &
     readonly lastday: Day
     /** The number of days in which a cancel can be undone. */
     readonly reinstatedays: number
-    readonly effective?: 'endofperiod' | 'immediate'
-    readonly pending?: { readonly on: Day }
+    readonly effective?: 'endofperiod' | 'immediate' | undefined
+    readonly pending?: { readonly on: Day } | undefined
     /** True when a swap or a plan change is planned, which a cancel drops for good. */
     readonly hasplanned?: boolean
     /** False while the membership is still to start: such a cancel has no end of a period to wait for. */
@@ -265,14 +267,14 @@ export type BeneficiariesView = ViewOf<'BENEFICIARIES'> & {
     readonly name: string
     readonly displayname: string
     readonly people: readonly NamedBeneficiary[]
-    readonly since?: Day
+    readonly since?: Day | undefined
     /** False for a benefit that is over, or that the person has named somebody for without getting it. */
     readonly isheld: boolean
     /** The benefit waits until a beneficiary is named. */
     readonly ismissing: boolean
     /** The day before which one must be named. */
-    readonly dueon?: Day
-    readonly proposal?: { readonly version: number; readonly people: readonly NamedBeneficiary[] }
+    readonly dueon?: Day | undefined
+    readonly proposal?: { readonly version: number; readonly people: readonly NamedBeneficiary[] } | undefined
   }[]
 }
 
@@ -287,7 +289,7 @@ export type BeneficiariesEditView = ViewOf<'BENEFICIARIES_EDIT'> &
     /** Whether more steps follow, as in a registration. */
     readonly goeson: boolean
     /** The path to continue with after saving, if it is not the usual one. */
-    readonly next?: string
+    readonly next?: string | undefined
     /** Naming may be put off, and the benefit waits until it is done. */
     readonly maylater: boolean
   }
@@ -301,12 +303,12 @@ export type DoneView = ViewOf<'DONE'> & {
   readonly told: Told
   readonly benefits: readonly BenefitLine[]
   /** Until when it can be undone. */
-  readonly undountil?: Instant
+  readonly undountil?: Instant | undefined
   /** The address of the copy of the agreement, if there is one. */
-  readonly copyurl?: string
-  readonly todo?: StillToDo
+  readonly copyurl?: string | undefined
+  readonly todo?: StillToDo | undefined
   /** The address of the link back; only ever a checked one. */
-  readonly redirecturl?: string
+  readonly redirecturl?: string | undefined
 }
 
 /** The person is already enrolled: the benefits in force, and what can be done with them. */
@@ -317,20 +319,20 @@ export type AlreadyEnrolledView = ViewOf<'ALREADY_ENROLLED'> & {
   readonly suggested: readonly DetailsGroup[]
   readonly paths: MemberPaths
   /** The last day of all benefits, if they are about to end. */
-  readonly leaving?: Day
+  readonly leaving?: Day | undefined
   readonly planned?: PlannedChanges
   /** Why the person's details no longer fit the rules of their plan, if so. */
-  readonly ineligible?: { readonly reasons: readonly string[] }
+  readonly ineligible?: { readonly reasons: readonly string[] } | undefined
   /** What the person agreed to, newest first. */
   readonly copies?: readonly CopyLink[]
-  readonly todo?: StillToDo
-  readonly redirecturl?: string
+  readonly todo?: StillToDo | undefined
+  readonly redirecturl?: string | undefined
 }
 
 /** No benefit fits this person, with the reasons; without a reason, no plan is open to anybody. */
 export type NoBenefitsView = ViewOf<'NO_BENEFITS'> & {
   readonly reasons: readonly string[]
-  readonly redirecturl?: string
+  readonly redirecturl?: string | undefined
 }
 
 /** How a link or a session may have ended. */
@@ -344,7 +346,7 @@ export const endedKinds = ['link', 'session', 'closed', 'challenge', 'challengel
  */
 export type LinkEndedView = ViewOf<'LINK_ENDED'> & {
   readonly kind: (typeof endedKinds)[number]
-  readonly redirecturl?: string
+  readonly redirecturl?: string | undefined
 }
 
 /**

@@ -39,14 +39,14 @@ export type Cost =
       readonly amount: number
       readonly currency: string
       readonly per: 'week' | 'month' | 'once'
-      readonly taken?: { readonly by: string; readonly how: string }
+      readonly taken?: { readonly by: string; readonly how: string } | undefined
     }
 
 /** What a `dollar` benefit pays; without `per`, once. */
 export type Worth = {
   readonly amount: number
   readonly currency: string
-  readonly per?: 'day' | 'week' | 'month'
+  readonly per?: 'day' | 'week' | 'month' | undefined
 }
 
 /** The status of a benefit for this person. `unknown` is shown as the given text and cannot be chosen. */
@@ -59,9 +59,9 @@ export type BenefitStatus =
   | { readonly kind: 'ending'; readonly on: Day }
   | { readonly kind: 'swapin'; readonly from: Day }
   | { readonly kind: 'swapout'; readonly on: Day }
-  | { readonly kind: 'actionrequired'; readonly dueon?: Day }
+  | { readonly kind: 'actionrequired'; readonly dueon?: Day | undefined }
   /** Held already, and chosen in order to do what it waits for: to agree to its terms, or to name a beneficiary. */
-  | { readonly kind: 'waiting'; readonly dueon?: Day }
+  | { readonly kind: 'waiting'; readonly dueon?: Day | undefined }
   | { readonly kind: 'unavailable'; readonly reasons: readonly string[] }
   /** It would be possible, but every slot is taken; `swapto` is the path that swaps another benefit for it. */
   | { readonly kind: 'full'; readonly swapto?: string }
@@ -80,12 +80,12 @@ export type BenefitCard = {
   /** What it does not cover, one sentence per element. */
   readonly notcovered: readonly string[]
   /** The amount of a `dollar` benefit, shown as money. */
-  readonly worth?: Worth
+  readonly worth?: Worth | undefined
   readonly cost: Cost
   /** What must also be shown: insurer, waiting period, documents. */
-  readonly coverage?: Coverage
+  readonly coverage?: Coverage | undefined
   /** The first day of cover if chosen now. */
-  readonly startson?: Day
+  readonly startson?: Day | undefined
   readonly status: BenefitStatus
   readonly selected: boolean
 }
@@ -120,31 +120,31 @@ export type BenefitLine = {
   readonly name: string
   readonly displayname: string
   readonly iconurl: string
-  readonly startson?: Day
+  readonly startson?: Day | undefined
   /**
    * Instead of `startson` if a beneficiary must be named first: the day before which, and the first day if it is still
    * to come.
    */
-  readonly waits?: { readonly by: Day; readonly from?: Day }
+  readonly waits?: { readonly by: Day; readonly from?: Day | undefined } | undefined
   /** Instead of `startson` if cover has begun. */
   readonly since?: Day
-  readonly endson?: Day
+  readonly endson?: Day | undefined
   /** Instead of `endson` if cover is over. */
   readonly endedon?: Day
-  readonly cost?: Cost
+  readonly cost?: Cost | undefined
   /** Part of a planned swap or plan change: the cost of a benefit that goes is not part of the total afterwards. */
   readonly planned?: 'goes' | 'comes'
-  readonly coverage?: Coverage
+  readonly coverage?: Coverage | undefined
   /** The person must still do something before it starts. */
   readonly actionrequired?: boolean
   /** The day before which they must do it; the benefit is withdrawn on that day. */
-  readonly dueon?: Day
+  readonly dueon?: Day | undefined
 }
 
 /** What a member has planned: another plan, a swap, each with its day. */
 export type PlannedChanges = {
-  readonly plan?: { readonly displayname: string; readonly on: Day }
-  readonly swapon?: Day
+  readonly plan?: { readonly displayname: string; readonly on: Day } | undefined
+  readonly swapon?: Day | undefined
 }
 
 /** A benefit to give up paired with the new one; without `out` the new one fills a free slot. */
@@ -162,9 +162,9 @@ export type NamingLine = {
   readonly displayname: string
   readonly isrequired: boolean
   readonly standing: 'here' | 'before' | 'named' | 'nobody'
-  readonly people?: readonly NamedBeneficiary[]
+  readonly people?: readonly NamedBeneficiary[] | undefined
   /** The path to return to after naming, if it is not that of the answers. */
-  readonly next?: string
+  readonly next?: string | undefined
 }
 
 /**
@@ -178,7 +178,7 @@ export type StillToDo = {
 }
 
 /** A benefit that waits for the person, with the day before which they must act. */
-export type WaitingName = { readonly displayname: string; readonly dueon?: Day }
+export type WaitingName = { readonly displayname: string; readonly dueon?: Day | undefined }
 
 /** What a member can do now, each by a short path of its own. */
 export type MemberPaths = {

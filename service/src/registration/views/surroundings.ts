@@ -18,7 +18,7 @@ export type Page = {
   /** Where a person finds help; absent parts are not shown. */
   readonly help: HelpContacts
   /** The links and the line at the foot of the page; absent parts are not shown. */
-  readonly legal?: Legal
+  readonly legal?: Legal | undefined
   /** The partner's time zone (IANA), in which instants are shown. */
   readonly zone: string
   /** Style sheets in order: the page's own, then the partner's theme if it has one. */
@@ -31,7 +31,7 @@ export type Page = {
   /** Seconds until an inactive session ends; absent when there is no session. */
   readonly idleseconds?: number
   /** The number of this step and of all steps; absent outside the registration. */
-  readonly step?: { readonly at: number; readonly of: number }
+  readonly step?: { readonly at: number; readonly of: number } | undefined
   /**
    * The draft's version that this page was made from; the form sends it back, so that two tabs can detect each other's
    * changes.

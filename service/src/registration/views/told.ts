@@ -25,8 +25,8 @@ export type Told =
       /** True when it also dropped a planned swap or plan change. */
       readonly hasDropped: boolean
       /** The names of benefits that had not started and were withdrawn with it, beside others that had. */
-      readonly withdrawn?: readonly string[]
-      readonly backuntil?: Instant
+      readonly withdrawn?: readonly string[] | undefined
+      readonly backuntil?: Instant | undefined
     }
   /** A swap or a plan change was undone; `from` when the plan itself is still to start. */
   | {

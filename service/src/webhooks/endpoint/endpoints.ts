@@ -37,7 +37,7 @@ export type EndpointInput = {
   readonly username: string
   readonly password: string
   readonly events: readonly EventName[] | 'all'
-  readonly ordering?: 'none' | 'user'
+  readonly ordering?: 'none' | 'user' | undefined
 }
 
 /**
@@ -92,7 +92,7 @@ export async function getEndpoint(
 export type EndpointChanges = {
   readonly url?: string
   readonly events?: readonly EventName[] | 'all'
-  readonly ordering?: 'none' | 'user'
+  readonly ordering?: 'none' | 'user' | undefined
   /** New credentials, for the newest user name unless another is given: used first from now on, and the present ones after a 401. */
   readonly credentials?: { readonly username?: string; readonly password: string }
   readonly rotateSecret?: boolean

@@ -19,9 +19,9 @@ type ListedDelivery = {
 /** Which deliveries are wanted; `events` are those of one user or the one that was asked for. */
 type DeliveryInput = {
   readonly partnerId: string
-  readonly status?: ListedDelivery['status']
-  readonly endpointId?: string
-  readonly events?: readonly string[]
+  readonly status?: ListedDelivery['status'] | undefined
+  readonly endpointId?: string | undefined
+  readonly events?: readonly string[] | undefined
   readonly limit: number
 }
 

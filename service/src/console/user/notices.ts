@@ -1,8 +1,11 @@
 import { html, type Slot } from '../../http/html.ts'
 import { displayNameOf } from '../../membership/rules/terms.ts'
 import { missingOf } from '../../membership/rules/view.ts'
+import { erasureRequest } from '../acts/erase.ts'
+import { actRequests } from '../acts/request-kinds.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 import { when } from '../views/parts.ts'
+import type { Shown } from './shown.ts'
 
 /** What the person still has to do before benefits can begin, and by when; empty where nothing is missing. */
 export function missingNotice({ user, terms, partner }: UserDetails): Slot {
@@ -19,4 +22,20 @@ export function missingNotice({ user, terms, partner }: UserDetails): Slot {
 const MISSING: Readonly<Record<string, string>> = {
   consent_required: 'agree to its terms',
   beneficiary: 'name a beneficiary on the page',
+}
+
+/** What operators asked a second person to confirm about the user; empty where nothing waits. */
+export function waitingNotice({ waiting, details }: Shown): Slot {
+  const { operators, partner } = details
+  return (
+    waiting.length > 0 &&
+    html`<section class="notice"><h2>Waits for a second person</h2><ul>${waiting.map(
+      one =>
+        html`<li><a href="/requests/${one.request_id}">${titleOf(one.action)}</a>, asked for by ${operators.get(one.asked_by) ?? 'an operator'} on ${when(one.asked_at, partner.timezone)}</li>`,
+    )}</ul></section>`
+  )
+}
+
+function titleOf(action: string): string {
+  return [...actRequests, erasureRequest].find(kind => kind.action === action)?.title ?? action
 }
