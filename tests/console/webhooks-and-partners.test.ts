@@ -119,8 +119,7 @@ describe('webhooks', () => {
 
   test('an event that is due and not sent says so, with the way to its endpoint, which says when it is tried', async () => {
     receiver.answer = () => 422
-    await newUser('refused-2')
-    const { serviceid } = await newUser('refused-3')
+    for (const userid of ['refused-2', 'refused-3']) await newUser(userid)
     await vi.waitFor(
       async () =>
         expect((await viewer.get(`/webhooks/${endpoint}`)).text).toMatch(
@@ -128,6 +127,7 @@ describe('webhooks', () => {
         ),
       { timeout: 180_000 },
     )
+    const { serviceid } = await newUser('held-2')
     const { text } = await viewer.get(`/users/${serviceid}`)
     expect(text).toMatch(
       new RegExp(`due since <time[^>]*>[^<]*</time>: <a href="/webhooks/${endpoint}">the endpoint</a> fails`),
