@@ -80,7 +80,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['screen'],
     ['console-context.ts'],
     ['background', 'operators'],
-    ['position.ts'],
+    ['position.ts', 'asked-day.ts'],
   ],
   membership: [['erasure-list', 'export', 'requests'], ['commands'], ['records'], ['rules']],
 }

@@ -369,6 +369,26 @@ test('a form without the session’s token, or from elsewhere, does nothing for 
   expect(await stateOfPartner()).toEqual(before)
 })
 
+test('what nobody would type is refused in words or left out, and is no failure of the service', async () => {
+  const admin = await signIn(service, 'admin')
+  const { serviceid, endpointid } = values
+  const late = `253402300800000_${randomUUID()}`
+  for (const path of [
+    `/due?partner=${own.partnerId}&after=${late}`,
+    `/webhooks/${endpointid}/deliveries?after=${late}`,
+    '/requests?page=99999999999999999999',
+    `/audit?partner=${own.partnerId}&until=9999-12-31`,
+    `/audit?partner=${own.partnerId}&from=0000-01-01`,
+  ])
+    expect([path, (await admin.get(path)).status]).toEqual([path, 200])
+  const days = { what: 'range', from: '2026-01-01', until: '9999-12-31' }
+  expect((await admin.post(`/webhooks/${endpointid}/replay`, days)).status).toBe(422)
+  const move = `/users/${serviceid}/act/move`
+  const [, enrolment = ''] = /<option value="([^"]+)"/.exec((await admin.get(move)).text) ?? []
+  const moved = await admin.post(move, { enrolment, firstday: '', lastday: '9999-12-31' })
+  expect([moved.status, moved.text.includes('That is no date.')]).toEqual([409, true])
+})
+
 test('by another name the console answers nothing, not even a file', async () => {
   const { port } = new URL(base)
   const { cookie } = operatorOf('admin')

@@ -75,13 +75,34 @@ describe('one field finds a user', () => {
   })
 
   test('and says so when nobody is found; no address ever carries what was typed', async () => {
-    for (const what of ['nobody-of-this-name', '', ' ', crypto.randomUUID(), 'x'.repeat(500)]) {
+    const oddities = ['ffffffff-ffff-7fff-bfff-ffffffffffff', "'; drop table users; --", '%', '_']
+    for (const what of ['nobody-of-this-name', '', ' ', crypto.randomUUID(), 'x'.repeat(500), ...oddities]) {
       const found = await support.post('/find', { what })
       expect(found.status).toBe(404)
       expect(found.path).toBe('/find')
       expect(found.text).toContain('Nobody found')
     }
     expect(JSON.stringify(service.logged)).not.toContain('canary')
+    const nul = await support.post('/find', { what: 'a\0b' })
+    expect([nul.status, nul.text.includes('Go back and type it again.')]).toEqual([400, true])
+    expect((await support.get('/partners?name=%00')).status).toBe(400)
+  })
+
+  test('by the reference of a confirmation, in capitals or not, until the person is erased', async () => {
+    const userid = 'canary-referred'
+    const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
+    await service.database.query(sql`
+      insert into confirmations (partner_id, service_id, confirmation_id, reference, sealed, created_at)
+      values (${partner.partnerId}, ${id}, ${crypto.randomUUID()}, 'BE-7K3M-92QD', ''::bytea, now())`)
+    for (const what of ['BE-7K3M-92QD', ' be-7k3m-92qd ']) {
+      for (const operator of [viewer, support])
+        expect((await operator.post('/find', { what })).path).toBe(`/users/${id}`)
+    }
+    expect((await support.post('/find', { what: 'BE-7K3M' })).status).toBe(404)
+    const elsewhere = await signIn(service, 'support', [(await service.newPartner()).partnerId])
+    expect((await elsewhere.post('/find', { what: 'BE-7K3M-92QD' })).status).toBe(404)
+    await partner.client.eraseUser({ userid })
+    expect((await support.post('/find', { what: 'BE-7K3M-92QD' })).status).toBe(404)
   })
 
   test('of the same userid at two partners both are listed', async () => {

@@ -119,8 +119,7 @@ describe('webhooks', () => {
 
   test('an event that is due and not sent says so, with the way to its endpoint, which says when it is tried', async () => {
     receiver.answer = () => 422
-    await newUser('refused-2')
-    const { serviceid } = await newUser('refused-3')
+    for (const userid of ['refused-2', 'refused-3']) await newUser(userid)
     await vi.waitFor(
       async () =>
         expect((await viewer.get(`/webhooks/${endpoint}`)).text).toMatch(
@@ -128,6 +127,7 @@ describe('webhooks', () => {
         ),
       { timeout: 180_000 },
     )
+    const { serviceid } = await newUser('held-2')
     const { text } = await viewer.get(`/users/${serviceid}`)
     expect(text).toMatch(
       new RegExp(`due since <time[^>]*>[^<]*</time>: <a href="/webhooks/${endpoint}">the endpoint</a> fails`),
@@ -220,8 +220,17 @@ describe('partners', () => {
     await expect(other.client.prefillUser({ ...ada, userid: 'stop-2' })).rejects.toMatchObject({
       status: 401,
     })
+    expect(stopped.text).toContain(`<a href="/webhooks?partner=${other.partnerId}">its endpoints</a>`)
+    // No link is handed out that opens for nobody.
+    const link = `${(await admin.post('/find', { what: 'stop-1' })).path}/link`
+    const { text } = await admin.get(link)
+    expect(text).toContain('its pages open for nobody')
+    expect(text).not.toContain('Make the link')
+    const made = { purpose: 'registration', reason: 'ticket 7' }
+    expect((await admin.post(link, made)).status).toBe(409)
     await admin.post(`/partners/${other.partnerId}/enable`, { reason: 'renewed' })
     await other.client.prefillUser({ ...ada, userid: 'stop-2' })
+    expect((await admin.post(link, made)).text).toContain('/register/link/')
     expect(await reasonedDeedsOf(service, admin)).toEqual(
       expect.arrayContaining(['disable partner', 'enable partner']),
     )

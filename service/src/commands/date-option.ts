@@ -1,4 +1,5 @@
-import { isRealDate, type PlainDate } from '../calendar/calendar.ts'
+import type { PlainDate } from '../calendar/calendar.ts'
+import { isAskedDay } from '../console/asked-day.ts'
 import { type Input, neededText, UsageError } from './command.ts'
 
 /** The date of an option; `undefined` when it is not given. Throws UsageError as `readDate` does. */
@@ -12,11 +13,8 @@ export function neededDate(input: Input, option: string): PlainDate {
   return readDate(option, neededText(input, option))
 }
 
-/**
- * The date that an option gives. Throws UsageError unless it is one from 1900 to 2999: dates near the year 0000 or 9999
- * have no day before or after them that PostgreSQL and the API could write.
- */
+/** The date that an option gives. Throws UsageError unless it is one from 1900 to 2999. */
 export function readDate(option: string, text: string): PlainDate {
-  if (isRealDate(text) && text >= '1900' && text < '3000') return text
+  if (isAskedDay(text)) return text
   throw new UsageError(`--${option} must be a date like 2026-11-30, from 1900 to 2999; see --help.`)
 }

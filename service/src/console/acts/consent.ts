@@ -1,10 +1,11 @@
 import { enrolBenefitOf } from '../../benefits/single.ts'
-import { dateAt, type Instant, isRealDate, startOfDate, type Zone } from '../../calendar/calendar.ts'
+import { dateAt, type Instant, startOfDate, type Zone } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { because, isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { type Consent, isLive, type User } from '../../membership/rules/state.ts'
 import { hasConsent, openBenefit, type Terms } from '../../membership/rules/terms.ts'
+import { isAskedDay } from '../asked-day.ts'
 import { selectField } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
@@ -87,6 +88,6 @@ function consentOf(form: URLSearchParams, { user, now, terms }: Asked): Consent 
 /** The instant for a day: now if the day is today; `undefined` for an invalid or future day. */
 function agreedOn(day: string, { now, zone }: { now: Instant; zone: Zone }): Instant | undefined {
   const today = dateAt(now, zone)
-  if (!isRealDate(day) || day > today) return undefined
+  if (!isAskedDay(day) || day > today) return undefined
   return day === today ? now : startOfDate(day, zone)
 }

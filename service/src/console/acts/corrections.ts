@@ -1,9 +1,10 @@
-import { isRealDate, type PlainDate } from '../../calendar/calendar.ts'
+import type { PlainDate } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { correctEnrolment, movable, voidable } from '../../membership/rules/corrections.ts'
 import { because, refuse } from '../../membership/rules/refusal.ts'
 import { type Enrolment, isLive } from '../../membership/rules/state.ts'
 import { displayNameOf } from '../../membership/rules/terms.ts'
+import { isAskedDay } from '../asked-day.ts'
 import { stateWords } from '../views/moves.ts'
 import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
@@ -38,7 +39,7 @@ ${choice(moment, movable(moment.user))}
   why: () => 'correction: dates',
   decide: (form, { user, now, terms }) => {
     const [firstDay, lastDay] = [form.get('firstday') ?? '', form.get('lastday') ?? '']
-    if ([firstDay, lastDay].some(day => day !== '' && !isRealDate(day)))
+    if ([firstDay, lastDay].some(day => day !== '' && !isAskedDay(day)))
       return refuse('bad_request', [because('dates', 'not_a_date', 'That is no date.')])
     const correction = { kind: 'move' as const, enrolmentId: form.get('enrolment') ?? '' }
     const days = { firstDay: dayOf(firstDay), lastDay: dayOf(lastDay) }
@@ -47,7 +48,7 @@ ${choice(moment, movable(moment.user))}
 }
 
 function dayOf(text: string): PlainDate | undefined {
-  return isRealDate(text) ? text : undefined
+  return isAskedDay(text) ? text : undefined
 }
 
 function choice({ user, terms }: Moment, enrolments: readonly Enrolment[]): Slot {

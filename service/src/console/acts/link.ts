@@ -20,11 +20,19 @@ const PURPOSES = {
   swap: 'Swap benefits',
   offerchange: 'Change the offer',
 } as const
+const DISABLED =
+  'This partner was stopped, so its pages open for nobody, and no link of it works. An admin can let it in again.'
 type Purpose = keyof typeof PURPOSES
 
 async function choose(visit: Visit): Promise<Answer> {
   const details = await lookAtLivingUser(visit)
   const isMember = details.user.status === 'active'
+  if (details.partner.disabledAt !== undefined)
+    return {
+      title: 'Make a link',
+      body: html`${ofWhom(details)}<p class="notice bad" role="status">${DISABLED}</p>
+<p><a href="/partners/${details.partner.partnerId}">The partner</a></p>`,
+    }
   return {
     title: 'Make a link',
     body: html`${ofWhom(details)}
@@ -49,6 +57,10 @@ async function make(visit: Visit): Promise<Answer> {
   const wanted = visit.form.get('purpose') ?? ''
   const purpose: Purpose = wanted in PURPOSES ? (wanted as Purpose) : 'registration'
   const deed = { action: 'make link', partner, serviceId, reason }
+  if (partner.disabledAt !== undefined) {
+    await record(visit, { ...deed, result: 'partner_disabled' })
+    throw new ConsoleRefusal(409, 'Not done', DISABLED)
+  }
   const made = await mintLinkToken(
     { database, reader, executor, keyring, mode, real, baseUrl: publicUrl },
     partner,

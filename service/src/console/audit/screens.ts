@@ -2,12 +2,13 @@ import { openBlockKeys } from '../../audit/block-keys.ts'
 import { verifyPartner } from '../../audit/blocks.ts'
 import { noPartner } from '../../audit/entries.ts'
 import { openCommonReason, openReason } from '../../audit/reason.ts'
-import { addDays, dateAt, formatTimestamp, isRealDate, startOfDate } from '../../calendar/calendar.ts'
+import { addDays, dateAt, formatTimestamp, startOfDate } from '../../calendar/calendar.ts'
 import { csvLine } from '../../csv.ts'
 import { sql } from '../../db/sql.ts'
 import { html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
+import { isAskedDay } from '../asked-day.ts'
 import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
 import { ownPartner, ownPartners } from '../partners.ts'
@@ -51,7 +52,7 @@ async function filterOf(
   const today = dateAt(context.real(), 'UTC')
   const day = (name: string, otherwise: string) => {
     const text = query.get(name) ?? ''
-    return isRealDate(text) ? text : otherwise
+    return isAskedDay(text) ? text : otherwise
   }
   return {
     partners,

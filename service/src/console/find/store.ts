@@ -30,9 +30,9 @@ export const MOST_FOUND = 2000
 /** A request's id contains the time of the request; its changes were recorded at about that time. */
 async function findRequest(db: Executor, partners: readonly string[], id: string): Promise<Found[]> {
   const at = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+  if (id[14] !== '7' || at > LATEST_REQUEST) return []
   const from = timestamp(at - REQUEST_SPREAD_MS)
   const until = timestamp(at + REQUEST_SPREAD_MS)
-  if (id[14] !== '7') return []
   const changed = await db.query<Row>(sql`
     select distinct partner_id, service_id from history
     where recorded_at between ${from} and ${until} and request_id = ${id} and partner_id = any(${partners}::uuid[])
@@ -45,6 +45,9 @@ async function findRequest(db: Executor, partners: readonly string[], id: string
   const found = new Map([...changed, ...seen].map(row => [row.service_id, foundOf(row, 'request')]))
   return [...found.values()].slice(0, MOST_FOUND)
 }
+
+/** An id can contain times that no timestamp is written for; the services' clocks stay long before. */
+const LATEST_REQUEST = Date.UTC(9999)
 
 /** Longer than a request may take, and than the clocks of two processes may differ. */
 const REQUEST_SPREAD_MS = 120_000

@@ -20,6 +20,9 @@ export async function openVisit(
   if (!session) return undefined
   const now = context.real()
   if (now - session.lastSeenAt >= touchEveryMs) await touchSession(context.database, session.sessionId, now)
+  const query = queryIn(request.url)
+  const sent = await readForm(request.body, request.headers['content-type'])
+  refuseNul(query, sent.form)
   return {
     context,
     session,
@@ -29,9 +32,19 @@ export async function openVisit(
     address: request.ip,
     origin: originOf(request.headers, address),
     params: request.params as Record<string, string>,
-    query: queryIn(request.url),
-    ...(await readForm(request.body, request.headers['content-type'])),
+    query,
+    ...sent,
   }
+}
+
+/** Refuses what PostgreSQL takes in no text, before a statement fails on it. */
+function refuseNul(...sent: readonly URLSearchParams[]): void {
+  if (sent.some(fields => [...fields.values()].some(value => value.includes('\0'))))
+    throw new ConsoleRefusal(
+      400,
+      'Not read',
+      'A field contains a character that nothing here contains. Go back and type it again.',
+    )
 }
 
 /** Refuses a form that was made for another session, or by somebody who could not read its token. */

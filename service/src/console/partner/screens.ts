@@ -98,19 +98,21 @@ function lookOf({ look }: Partner): string {
 
 function stopPart(visit: Visit, partner: Partner): Slot {
   const path = `/partners/${partner.partnerId}`
+  const endpoints = html`<a href="/webhooks?partner=${partner.partnerId}">its endpoints</a>`
   if (partner.disabledAt !== undefined)
     return part(
       'Let it in again',
-      actionForm(visit, {
-        action: `${path}/enable`,
-        button: 'Enable',
-        look: 'primary',
-        fields: reasonField('why-enable'),
-      }),
+      html`<p class="hint">Its requests are refused and its pages have ended. Cover goes on, and webhooks still leave, until you pause ${endpoints}.</p>
+${actionForm(visit, {
+  action: `${path}/enable`,
+  button: 'Enable',
+  look: 'primary',
+  fields: reasonField('why-enable'),
+})}`,
     )
   return part(
     'Stop this partner',
-    html`<p class="hint">Within a second every request and token of the partner is refused, and its pages end. Cover goes on: what is due is still applied, and webhooks still leave, until you pause its endpoints. Nothing is deleted.</p>
+    html`<p class="hint">Within a second every request and token of the partner is refused, and its pages end. Cover goes on: what is due is still applied, and webhooks still leave, until you pause ${endpoints}. Nothing is deleted.</p>
 ${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', look: 'danger', fields: reasonField('why-disable') })}`,
   )
 }

@@ -83,8 +83,11 @@ export async function listTable<Row>(list: List<Row>, query: URLSearchParams): P
 
 /** The page that an address asks for, from 1 on. */
 export function pageOf(query: URLSearchParams): number {
-  return Math.max(1, Number.parseInt(query.get('page') ?? '1', 10) || 1)
+  return Math.min(Math.max(1, Number.parseInt(query.get('page') ?? '1', 10) || 1), LAST_PAGE)
 }
+
+/** Behind the end of every list, and no number that PostgreSQL refuses. */
+const LAST_PAGE = 1_000_000
 
 /** A page that was cut out of a list already, as the same table. */
 export async function pageTable<Row>(

@@ -1,7 +1,8 @@
-import { addDays, dateAt, isRealDate, type PlainDate, startOfDate } from '../../calendar/calendar.ts'
+import { addDays, dateAt, startOfDate } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { ReplayOutcome, Selection } from '../../webhooks/log/replay.ts'
+import { isAskedDay } from '../asked-day.ts'
 import { ConsoleRefusal, type Visit } from '../screen/screen.ts'
 import { actionForm, counted, part, reasonField, writeDay } from '../views/parts.ts'
 import type { NamedEndpoint } from './endpoint.ts'
@@ -61,7 +62,7 @@ const HELD = 'This endpoint is disabled: they wait until it is enabled.'
 export function selectionOf(form: URLSearchParams, partner: Partner): Selection {
   if (form.get('what') === 'dead') return { kind: 'status', status: 'dead' }
   const [from = '', until = ''] = [form.get('from') ?? '', form.get('until') ?? '']
-  if (!isRealDate(from) || !isRealDate(until) || from > until)
+  if (!isAskedDay(from) || !isAskedDay(until) || from > until)
     throw new ConsoleRefusal(
       422,
       'Which days?',
@@ -70,7 +71,7 @@ export function selectionOf(form: URLSearchParams, partner: Partner): Selection 
   return {
     kind: 'range',
     from: startOfDate(from, partner.timezone),
-    to: startOfDate(addDays(until as PlainDate, 1), partner.timezone),
+    to: startOfDate(addDays(until, 1), partner.timezone),
   }
 }
 
