@@ -49,9 +49,8 @@ export type Beside<Call> = {
  */
 export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coalesced<Call, Result> {
   const { maxBatch, paceMs = 0, gatherMs = 0, beside, run } = options
-  const busy = new Set<string>()
+  const running = new Set<readonly Waiting<Call, Result>[]>()
   let queue: Waiting<Call, Result>[] = []
-  let running = 0
   let underWay = 0
   let begunAt = 0
   let isPacing = false
@@ -62,8 +61,8 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
 
   const mayBegin = (): boolean => {
     if (queue.length === 0 || isPacing) return false
-    if (running === 0) return true
-    if (!beside || running > 1) return false
+    if (running.size === 0) return true
+    if (!beside || running.size > 1) return false
     if (queue.length >= beside.least) return true
     const remainingMs = begunAt + beside.afterMs - performance.now()
     if (remainingMs > 0) late ??= setTimeout(wake, Math.ceil(remainingMs))
@@ -74,7 +73,9 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
     begin()
   }
   const take = (): Waiting<Call, Result>[] => {
-    if (!beside || running === 0) return queue.splice(0, maxBatch)
+    if (!beside || running.size === 0) return queue.splice(0, maxBatch)
+    const busy = new Set<string>()
+    for (const batch of running) for (const { call } of batch) busy.add(beside.nameOf(call))
     const taken: Waiting<Call, Result>[] = []
     const left: Waiting<Call, Result>[] = []
     for (const waiting of queue)
@@ -90,11 +91,9 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
     }
   }
   const finish = async (batch: Waiting<Call, Result>[]): Promise<void> => {
-    running += 1
+    running.add(batch)
     underWay += batch.length
     begunAt = performance.now()
-    const names = beside ? batch.map(({ call }) => beside.nameOf(call)) : []
-    for (const name of names) busy.add(name)
     const mayGoOnAt = begunAt + paceMs
     try {
       const results = await run(batch.map(waiting => waiting.call))
@@ -108,10 +107,9 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
     } catch (error) {
       for (const waiting of batch) waiting.settled(failed(error))
     }
-    for (const name of names) busy.delete(name)
-    running -= 1
+    running.delete(batch)
     underWay -= batch.length
-    if (late && running === 0) {
+    if (late && running.size === 0) {
       clearTimeout(late)
       late = undefined
     }
@@ -146,7 +144,7 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
 
   const enqueue = (call: Call, settled: (result: Settled<Result>) => void) => {
     queue.push({ call, settled })
-    if (isPacing || (running > 0 && !beside)) return
+    if (isPacing || (running.size > 0 && !beside)) return
     gather()
   }
   const call = (call: Call) =>
@@ -188,7 +186,11 @@ export function coalesceApart<Call, Result>(
     )
   return Object.assign(call, {
     enqueue,
-    pending: () => [...queues.values()].reduce((sum, queue) => sum + queue.pending(), 0),
+    pending() {
+      let sum = 0
+      for (const queue of queues.values()) sum += queue.pending()
+      return sum
+    },
   })
 }
 

@@ -7,9 +7,10 @@ import { joinParts } from './parts.ts'
  * A string counts as its UTF-8 bytes.
  */
 export function keyedHash(pepper: Buffer, purpose: string, ...parts: (string | Buffer)[]): Buffer {
-  return createHmac('sha256', pepper)
-    .update(joinParts([purpose, ...parts]))
-    .digest()
+  const hash = createHmac('sha256', pepper).update(joinParts([purpose, ...parts]))
+  // By way of a text, so that the hash lies in the memory that small buffers share. Memory of its own, with what the
+  // garbage collector does about it, costs 0.5 µs more.
+  return Buffer.from(hash.digest('binary'), 'binary')
 }
 
 /**

@@ -17,6 +17,11 @@ export function randomNonce(count: number): Buffer {
   return drawn(Buffer.allocUnsafe(count))
 }
 
+/** Fills bytes that the caller has, and returns them: for ids, which are public. */
+export function fillRandomly(bytes: Buffer): Buffer {
+  return drawn(bytes)
+}
+
 function drawn(bytes: Buffer): Buffer {
   const count = bytes.length
   if (used + count > BLOCK_BYTES) {

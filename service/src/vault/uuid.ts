@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { fillRandomly } from './random.ts'
 
 /**
  * A UUID v7 (RFC 9562 §5.7) made at `now`, real time in milliseconds. Within a process each one sorts after all
@@ -11,8 +11,11 @@ export function uuidv7(now: number): string {
   if (at > lastTime) start(at)
   else if (counter < MAX_COUNTER) counter += 1
   else start(lastTime + 1)
-  // The end of a v4 has the form of the end of a v7: the variant and 62 random bits.
-  return `${timePart}${(COUNTER_BIT | counter).toString(16).slice(1)}${randomUUID().slice(18)}`
+  v7[15] = digit(counter >> 8)
+  v7[16] = digit(counter >> 4)
+  v7[17] = digit(counter)
+  writeRandomly(v7, HALF)
+  return v7.toString('latin1')
 }
 
 /** Lets the next UUID be the first, as in a new process: for tests, whose files share a process and set its clock back. */
@@ -36,22 +39,20 @@ export function isUuid(text: string): boolean {
 
 /** A random UUID v4. */
 export function uuidv4(): string {
-  return randomUUID()
+  writeRandomly(v4, 0)
+  v4[14] = digit(4)
+  return v4.toString('latin1')
 }
 
 const MAX_TIME = 2 ** 48 - 1
 const MAX_COUNTER = 0xfff
-/** The bit above the counter, set so that the counter is always written as three digits. */
-const COUNTER_BIT = 0x1000
 let lastTime = -1
 let counter = 0
-/** The digits before the counter, which all UUIDs of one millisecond share. */
-let timePart = ''
 
 function start(at: number): void {
   const time = at.toString(16).padStart(12, '0')
   lastTime = at
-  timePart = `${time.slice(0, 8)}-${time.slice(8)}-7`
+  v7.write(`${time.slice(0, 8)}-${time.slice(8)}-7`)
   counter = randomStart()
 }
 
@@ -60,5 +61,36 @@ function start(at: number): void {
  * fit into the millisecond.
  */
 function randomStart(): number {
-  return Number.parseInt(randomUUID().slice(0, 3), 16) >> 1
+  return fillRandomly(random).readUInt16BE() >> 5
+}
+
+/**
+ * The digits of the UUID of each version that was made last; the next is written over them. A text put together from pieces
+ * would cost twice as much, since whoever reads it first would have to join them.
+ */
+const v4 = Buffer.from(NIL_UUID)
+const v7 = Buffer.from(NIL_UUID)
+const random = Buffer.alloc(16)
+/** The second half of the bytes of a UUID: the variant and 62 random bits. */
+const HALF = 8
+const secondHalf = random.subarray(HALF)
+/** Where the two digits of each byte stand. */
+const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
+const DIGITS = Buffer.from('0123456789abcdef')
+
+/** The lowest four bits of a number as a hexadecimal digit. */
+function digit(bits: number): number {
+  return DIGITS[bits & 0xf] as number
+}
+
+/** Writes the variant, and random digits for everything else from a byte to the end. */
+function writeRandomly(text: Buffer, first: 0 | typeof HALF): void {
+  fillRandomly(first === 0 ? random : secondHalf)
+  for (let at: number = first; at < random.length; at += 1) {
+    const place = PLACES[at] as number
+    const byte = random[at] as number
+    const bits = at === HALF ? 0x80 | (byte & 0x3f) : byte
+    text[place] = digit(bits >> 4)
+    text[place + 1] = digit(bits)
+  }
 }

@@ -44,7 +44,8 @@ export function openShedding(
 }
 
 /**
- * Enough for one batch of prefills to be written while the next is gathered. A thousand at once cost a quarter more
- * processor time each, in garbage collections. A tick is a tenth of a second, and nothing waits for longer than five.
+ * Enough for a full batch of 128 prefills to be written while another, which starts beside it from 64 on, is gathered and
+ * decided. A thousand at once cost a quarter more processor time each, in garbage collections. A tick is a tenth of a
+ * second, and nothing waits for longer than five.
  */
-const turnLimits: TurnLimits = { atOnce: 160, longestTicks: 3, patienceTicks: 50 }
+const turnLimits: TurnLimits = { atOnce: 224, longestTicks: 3, patienceTicks: 50 }

@@ -128,12 +128,13 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   // All commands of a batch share one instant, so that it is sent to PostgreSQL only once. The clocks of two processes
   // differ, but the time of a user never goes back, so that no enrolment ends before it began.
   const now = Math.max(state.real + clockOffsetMs, loaded?.user.updatedAt ?? 0)
-  const known = command.reservation && judgeSeenKey(state, command.reservation, { command, loaded, now })
+  const key = command.reservation && namedKey(partner, command.reservation)
+  const known = key && judgeSeenKey(state, key, { command, loaded, now })
   if (known) return known
 
   const person = (kind: DocumentKind) => (loaded ? personOf(loaded, partner, kind) : undefined)
-  const accountTerms = context.terms(partner, () => person('profile'))
-  const dueChanges: AppliedChange[] = loaded ? applyDueChanges(loaded.user, now, accountTerms) : []
+  const accountTerms = () => context.terms(partner, () => person('profile'))
+  const dueChanges: AppliedChange[] = loaded ? applyDueChanges(loaded.user, now, accountTerms()) : []
   const current = dueChanges.at(-1)?.after ?? loaded?.user
   const isErased = current?.status === 'erased'
   const commandContext: CommandContext = {
@@ -149,7 +150,7 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
             userid: command.userid,
             at: now,
           }),
-    terms: given => (given ? context.terms(partner, () => given) : accountTerms),
+    terms: given => (given ? context.terms(partner, () => given) : accountTerms()),
   }
   const decided = command.decide(commandContext)
   if (isRefusal(decided)) return { ...decided, replayed: false }
@@ -172,23 +173,30 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
         : current
     if (!user) throw new Error('a command that neither changed nor found a user')
     const reply = decided.answer(user)
-    if (command.reservation) spendKey(state, { reservation: command.reservation, partner, user, now, reply })
+    if (key) spendKey(state, key, { partner, user, now, reply })
     return { reply, replayed: false }
   } catch (cause) {
     throw new PartialDecision('half decided', { cause })
   }
 }
 
+/** A command's key with its name within the batch, which is made once. */
+type NamedKey = { readonly name: string; readonly reservation: KeyReservation }
+
+function namedKey({ partnerId }: Partner, reservation: KeyReservation): NamedKey {
+  return { name: keyName(partnerId, reservation.operation, reservation.keyHash), reservation }
+}
+
 /** The answer of a command whose key was seen before; `undefined` when the key is free. */
 function judgeSeenKey(
   state: BatchState,
-  reservation: KeyReservation,
+  { name, reservation }: NamedKey,
   { command, loaded, now }: { command: Command<unknown>; loaded: LoadedUser | undefined; now: Instant },
 ): CommandResult<unknown> | undefined {
+  const known = state.seenKeys.get(name)
+  if (!known) return undefined
   const { partnerId } = command.partner
   const { operation, keyHash } = reservation
-  const known = state.seenKeys.get(keyName(partnerId, operation, keyHash))
-  if (!known) return undefined
   const decision = judgeKey(reservation, known, {
     now,
     real: state.real,
@@ -214,16 +222,16 @@ function answered(decision: Extract<KeyDecision, { kind: 'answered' }>): Command
 /** Only a 2xx answer uses up a key; the answer is kept, sealed with the user's data key. */
 function spendKey(
   state: BatchState,
-  spent: { reservation: KeyReservation; partner: Partner; user: User; now: Instant; reply: unknown },
+  { name, reservation }: NamedKey,
+  spent: { partner: Partner; user: User; now: Instant; reply: unknown },
 ): void {
-  const { reservation, partner, user, reply } = spent
-  const mine = state.users.get(nameOf(user))
-  const key =
-    reservation.mode === 'keyed' && mine && user.status !== 'erased' ? dataKeyOf(mine, partner) : undefined
+  const { partner, user, reply } = spent
+  const keepsAnswer = reservation.mode === 'keyed' && user.status !== 'erased'
+  const key = keepsAnswer ? dataKeyOf(state.users.get(nameOf(user)), partner) : undefined
   const sealedAnswer = key && sealJson(key, reply, 'idempotency_keys', user)
   const entry = reservedKey(reservation, { partner, user, now: spent.now, real: state.real, sealedAnswer })
   state.writes.keys.push(entry)
-  state.seenKeys.set(keyName(partner.partnerId, reservation.operation, reservation.keyHash), {
+  state.seenKeys.set(name, {
     requestHash: entry.requestHash,
     attemptId: entry.attemptId,
     serviceId: entry.serviceId,
@@ -268,7 +276,7 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
     })
   mine.user = after
   users.set(nameOf(after), mine)
-  writes.changed.set(`${after.partnerId} ${after.serviceId}`, mine)
+  writes.changed.set(after.serviceId, mine)
   const lapsed = dueChanges.some(hasLapsed)
   writeSealed(writes, mine, { context: state.context, command, before, change, lapsed, now })
   if (after.status === 'erased') {

@@ -58,13 +58,17 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
     run,
   })
   const pending = () => queues.pending() + waitingRoom.pending()
+  const submitToWait = async (command: Command<unknown>) => {
+    const result = await waitingRoom.enter(command)
+    if (!result.ok) throw result.error
+    return result.value
+  }
   return {
-    async submit<Reply>(command: Command<Reply>) {
-      if (pending() >= mostPending) throw new Unavailable('too many commands wait')
-      if (!waitingRoom.holds(command)) return queues(command) as Promise<CommandResult<Reply>>
-      const result = await waitingRoom.enter(command)
-      if (!result.ok) throw result.error
-      return result.value as CommandResult<Reply>
+    // Not asynchronous itself: a promise for the promise of the queue would be made and awaited for each command.
+    submit<Reply>(command: Command<Reply>) {
+      if (pending() >= mostPending) return Promise.reject(new Unavailable('too many commands wait'))
+      const result = waitingRoom.holds(command) ? submitToWait(command) : queues(command)
+      return result as Promise<CommandResult<Reply>>
     },
     pending,
   }

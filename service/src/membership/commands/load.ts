@@ -21,12 +21,15 @@ function columns(names: readonly UserName[]) {
   }
 }
 
-/** The current users of these names with their enrolments, consents, designations and wrapped data keys. */
+/**
+ * The current users of these names with their enrolments, consents and designations; each with its place among the names,
+ * which begin at 1.
+ */
 export function loadUsers(db: Executor, names: readonly UserName[]): Promise<UserRow[]> {
   return db.query<UserRow>(usersOf(db, names, false))
 }
 
-/** The same with their sealed documents. */
+/** The same with their wrapped data keys and sealed documents. */
 export function loadUsersWithDocuments(db: Executor, names: readonly UserName[]): Promise<UserRow[]> {
   return db.query<UserRow>(usersOf(db, names, true))
 }
@@ -38,7 +41,7 @@ function usersOf({ layout }: Executor, names: readonly UserName[], withDocuments
     select u.partner_id, u.service_id, u.version, u.userid, u.status, u.created_at, u.updated_at, u.prefill_count,
       u.prefill_written_at, u.entry_expires_at, u.offer, u.offer_since, u.offer_version, u.offer_in_force,
       u.offer_admits, u.pending_offer, u.pending_offer_at, u.swap_pairs, u.swap_at, u.cancel_at, u.cancel_requested_at,
-      u.cancel_reason, u.erased_at, u.due_at, k.wrapped_key,
+      u.cancel_reason, u.erased_at, wanted.place::integer,
       case when u.offer is not null then (
         select json_agg(json_build_array(e.enrolment_id, e.benefit, e.offer, e.is_fixed, e.state, e.planned_by,
           e.catalogue_version, (extract(epoch from e.picked_at) * 1000)::bigint,
@@ -70,15 +73,18 @@ function usersOf({ layout }: Executor, names: readonly UserName[], withDocuments
               ${naming(part`later.partner_id`)})
       ) end as designations,
       case when ${withDocuments}::boolean then (
+        select k.wrapped_key from data_keys k where k.partner_id = u.partner_id and k.service_id = u.service_id
+          ${naming(part`k.partner_id`)}
+      ) end as wrapped_key,
+      case when ${withDocuments}::boolean then (
         select json_agg(json_build_array(d.kind, encode(d.sealed, 'base64')))
         from documents d where d.partner_id = u.partner_id and d.service_id = u.service_id
           ${naming(part`d.partner_id`)}
       ) end as documents
-    from unnest(${ofAnyLength(layout, part`${partners}::uuid[]`)}, ${userids}::text[]) as wanted (partner_id, userid)
+    from unnest(${ofAnyLength(layout, part`${partners}::uuid[]`)}, ${userids}::text[]) with ordinality
+      as wanted (partner_id, userid, place)
     join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
-      ${naming(part`u.partner_id`)}
-    left join data_keys k on k.partner_id = u.partner_id and k.service_id = u.service_id
-      ${naming(part`k.partner_id`)}`
+      ${naming(part`u.partner_id`)}`
 }
 
 /**
@@ -94,20 +100,22 @@ export async function lockUser(
   return row?.status
 }
 
-/** A row of `documents`. */
-export type DocumentRow = { service_id: string; kind: DocumentKind; sealed: Buffer }
+/** A row of `documents`, and the key that sealed it, wrapped. */
+export type DocumentRow = { service_id: string; kind: DocumentKind; sealed: Buffer; wrapped_key: Buffer }
 
 /** The sealed documents of the current users of these names. */
 export function loadDocuments(db: Executor, names: readonly UserName[]): Promise<DocumentRow[]> {
   const { partners, userids } = columns(names)
   const naming = namingPartners(db.layout.isSpread, partners)
   return db.query<DocumentRow>(sql`
-    select u.service_id, d.kind, d.sealed
+    select u.service_id, d.kind, d.sealed, k.wrapped_key
     from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${userids}::text[]) as wanted (partner_id, userid)
     join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
       ${naming(part`u.partner_id`)}
     join documents d on d.partner_id = u.partner_id and d.service_id = u.service_id
-      ${naming(part`d.partner_id`)}`)
+      ${naming(part`d.partner_id`)}
+    join data_keys k on k.partner_id = u.partner_id and k.service_id = u.service_id
+      ${naming(part`k.partner_id`)}`)
 }
 
 /** A row of `idempotency_keys`, and what has happened to its user. */

@@ -26,7 +26,9 @@ export function openNewcomers(): Newcomers {
   const toRead = new Map<string, number>()
   return {
     guess: commands =>
-      new Set(commands.filter(command => command.startsAnew && !toRead.has(kindOf(command)))),
+      new Set(
+        commands.filter(command => command.startsAnew && (toRead.size === 0 || !toRead.has(kindOf(command)))),
+      ),
     learn(command, isNew) {
       if (!command.startsAnew) return
       const kind = kindOf(command)

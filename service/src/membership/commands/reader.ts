@@ -11,7 +11,7 @@ import type { User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
 import type { ExecutorContext } from './command.ts'
 import { erasedName } from './erased-name.ts'
-import { type DocumentRow, loadDocuments, loadUsers, nameOf, type UserName } from './load.ts'
+import { type DocumentRow, loadDocuments, loadUsers, type UserName } from './load.ts'
 import { type UserRow, userOf } from './rows.ts'
 import type { Answers, RememberedUser, UserMemory } from './user-memory.ts'
 import { findUnchanged } from './versions.ts'
@@ -69,10 +69,9 @@ export function openReader(
   const load = coalesceApart<UserName, UserRow | undefined>(({ partnerId }) => queueOf(partnerId), {
     maxBatch: 256,
     run: async names => {
-      const rows = new Map(
-        (await loadUsers(database, names)).map(row => [`${row.partner_id} ${row.userid}`, row]),
-      )
-      return names.map(name => ({ ok: true, value: rows.get(nameOf(name)) }))
+      const found: (UserRow | undefined)[] = names.map(() => undefined)
+      for (const row of await loadUsers(database, names)) found[row.place - 1] = row
+      return found.map(row => ({ ok: true, value: row }))
     },
   })
 
@@ -91,13 +90,14 @@ export function openReader(
 
   const documentsOf = async (
     partner: Partner,
-    row: Pick<UserRow, 'partner_id' | 'service_id' | 'userid' | 'wrapped_key'>,
+    row: Pick<UserRow, 'partner_id' | 'service_id' | 'userid'>,
   ) => {
     const user = { partnerId: row.partner_id, userid: row.userid, serviceId: row.service_id }
     const rows = await loadSealed(user)
     const people = new Map<DocumentKind, Person>()
-    if (!row.wrapped_key) return people
-    const key = openDataKey(partner, row.service_id, row.wrapped_key)
+    const [first] = rows
+    if (!first) return people
+    const key = openDataKey(partner, row.service_id, first.wrapped_key)
     for (const { kind, sealed } of rows)
       people.set(kind, openJson(key, sealed, `documents.${kind}`, user) as Person)
     return people

@@ -37,7 +37,9 @@ export type UserRow = {
   cancel_requested_at: Instant | null
   cancel_reason: string | null
   erased_at: Instant | null
-  due_at: Instant | null
+  /** Its place among the names that were asked for, from 1 on. */
+  place: number
+  /** Null when there is none, or it was not requested. */
   wrapped_key: Buffer | null
   enrolments: EnrolmentRow[] | null
   consents: ConsentRow[] | null

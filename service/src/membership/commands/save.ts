@@ -4,8 +4,8 @@ import { insertConfirmations } from '../records/confirmations.ts'
 import { saveConsents } from '../records/consents.ts'
 import { decideDesignations, insertDesignations } from '../records/designations.ts'
 import { insertRetained } from '../records/retained-rows.ts'
-import type { BatchWrites, DocumentChange, ReservedKey } from './batch-writes.ts'
-import { nameOf } from './load.ts'
+import type { User } from '../rules/state.ts'
+import type { BatchWrites, ChangedUser, DocumentChange, ReservedKey } from './batch-writes.ts'
 import { deleteDocuments, insertDocuments, writeDocuments } from './save-documents.ts'
 import { inTurn, saveEnrolments } from './save-enrolments.ts'
 import { eraseUsers } from './save-erasures.ts'
@@ -32,13 +32,13 @@ import {
 export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
   const some = <T>(rows: readonly T[], statement: (rows: readonly T[], layout: Layout) => Query) =>
     rows.length > 0 ? [statement(rows, layout)] : []
-  const known = sortedBy(
+  const known = sortedByUser(
     writes.users.filter(({ readVersion }) => readVersion > 0),
-    ({ user }) => `${user.partnerId} ${user.serviceId}`,
+    user => user.serviceId,
   )
-  const fresh = sortedBy(
+  const fresh = sortedByUser(
     writes.users.filter(({ readVersion }) => readVersion === 0),
-    ({ user }) => nameOf(user),
+    user => user.userid,
   )
   const written = writes.documents.filter(change => change.sealed !== undefined)
   const newcomers = new Set(fresh.map(({ user }) => user.serviceId))
@@ -87,10 +87,21 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
   ]
 }
 
+/** Compared part by part: a text made of both for each user would cost more than the sorting. */
+function sortedByUser(users: readonly ChangedUser[], idOf: (user: User) => string): ChangedUser[] {
+  return [...users].sort(({ user: a }, { user: b }) =>
+    a.partnerId === b.partnerId ? inOrder(idOf(a), idOf(b)) : inOrder(a.partnerId, b.partnerId),
+  )
+}
+
+function inOrder(a: string, b: string): number {
+  return a < b ? -1 : 1
+}
+
 function sortedBy<T>(rows: readonly T[], orderOf: (row: T) => string): T[] {
   return rows
     .map(row => ({ row, order: orderOf(row) }))
-    .sort((a, b) => (a.order < b.order ? -1 : 1))
+    .sort((a, b) => inOrder(a.order, b.order))
     .map(({ row }) => row)
 }
 

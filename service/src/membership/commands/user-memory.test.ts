@@ -124,16 +124,18 @@ test('a user who is read is kept from the second time on, one who is written at 
   expect(memory.find(nameOf('written'))).toMatchObject({ version: 2 })
 })
 
-test('a user who only has a prefill is kept from the second time on, and in place of what is known', () => {
-  const memory = openUserMemory(() => 0)
-  const prefilled = userOf('new', { status: 'prefilled', serviceId: '01920000-0000-7000-8000-0123456789ab' })
-  memory.keepWritten(prefilled, 1)
-  expect(memory.find(nameOf('new'))).toBeUndefined()
-  memory.keepIfReadAgain(prefilled, 1)
-  memory.keepWritten(prefilled, 2)
-  expect(memory.find(nameOf('new'))).toMatchObject({ version: 2 })
-  memory.keepWritten(userOf('joined'), 1)
-  expect(memory.find(nameOf('joined'))).toMatchObject({ version: 1 })
+test('a user who was written is kept from the second time on, and in place of what is known', () => {
+  for (const status of ['prefilled', 'active'] as const) {
+    const memory = openUserMemory(() => 0)
+    const written = userOf('new', { status, serviceId: '01920000-0000-7000-8000-0123456789ab' })
+    memory.keepWritten(written, 1)
+    expect(memory.find(nameOf('new'))).toBeUndefined()
+    memory.keepIfReadAgain(written, 1)
+    memory.keepWritten(written, 2)
+    expect(memory.find(nameOf('new'))).toMatchObject({ version: 2 })
+    memory.keepWritten({ ...written, status: 'erased' }, 3)
+    expect(memory.find(nameOf('new'))).toBeUndefined()
+  }
 })
 
 test('answers for many take a bounded room, and what was kept longest ago leaves first', () => {

@@ -39,8 +39,8 @@ export type UserMemory = {
   /** Keeps a user, in place of the earlier one. */
   keep(user: User, version: number): RememberedUser
   /**
-   * The same for a user as it was written, but one who only has a prefill is kept only if it was read or written before
-   * within a short time. Many of them are never asked for, and garbage collections that copy them cost 5 % of a prefill.
+   * The same for a user as it was written, but only if the user was read or written before within a short time. Many new
+   * users are never asked for, and garbage collections that copy them cost 5 % of a prefill.
    */
   keepWritten(user: User, version: number): void
   /**
@@ -154,8 +154,7 @@ export function openUserMemory(
     },
     keep: (user, version) => replace(user, version, true),
     keepWritten(user, version) {
-      const isToBeKept = user.status !== 'prefilled' || wasReadLately(user.serviceId)
-      if (isToBeKept || kept.has(nameOf(user))) replace(user, version, true)
+      if (wasReadLately(user.serviceId) || kept.has(nameOf(user))) replace(user, version, true)
     },
     keepIfReadAgain: (user, version) => replace(user, version, wasReadLately(user.serviceId)),
     forget(name) {

@@ -62,7 +62,8 @@ export function openWaitingRoom(
   }
 
   return {
-    holds: command => last.has(keyOf(command)),
+    // Mostly nobody waits there, and then no name is made.
+    holds: command => last.size > 0 && last.has(keyOf(command)),
     async enter(command) {
       const key = keyOf(command)
       pending += 1

@@ -4,7 +4,7 @@ import { type ConsentWrite, sealEvidence } from '../records/consents.ts'
 import { sealDesignation } from '../records/designations.ts'
 import { type DocumentKind, sealJson } from '../records/documents.ts'
 import type { Person } from '../rules/person.ts'
-import type { User } from '../rules/state.ts'
+import type { Consent, User } from '../rules/state.ts'
 import type { Change, Command, ExecutorContext } from './command.ts'
 import { dataKeyOf, type LoadedUser } from './loaded-user.ts'
 import { searchHashesOf } from './search-hashes.ts'
@@ -28,31 +28,32 @@ type Sealing = {
  * because it must not be stored without.
  */
 export function writeSealed(writes: Writes, mine: LoadedUser, decided: Sealing): void {
-  writes.consents.push(...consentsOf(mine, decided))
+  writeConsents(writes, mine, decided)
   writeDocuments(writes, mine, decided)
   writeDesignations(writes, mine, decided)
   writeConfirmation(writes, mine, decided)
 }
 
-function consentsOf(mine: LoadedUser, { context, command, before, change }: Sealing): ConsentWrite[] {
+function writeConsents(writes: Writes, mine: LoadedUser, decided: Sealing): void {
+  for (const consent of mine.user.consents)
+    if (!decided.before.consents.includes(consent)) writes.consents.push(consentOf(consent, mine, decided))
+}
+
+function consentOf(consent: Consent, mine: LoadedUser, { context, command, change }: Sealing): ConsentWrite {
   const { user } = mine
-  return user.consents
-    .filter(consent => !before.consents.includes(consent))
-    .map(consent => {
-      const written = { user, consent, textHash: context.consentHash(consent) }
-      if (consent.channel === undefined) {
-        const channel = command.who === 'user' ? 'page' : 'partner'
-        return { ...written, channel, recordedBy: undefined, sealedEvidence: undefined }
-      }
-      const key = dataKeyOf(mine, command.partner)
-      if (!key || change.evidence === undefined) throw new Error('a consent without its evidence')
-      return {
-        ...written,
-        channel: consent.channel,
-        recordedBy: command.actor,
-        sealedEvidence: sealEvidence(key, change.evidence, user),
-      }
-    })
+  const written = { user, consent, textHash: context.consentHash(consent) }
+  if (consent.channel === undefined) {
+    const channel = command.who === 'user' ? 'page' : 'partner'
+    return { ...written, channel, recordedBy: undefined, sealedEvidence: undefined }
+  }
+  const key = dataKeyOf(mine, command.partner)
+  if (!key || change.evidence === undefined) throw new Error('a consent without its evidence')
+  return {
+    ...written,
+    channel: consent.channel,
+    recordedBy: command.actor,
+    sealedEvidence: sealEvidence(key, change.evidence, user),
+  }
 }
 
 function writeDocuments(writes: Writes, mine: LoadedUser, { command, change, lapsed, now }: Sealing): void {

@@ -12,6 +12,7 @@ import type { LoadedUser } from './loaded-user.ts'
 /** The writes that a batch has collected. */
 export type Writes = {
   renamed: BatchWrites['renamed'][number][]
+  /** By serviceid, which no two users have in common. */
   changed: Map<string, LoadedUser>
   erased: BatchWrites['erased'][number][]
   ended: BatchWrites['ended'][number][]
@@ -109,19 +110,21 @@ export function writesOf(
 ): BatchWrites {
   const { named, ...collected } = writes
   const changed = [...writes.changed.values()]
-  const living = changed.filter(mine => mine.user.status !== 'erased')
+  // Almost all users of most batches have no enrolments and have named nobody: these are not gone through one by one.
+  const holders = changed.filter(mine => mine.user.enrolments.length > 0)
+  const designating = changed.filter(({ user }) => user.designations.length > 0 && user.status !== 'erased')
   return {
     ...collected,
     recordedAt,
     retained,
     users: changed,
-    enrolments: changed.flatMap(mine =>
+    enrolments: holders.flatMap(mine =>
       mine.user.enrolments
         .filter(enrolment => !mine.stored?.enrolments.includes(enrolment))
         .map(enrolment => ({ user: mine.user, enrolment })),
     ),
-    designations: living.flatMap(mine => freshDesignations(mine, named)),
-    decidedDesignations: living.flatMap(decidedDesignations),
+    designations: designating.flatMap(mine => freshDesignations(mine, named)),
+    decidedDesignations: designating.flatMap(decidedDesignations),
     consents: lastOnes(
       writes.consents,
       entry => `${entry.user.serviceId} ${entry.consent.name} ${entry.consent.version}`,

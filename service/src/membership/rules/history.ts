@@ -51,6 +51,7 @@ export function linesOf(applied: AppliedChange, who: Who, why: string): HistoryL
     if (consent.channel !== undefined && !before.consents.includes(consent))
       note(`consent ${consent.name}`, '', `${consent.version} by ${consent.channel}`)
   }
+  if (after.enrolments.length === 0) return lines
   const known = new Map(before.enrolments.map(enrolment => [enrolment.id, enrolment]))
   // New rows come last, so that a row that takes the place of another one of its benefit follows the end of that one.
   const [fresh, continued] = [false, true].map(isKnown =>
