@@ -70,6 +70,9 @@ async function openConsole(): Promise<number> {
 }
 
 test('the console begins in a process of its own with its first use, which holds no secret where others could read it', async () => {
+  await expect
+    .poll(() => service.log().find(({ event }) => event === 'started'))
+    .toMatchObject({ console: consoleUrl })
   expect(children()).toEqual([])
   expect(await metric('console_process_up')).toBe(0)
   const pid = await openConsole()

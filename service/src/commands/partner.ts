@@ -194,7 +194,9 @@ const disable: Command = {
     inWorkspace(input, async workspace => {
       const context = await manageContextOf(workspace)
       const row = await changePartner(input.positionals[0] ?? '', { isDisabled: true }, context)
-      input.print({ partnerid: row.partner_id, disabled: true }, [`Partner ${row.partner_id} is disabled.`])
+      input.print({ partnerid: row.partner_id, disabled: true }, [
+        `Partner ${row.partner_id} is disabled; \`enrolment partner update ${row.partner_id} --enable\` admits it again.`,
+      ])
     }),
 }
 

@@ -114,6 +114,7 @@ export async function runService(
     log('started', {
       version: serviceVersion,
       address: service.address,
+      ...(gate ? { console: gate.url } : {}),
       sandbox: prepared.installation.sandbox,
     })
     if (wanted === 'live' && !isSecure(config)) log('insecure_base_url', { baseurl: service.baseUrl })
