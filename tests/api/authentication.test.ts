@@ -1,9 +1,12 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { Client, Scope } from '../../client/src/index.ts'
 import { type Operation, operations } from '../../contract/src/index.ts'
 import { changePartner, revokeKey, rotateKey } from '../../service/src/partners/manage.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { rawRequest } from '../raw-http.ts'
 import { startTestService, type TestPartner } from '../rig.ts'
 import { listenTo } from './listener.ts'
 import { openCaller, send, sendBytes } from './raw.ts'
@@ -200,6 +203,22 @@ describe('failed authentications from one address', () => {
     expect(await (await live.newPartner()).token()).toMatch(/^enr_at_live_/)
     live.advance(120_000)
     expect(await withWrongKey(partner)).toMatchObject({ status: 401 })
+  })
+
+  test('a caller that is gone before the refusal is no failure of the service', async () => {
+    const logged = service.logged.length
+    const { hostname, port } = new URL(service.baseUrl)
+    const bytes = rawRequest('POST', '/user/account/get', [
+      ['Authorization', `Bearer enr_at_sandbox_${'x'.repeat(43)}`],
+      ['Content-Length', '0'],
+    ])
+    for (let count = 0; count < 200; count += 1) {
+      const socket = connect(Number(port), hostname)
+      await once(socket, 'connect')
+      await new Promise(written => socket.write(bytes, written))
+      socket.resetAndDestroy()
+    }
+    expect(service.logged.slice(logged).filter(({ event }) => event === 'failure')).toEqual([])
   })
 
   test('loopback is exempt in a sandbox', async () => {

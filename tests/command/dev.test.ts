@@ -320,7 +320,7 @@ describe('beside a running dev', () => {
     const { code, stdout, stderr } = await run(['serve', '--port', '0', '--data', dataDir])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr.trim().split('\n').at(-1)).toMatch(
-      /^This database is a sandbox of `enrolment dev`, for ever/,
+      /^This database is a sandbox of `enrolment dev` and stays one/,
     )
   })
 

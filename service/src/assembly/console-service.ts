@@ -45,7 +45,7 @@ export async function openConsoleService(
     serving.forget(partnerId)
   }
   const nudge = (partnerIds: ReadonlySet<string>) => serving.deliver([...partnerIds])
-  const { executor, reader, terms } = openUsers(shared, { dispatcher: { nudge } }, mayNotWrite)
+  const { executor, reader, terms, prepareTerms } = openUsers(shared, { dispatcher: { nudge } }, mayNotWrite)
   const { app, close } = await prepareConsole(
     {
       ...options,
@@ -53,6 +53,7 @@ export async function openConsoleService(
       executor,
       reader,
       terms,
+      prepareTerms,
       clock: shared.clock,
       trail: shared.trail,
       mode: shared.mode,

@@ -13,6 +13,7 @@ import type { Shared, SharedOptions } from './shared.ts'
 /** How users are read and changed. */
 export type Users = {
   readonly terms: ExecutorContext['terms']
+  readonly prepareTerms: ExecutorContext['prepareTerms']
   readonly memory: UserMemory
   readonly reader: Reader
   /** Carries out the commands of requests. */
@@ -55,6 +56,7 @@ export function openUsers(
   const reader = openReader({ ...context, memory })
   return {
     terms,
+    prepareTerms,
     memory,
     reader,
     executor,

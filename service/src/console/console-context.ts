@@ -35,6 +35,8 @@ export type ConsoleParts = SignInContext & {
   readonly reader: Reader
   readonly clock: Clock
   readonly terms: (partner: Partner, person: () => Person | undefined) => Terms
+  /** Reads the newest catalogue, and these versions, where they are not in memory. */
+  readonly prepareTerms: (versions: readonly number[]) => Promise<void> | undefined
   readonly log: Log
   /** Asks the process that serves partners about itself. */
   readonly serving: () => Promise<ServingProcess>

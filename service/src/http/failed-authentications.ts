@@ -49,6 +49,11 @@ function networkOf(address: string): string {
   return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString()
 }
 
+/** The caller's address; empty when the caller closed the connection, which then has none, whatever Fastify's type says. */
+export function addressOf({ ip }: { readonly ip: string | undefined }): string {
+  return ip ?? ''
+}
+
 /** Whether an address belongs to this machine. */
 export function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.')

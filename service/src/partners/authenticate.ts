@@ -1,6 +1,6 @@
 import type { Operation, Scope } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
-import { countFailedAuthentications, isLoopback } from '../http/failed-authentications.ts'
+import { addressOf, countFailedAuthentications, isLoopback } from '../http/failed-authentications.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { type Caller, type CallerHeaders, type Callers, mayCall } from './callers.ts'
 import type { Directory, WhyNot } from './directory.ts'
@@ -25,9 +25,10 @@ export function refuseFailures(context: {
 }): Refuse {
   const failures = countFailedAuthentications(context.limit)
   return (request, error, why) => {
-    if (why.is === 'spent' || (context.sandbox && isLoopback(request.ip))) return error
+    const address = addressOf(request)
+    if (why.is === 'spent' || (context.sandbox && isLoopback(address))) return error
     const credential = why.is === 'known' ? why.credential : undefined
-    if (!failures.note(request.ip, context.real(), credential)) return error
+    if (!failures.note(address, context.real(), credential)) return error
     return new ServiceError(
       'too_many_requests',
       'Too many failed authentications from this address: wait as long as Retry-After says.',

@@ -19,6 +19,8 @@ export async function openVisit(
   const session = secret === undefined ? undefined : await sessionOf(context, secret)
   if (!session) return undefined
   const now = context.real()
+  // Screens name what the catalogue has; in the console's own process nothing else may have read it yet.
+  await context.prepareTerms([])
   if (now - session.lastSeenAt >= touchEveryMs) await touchSession(context.database, session.sessionId, now)
   const query = queryIn(request.url)
   const sent = await readForm(request.body, request.headers['content-type'])
