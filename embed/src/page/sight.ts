@@ -8,21 +8,28 @@ export function keepInSight(dialog: HTMLElement): void {
     entries => {
       if (!dialog.isConnected) observer.disconnect()
       for (const { target, intersectionRect: seen, intersectionRatio } of entries) {
-        if (target === body && seen.height > 0) place(dialog, seen)
-        if (target === body || intersectionRatio === 1) continue
-        // Only a new observation tells which part of the body is seen now.
-        observer.unobserve(body)
-        observer.observe(body)
+        if (target === body) {
+          // The person may have scrolled on meanwhile, so that the dialog is out of sight in its new place, too.
+          if (seen.height > 0 && place(dialog, seen)) again(dialog)
+        } else if (intersectionRatio < 1) again(body)
       }
     },
     { threshold: [0, 0.5, 1] },
   )
+  // What is seen is told when it changes, and of a new observation.
+  const again = (target: HTMLElement) => {
+    observer.unobserve(target)
+    observer.observe(target)
+  }
   observer.observe(dialog)
 }
 
-function place(dialog: HTMLElement, seen: DOMRectReadOnly): void {
+/** Moves the dialog to the middle of what is seen; false when it was there. */
+function place(dialog: HTMLElement, seen: DOMRectReadOnly): boolean {
   const { offsetHeight, style } = dialog
+  const before = style.inset
   const top = Math.min(seen.top + Math.max(0, seen.height - offsetHeight) / 2, innerHeight - offsetHeight)
   style.marginBlock = '0'
   style.inset = `${Math.max(0, top)}px 0 auto`
+  return style.inset !== before
 }
