@@ -1,5 +1,6 @@
 const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
 const { tmpdir } = require('node:os')
+const { Writable } = require('node:stream')
 const { setFlagsFromString } = require('node:v8')
 const { Script } = require('node:vm')
 
@@ -45,12 +46,14 @@ exports.stay = file => {
 /** What a command takes for its process: it ends by giving an exit code, after the one that says that it has not ended yet. */
 function ownProcess({ words, env, file, written, answer }) {
   const begun = 70
-  const taking = name => ({
-    write: text => {
-      written[name] += text
-      return true
-    },
-  })
+  const taking = name =>
+    new Writable({
+      decodeStrings: false,
+      write: (text, _encoding, done) => {
+        written[name] += text
+        done()
+      },
+    })
   let exitCode
   return Object.create(process, {
     argv: { value: [process.execPath, file, ...words] },

@@ -102,9 +102,7 @@ describe.skipIf(!canRunServers)(
       await database.query(sql`alter database stubborn set default_transaction_read_only = on`)
       expect(
         await runRefused(['partner', 'create', '--name', 'A'], place('open@127.0.0.1', 'stubborn')),
-      ).toBe(
-        'The database takes no writes: it is a standby, or set to read only (default_transaction_read_only).',
-      )
+      ).toMatch(/^PostgreSQL lets the user of DATABASE_URL only read \(default_transaction_read_only\)/)
       await database.query(sql`alter database stubborn connection limit 0`)
       // No limit holds for a superuser.
       await database.query(sql`alter role plain nosuperuser`)
