@@ -49,8 +49,8 @@ function changesOf(migrations: URL): Change[] {
     },
     {
       module: '/membership/commands/load.js',
-      from: 'u.due_at, k.wrapped_key',
-      to: 'u.due_at, u.made_up, k.wrapped_key',
+      from: 'u.erased_at, wanted.place',
+      to: 'u.erased_at, u.made_up, wanted.place',
     },
   ]
 }
