@@ -16,7 +16,7 @@ export function keepInSight(dialog: HTMLElement): void {
     },
     { threshold: [0, 0.5, 1] },
   )
-  // What is seen is told when it changes, and of a new observation.
+  // The observer calls back when what is seen of a target changes, and once for a new observation.
   const again = (target: HTMLElement) => {
     observer.unobserve(target)
     observer.observe(target)

@@ -7,8 +7,8 @@ export function cookieIn({ cookie }: IncomingHttpHeaders, name: string): string 
 }
 
 /**
- * A `Set-Cookie` header for a cookie that is sent only to our own origin and that no script can read. It lasts for so many
- * seconds, or until the browser is closed; without a value it deletes the cookie.
+ * A `Set-Cookie` header for a cookie that is sent only to our own origin and that no script can read. It lasts
+ * `seconds`, or until the browser is closed; without a value it deletes the cookie.
  */
 export function cookieHeader(
   name: string,

@@ -58,7 +58,7 @@ export function readCookie(
 }
 
 /**
- * The header that gives a browser a cookie of the console, for so many seconds or until the browser is closed; without a text
+ * The header that gives a browser a cookie of the console, for `seconds` or until the browser is closed; without a text
  * it deletes the cookie.
  */
 export function setCookie(
