@@ -1,9 +1,9 @@
 // One system under measurement, in a process of its own: it commits events and delivers them. Its parent sends one
 // command at a time, and it answers each.
-import { randomUUID } from 'node:crypto'
-
 const { system, ...config } = JSON.parse(process.argv[2])
 const { open } = await import(new URL(`systems/${system}.mjs`, import.meta.url))
+// Of the service a key is the id of the event, which sorts by time; the same for all systems.
+const { uuidv7 } = await import(new URL('../../service/dist/vault/uuid.js', import.meta.url))
 function now() {
   return Number(process.hrtime.bigint()) / 1e6
 }
@@ -27,7 +27,7 @@ const jobs = {
     for (let from = 0; from < count; from += 5000) {
       const size = Math.min(5000, count - from)
       const events = Array.from({ length: size }, (_, index) => ({
-        key: randomUUID(),
+        key: uuidv7(Date.now()),
         body,
         target: targets[(from + index) % targets.length],
       }))
@@ -52,7 +52,7 @@ const jobs = {
     for (let sent = 0; sent < rate * seconds; ) {
       const dueBy = Math.min(rate * seconds, ((now() - startedAt) / 1000) * rate)
       for (; sent < dueBy; sent += 1) {
-        const event = { key: randomUUID(), body, target: targets[sent % targets.length] }
+        const event = { key: uuidv7(Date.now()), body, target: targets[sent % targets.length] }
         const one = opened.queue([event]).then(() => committed.push([event.key, event.target, now()]))
         pending.add(one)
         one.finally(() => pending.delete(one))

@@ -5,8 +5,7 @@ function load(name) {
 }
 const { openDatabase } = await load('db/database.js')
 const { migrate } = await load('db/migrate.js')
-const { saveBatch } = await load('membership/commands/save.js')
-const { newUser } = await load('membership/rules/state.js')
+const { saveEvents } = await load('membership/commands/save-events.js')
 const { openDirectory } = await load('partners/directory.js')
 const { createPartner } = await load('partners/manage.js')
 const { loadKeyring } = await load('vault/keyring.js')
@@ -20,18 +19,6 @@ const { createResolver } = await load('webhooks/egress/resolver.js')
 const rules = { sandbox: true, allow: [] }
 function real() {
   return Date.now()
-}
-const nothing = {
-  renamed: [],
-  users: [],
-  erased: [],
-  ended: [],
-  enrolments: [],
-  consents: [],
-  documents: [],
-  history: [],
-  staleKeys: [],
-  keys: [],
 }
 
 export async function open({ address, origin, rootKey, targets }) {
@@ -62,20 +49,18 @@ export async function open({ address, origin, rootKey, targets }) {
   let dispatcher
   return {
     async queue(events) {
-      const raised = events.map(({ key, body, target }) => {
-        const { partnerId } = partners.get(target).partner
-        const at = real()
-        return {
-          id: uuidv7(at),
-          eventname: 'offer_activiation_successful',
-          idempotencyKey: key,
-          data: {},
-          user: newUser({ partnerId, serviceId: uuidv7(at), userid: 'u-1001', at }),
-          body: Buffer.from(body),
-          createdAt: at,
-        }
-      })
-      await database.transaction(tx => saveBatch(tx, { ...nothing, events: raised }))
+      const raised = events.map(({ key, body, target }) => ({
+        id: key,
+        eventname: 'offer_activiation_successful',
+        data: {},
+        user: {
+          partnerId: partners.get(target).partner.partnerId,
+          serviceId: uuidv7(real()),
+          userid: 'u-1001',
+        },
+        body: Buffer.from(body),
+      }))
+      await database.commit(saveEvents(raised, real(), database.layout))
       dispatcher?.nudge(new Set(raised.map(event => event.user.partnerId)))
     },
     async start() {
