@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { EmbeddedPostgresError } from '@benefit-enrolment/embedded-postgres/error'
 import { type Command, helpOf, readInput, UsageError, usageOf } from './commands/command.ts'
 import { bearClosedStreams, checkAnswerWritten } from './commands/standard-streams.ts'
+import { failureOf } from './db/failure.ts'
 import { describeCause } from './log.ts'
 import { OperatorError } from './operator-error.ts'
 import { serviceVersion } from './version.ts'
@@ -134,11 +135,15 @@ async function main(): Promise<number> {
   }
 }
 
-/** What PostgreSQL reports of itself, such as a full disk, as a sentence; `undefined` for any other error. */
+/**
+ * What PostgreSQL reports of itself, such as a full disk, or that it no longer answers, as a sentence; `undefined` for
+ * any other error.
+ */
 async function explainDatabase(error: unknown): Promise<string | undefined> {
   const { code } = error as { code?: unknown }
-  // Codes of PostgreSQL; those of files look otherwise.
-  if (typeof code !== 'string' || !/^\d[0-9A-Z]{4}$/.test(code)) return undefined
+  // Codes of PostgreSQL; those of files and of other connections look otherwise. Its driver's own time-outs have none.
+  const isOfDatabase = typeof code === 'string' ? /^\d[0-9A-Z]{4}$/.test(code) : failureOf(error).unavailable
+  if (!isOfDatabase) return undefined
   // Loaded only here, because it brings the driver of the database along.
   const { explainConnection } = await import('./db/connection-check.ts')
   return explainConnection(error)

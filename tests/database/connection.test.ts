@@ -1,11 +1,44 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { newDirectory, run, runRefused, startKeptProcess } from '../command/process.ts'
 import { canRunServers, type OwnServer, startOwnServer, startPooler } from './own-server.ts'
+
+/** Starts a proxy for one test that no longer answers anybody once a statement contains the word; returns its port. */
+async function startSilencing(port: number, word: string): Promise<number> {
+  let isSilent = false
+  const sockets = new Set<Socket>()
+  const proxy = createServer(client => {
+    const upstream = connect(port, '127.0.0.1')
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+    }
+    client.on('data', bytes => {
+      isSilent ||= bytes.includes(word)
+      if (!isSilent) upstream.write(bytes)
+    })
+    upstream.on('data', bytes => {
+      if (!isSilent) client.write(bytes)
+    })
+    client.on('close', () => upstream.destroy())
+    upstream.on('close', () => {
+      if (!isSilent) client.destroy()
+    })
+  })
+  await new Promise<void>(resolve => {
+    proxy.listen(0, '127.0.0.1', resolve)
+  })
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    proxy.close()
+  })
+  return (proxy.address() as AddressInfo).port
+}
 
 if (!canRunServers)
   process.stderr.write(
@@ -92,6 +125,18 @@ describe.skipIf(!canRunServers)(
           env: { DATABASE_URL: 'postgres://open@127.0.0.1:1/x' },
         }),
       ).toBe('The database cannot be reached (ECONNREFUSED): check DATABASE_URL and that the server runs.')
+    })
+
+    test('a server that stops answering while the service starts', async () => {
+      const own = place('open@127.0.0.1')
+      const env = { ...own.env, ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64') }
+      server.execute('create database silent')
+      const url = (port: number) => ({ ...env, DATABASE_URL: `postgres://open@127.0.0.1:${port}/silent` })
+      expect((await run(['migrate'], { cwd, env: url(server.port) })).code).toBe(0)
+      const port = await startSilencing(server.port, 'from installation')
+      expect(await runRefused(['serve', '--port', '0'], { cwd, env: url(port) })).toMatch(
+        /^The database cannot be reached: check DATABASE_URL and that the server runs\.$/m,
+      )
     })
 
     test('a database that takes no writes, and one without a connection left', async () => {

@@ -48,7 +48,7 @@ test('while a partner floods alone, a connection rests after its answer, until f
   vi.advanceTimersByTime(20)
   expect(resters()).toEqual(['c1', 'c2', 'c3'])
   waiting = 98
-  vi.advanceTimersByTime(10)
+  vi.advanceTimersByTime(5)
   expect(resters()).toEqual(['c3'])
 })
 
@@ -72,7 +72,7 @@ test('many are read at once when nothing waits, as those of unused connections b
   askMany(500)
   waiting = 0
   isOpen = true
-  vi.advanceTimersByTime(10)
+  vi.advanceTimersByTime(5)
   expect(resters()).toHaveLength(100)
 })
 
@@ -82,7 +82,7 @@ test('none rests longer than two seconds', () => {
   now += 1500
   ask('c2')
   now += 500
-  vi.advanceTimersByTime(10)
+  vi.advanceTimersByTime(5)
   expect(resters()).toEqual(['c2'])
 })
 
@@ -94,7 +94,7 @@ test('nor do several answers on one connection, whose requests came together, ke
   now += 1900
   resting.answered(several as never, 'A')
   now += 100
-  vi.advanceTimersByTime(10)
+  vi.advanceTimersByTime(5)
   expect(resters()).toEqual([])
   expect(resting.count()).toBe(0)
 })
