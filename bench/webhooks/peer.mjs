@@ -50,7 +50,7 @@ export async function openHandler({ address, origin, concurrency, peerLog }) {
       const startedAt = Date.now()
       const bytes = Buffer.from(body)
       const headers = attemptHeaders({
-        idempotencyKey: key,
+        eventId: key,
         body: bytes,
         attempt: 1,
         at: startedAt,
