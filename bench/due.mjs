@@ -103,7 +103,7 @@ async function openStage() {
   const { loadKeyring } = await load('vault/keyring.js')
   const { parseCatalogue } = await load('catalogue/parse.js')
   const { publishVersion } = await load('catalogue/published.js')
-  const { createPartner } = await load('partners/manage.js')
+  const { createPartner } = await load('partners/administer.js')
   const { partnerOf } = await load('partners/keys.js')
 
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-due-'))

@@ -19,7 +19,11 @@ import { type AdmissionLimits, defaultLimits } from '../service/src/http/sheddin
 import { markInstallation } from '../service/src/installation.ts'
 import type { Log } from '../service/src/log.ts'
 import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
-import { createPartner, type ManageContext, type PartnerSettings } from '../service/src/partners/manage.ts'
+import {
+  type AdministerContext,
+  createPartner,
+  type PartnerSettings,
+} from '../service/src/partners/administer.ts'
 import { type Service, startService } from '../service/src/service.ts'
 import { type Keyring, loadKeyring } from '../service/src/vault/keyring.ts'
 import { copyOnCluster, createOnCluster, databaseUrl, dropOnCluster, onNode } from './cluster.ts'
@@ -75,7 +79,7 @@ export type TestService = {
   readonly keyring: Keyring
   /** The root key in it, as ENROLMENT_ROOT_KEY gives it to a command. */
   readonly rootKey: string
-  readonly manage: ManageContext
+  readonly manage: AdministerContext
   /** What the service logged. */
   readonly logged: { event: string; fields: Readonly<Record<string, unknown>> }[]
   /** Checks answers against the description; a violation fails the test file at its end. */
@@ -212,7 +216,7 @@ export async function startTestService(
   }
   let service = await start()
   const prism = await startPrism(service.address, options.basePath)
-  const manage: ManageContext = {
+  const manage: AdministerContext = {
     database,
     keyring,
     mode: sandbox ? 'sandbox' : 'live',

@@ -42,7 +42,7 @@ export async function startStand({ profile } = {}) {
     newPartner,
     /** Creates many partners with the function behind `partner create`. */
     async newPartners(count) {
-      const { createPartner } = await built('partners/manage.js')
+      const { createPartner } = await built('partners/administer.js')
       const { clientIdOf } = await built('oauth/client-credentials.js')
       const { openDatabase } = await built('db/database.js')
       const { loadKeyring } = await built('vault/keyring.js')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { defaultRequestLimits } from '../../service/src/http/request-limits.ts'
-import { changePartner, revokeKey } from '../../service/src/partners/manage.ts'
+import { changePartner, revokeKey } from '../../service/src/partners/administer.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { send } from './raw.ts'

@@ -2,7 +2,7 @@
 // of the RFCs, which other OAuth libraries use, and a token held by the test are sent raw.
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
-import { changePartner, revokeKey, rotateKey } from '../../service/src/partners/manage.ts'
+import { changePartner, revokeKey, rotateKey } from '../../service/src/partners/administer.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'

@@ -4,8 +4,8 @@ import { openCommandExecutor } from '../../service/src/membership/commands/execu
 import { type Correction, correctEnrolment } from '../../service/src/membership/rules/corrections.ts'
 import { isRefusal, refuse } from '../../service/src/membership/rules/refusal.ts'
 import { heldEnrolment } from '../../service/src/membership/rules/state.ts'
+import { requirePartner } from '../../service/src/partners/administer.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'
-import { requirePartner } from '../../service/src/partners/manage.ts'
 import type { TestService } from '../rig.ts'
 
 /** A correction of a held benefit; its first or last day of cover is that many days from today. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Prefill } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { changePartner } from '../../service/src/partners/manage.ts'
+import { changePartner } from '../../service/src/partners/administer.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { demoCatalogue } from '../rig.ts'
 import { ana } from './fixtures/parts.ts'

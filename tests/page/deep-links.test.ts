@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { changePartner } from '../../service/src/partners/manage.ts'
+import { changePartner } from '../../service/src/partners/administer.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { adaAsks } from '../rig.ts'
 import { ana } from './fixtures/parts.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { changePartner } from '../../service/src/partners/manage.ts'
+import { changePartner } from '../../service/src/partners/administer.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { startRig } from './rig.ts'
 import { newVisitor } from './visitor.ts'

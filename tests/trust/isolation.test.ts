@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Operation, type OperationIdOf, operations } from '../../contract/src/index.ts'
-import { changePartner, revokeKey } from '../../service/src/partners/manage.ts'
+import { changePartner, revokeKey } from '../../service/src/partners/administer.ts'
 import { listCredentials } from '../../service/src/partners/store.ts'
 import { encodeUuid } from '../../service/src/vault/base62.ts'
 import { makeSecret } from '../../service/src/vault/secret.ts'

@@ -83,11 +83,11 @@ test('each step of the clean-up is done although others fail, which log and metr
     await service.service().runDue()
   }
   expect(await left()).toEqual({ keys: 0, erasures_with_events: 0, tokens: 0 })
-  const failed = logged.filter(({ event }) => event === 'clean_up_failed').map(({ fields }) => fields['step'])
+  const failed = logged.filter(({ event }) => event === 'clean_up_failed').map(({ fields }) => fields['task'])
   expect(new Set(failed)).toEqual(new Set(['expired', 'webhooks', 'refused creates', 'console']))
   const metrics = await service.service().metrics()
-  expect(metrics).toContain('clean_up_failing{step="webhooks"} 1')
-  expect(metrics).toContain('clean_up_failing{step="erased keys"} 0')
+  expect(metrics).toContain('clean_up_failing{task="webhooks"} 1')
+  expect(metrics).toContain('clean_up_failing{task="erased keys"} 0')
 })
 
 /** The metric of the oldest erasure whose key may still be in the files. */

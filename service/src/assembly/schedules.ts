@@ -46,7 +46,7 @@ export function openSchedules(
       console: () => tidyConsole(database, real()),
       'audit log': () => deleteBefore(database, real() - (options.auditKeepMs ?? sixYearsMs)),
     },
-    (step, error) => log('clean_up_failed', { step, ...describeCause(error) }),
+    (task, error) => log('clean_up_failed', { task, ...describeCause(error) }),
   )
   const schedule = openSchedule({
     database,

@@ -1,7 +1,7 @@
 import { type Instant, isRealDate, parseTimestamp, startOfDate, type Zone } from '../calendar/calendar.ts'
 import { OperatorError } from '../operator-error.ts'
+import { requirePartner } from '../partners/administer.ts'
 import { partnerOf } from '../partners/keys.ts'
-import { requirePartner } from '../partners/manage.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { attemptOf, replayedOf } from '../webhooks/api/view.ts'
 import { getEndpoint } from '../webhooks/endpoint/endpoints.ts'

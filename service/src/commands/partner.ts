@@ -2,16 +2,16 @@ import type { Offer } from '../catalogue/model.ts'
 import { openPublished } from '../catalogue/published.ts'
 import { markInstallation } from '../installation.ts'
 import { clientIdOf } from '../oauth/client-credentials.ts'
-import { lastUses } from '../partners/credential-uses.ts'
 import {
+  type AdministerContext,
   changePartner,
   createPartner,
-  type ManageContext,
   type PartnerSettings,
   requirePartner,
   revokeKey,
   rotateKey,
-} from '../partners/manage.ts'
+} from '../partners/administer.ts'
+import { lastUses } from '../partners/credential-uses.ts'
 import { listCredentials, listPartners } from '../partners/store.ts'
 import { faultsOfEndpoint } from '../webhooks/endpoint/endpoints.ts'
 import {
@@ -29,8 +29,10 @@ import { settingOptions, settingsOf, viewPartner } from './partner-settings.ts'
 import { addForOperator, eventsOf, refusalOf } from './webhook.ts'
 import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
-/** The context for managing partners, with the offers of today's catalogue. */
-async function manageContextOf(workspace: Workspace): Promise<ManageContext & { offers: readonly Offer[] }> {
+/** What an operator needs to create and change partners, with the offers of today's catalogue. */
+async function administerContextOf(
+  workspace: Workspace,
+): Promise<AdministerContext & { offers: readonly Offer[] }> {
   const { database, keyring, installation, real, alongside } = workspace
   const published = openPublished({ database, real })
   await published.prepare([])
@@ -79,7 +81,7 @@ async function createFor(
   workspace: Workspace,
   asked: { settings: PartnerSettings; webhook: AskedWebhook | undefined },
 ): Promise<void> {
-  const context = await manageContextOf(workspace)
+  const context = await administerContextOf(workspace)
   if (asked.webhook) checkWebhook(workspace, asked.webhook)
   // The partner's secrets say which kind of database they are for, so from here on the kind is fixed.
   const wanted = workspace.installation.sandbox ? 'sandbox' : 'live'
@@ -147,7 +149,7 @@ const show: Command = {
   summary: 'Show a partner, its settings and its credentials (never the secrets).',
   run: input =>
     inWorkspace(input, async workspace => {
-      const { offers } = await manageContextOf(workspace)
+      const { offers } = await administerContextOf(workspace)
       const row = await requirePartner(workspace.database, input.positionals[0] ?? '')
       const uses = await lastUses(workspace.database, row.partner_id)
       const credentials = (await listCredentials(workspace.database, row.partner_id)).map(one => ({
@@ -178,7 +180,7 @@ const update: Command = {
   run: async input => {
     const settings = await settingsOf(input)
     await inWorkspace(input, async workspace => {
-      const context = await manageContextOf(workspace)
+      const context = await administerContextOf(workspace)
       const row = await changePartner(input.positionals[0] ?? '', settings, context)
       const view = viewPartner(row, context.offers)
       input.print(view, linesOf(view))
@@ -192,7 +194,7 @@ const disable: Command = {
   summary: 'Refuse all calls of a partner within a second; none of its data is deleted.',
   run: input =>
     inWorkspace(input, async workspace => {
-      const context = await manageContextOf(workspace)
+      const context = await administerContextOf(workspace)
       const row = await changePartner(input.positionals[0] ?? '', { isDisabled: true }, context)
       input.print({ partnerid: row.partner_id, disabled: true }, [
         `Partner ${row.partner_id} is disabled; \`enrolment partner update ${row.partner_id} --enable\` admits it again.`,
@@ -209,7 +211,7 @@ const rotate: Command = {
     const kind = choiceOf(input, 'kind', ['client_secret', 'api_key']) ?? 'client_secret'
     await inWorkspace(input, async workspace => {
       const [partner = ''] = input.positionals
-      const { id, secret, live } = await rotateKey(partner, kind, await manageContextOf(workspace))
+      const { id, secret, live } = await rotateKey(partner, kind, await administerContextOf(workspace))
       const older = live.filter(one => one !== id)
       const name = kind === 'api_key' ? 'apikey' : 'clientsecret'
       input.print({ kind, [name]: secret, secret, id, live, older }, [
@@ -233,7 +235,7 @@ const revoke: Command = {
   run: input =>
     inWorkspace(input, async workspace => {
       const [partner = '', id = ''] = input.positionals
-      await revokeKey(partner, id, await manageContextOf(workspace))
+      await revokeKey(partner, id, await administerContextOf(workspace))
       input.print({ id, revoked: true }, [`Credential ${id} is revoked.`])
     }),
 }

@@ -1,6 +1,6 @@
 import { addDays, formatTimestamp, startOfDate } from '../calendar/calendar.ts'
 import { csvLine } from '../csv.ts'
-import { requirePartner } from '../partners/manage.ts'
+import { requirePartner } from '../partners/administer.ts'
 import { clockOn } from '../partners/partner.ts'
 import { listPartners } from '../partners/store.ts'
 import { type ComingKind, comingKinds, findComing } from '../rosters/coming.ts'

@@ -1,47 +1,47 @@
 import { Gauge, Registry } from 'prom-client'
 import type { Partner } from '../partners/partner.ts'
 
-/** Deletes what has expired, step by step. */
+/** Deletes what has expired, one kind of data after the other. */
 type CleanUp = {
-  /** Runs every step, also after the failure of another; returns false when one of them left something to do. */
+  /** Runs every task, also after the failure of another; returns false when one of them left something to do. */
   run(partners: readonly Partner[]): Promise<boolean>
-  /** The metric that says which steps failed the last time. */
+  /** The metric that says which tasks failed the last time. */
   metrics(): Promise<string>
-  /** Begins no further step. */
+  /** Begins no further task. */
   close(): void
 }
 
-/** A step of the clean-up; it returns false when more may be left to do at once. */
-type Step = (partners: readonly Partner[]) => Promise<unknown>
+/** Deletes one kind of data; it returns false when more may be left to do at once. */
+type Task = (partners: readonly Partner[]) => Promise<unknown>
 
 /**
- * Opens the clean-up. Its steps do not depend on each other, and some keep a promise with a deadline: so each of them
- * runs whatever happened to the others. A failure is handed to `onFailure`; the step runs again at the next clean-up.
+ * Opens the clean-up. Its tasks do not depend on each other, and some keep a promise with a deadline: so each of them
+ * runs whatever happened to the others. A failure is handed to `onFailure`; the task runs again at the next clean-up.
  */
 export function openCleanUp(
-  steps: Readonly<Record<string, Step>>,
-  onFailure: (step: string, error: unknown) => void,
+  tasks: Readonly<Record<string, Task>>,
+  onFailure: (task: string, error: unknown) => void,
 ): CleanUp {
   const registry = new Registry()
   const failing = new Gauge({
     name: 'clean_up_failing',
-    help: '1 when this step of the clean-up failed the last time, else 0',
-    labelNames: ['step'],
+    help: '1 when this task of the clean-up failed the last time, else 0',
+    labelNames: ['task'],
     registers: [registry],
   })
-  for (const step of Object.keys(steps)) failing.set({ step }, 0)
+  for (const task of Object.keys(tasks)) failing.set({ task }, 0)
   let isClosed = false
   return {
     async run(partners) {
       let isDone = true
-      for (const [step, work] of Object.entries(steps)) {
+      for (const [task, work] of Object.entries(tasks)) {
         if (isClosed) return true
         try {
           if ((await work(partners)) === false) isDone = false
-          failing.set({ step }, 0)
+          failing.set({ task }, 0)
         } catch (error) {
-          failing.set({ step }, 1)
-          onFailure(step, error)
+          failing.set({ task }, 1)
+          onFailure(task, error)
         }
       }
       return isDone

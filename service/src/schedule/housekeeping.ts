@@ -1,6 +1,6 @@
 import { DAY_MS, type Instant } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
-import { openSteps } from '../db/each-step.ts'
+import { openTasks } from '../db/each-task.ts'
 import { sql, timestamp } from '../db/sql.ts'
 import { deleteLapsedRecords } from '../membership/records/retained-rows.ts'
 import type { Clock } from '../partners/partner.ts'
@@ -21,7 +21,7 @@ export async function deleteLapsed(
   clock: Clock,
 ): Promise<boolean> {
   const real = clock.real()
-  const steps = openSteps()
+  const tasks = openTasks()
   let isDone = true
   for (const partner of partners) {
     const { partnerId } = partner
@@ -32,9 +32,9 @@ export async function deleteLapsed(
       () => deleteOldDrafts(database, partnerId, now),
       () => deleteLapsedRecords(database, partnerId, { now, atMost }),
     ]
-    for (const deletion of deletions) if ((await steps.run(deletion)) >= atMost) isDone = false
+    for (const deletion of deletions) if ((await tasks.run(deletion)) >= atMost) isDone = false
   }
-  steps.end()
+  tasks.end()
   return isDone
 }
 

@@ -1,14 +1,14 @@
 import { html, type Slot } from '../../http/html.ts'
-import { changePartner, revokeKey, rotateKey } from '../../partners/manage.ts'
+import { changePartner, revokeKey, rotateKey } from '../../partners/administer.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { hasRole } from '../operators/operator.ts'
 import { ownPartner } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { actionForm, facts, part, reasonField, tag, when } from '../views/parts.ts'
+import { administer } from './administer.ts'
 import { credentialPart, credentialScreens, KINDS } from './credentials.ts'
 import { partnerListScreens } from './list.ts'
-import { manage } from './manage.ts'
 import { partnerSettingScreens } from './settings.ts'
 import { findFirstSteps, keepDisabledReason, readDisabledReason } from './store.ts'
 
@@ -120,7 +120,7 @@ ${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', look: 'd
 async function rotate(visit: Visit): Promise<Answer> {
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
   const kind = visit.form.get('kind') === 'api_key' ? 'api_key' : 'client_secret'
-  const { secret } = await manage(visit, { partner, action: `make ${kind}` }, context =>
+  const { secret } = await administer(visit, { partner, action: `make ${kind}` }, context =>
     rotateKey(partner.partnerId, kind, context),
   )
   return show(
@@ -131,7 +131,7 @@ async function rotate(visit: Visit): Promise<Answer> {
 
 async function revoke(visit: Visit): Promise<Answer> {
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
-  await manage(visit, { partner, action: 'revoke credential' }, context =>
+  await administer(visit, { partner, action: 'revoke credential' }, context =>
     revokeKey(partner.partnerId, visit.form.get('credential') ?? '', context),
   )
   return { to: `/partners/${partner.partnerId}` }
@@ -140,7 +140,7 @@ async function revoke(visit: Visit): Promise<Answer> {
 async function disable(visit: Visit): Promise<Answer> {
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
   const alongside = [keepDisabledReason(partner.partnerId, reasonOf(visit))]
-  await manage(visit, { partner, action: 'disable partner', alongside }, context =>
+  await administer(visit, { partner, action: 'disable partner', alongside }, context =>
     changePartner(partner.partnerId, { isDisabled: true }, context),
   )
   return { to: `/partners/${partner.partnerId}` }
@@ -148,7 +148,7 @@ async function disable(visit: Visit): Promise<Answer> {
 
 async function enable(visit: Visit): Promise<Answer> {
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
-  await manage(visit, { partner, action: 'enable partner' }, context =>
+  await administer(visit, { partner, action: 'enable partner' }, context =>
     changePartner(partner.partnerId, { isDisabled: false }, context),
   )
   return { to: `/partners/${partner.partnerId}` }

@@ -1,11 +1,11 @@
 import { openPublished } from '../../catalogue/published.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { FONTS } from '../../look/look.ts'
-import { changePartner, type PartnerSettings } from '../../partners/manage.ts'
+import { changePartner, type PartnerSettings } from '../../partners/administer.ts'
 import { ownPartner } from '../partners.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { actionForm, part, reasonField, selectField } from '../views/parts.ts'
-import { manage } from './manage.ts'
+import { administer } from './administer.ts'
 
 /** The settings of a partner that an administrator may change: names, zone, addresses, help, look and offers. */
 export const partnerSettingScreens: readonly Screen[] = [
@@ -61,7 +61,7 @@ ${reasonField('why-settings')}`,
 async function change(visit: Visit): Promise<Answer> {
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
   const knownOffers = [...(await todaysOffers(visit)).keys()]
-  await manage(visit, { partner, action: 'change partner' }, context =>
+  await administer(visit, { partner, action: 'change partner' }, context =>
     changePartner(partner.partnerId, settingsOf(visit.form), { ...context, knownOffers }),
   )
   return { to: `/partners/${partner.partnerId}` }

@@ -1,7 +1,7 @@
 import type { SessionOutcome } from '@benefit-enrolment/contract'
 import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
-import { openSteps } from '../../db/each-step.ts'
+import { openTasks } from '../../db/each-task.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 
 /** What a person last did on the page; the API reports a session without one as `exited`. */
@@ -280,9 +280,9 @@ const keptMs = 30 * DAY_MS
 export async function deleteOldSessions(db: Executor, now: Instant): Promise<void> {
   const atMost = 10_000
   const partners = await db.query<{ partner_id: string }>(sql`select partner_id from partners`)
-  const steps = openSteps()
+  const tasks = openTasks()
   for (const { partner_id: partnerId } of partners)
-    await steps.run(() =>
+    await tasks.run(() =>
       db.query(sql`
       delete from page_sessions
       where partner_id = ${partnerId} and session_id = any (array(
@@ -291,5 +291,5 @@ export async function deleteOldSessions(db: Executor, now: Instant): Promise<voi
           and (birthdate_tried_at is null or birthdate_tried_at <= ${timestamp(now - triesLastMs)})
         order by created_at limit ${atMost}))`),
     )
-  steps.end()
+  tasks.end()
 }

@@ -1,7 +1,7 @@
 /** Removes what the webhooks no longer need, in bounded portions, so that nothing grows without limit. */
 import { DAY_MS, HOUR_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
-import { openSteps } from '../../db/each-step.ts'
+import { openTasks } from '../../db/each-task.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import { firstUuidAt } from '../../vault/uuid.ts'
 import { dropOldAttempts, ensureAttemptDays } from './attempt-days.ts'
@@ -36,10 +36,10 @@ export async function cleanUpWebhooks(
 ): Promise<CleanedUp> {
   const endsAt = performance.now() + withinMs
   const cleaned = { died: 0, deliveries: 0, events: 0, days: 0 }
-  const steps = openSteps()
-  const drain = (work: () => Promise<number>) => steps.run(() => whileFull(endsAt, work))
-  await steps.run(() => ensureAttemptDays(database, now))
-  await steps.run(async () => {
+  const tasks = openTasks()
+  const drain = (work: () => Promise<number>) => tasks.run(() => whileFull(endsAt, work))
+  await tasks.run(() => ensureAttemptDays(database, now))
+  await tasks.run(async () => {
     for (const endpoint of await findLeftovers(database))
       cleaned.deliveries += await drain(() => removeAll(database, endpoint))
   })
@@ -50,8 +50,8 @@ export async function cleanUpWebhooks(
     cleaned.events += await drain(() => removeEvents(database, partner_id, now))
     await drain(() => removeErased(database, partner_id, now))
   }
-  cleaned.days = await steps.run(() => dropOldAttempts(database, now))
-  steps.end()
+  cleaned.days = await tasks.run(() => dropOldAttempts(database, now))
+  tasks.end()
   return cleaned
 }
 

@@ -53,8 +53,8 @@ export type PartnerSettings = {
   readonly isDisabled?: boolean | undefined
 }
 
-/** What managing partners needs. */
-export type ManageContext = {
+/** What an operator needs to create and change partners. */
+export type AdministerContext = {
   readonly database: Database
   readonly keyring: Keyring
   readonly mode: SecretMode
@@ -69,7 +69,10 @@ export type ManageContext = {
 type NewPartner = { readonly row: PartnerRow; readonly clientSecret: string; readonly apiKey: string }
 
 /** Creates a partner with a first client secret and a first API key. Throws OperatorError when a setting is wrong. */
-export async function createPartner(settings: PartnerSettings, context: ManageContext): Promise<NewPartner> {
+export async function createPartner(
+  settings: PartnerSettings,
+  context: AdministerContext,
+): Promise<NewPartner> {
   const now = context.real()
   const partnerId = uuidv7(now)
   const blank: PartnerRow = {
@@ -113,7 +116,7 @@ const noKeyYet = Buffer.alloc(0)
 export async function changePartner(
   partnerId: string,
   settings: PartnerSettings,
-  context: ManageContext,
+  context: AdministerContext,
 ): Promise<PartnerRow> {
   return context.database.transaction(async tx => {
     const row = withSettings(await requireLocked(tx, partnerId), settings, context)
@@ -124,7 +127,7 @@ export async function changePartner(
   })
 }
 
-async function addAlongside(tx: Executor, { alongside = [] }: ManageContext): Promise<void> {
+async function addAlongside(tx: Executor, { alongside = [] }: AdministerContext): Promise<void> {
   for (const one of alongside) await tx.query(one)
 }
 
@@ -143,7 +146,7 @@ export async function requirePartner(db: Executor, partnerId: string): Promise<P
   return row
 }
 
-function withSettings(row: PartnerRow, settings: PartnerSettings, context: ManageContext): PartnerRow {
+function withSettings(row: PartnerRow, settings: PartnerSettings, context: AdministerContext): PartnerRow {
   const {
     name = row.name,
     timezone = row.timezone,
@@ -220,7 +223,7 @@ async function mint(
   db: Executor,
   partnerId: string,
   kind: CredentialKind,
-  context: ManageContext,
+  context: AdministerContext,
 ): Promise<string> {
   const credentialId = encodeBase62(BigInt(`0x${randomBytes(7).toString('hex')}`), 10)
   const { text } = makeSecret(purposes[kind], context.mode, encodeUuid(partnerId) + credentialId)
@@ -245,7 +248,7 @@ async function mint(
 export async function rotateKey(
   partnerId: string,
   kind: CredentialKind,
-  context: ManageContext,
+  context: AdministerContext,
 ): Promise<{ id: string; secret: string; live: string[] }> {
   return context.database.transaction(async tx => {
     await holdKeys(tx)
@@ -276,7 +279,7 @@ async function liveKeys(db: Executor, partnerId: string, kind: CredentialKind): 
 export async function revokeKey(
   partnerId: string,
   credentialId: string,
-  context: ManageContext,
+  context: AdministerContext,
 ): Promise<void> {
   return context.database.transaction(async tx => {
     const row = await requirePartner(tx, partnerId)

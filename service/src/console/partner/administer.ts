@@ -1,6 +1,6 @@
 import type { Query } from '../../db/sql.ts'
 import { OperatorError } from '../../operator-error.ts'
-import type { ManageContext } from '../../partners/manage.ts'
+import type { AdministerContext } from '../../partners/administer.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { reasonOf } from '../reason.ts'
 import { recordAlongside } from '../screen/record.ts'
@@ -10,10 +10,10 @@ import { ConsoleRefusal, type Visit } from '../screen/screen.ts'
  * Does to a partner what a command can do, on record and for the reason in the form; `alongside` is committed with it. A
  * refusal of the command appears here with the same sentence, without the dashes of its options.
  */
-export async function manage<T>(
+export async function administer<T>(
   visit: Visit,
   { partner, action, alongside = [] }: { partner: Partner; action: string; alongside?: readonly Query[] },
-  work: (context: ManageContext) => Promise<T>,
+  work: (context: AdministerContext) => Promise<T>,
 ): Promise<T> {
   const { database, keyring, mode, real, directory } = visit.context
   const deed = recordAlongside(visit, { action, partner, reason: reasonOf(visit) })

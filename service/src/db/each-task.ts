@@ -1,0 +1,33 @@
+/** Tasks of one piece of work that do not depend on each other. */
+type Tasks = {
+  /** Runs a task and returns the count that it resolves with; 0 when it has none, or fails. */
+  run(task: () => Promise<unknown>): Promise<number>
+  /** Throws the first failure of the tasks, if there was one. */
+  end(): void
+}
+
+/** So much time may be lost to tasks that fail, because a database that does not answer costs each of them seconds. */
+const lostMs = 5000
+
+/** Opens a piece of work: each task runs whether or not the others fail, unless failures have taken five seconds. */
+export function openTasks(now: () => number = () => performance.now()): Tasks {
+  let failure: { readonly error: unknown } | undefined
+  let lost = 0
+  return {
+    async run(task) {
+      if (failure && lost >= lostMs) return 0
+      const begunAt = now()
+      try {
+        const count = await task()
+        return typeof count === 'number' ? count : 0
+      } catch (error) {
+        failure ??= { error }
+        lost += now() - begunAt
+        return 0
+      }
+    },
+    end() {
+      if (failure) throw failure.error
+    },
+  }
+}
