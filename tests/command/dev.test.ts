@@ -61,6 +61,10 @@ test('dev prints where it listens, then curl lines that work as printed', async 
   for (const shown of [service.address, demo.clientid, demo.clientsecret, demo.apikey])
     expect(service.stdout()).toContain(shown)
   expect(service.stderr()).not.toContain(demo.clientsecret)
+  // Its own requests, by which it makes the people of the demo, would push the greeting out of a terminal's window.
+  await expect.poll(() => service.log().map(line => line.event)).toContain('started')
+  const [toldFirst] = service.stderr().split('"event":"started"')
+  expect(toldFirst).not.toContain('"level":"info","event"')
   for (const file of ['demo.json', 'keyring.json'])
     expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600)
   expect((await stat(dataDir)).mode & 0o077).toBe(0)

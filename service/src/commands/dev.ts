@@ -30,6 +30,7 @@ export const dev: Command = {
     // A catalogue that somebody published here is kept. The people of the demo are not made then: they fit only its own.
     let hasOwnCatalogue = false
     await runService(input, config, 'sandbox', {
+      startsInSilence: true,
       prepare: async ({ database }) => {
         const folder = fileURLToPath(new URL('.', demoCatalogue))
         const parsed = await readWholeCatalogue(await readFile(demoCatalogue, 'utf8'), folder)

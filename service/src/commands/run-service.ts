@@ -7,7 +7,7 @@ import { checkConnection } from '../db/connection-check.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
 import { rewriteTable } from '../db/rewrite-table.ts'
 import { type Installation, loadKeyringFor, markInstallation } from '../installation.ts'
-import { describeCause, type Log, openLog } from '../log.ts'
+import { describeCause, type Log, levelOf, openLog } from '../log.ts'
 import type { ErasureList } from '../membership/erasure-list/list.ts'
 import { OperatorError } from '../operator-error.ts'
 import { makeQuiet } from '../quiet.ts'
@@ -47,6 +47,8 @@ type Prepared = Omit<Running, 'service' | 'consoleUrl'>
 
 /** Work beside the service: prepared before it listens, ended after it. */
 export type Beside = {
+  /** Logs only warnings and failures until the service has started: what it does with itself by then is no news to a reader. */
+  readonly startsInSilence?: boolean
   /** Runs before the service listens: creates the catalogue and the partner. */
   readonly prepare?: (prepared: Prepared) => Promise<void>
   /**
@@ -75,7 +77,11 @@ export async function runService(
   // burst of load that is true of much that a request makes. Then such objects, and all they refer to, fill the old heap
   // although they are needed for milliseconds, and collecting it took two fifths of the time of a read.
   setFlagsFromString('--no-allocation-site-pretenuring')
-  const { log, flush } = openLog(openLogStream(), Date.now, config.logLevel)
+  const { log: write, flush } = openLog(openLogStream(), Date.now, config.logLevel)
+  let isSilent = beside.startsInSilence === true
+  const log: Log = (event, fields) => {
+    if (!isSilent || levelOf(event) !== 'info') write(event, fields)
+  }
   // Every way out except a kill passes here, and standard error accepts the text before the process is gone.
   process.on('exit', flush)
   if (wanted === 'live') checkBaseUrl(address, config, input.flag('insecure-http'))
@@ -111,6 +117,7 @@ export async function runService(
     if (besides) closers.unshift(besides.close)
     // Printed last, because a reader of this line may stop the process right away.
     process.stdout.write(`listening on ${service.address}\n${besides?.greeting ?? ''}`)
+    isSilent = false
     log('started', {
       version: serviceVersion,
       address: service.address,
