@@ -67,6 +67,7 @@ describe('what was typed', () => {
     [['operator', 'add', 'A\nB', '--role', 'viewer'], /A name of one line/],
     [['users', 'ending'], /--by is needed/],
     [['users', 'ending', '--by', 'May'], /--by must be a date/],
+    [['users', 'ending', '--by', '2026-11-30', '--csv', '--json'], /--csv or --json, not both/],
     [['users', 'ending', '--by', '9999-12-31'], /--by must be a date like 2026-11-30, from 1900 to 2999/],
     [['replay', 'a', 'w', '--from', '0000-01-01'], /--from must be a date/],
     [['user', 'show', 'a', 'b', '--timezone', 'Mars'], /--timezone must be a zone/],

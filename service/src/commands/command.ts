@@ -151,6 +151,8 @@ export function readInput(
     throw new UsageError(`\`enrolment ${command.name}\` takes no "${parsed.positionals.at(-1)}"; see --help.`)
   }
   const isJson = parsed.values['json'] === true
+  if (isJson && parsed.values['csv'] === true)
+    throw new UsageError('Give --csv or --json, not both; see --help.')
   return {
     command: command.name,
     positionals: parsed.positionals,
