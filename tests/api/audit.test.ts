@@ -4,7 +4,7 @@ import { openBlockKeys } from '../../service/src/audit/block-keys.ts'
 import { type BlockKeys, blocksOf, type Finding, verifyPartner } from '../../service/src/audit/blocks.ts'
 import { type AuditRow, addEntries, listEntries, noPartner } from '../../service/src/audit/entries.ts'
 import { verifyHeads } from '../../service/src/audit/heads.ts'
-import { signBlocks } from '../../service/src/audit/sign-blocks.ts'
+import { type Searched, signBlocks } from '../../service/src/audit/sign-blocks.ts'
 import { openTrail } from '../../service/src/audit/trail.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { Unavailable } from '../../service/src/db/failure.ts'
@@ -299,6 +299,26 @@ test('a partner whose key cannot be opened holds up the signing of others for an
   expect(await findingsOf(noPartner)).toEqual([])
   const closedNow = { ...keys, byId: () => Promise.reject(new Error('closed')) }
   expect(await findingsOf(noPartner, closedNow)).toEqual(['audit_log key gone', 'audit_log key gone'])
+})
+
+test('an idle service searches no time twice, and signs nothing that appears there later', async () => {
+  const { database, keys, add, findingsOf } = await emptyTrail()
+  const searched: Searched = new Map()
+  let statements = 0
+  const query: typeof database.query = one => {
+    statements += 1
+    return database.query(one)
+  }
+  const sign = (at: number) => signBlocks({ ...database, query }, keys, at, searched)
+  expect(await sign(60 * minute)).toBe(0)
+  statements = 0
+  expect(await sign(60.5 * minute)).toBe(0)
+  // Of each of the two tables the end of the newest block, and the time since the last search.
+  expect(statements).toBe(4)
+  await add(noPartner, 30 * minute)
+  await add(noPartner, 59 * minute)
+  expect(await sign(62 * minute)).toBe(1)
+  expect(await findingsOf(noPartner)).toEqual(['audit_log added'])
 })
 
 test('a busy half minute is signed whole, in parts between which requests have their turn', async () => {

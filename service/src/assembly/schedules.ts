@@ -1,6 +1,6 @@
 import { openBlockKeys } from '../audit/block-keys.ts'
 import { deleteBefore } from '../audit/blocks.ts'
-import { signBlocks } from '../audit/sign-blocks.ts'
+import { type Searched, signBlocks } from '../audit/sign-blocks.ts'
 import { DAY_MS, HOUR_MS } from '../calendar/calendar.ts'
 import { tidyConsole } from '../console/tidy.ts'
 import { describeCause } from '../log.ts'
@@ -57,8 +57,9 @@ export function openSchedules(
     tidy: cleanUp.run,
     onError: error => log('schedule_failed', describeCause(error)),
   })
+  const searched: Searched = new Map()
   const sealing = every(sealEveryMs, () =>
-    signBlocks(database, openBlockKeys(database, keyring), real()).catch(error =>
+    signBlocks(database, openBlockKeys(database, keyring), real(), searched).catch(error =>
       log('seal_failed', describeCause(error)),
     ),
   )

@@ -35,14 +35,25 @@ const keyPatienceMs = 60 * 60_000
  * Signs the rows recorded since the last block, up to two minutes ago, in one block for each partner and period. Several
  * processes may run this at once: of blocks with the same number the first is kept. Rows of a partner that was deleted get
  * no block; nor do, after an hour, those of a partner whose key cannot be opened. Returns how many blocks this process
- * computed.
+ * computed. `searched` holds from one call to the next up to when there is nothing left to sign: what is then recorded for an
+ * earlier time was added behind the service's back.
  */
-export async function signBlocks(database: Database, keys: BlockKeys, now: Instant): Promise<number> {
+export async function signBlocks(
+  database: Database,
+  keys: BlockKeys,
+  now: Instant,
+  searched: Searched = new Map(),
+): Promise<number> {
   let count = 0
   for (const source of auditedTables) {
-    let from = await endOfNewest(database, source)
+    let from = Math.max(await endOfNewest(database, source), searched.get(source) ?? 0)
     for (;;) {
-      const signed = await signNext(database, keys, { source, from, now })
+      const first = await firstRecorded(database, source, { from, before: now - lagMs })
+      if (first === undefined) {
+        searched.set(source, startOfPeriod(now - lagMs))
+        break
+      }
+      const signed = await signNext(database, keys, { source, from, first, now })
       if (!signed) break
       count += signed.blocks
       from = signed.until
@@ -51,17 +62,18 @@ export async function signBlocks(database: Database, keys: BlockKeys, now: Insta
   return count
 }
 
+/** Up to when each table holds nothing unsigned. */
+export type Searched = Map<AuditedTable, Instant>
+
 /**
- * Signs the rows of the first period after `from` that has some, in one block for each partner; `undefined` when there
- * is nothing to sign yet.
+ * Signs the rows of the period of `first`, the first one recorded after `from`, in one block for each partner; `undefined` when
+ * that period is not over.
  */
 async function signNext(
   database: Database,
   keys: BlockKeys,
-  { source, from, now }: { source: AuditedTable; from: Instant; now: Instant },
+  { source, from, first, now }: { source: AuditedTable; from: Instant; first: Instant; now: Instant },
 ): Promise<{ blocks: number; until: Instant } | undefined> {
-  const first = await firstRecorded(database, source, { from, before: now - lagMs })
-  if (first === undefined) return undefined
   const period = { from: Math.max(from, startOfPeriod(first)), until: startOfPeriod(first) + periodMs }
   if (period.until > now - lagMs) return undefined
   const signings = await readSignings(database, keys, { source, period, now })
