@@ -287,8 +287,9 @@ const runs = {
         await client.query('select pg_reload_conf()')
       })
     await setAutovacuum('off')
-    // Sessions report their counters only after they have been idle for some seconds.
-    await sleep(15_000)
+    // Sessions report their counters only after they have been idle for some seconds, and the service searches all of the
+    // empty audit trail once, half a minute after its start.
+    await sleep(45_000)
     const before = await transactions()
     await sleep(30_000)
     // Reading the counter is itself a transaction.
