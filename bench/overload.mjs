@@ -1,14 +1,14 @@
 // How prefill behaves under overload, as ratios that are valid within one run on one machine:
 //   peak       the best goodput (200s in a second) over several numbers of connections, each sending one request
-//              after the other; measured again before each flood, because a machine's speed varies
+//              after the other; the best is measured again before each flood: speed varies
 //   flood      five times the peak, sent at a steady rate, in several rounds: goodput over the peak just before, the share
-//              of 503, the p99 of admitted requests, and how long after the flood latencies are as before
+//              of 503, the p99 of admitted requests, and when the median is at most twice the usual again
 //   processor  what an answered prefill cost in the service, in PostgreSQL and in the generator, at the peak and in the flood:
 //              rates beside a generator that shares the processors say less about the service
 //   neighbor   one partner floods while another sends a tenth of the peak: how much the other gets, and how quickly
 // Runs `serve` as built, on an embedded PostgreSQL of its own. The generator shares the processors with the
 // service, so the rate that was really sent is printed too. Fails when the goodput of the middle round is below 0.8 of its
-// peak, a 503 has no Retry-After, or latencies are not as before within 10 s.
+// peak, a 503 has no Retry-After, or the median stays above twice the usual for 10 s.
 //   npm run bench:overload -- [--seconds 20] [--rounds 3] [--times 5] [--connections 8000] [--profile DIR]
 import { parseArgs } from 'node:util'
 import pg from 'pg'
@@ -52,7 +52,7 @@ async function analyze(dataDir) {
   await client.end()
 }
 
-/** A function that tells how many seconds of processor time service, PostgreSQL and generators have used since. */
+/** Returns a function that returns the processor seconds of service, PostgreSQL and generators from now on. */
 function startProcessorTime({ services, dataDir }) {
   const service = services.map(({ child }) => child.pid)
   const { pid } = embeddedServer(dataDir)
@@ -140,7 +140,7 @@ function describe(stream, wanted) {
   ].join(' ')
 }
 
-/** How many milliseconds pass until four measurements in a row are as fast as before; waits 20 s at most. */
+/** How many milliseconds pass until four measurements in a row have a median of at most twice the usual; waits 20 s at most. */
 async function untilNormal(at, head, usual) {
   const startedAt = performance.now()
   let normalSince

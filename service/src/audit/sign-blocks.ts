@@ -35,8 +35,8 @@ const keyPatienceMs = 60 * 60_000
  * Signs the rows recorded since the last block, up to two minutes ago, in one block for each partner and period. Several
  * processes may run this at once: of blocks with the same number the first is kept. Rows of a partner that was deleted get
  * no block; nor do, after an hour, those of a partner whose key cannot be opened. Returns how many blocks this process
- * computed. `searched` holds from one call to the next up to when there is nothing left to sign: what is then recorded for an
- * earlier time was added behind the service's back.
+ * computed. `searched` keeps, between calls, the time up to which nothing is unsigned: a row that later
+ * appears before it did not come from the service.
  */
 export async function signBlocks(
   database: Database,
@@ -115,7 +115,7 @@ type Signing = { readonly key: SigningKey; readonly leaves: Buffer[] }
 
 /**
  * Hashes the rows of a period, for each partner; `undefined` for a partner whose rows get no block. Reads the period in parts
- * with about equally many rows, and hashes them by turns with requests, so that a busy service goes on answering.
+ * of equal time, as many as its rows need, and hashes them by turns with requests, so that a busy service goes on answering.
  */
 async function readSignings(
   database: Database,
@@ -176,8 +176,8 @@ async function endOfNewest(db: Executor, source: AuditedTable): Promise<Instant>
 }
 
 /**
- * When the first row from `from` on and before `before` was recorded. It looks into ever longer spans, so that after a
- * long pause it need not read all the rows that came since.
+ * When the first row between `from` and `before` was recorded. Searches ever longer spans, so as not to read all rows since
+ * a long pause.
  */
 async function firstRecorded(
   db: Executor,

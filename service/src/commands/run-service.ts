@@ -47,7 +47,7 @@ type Prepared = Omit<Running, 'service' | 'consoleUrl'>
 
 /** Work beside the service: prepared before it listens, ended after it. */
 export type Beside = {
-  /** Logs only warnings and failures until the service has started: what it does with itself by then is no news to a reader. */
+  /** Logs only warnings and failures until the service has started: until then a reader needs no news of it. */
   readonly startsInSilence?: boolean
   /** Runs before the service listens: creates the catalogue and the partner. */
   readonly prepare?: (prepared: Prepared) => Promise<void>
@@ -75,7 +75,7 @@ export async function runService(
   setFlagsFromString('--heap-growing-percent=60')
   // When most of what one line of code allocates outlives a collection, V8 lets that line make only old objects. During a
   // burst of load that is true of much that a request makes. Then such objects, and all they refer to, fill the old heap
-  // although they are needed for milliseconds, and collecting it took two fifths of the time of a read.
+  // although they are needed for milliseconds, and collecting it took 29 % of the time of a read.
   setFlagsFromString('--no-allocation-site-pretenuring')
   const { log: write, flush } = openLog(openLogStream(), Date.now, config.logLevel)
   let isSilent = beside.startsInSilence === true

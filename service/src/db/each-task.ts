@@ -1,12 +1,12 @@
 /** Tasks of one piece of work that do not depend on each other. */
 type Tasks = {
-  /** Runs a task and returns the count that it resolves with; 0 when it has none, or fails. */
+  /** Runs a task and returns the count that it resolves with; 0 when it has none, fails or is skipped. */
   run(task: () => Promise<unknown>): Promise<number>
   /** Throws the first failure of the tasks, if there was one. */
   end(): void
 }
 
-/** So much time may be lost to tasks that fail, because a database that does not answer costs each of them seconds. */
+/** Failing tasks may take this long in all: each waits seconds for a database that does not answer. */
 const lostMs = 5000
 
 /** Opens a piece of work: each task runs whether or not the others fail, unless failures have taken five seconds. */

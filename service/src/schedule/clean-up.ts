@@ -3,7 +3,7 @@ import type { Partner } from '../partners/partner.ts'
 
 /** Deletes what has expired, one kind of data after the other. */
 type CleanUp = {
-  /** Runs every task, also after the failure of another; returns false when one of them left something to do. */
+  /** Runs every task, also after the failure of another; returns false when one of them returned false. */
   run(partners: readonly Partner[]): Promise<boolean>
   /** The metric that says which tasks failed the last time. */
   metrics(): Promise<string>
@@ -11,7 +11,7 @@ type CleanUp = {
   close(): void
 }
 
-/** Deletes one kind of data; it returns false when more may be left to do at once. */
+/** Deletes one kind of data; it returns false when it should run again right away. */
 type Task = (partners: readonly Partner[]) => Promise<unknown>
 
 /**

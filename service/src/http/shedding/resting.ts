@@ -16,7 +16,7 @@ export type Resting = {
 type Connection = Pick<Socket, 'pause' | 'resume'>
 
 /**
- * Leaves the next requests of a partner that floods alone with the operating system until their turn is near. A request
+ * When only one partner floods, leaves its next requests with the operating system until their turn is near. A request
  * that waits here is copied by garbage collections: with thousands of them a process served a fifth less.
  *
  * While another partner asks, no connection rests. Then turns are fairer, for which requests must be read; and a proxy may
@@ -70,11 +70,11 @@ export function openResting(
   }
 }
 
-/** Each 10 ms a process with more to do had nothing left before the next tick: under five times its peak it served 0.75 of it, and 0.82 with 5. */
+/** With a tick each 10 ms the process ran out of work before the next: under five times its peak it served 0.75 of it, with 5 ms 0.83. */
 const tickMs = 5
 /** This many waiting requests keep the process at work until the next tick. */
 const enoughWaiting = 100
-/** With a tick each 5 ms more than a process can answer, because most of these connections may have no further request. */
+/** More than a process can answer in a tick, because most of the connections that it wakes may have no further request. */
 const mostAtOnce = 400
 const longestRestMs = 2000
 /** A partner is alone when no other has asked for this long. */
