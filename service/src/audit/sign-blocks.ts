@@ -1,6 +1,6 @@
 /** Signs what was recorded in `history` and `audit_log`, period by period; `blocks.ts` says what a block is. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Instant } from '../calendar/calendar.ts'
+import { HOUR_MS, type Instant, MINUTE_MS } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import { isUnavailable } from '../db/failure.ts'
 import { sql, timestamp } from '../db/sql.ts'
@@ -18,7 +18,7 @@ import {
  * Only rows older than this are signed: by then no transaction can add older rows, even if the clocks of the processes
  * differ by a minute.
  */
-const lagMs = 2 * 60_000
+const lagMs = 2 * MINUTE_MS
 /**
  * The period that one block covers. Periods begin at whole half minutes, so that several processes sign the same ones:
  * if each chose its own, a row could lie between the blocks that were kept.
@@ -29,7 +29,7 @@ const rowsAtOnce = 20_000
 /** How many rows are hashed before requests have their turn again: about 4 ms. */
 const rowsAtATurn = 500
 /** How long rows of a partner whose key cannot be opened hold up the signing of later ones. */
-const keyPatienceMs = 60 * 60_000
+const keyPatienceMs = HOUR_MS
 
 /**
  * Signs the rows recorded since the last block, up to two minutes ago, in one block for each partner and period. Several

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../calendar/time.ts'
 import type { PartnerApi } from './partner-api.ts'
 
 /** One change of a user of the demo catalogue, made through the API only. */
@@ -30,7 +31,7 @@ export function createLaterOn(offername: string): UserChange {
   return async (api, userid) => {
     await prefill(api, userid)
     const { createdat } = (await api.call('POST', '/user/account/get', { userid })) as { createdat: string }
-    const effectivedate = new Date(Date.parse(createdat) + 30 * 86_400_000).toISOString().slice(0, 10)
+    const effectivedate = new Date(Date.parse(createdat) + 30 * DAY_MS).toISOString().slice(0, 10)
     await api.call('POST', '/user/account/create', { userid, offername, benefits: ['dental'], effectivedate })
   }
 }

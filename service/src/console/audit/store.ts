@@ -1,5 +1,5 @@
 import type { AuditRow } from '../../audit/entries.ts'
-import type { Instant } from '../../calendar/calendar.ts'
+import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { nothing, part, sql, timestamp } from '../../db/sql.ts'
 
@@ -53,7 +53,7 @@ export function findEntries(db: Executor, query: EntryQuery): Promise<NamedEntry
 }
 
 /** An entry's id was made within a day of its time, also for a command that runs for hours. */
-const MOST_APART_MS = 86_400_000
+const MOST_APART_MS = DAY_MS
 
 function earlier(id: string | undefined, other: string): string {
   return id !== undefined && id < other ? id : other

@@ -1,4 +1,4 @@
-import { dateAt, type Instant } from '../../calendar/calendar.ts'
+import { DAY_MS, dateAt, type Instant } from '../../calendar/calendar.ts'
 import { iconPathOf } from '../../catalogue/file-paths.ts'
 import type { Benefit, Bilingual, Offer } from '../../catalogue/model.ts'
 import { actionDueAt } from '../../membership/rules/enrolments.ts'
@@ -146,7 +146,7 @@ export function linesInForce(visit: Visit): BenefitLine[] {
 }
 
 /** An end by age may be decades away; before this time is left, it is a fact and no warning. */
-const endsSoon = 90 * 86_400_000
+const endsSoon = 90 * DAY_MS
 
 /** The status of a live enrolment. */
 export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
