@@ -10,7 +10,7 @@ import {
   Userid,
   updatedFields,
 } from './fields.ts'
-import { keyedErrors, operation, partnerErrors } from './operation.ts'
+import { keyErrors, keyedErrors, operation, partnerErrors } from './operation.ts'
 import { examplePrefill } from './prefill.ts'
 import { ErasedUser, exampleUser, User } from './user.ts'
 
@@ -253,7 +253,7 @@ export const eraseUser = operation({
   summary: "End all cover and destroy the user's personal data",
   body: JustUserid,
   reply: ErasedUser,
-  errors: [...partnerErrors, 'idempotency_key_invalid', 'idempotency_key_reused', 'user_not_found'],
+  errors: [...partnerErrors, ...keyErrors, 'user_not_found'],
   example: {
     body: { userid: 'u-1001' },
     reply: {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { eventNames } from './event-names.ts'
 import { exampleEvent } from './events.ts'
 import { OptionalTimestamp, Timestamp, Userid } from './fields.ts'
-import { operation, partnerErrors } from './operation.ts'
+import { keyErrors, operation, partnerErrors } from './operation.ts'
 import { CurrentOfferDetails } from './user.ts'
 import { Replayed } from './webhooks.ts'
 
@@ -208,6 +208,6 @@ export const replayEvent = operation({
     'Send an event again to every endpoint that asks for it; key and bytes are the same as the first time',
   params,
   reply: Replayed,
-  errors: [...partnerErrors, 'idempotency_key_invalid', 'idempotency_key_reused', 'event_not_found'],
+  errors: [...partnerErrors, ...keyErrors, 'event_not_found'],
   example: { reply: { count: 1, dryrun: false, complete: true, continuefrom: null } },
 })

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { OptionalTimestamp, Timestamp, Userid } from './fields.ts'
-import { operation, partnerErrors } from './operation.ts'
+import { keyedErrors, operation, partnerErrors } from './operation.ts'
 
 /** What a link is for (contract §11). */
 export const linkPurposes = ['registration', 'benefits', 'swap', 'offerchange'] as const
@@ -111,7 +111,7 @@ export const revokeLinkToken = operation({
     { sessionid: Type.String(), revokedat: Timestamp },
     { additionalProperties: false, title: 'RevokedLinkToken' },
   ),
-  errors: [...partnerErrors, 'idempotency_key_invalid', 'idempotency_key_reused', 'user_erased', 'not_found'],
+  errors: [...partnerErrors, ...keyedErrors, 'not_found'],
   example: { reply: { sessionid: exampleSession, revokedat: '2026-11-20T15:10:00.000Z' } },
 })
 

@@ -81,9 +81,11 @@ export const partnerErrors = [
   'insufficient_scope',
 ] as const satisfies readonly ErrorCode[]
 
-/** Errors of every write that honors an `Idempotency-Key` whenever one is sent (contract §4, last paragraph). */
-export const keyedErrors = [
+/** Errors of an `Idempotency-Key` itself, of every operation that honors one (contract §4, last paragraph). */
+export const keyErrors = [
   'idempotency_key_invalid',
   'idempotency_key_reused',
-  'user_erased',
 ] as const satisfies readonly ErrorCode[]
+
+/** Errors of every write about one user that honors an `Idempotency-Key`: the user may have been erased since. */
+export const keyedErrors = [...keyErrors, 'user_erased'] as const satisfies readonly ErrorCode[]

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { interfaceChanges } from './changes.ts'
 import { Timestamp } from './fields.ts'
-import { openErrors, operation, partnerErrors } from './operation.ts'
+import { keyErrors, openErrors, operation, partnerErrors } from './operation.ts'
 
 const Health = Type.Object(
   {
@@ -131,7 +131,7 @@ export const advanceClock = operation({
     { additionalProperties: false, title: 'AdvanceClock' },
   ),
   reply: Type.Object({ now: Timestamp }, { additionalProperties: false, title: 'ClockAdvanced' }),
-  errors: [...partnerErrors, 'idempotency_key_invalid', 'idempotency_key_reused'],
+  errors: [...partnerErrors, ...keyErrors],
   example: {
     body: { advanceto: '2026-12-01T05:00:00.000Z' },
     reply: { now: '2026-12-01T05:00:00.000Z' },

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { type EventName, eventNames } from './event-names.ts'
 import { OptionalTimestamp, Timestamp } from './fields.ts'
-import { operation, partnerErrors } from './operation.ts'
+import { keyErrors, operation, partnerErrors } from './operation.ts'
 
 // An id that no endpoint can have is answered like an unknown one.
 const Webhookid = Type.String({
@@ -123,8 +123,6 @@ export const WebhookWithSecret = Type.Object(
 /** The shape of {@link WebhookWithSecret}. */
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 
-const keyedErrors = ['idempotency_key_invalid', 'idempotency_key_reused'] as const
-
 const exampleWebhook: Webhook = {
   webhookid: '019aa1b2-0c4e-7d3a-9b1f-2c5d7e8f9a0b',
   url: 'https://partner.example.com/hooks/benefits',
@@ -179,7 +177,7 @@ export const createWebhook = operation({
     'else; a repeat of the request under the same key gives the same answer without it.',
   body: NewWebhook,
   reply: WebhookWithSecret,
-  errors: [...partnerErrors, ...keyedErrors],
+  errors: [...partnerErrors, ...keyErrors],
   example: {
     body: {
       url: exampleWebhook.url,
@@ -232,7 +230,7 @@ export const updateWebhook = operation({
     { additionalProperties: false, title: 'UpdateWebhook' },
   ),
   reply: WebhookWithSecret,
-  errors: [...partnerErrors, ...keyedErrors, 'webhook_not_found'],
+  errors: [...partnerErrors, ...keyErrors, 'webhook_not_found'],
   example: {
     body: { rotatesecret: true },
     reply: {
@@ -257,7 +255,7 @@ export const deleteWebhook = operation({
     { webhookid: Type.String(), status: Type.Literal('deleted') },
     { additionalProperties: false, title: 'DeletedWebhook' },
   ),
-  errors: [...partnerErrors, ...keyedErrors, 'webhook_not_found'],
+  errors: [...partnerErrors, ...keyErrors, 'webhook_not_found'],
   example: { reply: { webhookid: exampleWebhook.webhookid, status: 'deleted' } },
 })
 
@@ -273,7 +271,7 @@ export const testWebhook = operation({
   description: 'The event is delivered like any other; `GET /events/{eventid}/attempts` shows the result.',
   params,
   reply: Type.Object({ eventid: Type.String() }, { additionalProperties: false, title: 'TestedWebhook' }),
-  errors: [...partnerErrors, ...keyedErrors, 'webhook_not_found'],
+  errors: [...partnerErrors, ...keyErrors, 'webhook_not_found'],
   example: { reply: { eventid: '019aa1b2-0d11-7c00-8a3e-5b6c7d8e9f00' } },
 })
 
@@ -291,7 +289,7 @@ export const enableWebhook = operation({
     'Retry-After asked for a longer pause.',
   params,
   reply: Webhook,
-  errors: [...partnerErrors, ...keyedErrors, 'webhook_not_found'],
+  errors: [...partnerErrors, ...keyErrors, 'webhook_not_found'],
   example: { reply: exampleWebhook },
 })
 
@@ -346,7 +344,7 @@ export const replayWebhook = operation({
     { additionalProperties: false, title: 'ReplayWebhook' },
   ),
   reply: Replayed,
-  errors: [...partnerErrors, ...keyedErrors, 'webhook_not_found'],
+  errors: [...partnerErrors, ...keyErrors, 'webhook_not_found'],
   example: {
     body: { status: 'dead' },
     reply: { count: 17, dryrun: false, complete: true, continuefrom: null },
