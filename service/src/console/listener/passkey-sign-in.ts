@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { queryIn } from '../../http/form.ts'
+import { formIn, queryIn } from '../../http/form.ts'
 import { describeCause } from '../../log.ts'
 import { noPasskeysFor, optionsToSignIn, signInWithPasskey } from '../operators/passkeys.ts'
 import { ownPath } from '../operators/provider-flow.ts'
@@ -24,7 +24,7 @@ export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer):
     return sendPlain(server, reply, { status: 200, page })
   })
   app.post(PATH, { config: { takes: 'application/x-www-form-urlencoded' } }, async (request, reply) => {
-    const form = new URLSearchParams(String(request.body ?? ''))
+    const form = formIn(request.body)
     const to = ownPath(form.get('to'))
     const answer = form.get('answer') ?? ''
     // Sent without the script that asks for a passkey, so this is no refusal.
