@@ -1,7 +1,7 @@
 import { type Operation, type OperationId, type Operations, operations } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { localeOf } from './locale.ts'
 import { type OperationReply, type OperationRequest, ReadyJson, ReadyText } from './operation-request.ts'
-import { localeOf } from './problem.ts'
 import { badField, ServiceError } from './service-error.ts'
 import { compileCheck, queryOf } from './validation.ts'
 

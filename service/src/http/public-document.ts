@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { weighed } from './problem.ts'
+import { weighed } from './locale.ts'
 
 /** The content of a public document before compression. */
 export type DocumentSource = {

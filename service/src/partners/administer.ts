@@ -5,6 +5,7 @@ import type { Database, Executor } from '../db/database.ts'
 import type { Query } from '../db/sql.ts'
 import { ENDINGS, judgeFile, sniff } from '../files/file-kind.ts'
 import { hashOf, storeFiles } from '../files/store.ts'
+import { localeNamed } from '../http/locale.ts'
 import { type LookSettings, withLook } from '../look/look.ts'
 import { OperatorError } from '../operator-error.ts'
 import { decodeUuid, encodeBase62, encodeUuid } from '../vault/base62.ts'
@@ -147,20 +148,14 @@ export async function requirePartner(db: Executor, partnerId: string): Promise<P
 }
 
 function withSettings(row: PartnerRow, settings: PartnerSettings, context: AdministerContext): PartnerRow {
-  const {
-    name = row.name,
-    timezone = row.timezone,
-    locale = row.locale,
-    offers,
-    scopes,
-    ratePerSecond,
-  } = settings
+  const { name = row.name, timezone = row.timezone, offers, scopes, ratePerSecond } = settings
   if (name.trim() === '' || name.length > 200 || /\p{Cc}/u.test(name))
     throw new OperatorError('A partner needs a --name of one line and at most 200 characters.')
   if (!isZone(timezone)) {
     throw new OperatorError(`"${timezone}" is not a time zone: give an IANA name such as America/New_York.`)
   }
-  if (locale !== 'en' && locale !== 'es') throw new OperatorError('--locale must be en or es.')
+  const locale = localeNamed(settings.locale ?? row.locale)
+  if (!locale) throw new OperatorError('--locale must be en or es.')
   for (const offer of offers ?? []) {
     if (context.knownOffers.length > 0 && !context.knownOffers.includes(offer)) {
       throw new OperatorError(

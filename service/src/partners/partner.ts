@@ -1,3 +1,4 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import type { Instant, Zone } from '../calendar/calendar.ts'
 import type { Look } from '../look/look.ts'
 import type { NamedKey } from '../vault/seal.ts'
@@ -10,7 +11,7 @@ export type Partner = {
   readonly name: string
   readonly aliases: readonly string[]
   readonly timezone: Zone
-  readonly locale: 'en' | 'es'
+  readonly locale: Locale
   readonly origins: readonly string[]
   readonly redirects: readonly string[]
   readonly help: HelpContacts

@@ -1,3 +1,4 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { nothing, ofAnyLength, part, sql, timestamp } from '../db/sql.ts'
@@ -11,7 +12,7 @@ export type PartnerRow = {
   name: string
   aliases: string[]
   timezone: string
-  locale: 'en' | 'es'
+  locale: Locale
   origins: string[]
   redirects: string[]
   help: HelpContacts

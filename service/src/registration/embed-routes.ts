@@ -1,5 +1,6 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { localeNamed, localeOf } from '../http/problem.ts'
+import { localeNamed, localeOf } from '../http/locale.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { challenge, sendView, setFrameHeaders, setPageHeaders } from './answer-view.ts'
@@ -23,7 +24,6 @@ import { isRedirect } from './steps/step.ts'
 import { entryOf, stepAt } from './steps/steps.ts'
 import type { View } from './views/model.ts'
 import { renderPage } from './views/page.ts'
-import type { Locale } from './views/surroundings.ts'
 
 /** The body with which the frame exchanges a token; unknown members are ignored. */
 type SessionRequest = { linktoken: string; origin: string; locale: Locale | undefined; appearance?: unknown }

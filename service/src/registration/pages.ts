@@ -1,6 +1,7 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { formIn, queryIn } from '../http/form.ts'
-import { localeNamed, localeOf } from '../http/problem.ts'
+import { localeNamed, localeOf } from '../http/locale.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { challenge, sendView, setPageHeaders } from './answer-view.ts'
 import { linkAgain, mountLinks } from './links/open-link.ts'
@@ -27,7 +28,6 @@ import { sendCopy } from './steps/copies.ts'
 import { isRedirect, type Typed } from './steps/step.ts'
 import { entryOf, pathOfView, stepAt } from './steps/steps.ts'
 import { endedKinds, type LinkEndedView } from './views/model.ts'
-import type { Locale } from './views/surroundings.ts'
 
 /** One exchange with a browser. */
 type Exchange = { readonly reply: FastifyReply; readonly path: string }

@@ -2,6 +2,7 @@ import { enrolBenefitOf } from '../../benefits/single.ts'
 import { dateAt, type Instant, startOfDate, type Zone } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { html, type Slot } from '../../http/html.ts'
+import { localeNamed } from '../../http/locale.ts'
 import { because, isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { type Consent, isLive, type User } from '../../membership/rules/state.ts'
 import { hasConsent, openBenefit, type Terms } from '../../membership/rules/terms.ts'
@@ -82,7 +83,7 @@ function consentOf(form: URLSearchParams, { user, now, terms }: Asked): Consent 
     return refuse('bad_request', [
       because('agreedon', 'invalid', 'Say how it was given, and on which day, today at the latest.'),
     ])
-  return { name, version, agreedAt, locale: form.get('language') === 'es' ? 'es' : 'en', channel }
+  return { name, version, agreedAt, locale: localeNamed(form.get('language')) ?? 'en', channel }
 }
 
 /** The instant for a day: now if the day is today; `undefined` for an invalid or future day. */

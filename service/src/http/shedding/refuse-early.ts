@@ -3,7 +3,7 @@ import { type Locale, type Operation, operations } from '@benefit-enrolment/cont
 import type { FastifyInstance } from 'fastify'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { errorBodyOf, speaksOAuth } from '../error-body.ts'
-import { localeOf } from '../problem.ts'
+import { localeOf } from '../locale.ts'
 import { type Rank, type ShedReason, timeRefusalHeldMs } from './admission.ts'
 import { partnerOf } from './gate.ts'
 import { type PaceLimits, paceRefusals } from './pace-refusals.ts'

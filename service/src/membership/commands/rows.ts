@@ -1,4 +1,4 @@
-import type { EnrolmentState } from '@benefit-enrolment/contract'
+import type { EnrolmentState, Locale } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { DocumentKind } from '../records/documents.ts'
 import type {
@@ -77,7 +77,7 @@ export type ConsentRow = [
   name: string,
   version: string,
   agreedAt: Instant,
-  locale: 'en' | 'es',
+  locale: Locale,
   channel: Consent['channel'] | null,
 ]
 

@@ -1,3 +1,4 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import { bytes, texts, timestamps } from '../../db/binary-array.ts'
 import type { Executor } from '../../db/database.ts'
@@ -62,7 +63,7 @@ export type ConsentRecord = {
   readonly name: string
   readonly version: string
   readonly agreedAt: Instant
-  readonly locale: 'en' | 'es'
+  readonly locale: Locale
   readonly channel: ConsentChannel
   readonly recordedBy: string | undefined
   readonly evidence: string | undefined
@@ -72,7 +73,7 @@ type ConsentRow = {
   name: string
   version: string
   agreed_at: Instant
-  locale: 'en' | 'es'
+  locale: Locale
   channel: ConsentChannel
   recorded_by: string | null
   sealed_evidence: Buffer | null

@@ -1,4 +1,4 @@
-import type { EnrolmentState } from '@benefit-enrolment/contract'
+import type { EnrolmentState, Locale } from '@benefit-enrolment/contract'
 import { type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
 
 /** The states of a user (contract §9); `none`: only the serviceid is known, because the prefill has lapsed. */
@@ -62,7 +62,7 @@ export type Consent = {
   readonly name: string
   readonly version: string
   readonly agreedAt: Instant
-  readonly locale: 'en' | 'es'
+  readonly locale: Locale
   /** How it was given to the operator who put it on record; absent when the person or the partner gave it directly. */
   readonly channel?: Exclude<ConsentChannel, 'page' | 'partner'> | undefined
 }

@@ -1,6 +1,7 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formIn } from '../../http/form.ts'
-import { localeNamed, localeOf } from '../../http/problem.ts'
+import { localeNamed, localeOf } from '../../http/locale.ts'
 import { sendView } from '../answer-view.ts'
 import { anonymousPage, endedView } from '../session/anonymous.ts'
 import { readCookie, setCookie } from '../session/credentials.ts'
@@ -17,7 +18,6 @@ import {
 } from '../session/session.ts'
 import { beginRegistration, rootOf } from '../session/visit.ts'
 import type { OpenView } from '../views/model.ts'
-import type { Locale } from '../views/surroundings.ts'
 
 /** Mounts the page behind a link: fetching it does not use up the token, pressing its one button does. */
 export function mountLinks(scope: FastifyInstance, routes: PageRoutes): void {

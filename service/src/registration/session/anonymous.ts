@@ -1,6 +1,7 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import type { Partner } from '../../partners/partner.ts'
 import type { LinkEndedView, ProblemView } from '../views/model.ts'
-import type { Locale, Page } from '../views/surroundings.ts'
+import type { Page } from '../views/surroundings.ts'
 import type { PageRoutes } from './page-context.ts'
 import { rootOf, themeAddress } from './visit.ts'
 

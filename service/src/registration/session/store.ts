@@ -1,4 +1,4 @@
-import type { SessionOutcome } from '@benefit-enrolment/contract'
+import type { Locale, SessionOutcome } from '@benefit-enrolment/contract'
 import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { openTasks } from '../../db/each-task.ts'
@@ -18,7 +18,7 @@ export type PageSessionRow = {
   deeplinkdata: string | null
   redirecturl: string | null
   origins: string[]
-  locale: 'en' | 'es'
+  locale: Locale
   delivery: 'embed' | 'hosted' | 'sms' | 'email'
   token_pepper_id: string
   token_hash: Buffer
@@ -116,7 +116,7 @@ export async function spendToken(
     pepperId: string
     handleHash: Buffer
     resultHash: Buffer | null
-    locale: 'en' | 'es' | null
+    locale: Locale | null
   },
 ): Promise<boolean> {
   const rows = await db.query(sql`
@@ -245,7 +245,7 @@ export async function sessionsByPepper(db: Executor, now: Instant): Promise<Read
 }
 
 /** Remembers the language that the person chose. */
-export async function setLocale(db: Executor, name: SessionName, locale: 'en' | 'es'): Promise<void> {
+export async function setLocale(db: Executor, name: SessionName, locale: Locale): Promise<void> {
   await db.query(sql`
     update page_sessions set locale = ${locale}
     where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)

@@ -1,3 +1,4 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import { DAY_MS, dateAt, type Instant } from '../../calendar/calendar.ts'
 import { iconPathOf } from '../../catalogue/file-paths.ts'
 import type { Benefit, Bilingual, Offer } from '../../catalogue/model.ts'
@@ -12,7 +13,6 @@ import {
 import { hasBeneficiary, knownBenefit, openBenefit, partnerOffers } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { BenefitCard, BenefitLine, BenefitStatus, Day } from '../views/parts.ts'
-import type { Locale } from '../views/surroundings.ts'
 import { costOf, coverageOf } from './disclosures.ts'
 import { namedInDraft } from './naming.ts'
 

@@ -1,3 +1,4 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { coverageFacts } from './coverage.ts'
 import { errorOf, fault, form, inputId, primary, question } from './fields.ts'
@@ -9,7 +10,7 @@ import type { BenefitsView } from './model.ts'
 import type { BenefitCard, BenefitStatus, Cost, Worth } from './parts.ts'
 import { priceData, runningTotal } from './running-total.ts'
 import { leavingNotice } from './standing.ts'
-import type { Locale, Page } from './surroundings.ts'
+import type { Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
 /** The benefits to read about and choose, in groups. */

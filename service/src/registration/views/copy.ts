@@ -1,10 +1,10 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import { type Html, html } from '../../http/html.ts'
 import type { HelpContacts } from '../../partners/help-contacts.ts'
 import type { Legal } from '../../partners/legal.ts'
 import type { Coverage } from './coverage-parts.ts'
 import { dayText, instantText } from './format.ts'
 import type { Day } from './parts.ts'
-import type { Locale } from './surroundings.ts'
 import { type CoverageTexts, textsOf } from './texts.ts'
 
 /** What a person agreed to, in the words that they were shown: kept sealed, and never changed. */

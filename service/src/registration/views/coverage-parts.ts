@@ -1,4 +1,4 @@
-import type { Locale } from './surroundings.ts'
+import type { Locale } from '@benefit-enrolment/contract'
 
 /** A document to read, as a link to a file that the service serves. */
 export type DocumentLink = {

@@ -1,3 +1,4 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keptDetails, parseBirthDate, parseDetails } from './form.ts'
@@ -158,7 +159,7 @@ test('what is known fills the inputs, and comes back unchanged when posted as it
 
 test('the messages are those that were promised', () => {
   const say = (
-    locale: 'en' | 'es',
+    locale: Locale,
     code: 'zipcode_invalid' | 'dob_invalid' | 'phone_invalid' | 'consent_missing',
   ) => errorText(textsOf(locale), { input: 'form', code })
   expect(say('en', 'zipcode_invalid')).toBe('ZIP code must be 5 or 9 digits, like 33101')

@@ -1,5 +1,6 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import type { Cost, Day } from './parts.ts'
-import type { Locale, Page } from './surroundings.ts'
+import type { Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
 /** A day in words, such as `December 1, 2026` or `1 de diciembre de 2026`. */

@@ -1,3 +1,4 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import { expect, test } from 'vitest'
 import { renderPage } from './page.ts'
 import type { BenefitCard } from './parts.ts'
@@ -114,7 +115,7 @@ test('a choice mentions swaps only where a benefit is left over to swap for, and
       status: { kind: 'available' },
     }),
   )
-  const lead = (slots: number, locale: 'en' | 'es', more: { leaving?: string } = {}) => {
+  const lead = (slots: number, locale: Locale, more: { leaving?: string } = {}) => {
     const view = { view: 'BENEFITS', page: { ...page, locale }, offername: 'Plus', slots, cards } as const
     const shown = renderPage({ ...view, ...more })
     return /<p class="lead">(.*)<\/p>/.exec(shown)?.[1]

@@ -1,3 +1,4 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import { type Html, html } from '../../http/html.ts'
 import { form, inputId, oneOf, primary, question, radio } from './fields.ts'
 import { namesText, priceText } from './format.ts'
@@ -6,7 +7,7 @@ import type { Content } from './layout.ts'
 import type { PlanView } from './model.ts'
 import type { PlanChoice, PlanPart } from './parts.ts'
 import { totalText } from './price.ts'
-import type { Locale, Page } from './surroundings.ts'
+import type { Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
 /** The plans from which a newcomer chooses one: what comes with each, and how much can be chosen. */

@@ -1,6 +1,6 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import { priceText } from './format.ts'
 import type { BenefitLine, Cost } from './parts.ts'
-import type { Locale } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
 /** The order in which sums are listed by time span; the page's script uses the same order. */

@@ -1,4 +1,4 @@
-import type { Locale } from './surroundings.ts'
+import type { Locale } from '@benefit-enrolment/contract'
 
 /** The USPS codes a person can choose, with their names, sorted by name: states, DC, territories and military. */
 export function stateNames(locale: Locale): readonly (readonly [code: string, name: string])[] {

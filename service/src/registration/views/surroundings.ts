@@ -1,8 +1,6 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import type { HelpContacts } from '../../partners/help-contacts.ts'
 import type { Legal } from '../../partners/legal.ts'
-
-/** The languages of the page. */
-export type Locale = 'en' | 'es'
 
 /** The partner as its users know it. Its logo comes with its look (`theme.ts`). */
 type PartnerFace = {

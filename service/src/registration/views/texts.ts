@@ -1,5 +1,5 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import type { FieldError } from './faults.ts'
-import type { Locale } from './surroundings.ts'
 import { en } from './texts.en.ts'
 import { es } from './texts.es.ts'
 
