@@ -40,7 +40,11 @@ export type RefusedBody = {
   readonly error: ServiceError
 }
 
-/** Mounts the operations: route, validation, handler and serialization follow from their declarations. */
+/**
+ * Mounts the operations of these handlers: route, validation, handler and serialization follow from their declarations.
+ * The operations of the callers `open` and `client` are mounted by hand, because they answer documents and read forms, so no
+ * type notices when one of them is missing.
+ */
 export function mountOperations<Caller, Ids extends OperationId>(
   app: FastifyInstance,
   handlers: Handlers<Caller, Ids>,

@@ -1,15 +1,20 @@
-import type { advanceClock } from '@benefit-enrolment/contract'
+import type { advanceClock, SandboxOperationId } from '@benefit-enrolment/contract'
 import { formatTimestamp, parseTimestamp } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import type { Handler } from '../http/mount.ts'
+import type { Handler, Handlers } from '../http/mount.ts'
 import { badField } from '../http/service-error.ts'
 import { runKeyed } from '../idempotency/keyed.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Directory } from '../partners/directory.ts'
 import { applyDue, type ClockContext, moveTo } from './advance-clock.ts'
 
-/** The operation that moves a sandbox partner's business clock (contract §13), and then applies what has become due. */
-export function sandboxHandlers(context: ClockContext & { readonly directory: Directory }) {
+/**
+ * The handlers of all operations that only a sandbox has; a missing one does not compile. There is one: it moves a sandbox
+ * partner's business clock (contract §13), and then applies what has become due.
+ */
+export function sandboxHandlers(
+  context: ClockContext & { readonly directory: Directory },
+): Handlers<Caller, SandboxOperationId> {
   const { clock, database, directory } = context
   const advance: Handler<typeof advanceClock, Caller> = async request => {
     const to = parseTimestamp(request.body.advanceto)
