@@ -8,19 +8,30 @@ import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
 const [what, first, firstStatus, second, secondStatus] = process.argv.slice(2)
-const print = lines => process.stdout.write(lines.map(line => `${line}\n`).join(''))
 
-const read = path => {
+function print(lines) {
+  process.stdout.write(lines.map(line => `${line}\n`).join(''))
+}
+
+function read(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8')).testResults
   } catch {
     return undefined
   }
 }
-const testsOf = (file, ...statuses) => file.assertionResults.filter(test => statuses.includes(test.status))
-const hasFailed = file => file.status === 'failed' || testsOf(file, 'failed').length > 0
-const failuresOf = file => testsOf(file, 'failed').length || (hasFailed(file) ? 1 : 0)
-const sum = (files, of) => files.reduce((total, file) => total + of(file), 0)
+function testsOf(file, ...statuses) {
+  return file.assertionResults.filter(test => statuses.includes(test.status))
+}
+function hasFailed(file) {
+  return file.status === 'failed' || testsOf(file, 'failed').length > 0
+}
+function failuresOf(file) {
+  return testsOf(file, 'failed').length || (hasFailed(file) ? 1 : 0)
+}
+function sum(files, of) {
+  return files.reduce((total, file) => total + of(file), 0)
+}
 
 function count() {
   const once = read(first)

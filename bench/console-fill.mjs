@@ -4,12 +4,17 @@
 const CHUNK = 50_000
 
 /** A UUID v7 as the service makes them: it grows with time, and `salt` distinguishes those of one instant. */
-const uuid = (ms, salt) =>
-  `(lpad(to_hex(${ms}), 12, '0') || '7' || substr(md5(${salt}), 1, 3) || '8' || substr(md5(${salt}), 4, 15))::uuid`
+function uuid(ms, salt) {
+  return `(lpad(to_hex(${ms}), 12, '0') || '7' || substr(md5(${salt}), 1, 3) || '8' || substr(md5(${salt}), 4, 15))::uuid`
+}
 // Younger than what the service's clean-up removes: its work would be read as the operators' otherwise.
 const start = Date.now() - 10 * 86_400_000
-const made = n => `${start} + ${n} * 10::bigint`
-const at = n => `to_timestamp((${made(n)}) / 1000.0)`
+function made(n) {
+  return `${start} + ${n} * 10::bigint`
+}
+function at(n) {
+  return `to_timestamp((${made(n)}) / 1000.0)`
+}
 const endpoint = `'01980000-0000-7000-8000-00000000e000'::uuid`
 const noise = `decode(repeat(md5(n::text), 18), 'hex')`
 

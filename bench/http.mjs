@@ -275,7 +275,9 @@ async function alonePart(scene, name) {
 const hotNames = ['prefill, new keys', 'benefits, same users', 'benefits, each user once']
 
 /** The service remembers for some seconds who kept it busy, and would refuse that partner while others ask. */
-const forgotten = () => sleep(quick ? 500 : 8000)
+function forgotten() {
+  return sleep(quick ? 500 : 8000)
+}
 
 async function tellPartners(scene) {
   const partners = await stand.newPartners(manyPartners)

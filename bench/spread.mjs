@@ -18,21 +18,29 @@ if (!url) throw new Error('the address of an empty database on a coordinator is 
 const seconds = Number(values.seconds)
 const database = new pg.Client({ connectionString: url, statement_timeout: 0 })
 await database.connect()
-const ask = async (text, ...bound) => (await database.query(text, bound)).rows
-const shardOf = async partnerId =>
-  (await ask("select get_shard_id_for_distribution_column('users', $1::uuid)::bigint as id", partnerId))[0].id
-const nodeOf = async shardId =>
-  (
-    await ask(
-      'select nodename, nodeport from pg_dist_placement join pg_dist_node using (groupid) where shardid = $1',
-      shardId,
-    )
-  )[0]
-const prepared = async () =>
-  Number(
-    (await ask("select n_tup_ins as count from pg_stat_all_tables where relname = 'pg_dist_transaction'"))[0]
-      .count,
+async function ask(text, ...bound) {
+  return (await database.query(text, bound)).rows
+}
+async function shardOf(partnerId) {
+  const [row] = await ask(
+    "select get_shard_id_for_distribution_column('users', $1::uuid)::bigint as id",
+    partnerId,
   )
+  return row.id
+}
+async function nodeOf(shardId) {
+  const [row] = await ask(
+    'select nodename, nodeport from pg_dist_placement join pg_dist_node using (groupid) where shardid = $1',
+    shardId,
+  )
+  return row
+}
+async function prepared() {
+  const [row] = await ask(
+    "select n_tup_ins as count from pg_stat_all_tables where relname = 'pg_dist_transaction'",
+  )
+  return Number(row.count)
+}
 
 const served = await startServed('spread', {
   env: { DATABASE_URL: url, ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64') },
@@ -95,14 +103,14 @@ async function during(name, work = () => {}) {
 }
 
 const [moved] = partners
-const isolate = async () => {
+async function isolate() {
   await ask(
     `select isolate_tenant_to_new_shard('users', $1::uuid, 'CASCADE', shard_transfer_mode => '${values.mode}')`,
     moved.partnerid,
   )
   return `the partner has shards of its own (${values.mode})`
 }
-const move = async () => {
+async function move() {
   const shard = await shardOf(moved.partnerid)
   const from = await nodeOf(shard)
   const [to] = await ask(
@@ -120,7 +128,7 @@ const move = async () => {
   )
   return `the partner went from ${from.nodeport} to ${to.nodeport} (${values.mode})`
 }
-const rebalance = async () => {
+async function rebalance() {
   await ask(`select rebalance_table_shards('users', shard_transfer_mode => '${values.mode}')`)
   return `rebalanced (${values.mode})`
 }

@@ -374,6 +374,15 @@ describe('the code', () => {
     expect(long.map(({ place }) => place).sort()).toEqual(Object.keys(listedAsLongFunctions).sort())
   })
 
+  test('declares its top-level functions; a constant holds one only where a type describes it', () => {
+    const arrow =
+      /^(?:export )?const (\w+) = (?:async )?(?:<[^=]*>)?(?:\w+|\((?:[^()]|\([^()]*\))*\)(?:: [^=\n]+)?) =>/gm
+    const found = tracked
+      .filter(file => !file.startsWith('embed/released/'))
+      .flatMap(file => [...read(file).matchAll(arrow)].map(([, name]) => `${file}: ${name}`))
+    expect(found).toEqual([])
+  })
+
   test('says of each export what it promises', () => {
     const products = tracked.filter(
       file =>

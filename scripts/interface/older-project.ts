@@ -9,8 +9,10 @@ const client = createClient({
   apiKey: 'k',
   tries: 1,
 })
-// @ts-expect-error: a field that the interface does not have.
-const misspelled = () => client.prefillUser({ userid: 'u-1', frstname: 'Ada' })
+function misspelled() {
+  // @ts-expect-error: a field that the interface does not have.
+  return client.prefillUser({ userid: 'u-1', frstname: 'Ada' })
+}
 declare function require(name: string): { strictEqual(value: unknown, expected: unknown): void }
 const { strictEqual } = require('node:assert')
 

@@ -29,7 +29,7 @@ let written = logLevels.length
 let refused = false
 let opened: ConsoleService | undefined
 
-const tell = (message: ToService, sent: () => void = ignore) => {
+function tell(message: ToService, sent: () => void = ignore) {
   if (process.connected) process.send?.(message, undefined, undefined, sent)
   else sent()
 }

@@ -14,7 +14,9 @@ const startAt = Date.parse('2026-10-10T15:00:00.000Z')
 const boundary = Date.parse('2026-11-01T04:00:00.000Z')
 
 const newYork = { ...ada.address, state: 'NY', zipcode: '10001' } as const
-const isGone = (name: string) => name === 'dental' || name === 'care'
+function isGone(name: string) {
+  return name === 'dental' || name === 'care'
+}
 
 /** Without two benefits and the highest offer, with one new benefit, and stricter in two places. */
 const next: TestCatalogue = {

@@ -31,7 +31,9 @@ function newPerson(...groups: readonly string[]) {
   people += 1
   return { sub: `person-${people}`, name: `Person ${people}`, groups }
 }
-const isReturn = (next: string) => next.startsWith(`${base}/sign-in/provider/return`)
+function isReturn(next: string) {
+  return next.startsWith(`${base}/sign-in/provider/return`)
+}
 
 /** Signs in as a person, with a new browser. */
 async function signIn(

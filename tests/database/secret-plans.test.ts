@@ -67,23 +67,29 @@ async function keptPlan(look: (db: Database) => Promise<unknown>): Promise<Step[
   return (row?.['QUERY PLAN'] ?? []).flatMap(({ Plan }) => steps(Plan))
 }
 
-const tokens = (ids: string[]) => (db: Database) =>
-  findTokens(
-    db,
-    ids.map(tokenId => ({ partnerId, tokenId })),
-  )
-const credentials = (ids: string[]) => (db: Database) =>
-  findCredentials(
-    db,
-    ids.map(credentialId => ({ partnerId, credentialId })),
-  )
+function tokens(ids: string[]) {
+  return (db: Database) =>
+    findTokens(
+      db,
+      ids.map(tokenId => ({ partnerId, tokenId })),
+    )
+}
+function credentials(ids: string[]) {
+  return (db: Database) =>
+    findCredentials(
+      db,
+      ids.map(credentialId => ({ partnerId, credentialId })),
+    )
+}
 /** Callers whose token and API key have these ids. */
-const callers = (ids: string[]) => (db: Database) =>
-  findUnchangedCallers(
-    db,
-    ids.map(id => ({ partnerId, partnerHash: '0', tokenId: id, keyId: id })),
-    Date.now(),
-  )
+function callers(ids: string[]) {
+  return (db: Database) =>
+    findUnchangedCallers(
+      db,
+      ids.map(id => ({ partnerId, partnerHash: '0', tokenId: id, keyId: id })),
+      Date.now(),
+    )
+}
 
 describe.each([
   ['empty and never analyzed', async () => {}],

@@ -135,7 +135,9 @@ import type { DropIn } from '@benefit-enrolment/embed/drop-in'
 const where = { service: 'https://benefits.example.com', partner: 'p' }
 defineElement(where)
 create({ ...where, token: 'x', onExit: ({ resulttoken }: Exit) => resulttoken })
-export const Mine = () => BenefitEnrolment({ ...where, token: 'x' })
+export function Mine() {
+  return BenefitEnrolment({ ...where, token: 'x' })
+}
 export const dropIn: DropIn | undefined = globalThis.BenefitEnrolment
 // @ts-expect-error the partner is missing, so that types that are silently any would be noticed
 create({ service: 's', token: 'x' })
@@ -174,13 +176,15 @@ create({ service: 's', token: 'x' })
     mkdirSync(join(project, 'app'))
     writeFileSync(
       join(project, 'app/layout.tsx'),
-      'const Layout = ({ children }: { children: React.ReactNode }) => <html lang="en"><body>{children}</body></html>\nexport { Layout as default }\n',
+      'function Layout({ children }: { children: React.ReactNode }) {\n  return <html lang="en"><body>{children}</body></html>\n}\nexport { Layout as default }\n',
     )
     writeFileSync(
       join(project, 'app/page.tsx'),
       `import { BenefitEnrolment } from '@benefit-enrolment/embed/react'
 export const dynamic = 'force-dynamic'
-const Page = () => <main><h1>Mine</h1><BenefitEnrolment service="https://benefits.example.com" partner="p" token="x" /></main>
+function Page() {
+  return <main><h1>Mine</h1><BenefitEnrolment service="https://benefits.example.com" partner="p" token="x" /></main>
+}
 export { Page as default }
 `,
     )

@@ -20,8 +20,12 @@ import type { ReactElement } from 'react'
 
 const where = { service: 'https://benefits.example.com', partner: '019abc12-3456-7def-8123-456789abcdea' }
 const client = createClient({ baseUrl: where.service, clientId: 'c', clientSecret: 's', apiKey: 'k' })
-const mint = async (): Promise<LinkToken> => client.createLinkToken({ userid: 'u1', delivery: 'embed' })
-const token = async () => (await mint()).linktoken
+async function mint(): Promise<LinkToken> {
+  return client.createLinkToken({ userid: 'u1', delivery: 'embed' })
+}
+async function token() {
+  return (await mint()).linktoken
+}
 
 export function told(event: EnrolmentEvent): string {
   return event.name === 'ERROR' ? event.developermessage : event.name === 'READY' ? event.sessionid : version

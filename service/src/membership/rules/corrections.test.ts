@@ -193,7 +193,9 @@ test('whatever is corrected: windows never overlap, picks never grow, the old ro
 })
 
 const terms = termsIn('America/New_York')
-const day = (date: `${number}-${number}-${number}`) => startOfDate(date, terms.zone)
+function day(date: `${number}-${number}-${number}`) {
+  return startOfDate(date, terms.zone)
+}
 
 /** A member since February 10 with two picks in force; `of` returns the enrolment of a benefit that counts. */
 function member(): { user: User; of: (user: User, benefit: string) => Enrolment } {
