@@ -4,7 +4,6 @@ import { noPartner } from '../../audit/entries.ts'
 import { openCommonReason, openReason } from '../../audit/reason.ts'
 import { addDays, dateAt, formatTimestamp, startOfDate } from '../../calendar/calendar.ts'
 import { csvLine } from '../../csv.ts'
-import { sql } from '../../db/sql.ts'
 import { html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
@@ -17,7 +16,7 @@ import type { Answer, Screen, Visit } from '../screen/screen.ts'
 import { sortField } from '../views/list.ts'
 import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
 import { actionForm, counted, facts, part, resultTag, selectField, table, tag, when } from '../views/parts.ts'
-import { findEntries, type NamedEntry, signedUntil } from './store.ts'
+import { erasedUsers, findEntries, type NamedEntry, signedUntil } from './store.ts'
 
 /** Who did what, when and to whom, and whether the record is unaltered. */
 export const auditScreens: readonly Screen[] = [
@@ -211,11 +210,9 @@ function cellsOf(entry: NamedEntry, reason: string): (string | number)[] {
 async function verify(visit: Visit): Promise<Answer> {
   const { database, keyring } = visit.context
   const filter = await filterOf(visit)
-  const erased = await database.query<{ service_id: string }>(sql`
-    select service_id from erasures where partner_id = ${filter.partnerId}`)
   const { rows, findings } = await verifyPartner(database, openBlockKeys(database, keyring), {
     partnerId: filter.partnerId,
-    erased: new Set(erased.map(row => row.service_id)),
+    erased: await erasedUsers(database, filter.partnerId),
   })
   const result = findings.length === 0 ? 'whole' : 'altered'
   await record(visit, { action: 'verify audit', result, partner: filter.partner })
