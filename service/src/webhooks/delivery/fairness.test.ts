@@ -26,7 +26,7 @@ function simulate(slots: number, endpoints: Record<string, Endpoint>, forMs: num
     const ended = running.pop()
     if (ended === undefined || ended.endsAt > forMs) break
     now = ended.endsAt
-    turns.settle(ended.turn, now)
+    turns.end(ended.turn, now)
     const account = got.get(ended.turn.endpointId)
     if (account !== undefined) {
       account.attempts += 1
@@ -41,7 +41,7 @@ function introduce(turns: Turns, id: string) {
   turns.offer(id, fresh(1), 0)
   const turn = turns.next(0)
   expect(turn?.endpointId).toBe(id)
-  if (turn !== undefined) turns.settle(turn, 10)
+  if (turn !== undefined) turns.end(turn, 10)
 }
 
 const plenty = 1_000_000
@@ -137,7 +137,7 @@ describe('while fresh events of healthy endpoints wait', () => {
           for (const round of rounds) {
             now += 10
             const ends = new Set(round.map(index => held[index % held.length]))
-            for (const turn of ends) if (turn) turns.settle(turn, now)
+            for (const turn of ends) if (turn) turns.end(turn, now)
             held = [...held.filter(turn => !ends.has(turn)), ...fill(turns, now)]
             expect(held).toHaveLength(slots)
             expect(countOf(held, share)).toBe(expected(slots))
@@ -207,7 +207,7 @@ test('an endpoint whose breaker is open gets no turn, also when an attempt at it
   const turn = turns.next(0)
   turns.offer('a', fresh(plenty, 0), 1)
   expect(turns.next(1)).toBeUndefined()
-  if (turn !== undefined) turns.settle(turn, 2)
+  if (turn !== undefined) turns.end(turn, 2)
   expect(turns.next(2)).toBeUndefined()
   turns.offer('a', fresh(plenty, 1), 3)
   expect(turns.next(3)?.endpointId).toBe('a')
@@ -220,7 +220,7 @@ test('whatever happens, no bound is crossed, no slot leaks, and none stays free 
   const step = fc.oneof(
     fc.record({ kind: fc.constant('offer' as const), id: fc.constantFrom(...ids), due }),
     fc.record({ kind: fc.constant('take' as const) }),
-    fc.record({ kind: fc.constant('settle' as const), which: fc.nat(20) }),
+    fc.record({ kind: fc.constant('end' as const), which: fc.nat(20) }),
     fc.record({ kind: fc.constant('forget' as const), id: fc.constantFrom(...ids) }),
     fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(3000) }),
   )
@@ -238,9 +238,9 @@ test('whatever happens, no bound is crossed, no slot leaks, and none stays free 
         } else if (action.kind === 'offer') {
           turns.offer(action.id, action.due, now)
           left.set(action.id, { ...action.due })
-        } else if (action.kind === 'settle') {
+        } else if (action.kind === 'end') {
           const [turn] = held.splice(action.which % Math.max(1, held.length), 1)
-          if (turn !== undefined) turns.settle(turn, now)
+          if (turn !== undefined) turns.end(turn, now)
         } else {
           const turn = turns.next(now)
           if (turn === undefined) continue
@@ -252,13 +252,13 @@ test('whatever happens, no bound is crossed, no slot leaks, and none stays free 
         expect(turns.inUse()).toBe(held.length)
         expect(held.length).toBeLessThanOrEqual(slots)
       }
-      for (const turn of held) turns.settle(turn, now)
+      for (const turn of held) turns.end(turn, now)
       expect(turns.inUse()).toBe(0)
       for (const [id, rest] of left) turns.offer(id, { ...rest, limit: 1 }, now)
       let served = 0
       for (let turn = turns.next(now); turn !== undefined; turn = turns.next(now)) {
         served += 1
-        turns.settle(turn, now)
+        turns.end(turn, now)
       }
       const waiting = [...left.values()].reduce((sum, rest) => sum + rest.fresh + rest.retry + rest.replay, 0)
       expect(served).toBe(waiting)

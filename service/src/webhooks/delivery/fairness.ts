@@ -12,7 +12,7 @@ export type Due = {
   limit: number
 }
 
-/** The right to make one attempt now; it holds one slot until it is settled. */
+/** The right to make one attempt now; it holds one slot until it is ended. */
 export type Turn = {
   readonly endpointId: string
   readonly work: QueueKind
@@ -30,8 +30,8 @@ export type Turns = {
   /** The next attempt to make; `undefined` when no slot is free for anything that is due. */
   next(now: number): Turn | undefined
   /** Frees the slot of an attempt that has ended and charges its endpoint for the time. */
-  settle(turn: Turn, now: number): void
-  /** Drops what an endpoint has due, and its account; its turns may still be settled. */
+  end(turn: Turn, now: number): void
+  /** Drops what an endpoint has due, and its account; its turns may still be ended. */
   forget(endpointId: string): void
   /** How many slots are in use. */
   inUse(): number
@@ -182,7 +182,7 @@ export function createTurns(slots: number): Turns {
       // Two walks, because the first may find an endpoint that has become slow, and move it to another share.
       return walk(now) ?? walk(now)
     },
-    settle(turn, now) {
+    end(turn, now) {
       used[turn.share] -= 1
       const queue = queues.get(turn.endpointId)
       if (queue === undefined || !queue.inFlight.delete(turn)) return

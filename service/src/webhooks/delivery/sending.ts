@@ -86,7 +86,7 @@ export function openSending(context: SendingContext): Sending {
         starting.push({ owned, item, turn })
         changed.add(owned)
       } else {
-        turns.settle(turn, performance.now())
+        turns.end(turn, performance.now())
         if (owned) endpoints.offer(owned)
       }
     }
@@ -143,7 +143,7 @@ export function openSending(context: SendingContext): Sending {
     try {
       attempted = await makeAttempt(owned, item, context)
     } finally {
-      turns.settle(turn, performance.now())
+      turns.end(turn, performance.now())
     }
     const { requests, last } = attempted
     const at = real()
