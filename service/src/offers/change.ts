@@ -1,5 +1,5 @@
 import type { Instant } from '../calendar/calendar.ts'
-import { settledPlans, withoutPlans } from '../membership/rules/apply-due.ts'
+import { startProjectedRows, withoutProjectedRows } from '../membership/rules/apply-due.ts'
 import { beforeSwap, dropMisfitSwap, isBoundaryLocked, nextBoundary } from '../membership/rules/boundary.ts'
 import { type Raised, raise } from '../membership/rules/events.ts'
 import { applyOfferChange, type Changed } from '../membership/rules/intents.ts'
@@ -55,7 +55,7 @@ export function changeOfferOf(
   if (!verdict.admitted) return refuse('ineligible', reasonsFor('offername', verdict.reasons))
 
   const events: Raised[] = []
-  let base: User = withoutPlans({ ...user, updatedAt: now })
+  let base: User = withoutProjectedRows({ ...user, updatedAt: now })
   const free: User = { ...base, pendingOffer: undefined }
   const moment = { at: effectiveAt, terms }
   // Benefits that begin before the change will be in force by then, so they get the places before those that still wait.
@@ -70,7 +70,7 @@ export function changeOfferOf(
   }
   if (isImmediate && effectiveAt <= now) {
     const applied = applyOfferChange(free, offer.offer, moment)
-    const swept = dropMisfitSwap(settledPlans(user, applied.user), now, terms)
+    const swept = dropMisfitSwap(startProjectedRows(user, applied.user), now, terms)
     return {
       ...compared,
       user: swept.user,

@@ -176,7 +176,7 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
     if (key) spendKey(state, key, { partner, user, now, reply })
     return { reply, replayed: false }
   } catch (cause) {
-    throw new PartialDecision('half decided', { cause })
+    throw new PartialDecision('partial decision', { cause })
   }
 }
 

@@ -49,11 +49,15 @@ export function applyDueChanges(user: User, now: Instant, terms: Terms): Applied
   for (;;) {
     const at = dueAt(before)
     if (at === undefined || at > now) return applied
-    const changed = applyAt(withoutPlans(before), { at, terms, isProjection: false })
-    const after = projectPendingChanges(settledPlans(before, { ...changed.user, updatedAt: at }), terms, {
-      user: before,
-      at,
-    })
+    const changed = applyAt(withoutProjectedRows(before), { at, terms, isProjection: false })
+    const after = projectPendingChanges(
+      startProjectedRows(before, { ...changed.user, updatedAt: at }),
+      terms,
+      {
+        user: before,
+        at,
+      },
+    )
     applied.push({ at, before, after, events: changed.events })
     before = after
   }
@@ -66,7 +70,7 @@ export function applyDueChanges(user: User, now: Instant, terms: Terms): Applied
  * planned are withdrawn, or rejected when their time had come.
  */
 export function projectPendingChanges(user: User, terms: Terms, earlier: { user: User; at: Instant }): User {
-  const base = withoutPlans(user)
+  const base = withoutProjectedRows(user)
   const projected = projectionOf(base, terms)
   const past = earlier.user.enrolments.filter(
     enrolment => enrolment.plannedBy !== undefined && isLive(enrolment),
@@ -131,8 +135,8 @@ function projectionOf(user: User, terms: Terms): User {
   }
 }
 
-/** The user without planned rows; `projectPendingChanges` makes them anew. */
-export function withoutPlans(user: User): User {
+/** The user without projected rows; `projectPendingChanges` makes them anew. */
+export function withoutProjectedRows(user: User): User {
   return user.enrolments.some(enrolment => enrolment.plannedBy !== undefined && isLive(enrolment))
     ? {
         ...user,
@@ -143,8 +147,8 @@ export function withoutPlans(user: User): User {
     : user
 }
 
-/** Planned rows that have come into force lose their `plannedBy`, and keep the id under which they were planned. */
-export function settledPlans(before: User, after: User): User {
+/** Projected rows that have come into force lose their `plannedBy`, and keep the id under which they were projected. */
+export function startProjectedRows(before: User, after: User): User {
   return {
     ...after,
     enrolments: after.enrolments.map(enrolment => {

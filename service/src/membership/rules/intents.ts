@@ -24,7 +24,7 @@ import {
   type Terms,
 } from './terms.ts'
 
-// The functions of this file work on a user without projected changes (`withoutPlans`). Every live enrolment is
+// The functions of this file work on a user without projected changes (`withoutProjectedRows`). Every live enrolment is
 // therefore held, including one that an earlier change at the same instant has just brought.
 function liveEnrolment(user: User, benefit: string): Enrolment | undefined {
   return user.enrolments.find(enrolment => enrolment.benefit === benefit && isLive(enrolment))
