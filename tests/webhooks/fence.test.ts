@@ -32,7 +32,7 @@ async function withOwner() {
     eventId: first,
     number: 1,
     endedAt: at,
-    disposition: { kind: 'later', attempts: 1, dueAt: at, work: 'retry' },
+    disposition: { kind: 'later', attempts: 1, dueAt: at, queue: 'retry' },
     attempts: [{ attemptId: uuidv7(at), startedAt: at, pair: 'current', outcome }],
   }
   const health = {

@@ -93,9 +93,9 @@ test('each metric of webhook delivery changes by its own cause', async () => {
   const timings = { dnsMs: 100, connectMs: 200, tlsMs: 300, totalMs: 1000 }
   const slow = { ...note.failed, last: { ...last, outcome: { ...last.outcome, timings } } }
   const disposition = { kind: 'dead', attempts: 12 } as const
-  metrics.note({ ...note.item, work: 'fresh', created_at: 2000 }, { ...slow, disposition })
-  metrics.note({ ...note.item, work: 'replay', created_at: 2000 }, { ...slow, disposition })
-  metrics.note({ ...note.item, work: 'fresh', attempts: 1, created_at: 2000 }, { ...slow, disposition })
+  metrics.note({ ...note.item, queue: 'fresh', created_at: 2000 }, { ...slow, disposition })
+  metrics.note({ ...note.item, queue: 'replay', created_at: 2000 }, { ...slow, disposition })
+  metrics.note({ ...note.item, queue: 'fresh', attempts: 1, created_at: 2000 }, { ...slow, disposition })
   expect((await shown('webhook_first_byte_seconds_sum')) ?? 0).toBeCloseTo(sum + 3.6, 6)
   for (const receiver of [good, bad, gone, paused]) await receiver.close()
 })
@@ -231,7 +231,7 @@ const attempt = {
 const note = {
   item: {
     event_id: 'v',
-    work: 'retry' as const,
+    queue: 'retry' as const,
     attempts: 0,
     due_at: 0,
     created_at: 0,

@@ -102,5 +102,5 @@ function dispositionOf(
   const attempts = item.attempts + 1
   const dueAt = nextAttemptAt(attempts, at, random)
   if (dueAt === 'dead') return { kind: 'dead', attempts }
-  return { kind: 'later', attempts, dueAt, work: item.work === 'replay' ? 'replay' : 'retry' }
+  return { kind: 'later', attempts, dueAt, queue: item.queue === 'replay' ? 'replay' : 'retry' }
 }

@@ -89,8 +89,8 @@ export function openDueReader(context: {
     for (const [ask, { owned }] of asked) {
       const { count = 0, last } = ends.get(ask) ?? {}
       const position = last && { dueAt: last.due_at, eventId: last.event_id }
-      owned.readUpTo[ask.work] =
-        position && count >= ask.quota ? laterOf(owned.readUpTo[ask.work], position) : undefined
+      owned.readUpTo[ask.queue] =
+        position && count >= ask.quota ? laterOf(owned.readUpTo[ask.queue], position) : undefined
       endpoints.offer(owned)
     }
     context.onFound()

@@ -8,7 +8,7 @@ import type { QueueKind } from './fairness.ts'
 export type Ask = {
   readonly partnerId: string
   readonly endpointId: string
-  readonly work: QueueKind
+  readonly queue: QueueKind
   readonly quota: number
   /** The position at which an earlier read ended; absent: read from the head of the queue. */
   readonly after: QueuePosition | undefined
@@ -22,7 +22,7 @@ export type DueRow = {
   /** The ask that found it. */
   ask: Ask
   event_id: string
-  work: QueueKind
+  queue: QueueKind
   attempts: number
   due_at: Instant
   /** Null, like the time of its creation, when the event has left the log. */
@@ -74,7 +74,7 @@ async function readAsks(
           and earlier.position < due.position and earlier.ordered
       ) as behind
     from unnest(${partnerIds}::uuid[], ${asks.map(ask => ask.endpointId)}::uuid[],
-      ${asks.map(ask => ask.work)}::text[], ${asks.map(ask => ask.quota)}::integer[],
+      ${asks.map(ask => ask.queue)}::text[], ${asks.map(ask => ask.quota)}::integer[],
       ${asks.map(ask => (ask.after ? timestamp(ask.after.dueAt) : '-infinity'))}::timestamptz[],
       ${asks.map(ask => ask.after?.eventId ?? NIL)}::uuid[])
       with ordinality as ask (partner_id, endpoint_id, work, quota, after_due_at, after_event_id, number)
@@ -94,9 +94,9 @@ async function readAsks(
     order by due.due_at, due.event_id`)
   return rows.flatMap(({ number, ...row }) => {
     const ask = asks[number - 1]
-    return ask ? [{ ...row, ask, work: ask.work }] : []
+    return ask ? [{ ...row, ask, queue: ask.queue }] : []
   })
 }
 
 /** A row names its ask by number, because two ids in each row would take longer to send and to parse. */
-type Found = Omit<DueRow, 'ask' | 'work'> & { number: number }
+type Found = Omit<DueRow, 'ask' | 'queue'> & { number: number }

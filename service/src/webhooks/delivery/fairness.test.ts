@@ -45,8 +45,8 @@ function introduce(turns: Turns, id: string) {
 }
 
 const plenty = 1_000_000
-function dueOnly(work: QueueKind): Due {
-  return { fresh: 0, retry: 0, replay: 0, limit: 50, [work]: plenty }
+function dueOnly(queue: QueueKind): Due {
+  return { fresh: 0, retry: 0, replay: 0, limit: 50, [queue]: plenty }
 }
 function fresh(count = plenty, limit = 50): Due {
   return { fresh: count, retry: 0, replay: 0, limit }
@@ -245,8 +245,8 @@ test('whatever happens, no bound is crossed, no slot leaks, and none stays free 
           const turn = turns.next(now)
           if (turn === undefined) continue
           const rest = left.get(turn.endpointId)
-          expect(rest?.[turn.work]).toBeGreaterThan(0)
-          if (rest !== undefined) rest[turn.work] -= 1
+          expect(rest?.[turn.queue]).toBeGreaterThan(0)
+          if (rest !== undefined) rest[turn.queue] -= 1
           held.push(turn)
         }
         expect(turns.inUse()).toBe(held.length)

@@ -15,7 +15,7 @@ export type Due = {
 /** The right to make one attempt now; it holds one slot until it is ended. */
 export type Turn = {
   readonly endpointId: string
-  readonly work: QueueKind
+  readonly queue: QueueKind
   readonly startedAt: number
   /** Which share of the slots it uses. */
   readonly share: Share
@@ -135,10 +135,10 @@ export function createTurns(slots: number): Turns {
   }
 
   const take = (queue: EndpointQueue, share: Share, now: number): Turn => {
-    const work = isQueueKind(share) ? share : nextQueue(queue)
+    const kind = isQueueKind(share) ? share : nextQueue(queue)
     const charged = queue.typicalMs ?? UNKNOWN_MS
-    const turn: Turn = { endpointId: queue.endpointId, work, startedAt: now, share, charged }
-    queue.due[work] -= 1
+    const turn: Turn = { endpointId: queue.endpointId, queue: kind, startedAt: now, share, charged }
+    queue.due[kind] -= 1
     queue.inFlight.add(turn)
     used[share] += 1
     queue.account -= charged
@@ -230,7 +230,7 @@ const AFTER: Readonly<Record<QueueKind, readonly QueueKind[]>> = {
 
 /** When all deliveries of an endpoint are in one share, its queues take turns. */
 function nextQueue(queue: EndpointQueue): QueueKind {
-  queue.lastQueue = AFTER[queue.lastQueue].find(work => queue.due[work] > 0) ?? 'fresh'
+  queue.lastQueue = AFTER[queue.lastQueue].find(kind => queue.due[kind] > 0) ?? 'fresh'
   return queue.lastQueue
 }
 

@@ -96,7 +96,7 @@ export function webhookMetrics(context: { database: Database; real: () => Instan
       if (disposition.kind === 'delivered' || disposition.kind === 'dead') ended[disposition.kind].inc()
       if (assessment.kind !== 'delivered')
         errors.inc({ reason: outcome.errorClass ?? `${Math.floor(outcome.status / 100)}xx` })
-      if (item.attempts === 0 && item.work === 'fresh' && assessment.kind !== 'unspent') {
+      if (item.attempts === 0 && item.queue === 'fresh' && assessment.kind !== 'unspent') {
         latency.observe(Math.max(0, startedAt + dnsMs + connectMs + tlsMs - item.created_at) / 1000)
       }
       duration.observe(totalMs / 1000)

@@ -119,15 +119,15 @@ function knownOf(endpoint: EndpointRow) {
 
 /** Forgets the deliveries that wait in memory; the database still has them. */
 export function emptyQueues(owned: OwnedEndpoint): void {
-  for (const work of QUEUE_KINDS) {
-    for (const item of owned.queues[work].splice(0)) forgetItem(owned, item)
-    readAgain(owned, work)
+  for (const queue of QUEUE_KINDS) {
+    for (const item of owned.queues[queue].splice(0)) forgetItem(owned, item)
+    readAgain(owned, queue)
   }
 }
 
 /** Makes the next read begin at the head of the queue, whatever was read before. */
-export function readAgain(owned: OwnedEndpoint, work: QueueKind): void {
-  owned.readUpTo[work] = undefined
+export function readAgain(owned: OwnedEndpoint, queue: QueueKind): void {
+  owned.readUpTo[queue] = undefined
   owned.generation += 1
 }
 
@@ -144,10 +144,10 @@ export function dueIn(owned: OwnedEndpoint, limit: number, now: Instant): Due {
 
 function oldestQueue({ queues }: OwnedEndpoint): QueueKind | undefined {
   let oldest: QueueKind | undefined
-  for (const work of QUEUE_KINDS) {
-    const head = queues[work][0]
+  for (const queue of QUEUE_KINDS) {
+    const head = queues[queue][0]
     const best = oldest && queues[oldest][0]
-    if (head && (!best || head.due_at < best.due_at)) oldest = work
+    if (head && (!best || head.due_at < best.due_at)) oldest = queue
   }
   return oldest
 }
@@ -167,22 +167,22 @@ export function asksOf(
   // While few attempts may be under way, reading far ahead would only fill the memory.
   const quota = isProbing ? 1 : Math.min(options.quota, room * 16)
   const { partnerId, endpointId, queues, readUpTo, passedBy, countOf: count } = owned
-  return QUEUE_KINDS.flatMap(work => {
-    const missing = quota - queues[work].length
-    const position = readUpTo[work]
+  return QUEUE_KINDS.flatMap(queue => {
+    const missing = quota - queues[queue].length
+    const position = readUpTo[queue]
     // A delivery that was parked, and whose turn has come, is found before that position.
     const isFromHead = position === undefined || isProbing || owned.endpoint.ordering === 'user'
     if (!isFromHead && options.fromHead && position.dueAt > options.now - LATE_MS)
-      return [{ partnerId, endpointId, work, after: undefined, quota: count[work] + HEAD_QUOTA }]
-    if (isFromHead && (missing <= 0 || (!options.fromHead && queues[work].length >= enoughOf(quota)))) {
-      passedBy[work] = true
+      return [{ partnerId, endpointId, queue, after: undefined, quota: count[queue] + HEAD_QUOTA }]
+    if (isFromHead && (missing <= 0 || (!options.fromHead && queues[queue].length >= enoughOf(quota)))) {
+      passedBy[queue] = true
       return []
     }
     const after = isFromHead ? undefined : position
-    if (after && (missing <= 0 || !isLow(owned, work, quota))) return []
-    passedBy[work] = false
+    if (after && (missing <= 0 || !isLow(owned, queue, quota))) return []
+    passedBy[queue] = false
     // A read from the head also returns the deliveries that are in memory already, so ask for that many more.
-    return [{ partnerId, endpointId, work, after, quota: after ? missing : missing + count[work] }]
+    return [{ partnerId, endpointId, queue, after, quota: after ? missing : missing + count[queue] }]
   })
 }
 
@@ -190,13 +190,13 @@ export function asksOf(
 export function queueItem(owned: OwnedEndpoint, item: Item): void {
   if (owned.items.has(item.event_id)) return
   owned.items.set(item.event_id, item)
-  owned.countOf[item.work] += 1
-  owned.queues[item.work].push(item)
+  owned.countOf[item.queue] += 1
+  owned.queues[item.queue].push(item)
 }
 
 /** Forgets a delivery that is not queued. */
 export function forgetItem(owned: OwnedEndpoint, item: Item): void {
-  if (owned.items.delete(item.event_id)) owned.countOf[item.work] -= 1
+  if (owned.items.delete(item.event_id)) owned.countOf[item.queue] -= 1
 }
 
 function enoughOf(quota: number): number {
@@ -205,13 +205,13 @@ function enoughOf(quota: number): number {
 
 /** Whether a queue is short although the database has, or may have, more of it. */
 export function runsLow(owned: OwnedEndpoint, quota: number): boolean {
-  return QUEUE_KINDS.some(work => isLow(owned, work, quota))
+  return QUEUE_KINDS.some(queue => isLow(owned, queue, quota))
 }
 
-function isLow(owned: OwnedEndpoint, work: QueueKind, quota: number): boolean {
+function isLow(owned: OwnedEndpoint, queue: QueueKind, quota: number): boolean {
   return (
-    (owned.readUpTo[work] !== undefined && owned.queues[work].length <= quota / 2) ||
-    (owned.passedBy[work] && owned.queues[work].length < enoughOf(quota))
+    (owned.readUpTo[queue] !== undefined && owned.queues[queue].length <= quota / 2) ||
+    (owned.passedBy[queue] && owned.queues[queue].length < enoughOf(quota))
   )
 }
 

@@ -16,7 +16,7 @@ export type Attempt = {
 export type Disposition =
   | { readonly kind: 'delivered' }
   /** Another attempt at `dueAt`; `attempts` are spent. */
-  | { readonly kind: 'later'; readonly attempts: number; readonly dueAt: Instant; readonly work: QueueKind }
+  | { readonly kind: 'later'; readonly attempts: number; readonly dueAt: Instant; readonly queue: QueueKind }
   | { readonly kind: 'dead'; readonly attempts: number }
   /** The attempt does not count: the row stays as it is. */
   | { readonly kind: 'unchanged' }

@@ -131,7 +131,7 @@ function resultRows(leases: Leases, results: readonly Result[]): Part {
       ${list(results.map(r => r.disposition.kind))}::text[],
       ${list(results.map(r => attemptsOf(r.disposition)))}::integer[],
       ${list(later.map(disposition => timestamp(disposition?.dueAt)))}::timestamptz[],
-      ${list(later.map(disposition => disposition?.work ?? null))}::text[],
+      ${list(later.map(disposition => disposition?.queue ?? null))}::text[],
       ${list(results.map(r => (r.disposition.kind === 'dead' ? timestamp(r.endedAt) : null)))}::timestamptz[])
       as r (lease, event_id, disposition, attempts, due_at, work, died_at)
     where r.lease = any (array(select lease from fence))`

@@ -81,7 +81,7 @@ export function openSending(context: SendingContext): Sending {
       const turn = turns.next(performance.now())
       if (!turn) break
       const owned = endpoints.get(turn.endpointId)
-      const item = owned?.queues[turn.work].shift()
+      const item = owned?.queues[turn.queue].shift()
       if (owned && item) {
         starting.push({ owned, item, turn })
         changed.add(owned)
@@ -236,7 +236,7 @@ export function openSending(context: SendingContext): Sending {
     if (owned.phase === 'leaving' && owned.items.size === 0) context.onLeft()
     if (disposition.kind === 'later') noteDue(owned, disposition.dueAt)
     // Its row is still due, and is found before the position up to which the queue was read.
-    if (disposition.kind === 'unchanged') readAgain(owned, item.work)
+    if (disposition.kind === 'unchanged') readAgain(owned, item.queue)
     const mayFreeAnother = disposition.kind === 'unchanged' || owned.endpoint.ordering === 'user'
     if (mayFreeAnother) dueReader.request(owned)
   }

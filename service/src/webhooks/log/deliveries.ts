@@ -81,9 +81,9 @@ const reads: Readonly<Record<ListedDelivery['status'], (input: DeliveryInput) =>
 // Reads the head of each endpoint's queues by index, because a partner may have a million waiting deliveries.
 function allWaiting(input: DeliveryInput): Query {
   const { partnerId, limit } = input
-  const headOf = (work: 'fresh' | 'retry' | 'replay') => part`
+  const headOf = (queue: 'fresh' | 'retry' | 'replay') => part`
         (select endpoint_id, event_id, attempts, due_at from deliveries
-        where partner_id = w.partner_id and endpoint_id = w.endpoint_id and work = ${work} and not parked
+        where partner_id = w.partner_id and endpoint_id = w.endpoint_id and work = ${queue} and not parked
         order by due_at, event_id limit ${limit})
         union all`
   return sql`
