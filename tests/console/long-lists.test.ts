@@ -313,7 +313,7 @@ describe('the deliveries of an endpoint', () => {
   })
 
   test.each([
-    ['waiting', 'Next try'],
+    ['waiting', 'Next attempt'],
     ['given up', 'Raised'],
   ])('that are %s are read page by page, both ways, each once, and are a file', async (state, label) => {
     const first = `${path}?state=${state.replace(' ', '+')}`

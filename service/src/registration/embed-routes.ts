@@ -104,15 +104,15 @@ async function firstView(
     active && (await openVisit(context, active, { shell: 'frame', files: await routes.files(), requestId }))
   if (!visit)
     throw new ServiceError('internal', undefined, { cause: new Error('a new session is not there') })
-  const looked = asked.appearance === undefined ? undefined : await changeAppearance(visit, asked.appearance)
-  const appearance = looked?.problems.length === 0 ? asked.appearance : visit.session.appearance
+  const changed = asked.appearance === undefined ? undefined : await changeAppearance(visit, asked.appearance)
+  const appearance = changed?.problems.length === 0 ? asked.appearance : visit.session.appearance
   const view = await entryView({ ...visit, session: { ...visit.session, appearance } })
   await noteShown(context, visit.session, view.view)
   return {
     handle: opened.handle,
     sessionid: link.row.session_id,
     resulttoken: opened.resultToken,
-    problems: looked?.problems ?? [],
+    problems: changed?.problems ?? [],
     html: renderPage(view),
   }
 }

@@ -243,8 +243,8 @@ async function answerAppearance(routes: PageRoutes, reply: FastifyReply): Promis
   const found = await visitOf(routes, reply)
   if ('answered' in found) return found.answered
   const { appearance } = (reply.request.body ?? {}) as { appearance?: unknown }
-  const looked = await changeAppearance(found.visit, appearance)
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(looked))
+  const changed = await changeAppearance(found.visit, appearance)
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(changed))
 }
 
 /** Switches this session to another language. */

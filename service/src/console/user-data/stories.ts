@@ -22,7 +22,7 @@ export type EndpointStory = {
   readonly host: string
   readonly state: 'delivered' | 'waiting' | 'given up' | 'failed'
   readonly dueAt: Instant | undefined
-  readonly tries: readonly AttemptStory[]
+  readonly attempts: readonly AttemptStory[]
 }
 
 /** One attempt to deliver an event. */
@@ -104,13 +104,13 @@ export async function readStories(
   const storyAt = (eventId: string, endpointId: string): EndpointStory => {
     const isHere = (row: { event_id: string; endpoint_id: string }) =>
       row.event_id === eventId && row.endpoint_id === endpointId
-    const tries = attempts.filter(isHere).map(attemptOf)
+    const ofEndpoint = attempts.filter(isHere).map(attemptOf)
     const waiting = open.find(isHere)
     return {
       endpointId,
       host: hosts.get(endpointId) ?? 'a deleted endpoint',
-      tries,
-      state: waiting?.state ?? (tries.some(one => one.isGood) ? 'delivered' : 'failed'),
+      attempts: ofEndpoint,
+      state: waiting?.state ?? (ofEndpoint.some(one => one.isGood) ? 'delivered' : 'failed'),
       dueAt: waiting?.due_at ?? undefined,
     }
   }

@@ -71,9 +71,10 @@ function eventItem(event: EventStory, shown: EventShown): Html {
 ${endpoints.map(one => endpointPart(one, shown))}</details></li>`
 }
 
-function wordOf({ state, tries }: EndpointStory): string {
-  const last = tries.at(-1)
-  if (state === 'delivered') return tries.length > 1 ? `delivered, ${tries.length} tries` : 'delivered'
+function wordOf({ state, attempts }: EndpointStory): string {
+  const last = attempts.at(-1)
+  if (state === 'delivered')
+    return attempts.length > 1 ? `delivered, ${attempts.length} attempts` : 'delivered'
   if (state === 'waiting') return last ? `waiting after ${last.result}` : 'waiting'
   return `${state}: ${last?.result ?? 'never tried'}`
 }
@@ -83,17 +84,17 @@ function toneOf({ state }: EndpointStory): 'good' | 'bad' | 'wait' {
 }
 
 function endpointPart(
-  { endpointId, host, tries, dueAt }: EndpointStory,
+  { endpointId, host, attempts, dueAt }: EndpointStory,
   { zone, sees, real }: EventShown,
 ): Html {
-  return html`<h3>${host}</h3><ul class="rules">${tries.map(
+  return html`<h3>${host}</h3><ul class="rules">${attempts.map(
     one =>
       html`<li>${when(one.at, zone)}: ${one.result} after ${one.ms} ms${
         one.answer !== undefined && sees
           ? html`<br><code>${one.answer.slice(0, ANSWER_CHARACTERS)}</code>`
           : ''
       }</li>`,
-  )}${dueAt !== undefined && html`<li>${dueAt > real ? html`next try ${when(dueAt, zone)}` : html`due since ${when(dueAt, zone)}: <a href="/webhooks/${endpointId}">the endpoint</a> fails, is paused or has a backlog`}</li>`}</ul>`
+  )}${dueAt !== undefined && html`<li>${dueAt > real ? html`next attempt ${when(dueAt, zone)}` : html`due since ${when(dueAt, zone)}: <a href="/webhooks/${endpointId}">the endpoint</a> fails, is paused or has a backlog`}</li>`}</ul>`
 }
 
 const ANSWER_CHARACTERS = 400

@@ -38,7 +38,7 @@ async function filterOf(visit: Visit): Promise<Filter> {
 
 /** The column with an index in each state. */
 const COLUMN = {
-  waiting: { name: 'due', label: 'Next try' },
+  waiting: { name: 'due', label: 'Next attempt' },
   'given up': { name: 'raised', label: 'Raised' },
 } as const
 
@@ -118,8 +118,8 @@ async function download(visit: Visit): Promise<Answer> {
 
 /** The file, slice by slice, in the order of the screen. */
 async function* fileLines(visit: Visit, filter: Filter): AsyncGenerator<string> {
-  const at = filter.state === 'waiting' ? 'nexttry' : 'givenup'
-  yield `${csvLine(['event', 'eventid', 'serviceid', 'raised', at, 'tries', 'answeredlast'])}\r\n`
+  const at = filter.state === 'waiting' ? 'nextattempt' : 'givenup'
+  yield `${csvLine(['event', 'eventid', 'serviceid', 'raised', at, 'attempts', 'answeredlast'])}\r\n`
   let after: Position | undefined
   for (;;) {
     const position: Position | undefined = after

@@ -78,11 +78,11 @@ export type OpenLine = {
   state: 'waiting' | 'given up'
   attempts: number
   created_at: Instant
-  /** When its next try is due, or when it was given up. */
+  /** When its next attempt is due, or when it was given up. */
   at: Instant
 }
 
-/** Which deliveries to find: in the order of their next try, or those that were given up in the order of their events. */
+/** Which deliveries to find: in the order of their next attempt, or those that were given up in the order of their events. */
 type OpenQuery = {
   readonly partnerId: string
   readonly endpointId: string
