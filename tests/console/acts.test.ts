@@ -57,7 +57,7 @@ describe('an act on a user', () => {
 
     const done = await support.post(act('cancel'), { ...wish, ...seenOf(preview), reason: 'call 12' })
     expect(done.path).toBe(`/users/${serviceid}`)
-    expect(done.text).toContain('cancelled by an operator, reason nonpayment')
+    expect(done.text).toContain('canceled by an operator, reason nonpayment')
     expect(await events(userid)).toEqual([...before, 'offer_cancel_scheduled'])
     expect(await lastDeed()).toEqual({
       action: 'cancel user',

@@ -120,7 +120,7 @@ describe('a console in a process of its own', () => {
     const { text } = await admin.post(path, wish)
     const seen = /name="seen" value="(\d+)"/.exec(text)?.[1] ?? ''
     const done = await admin.post(path, { ...wish, sure: 'yes', seen, reason: 'call 12' })
-    expect(done.text).toContain('cancelled by an operator')
+    expect(done.text).toContain('canceled by an operator')
     await expect.poll(() => told).toEqual([`deliver to ${partner.partnerId}`])
     await expect
       .poll(() => receiver.deliveries.map(({ eventname }) => eventname), { timeout: 60_000 })

@@ -126,7 +126,7 @@ test('users are counted by partner, benefit and offer, and nothing is changed', 
   })
   expect(counts.offers.get('top')).toMatchObject({ keep: 1, calledoff: 1 })
   expect(counts.offers.get('low')).toMatchObject({ keep: 4, couldnotjoin: 4 })
-  // The users who hold it, and the one whose swap is cancelled at its boundary, still see it.
+  // The users who hold it, and the one whose swap is canceled at its boundary, still see it.
   expect(counts.benefits.get('dental')).toMatchObject({ keep: 1, calledoff: 1, seeless: 5, seemore: 0 })
   expect(counts.benefits.get('eyes')).toMatchObject({ keep: 0, calledoff: 0, askmore: 1 })
   expect(counts.benefits.get('zeal')).toMatchObject({ keep: 0, seemore: 7, seeless: 0 })

@@ -107,7 +107,7 @@ describeInBrowser('the console on https, behind a proxy', () => {
     await page.getByLabel('Reason').fill('ticket 9')
     await page.getByRole('button', { name: 'Cancel it' }).click()
     await page.waitForURL(`${proxy.url}/users/${serviceid}`)
-    expect(await page.textContent('#sentence')).toContain('cancelled by an operator')
+    expect(await page.textContent('#sentence')).toContain('canceled by an operator')
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('You are signed out').waitFor()
     expect(await context.cookies()).toEqual([])

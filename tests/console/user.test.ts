@@ -158,9 +158,9 @@ describe('the page of a user', () => {
     expect(await sentence(support)).toMatch(/^Active on Starter since \w+ \d+, \d{4}\.$/)
     await partner.client.cancelUser({ userid, reason: 'nonpayment' })
     expect(await sentence(support)).toMatch(
-      /^Active on Starter since .*\. Leaves on \w+ (28|29|30|31), \d{4}: cancelled by the partner, reason nonpayment\.$/,
+      /^Active on Starter since .*\. Leaves on \w+ (28|29|30|31), \d{4}: canceled by the partner, reason nonpayment\.$/,
     )
-    expect(await sentence(viewer)).toMatch(/: cancelled by the partner\.$/)
+    expect(await sentence(viewer)).toMatch(/: canceled by the partner\.$/)
     await partner.client.reinstateUser({ userid })
     await partner.client.cancelUser({ userid, reason: 'employmentended' })
     expect(await sentence(support)).toMatch(/, reason employment ended\.$/)

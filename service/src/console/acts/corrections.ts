@@ -17,7 +17,7 @@ const voidEnrolment: Act = {
   second: 'void',
   fits: user => voidable(user).length > 0,
   fields: moment =>
-    html`<p class="hint">For what should never have been. It stays in the history; the partner hears that it was corrected. What should only stop is cancelled, swapped or given an end.</p>
+    html`<p class="hint">For what should never have been. It stays in the history; the partner hears that it was corrected. What should only stop is canceled, swapped or given an end.</p>
 ${choice(moment, voidable(moment.user))}`,
   why: () => 'correction: void',
   decide: (form, { user, now, terms }) =>

@@ -26,7 +26,7 @@ export type UserImpact = {
   /** Benefits that are held, or accepted for a later start: they stay, by the terms under which they began. */
   readonly keeps: readonly string[]
   readonly keepsOffer: string | undefined
-  /** The offer of a pending change that would be cancelled. */
+  /** The offer of a pending change that would be canceled. */
   readonly offerChangeOff: string | undefined
   /** Picks that wait, or that a pending change would bring, and that would not begin. */
   readonly picksOff: readonly string[]

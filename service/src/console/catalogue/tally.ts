@@ -8,7 +8,7 @@ export type NameCounts = {
   /** Applicants and members who would no longer see it listed, and those who newly would. */
   seeless: number
   seemore: number
-  /** Pending picks that would be cancelled; for an offer, pending changes to it. */
+  /** Pending picks that would be canceled; for an offer, pending changes to it. */
   calledoff: number
   /** Held today, and would end with a pending change. */
   endwithchange: number
@@ -30,7 +30,7 @@ export type ImpactCounts = {
   applicantsmore: number
   membersless: number
   membersmore: number
-  /** Users with a pending pick or change that would be cancelled, or that would end a benefit which it keeps today. */
+  /** Users with a pending pick or change that would be canceled, or that would end a benefit which it keeps today. */
   calledoff: number
   /** Users who would be marked `offerineligible`. */
   offerineligible: number

@@ -35,7 +35,7 @@ export function describeUser(user: User, told: Told): string {
     case 'active':
       return [held(user, told), ...pending(user, told)].join(' ')
     case 'cancelled':
-      return `Cancelled since ${writeDay(user.cancel?.at ?? user.updatedAt, zone)}${cause(user, told)}.`
+      return `Canceled since ${writeDay(user.cancel?.at ?? user.updatedAt, zone)}${cause(user, told)}.`
     case 'erased':
       return `Erased on ${writeDay(user.erasedAt ?? user.updatedAt, zone)}.`
   }
@@ -62,7 +62,7 @@ function pending(user: User, told: Told): string[] {
     user.pendingOffer &&
       `Moves to ${offerName(user.pendingOffer.name)} on ${writeDay(user.pendingOffer.at, zone)}.`,
     user.swap && `${swapped(user.swap.pairs, told)} on ${writeDay(user.swap.at, zone)}.`,
-    user.cancel && `Leaves on ${writeDay(user.cancel.at - 1, zone)}: cancelled${cause(user, told)}.`,
+    user.cancel && `Leaves on ${writeDay(user.cancel.at - 1, zone)}: canceled${cause(user, told)}.`,
     user.enrolments.some(({ state }) => state === 'actionrequired') && 'Something is missing.',
   ].filter(sentence => typeof sentence === 'string')
 }
