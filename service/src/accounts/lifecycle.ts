@@ -145,7 +145,7 @@ function isStillAdmitted(benefit: Benefit | undefined, enrolment: Enrolment, ter
 /**
  * Cancels at the end of the period, or at once. Benefits that have not begun are withdrawn at once; a pending offer
  * change and a pending swap are dropped. A repeat changes nothing, except that `immediate` brings a pending end
- * forward. A membership that has not begun has no period to wait for, so it is cancelled at once.
+ * forward. A membership that has not begun has no period to wait for, so it is canceled at once.
  */
 export function cancelAccount(
   user: User,

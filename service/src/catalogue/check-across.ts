@@ -49,7 +49,7 @@ function checkBenefit(benefit: Benefit, refuse: Refuse): void {
   if (oldest >= endsatage)
     refuse(
       ['endsatage'],
-      `people of ${endsatage} can still enrol; add an age rule with max: ${endsatage - 1} or less, or raise endsatage`,
+      `people of ${endsatage} can still enroll; add an age rule with max: ${endsatage - 1} or less, or raise endsatage`,
     )
   // People could not tell two documents apart that have the same title, language and states.
   for (const { index } of repeatsIn(

@@ -202,7 +202,7 @@ const mistakes: [written: string, instead: string, problem: string][] = [
   [
     'sortorder: 20\n',
     'sortorder: 20\n    endsatage: 70\n',
-    'line 23: benefits[1].endsatage: people of 70 can still enrol; add an age rule with max: 69 or less, or raise endsatage',
+    'line 23: benefits[1].endsatage: people of 70 can still enroll; add an age rule with max: 69 or less, or raise endsatage',
   ],
   [
     'sortorder: 20\n',

@@ -54,7 +54,7 @@ export function applyCancel(user: User, at: Instant): Changed {
 /**
  * A change to another offer takes effect. Picks that the new offer also has stay, the earliest first, up to its slots;
  * its fixed benefits are added if the user is admitted to them and has not declined them meanwhile; all other enrolments
- * end. If the offer is closed by then, or no longer admits the user, only the pending change is cancelled.
+ * end. If the offer is closed by then, or no longer admits the user, only the pending change is canceled.
  */
 export function applyOfferChange(user: User, name: string, context: { at: Instant; terms: Terms }): Changed {
   const { at, terms } = context

@@ -89,7 +89,7 @@ const heldStates = new Set(['actionrequired', 'scheduled', 'enrolled', 'endsched
 /** The reasons, as history records them, of changes that undo something. */
 const undoings = new Set(['reinstate', 'offer change undone', 'swap'])
 
-/** Whether the change that is undone had cancelled something planned before it, which stays cancelled. */
+/** Whether the change that is undone had canceled something planned before it, which stays canceled. */
 function staysDropped(
   lines: readonly HistoryLine[],
   isAsked: (line: HistoryLine) => boolean,
@@ -144,7 +144,7 @@ function tellOfferChange(visit: Visit, { lines, own }: Past): Telling | undefine
   return { told: { what, plan: planName(visit, wanted), dropsSwap: dropsSwap(own) }, benefits }
 }
 
-/** Whether a plan change cancelled a planned swap. */
+/** Whether a plan change canceled a planned swap. */
 function dropsSwap(own: readonly HistoryLine[]): boolean {
   return own.some(({ what, to }) => what === 'swap' && to === '')
 }
