@@ -4,20 +4,23 @@ import type { LinkRow } from '../user-data/store.ts'
 import { counted, tag, when, writeInstant } from '../views/parts.ts'
 
 /** One thing that happened to a link, as markup and as text for a file. */
-type Told = { readonly shown: Slot; readonly text: string }
+type LinkNote = { readonly shown: Slot; readonly text: string }
 
 /** What became of a link: opened, abandoned at which step, completed, expired, opened again when it was dead. */
-export function describeLink(link: LinkRow, { zone, real }: { zone: Zone; real: Instant }): Told[] {
-  const since = (words: string, at: Instant): Told => ({
+export function describeLink(link: LinkRow, { zone, real }: { zone: Zone; real: Instant }): LinkNote[] {
+  const since = (words: string, at: Instant): LinkNote => ({
     shown: html`${words} ${when(at, zone)}`,
     text: `${words} ${writeInstant(at, zone)}`,
   })
-  const tagged = (word: string, tone: 'good' | 'bad' | 'wait' | 'plain', more?: Told): Told => ({
+  const tagged = (word: string, tone: 'good' | 'bad' | 'wait' | 'plain', more?: LinkNote): LinkNote => ({
     shown: html`${tag(word, tone)}${more && html` ${more.shown}`}`,
     text: more ? `${word} ${more.text}` : word,
   })
-  const at = (instant: Instant): Told => ({ shown: when(instant, zone), text: writeInstant(instant, zone) })
-  const told: Told[] = []
+  const at = (instant: Instant): LinkNote => ({
+    shown: when(instant, zone),
+    text: writeInstant(instant, zone),
+  })
+  const told: LinkNote[] = []
   if (link.spent_at === null) {
     if (link.revoked_at !== null) told.push(tagged('revoked', 'plain', at(link.revoked_at)))
     else if (link.token_expires_at <= real) told.push(tagged('expired unopened', 'bad'))
@@ -48,10 +51,10 @@ function stepOf({ last_view }: LinkRow): string {
   return last_view === null ? '' : ` at “${last_view.toLowerCase().replaceAll('_', ' ')}”,`
 }
 
-function plain(text: string): Told {
+function plain(text: string): LinkNote {
   return { shown: text, text }
 }
 
-function coded(text: string): Told {
+function coded(text: string): LinkNote {
   return { shown: html`<code>${text}</code>`, text }
 }

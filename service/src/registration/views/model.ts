@@ -20,7 +20,7 @@ import type {
   SwapPair,
 } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import type { Told } from './told.ts'
+import type { DoneChange } from './told.ts'
 
 /** Milliseconds since the epoch. */
 type Instant = number
@@ -300,7 +300,7 @@ export type DoneView = ViewOf<'DONE'> & {
   readonly reference: string
   readonly completedat: Instant
   /** What was done and since when it holds; the words follow from it. */
-  readonly told: Told
+  readonly told: DoneChange
   readonly benefits: readonly BenefitLine[]
   /** Until when it can be undone. */
   readonly undountil?: Instant | undefined
