@@ -6,7 +6,7 @@ import { counted, tag, when, writeInstant } from '../views/parts.ts'
 /** One thing that happened to a link, as markup and as text for a file. */
 type LinkNote = { readonly shown: Slot; readonly text: string }
 
-/** What became of a link: opened, abandoned at which step, completed, expired, opened again when it was dead. */
+/** What became of a link: opened, abandoned at which view, completed, expired, opened again when it was dead. */
 export function describeLink(link: LinkRow, { zone, real }: { zone: Zone; real: Instant }): LinkNote[] {
   const since = (words: string, at: Instant): LinkNote => ({
     shown: html`${words} ${when(at, zone)}`,
@@ -32,7 +32,8 @@ export function describeLink(link: LinkRow, { zone, real }: { zone: Zone; real: 
       const isFailure = link.outcome === 'challengefailed'
       told.push(tagged(OUTCOMES[link.outcome] ?? link.outcome, isFailure ? 'bad' : 'good', reference))
     } else if (link.signed_out_at !== null) told.push(since('signed out', link.signed_out_at))
-    else if (link.last_seen_at !== null) told.push(since(`last seen${stepOf(link)}`, link.last_seen_at))
+    else if (link.last_seen_at !== null)
+      told.push(since(`last seen${lastViewWords(link)}`, link.last_seen_at))
     if (link.birthdate_tries > 0 && link.birthdate_passed_at === null)
       told.push(plain(counted(link.birthdate_tries, 'wrong birth date')))
   }
@@ -46,8 +47,8 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   undone: 'a planned change called off',
 }
 
-/** The step of the page at which the person was, such as "check answers". */
-function stepOf({ last_view }: LinkRow): string {
+/** Where on the page the person was last, such as " at “check answers”,"; empty when that is not known. */
+function lastViewWords({ last_view }: LinkRow): string {
   return last_view === null ? '' : ` at “${last_view.toLowerCase().replaceAll('_', ' ')}”,`
 }
 
