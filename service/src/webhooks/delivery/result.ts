@@ -63,7 +63,7 @@ export type EndpointChange = {
 }
 
 /**
- * Which leases still hold, and for which of them the endpoint was disabled: it was not, if the partner changed it in
+ * Which leases are still valid, and for which of them the endpoint was disabled: it was not, if the partner changed it in
  * the meantime.
  */
 export type Written = {
