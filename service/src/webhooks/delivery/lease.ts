@@ -150,7 +150,7 @@ async function readFree(
 }
 
 /** Takes those of these endpoints that are still free; returns their new epochs. */
-export function take(
+export function takeLeases(
   database: Database,
   dispatcherId: string,
   free: readonly FreeEndpoint[],

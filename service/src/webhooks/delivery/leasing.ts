@@ -6,7 +6,7 @@ import type { Directory } from '../../partners/directory.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
 import { type HealthAction, review } from '../endpoint/health.ts'
 import { openEndpointLoader } from './endpoint-loader.ts'
-import { beat, leave, type NamedEndpoint, TAKEN_AT_ONCE, take } from './lease.ts'
+import { beat, leave, type NamedEndpoint, TAKEN_AT_ONCE, takeLeases } from './lease.ts'
 import { healthOf, type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './owned-endpoint.ts'
 import type { OwnedEndpoints } from './owned-endpoints.ts'
 import { logHealthAction } from './sending.ts'
@@ -86,7 +86,7 @@ export function openLeasing(context: {
       .all()
       .filter(owned => leases.get(owned.endpointId)?.version !== owned.endpoint.version)
     if (outdated.length > 0) await renew(outdated)
-    const taken = owned.free.length > 0 ? await take(database, owner, owned.free).catch(noneIfGone) : []
+    const taken = owned.free.length > 0 ? await takeLeases(database, owner, owned.free).catch(noneIfGone) : []
     loader.forgetOthers(new Set([...owned.leases, ...taken].map(lease => lease.endpoint_id)))
     const fresh = [...taken, ...owned.leases.filter(lease => !endpoints.get(lease.endpoint_id))]
     if (fresh.length > 0) await takeUp(fresh)
