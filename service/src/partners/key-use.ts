@@ -18,8 +18,8 @@ export async function lockKeysForUse(tx: Executor): Promise<void> {
 }
 
 /**
- * Waits for transactions that lock the keys for use, and keeps others out until this transaction ends; false: the service has never
- * served yet.
+ * Waits for transactions that lock the keys for use, and keeps others out until this transaction ends; false: the
+ * service has never served yet.
  */
 export async function lockKeysForRotation(tx: Executor): Promise<boolean> {
   const rows = await tx.query(sql`select 1 from installation for update`)
