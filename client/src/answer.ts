@@ -49,9 +49,9 @@ export function noAnswer(operation: string, cause: unknown): BenefitEnrolmentErr
   })
 }
 
-type Told = Pick<ErrorFacts, 'code' | 'detail' | 'errors' | 'userMessage'> & { requestId?: string }
+type ProblemFacts = Pick<ErrorFacts, 'code' | 'detail' | 'errors' | 'userMessage'> & { requestId?: string }
 
-function readProblem(json: unknown): Told | undefined {
+function readProblem(json: unknown): ProblemFacts | undefined {
   if (!isRecord(json) || typeof json['code'] !== 'string' || typeof json['detail'] !== 'string')
     return undefined
   const { code, detail, errors, usermessage, requestid } = json
@@ -64,13 +64,13 @@ function readProblem(json: unknown): Told | undefined {
   }
 }
 
-function readOAuthError(json: unknown): Told | undefined {
+function readOAuthError(json: unknown): ProblemFacts | undefined {
   if (!isRecord(json) || typeof json['error'] !== 'string') return undefined
   const { error, error_description: description } = json
   return { code: error, detail: typeof description === 'string' ? description : 'No token was issued.' }
 }
 
-function unreadable(status: number, mediaType: string): Told {
+function unreadable(status: number, mediaType: string): ProblemFacts {
   return {
     code: 'protocol',
     detail:

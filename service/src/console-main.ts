@@ -29,22 +29,22 @@ let written = logLevels.length
 let refused = false
 let opened: ConsoleService | undefined
 
-function tell(message: ToService, sent: () => void = ignore) {
+function sendToService(message: ToService, sent: () => void = ignore) {
   if (process.connected) process.send?.(message, undefined, undefined, sent)
   else sent()
 }
 // All lines go through the service, so that two processes never write into each other's lines.
 const log: Log = (event, fields = {}) => {
-  if (logLevels.indexOf(levelOf(event)) < written) tell({ kind: 'log', event, fields })
+  if (logLevels.indexOf(levelOf(event)) < written) sendToService({ kind: 'log', event, fields })
 }
 
 const serving: Serving = {
-  deliver: partnerIds => tell({ kind: 'deliver', ...(partnerIds ? { partnerIds } : {}) }),
-  forget: partnerId => tell({ kind: 'forget', partnerId }),
-  about: () => questions.ask<ServingProcess>(id => tell({ kind: 'about', id })),
+  deliver: partnerIds => sendToService({ kind: 'deliver', ...(partnerIds ? { partnerIds } : {}) }),
+  forget: partnerId => sendToService({ kind: 'forget', partnerId }),
+  about: () => questions.ask<ServingProcess>(id => sendToService({ kind: 'about', id })),
   listErasure: erasure =>
     questions
-      .ask<void>(id => tell({ kind: 'list erasure', id, erasure }))
+      .ask<void>(id => sendToService({ kind: 'list erasure', id, erasure }))
       .catch(cause => {
         throw new Unavailable('not listed', { cause })
       }),
@@ -80,7 +80,7 @@ async function open({
 
 /** Says why it cannot go on, and ends once that was said. */
 function fail(error: unknown): void {
-  tell({ kind: 'log', event: 'console_failed', fields: describeCause(error) }, () => process.exit(1))
+  sendToService({ kind: 'log', event: 'console_failed', fields: describeCause(error) }, () => process.exit(1))
 }
 
 async function listen(message: ToConsole, socket: Socket | undefined): Promise<void> {
@@ -89,7 +89,7 @@ async function listen(message: ToConsole, socket: Socket | undefined): Promise<v
     refused = settings.mayNotWrite
     written = logLevels.indexOf(settings.logLevel) + 1
     opened = await open(settings)
-    tell({ kind: 'ready' })
+    sendToService({ kind: 'ready' })
   } else if (message.kind === 'connection') {
     // There is none where the browser has left meanwhile.
     if (socket) opened?.take(socket)
@@ -97,10 +97,10 @@ async function listen(message: ToConsole, socket: Socket | undefined): Promise<v
   else if (message.kind === 'report') {
     const { user, system } = process.cpuUsage()
     const value = { memoryBytes: process.memoryUsage.rss(), cpuSeconds: (user + system) / 1e6 }
-    tell({ kind: 'answer', id: message.id, value })
+    sendToService({ kind: 'answer', id: message.id, value })
   } else if (message.kind === 'stop') {
     await opened?.close()
-    tell({ kind: 'closed' }, () => process.exit(0))
+    sendToService({ kind: 'closed' }, () => process.exit(0))
   } else questions.answered(message)
 }
 

@@ -70,7 +70,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
   const callers = openCallers({ directory: shared.directory, database: options.database, real: options.real })
   const { app, counts, pools, shedding } = openServer(shared, { ...context, callers }, state)
   const failures = openFailures(shared)
-  mountPages(app, shared, { ...context, ...state, ...failures })
+  mountPublicRoutes(app, shared, { ...context, ...state, ...failures })
   mountRegistrationPage(app, shared, { ...context, ...state, ...failures })
   mountApi(app, shared, { ...context, ...state, ...failures, callers })
 
@@ -157,7 +157,7 @@ function openFailures({ options, trail }: Shared) {
 }
 
 /** Mounts the token endpoint and everything that needs no authentication: health, description, files and docs. */
-function mountPages(
+function mountPublicRoutes(
   app: Server,
   { options, directory, mode }: Shared,
   { baseUrl, basePath, isClosing, quiet, refuse }: Mounting,

@@ -52,9 +52,9 @@ function errorsIn(value: unknown): ErrorObject[] {
 
 function takeOut(value: unknown, path: Path): void {
   type Members = Record<string | number, unknown>
-  const holder = path.slice(0, -1).reduce<unknown>((at, key) => (at as Members | undefined)?.[key], value)
+  const parent = path.slice(0, -1).reduce<unknown>((at, key) => (at as Members | undefined)?.[key], value)
   const last = path.at(-1)
-  if (last !== undefined) (holder as Members)[last] = undefined
+  if (last !== undefined) (parent as Members)[last] = undefined
 }
 
 /** The path of a JSON pointer such as `/benefits/0/name`; no name in the schema has a character that pointers escape. */

@@ -22,10 +22,10 @@ export class YamlValue {
     this.#lines = lines
     const anchors = new Map<string, Node>()
     visit(document, {
-      Value: (_key, node, holders) => {
+      Value: (_key, node, parents) => {
         if (node.anchor !== undefined) anchors.set(node.anchor, node)
         if (isScalar(node) && typeof node.value === 'string') node.value = node.value.trim()
-        if (isMap<Node, Node | null>(node)) this.#index(node, holders)
+        if (isMap<Node, Node | null>(node)) this.#index(node, parents)
       },
       Alias: (_key, alias) => this.#follow(alias, anchors.get(alias.source)),
     })
@@ -54,12 +54,12 @@ export class YamlValue {
     }, this.#root)
   }
 
-  #index(map: YAMLMap<Node, Node | null>, holders: readonly unknown[]): void {
+  #index(map: YAMLMap<Node, Node | null>, parents: readonly unknown[]): void {
     const pairs = new Map<string, Pair<Node, Node | null>>()
     for (const pair of map.items) {
       const key = isScalar(pair.key) ? String(pair.key.value) : ''
       const message = `the key ${quote(key)} appears here twice; delete one of the two`
-      if (pairs.has(key)) this.#refuse(pair.key, message, pathTo(map, holders))
+      if (pairs.has(key)) this.#refuse(pair.key, message, pathTo(map, parents))
       pairs.set(key, pair)
     }
     this.#pairs.set(map, pairs)
@@ -87,11 +87,11 @@ export class YamlValue {
   }
 }
 
-/** The path of a value, given its holders from the root down. */
-function pathTo(node: Node, holders: readonly unknown[]): Path {
-  return holders.flatMap((holder, index): Path => {
-    if (isPair(holder)) return [String(isScalar(holder.key) ? holder.key.value : '')]
-    return isSeq(holder) ? [holder.items.indexOf(holders[index + 1] ?? node)] : []
+/** The path of a value, given its parents from the root down. */
+function pathTo(node: Node, parents: readonly unknown[]): Path {
+  return parents.flatMap((parent, index): Path => {
+    if (isPair(parent)) return [String(isScalar(parent.key) ? parent.key.value : '')]
+    return isSeq(parent) ? [parent.items.indexOf(parents[index + 1] ?? node)] : []
   })
 }
 

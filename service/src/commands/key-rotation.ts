@@ -3,7 +3,7 @@ import type { Executor } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
 import { markAnew } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
-import { lockKeys, rewrapPartnerKeys } from '../partners/key-use.ts'
+import { lockKeysForRotation, rewrapPartnerKeys } from '../partners/key-use.ts'
 import { readKeyringFile, replaceKeyringFile } from '../vault/keyring.ts'
 import {
   type KeyKind,
@@ -102,7 +102,7 @@ function changeKeyring(
 async function withKeysLocked<T>({ database }: Workspace, work: (tx: Executor) => Promise<T>): Promise<T> {
   try {
     return await database.transaction(async tx => {
-      if (await lockKeys(tx)) return work(tx)
+      if (await lockKeysForRotation(tx)) return work(tx)
       throw new OperatorError(
         'This database has never been served, so it has no keys yet: run `enrolment serve` or `enrolment dev` first.',
       )

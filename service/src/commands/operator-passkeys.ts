@@ -1,6 +1,6 @@
 import { formatTimestamp } from '../calendar/calendar.ts'
 import { listPasskeys, removePasskeys } from '../console/operators/passkey-store.ts'
-import { endSessions, findOperator } from '../console/operators/store.ts'
+import { endOperatorSessions, findOperator } from '../console/operators/store.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type Command, flag } from './command.ts'
 import { inWorkspace } from './workspace.ts'
@@ -21,7 +21,7 @@ export const passkeys: Command = {
       if (input.flag('remove')) {
         const removed = await database.transaction(async tx => {
           const count = await removePasskeys(tx, operator.operatorId)
-          await endSessions(tx, operator.operatorId, real())
+          await endOperatorSessions(tx, operator.operatorId, real())
           await tx.query(alongside())
           return count
         })

@@ -55,11 +55,11 @@ export async function checkConnection(address: DatabaseAddress): Promise<void> {
   }
 }
 
-type Session = { query<Row>(query: ReturnType<typeof sql>): Promise<Row[]> }
+type DatabaseSession = { query<Row>(query: ReturnType<typeof sql>): Promise<Row[]> }
 
 /** Throws OperatorError when the server takes no writes, or cannot store every character. */
-async function checkServer(session: Session): Promise<void> {
-  const [server] = await session.query<{ encoding: string; standby: boolean; readonly: boolean }>(sql`
+async function checkServer(databaseSession: DatabaseSession): Promise<void> {
+  const [server] = await databaseSession.query<{ encoding: string; standby: boolean; readonly: boolean }>(sql`
     select current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
       current_setting('transaction_read_only')::boolean as readonly`)
   if (server?.standby)
@@ -76,8 +76,8 @@ async function checkServer(session: Session): Promise<void> {
     )
 }
 
-async function backendOf(session: Session): Promise<number> {
-  const [row] = await session.query<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+async function backendOf(databaseSession: DatabaseSession): Promise<number> {
+  const [row] = await databaseSession.query<{ pid: number }>(sql`select pg_backend_pid() as pid`)
   return row?.pid ?? 0
 }
 

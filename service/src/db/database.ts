@@ -44,7 +44,7 @@ export type Database = Executor & {
    * Runs statements on one connection outside a transaction. The connection is closed afterwards, with all settings
    * made on it.
    */
-  alone<T>(work: (session: Executor) => Promise<T>): Promise<T>
+  alone<T>(work: (databaseSession: Executor) => Promise<T>): Promise<T>
   close(): Promise<void>
   /** Connections that are busy right now. */
   busy(): number

@@ -38,16 +38,18 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
   const state = await schemaState(database, migrations)
   refuseFuture(state)
   if (state.kind === 'current') return []
-  return database.alone(async session => {
-    await takeAnyTime(session)
-    await takeTurn(session)
+  return database.alone(async databaseSession => {
+    await takeAnyTime(databaseSession)
+    await takeTurn(databaseSession)
     const applied: string[] = []
-    const lacking = await missing(session, migrations)
-    const spread = await spreadState(session)
+    const lacking = await missing(databaseSession, migrations)
+    const spread = await spreadState(databaseSession)
     // Tables that were filled on one node stay there until the operator decides otherwise.
     const spreads = spread === 'spread' || (spread === 'unspread' && lacking.length === migrations.length)
     for (const migration of lacking) {
-      await whenLocksAllow(migration.name, options, () => apply(session, migration, { ...options, spreads }))
+      await whenLocksAllow(migration.name, options, () =>
+        apply(databaseSession, migration, { ...options, spreads }),
+      )
       applied.push(migration.name)
     }
     return applied
@@ -97,17 +99,20 @@ async function appliedNames(db: Executor): Promise<ReadonlySet<string>> {
   return new Set(rows.map(row => row.name))
 }
 
-async function missing(session: Executor, migrations: readonly Migration[]): Promise<readonly Migration[]> {
-  if (!(await hasMigrations(session))) return migrations
-  const done = await appliedNames(session)
+async function missing(
+  databaseSession: Executor,
+  migrations: readonly Migration[],
+): Promise<readonly Migration[]> {
+  if (!(await hasMigrations(databaseSession))) return migrations
+  const done = await appliedNames(databaseSession)
   return migrations.filter(({ name }) => !done.has(name))
 }
 
 /** Two commands that migrate at the same time take turns. */
-async function takeTurn(session: Executor): Promise<void> {
+async function takeTurn(databaseSession: Executor): Promise<void> {
   for (;;) {
     // It polls, because `create index concurrently` would wait for a statement that waits here.
-    const [turn] = await session.query<{ mine: boolean }>(
+    const [turn] = await databaseSession.query<{ mine: boolean }>(
       sql`select pg_try_advisory_lock(7236549812) as mine`,
     )
     if (turn?.mine) return
@@ -117,33 +122,35 @@ async function takeTurn(session: Executor): Promise<void> {
 
 /** Runs one file, spreads its new tables over the cluster if there is one, and records the file as applied. */
 async function apply(
-  session: Executor,
+  databaseSession: Executor,
   migration: Migration,
   { patience = PATIENCE, spreads }: MigrateOptions & { spreads: boolean },
 ): Promise<void> {
   const isOne = migration.kind === 'one transaction'
   // Statements outside a transaction take no lock that stops reads or writes, so their waiting stops nothing.
-  await session.query(
+  await databaseSession.query(
     sql`select set_config('lock_timeout', ${isOne ? `${patience.lockTimeoutMs}` : '0'}, false)`,
   )
-  if (isOne) await session.query(plain('begin'))
+  if (isOne) await databaseSession.query(plain('begin'))
   try {
-    if (isOne && spreads) await beginSpreading(session)
-    for (const text of migration.statements) await session.query(plain(text))
-    if (isOne && spreads) await spreadTables(session)
-    await note(session, migration)
-    if (isOne) await session.query(plain('commit'))
+    if (isOne && spreads) await beginSpreading(databaseSession)
+    for (const text of migration.statements) await databaseSession.query(plain(text))
+    if (isOne && spreads) await spreadTables(databaseSession)
+    await note(databaseSession, migration)
+    if (isOne) await databaseSession.query(plain('commit'))
   } catch (error) {
-    if (isOne && !failureOf(error).connectionIsUnsafe) await session.query(plain('rollback'))
+    if (isOne && !failureOf(error).connectionIsUnsafe) await databaseSession.query(plain('rollback'))
     throw error
   }
 }
 
-async function note(session: Executor, { name }: Migration): Promise<void> {
-  await session.query(
+async function note(databaseSession: Executor, { name }: Migration): Promise<void> {
+  await databaseSession.query(
     plain('create table if not exists migrations (name text primary key, applied_at timestamptz not null)'),
   )
-  await session.query(sql`insert into migrations (name, applied_at) values (${name}, clock_timestamp())`)
+  await databaseSession.query(
+    sql`insert into migrations (name, applied_at) values (${name}, clock_timestamp())`,
+  )
 }
 
 /** Runs the work again while others hold its locks. Throws OperatorError when they never let go. */

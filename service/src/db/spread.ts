@@ -162,8 +162,8 @@ export function plain(text: string): Query {
 }
 
 /** Lifts the limits of a session whose work may take long. */
-export async function takeAnyTime(session: Executor): Promise<void> {
-  await session.query(sql`select set_config('statement_timeout', '0', false),
+export async function takeAnyTime(databaseSession: Executor): Promise<void> {
+  await databaseSession.query(sql`select set_config('statement_timeout', '0', false),
     set_config('idle_in_transaction_session_timeout', '0', false)`)
 }
 

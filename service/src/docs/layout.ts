@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Html, html } from '../http/html.ts'
 import type { DocumentSource } from '../http/public-document.ts'
-import type { Page, Section, Site } from './site.ts'
+import type { DocsPage, Section, Site } from './site.ts'
 
 /** What a page's frame needs besides the content. */
 export type Frame = {
@@ -12,7 +12,7 @@ export type Frame = {
   /** The site whose pages the navigation lists; absent: a page without navigation. */
   readonly site?: Site
   /** The page that is shown, if it is one of the site. */
-  readonly page?: Page
+  readonly page?: DocsPage
   /** The text that was searched for. */
   readonly question?: string
 }
@@ -66,11 +66,11 @@ ${page && onThisPage(page.sections)}${site && navigation(site, page, baseUrl)}</
 /** The name of the site. */
 export const siteName = 'Benefit Enrolment'
 
-function navigation(site: Site, shown: Page | undefined, baseUrl: string): Html {
+function navigation(site: Site, shown: DocsPage | undefined, baseUrl: string): Html {
   // The pages of single errors are listed only on the page of all errors.
   const listed = [...site.pages.values()].filter(({ group }) => group !== 'Errors')
   const groups = [...new Set(listed.map(({ group }) => group))]
-  const item = (page: Page) =>
+  const item = (page: DocsPage) =>
     html`<li><a href="${baseUrl}/docs/${page.path}"${page === shown && html` aria-current="page"`}>${page.title}</a></li>`
   return html`<nav id="contents" aria-label="Docs">${groups.map(
     group => html`<h2>${group}</h2><ul>${listed.filter(page => page.group === group).map(item)}</ul>`,

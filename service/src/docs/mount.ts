@@ -8,7 +8,7 @@ import { changeLogFeed, changeLogPage } from './change-log.ts'
 import { assets, framed, siteName } from './layout.ts'
 import { contentOf, docsHome, type Limits, llmsText, markdownOf, searchPage, welcome } from './pages.ts'
 import { search } from './search.ts'
-import { openSite, type Page, readPicture } from './site.ts'
+import { type DocsPage, openSite, readPicture } from './site.ts'
 import { apiCatalog, robotsText, securityText } from './well-known.ts'
 
 /** What the docs need of their surroundings. */
@@ -157,7 +157,7 @@ function mountFiles(app: FastifyInstance, { at }: Docs): void {
 
 /** Mounts the guides, the reference and the pages of errors, each as HTML and as Markdown. */
 function mountGuides(app: FastifyInstance, { at, site, baseUrl, limits }: Docs): void {
-  const makePage = (page: Page, pages: ReadonlyMap<string, Page>) =>
+  const makePage = (page: DocsPage, pages: ReadonlyMap<string, DocsPage>) =>
     framed({
       title: page.title,
       page,

@@ -2,7 +2,7 @@ import { describeLimits, type LoadLimits, type RequestLimits } from '@benefit-en
 import { Html, html } from '../http/html.ts'
 import { coded } from './change-log.ts'
 import type { Found } from './search.ts'
-import { addressed, type Page, type Site } from './site.ts'
+import { addressed, type DocsPage, type Site } from './site.ts'
 
 /** The limits of this service, which replace a placeholder in the documents. */
 export type Limits = LoadLimits & RequestLimits
@@ -10,20 +10,20 @@ export type Limits = LoadLimits & RequestLimits
 const limitsMark = '<div data-limits></div>'
 
 /** The content of a page of the site, with this service's address and limits. */
-export function contentOf(page: Page, baseUrl: string, limits: Limits): Html {
+export function contentOf(page: DocsPage, baseUrl: string, limits: Limits): Html {
   const paragraphs = html`${describeLimits(limits).map(text => html`<p>${coded(text)}</p>`)}`
   return new Html(addressed(page.html, baseUrl).replace(limitsMark, () => paragraphs.markup))
 }
 
 /** The same as Markdown. */
-export function markdownOf(page: Page, baseUrl: string, limits: Limits): string {
+export function markdownOf(page: DocsPage, baseUrl: string, limits: Limits): string {
   return addressed(page.markdown, baseUrl).replace(limitsMark, () => describeLimits(limits).join('\n\n'))
 }
 
 /** The first page of the docs: where to begin, the guides, the reference. */
 export function docsHome(site: Site, baseUrl: string): Html {
   const groupOf = (group: string) => [...site.pages.values()].filter(page => page.group === group)
-  const cards = (pages: readonly Page[]) =>
+  const cards = (pages: readonly DocsPage[]) =>
     html`<ul class="cards">${pages.map(
       ({ path, title, summary }) =>
         html`<li><a href="${baseUrl}/docs/${path}">${title}</a><p>${summary}</p></li>`,

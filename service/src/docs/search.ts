@@ -1,4 +1,4 @@
-import type { Page, Section, Site } from './site.ts'
+import type { DocsPage, Section, Site } from './site.ts'
 
 /** One section of the docs that contains the words of a search. */
 export type Found = { readonly title: string; readonly path: string; readonly excerpt: string }
@@ -15,7 +15,7 @@ const excerptLength = 180
 export function search(site: Site, question: string): Found[] {
   const words = question.slice(0, longestQuestion).toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return []
-  const found: { page: Page; section: Section; score: number }[] = []
+  const found: { page: DocsPage; section: Section; score: number }[] = []
   for (const page of site.pages.values()) {
     for (const section of page.sections) {
       const score = scoreOf(page, section, words)
@@ -33,7 +33,7 @@ export function search(site: Site, question: string): Found[] {
 }
 
 /** 0 when a word is missing. */
-function scoreOf(page: Page, section: Section, words: readonly string[]): number {
+function scoreOf(page: DocsPage, section: Section, words: readonly string[]): number {
   const title = page.title.toLowerCase()
   const heading = section.title.toLowerCase()
   const text = section.text.toLowerCase()

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 
 /** One page of the docs, as scripts/build-docs.mjs made it. */
-export type Page = {
+export type DocsPage = {
   /** Below `/docs/`, without an extension. */
   readonly path: string
   readonly group: string
@@ -21,7 +21,7 @@ export type Section = {
 }
 
 /** All pages, by their paths and in their order. */
-export type Site = { readonly pages: ReadonlyMap<string, Page> }
+export type Site = { readonly pages: ReadonlyMap<string, DocsPage> }
 
 const built = new URL('../../dist/docs/', import.meta.url)
 
@@ -35,7 +35,7 @@ export function openSite(): () => Promise<Site> {
 }
 
 async function readSite(): Promise<Site> {
-  const { pages } = JSON.parse(await readFile(new URL('site.json', built), 'utf8')) as { pages: Page[] }
+  const { pages } = JSON.parse(await readFile(new URL('site.json', built), 'utf8')) as { pages: DocsPage[] }
   return { pages: new Map(pages.map(page => [page.path, page])) }
 }
 

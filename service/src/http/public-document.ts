@@ -16,7 +16,7 @@ export type DocumentSource = {
 
 /** The encodings of a body, in the service's order of preference. */
 type Encoding = 'br' | 'gzip' | 'identity'
-type Kept = {
+type PreparedDocument = {
   readonly source: Omit<DocumentSource, 'content'>
   readonly plain: Buffer
   readonly hash: string
@@ -45,8 +45,8 @@ const leastCompressedBytes = 600
 export function keepDocuments<Key extends string>(
   make: (key: Key) => DocumentSource | Promise<DocumentSource>,
 ): SendDocument<Key> {
-  const kept = new Map<Key, Promise<Kept>>()
-  const find = (key: Key): Promise<Kept> => {
+  const kept = new Map<Key, Promise<PreparedDocument>>()
+  const find = (key: Key): Promise<PreparedDocument> => {
     const known = kept.get(key)
     if (known) return known
     const made = Promise.resolve().then(async () => keep(await make(key)))
@@ -63,7 +63,7 @@ const compressGzip = promisify(gzip)
 const brotliQuality = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }
 const gzipQuality = { level: 6 }
 
-function keep({ content, ...source }: DocumentSource): Kept {
+function keep({ content, ...source }: DocumentSource): PreparedDocument {
   const plain = Buffer.from(content)
   return {
     source,
@@ -75,7 +75,7 @@ function keep({ content, ...source }: DocumentSource): Kept {
 }
 
 /** The body in an encoding; compression runs beside the event loop. */
-function encode({ plain, forms }: Kept, encoding: Encoding): Promise<Buffer> | Buffer {
+function encode({ plain, forms }: PreparedDocument, encoding: Encoding): Promise<Buffer> | Buffer {
   if (encoding === 'identity') return plain
   const known = forms.get(encoding)
   if (known) return known
@@ -85,7 +85,11 @@ function encode({ plain, forms }: Kept, encoding: Encoding): Promise<Buffer> | B
   return made
 }
 
-async function answer(kept: Kept, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function answer(
+  kept: PreparedDocument,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const { source, hash, encodings } = kept
   const encoding = encodingFor(request.headers['accept-encoding'], encodings)
   for (const [name, value] of Object.entries(source.headers ?? {})) reply.header(name, value)

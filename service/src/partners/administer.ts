@@ -15,7 +15,7 @@ import { makeSecret, type SecretMode } from '../vault/secret.ts'
 import { isUuid, uuidv7 } from '../vault/uuid.ts'
 import { checkOrigin, checkRedirect } from './addresses.ts'
 import { type HelpSettings, withHelp } from './help-contacts.ts'
-import { holdKeys } from './key-use.ts'
+import { lockKeysForUse } from './key-use.ts'
 import { newPartnerKey } from './keys.ts'
 import { type LegalSettings, withLegal } from './legal.ts'
 import {
@@ -100,7 +100,7 @@ export async function createPartner(
   const wanted = withSettings(blank, settings, context)
   return context.database.transaction(async tx => {
     // Data wrapped by a root key that is retired meanwhile could never be opened again.
-    await holdKeys(tx)
+    await lockKeysForUse(tx)
     const row = { ...wanted, wrapped_key: newPartnerKey(partnerId, context.keyring) }
     await storeLogo(tx, settings, now)
     await insertPartner(tx, row)
@@ -246,7 +246,7 @@ export async function rotateKey(
   context: AdministerContext,
 ): Promise<{ id: string; secret: string; live: string[] }> {
   return context.database.transaction(async tx => {
-    await holdKeys(tx)
+    await lockKeysForUse(tx)
     const row = await requireLocked(tx, partnerId)
     const live = await liveKeys(tx, row.partner_id, kind)
     if (live.length >= 2) {

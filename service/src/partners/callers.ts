@@ -40,7 +40,7 @@ export type Callers = {
   ): void
 }
 
-type Kept = {
+type KnownCaller = {
   readonly name: string
   readonly caller: Caller
   readonly forgotten: number
@@ -76,7 +76,7 @@ export function openCallers(context: {
   real: () => Instant
 }): Callers {
   const { directory, database, real } = context
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, KnownCaller>()
   const readAhead = coalesce<CallerRows, Instant | undefined>({
     maxBatch: MAX_BATCH,
     paceMs: PACE_MS,
@@ -86,7 +86,7 @@ export function openCallers(context: {
       return callers.map((_, index) => ({ ok: true, value: unchanged.has(index) ? readAt : undefined }))
     },
   })
-  const store = (one: Kept) => {
+  const store = (one: KnownCaller) => {
     // The caller that was kept longest ago is dropped first; an active caller is kept anew every second.
     kept.delete(one.name)
     kept.set(one.name, one)
@@ -94,7 +94,7 @@ export function openCallers(context: {
     if (kept.size > MAX_CALLERS && oldest !== undefined) kept.delete(oldest)
   }
   /** A failure is not reported: then a request looks the caller up, and fails itself if it must. */
-  const renew = (one: Kept, rows: CallerRows) => {
+  const renew = (one: KnownCaller, rows: CallerRows) => {
     one.isAsked = true
     readAhead.enqueue(rows, found => {
       one.isAsked = false

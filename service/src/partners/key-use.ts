@@ -13,15 +13,15 @@ export type UseOfKeys = ReadonlyMap<string, number>
  * Keeps the keyring's keys from being retired until the transaction ends. Transactions that store data under a key call
  * it first.
  */
-export async function holdKeys(tx: Executor): Promise<void> {
+export async function lockKeysForUse(tx: Executor): Promise<void> {
   await tx.query(sql`select 1 from installation for share`)
 }
 
 /**
- * Waits for transactions that hold keys, and keeps others out until this transaction ends; false: the service has never
- * served yet.
+ * Waits for transactions that lock the keys for use, and keeps others out until this transaction ends; false: the
+ * service has never served yet.
  */
-export async function lockKeys(tx: Executor): Promise<boolean> {
+export async function lockKeysForRotation(tx: Executor): Promise<boolean> {
   const rows = await tx.query(sql`select 1 from installation for update`)
   return rows.length > 0
 }

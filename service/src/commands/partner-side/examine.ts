@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Finding } from '../findings.ts'
 import { basicPair, deliveryHeaders } from './delivery.ts'
 import type { LoggedEvent } from './logged-events.ts'
-import { sendPieces, type Told } from './send-slowly.ts'
+import { type ReceiverAnswer, sendPieces } from './send-slowly.ts'
 
 type Credentials = { readonly username: string; readonly password: string; readonly secret: string }
 type Trial = {
@@ -30,10 +30,10 @@ export async function examine(
   const send = (event: LoggedEvent, trial: Trial = {}) => deliver(target, event, credentials, trial)
   const { first, last, long } = events
   const findings: Finding[] = []
-  const accepted = (check: string, answer: Told, remedy: string) =>
+  const accepted = (check: string, answer: ReceiverAnswer, remedy: string) =>
     findings.push({
       check,
-      told: tell(answer),
+      told: describeAnswer(answer),
       result: isAccepted(answer) ? 'ok' : 'fail',
       ...(isAccepted(answer) ? {} : { remedy }),
     })
@@ -91,7 +91,7 @@ export async function examine(
 
 /** The receiver's answer to somebody who knows the address, but not the secrets. */
 async function asStranger(
-  send: (event: LoggedEvent, trial: Trial) => Promise<Told>,
+  send: (event: LoggedEvent, trial: Trial) => Promise<ReceiverAnswer>,
   known: LoggedEvent,
 ): Promise<readonly Finding[]> {
   const event = { ...known, eventid: randomUUID() }
@@ -121,7 +121,7 @@ async function asStranger(
       : {
           check: 'a wrong password',
           result: 'warn' as const,
-          told: tell(password),
+          told: describeAnswer(password),
           remedy: 'Answer 401: only then is the other pair sent while you change the password.',
         },
     refused(
@@ -146,22 +146,22 @@ async function asStranger(
 }
 
 /** A finding for a request that must be refused: by a 4xx, or by closing the connection. */
-function refused(check: string, answer: Told, worst: 'warn' | 'fail', remedy: string): Finding {
+function refused(check: string, answer: ReceiverAnswer, worst: 'warn' | 'fail', remedy: string): Finding {
   const isRefused =
     answer.status === undefined ? !answer.error?.startsWith('no answer') : isClientError(answer)
-  if (isRefused) return { check, result: 'ok', told: `refused: ${tell(answer)}` }
-  return { check, result: worst, told: tell(answer), remedy }
+  if (isRefused) return { check, result: 'ok', told: `refused: ${describeAnswer(answer)}` }
+  return { check, result: worst, told: describeAnswer(answer), remedy }
 }
 
-function isAccepted({ status }: Told): boolean {
+function isAccepted({ status }: ReceiverAnswer): boolean {
   return status !== undefined && status >= 200 && status < 300
 }
 
-function isClientError({ status = 0 }: Told): boolean {
+function isClientError({ status = 0 }: ReceiverAnswer): boolean {
   return status >= 400 && status < 500
 }
 
-function tell({ status, error, ms }: Told): string {
+function describeAnswer({ status, error, ms }: ReceiverAnswer): string {
   return `${status ?? error} after ${ms} ms`
 }
 
@@ -177,7 +177,7 @@ function deliver(
   event: LoggedEvent,
   { username, password, secret }: Credentials,
   trial: Trial,
-): Promise<Told> {
+): Promise<ReceiverAnswer> {
   const isWrong = (what: 'password' | 'signature') => trial.stranger === what || trial.stranger === 'both'
   const body = JSON.stringify(event.body)
   const headers = deliveryHeaders(event.eventid, body, {

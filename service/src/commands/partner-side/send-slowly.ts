@@ -3,7 +3,7 @@ import { request as requestHttps } from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** The answer of a receiver: a status, or why there is none; and how long it took. */
-export type Told = { readonly status?: number; readonly error?: string; readonly ms: number }
+export type ReceiverAnswer = { readonly status?: number; readonly error?: string; readonly ms: number }
 
 const longestMs = 15_000
 
@@ -16,7 +16,7 @@ export async function sendPieces(
   headers: Readonly<Record<string, string>>,
   pieces: readonly (string | Buffer)[],
   pauseMs = 0,
-): Promise<Told> {
+): Promise<ReceiverAnswer> {
   const began = performance.now()
   const since = () => Math.round(performance.now() - began)
   const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
@@ -28,7 +28,7 @@ export async function sendPieces(
     agent: false,
     signal: AbortSignal.timeout(longestMs),
   })
-  const told = new Promise<Told>(resolve => {
+  const told = new Promise<ReceiverAnswer>(resolve => {
     outgoing.once('response', response => {
       response.resume()
       resolve({ status: response.statusCode ?? 0, ms: since() })

@@ -30,11 +30,11 @@ export async function livingUserDetails(visit: Visit): Promise<UserDetails> {
 /** The same for a page that shows something of the user: on record before it is shown. */
 export async function lookAtLivingUser(visit: Visit): Promise<UserDetails> {
   const details = await livingUserDetails(visit)
-  await recordLook(visit, details)
+  await recordReading(visit, details)
   return details
 }
 
-async function recordLook(visit: Visit, { partner, serviceId }: UserDetails): Promise<void> {
+async function recordReading(visit: Visit, { partner, serviceId }: UserDetails): Promise<void> {
   await record(visit, { action: 'look at user', result: 'shown', partner, serviceId })
 }
 
@@ -70,7 +70,7 @@ async function handlePost(visit: Visit): Promise<Answer> {
 
 /** The effect of an act, computed by the functions that make the change. */
 async function preview(visit: Visit, act: Act, details: UserDetails): Promise<Answer> {
-  await recordLook(visit, details)
+  await recordReading(visit, details)
   const changed = act.decide(visit.form, details)
   if (isRefusal(changed))
     return {

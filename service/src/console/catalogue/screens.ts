@@ -26,7 +26,7 @@ export const catalogueScreens: readonly Screen[] = [
   { method: 'GET', path: '/catalogue/diff', role: 'viewer', answer: compare },
   { method: 'GET', path: '/catalogue/diff.csv', role: 'support', answer: differencesFile },
   { method: 'POST', path: '/catalogue/check', role: 'admin', changes: true, takes: 'files', answer: check },
-  { method: 'POST', path: '/catalogue/draft', role: 'admin', takes: 'draft', answer: look },
+  { method: 'POST', path: '/catalogue/draft', role: 'admin', takes: 'draft', answer: showDraft },
   { method: 'POST', path: '/catalogue/draft.csv', role: 'admin', takes: 'draft', answer: draftFile },
   {
     method: 'POST',
@@ -172,7 +172,7 @@ async function check(visit: Visit): Promise<Answer> {
   return draftPage(visit, read.draft)
 }
 
-async function look(visit: Visit): Promise<Answer> {
+async function showDraft(visit: Visit): Promise<Answer> {
   await refuseUnlessForAll(visit)
   return draftPage(visit, await sentDraft(visit))
 }

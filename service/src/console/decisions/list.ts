@@ -20,7 +20,7 @@ import {
   type List,
   listFileOf,
   orderOf,
-  pageOf,
+  pageNumberOf,
   pageTable,
   ROWS_A_PAGE,
   sortField,
@@ -118,7 +118,7 @@ function inOrder(ids: readonly string[], name: (id: string) => string): string[]
 async function show(visit: Visit): Promise<Answer> {
   const { list, rowsFrom } = await listOf(visit)
   const { state = '', partner = '' } = list.filters
-  const { page, rows, total, longest } = await readPage(pageOf(visit.query), rowsFrom)
+  const { page, rows, total, longest } = await readPage(pageNumberOf(visit.query), rowsFrom)
   const choices = [
     ['', 'all'] as const,
     ...(await ownPartners(visit)).map(one => [one.partnerId, one.name] as const),

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { ConsoleContext } from '../console-context.ts'
 import type { Provider } from '../operators/provider.ts'
 import type { ConsoleFiles } from '../screen/console-files.ts'
-import type { Page } from '../screen/screen.ts'
+import type { ConsolePage } from '../screen/screen.ts'
 import { plainDocument } from '../views/layout.ts'
 import type { ConsoleAddress } from './guard.ts'
 
@@ -19,7 +19,7 @@ export type ConsoleServer = {
 export function sendPlain(
   { files }: ConsoleServer,
   reply: FastifyReply,
-  { status, page }: { status: number; page: Page },
+  { status, page }: { status: number; page: ConsolePage },
 ): FastifyReply {
   return reply.code(status).type('text/html; charset=utf-8').send(plainDocument(files, page))
 }

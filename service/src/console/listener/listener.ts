@@ -8,7 +8,7 @@ import { describeCause } from '../../log.ts'
 import { ConsoleCloses } from '../background/slow-work.ts'
 import { hasRole } from '../operators/operator.ts'
 import { ownPath } from '../operators/provider-flow.ts'
-import { endSession } from '../operators/store.ts'
+import { endOperatorSession } from '../operators/store.ts'
 import type { ConsoleFiles } from '../screen/console-files.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../screen/screen.ts'
@@ -115,7 +115,7 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
     const visit = await openVisit(server, request)
     if (visit) {
       await checkForm(visit, 'POST')
-      await endSession(context.database, visit.session.sessionId, context.real())
+      await endOperatorSession(context.database, visit.session.sessionId, context.real())
       await record(visit, { action: 'sign out' })
     }
     reply.header('Set-Cookie', setCookie('session', undefined, address))

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { queryIn } from '../../http/form.ts'
 import { isOwnForm, sessionOf } from '../operators/sign-in.ts'
-import { touchSession } from '../operators/store.ts'
+import { touchOperatorSession } from '../operators/store.ts'
 import { ConsoleRefusal, type Visit } from '../screen/screen.ts'
 import type { ConsoleServer } from './console-server.ts'
 import { readForm } from './form.ts'
@@ -21,7 +21,8 @@ export async function openVisit(
   const now = context.real()
   // Screens name what the catalogue has; in the console's own process nothing else may have read it yet.
   await context.prepareTerms([])
-  if (now - session.lastSeenAt >= touchEveryMs) await touchSession(context.database, session.sessionId, now)
+  if (now - session.lastSeenAt >= touchEveryMs)
+    await touchOperatorSession(context.database, session.sessionId, now)
   const query = queryIn(request.url)
   const sent = await readForm(request.body, request.headers['content-type'])
   refuseNul(query, sent.form)

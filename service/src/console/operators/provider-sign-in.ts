@@ -5,7 +5,7 @@ import { rightsOf } from './provider-groups.ts'
 import type { ProviderSettings } from './provider-settings.ts'
 import { addSubject, findSubject, giveRights } from './provider-store.ts'
 import type { SignInContext } from './sign-in.ts'
-import { endSessions } from './store.ts'
+import { endOperatorSessions } from './store.ts'
 
 /** The decision about a person whom the provider has named. */
 type Admission =
@@ -26,7 +26,7 @@ export async function admit(
   if (known?.disabledAt !== undefined) return { operator: known, refused: 'disabled' }
   const rights = rightsOf(mapped, groups)
   if (!rights) {
-    if (known) await endSessions(database, known.operatorId, real())
+    if (known) await endOperatorSessions(database, known.operatorId, real())
     return { operator: known, refused: 'no role' }
   }
   if (known) {

@@ -7,12 +7,12 @@ import { makeSecret, parseSecret, type SecretKind, type SecretMode } from '../..
 import { uuidv7 } from '../../vault/uuid.ts'
 import type { Operator } from './operator.ts'
 import {
-  type ActiveSession,
   findLink,
-  findSession,
+  findOperatorSession,
   insertLink,
-  insertSession,
+  insertOperatorSession,
   type OpenLink,
+  type OperatorSession,
   spendLink,
 } from './store.ts'
 
@@ -71,7 +71,7 @@ export async function openSession(
   const sessionId = uuidv7(at)
   const { text } = makeSecret('os', context.mode, encodeUuid(sessionId))
   const { id: pepperId, key } = context.keyring.peppers.current
-  await insertSession(context.database, {
+  await insertOperatorSession(context.database, {
     sessionId,
     operatorId,
     pepperId,
@@ -84,7 +84,7 @@ export async function openSession(
 }
 
 /** A session with the token for its forms. */
-export type OpenSession = ActiveSession & { readonly formToken: string }
+export type OpenSession = OperatorSession & { readonly formToken: string }
 
 /**
  * The session of a secret; `undefined` when the secret is wrong, the session has ended or expired, or its operator is
@@ -92,14 +92,14 @@ export type OpenSession = ActiveSession & { readonly formToken: string }
  */
 export async function sessionOf(context: SignInContext, secret: string): Promise<OpenSession | undefined> {
   const id = idOf(context, secret, 'os')
-  const session = id && (await findSession(context.database, id, context.real()))
+  const session = id && (await findOperatorSession(context.database, id, context.real()))
   if (!session || !isRight(context, session, SESSION, secret)) return undefined
   const pepper = context.keyring.pepper(session.pepperId)
   return pepper && { ...session, formToken: formTokenFrom(pepper, secret) }
 }
 
 /** Whether a form carries the token of the session it was made for. */
-export function isOwnForm(context: SignInContext, session: ActiveSession, sent: string): boolean {
+export function isOwnForm(context: SignInContext, session: OperatorSession, sent: string): boolean {
   const pepper = context.keyring.pepper(session.pepperId)
   return pepper !== undefined && sameHash(keyedHash(pepper, CSRF_HASH, sent), session.csrfHash)
 }

@@ -120,7 +120,7 @@ export async function spendLink(db: Executor, linkId: string, at: Instant): Prom
 }
 
 /** An active session, with its operator's present rights. */
-export type ActiveSession = Hashed & {
+export type OperatorSession = Hashed & {
   readonly sessionId: string
   readonly csrfHash: Buffer
   readonly lastSeenAt: Instant
@@ -129,7 +129,7 @@ export type ActiveSession = Hashed & {
 }
 
 /** Stores a session. */
-export async function insertSession(
+export async function insertOperatorSession(
   db: Executor,
   session: Hashed & {
     sessionId: string
@@ -147,11 +147,11 @@ export async function insertSession(
 }
 
 /** The session of an id, unless it has ended or expired or its operator is disabled. */
-export async function findSession(
+export async function findOperatorSession(
   db: Executor,
   sessionId: string,
   at: Instant,
-): Promise<ActiveSession | undefined> {
+): Promise<OperatorSession | undefined> {
   const [row] = await db.query<
     OperatorRow & {
       pepper_id: string
@@ -180,20 +180,20 @@ export async function findSession(
 }
 
 /** Stores when a session was last used. */
-export async function touchSession(db: Executor, sessionId: string, at: Instant): Promise<void> {
+export async function touchOperatorSession(db: Executor, sessionId: string, at: Instant): Promise<void> {
   await db.query(sql`
     update operator_sessions set last_seen_at = greatest(last_seen_at, ${timestamp(at)})
     where session_id = ${sessionId}`)
 }
 
 /** Ends a session. */
-export async function endSession(db: Executor, sessionId: string, at: Instant): Promise<void> {
+export async function endOperatorSession(db: Executor, sessionId: string, at: Instant): Promise<void> {
   await db.query(sql`
     update operator_sessions set ended_at = coalesce(ended_at, ${timestamp(at)}) where session_id = ${sessionId}`)
 }
 
 /** Ends every session of an operator. */
-export async function endSessions(db: Executor, operatorId: string, at: Instant): Promise<void> {
+export async function endOperatorSessions(db: Executor, operatorId: string, at: Instant): Promise<void> {
   await db.query(sql`
     update operator_sessions set ended_at = ${timestamp(at)}
     where operator_id = ${operatorId} and ended_at is null`)

@@ -10,7 +10,7 @@ import { administer } from './administer.ts'
 import { credentialPart, credentialScreens, KINDS } from './credentials.ts'
 import { partnerListScreens } from './list.ts'
 import { partnerSettingScreens } from './settings.ts'
-import { findFirstSteps, keepDisabledReason, readDisabledReason } from './store.ts'
+import { findIntegrationProgress, keepDisabledReason, readDisabledReason } from './store.ts'
 
 /** Partners, their credentials, and stopping a partner. */
 export const partnerScreens: readonly Screen[] = [
@@ -27,8 +27,8 @@ export const partnerScreens: readonly Screen[] = [
 async function show(visit: Visit, told?: Slot): Promise<Answer> {
   const { database } = visit.context
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
-  const [steps, reason] = await Promise.all([
-    findFirstSteps(database, partner.partnerId),
+  const [progress, reason] = await Promise.all([
+    findIntegrationProgress(database, partner.partnerId),
     readDisabledReason(database, partner.partnerId),
   ])
   const isDisabled = partner.disabledAt !== undefined
@@ -64,10 +64,10 @@ ${part(
   'First steps',
   html`<ul class="rules">${(
     [
-      ['A credential was used', steps.credential],
-      ['A user was prefilled or created', steps.user],
-      ['A webhook was accepted', steps.webhook],
-      ['A page was opened in the last 30 days', steps.page],
+      ['A credential was used', progress.credential],
+      ['A user was prefilled or created', progress.user],
+      ['A webhook was accepted', progress.webhook],
+      ['A page was opened in the last 30 days', progress.page],
     ] as const
   ).map(
     ([name, isDone]) => html`<li>${isDone ? tag('done', 'good') : tag('not yet', 'wait')} ${name}</li>`,

@@ -1,12 +1,12 @@
 import type { Executor } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
 
-/** The steps towards a working integration that a new partner has completed. */
-type FirstSteps = { credential: boolean; user: boolean; webhook: boolean; page: boolean }
+/** How far a new partner has come towards a working integration: what has happened at least once. */
+type IntegrationProgress = { credential: boolean; user: boolean; webhook: boolean; page: boolean }
 
-/** Reads which of these steps a partner has completed. */
-export async function findFirstSteps(db: Executor, partnerId: string): Promise<FirstSteps> {
-  const [steps] = await db.query<FirstSteps>(sql`
+/** Reads how far a partner has come. */
+export async function findIntegrationProgress(db: Executor, partnerId: string): Promise<IntegrationProgress> {
+  const [progress] = await db.query<IntegrationProgress>(sql`
     select
       exists (select from credential_uses where partner_id = ${partnerId}) as credential,
       exists (select from users where partner_id = ${partnerId}) as user,
@@ -14,7 +14,7 @@ export async function findFirstSteps(db: Executor, partnerId: string): Promise<F
       exists (select from (
         select spent_at from page_sessions where partner_id = ${partnerId} and created_at is not null
         order by created_at desc limit 1000) newest where newest.spent_at is not null) as page`)
-  return steps ?? { credential: false, user: false, webhook: false, page: false }
+  return progress ?? { credential: false, user: false, webhook: false, page: false }
 }
 
 /** Why a partner was disabled, or null. */

@@ -26,7 +26,7 @@ export type Visit = {
 }
 
 /** A page inside the console's layout. */
-export type Page = {
+export type ConsolePage = {
   readonly title: string
   readonly body: Slot
   readonly status?: number
@@ -40,7 +40,7 @@ export type FileAnswer = {
 }
 
 /** The answer of a screen: a page, a redirect, or a file. */
-export type Answer = Page | { readonly to: string } | FileAnswer
+export type Answer = ConsolePage | { readonly to: string } | FileAnswer
 
 /** One address of the console. */
 export type Screen = {

@@ -4,20 +4,23 @@ import type { LinkRow } from '../user-data/store.ts'
 import { counted, tag, when, writeInstant } from '../views/parts.ts'
 
 /** One thing that happened to a link, as markup and as text for a file. */
-type Told = { readonly shown: Slot; readonly text: string }
+type LinkNote = { readonly shown: Slot; readonly text: string }
 
-/** What became of a link: opened, abandoned at which step, completed, expired, opened again when it was dead. */
-export function describeLink(link: LinkRow, { zone, real }: { zone: Zone; real: Instant }): Told[] {
-  const since = (words: string, at: Instant): Told => ({
+/** What became of a link: opened, abandoned at which view, completed, expired, opened again when it was dead. */
+export function describeLink(link: LinkRow, { zone, real }: { zone: Zone; real: Instant }): LinkNote[] {
+  const since = (words: string, at: Instant): LinkNote => ({
     shown: html`${words} ${when(at, zone)}`,
     text: `${words} ${writeInstant(at, zone)}`,
   })
-  const tagged = (word: string, tone: 'good' | 'bad' | 'wait' | 'plain', more?: Told): Told => ({
+  const tagged = (word: string, tone: 'good' | 'bad' | 'wait' | 'plain', more?: LinkNote): LinkNote => ({
     shown: html`${tag(word, tone)}${more && html` ${more.shown}`}`,
     text: more ? `${word} ${more.text}` : word,
   })
-  const at = (instant: Instant): Told => ({ shown: when(instant, zone), text: writeInstant(instant, zone) })
-  const told: Told[] = []
+  const at = (instant: Instant): LinkNote => ({
+    shown: when(instant, zone),
+    text: writeInstant(instant, zone),
+  })
+  const told: LinkNote[] = []
   if (link.spent_at === null) {
     if (link.revoked_at !== null) told.push(tagged('revoked', 'plain', at(link.revoked_at)))
     else if (link.token_expires_at <= real) told.push(tagged('expired unopened', 'bad'))
@@ -29,7 +32,8 @@ export function describeLink(link: LinkRow, { zone, real }: { zone: Zone; real: 
       const isFailure = link.outcome === 'challengefailed'
       told.push(tagged(OUTCOMES[link.outcome] ?? link.outcome, isFailure ? 'bad' : 'good', reference))
     } else if (link.signed_out_at !== null) told.push(since('signed out', link.signed_out_at))
-    else if (link.last_seen_at !== null) told.push(since(`last seen${stepOf(link)}`, link.last_seen_at))
+    else if (link.last_seen_at !== null)
+      told.push(since(`last seen${lastViewWords(link)}`, link.last_seen_at))
     if (link.birthdate_tries > 0 && link.birthdate_passed_at === null)
       told.push(plain(counted(link.birthdate_tries, 'wrong birth date')))
   }
@@ -43,15 +47,15 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   undone: 'a planned change called off',
 }
 
-/** The step of the page at which the person was, such as "check answers". */
-function stepOf({ last_view }: LinkRow): string {
+/** Where on the page the person was last, such as " at “check answers”,"; empty when that is not known. */
+function lastViewWords({ last_view }: LinkRow): string {
   return last_view === null ? '' : ` at “${last_view.toLowerCase().replaceAll('_', ' ')}”,`
 }
 
-function plain(text: string): Told {
+function plain(text: string): LinkNote {
   return { shown: text, text }
 }
 
-function coded(text: string): Told {
+function coded(text: string): LinkNote {
   return { shown: html`<code>${text}</code>`, text }
 }

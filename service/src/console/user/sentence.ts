@@ -5,7 +5,7 @@ import { cancelReasonWords } from '../views/moves.ts'
 import { writeDay } from '../views/parts.ts'
 
 /** The facts from which the sentence is made. */
-export type Told = {
+export type SentenceFacts = {
   readonly zone: Zone
   readonly now: Instant
   /** Who requested the cancel, if history still says so. */
@@ -23,7 +23,7 @@ export type Told = {
 }
 
 /** A user's state, as one would say it on the phone. Dates are days in the partner's zone; the last day is included. */
-export function describeUser(user: User, told: Told): string {
+export function describeUser(user: User, told: SentenceFacts): string {
   const { zone } = told
   switch (user.status) {
     case 'none':
@@ -42,7 +42,7 @@ export function describeUser(user: User, told: Told): string {
 }
 
 /** Why somebody who has no offer has none, as far as that is known. */
-function shut({ unknown, openOffers, refusedAt, zone }: Told): string | undefined {
+function shut({ unknown, openOffers, refusedAt, zone }: SentenceFacts): string | undefined {
   const attempt = refusedAt !== undefined && `the last attempt, on ${writeDay(refusedAt, zone)}, was refused`
   const isNoneOpen = openOffers === 0 && 'no offer is open to this person'
   const rules = unknown.length > 0 ? `${unknown.join(', ')} not known` : isNoneOpen
@@ -50,13 +50,13 @@ function shut({ unknown, openOffers, refusedAt, zone }: Told): string | undefine
   return all.length === 0 ? undefined : all.join('; ')
 }
 
-function held({ offer }: User, { zone, offerName }: Told): string {
+function held({ offer }: User, { zone, offerName }: SentenceFacts): string {
   if (!offer) return 'Active.'
   if (offer.inForce) return `Active on ${offerName(offer.name)} since ${writeDay(offer.since, zone)}.`
   return `Enrolled on ${offerName(offer.name)}, which starts on ${writeDay(offer.since, zone)}.`
 }
 
-function pending(user: User, told: Told): string[] {
+function pending(user: User, told: SentenceFacts): string[] {
   const { zone, offerName } = told
   return [
     user.pendingOffer &&
@@ -67,7 +67,7 @@ function pending(user: User, told: Told): string[] {
   ].filter(sentence => typeof sentence === 'string')
 }
 
-function swapped(pairs: readonly SwapPair[], { benefitName }: Told): string {
+function swapped(pairs: readonly SwapPair[], { benefitName }: SentenceFacts): string {
   const names = pairs.map(({ remove, add }) => {
     if (remove === undefined) return add === undefined ? '' : `gets ${benefitName(add)}`
     return add === undefined
@@ -79,7 +79,7 @@ function swapped(pairs: readonly SwapPair[], { benefitName }: Told): string {
 }
 
 /** Who did it, and the reason if it may be shown. */
-function cause({ cancel }: User, { cancelledBy, showsReason }: Told): string {
+function cause({ cancel }: User, { cancelledBy, showsReason }: SentenceFacts): string {
   const by = cancelledBy === undefined ? '' : ` by ${WHO[cancelledBy]}`
   return cancel && showsReason ? `${by}, reason ${cancelReasonWords(cancel.reason)}` : by
 }

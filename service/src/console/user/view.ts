@@ -6,7 +6,7 @@ import { displayNameOf } from '../../membership/rules/terms.ts'
 import { acts } from '../acts/all.ts'
 import { inSlices } from '../background/give-way.ts'
 import { hasRole } from '../operators/operator.ts'
-import type { Page, Visit } from '../screen/screen.ts'
+import type { ConsolePage, Visit } from '../screen/screen.ts'
 import type { SeenRow } from '../user-data/store.ts'
 import type { ErasedUserDetails, UserDetails } from '../user-data/user-details.ts'
 import { tokenField } from '../views/layout.ts'
@@ -25,7 +25,7 @@ import { isOpen, whyNot } from './why-not-view.ts'
 import { zoneOfState } from './zones.ts'
 
 /** One user on one screen. */
-export async function userPage(visit: Visit, shown: Shown): Promise<Page> {
+export async function userPage(visit: Visit, shown: Shown): Promise<ConsolePage> {
   const { details, isPersonShown } = shown
   const { partner, user, terms, now } = details
   const sees = hasRole(visit.operator, 'support')
@@ -82,7 +82,7 @@ export function erasedPage(
   visit: Visit,
   details: ErasedUserDetails,
   { seen, kept }: { seen: readonly SeenRow[]; kept: readonly Omit<Retained, 'records'>[] },
-): Page {
+): ConsolePage {
   const { partner, serviceId, erasedAt, createdAt } = details
   return {
     title: 'Erased user',

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts'
 import { hasRole, type Role } from '../operators/operator.ts'
 import type { ConsoleFiles } from '../screen/console-files.ts'
-import type { Page, Visit } from '../screen/screen.ts'
+import type { ConsolePage, Visit } from '../screen/screen.ts'
 
 /** The entries of the navigation: the path, the key that leads there after `g`, and the lowest role that may see it. */
 const navigation: readonly { label: string; path: string; key: string; role: Role }[] = [
@@ -19,7 +19,7 @@ const navigation: readonly { label: string; path: string; key: string; role: Rol
 export function consoleDocument(
   visit: Pick<Visit, 'operator' | 'session' | 'path'>,
   files: ConsoleFiles,
-  page: Page,
+  page: ConsolePage,
 ): string {
   const { operator, session } = visit
   const present = entryPathOf(visit.path)
@@ -53,7 +53,7 @@ function entryPathOf(path: string | undefined): string | undefined {
 }
 
 /** A page for somebody who is not signed in. */
-export function plainDocument(files: ConsoleFiles, page: Page): string {
+export function plainDocument(files: ConsoleFiles, page: ConsolePage): string {
   return frame(
     files,
     page.title,

@@ -76,13 +76,13 @@ function sortOf(query: URLSearchParams): string {
 /** One page of a list as a table: clicking a heading sorts by it, clicking it again reverses the order. */
 export async function listTable<Row>(list: List<Row>, query: URLSearchParams): Promise<Html> {
   const rows = sortedRows(list, query)
-  const page = Math.min(Math.max(1, Math.ceil(rows.length / ROWS_A_PAGE)), pageOf(query))
+  const page = Math.min(Math.max(1, Math.ceil(rows.length / ROWS_A_PAGE)), pageNumberOf(query))
   const shown = rows.slice((page - 1) * ROWS_A_PAGE, page * ROWS_A_PAGE)
   return pageTable({ ...list, rows: shown }, query, { page, total: rows.length })
 }
 
 /** The page that an address asks for, from 1 on. */
-export function pageOf(query: URLSearchParams): number {
+export function pageNumberOf(query: URLSearchParams): number {
   return Math.min(Math.max(1, Number.parseInt(query.get('page') ?? '1', 10) || 1), LAST_PAGE)
 }
 

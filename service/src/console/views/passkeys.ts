@@ -1,11 +1,11 @@
 import { html } from '../../http/html.ts'
 import type { Passkey } from '../operators/passkey-store.ts'
 import { noPasskeysFor } from '../operators/passkeys.ts'
-import type { Page, Visit } from '../screen/screen.ts'
+import type { ConsolePage, Visit } from '../screen/screen.ts'
 import { actionForm, part, table, when } from './parts.ts'
 
 /** What somebody sees who wants to sign in with a passkey where there can be none. */
-export function noPasskeyPage(origin: string, port: number): Page {
+export function noPasskeyPage(origin: string, port: number): ConsolePage {
   return {
     title: 'Sign in with a passkey',
     body:
@@ -19,7 +19,7 @@ const noPackage =
   'This installation has no passkeys: its operator did not install the package that reads them, @simplewebauthn/server. A sign-in link works without.'
 
 /** The page that asks a browser for a passkey. */
-export function signInWithPasskeyPage(options: object, to: string): Page {
+export function signInWithPasskeyPage(options: object, to: string): ConsolePage {
   return {
     title: 'Sign in with a passkey',
     body: html`<form method="post" action="/sign-in/passkey" data-passkey="get" data-options="${JSON.stringify(options)}">
@@ -32,7 +32,7 @@ export function signInWithPasskeyPage(options: object, to: string): Page {
 }
 
 /** The page for a passkey that did not sign in; its words are the same for every reason except a missing script. */
-export function passkeyRefused(why: 'no script' | 'refused', to: string): Page {
+export function passkeyRefused(why: 'no script' | 'refused', to: string): ConsolePage {
   return {
     title: 'You are not signed in',
     body: html`<p>${
@@ -45,7 +45,11 @@ export function passkeyRefused(why: 'no script' | 'refused', to: string): Page {
 }
 
 /** An operator's own passkeys, and the button to add one if that is possible. */
-export function passkeysPage(visit: Visit, passkeys: readonly Passkey[], options: object | undefined): Page {
+export function passkeysPage(
+  visit: Visit,
+  passkeys: readonly Passkey[],
+  options: object | undefined,
+): ConsolePage {
   return {
     title: 'Your passkeys',
     body: html`<p>A passkey signs you in without a link: your device keeps it, and asks for your finger, face or PIN.</p>

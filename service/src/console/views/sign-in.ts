@@ -1,10 +1,10 @@
 import { html } from '../../http/html.ts'
 import type { Operator } from '../operators/operator.ts'
 import type { ProviderFailure } from '../operators/provider.ts'
-import type { Page } from '../screen/screen.ts'
+import type { ConsolePage } from '../screen/screen.ts'
 
 /** The page behind a valid sign-in link. */
-export function signInWithLink({ name, role }: Operator): Page {
+export function signInWithLink({ name, role }: Operator): ConsolePage {
   return {
     title: 'Sign in',
     body: html`<p>This link signs you in as <strong>${name}</strong> (${role}), once.</p>
@@ -14,7 +14,7 @@ export function signInWithLink({ name, role }: Operator): Page {
 }
 
 /** The page behind a sign-in link that no longer works; its words are the same for every reason. */
-export function linkEnded(): Page {
+export function linkEnded(): ConsolePage {
   return {
     title: 'This link has ended',
     body: html`<p>A sign-in link works once, for 24 hours, until a newer one is made.</p>
@@ -32,7 +32,7 @@ export type WaysIn = {
 }
 
 /** The page at every address for somebody without a session. */
-export function signedOut(wasSignedIn: boolean, { provider, passkey }: WaysIn): Page {
+export function signedOut(wasSignedIn: boolean, { provider, passkey }: WaysIn): ConsolePage {
   return {
     title: wasSignedIn ? 'You are signed out' : 'Sign in',
     body: html`${!wasSignedIn && html`<p>You are not signed in, or your 8 hours are over.</p>`}
@@ -44,7 +44,7 @@ ${provider && html`<p><a class="button" href="${provider.path}">Sign in at ${pro
 }
 
 /** The page for a session that has ended here, on the way to ending the provider's session too. */
-export function signingOutOf(name: string, address: string): Page {
+export function signingOutOf(name: string, address: string): ConsolePage {
   return {
     title: 'You are signed out here',
     body: html`<p>Next you are signed out at ${name}. If nothing happens: <a href="${address}">sign out at ${name}</a>.</p>`,
@@ -52,7 +52,10 @@ export function signingOutOf(name: string, address: string): Page {
 }
 
 /** Why the sign-in at the identity provider failed, and what helps. */
-export function notSignedIn(why: ProviderFailure | 'ended' | 'no role' | 'disabled', name: string): Page {
+export function notSignedIn(
+  why: ProviderFailure | 'ended' | 'no role' | 'disabled',
+  name: string,
+): ConsolePage {
   return {
     title: 'You are not signed in',
     body: html`<p>${wordsOf(why, name)}</p>

@@ -209,7 +209,7 @@ function openNotedReads(): (serviceId: string) => boolean {
   }
 }
 
-type Kept = MadeFrom & { readonly json: Buffer; readonly until: Instant }
+type ReadyAnswer = MadeFrom & { readonly json: Buffer; readonly until: Instant }
 
 /**
  * Opens a set of answers; the answer kept longest ago is dropped first. `onGrown` is called with the bytes that they
@@ -224,7 +224,7 @@ function openAnswers({
   mostBytes?: number
   onGrown?: (bytes: number) => void
 }): Answers {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, ReadyAnswer>()
   let bytes = 0
   const grow = (by: number) => {
     bytes += by

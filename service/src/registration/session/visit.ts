@@ -142,7 +142,7 @@ export async function beginRegistration(
   { partner, row }: ActiveSession,
   requestId: string,
 ): Promise<PageSessionRow | undefined> {
-  const outcome = await context.executor.submit({
+  const result = await context.executor.submit({
     partner,
     userid: row.userid,
     who: 'user',
@@ -161,9 +161,9 @@ export async function beginRegistration(
       }
     },
   })
-  if (isRefusal(outcome)) return undefined
-  await bindSession(context.database, sessionNameOf(row), outcome.reply)
-  return { ...row, service_id: outcome.reply }
+  if (isRefusal(result)) return undefined
+  await bindSession(context.database, sessionNameOf(row), result.reply)
+  return { ...row, service_id: result.reply }
 }
 
 /** The author of a change, as the history records it: the person, in this session and by this request. */

@@ -89,12 +89,12 @@ export function beneficiaryWord(benefit: string): Step {
       const status = form.get('word')
       const version = Number(form.get('version'))
       if (!visit.isMember || (status !== 'confirmed' && status !== 'dropped')) return { to: 'beneficiaries' }
-      const outcome = await changeOwn(visit, {
+      const reply = await changeOwn(visit, {
         why: `beneficiaries ${status}`,
         decide: ({ user, now, terms }) =>
           decideProposalOf(user, { benefit, version, status }, now, terms()) ?? 'unchanged',
       })
-      return outcome === 'done' ? { to: 'beneficiaries' } : 'gone'
+      return reply === 'done' ? { to: 'beneficiaries' } : 'gone'
     },
   }
 }
@@ -183,13 +183,13 @@ async function nameNow(
   const parsed = parseBeneficiaries(form, visit.today)
   if (!parsed.ok) return { errors: parsed.errors }
   const beneficiaries = parsed.values
-  const outcome = await changeOwn(visit, {
+  const reply = await changeOwn(visit, {
     why: 'beneficiaries named',
     decide: ({ user, now, terms }) => {
       const change = nameBeneficiariesOf(user, name, now, terms())
       return { ...change, designations: [{ ...change.designation, beneficiaries }] }
     },
   })
-  if (outcome !== 'done') return 'gone'
+  if (reply !== 'done') return 'gone'
   return { to: next ?? (isBeingAdded(visit, name) ? 'check' : 'beneficiaries') }
 }

@@ -4,7 +4,7 @@ import { pageOf, type Visit } from '../session/visit.ts'
 import type { FieldError } from '../views/faults.ts'
 import { parseBirthDate } from '../views/form.ts'
 import type { ChallengeView } from '../views/model.ts'
-import type { Kept } from '../views/parts.ts'
+import type { EnteredAnswers } from '../views/parts.ts'
 
 /** Whether the birth date is asked first: other people may have read the link, and the date is known. */
 export function isChallenged(visit: Visit): boolean {
@@ -18,7 +18,7 @@ export function isChallenged(visit: Visit): boolean {
  */
 export async function openChallenge(
   visit: Visit,
-  wrong: { kept?: Kept; errors?: readonly FieldError[]; triesleft?: number },
+  wrong: { kept?: EnteredAnswers; errors?: readonly FieldError[]; triesleft?: number },
 ): Promise<ChallengeView | 'ended'> {
   const { context } = visit
   const at = context.clock.real()

@@ -38,7 +38,7 @@ export async function changeOwn(
   visit: Visit,
   { why, reference, form, of = isActive, decide }: OwnChange,
 ): Promise<'done' | 'conflict' | 'gone' | ErrorCode> {
-  const outcome = await visit.context.executor.submit<'done' | 'conflict'>({
+  const result = await visit.context.executor.submit<'done' | 'conflict'>({
     ...byVisitor(visit),
     why,
     reference,
@@ -52,8 +52,8 @@ export async function changeOwn(
       return isOutdated ? { answer: () => 'conflict' } : { change: decided, answer: () => 'done' }
     },
   })
-  if (!isRefusal(outcome)) return outcome.reply
-  return outcome.refused === 'user_not_found' ? 'gone' : outcome.refused
+  if (!isRefusal(result)) return result.reply
+  return result.refused === 'user_not_found' ? 'gone' : result.refused
 }
 
 /** Every user whose data still exists: members, and people who are registering or have canceled. */

@@ -89,7 +89,7 @@ async function enrolNow(
   const { form, found, consents, agreements } = input
   const { next: reference } = await referencesOf(visit, 'enrolled')
   const version = versionOf(form)
-  const outcome = await changeOwn(visit, {
+  const reply = await changeOwn(visit, {
     why: 'enrol',
     reference,
     of: isAnybody,
@@ -117,10 +117,10 @@ async function enrolNow(
       }
     },
   })
-  if (outcome === 'done') return noteDone(visit, 'enrolled')
-  if (outcome === 'conflict' || outcome === 'gone') return outcome
-  if (outcome === 'user_exists') return repeated(visit)
-  noteRefused(visit, outcome)
+  if (reply === 'done') return noteDone(visit, 'enrolled')
+  if (reply === 'conflict' || reply === 'gone') return reply
+  if (reply === 'user_exists') return repeated(visit)
+  noteRefused(visit, reply)
   // The rules or the catalogue changed while the person answered: the person sees what is open now.
   return { to: 'plan' }
 }

@@ -67,7 +67,7 @@ export function memberEdit(group: DetailsGroup): Step {
  */
 async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): Promise<Posted> {
   let lost: readonly string[] = []
-  const outcome = await changeOwn(visit, {
+  const reply = await changeOwn(visit, {
     why: 'details corrected',
     decide: ({ user, person: documentOf, now, terms }) => {
       const stored = documentOf('profile') ?? {}
@@ -83,7 +83,7 @@ async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): 
       return { ...updated, documents: { profile: person, ...suggestion } }
     },
   })
-  return outcome === 'done' ? { to: pathAfter(lost) } : 'gone'
+  return reply === 'done' ? { to: pathAfter(lost) } : 'gone'
 }
 
 /** The benefits that a member has, and those that fit into free slots. */

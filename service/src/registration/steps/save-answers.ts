@@ -16,7 +16,7 @@ export async function saveAnswers(
   change: (draft: Draft, sent: Person) => Draft,
 ): Promise<'saved' | 'conflict' | 'gone'> {
   const version = versionOf(form)
-  const outcome = await changeOwn(visit, {
+  const reply = await changeOwn(visit, {
     why: 'answers kept',
     of: isAnybody,
     decide: ({ user, person, now }) => {
@@ -31,8 +31,8 @@ export async function saveAnswers(
       }
     },
   })
-  if (outcome === 'done') return 'saved'
-  return outcome === 'conflict' ? 'conflict' : 'gone'
+  if (reply === 'done') return 'saved'
+  return reply === 'conflict' ? 'conflict' : 'gone'
 }
 
 /** Whether a form was made from older answers than the stored ones. */

@@ -138,9 +138,9 @@ async function swapNow(
     agreements,
   }: { form: URLSearchParams; consents: readonly Consent[]; agreements: readonly ConsentText[] },
 ): Promise<Posted> {
-  const result = choice.add.length > 0 ? 'swapped' : 'undone'
-  const { next: reference } = await referencesOf(visit, result)
-  const outcome = await changeOwn(visit, {
+  const outcome = choice.add.length > 0 ? 'swapped' : 'undone'
+  const { next: reference } = await referencesOf(visit, outcome)
+  const reply = await changeOwn(visit, {
     why: 'swap',
     reference,
     form,
@@ -156,10 +156,10 @@ async function swapNow(
       return { ...change, confirmation }
     },
   })
-  if (outcome === 'done') return confirmed(visit, result)
-  if (outcome === 'gone' || outcome === 'conflict') return outcome
+  if (reply === 'done') return confirmed(visit, outcome)
+  if (reply === 'gone' || reply === 'conflict') return reply
   // The rules have changed since the view was made: the swap is shown anew.
-  const isClosed = outcome === 'change_locked' || outcome === 'cancel_pending'
+  const isClosed = reply === 'change_locked' || reply === 'cancel_pending'
   return isClosed ? 'conflict' : { errors: [{ input: 'form', code: 'benefit_unavailable' }] }
 }
 

@@ -11,12 +11,12 @@ import { displayNameOf, offerOf } from '../../membership/rules/terms.ts'
 import type { PageOutcome } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
 import type { BenefitLine, Day } from '../views/parts.ts'
-import type { Told } from '../views/told.ts'
+import type { DoneChange } from '../views/told.ts'
 import { dayOf, enrolmentLine, lastDayOf, linesInForce, liveLines } from './cards.ts'
 
 /** What a confirmation may say, given the user's present state and history. */
 export type Telling = {
-  readonly told: Told
+  readonly told: DoneChange
   readonly benefits: readonly BenefitLine[]
   /** When it was done on the partner's clock; absent when history has no line of it. */
   readonly at?: Instant | undefined

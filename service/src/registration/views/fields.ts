@@ -3,7 +3,7 @@ import type { FieldError, InputName } from './faults.ts'
 import { monthNames } from './format.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
-import type { ConsentText, Kept } from './parts.ts'
+import type { ConsentText, EnteredAnswers } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import { errorText, textsOf } from './texts.ts'
 
@@ -11,7 +11,7 @@ import { errorText, textsOf } from './texts.ts'
 export type Answers = {
   readonly page: Page
   readonly errors?: readonly FieldError[] | undefined
-  readonly kept?: Kept | undefined
+  readonly kept?: EnteredAnswers | undefined
 }
 
 /** A view that asks something: the errors of the answers so far, the heading, and the view's own parts. */

@@ -1,5 +1,5 @@
 import type { FieldError, InputName } from './faults.ts'
-import type { Address, Day, Details, DetailsGroup, Kept } from './parts.ts'
+import type { Address, Day, Details, DetailsGroup, EnteredAnswers } from './parts.ts'
 import { isState } from './states.ts'
 
 /** The result of reading a posted form: validated values, or what is wrong with it. */
@@ -35,7 +35,7 @@ export function parseBirthDate(form: URLSearchParams, today: Day): Parsed<{ read
 }
 
 /** Details as the inputs show them before anything is typed. */
-export function keptDetails(details: Details): Kept {
+export function keptDetails(details: Details): EnteredAnswers {
   const [year, month, day] = (details.dob ?? '').split('-')
   const { address } = details
   return {

@@ -9,7 +9,7 @@ import type {
   Day,
   Details,
   DetailsGroup,
-  Kept,
+  EnteredAnswers,
   LostCover,
   MemberPaths,
   NamingLine,
@@ -20,7 +20,7 @@ import type {
   SwapPair,
 } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import type { Told } from './told.ts'
+import type { DoneChange } from './told.ts'
 
 /** Milliseconds since the epoch. */
 type Instant = number
@@ -71,7 +71,7 @@ export type ChallengeView = ViewOf<'CHALLENGE'> &
   Asking & {
     readonly action: string
     readonly firstname?: string | undefined
-    readonly kept?: Kept | undefined
+    readonly kept?: EnteredAnswers | undefined
     readonly triesleft: number
     /** The birth date is asked again, before the person's beneficiaries are shown. */
     readonly again?: boolean | undefined
@@ -124,7 +124,7 @@ export type DetailsEditView = ViewOf<'DETAILS_EDIT'> &
   Asking & {
     readonly group: DetailsGroup
     readonly details: Details
-    readonly kept?: Kept | undefined
+    readonly kept?: EnteredAnswers | undefined
     /** What the partner has sent since, offered beside the confirmed data. */
     readonly suggestion?: Details | undefined
     /** True for a member for whom other details may end a benefit. */
@@ -300,7 +300,7 @@ export type DoneView = ViewOf<'DONE'> & {
   readonly reference: string
   readonly completedat: Instant
   /** What was done and since when it holds; the words follow from it. */
-  readonly told: Told
+  readonly told: DoneChange
   readonly benefits: readonly BenefitLine[]
   /** Until when it can be undone. */
   readonly undountil?: Instant | undefined

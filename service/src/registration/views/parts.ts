@@ -29,7 +29,7 @@ export type Address = {
 export type DetailsGroup = 'name' | 'dob' | 'contact' | 'address' | 'gender'
 
 /** What was typed, by input name: the form shows it again unchanged. */
-export type Kept = Readonly<Record<string, string>>
+export type EnteredAnswers = Readonly<Record<string, string>>
 
 /** What a benefit costs its user: nothing, or an amount each week, each month or once; who collects it, and how. */
 export type Cost =

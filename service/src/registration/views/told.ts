@@ -5,7 +5,7 @@ import type { Page } from './surroundings.ts'
 import { type ToldTexts, textsOf } from './texts.ts'
 
 /** What was done and since when it holds: `from` is a day in the future; without it, it holds now. */
-export type Told =
+export type DoneChange =
   | { readonly what: 'enrolled'; readonly from?: Day }
   /** A member added this many benefits. */
   | { readonly what: 'added'; readonly count: number; readonly from?: Day }
@@ -58,7 +58,7 @@ type ToldWords = {
  * The heading, the sentence and the next steps for what was done: each combination of what and when has its own. While
  * something is still needed from the person, no step says that there is nothing to do.
  */
-export function toldWords(page: Page, told: Told, needed: Needed): ToldWords {
+export function toldWords(page: Page, told: DoneChange, needed: Needed): ToldWords {
   const words = textsOf(page.locale).told
   const found = wordsOf(page, told, words)
   const { phone } = page.help
@@ -69,7 +69,7 @@ export function toldWords(page: Page, told: Told, needed: Needed): ToldWords {
   return { ...found, next: [first, ...steps, keep] }
 }
 
-function wordsOf(page: Page, told: Told, words: ToldTexts): ToldWords {
+function wordsOf(page: Page, told: DoneChange, words: ToldTexts): ToldWords {
   const on = (day: Day) => dayText(page.locale, day)
   switch (told.what) {
     case 'enrolled':
@@ -109,7 +109,11 @@ function wordsOf(page: Page, told: Told, words: ToldTexts): ToldWords {
   }
 }
 
-function cancelledWords(page: Page, told: Extract<Told, { what: 'cancelled' }>, words: ToldTexts): ToldWords {
+function cancelledWords(
+  page: Page,
+  told: Extract<DoneChange, { what: 'cancelled' }>,
+  words: ToldTexts,
+): ToldWords {
   const { cancelled } = words
   const on = dayText(page.locale, told.lastday)
   const said = {

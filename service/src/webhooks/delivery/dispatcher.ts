@@ -77,7 +77,10 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
 
   // Without a valid lease, what is due waits for the next heartbeat.
   const isQuiet = () =>
-    leasing.hold() && !dueReader.isBusy() && !leasing.isBusy() && sending.underWay() + writer.pending() === 0
+    leasing.areLeasesValid() &&
+    !dueReader.isBusy() &&
+    !leasing.isBusy() &&
+    sending.underWay() + writer.pending() === 0
   const onQuiet = () => {
     if (waiting.length === 0 || !isQuiet()) return
     const resolving = waiting
@@ -103,7 +106,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     endpoints,
     dueReader,
     onLeft: () => leasing.request(),
-    maySend: () => !isClosing && leasing.hold(),
+    maySend: () => !isClosing && leasing.areLeasesValid(),
     onAttempt() {
       busyUntil = performance.now() + BUSY_MS
       if (!timers.has('poll')) poll()

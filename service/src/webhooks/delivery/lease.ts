@@ -150,7 +150,7 @@ async function readFree(
 }
 
 /** Takes those of these endpoints that are still free; returns their new epochs. */
-export function take(
+export function takeLeases(
   database: Database,
   dispatcherId: string,
   free: readonly FreeEndpoint[],
@@ -212,7 +212,7 @@ export async function giveUp(db: Executor, dispatcherId: string): Promise<void> 
     where until < clock_timestamp() - interval '1 hour' and dispatcher_id <> all (${named.map(({ owner }) => owner)}::uuid[])`)
 }
 
-/** Whether the lease still holds; if so it is locked until the transaction ends. */
+/** Whether the lease is still valid; if so it is locked until the transaction ends. */
 export async function lockLease(tx: Executor, owner: string, lease: EndpointLease): Promise<boolean> {
   const rows = await tx.query(sql`
     select 1 from endpoint_leases

@@ -6,7 +6,7 @@ import type { Directory } from '../../partners/directory.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
 import { type HealthAction, review } from '../endpoint/health.ts'
 import { openEndpointLoader } from './endpoint-loader.ts'
-import { beat, leave, type NamedEndpoint, TAKEN_AT_ONCE, take } from './lease.ts'
+import { beat, leave, type NamedEndpoint, TAKEN_AT_ONCE, takeLeases } from './lease.ts'
 import { healthOf, type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './owned-endpoint.ts'
 import type { OwnedEndpoints } from './owned-endpoints.ts'
 import { logHealthAction } from './sending.ts'
@@ -19,8 +19,8 @@ export type Leasing = {
   request(): void
   /** Reads again endpoints that a partner or operator changed. */
   renew(changed: readonly OwnedEndpoint[]): Promise<void>
-  /** Whether the leases hold at this moment. */
-  hold(): boolean
+  /** Whether the leases are valid at this moment. */
+  areLeasesValid(): boolean
   /** Whether a heartbeat is under way or requested. */
   isBusy(): boolean
   /** The heartbeat that is under way; always fulfils. */
@@ -50,7 +50,7 @@ export function openLeasing(context: {
 }): Leasing {
   const { database, endpoints, writer, timers, owner, leaseMs, real, log } = context
   const loader = openEndpointLoader(context)
-  let holdUntil = 0
+  let validUntil = 0
   let beating: Promise<void> | undefined
   let isWanted = false
 
@@ -74,11 +74,11 @@ export function openLeasing(context: {
     const startedAt = performance.now()
     const heartbeat = { dispatcherId: owner, leaseMs, now: real() }
     // The process trusts its lease for less time than the database does, so that no attempt begins after its end.
-    const holdOn = () => {
-      holdUntil = startedAt + leaseMs * 0.9
+    const extendLeases = () => {
+      validUntil = startedAt + leaseMs * 0.9
     }
-    const owned = await beat(database, heartbeat, holdOn)
-    holdOn()
+    const owned = await beat(database, heartbeat, extendLeases)
+    extendLeases()
     const leases = new Map(owned.leases.map(lease => [lease.endpoint_id, lease]))
     for (const owned of endpoints.all())
       if (leases.get(owned.endpointId)?.epoch !== owned.epoch) endpoints.drop(owned)
@@ -86,7 +86,7 @@ export function openLeasing(context: {
       .all()
       .filter(owned => leases.get(owned.endpointId)?.version !== owned.endpoint.version)
     if (outdated.length > 0) await renew(outdated)
-    const taken = owned.free.length > 0 ? await take(database, owner, owned.free).catch(noneIfGone) : []
+    const taken = owned.free.length > 0 ? await takeLeases(database, owner, owned.free).catch(noneIfGone) : []
     loader.forgetOthers(new Set([...owned.leases, ...taken].map(lease => lease.endpoint_id)))
     const fresh = [...taken, ...owned.leases.filter(lease => !endpoints.get(lease.endpoint_id))]
     if (fresh.length > 0) await takeUp(fresh)
@@ -189,7 +189,7 @@ export function openLeasing(context: {
   return {
     request,
     renew,
-    hold: () => performance.now() < holdUntil,
+    areLeasesValid: () => performance.now() < validUntil,
     isBusy: () => beating !== undefined || isWanted,
     underWay: () => beating,
   }

@@ -63,8 +63,8 @@ export type EndpointChange = {
 }
 
 /**
- * Which leases still hold, and for which of them the endpoint was disabled: it was not, if the partner changed it in
- * the meantime.
+ * Which leases are still valid, and for which of them the endpoint was disabled: it was not, if the partner changed it
+ * in the meantime.
  */
 export type Written = {
   readonly owned: ReadonlySet<EndpointLease>

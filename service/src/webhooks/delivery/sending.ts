@@ -208,7 +208,7 @@ export function openSending(context: SendingContext): Sending {
     if (!isOwned && wasOwned && endpoints.isOwned(owned)) endpoints.leave(owned)
     const isTold = change?.disable ? isDisabled : isOwned && applied.action.kind === 'notice'
     if (isTold) logHealthAction(log, owned, applied.action)
-    if (endpoints.isOwned(owned)) lookOn(owned, item, applied)
+    if (endpoints.isOwned(owned)) followUp(owned, item, applied)
     // Attempts may have waited because too many results were still to be written.
     pumpSoon(owned)
   }
@@ -232,7 +232,7 @@ export function openSending(context: SendingContext): Sending {
     dueReader.request(owned)
   }
 
-  const lookOn = (owned: OwnedEndpoint, item: Item, { disposition }: AppliedOutcome) => {
+  const followUp = (owned: OwnedEndpoint, item: Item, { disposition }: AppliedOutcome) => {
     if (owned.phase === 'leaving' && owned.items.size === 0) context.onLeft()
     if (disposition.kind === 'later') noteDue(owned, disposition.dueAt)
     // Its row is still due, and is found before the position up to which the queue was read.

@@ -69,7 +69,7 @@ export function openConnection(
   let opening: Promise<void> | undefined
   let heardBefore = 0
   let served = 0
-  let isInStep = true
+  let isReadToEnd = true
   const openedAt = performance.now()
 
   const client = new Client(url.origin, {
@@ -101,14 +101,14 @@ export function openConnection(
     },
     isReusable() {
       const isOpen = socket !== undefined && !socket.destroyed && !client.destroyed
-      return isOpen && isInStep && performance.now() - openedAt < MAX_AGE_MS
+      return isOpen && isReadToEnd && performance.now() - openedAt < MAX_AGE_MS
     },
     hasHeard: () => (socket?.bytesRead ?? 0) > heardBefore,
     post(path, { headers, body }) {
       heardBefore = socket?.bytesRead ?? 0
       return new Promise((resolve, reject) => {
         const answered = (answer: ConnectionAnswer, isWhole: boolean) => {
-          isInStep = isWhole
+          isReadToEnd = isWhole
           served += 1
           afterIo(() => resolve(answer))
         }
