@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { Userid } from '../../contract/src/fields.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 function read(file: string) {
@@ -38,4 +39,9 @@ test('the page on privacy says where each row about a person is kept', () => {
   const told = tablesTold(read('docs/privacy.md'))
   expect([...kept]).toEqual(expect.arrayContaining(['users', 'dead_deliveries', 'operator_requests']))
   expect([...kept].filter(table => !told.has(table)).sort()).toEqual([])
+})
+
+test('what partners read says that a userid must never be an email address', () => {
+  const texts = ['prefill', 'going-live'].map(name => read(`docs/${name}.md`))
+  for (const text of [...texts, JSON.stringify(Userid)]) expect(text).toMatch(/never an e-?mail address/i)
 })
