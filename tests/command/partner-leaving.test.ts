@@ -28,6 +28,16 @@ test('a partner that leaves is exported, then deleted with everything that hung 
     users: 2,
   })
   expect((await stat(file)).mode & 0o777).toBe(0o600)
+  const exports = await database.query<{ result: string; sealed: boolean }>({
+    name: '',
+    text: `select result, sealed_reason is not null as sealed from audit_log
+      where partner_id = $1 and action = 'partner export' order by at, result`,
+    values: [leaving.partnerid],
+  })
+  expect(exports).toEqual([
+    { result: 'begun', sealed: true },
+    { result: 'done', sealed: true },
+  ])
   const lines = (await readFile(file, 'utf8'))
     .trim()
     .split('\n')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { clockOn } from '../../service/src/partners/partner.ts'
@@ -6,7 +6,7 @@ import { deleteLapsed } from '../../service/src/schedule/housekeeping.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
-import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
+import { type Created, clientOf, codeOf, newWorkplace, type Workplace } from './place.ts'
 import { runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
 
 let place: Workplace
@@ -136,12 +136,27 @@ test('without the setting nothing outlives an erasure, and the setting is shown,
 test('an export shows everything that is kept of a person, with the reason on record; of the erased there is none', async () => {
   const partner = await newPartner()
   await enrolOnPage(partner, 'u-1')
+  const wrong = { ...ada, userid: 'u-1', zipcode: '1', offername: 'plus', effectivedate: '' }
+  expect(await codeOf(clientOf(service, partner).createUser(wrong))).toBe('bad_request')
+  await vi.waitFor(async () => {
+    const noted = sql`select from refused_creates where partner_id = ${partner.partnerid}`
+    expect((await database.query(noted)).length).toBe(1)
+  }, 10_000)
   const words = ['user', 'export', partner.partnerid, 'u-1', '--reason', 'the person asks']
   const exported = await runJson<{ user: { serviceid: string } } & Record<string, unknown>>(words, place)
   expect(exported).toMatchObject({
     user: { userid: 'u-1', status: 'active' },
     documents: { profile: { firstname: 'Adacanary', dob: ada.dob } },
-    visits: [{ purpose: 'registration', outcome: 'enrolled' }],
+    visits: [
+      {
+        purpose: 'registration',
+        outcome: 'enrolled',
+        reference: expect.stringMatching(/^BE-/),
+        redirecturl: null,
+        birthdatetries: 0,
+      },
+    ],
+    refusedcreates: [{ code: 'bad_request', reasons: [{ field: 'zipcode' }] }],
   })
   expect(JSON.stringify(exported['confirmations'])).toContain('Adacanary')
   expect(JSON.stringify(exported['events'])).toContain('enrollment_successful')

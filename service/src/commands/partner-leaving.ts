@@ -28,7 +28,7 @@ const exportAll: Command = {
     const reason = neededText(input, 'reason')
     const [id = '', path = ''] = input.positionals
     await inWorkspace(input, async workspace => {
-      const { database, keyring, real, record } = workspace
+      const { database, keyring, real, record, begin } = workspace
       const row = await requirePartner(database, id)
       const partner = partnerOf(row, keyring)
       record({ sealedReason: sealReason(partner, undefined, reason) })
@@ -40,6 +40,8 @@ const exportAll: Command = {
       })
       let users = 0
       try {
+        // Recorded before the first line, because an export that is interrupted leaves the data of some users in the file.
+        await begin()
         await file.write(`${JSON.stringify({ partner: viewPartner(row, []) })}\n`)
         for await (const userid of livingUsers(database, partner)) {
           const exported = await exportAllHeld({ database, reader, keyring, real }, partner, userid)

@@ -2,6 +2,7 @@ import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
+import { findRefusedCreates } from '../commands/find-refused-creates.ts'
 import type { Reader } from '../commands/reader.ts'
 import { readConsentRecords } from '../records/consents.ts'
 import { designationRecord, readDesignations } from '../records/designations.ts'
@@ -26,6 +27,8 @@ export type UserExport = {
   readonly events: readonly unknown[]
   /** Links, and visits to the page. */
   readonly visits: readonly unknown[]
+  /** The newest creates that were refused under this userid. */
+  readonly refusedcreates: readonly unknown[]
 }
 
 /** Gathers everything that is kept about a living user; `undefined` when the partner has no user with this userid. */
@@ -49,6 +52,12 @@ export async function exportUser(
     beneficiaries: (await readDesignations(database, { partner, user }, 'all')).map(designationRecord),
     events: await eventsOf(database, user),
     visits: await visitsOf(database, user),
+    refusedcreates: (await findRefusedCreates(database, partner, userid)).map(one => ({
+      at: formatTimestamp(one.at),
+      requestid: one.requestId,
+      code: one.code,
+      reasons: one.reasons,
+    })),
   }
 }
 
@@ -98,27 +107,45 @@ async function eventsOf(db: Executor, { partnerId, serviceId }: User): Promise<u
 type VisitRow = {
   purpose: string
   delivery: string
+  locale: string
+  offername: string | null
+  deeplinkdata: string | null
+  redirecturl: string | null
   created_at: Instant
   spent_at: Instant | null
   last_seen_at: Instant | null
   last_view: string | null
   dead_link_at: Instant | null
+  birthdate_tries: number
+  birthdate_tried_at: Instant | null
+  birthdate_again_tries: number
   outcome: string | null
+  reference: string | null
+  completed_at: Instant | null
 }
 
 async function visitsOf(db: Executor, { partnerId, userid }: User): Promise<unknown[]> {
   const rows = await db.query<VisitRow>(sql`
-    select purpose, delivery, created_at, spent_at, last_seen_at, last_view, dead_link_at, outcome from page_sessions
-    where partner_id = ${partnerId} and userid = ${userid} order by created_at`)
+    select purpose, delivery, locale, offername, deeplinkdata, redirecturl, created_at, spent_at, last_seen_at, last_view,
+      dead_link_at, birthdate_tries, birthdate_tried_at, birthdate_again_tries, outcome, reference, completed_at
+    from page_sessions where partner_id = ${partnerId} and userid = ${userid} order by created_at`)
   const optional = (at: Instant | null) => (at === null ? null : formatTimestamp(at))
   return rows.map(row => ({
     purpose: row.purpose,
     delivery: row.delivery,
+    locale: row.locale,
+    offername: row.offername,
+    deeplinkdata: row.deeplinkdata,
+    redirecturl: row.redirecturl,
     outcome: row.outcome,
+    reference: row.reference,
     createdat: formatTimestamp(row.created_at),
     openedat: optional(row.spent_at),
     lastseenat: optional(row.last_seen_at),
     lastview: row.last_view,
     deadlinkat: optional(row.dead_link_at),
+    birthdatetries: row.birthdate_tries + row.birthdate_again_tries,
+    birthdatetriedat: optional(row.birthdate_tried_at),
+    completedat: optional(row.completed_at),
   }))
 }
