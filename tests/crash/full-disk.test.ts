@@ -79,7 +79,7 @@ test('a disk that is full to the last byte, under load: nothing acknowledged is 
   try {
     const logs = service.stdout() + service.stderr()
     const partnerId = partner.partnerid
-    await checkLedger({ journal, receiver, database, partnerId, logs, dataDir: join(dataDir, 'postgres') })
+    await checkLedger({ journal, receiver, database, partnerId, logs, dataDir })
   } finally {
     await database.close()
     await borrowed.release()

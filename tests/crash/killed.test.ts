@@ -118,7 +118,7 @@ async function checkTheBooks(journal: Journal): Promise<void> {
   try {
     // Memory is flushed to the files, and tables and log are read byte by byte.
     const logs = services.map(one => one.stdout() + one.stderr()).join('')
-    await checkLedger({ journal, receiver, database, partnerId, logs, dataDir: join(dataDir, 'postgres') })
+    await checkLedger({ journal, receiver, database, partnerId, logs, dataDir })
   } finally {
     await database.close()
     await borrowed.release()

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { expect, vi } from 'vitest'
 import type { Database } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
@@ -18,7 +18,7 @@ export type Books = {
   readonly partnerId: string
   /** What the service wrote to its outputs. */
   readonly logs: string
-  /** The directory of the data files, if they can be read. */
+  /** The data directory of an embedded database, if there is one: its data files, and PostgreSQL's own log beside them. */
   readonly dataDir?: string
 }
 
@@ -191,11 +191,15 @@ async function checkCanaries({ database, logs, dataDir }: Books): Promise<void> 
     expect([name, ...plain, ...hex]).toEqual([name])
   }
   if (dataDir === undefined) return
-  // The files also contain dead rows, and the database's log; the catalogue's pages contain no personal data.
+  // The files also contain dead rows; the catalogue's pages contain no personal data.
+  const read = new Set<string>()
   for (const entry of await readdir(dataDir, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
     const path = join(entry.parentPath, entry.name)
     const bytes = await readFile(path).catch(() => Buffer.alloc(0))
     expect([path, ...found(bytes)]).toEqual([path])
+    if (bytes.length > 0) read.add(relative(dataDir, path))
   }
+  // A search of the wrong directory would find nothing either.
+  expect([...read]).toEqual(expect.arrayContaining(['postgres.log', 'postgres/PG_VERSION']))
 }

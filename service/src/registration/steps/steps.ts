@@ -87,3 +87,11 @@ const memberSteps: ReadonlyMap<string, Step> = new Map([
   ['check', memberCheck],
   ['enrol', memberEnrol],
 ])
+
+/** The paths of all steps; `:name` stands for a benefit's name. */
+export const stepPaths: ReadonlySet<string> = new Set([
+  ...steps.keys(),
+  ...memberSteps.keys(),
+  'beneficiaries/:name',
+  'beneficiaries/:name/word',
+])
