@@ -103,7 +103,10 @@ test('migrate says what it applied, and needs no keys', async () => {
   })
 })
 
-wholeRunTest('a role that may only read and write rows serves after the owner has migrated', async () => {
+// The everyday run takes it on the embedded database alone: on Citus its roles and partitions have not been tried.
+const embeddedTest = process.env['TEST_DATABASE_URL'] ? wholeRunTest : test
+
+embeddedTest('a role that may only read and write rows serves after the owner has migrated', async () => {
   const { place, database, address } = await workplace()
   const admin = open('url' in address ? address : { ...address, user: 'postgres' })
   const [made] = await database.query<{ owner: string; db: string }>(
