@@ -25,6 +25,32 @@ export type Trail = {
   close(): Promise<void>
 }
 
+/** What the record of a read needs of a partner's request. */
+type ReadingRequest = {
+  readonly caller: { readonly partner: { readonly partnerId: string }; readonly credentialId: string }
+  readonly address: () => string
+  readonly requestId: string
+}
+
+/** Notes that an operation showed a partner personal data, of this user if it was one user's. */
+export function noteRead(
+  trail: Pick<Trail, 'note'>,
+  action: string,
+  { caller, address, requestId }: ReadingRequest,
+  serviceId: string | undefined,
+): void {
+  trail.note({
+    partnerId: caller.partner.partnerId,
+    actorKind: 'credential',
+    actor: caller.credentialId,
+    action,
+    result: 'shown',
+    address: address(),
+    requestId,
+    ...(serviceId === undefined ? {} : { serviceId }),
+  })
+}
+
 const pauseMs = 1000
 const mostOfABatch = 1000
 /**
