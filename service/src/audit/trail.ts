@@ -21,6 +21,8 @@ export type Trail = {
   note(act: Act): void
   /** Counts a refused authentication: one entry for each credential, network and minute. */
   noteRefusal(refusal: { partnerId: string | undefined; credentialId: string; address: string }): void
+  /** The keyed hash of an address's network, for an entry that is written together with what it records. */
+  sourceOf(address: string): Buffer
   /** Writes the entries that wait, and stops. */
   close(): Promise<void>
 }
@@ -151,6 +153,7 @@ export function openTrail(context: {
       })
       wake()
     },
+    sourceOf,
     async close() {
       isClosed = true
       clearTimeout(timer)
