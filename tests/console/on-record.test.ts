@@ -144,3 +144,57 @@ test('the page of a form that shows a user is on record before it is shown', asy
   expect(await deedsOf(service, newcomer)).toEqual(expect.arrayContaining([look, look, look, look]))
   expect((await deedsOf(service, newcomer)).filter(({ serviceId }) => serviceId === id)).toHaveLength(4)
 })
+
+test('what an operator does and sees is on record with the network of the request, as one hash for one network', async () => {
+  const other = await service.newPartner()
+  const support = await signIn(service, 'support')
+  const { serviceid: id } = await other.client.createUser({
+    ...ada,
+    userid: 'from-where',
+    offername: 'plus',
+  })
+  await support.get(`/users/${id}`)
+  await support.post(`/users/${id}/link`, { purpose: 'benefits', reason: 'ticket 2' })
+  const rows = await service.database.query<{ action: string; source: Buffer | null }>(sql`
+    select action, source from audit_log where actor = ${support.operatorId} order by entry_id`)
+  expect(rows.map(({ action }) => action)).toEqual(
+    expect.arrayContaining(['sign in', 'look at user', 'make link']),
+  )
+  expect(new Set(rows.map(({ source }) => source?.length))).toEqual(new Set([16]))
+  expect(new Set(rows.map(({ source }) => source?.toString('hex'))).size).toBe(1)
+  expect(JSON.stringify(rows)).not.toContain('127.0.0.1')
+})
+
+test('an act that another operator confirmed says nothing of the network of the one who asked for it', async () => {
+  const other = await service.newPartner()
+  const [asker, confirmer] = [await signIn(service, 'support'), await signIn(service, 'support')]
+  const { serviceid: id } = await other.client.createUser({
+    ...ada,
+    userid: 'asked-and-confirmed',
+    offername: 'plus',
+    benefits: ['telehealth'],
+  })
+  const [row] = await service.database.query<{ enrolment_id: string }>(sql`
+    select enrolment_id from enrolments where service_id = ${id} and benefit = 'telehealth'`)
+  await writePolicy(service.database, 'void', true)
+  const fields = { enrolment: row?.enrolment_id ?? '' }
+  const { text } = await asker.post(`/users/${id}/act/void`, fields)
+  const seen = /name="seen" value="(\d+)"/.exec(text)?.[1] ?? ''
+  const asked = await asker.post(`/users/${id}/act/void`, {
+    ...fields,
+    sure: 'yes',
+    seen,
+    reason: 'ticket 3',
+  })
+  expect((await confirmer.post(`${asked.path}/confirm`, { reason: 'read it' })).status).toBe(200)
+  const rows = await service.database.query<{ action: string; actor: string; known: boolean }>(sql`
+    select action, actor, source is not null as known from audit_log
+    where service_id = ${id} and action like '%void%' order by entry_id`)
+  expect(rows).toEqual(
+    expect.arrayContaining([
+      { action: 'ask for void', actor: asker.operatorId, known: true },
+      { action: 'void on request', actor: asker.operatorId, known: false },
+      { action: 'confirm void', actor: confirmer.operatorId, known: true },
+    ]),
+  )
+})

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { listEntries } from '../../service/src/audit/entries.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
@@ -71,6 +72,35 @@ test('the answer to a failed attempt is shown unchanged, and is stored nowhere i
   const rows = await stored()
   expect(rows).toContain('422')
   for (const form of ['Adacanary', Buffer.from('Adacanary').toString('hex')]) expect(rows).not.toContain(form)
+})
+
+test('who was shown an answer is on record, by credential, network and user, and who saw attempts without one is not', async () => {
+  const accepted = await raise('answered-well', response => void response.writeHead(204).end())
+  const refused = await raise('answered-badly', refuse('Adacanary is unknown here'))
+  expect(await answersOf(accepted)).toEqual([null])
+  expect(await answersOf(refused)).toEqual(['Adacanary is unknown here'])
+  const { serviceid } = await partner.client.getUser({ userid: 'answered-badly' })
+  const { partnerId } = partner
+  const shown = await vi.waitFor(
+    async () => {
+      const rows = await listEntries(service.database, {
+        partnerId,
+        from: 0,
+        until: service.now() + 86_400_000,
+      })
+      // Noted after the reads of attempts, so nothing of them is still to be written.
+      expect(rows.map(({ action }) => action)).toContain('getUser')
+      return rows.filter(({ action, service_id }) => action === 'listAttempts' && service_id === serviceid)
+    },
+    { timeout: 180_000 },
+  )
+  expect(shown).toHaveLength(1)
+  expect(shown[0]).toMatchObject({ actor_kind: 'credential', result: 'shown' })
+  expect(shown[0]?.source).toHaveLength(16)
+  const [good] = await service.database.query<{ times: number }>(sql`
+    select count(*)::int as times from audit_log a join events e using (partner_id, service_id)
+    where e.event_id = ${accepted}::uuid and a.action = 'listAttempts'`)
+  expect(good).toEqual({ times: 0 })
 })
 
 test('an erasure makes stored answers unreadable, because it deletes the key that opens them', async () => {

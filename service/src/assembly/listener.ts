@@ -145,7 +145,7 @@ function openServer(
   return { app, counts, pools, shedding }
 }
 
-/** Counts failed authentications, by address and credential; those of partners are also put on record. */
+/** Puts failed authentications on record, of partners and of visitors of the page, and counts them. */
 function openFailures({ options, trail }: Shared) {
   const { failedAuthentications: limit } = options.requestLimits ?? defaultRequestLimits
   const countFailure = refuseFailures({ sandbox: options.installation.sandbox, real: options.real, limit })
@@ -153,7 +153,7 @@ function openFailures({ options, trail }: Shared) {
     trail.noteRefusal({ ...refusedCredential(request.headers), address: request.ip })
     return countFailure(request, error, why)
   }
-  return { countFailure, refuse }
+  return { refuse }
 }
 
 /** Mounts the token endpoint and everything that needs no authentication: health, description, files and docs. */
@@ -188,7 +188,7 @@ function mountPublicRoutes(
 function mountRegistrationPage(
   app: Server,
   { options, clock, mode, directory, trail }: Shared,
-  { users, baseUrl, basePath, countFailure }: Mounting,
+  { users, baseUrl, basePath, refuse }: Mounting,
 ): void {
   const { database, keyring, log } = options
   mountRegistration(app, {
@@ -204,7 +204,7 @@ function mountRegistrationPage(
     basePath,
     log,
     noteRefused: users.noteRefused,
-    noteOpened: ({ partnerId, sessionId, serviceId }) =>
+    noteOpened: (request, { partnerId, sessionId, serviceId }) =>
       trail.note({
         partnerId,
         serviceId,
@@ -212,10 +212,12 @@ function mountRegistrationPage(
         actor: sessionId,
         action: 'openPage',
         result: 'shown',
+        requestId: request.id,
+        address: request.ip,
       }),
     refuseUnknown: request => {
       const unknown = new ServiceError('unauthorized')
-      const refusal = countFailure(request, unknown, { is: 'unknown' })
+      const refusal = refuse(request, unknown, { is: 'unknown' })
       if (refusal !== unknown) throw refusal
     },
   })

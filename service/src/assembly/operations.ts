@@ -55,7 +55,7 @@ export function partnerHandlers(
     ...offerHandlers({ commands, clock }),
     ...linkTokenHandlers({ database, reader, executor, keyring, mode, real, baseUrl }),
     ...webhookHandlers(webhooks),
-    ...eventHandlers({ ...webhooks, catchUp }),
+    ...eventHandlers({ ...webhooks, catchUp, trail }),
   }
 }
 

@@ -21,8 +21,36 @@ export type Trail = {
   note(act: Act): void
   /** Counts a refused authentication: one entry for each credential, network and minute. */
   noteRefusal(refusal: { partnerId: string | undefined; credentialId: string; address: string }): void
+  /** The keyed hash of an address's network, for an entry that is written together with what it records. */
+  sourceOf(address: string): Buffer
   /** Writes the entries that wait, and stops. */
   close(): Promise<void>
+}
+
+/** What the record of a read needs of a partner's request. */
+type ReadingRequest = {
+  readonly caller: { readonly partner: { readonly partnerId: string }; readonly credentialId: string }
+  readonly address: () => string
+  readonly requestId: string
+}
+
+/** Notes that an operation showed a partner personal data, of this user if it was one user's. */
+export function noteRead(
+  trail: Pick<Trail, 'note'>,
+  action: string,
+  { caller, address, requestId }: ReadingRequest,
+  serviceId: string | undefined,
+): void {
+  trail.note({
+    partnerId: caller.partner.partnerId,
+    actorKind: 'credential',
+    actor: caller.credentialId,
+    action,
+    result: 'shown',
+    address: address(),
+    requestId,
+    ...(serviceId === undefined ? {} : { serviceId }),
+  })
 }
 
 const pauseMs = 1000
@@ -125,6 +153,7 @@ export function openTrail(context: {
       })
       wake()
     },
+    sourceOf,
     async close() {
       isClosed = true
       clearTimeout(timer)

@@ -40,8 +40,8 @@ export type ConsoleParts = SignInContext & {
   readonly log: Log
   /** Asks the process that serves partners about itself. */
   readonly serving: () => Promise<ServingProcess>
-  /** Records refusals of callers who were not identified yet. */
-  readonly trail: Pick<Trail, 'note' | 'noteRefusal'>
+  /** Records refusals of callers who were not identified yet, and names the network of everybody who is recorded. */
+  readonly trail: Pick<Trail, 'note' | 'noteRefusal' | 'sourceOf'>
   /** The service's public address, from which links for users are made. */
   readonly publicUrl: () => string
   /** The address by which operators reach the console, if it differs from the one that it listens on. */

@@ -83,7 +83,7 @@ async function exchange(routes: PageRoutes, reply: FastifyReply): Promise<Fastif
   const { origin } = asked
   if (!link.row.origins.includes(origin) || !link.partner.origins.includes(origin))
     return send(403, { code: 'ORIGIN_NOT_ALLOWED' })
-  const input = { opener: newOpener(), locale: asked.locale ?? null, withResult: true }
+  const input = { opener: newOpener(), locale: asked.locale ?? null, withResult: true, request }
   const opened = await spendLink(context, link, input)
   if (!opened) return refuse(await ended(routes, asked, request))
   return send(200, await firstView(routes, { link, opened, asked, requestId: request.id }))

@@ -33,7 +33,7 @@ export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer):
     const { operator, fault } = await signInWithPasskey(context, originOf(request.headers, address), answer)
     if (!operator || fault !== undefined) {
       const refused = { action, result: 'refused' }
-      if (operator) await record({ context, operator, requestId: request.id }, refused)
+      if (operator) await record({ context, operator, requestId: request.id, address: request.ip }, refused)
       else context.trail.noteRefusal({ partnerId: undefined, credentialId: '', address: request.ip })
       // The message may contain what was sent, so only class and place are logged.
       context.log('console_sign_in_failed', {
@@ -44,7 +44,7 @@ export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer):
       return sendPlain(server, reply, { status: 403, page: passkeyRefused('refused', to) })
     }
     const secret = await openSession(context, operator)
-    await record({ context, operator, requestId: request.id }, { action })
+    await record({ context, operator, requestId: request.id, address: request.ip }, { action })
     return reply
       .code(303)
       .header('Set-Cookie', setCookie('session', secret, address))

@@ -51,14 +51,18 @@ async function comeBack(
     const { operator, refused } = await admit(context, provider.settings, identity)
     const action = 'sign in by provider'
     if (refused !== undefined) {
-      if (operator) await record({ context, operator, requestId: request.id }, { action, result: 'refused' })
+      if (operator)
+        await record(
+          { context, operator, requestId: request.id, address: request.ip },
+          { action, result: 'refused' },
+        )
       else noteStranger(server, request)
       context.log('console_sign_in_failed', { requestid: request.id, reason: refused })
       const page = notSignedIn(refused, provider.settings.name)
       return sendPlain(server, reply, { status: 403, page })
     }
     const secret = await openSession(context, operator)
-    await record({ context, operator, requestId: request.id }, { action })
+    await record({ context, operator, requestId: request.id, address: request.ip }, { action })
     reply.header('Set-Cookie', setCookie('session', secret, address))
     return reply.code(303).header('Location', flow.to).send()
   } catch (error) {

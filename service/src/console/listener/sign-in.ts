@@ -25,7 +25,10 @@ export function mountSignIn(app: FastifyInstance, server: ConsoleServer): void {
       context.trail.noteRefusal({ partnerId: undefined, credentialId: '', address: request.ip })
       return sendPlain(server, reply, { status: 410, page: linkEnded() })
     }
-    await record({ context, operator: link.operator, requestId: request.id }, { action: 'sign in' })
+    await record(
+      { context, operator: link.operator, requestId: request.id, address: request.ip },
+      { action: 'sign in' },
+    )
     return reply
       .code(303)
       .header('Set-Cookie', setCookie('session', secret, address))

@@ -17,7 +17,9 @@ export type Deed = {
   readonly actor?: string
 }
 
-type Recorder = Pick<Visit, 'context' | 'requestId'> & { readonly operator: Pick<Operator, 'operatorId'> }
+type Recorder = Pick<Visit, 'context' | 'requestId' | 'address'> & {
+  readonly operator: Pick<Operator, 'operatorId'>
+}
 
 /**
  * Records an operator's action or access, and waits until the entry is written: nothing is shown without a record.
@@ -35,8 +37,11 @@ export function recordAlongside(visit: Recorder, deed: Deed): Query {
   return entriesStatement([entryOf(visit, deed)])
 }
 
-function entryOf({ context, operator, requestId }: Recorder, deed: Deed): AuditEntry {
+function entryOf({ context, operator, requestId, address }: Recorder, deed: Deed): AuditEntry {
   const { partner, serviceId, reason } = deed
+  const actor = deed.actor ?? operator.operatorId
+  // The network is that of this request, so it says nothing of an operator who requested the act before.
+  const isTheirs = actor === operator.operatorId
   const at = context.real()
   const sealed = (text: string) =>
     partner ? sealReason(partner, serviceId, text) : sealCommonReason(context.keyring, text)
@@ -47,7 +52,8 @@ function entryOf({ context, operator, requestId }: Recorder, deed: Deed): AuditE
     times: 1,
     requestId,
     actorKind: 'operator',
-    actor: deed.actor ?? operator.operatorId,
+    actor,
+    ...(isTheirs ? { source: context.trail.sourceOf(address) } : {}),
     action: deed.action,
     result: deed.result ?? 'done',
     ...(serviceId === undefined ? {} : { serviceId }),

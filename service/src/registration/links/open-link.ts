@@ -64,7 +64,7 @@ async function pressLink(routes: PageRoutes, reply: FastifyReply): Promise<Fasti
     return sendOpen(routes, reply, { link, locale: localeNamed(form.get('language')) ?? link.row.locale })
   }
   const opener = readCookie(request.headers, 'opener', context) ?? newOpener()
-  const input = { opener, locale: localeNamed(form.get('locale')) ?? null, withResult: false }
+  const input = { opener, locale: localeNamed(form.get('locale')) ?? null, withResult: false, request }
   const opened = await spendLink(context, link, input)
   if (!opened) return ended(routes, reply, link)
   // The cookie is set before anything else can fail, because the token is used up and cannot open the page again.

@@ -28,13 +28,18 @@ export type PageContext = {
   readonly log: Log
   /** Records that an enrollment was refused when the form was sent, and why. */
   readonly noteRefused: NoteRefused
-  /** Records that a person's data was shown to the visitor who opened a link. */
-  readonly noteOpened: (session: {
-    partnerId: string
-    sessionId: string
-    serviceId: string | undefined
-  }) => void
-  /** Counts a secret that the service never made; throws `too_many_requests` when its address has sent too many. */
+  /**
+   * Records that a person's data was shown to the visitor who opened a link; `serviceId` is `undefined` for somebody
+   * of whom nothing is known yet.
+   */
+  readonly noteOpened: (
+    request: Pick<FastifyRequest, 'id' | 'ip'>,
+    session: { partnerId: string; sessionId: string; serviceId: string | undefined },
+  ) => void
+  /**
+   * Records and counts a secret that the service never made; throws `too_many_requests` when its address has sent too
+   * many.
+   */
   readonly refuseUnknown: (request: FastifyRequest) => void
 }
 

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Locale } from '@benefit-enrolment/contract'
+import type { FastifyRequest } from 'fastify'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
+import type { Reading } from '../../membership/commands/reader.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import { makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
@@ -76,7 +78,10 @@ export async function isEndedByDueCancel(
   { reader }: PageContext,
   { partner, row }: Pick<Link, 'partner' | 'row'>,
 ): Promise<boolean> {
-  const reading = await reader.read(partner, row.userid)
+  return hasDueCancel(await reader.read(partner, row.userid))
+}
+
+function hasDueCancel(reading: Reading | undefined): boolean {
   return reading?.dueChanges.some(({ after }) => after.status === 'cancelled') ?? false
 }
 
@@ -87,10 +92,16 @@ export async function isEndedByDueCancel(
 export async function spendLink(
   context: PageContext,
   link: Link,
-  input: { opener: string; locale: Locale | null; withResult: boolean },
+  input: {
+    opener: string
+    locale: Locale | null
+    withResult: boolean
+    request: Pick<FastifyRequest, 'id' | 'ip'>
+  },
 ): Promise<Opened | undefined> {
   const { database, keyring, mode, clock } = context
-  if (await isEndedByDueCancel(context, link)) return undefined
+  const reading = await context.reader.read(link.partner, link.row.userid)
+  if (hasDueCancel(reading)) return undefined
   const name = sessionNameOf(link.row)
   const pepper = keyring.peppers.current
   const handle = handleOf(context, link, { opener: input.opener, pepper: pepper.key })
@@ -102,7 +113,8 @@ export async function spendLink(
     resultHash: resultToken === undefined ? null : keyedHash(pepper.key, 'result_token', resultToken),
     locale: input.locale,
   })
-  if (isSpent) context.noteOpened({ ...name, serviceId: link.row.service_id ?? undefined })
+  // The row of the link names no user yet: the session is bound to one only after this.
+  if (isSpent) context.noteOpened(input.request, { ...name, serviceId: reading?.user.serviceId })
   return isSpent ? { handle, resultToken } : joined(context, link, input.opener)
 }
 

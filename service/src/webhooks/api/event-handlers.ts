@@ -1,4 +1,5 @@
 import type { OperationId } from '@benefit-enrolment/contract'
+import { noteRead, type Trail } from '../../audit/trail.ts'
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import type { Handlers } from '../../http/mount.ts'
@@ -6,9 +7,9 @@ import { badField, ServiceError } from '../../http/service-error.ts'
 import { runKeyed } from '../../idempotency/keyed.ts'
 import type { Caller } from '../../partners/authenticate.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { isUuid } from '../../vault/uuid.ts'
+import { isUuid, NIL_UUID } from '../../vault/uuid.ts'
 import { readCursor, writeCursor } from '../log/cursor.ts'
-import { type EventRow, findAttempts, findEvent, findOpenDeliveries, readLog } from '../log/event-log.ts'
+import { findAttempts, findEvent, findOpenDeliveries, readLog } from '../log/event-log.ts'
 import { endpointsFor, queueAgain } from '../log/replay.ts'
 import type { WebhookContext } from './handlers.ts'
 import { attemptOf, eventOf, replayedOf } from './view.ts'
@@ -18,11 +19,13 @@ type EventOperation = Extract<OperationId, 'listEvents' | 'getEvent' | 'listAtte
 type EventContext = WebhookContext & {
   /** Applies what is due for a partner, so that the log has its events, too. */
   readonly catchUp: (partner: Partner) => Promise<void>
+  /** Records who was shown what an endpoint answered, since an answer may repeat a user's data. */
+  readonly trail: Pick<Trail, 'note'>
 }
 
 /** The operations by which a partner reads and replays its event log (contract §10). */
 export function eventHandlers(context: EventContext): Handlers<Caller, EventOperation> {
-  const { database, real } = context
+  const { database, real, trail } = context
   return {
     async listEvents({ caller, query }) {
       const after = query.after === undefined ? undefined : readCursor(query.after)
@@ -53,10 +56,12 @@ export function eventHandlers(context: EventContext): Handlers<Caller, EventOper
         })),
       }
     },
-    async listAttempts({ caller, params }) {
-      const { partner } = caller
-      const event = await find(database, partner.partnerId, params)
+    async listAttempts(request) {
+      const { partner } = request.caller
+      const event = await find(database, partner.partnerId, request.params)
       const rows = await findAttempts(database, partner, event.event_id)
+      const serviceId = event.service_id === NIL_UUID ? undefined : event.service_id
+      if (rows.some(({ answer }) => answer !== null)) noteRead(trail, 'listAttempts', request, serviceId)
       return { attempts: rows.map(attemptOf) }
     },
     async replayEvent(request) {
@@ -75,7 +80,7 @@ export function eventHandlers(context: EventContext): Handlers<Caller, EventOper
   }
 }
 
-async function find(db: Executor, partnerId: string, params: { eventid: string }): Promise<EventRow> {
+async function find(db: Executor, partnerId: string, params: { eventid: string }) {
   const event = isUuid(params.eventid) ? await findEvent(db, partnerId, params.eventid) : undefined
   if (!event) throw new ServiceError('event_not_found')
   return event

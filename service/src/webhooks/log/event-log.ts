@@ -132,14 +132,14 @@ async function findWindowEnd(
   return end
 }
 
-/** One event; `undefined` when the partner has no event of this id. */
+/** One event and its user; `undefined` when the partner has no event of this id. */
 export async function findEvent(
   db: Executor,
   partnerId: string,
   eventId: string,
-): Promise<EventRow | undefined> {
-  const [row] = await db.query<EventRow>(sql`
-    select event_id, eventname, userid, data, body, created_at from events
+): Promise<(EventRow & { service_id: string }) | undefined> {
+  const [row] = await db.query<EventRow & { service_id: string }>(sql`
+    select event_id, service_id, eventname, userid, data, body, created_at from events
     where partner_id = ${partnerId} and event_id = ${eventId}`)
   return row
 }
