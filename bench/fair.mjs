@@ -13,7 +13,7 @@ const { values: options } = parseArgs({
   options: { seconds: { type: 'string', default: '6' }, connections: { type: 'string', default: '20' } },
 })
 const seconds = Number(options.seconds)
-const mostRatio = 3
+const MOST_RATIO = 3
 function generate(job) {
   return generateWith('load.mjs', job)
 }
@@ -75,7 +75,7 @@ async function measure({ address, enrolment, newPartner }) {
 const served = await startServed('fair')
 try {
   const ratios = await measure(served)
-  if (ratios.some(ratio => !(ratio < mostRatio))) process.exitCode = 1
+  if (ratios.some(ratio => !(ratio < MOST_RATIO))) process.exitCode = 1
 } finally {
   await served.close()
 }

@@ -10,7 +10,7 @@ import { millisecondsOf, person, readAnswer } from './generator.mjs'
 
 const { address, seconds, streams } = JSON.parse(await text(process.stdin))
 const { hostname, port } = new URL(address)
-const drainMs = 10_000
+const DRAIN_MS = 10_000
 
 const rest = JSON.stringify(person).slice(1)
 function requestText(head, userid) {
@@ -120,6 +120,6 @@ await new Promise(resolve => {
   }, 2)
 })
 const endedAt = performance.now()
-while (opened.some(stream => stream.isBusy()) && performance.now() - endedAt < drainMs)
+while (opened.some(stream => stream.isBusy()) && performance.now() - endedAt < DRAIN_MS)
   await new Promise(resolve => setTimeout(resolve, 20))
 process.stdout.write(`${JSON.stringify(opened.map(stream => stream.result()))}\n`, () => process.exit(0))

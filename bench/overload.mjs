@@ -27,8 +27,8 @@ const { values: options } = parseArgs({
 })
 const seconds = Number(options.seconds)
 const connections = Number(options.connections)
-const leastGoodput = 0.8
-const mostNormalAfterMs = 10_000
+const LEAST_GOODPUT = 0.8
+const MOST_NORMAL_AFTER_MS = 10_000
 function shown(perSecond) {
   return `${Math.round(perSecond).toLocaleString('en-US')}/s`
 }
@@ -173,8 +173,8 @@ async function main() {
       `goodput ${ratio(goodput)}, processor time ${ratio(median(rounds.map(({ time }) => time)))}`,
     )
     const isHeld =
-      goodput >= leastGoodput &&
-      rounds.every(({ isTold, normalAfterMs }) => isTold && normalAfterMs <= mostNormalAfterMs)
+      goodput >= LEAST_GOODPUT &&
+      rounds.every(({ isTold, normalAfterMs }) => isTold && normalAfterMs <= MOST_NORMAL_AFTER_MS)
     if (!isHeld) process.exitCode = 1
     const { peak } = rounds.at(-1)
     const perSecond = peak * Number(options.times)

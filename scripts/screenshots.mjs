@@ -14,7 +14,7 @@ const looks = [
   { locale: 'es', colorScheme: 'dark', width: 1280, height: 800 },
 ]
 /** The greatest height of a picture in the gallery; taller pictures make large files that nobody scrolls through. */
-const mostHeight = 1600
+const MOST_HEIGHT = 1600
 
 const { examples, iconOf, renderPage } = await loadViews()
 const manifest = JSON.parse(readFileSync(new URL('manifest.json', built), 'utf8'))
@@ -58,7 +58,7 @@ for (const { locale, colorScheme, width, height } of looks) {
     await page.goto(address)
     if (script) await page.evaluate(script)
     const whole = await page.evaluate('document.documentElement.scrollHeight')
-    await page.setViewportSize({ width, height: script ? height : Math.min(whole, mostHeight) })
+    await page.setViewportSize({ width, height: script ? height : Math.min(whole, MOST_HEIGHT) })
     const { data } = await devtools.send('Page.captureScreenshot', { format: 'webp', quality: 40 })
     await page.setViewportSize({ width, height })
     const file = `${name}-${width}-${colorScheme}-${locale}.webp`

@@ -18,7 +18,7 @@ const watched = [
   'examples',
   'docs',
 ]
-const lookMs = 500
+const LOOK_MS = 500
 const given = process.argv.slice(2)
 
 let service
@@ -33,7 +33,7 @@ setInterval(() => {
   if (found.at <= known.at) return
   known = found
   void changed(found.name)
-}, lookMs)
+}, LOOK_MS)
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, async () => {
     await stop()

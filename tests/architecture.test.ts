@@ -383,6 +383,15 @@ describe('the code', () => {
     expect(found).toEqual([])
   })
 
+  test('writes the names of top-level numbers in capitals', () => {
+    const number =
+      /^(?:export )?const ([a-z]+[A-Z]\w*)(?:: number)? = -?\d[\d_.]*(?:e\d+)?(?: [*+-] [\w.]+)*$/gm
+    const found = tracked
+      .filter(file => !file.startsWith('embed/released/'))
+      .flatMap(file => [...read(file).matchAll(number)].map(([, name]) => `${file}: ${name}`))
+    expect(found).toEqual([])
+  })
+
   test('says of each export what it promises', () => {
     const products = tracked.filter(
       file =>

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const inMemory = '/dev/shm'
 const prefix = 'enrolment-tests-'
 // The databases of four workers and the write-ahead log take a few hundred megabytes.
-const wantedBytes = 2 * 1024 ** 3
+const WANTED_BYTES = 2 * 1024 ** 3
 
 /**
  * Makes the directory of the run's database server: in memory where Linux has room there, because hundreds of databases are
@@ -21,7 +21,7 @@ async function hasRoomInMemory(): Promise<boolean> {
   try {
     const { bavail, bsize } = await statfs(inMemory)
     const [, available] = /^MemAvailable: *(\d+) kB$/m.exec(await readFile('/proc/meminfo', 'utf8')) ?? []
-    return bavail * bsize >= wantedBytes && Number(available) * 1024 >= 2 * wantedBytes
+    return bavail * bsize >= WANTED_BYTES && Number(available) * 1024 >= 2 * WANTED_BYTES
   } catch {
     return false
   }

@@ -7,8 +7,8 @@ export const isLong = process.env['LONG'] === '1'
 const scale = Number(process.env['TEST_SCALE'] ?? 1)
 
 /** A long run below this scale takes the everyday pass of whatever has no figure, so that one of a few minutes meets each part. */
-const leastScaleOfWhole = 0.05
-const asked = process.env['TESTS'] ?? (isLong && scale < leastScaleOfWhole ? 'everyday' : '')
+const LEAST_SCALE_OF_WHOLE = 0.05
+const asked = process.env['TESTS'] ?? (isLong && scale < LEAST_SCALE_OF_WHOLE ? 'everyday' : '')
 
 /**
  * Whether the run takes one pass of everything, as `npm test` does, and `.ci/run` on the databases beside the embedded one

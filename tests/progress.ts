@@ -1,6 +1,6 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
-const everyMs = 15_000
+const EVERY_MS = 15_000
 
 type Underway = { readonly name: string; readonly since: number }
 
@@ -18,7 +18,7 @@ export class Progress implements Reporter {
 
   onTestRunStart(specifications: readonly unknown[]): void {
     this.#all = specifications.length
-    this.#timer = setInterval(() => this.#tell(), everyMs).unref()
+    this.#timer = setInterval(() => this.#tell(), EVERY_MS).unref()
   }
 
   onTestModuleQueued({ moduleId, relativeModuleId }: TestModule): void {
@@ -46,7 +46,7 @@ export class Progress implements Reporter {
 
   #tell(): void {
     const waiting = [...this.#files.values(), ...this.#tests.values()]
-      .filter(({ since }) => Date.now() - since > everyMs / 3)
+      .filter(({ since }) => Date.now() - since > EVERY_MS / 3)
       .map(({ name, since }) => `${name} (${secondsSince(since)})`)
     const on = waiting.length === 0 ? '' : `; waits for ${waiting.join(', ')}`
     process.stdout.write(`-- ${this.#done} of ${this.#all} files in ${secondsSince(this.#began)}${on}\n`)

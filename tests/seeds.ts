@@ -4,7 +4,7 @@ import { isLong } from './long.ts'
 // What a test draws at random comes from a seed, which is in the test's name as it is given to repeat the run: TEST_SEED=5.
 
 /** The seed of a run that nobody gave one, outside the long run: so `npm test` does the same each time. */
-const everydaySeed = 20_261_122
+const EVERYDAY_SEED = 20_261_122
 
 /**
  * The seed in TEST_SEED, or undefined where there is none. It repeats what a test drew, not the order in which processes came to
@@ -23,7 +23,7 @@ function seedIn(given: string | undefined): number | undefined {
 /** The seeds of so many runs, one after the other: from TEST_SEED, which is one run; in a long run from any; else always the same. */
 export function seedsOf(runs: number): readonly number[] {
   if (givenSeed !== undefined) return [givenSeed]
-  const first = isLong ? randomInt(2 ** 31) : everydaySeed
+  const first = isLong ? randomInt(2 ** 31) : EVERYDAY_SEED
   return Array.from({ length: runs }, (_, index) => first + index)
 }
 

@@ -119,10 +119,10 @@ function readBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-const longestTimerMs = 2 ** 31 - 1
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 function checkMilliseconds(name: string, ms: number): void {
-  if (!(ms > 0 && ms <= longestTimerMs)) {
-    throw new TypeError(`${name} must be more than 0 and at most ${longestTimerMs} milliseconds`)
+  if (!(ms > 0 && ms <= LONGEST_TIMER_MS)) {
+    throw new TypeError(`${name} must be more than 0 and at most ${LONGEST_TIMER_MS} milliseconds`)
   }
 }

@@ -16,11 +16,11 @@ export type EachEvent = (
   options?: Omit<CallOptions, 'idempotencyKey'> & { follow?: boolean; pollMs?: number },
 ) => EventWalk
 
-const defaultPollMs = 2_000
+const DEFAULT_POLL_MS = 2_000
 
 /** Makes the walk of a client through its event log. */
 export function eachEventOf(client: Pick<Client, 'listEvents'>): EachEvent {
-  return (where = {}, { follow = false, pollMs = defaultPollMs, ...options } = {}) => {
+  return (where = {}, { follow = false, pollMs = DEFAULT_POLL_MS, ...options } = {}) => {
     const { after, ...filter } = where
     let cursor = after
     async function* walk(): AsyncGenerator<LoggedEvent> {

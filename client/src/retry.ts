@@ -2,8 +2,8 @@ import type { BenefitEnrolmentError } from './error.ts'
 
 const passingStatuses = new Set([408, 429, 500, 502, 503, 504])
 const refusedUnheard = new Set([401, 429])
-const firstWaitMs = 200
-const longestWaitMs = 5_000
+const FIRST_WAIT_MS = 200
+const LONGEST_WAIT_MS = 5_000
 
 /** Whether the same request may succeed a little later. */
 export function mayPass(error: BenefitEnrolmentError): boolean {
@@ -28,7 +28,7 @@ export function waitBeforeNextAttempt(state: {
   random: number
 }): number | undefined {
   if (state.made >= state.tries) return undefined
-  const grown = Math.min(firstWaitMs * 2 ** (state.made - 1), longestWaitMs)
+  const grown = Math.min(FIRST_WAIT_MS * 2 ** (state.made - 1), LONGEST_WAIT_MS)
   // Half of it is random, so that many clients that failed together do not return together.
   const chance = (grown / 2) * state.random
   const wait = state.retryAfterMs === undefined ? grown / 2 + chance : state.retryAfterMs + chance

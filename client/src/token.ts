@@ -24,7 +24,7 @@ export type TokenSource = {
 
 type CachedToken = { token: string; renewAt: number; expiresAt: number }
 
-const aheadMs = 60_000
+const AHEAD_MS = 60_000
 
 /**
  * A source that requests the first token when it is needed, renews it a minute before it expires (at half its life when
@@ -100,7 +100,7 @@ function readToken(value: unknown, askedAt: number): CachedToken {
   const lifeMs = seconds * 1_000
   return {
     token,
-    renewAt: askedAt + Math.max(lifeMs - aheadMs, lifeMs / 2),
+    renewAt: askedAt + Math.max(lifeMs - AHEAD_MS, lifeMs / 2),
     expiresAt: askedAt + lifeMs,
   }
 }

@@ -20,7 +20,7 @@ export const relationships = [
 export type Relationship = (typeof relationships)[number]
 
 /** The most people that one designation may name. */
-export const mostBeneficiaries = 20
+export const MOST_BENEFICIARIES = 20
 
 function line(minLength: number, maxLength: number, description: string) {
   return Type.String({
@@ -197,8 +197,8 @@ export const proposeBeneficiaries = operation({
       name: CodeName,
       beneficiaries: Type.Array(ProposedBeneficiary, {
         minItems: 1,
-        maxItems: mostBeneficiaries,
-        'x-rule': `must be a list of 1 to ${mostBeneficiaries} beneficiaries`,
+        maxItems: MOST_BENEFICIARIES,
+        'x-rule': `must be a list of 1 to ${MOST_BENEFICIARIES} beneficiaries`,
       }),
     },
     { additionalProperties: false, title: 'ProposeBeneficiaries' },

@@ -9,10 +9,10 @@ export async function shortenLog(file: string): Promise<void> {
     found => found.size,
     () => 0,
   )
-  if (size < longestLog) return
+  if (size < LONGEST_LOG) return
   await copyFile(file, `${file}.1`)
   // PostgreSQL appends to the file that it holds open, so it continues at the new end.
   await truncate(file)
 }
 
-const longestLog = 4 * 1024 * 1024
+const LONGEST_LOG = 4 * 1024 * 1024

@@ -37,7 +37,7 @@ export async function ownEmbeddedDatabase(options: {
 }): Promise<OwnedDatabase> {
   const cluster = await openCluster(options.dataDir, options.isThrownAway)
   await refuseSecondOwner(cluster)
-  const taken = await inTurn(cluster.locks, patienceForTurn, () => takeOver(cluster, options.log))
+  const taken = await inTurn(cluster.locks, PATIENCE_FOR_TURN, () => takeOver(cluster, options.log))
   if (!taken)
     throw new EmbeddedPostgresError(
       `Another process (${(await holders(cluster.locks, 'turn')).join(', ')}) has been starting or stopping the database in ${cluster.dataDir} for a minute: end it and try again.`,
@@ -45,15 +45,15 @@ export async function ownEmbeddedDatabase(options: {
   return keepRunning(taken.done)
 }
 
-const patienceForTurn = 60_000
-const patienceForCommands = 10_000
+const PATIENCE_FOR_TURN = 60_000
+const PATIENCE_FOR_COMMANDS = 10_000
 // Short, because `stop()` waits for it; a restart that does not get its turn is attempted again.
-const patienceWhileOwned = 1_000
-const shortestPause = 50
-const longestPause = 5_000
-const pauseBetweenChecks = 5_000
+const PATIENCE_WHILE_OWNED = 1_000
+const SHORTEST_PAUSE = 50
+const LONGEST_PAUSE = 5_000
+const PAUSE_BETWEEN_CHECKS = 5_000
 // Enough for the log that PostgreSQL writes before the next check, and for a clean shutdown.
-const leastSpace = 256 * 1024 * 1024
+const LEAST_SPACE = 256 * 1024 * 1024
 
 type Owned = { cluster: Cluster; log: Log; ownership: ProcessLock; socketDirectory: string; started: Started }
 
@@ -98,7 +98,7 @@ async function takeOver(cluster: Cluster, log: Log): Promise<Owned> {
  * turn.
  */
 async function waitForCommands(cluster: Cluster): Promise<void> {
-  const deadline = performance.now() + patienceForCommands
+  const deadline = performance.now() + PATIENCE_FOR_COMMANDS
   while ((await holders(cluster.locks, 'use')).length > 0 && performance.now() < deadline) await sleep(20)
 }
 
@@ -127,7 +127,7 @@ async function restartWheneverItDies(owned: Owned, stopping: AbortSignal): Promi
     stopping.addEventListener('abort', () => resolve(undefined)),
   )
   let started: Started | undefined = owned.started
-  let pause = shortestPause
+  let pause = SHORTEST_PAUSE
   while (!stopping.aborted) {
     const since = performance.now()
     const ending = await Promise.race([started?.ended, asked])
@@ -136,16 +136,16 @@ async function restartWheneverItDies(owned: Owned, stopping: AbortSignal): Promi
       log('database_died', { pid: started.postmaster.pid, code: ending?.code, signal: ending?.signal })
     // A PostgreSQL that ran for a while is restarted quickly; one that dies at once is restarted after growing
     // pauses.
-    if (performance.now() - since > longestPause) pause = shortestPause
+    if (performance.now() - since > LONGEST_PAUSE) pause = SHORTEST_PAUSE
     await sleep(pause, undefined, { signal: stopping, ref: false }).catch(() => undefined)
-    pause = Math.min(pause * 2, longestPause)
+    pause = Math.min(pause * 2, LONGEST_PAUSE)
     started = await restart()
   }
 
   async function restart(): Promise<Started | undefined> {
     try {
       const start = () => startPostgres(cluster, { socketDirectory, signal: stopping })
-      const again = await inTurn(cluster.locks, patienceWhileOwned, start)
+      const again = await inTurn(cluster.locks, PATIENCE_WHILE_OWNED, start)
       if (again) log('database_restarted', { pid: again.done.postmaster.pid })
       return again?.done
     } catch (error) {
@@ -164,7 +164,7 @@ async function lookAfter(
   let wasLow = false
   while (!stopping.aborted) {
     try {
-      const isLow = (await freeSpace(cluster.dataDir)) < leastSpace
+      const isLow = (await freeSpace(cluster.dataDir)) < LEAST_SPACE
       if (isLow !== wasLow) log(isLow ? 'database_low_on_space' : 'database_space_regained')
       wasLow = isLow
       tellSpace(isLow)
@@ -176,7 +176,7 @@ async function lookAfter(
     } catch (error) {
       log('database_check_failed', { error: messageOf(error) })
     }
-    await sleep(pauseBetweenChecks, undefined, { signal: stopping, ref: false }).catch(() => undefined)
+    await sleep(PAUSE_BETWEEN_CHECKS, undefined, { signal: stopping, ref: false }).catch(() => undefined)
   }
 }
 
@@ -194,7 +194,7 @@ async function giveUp(owned: Owned): Promise<void> {
   }
   try {
     // A command that hangs while it has the turn must not prevent the stop.
-    if (!(await inTurn(cluster.locks, patienceWhileOwned, end))) await end()
+    if (!(await inTurn(cluster.locks, PATIENCE_WHILE_OWNED, end))) await end()
     await ownership.release()
     log('database_stopped')
   } catch (error) {

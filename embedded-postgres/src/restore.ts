@@ -25,7 +25,7 @@ export async function restoreDatabase(options: {
   await verifyFiles(from, manifest.files)
   if (await holdsDatabase(options.dataDir)) throw taken(options.dataDir)
   const cluster = await openCluster(options.dataDir)
-  const restored = await inTurn(cluster.locks, patienceForTurn, async () => {
+  const restored = await inTurn(cluster.locks, PATIENCE_FOR_TURN, async () => {
     if ((await readdir(cluster.dataDir)).includes('postgres')) throw taken(cluster.dataDir)
     const directory = await mkdtemp(join(cluster.dataDir, 'postgres-unfinished-'))
     try {
@@ -42,7 +42,7 @@ export async function restoreDatabase(options: {
   return manifest
 }
 
-const patienceForTurn = 60_000
+const PATIENCE_FOR_TURN = 60_000
 
 function taken(dataDir: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(

@@ -5,7 +5,7 @@ import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import type { Account } from './programs.ts'
 
 /** The port, which is only part of the socket file's name: nothing listens on the network. */
-export const socketPort = 5432
+export const SOCKET_PORT = 5432
 
 /**
  * Creates a new directory (0700) for the Unix socket in the system's temp folder, where its path is short enough
@@ -13,7 +13,7 @@ export const socketPort = 5432
  */
 export async function makeSocketDirectory(account: Account): Promise<string> {
   for (const folder of [tmpdir(), '/tmp']) {
-    if (Buffer.byteLength(join(folder, `${prefix}XXXXXX`, socketFile)) > longestPath) continue
+    if (Buffer.byteLength(join(folder, `${prefix}XXXXXX`, socketFile)) > LONGEST_PATH) continue
     if (account && !(await isOpenToAll(folder))) continue
     const directory = await mkdtemp(join(folder, prefix)).catch(() => undefined)
     if (!directory) continue
@@ -62,9 +62,9 @@ export async function hasSocket(directory: string): Promise<boolean> {
 }
 
 const prefix = 'enrolment-'
-const socketFile = `.s.PGSQL.${socketPort}`
+const socketFile = `.s.PGSQL.${SOCKET_PORT}`
 // Linux allows 107 bytes; macOS four less.
-const longestPath = 103
+const LONGEST_PATH = 103
 
 async function removeSocketFiles(directory: string): Promise<void> {
   for (const file of [socketFile, `${socketFile}.lock`]) await rm(join(directory, file), { force: true })

@@ -22,7 +22,7 @@ import {
   makeSocketDirectory,
   removeSocketDirectory,
   renewSocketDirectory,
-  socketPort,
+  SOCKET_PORT,
 } from './socket-directory.ts'
 
 /** A PostgreSQL that this process started; `ended` resolves when it has ended, for whatever reason. */
@@ -56,7 +56,7 @@ export async function startPostgres(
 }
 
 async function startIn(socketDirectory: string, cluster: Cluster, signal?: AbortSignal): Promise<Started> {
-  const deadline = performance.now() + patienceWithLeftovers
+  const deadline = performance.now() + PATIENCE_WITH_LEFTOVERS
   for (;;) {
     await clearTheWay(cluster, socketDirectory)
     const outcome = await attempt(cluster, socketDirectory, signal)
@@ -71,14 +71,14 @@ async function startIn(socketDirectory: string, cluster: Cluster, signal?: Abort
 
 // After a kill -9 of the postmaster its sessions keep the shared memory until they notice: at once when idle, else
 // at the end of their statement.
-const patienceWithLeftovers = 20_000
+const PATIENCE_WITH_LEFTOVERS = 20_000
 
 function isAboutLeftovers(output: string): boolean {
   return /shared memory block .* in use|lock file .* already exists/.test(output)
 }
 
 // Recovery after a crash takes seconds with a log of this size; the limit only catches a disk that hangs.
-const patienceWithRecovery = 300_000
+const PATIENCE_WITH_RECOVERY = 300_000
 
 async function clearTheWay(cluster: Cluster, socketDirectory: string): Promise<void> {
   const old = await notedSocketDirectory(cluster)
@@ -146,7 +146,7 @@ async function waitUntilReady(awaited: {
   void awaited.ended.then(() => {
     hasEnded = true
   })
-  const deadline = performance.now() + patienceWithRecovery
+  const deadline = performance.now() + PATIENCE_WITH_RECOVERY
   while (performance.now() < deadline) {
     const found = await findPostmaster(cluster)
     if (found?.pid === awaited.pid && found.isReady) return found
@@ -154,7 +154,7 @@ async function waitUntilReady(awaited: {
     await sleep(5, undefined, { signal })
   }
   throw new EmbeddedPostgresError(
-    `PostgreSQL has been recovering ${cluster.directory} for ${patienceWithRecovery / 60_000} minutes: see ${cluster.logFile}.`,
+    `PostgreSQL has been recovering ${cluster.directory} for ${PATIENCE_WITH_RECOVERY / 60_000} minutes: see ${cluster.logFile}.`,
   )
 }
 
@@ -163,7 +163,7 @@ function postgresArguments(cluster: Cluster, socketDirectory: string): string[] 
     ...promises,
     ...(cluster.isThrownAway ? withoutSyncing : {}),
     ...accessSettings(cluster),
-    port: String(socketPort),
+    port: String(SOCKET_PORT),
     unix_socket_directories: socketDirectory,
   })
   return [

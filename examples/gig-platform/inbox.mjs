@@ -2,7 +2,7 @@
 // A partner's webhook: verify the delivery, answer at once, keep each event once.
 import { webhooks } from '@benefit-enrolment/client'
 
-const mostKept = 500
+const MOST_KEPT = 500
 const shown = [
   'idempotency-key',
   'content-type',
@@ -50,7 +50,7 @@ export function openInbox({ username, password }) {
         )
         const entry = { receivedat: new Date().toISOString(), headers, body: delivery.event }
         kept.push(entry)
-        if (kept.length > mostKept) kept.shift()
+        if (kept.length > MOST_KEPT) kept.shift()
         tell('webhook', entry)
       }
       return answer(200, 'received')

@@ -23,7 +23,7 @@ export async function resume(db: Executor): Promise<boolean> {
 /** A process that waits until its copy may act. */
 export type Quiet = { isQuiet(): boolean; close(): Promise<void> }
 
-const checkMs = 1000
+const CHECK_MS = 1000
 
 /** Checks once a second whether a quiet copy may act again, and then calls `onResume` once. A copy that is not quiet is never checked. */
 export function watchQuiet(context: {
@@ -49,7 +49,7 @@ export function watchQuiet(context: {
   const wait = () => {
     timer = setTimeout(() => {
       checking = check()
-    }, checkMs)
+    }, CHECK_MS)
   }
   if (quiet) wait()
   return {

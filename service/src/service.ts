@@ -61,7 +61,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   })
   const mayNotWrite = () => quiet.isQuiet() || (options.lowOnSpace?.() ?? false)
   const users = openUsers(shared, delivery, mayNotWrite)
-  const schedules = openSchedules(shared, users, () => performance.now() - lastRequestAt < servingMs)
+  const schedules = openSchedules(shared, users, () => performance.now() - lastRequestAt < SERVING_MS)
   const listener = await openListener(shared, {
     users,
     delivery,
@@ -119,4 +119,4 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /** For how long after a request the service counts as busy with requests. */
-const servingMs = 100
+const SERVING_MS = 100

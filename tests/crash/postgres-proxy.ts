@@ -16,7 +16,7 @@ export type PostgresProxy = {
   close(): Promise<void>
 }
 
-const lateMs = 500
+const LATE_MS = 500
 
 /** Starts a proxy on a free loopback port. */
 export async function startPostgresProxy(address: DatabaseAddress): Promise<PostgresProxy> {
@@ -62,7 +62,7 @@ export async function startPostgresProxy(address: DatabaseAddress): Promise<Post
         client.destroy()
       } else if (fate === 'late') {
         client.destroy()
-        setTimeout(() => upstream.end(commit), lateMs)
+        setTimeout(() => upstream.end(commit), LATE_MS)
       } else {
         isSilent = true
         upstream.once('data', () => {

@@ -10,7 +10,7 @@ import { type Stage, startStage } from './stage.ts'
 // Twenty lives for each of two seeds, and those below that are written out, still meet all that the last test asks for.
 const runs = Number(process.env['MODEL_RUNS'] ?? everydayOr(6, isLong ? 75 : 20))
 
-const livesOnAStage = 15
+const LIVES_ON_A_STAGE = 15
 
 /** A partner's ping. */
 const raisedElsewhere = new Set<string>(['webhook_test'])
@@ -32,7 +32,7 @@ export function testSeeds(seeds: readonly number[]): void {
   afterAll(() => stage?.[Symbol.asyncDispose]())
   // A restart handles every partner in the database: with only one database each life would cost more than the last.
   const freshEnough = async (): Promise<Stage> => {
-    if (stage && lives % livesOnAStage !== 0) return stage
+    if (stage && lives % LIVES_ON_A_STAGE !== 0) return stage
     await stage?.[Symbol.asyncDispose]()
     stage = await startStage('2026-10-20T12:00')
     return stage

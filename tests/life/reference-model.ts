@@ -9,7 +9,7 @@ import type { SeenEvent } from './stage.ts'
 /** The date of an event that does not happen. */
 export const never = Number.POSITIVE_INFINITY
 /** How long a benefit waits for what is missing. */
-export const toActMs = 30 * 86_400_000
+export const TO_ACT_MS = 30 * 86_400_000
 /** Nothing is pending. */
 export const noDates = { entry: never, start: never, cancel: never, offer: never, swap: never }
 let counter = 0
@@ -151,7 +151,7 @@ export function take(u: Life, { add: b, remove }: Pair, t: number, promised = 0)
     if (!admits(u.offer, b, u.person, t)) against.push('ineligible')
     if (against.length > 0) return against
     // There is a month to give what is missing, and at least until the start.
-    const lapse = kind.waits && !u.isOutlook ? Math.max(t, u.clock + toActMs) : never
+    const lapse = kind.waits && !u.isOutlook ? Math.max(t, u.clock + TO_ACT_MS) : never
     u.windows.push({
       b,
       n: u.plan[`${b} ${t}`] ?? counter++,
@@ -312,7 +312,7 @@ export function shownEnd(u: Life, one: Window, now: number) {
 
 /** Until when a pending change's benefit may lack something, and its state afterwards: a swap does not wait. */
 function lackOf({ fixed, from }: Window): [due: number, to: string] {
-  return fixed ? [from + toActMs, 'withdrawn'] : [from, 'rejected']
+  return fixed ? [from + TO_ACT_MS, 'withdrawn'] : [from, 'rejected']
 }
 
 /** The future of a window that ends at `end`: when, which benefit, and its next state. */

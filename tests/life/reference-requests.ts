@@ -37,12 +37,12 @@ import {
 
 // The requests that the reference model refuses, and what the others write into a life (contract §7 and §8).
 
-const dayMs = 86_400_000
+const DAY_MS = 86_400_000
 function boundary(u: Life, now: number) {
   return monthAfter(Math.max(now, u.since), u.person.zone)
 }
 function isLocked(u: Life, now: number, t: number) {
-  return (u.at.start === never || t > u.since) && now >= t - dayMs
+  return (u.at.start === never || t > u.since) && now >= t - DAY_MS
 }
 function refusal(codes: string[]) {
   return codes.some(code => code !== 'slots_exceeded') ? 'ineligible' : codes[0]
@@ -58,7 +58,7 @@ type Does<K> = (u: Life, op: Extract<Op, { op: K }>, now: number) => Answer | st
 const ops: { [K in Op['op']]: Does<K> } = {
   prefill(u, _, now) {
     if (u.status === 'none') u.status = 'prefilled'
-    u.at.entry = now + 90 * dayMs
+    u.at.entry = now + 90 * DAY_MS
     emit(u, 'enrollment_request_received', now)
   },
   create(u, { offer, picks, days, state, dob, agreed }, now) {

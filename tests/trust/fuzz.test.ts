@@ -6,12 +6,12 @@ import { forAllTests } from '../for-all-tests.ts'
 import { isLong, timesOf } from '../long.ts'
 import { ada, startTestService, type TestPartner } from '../rig.ts'
 import { openRandom, type Random, seedsOf } from '../seeds.ts'
-import { cpuMsOf, leastCpuMsOf, mostCpuMs } from './processor-time.ts'
+import { cpuMsOf, leastCpuMsOf, MOST_CPU_MS } from './processor-time.ts'
 
 // Thousands of damaged requests: each gets a documented answer or a closed connection, and harms no other.
 
 const documented = new Set([200, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431])
-const atOnce = 10
+const AT_ONCE = 10
 
 /** How many requests `npm test` sends. */
 const everyday = 400
@@ -137,8 +137,8 @@ test.each(plans)(
   async ({ seed, times }) => {
     const random = openRandom(seed)
     const seen = new Map<number | 'closed', number>()
-    for (let done = 0; done < times; done += atOnce) {
-      const requests = Array.from({ length: atOnce }, () => requestOf(random))
+    for (let done = 0; done < times; done += AT_ONCE) {
+      const requests = Array.from({ length: AT_ONCE }, () => requestOf(random))
       let statuses: (number | 'closed')[] = []
       const cpuMs = await cpuMsOf(async () => {
         statuses = await Promise.all(requests.map(statusOf))
@@ -149,9 +149,11 @@ test.each(plans)(
           throw new Error(`${status} after ${JSON.stringify(requests[at])}`)
       })
       // Where all together stay below the bound of one, each does; else each is looked at alone.
-      if (cpuMs > mostCpuMs)
+      if (cpuMs > MOST_CPU_MS)
         for (const request of requests)
-          expect(await leastCpuMsOf(() => statusOf(request)), JSON.stringify(request)).toBeLessThan(mostCpuMs)
+          expect(await leastCpuMsOf(() => statusOf(request)), JSON.stringify(request)).toBeLessThan(
+            MOST_CPU_MS,
+          )
       expect((await client.getUser({ userid: 'living' })).status).not.toBe('erased')
     }
     if (isLong) process.stdout.write(`fuzz: ${times} requests: ${JSON.stringify([...seen])}\n`)

@@ -2,7 +2,7 @@
  * The most processor time that one request may cost, sender included: some twenty times what is usual, so that a busy
  * machine does not matter and a stall shows. docs/trust.md states it.
  */
-export const mostCpuMs = 100
+export const MOST_CPU_MS = 100
 
 /** The processor time that this process, which is service and sender, takes while something is done. */
 export async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
@@ -18,7 +18,7 @@ export async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
  */
 export async function leastCpuMsOf(work: () => Promise<unknown>): Promise<number> {
   let least = await cpuMsOf(work)
-  for (let tries = 0; tries < 5 && least >= mostCpuMs; tries += 1)
+  for (let tries = 0; tries < 5 && least >= MOST_CPU_MS; tries += 1)
     least = Math.min(least, await cpuMsOf(work))
   return least
 }

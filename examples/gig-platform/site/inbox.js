@@ -5,7 +5,7 @@ import { callWords, eventWords, momentWords } from './words.js'
 function $(id) {
   return document.getElementById(id)
 }
-const mostShown = 30
+const MOST_SHOWN = 30
 let own
 
 /** Sets whose events are listed first, and sorts those that arrived before. */
@@ -70,7 +70,7 @@ function addLine(list, { words, name }, more, isBad) {
 function prepend(list, line) {
   list.querySelector('.empty')?.remove()
   list.prepend(line)
-  while (list.children.length > mostShown) list.lastElementChild.remove()
+  while (list.children.length > MOST_SHOWN) list.lastElementChild.remove()
 }
 
 export function element(tag, className = '', text = '') {

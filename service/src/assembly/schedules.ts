@@ -44,7 +44,7 @@ export function openSchedules(
       sessions: () => deleteOldSessions(database, real()),
       'refused creates': () => deleteOldRefusedCreates(database, real()),
       console: () => tidyConsole(database, real()),
-      'audit log': () => deleteBefore(database, real() - (options.auditKeepMs ?? sixYearsMs)),
+      'audit log': () => deleteBefore(database, real() - (options.auditKeepMs ?? SIX_YEARS_MS)),
     },
     (task, error) => log('clean_up_failed', { task, ...describeCause(error) }),
   )
@@ -58,7 +58,7 @@ export function openSchedules(
     onError: error => log('schedule_failed', describeCause(error)),
   })
   const searched: Searched = new Map()
-  const sealing = every(sealEveryMs, () =>
+  const sealing = every(SEAL_EVERY_MS, () =>
     signBlocks(database, openBlockKeys(database, keyring), real(), searched).catch(error =>
       log('seal_failed', describeCause(error)),
     ),
@@ -87,7 +87,7 @@ function openScrub({ database, rewriteKeys, real, log }: ServiceOptions): () => 
   return async () => {
     if (!rewriteKeys || real() < scrubAt) return
     scrubAt = real() + scrubEveryMs
-    const erasedBefore = real() - scrubAfterMs
+    const erasedBefore = real() - SCRUB_AFTER_MS
     const context = { database, rewrite: rewriteKeys, now: real(), erasedBefore }
     try {
       const { isDone } = await scrubKeys(context)
@@ -100,10 +100,10 @@ function openScrub({ database, rewriteKeys, real, log }: ServiceOptions): () => 
 
 /** Together well below the day within which the keys of erased users leave the files. */
 const scrubEveryMs = HOUR_MS
-const scrubAfterMs = 12 * HOUR_MS
+const SCRUB_AFTER_MS = 12 * HOUR_MS
 /**
  * How often the audit trail is signed. A block holds rows that are at least two minutes old, because earlier ones may still
  * be written until then; so a row is signed within three minutes.
  */
-const sealEveryMs = 30_000
-const sixYearsMs = 6 * 366 * DAY_MS
+const SEAL_EVERY_MS = 30_000
+const SIX_YEARS_MS = 6 * 366 * DAY_MS

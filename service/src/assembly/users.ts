@@ -60,10 +60,10 @@ export function openUsers(
     memory,
     reader,
     executor,
-    dueExecutor: guardWrites(openCommandExecutor(context, commandsOfADueBatch), mayNotWrite),
+    dueExecutor: guardWrites(openCommandExecutor(context, COMMANDS_OF_A_DUE_BATCH), mayNotWrite),
     commands: openAccountCommands({ executor, reader, terms }),
     noteRefused: openRefusedCreates(database),
   }
 }
 
-const commandsOfADueBatch = 64
+const COMMANDS_OF_A_DUE_BATCH = 64

@@ -44,8 +44,8 @@ export type Block = {
   hash: Buffer
 }
 
-const tagBytes = 8
-const leafBytes = 24
+const TAG_BYTES = 8
+const LEAF_BYTES = 24
 
 /** One difference between a partner's rows and its blocks. */
 export type Finding = {
@@ -110,17 +110,17 @@ function compareRows(context: {
   const { source, key, block, own, erased, found } = context
   const isCleared = (row: Row) => source === 'history' && erased.has(row.service_id ?? '')
   const left = new Map<string, string>()
-  for (let start = 0; start < block.leaves.length; start += leafBytes) {
-    const leaf = block.leaves.subarray(start, start + leafBytes)
-    left.set(leaf.subarray(0, tagBytes).toString('hex'), leaf.subarray(tagBytes).toString('hex'))
+  for (let start = 0; start < block.leaves.length; start += LEAF_BYTES) {
+    const leaf = block.leaves.subarray(start, start + LEAF_BYTES)
+    left.set(leaf.subarray(0, TAG_BYTES).toString('hex'), leaf.subarray(TAG_BYTES).toString('hex'))
   }
   for (const row of own) {
     const leaf = leafOf(key, source, row)
-    const tag = leaf.subarray(0, tagBytes).toString('hex')
+    const tag = leaf.subarray(0, TAG_BYTES).toString('hex')
     const content = left.get(tag)
     left.delete(tag)
     if (content === undefined) found(row.name, 'added')
-    else if (content !== leaf.subarray(tagBytes).toString('hex') && !isCleared(row))
+    else if (content !== leaf.subarray(TAG_BYTES).toString('hex') && !isCleared(row))
       found(row.name, 'altered')
   }
   for (const tag of left.keys()) found(`a row of block ${block.number} (${tag})`, 'removed')
@@ -128,9 +128,9 @@ function compareRows(context: {
 
 /** The hash by which a block knows a row: of its name, and of its content. */
 export function leafOf(key: Buffer, source: AuditedTable, row: Row): Buffer {
-  const tag = createHmac('sha256', key).update(`row ${source} ${row.name}`).digest().subarray(0, tagBytes)
+  const tag = createHmac('sha256', key).update(`row ${source} ${row.name}`).digest().subarray(0, TAG_BYTES)
   const content = createHmac('sha256', key).update(`content ${source} ${row.name} ${row.content}`).digest()
-  return Buffer.concat([tag, content.subarray(0, leafBytes - tagBytes)])
+  return Buffer.concat([tag, content.subarray(0, LEAF_BYTES - TAG_BYTES)])
 }
 
 /** The signature of a block, which covers that of the block before it. */

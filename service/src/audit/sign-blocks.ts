@@ -18,16 +18,16 @@ import {
  * Only rows older than this are signed: by then no transaction can add older rows, even if the clocks of the processes
  * differ by a minute.
  */
-const lagMs = 2 * MINUTE_MS
+const LAG_MS = 2 * MINUTE_MS
 /**
  * The period that one block covers. Periods begin at whole half minutes, so that several processes sign the same ones:
  * if each chose its own, a row could lie between the blocks that were kept.
  */
-const periodMs = 30_000
+const PERIOD_MS = 30_000
 /** About how many rows are read at once: a busy half minute has 150,000, which would take 200 MB. */
-const rowsAtOnce = 20_000
+const ROWS_AT_ONCE = 20_000
 /** How many rows are hashed before requests have their turn again: about 4 ms. */
-const rowsAtATurn = 500
+const ROWS_AT_A_TURN = 500
 /** How long rows of a partner whose key cannot be opened hold up the signing of later ones. */
 const keyPatienceMs = HOUR_MS
 
@@ -48,9 +48,9 @@ export async function signBlocks(
   for (const source of auditedTables) {
     let from = Math.max(await endOfNewest(database, source), searched.get(source) ?? 0)
     for (;;) {
-      const first = await firstRecorded(database, source, { from, before: now - lagMs })
+      const first = await firstRecorded(database, source, { from, before: now - LAG_MS })
       if (first === undefined) {
-        searched.set(source, startOfPeriod(now - lagMs))
+        searched.set(source, startOfPeriod(now - LAG_MS))
         break
       }
       const signed = await signNext(database, keys, { source, from, first, now })
@@ -74,8 +74,8 @@ async function signNext(
   keys: BlockKeys,
   { source, from, first, now }: { source: AuditedTable; from: Instant; first: Instant; now: Instant },
 ): Promise<{ blocks: number; until: Instant } | undefined> {
-  const period = { from: Math.max(from, startOfPeriod(first)), until: startOfPeriod(first) + periodMs }
-  if (period.until > now - lagMs) return undefined
+  const period = { from: Math.max(from, startOfPeriod(first)), until: startOfPeriod(first) + PERIOD_MS }
+  if (period.until > now - LAG_MS) return undefined
   const signings = await readSignings(database, keys, { source, period, now })
   const blocks: (Block & { rows: number })[] = []
   for (const [partnerId, signing] of signings) {
@@ -123,12 +123,12 @@ async function readSignings(
   { source, period, now }: { source: AuditedTable; period: Period; now: Instant },
 ): Promise<ReadonlyMap<string, Signing | undefined>> {
   const signings = new Map<string, Signing | undefined>()
-  const parts = Math.ceil((await countRows(database, source, period)) / rowsAtOnce)
+  const parts = Math.ceil((await countRows(database, source, period)) / ROWS_AT_ONCE)
   const partMs = Math.ceil((period.until - period.from) / Math.max(1, parts))
   for (let from = period.from; from < period.until; from += partMs) {
     const rows = await rowsOf(database, source, { from, until: Math.min(from + partMs, period.until) })
     for (const [index, row] of rows.entries()) {
-      if (index % rowsAtATurn === rowsAtATurn - 1) await nextTurn()
+      if (index % ROWS_AT_A_TURN === ROWS_AT_A_TURN - 1) await nextTurn()
       if (!signings.has(row.partner_id)) {
         const key = await currentKey(keys, row.partner_id, period.until < now - keyPatienceMs)
         signings.set(row.partner_id, key && { key, leaves: [] })
@@ -151,7 +151,7 @@ async function countRows(db: Executor, source: AuditedTable, { from, until }: Pe
 }
 
 function startOfPeriod(at: Instant): Instant {
-  return Math.floor(at / periodMs) * periodMs
+  return Math.floor(at / PERIOD_MS) * PERIOD_MS
 }
 
 /** A partner's key. One that cannot be opened fails the signing, unless the rows have waited for it long enough. */
@@ -184,7 +184,7 @@ async function firstRecorded(
   source: AuditedTable,
   { from, before }: { from: Instant; before: Instant },
 ): Promise<Instant | undefined> {
-  for (let span = periodMs; from < before; span *= 16) {
+  for (let span = PERIOD_MS; from < before; span *= 16) {
     const [low, high] = [timestamp(from), timestamp(Math.min(from + span, before))]
     const [row] = await db.query<{ first: Instant | null }>(
       source === 'history'

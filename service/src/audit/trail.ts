@@ -53,18 +53,18 @@ export function noteRead(
   })
 }
 
-const pauseMs = 1000
-const mostOfABatch = 1000
+const PAUSE_MS = 1000
+const MOST_OF_A_BATCH = 1000
 /**
  * The most entries kept in memory while the database is away; entries beyond it are dropped, and the log says how
  * many.
  */
-const mostKept = 50_000
+const MOST_KEPT = 50_000
 /** Guessed credentials must not fill the table, so all further ones of a minute share one entry. */
-const mostRefusalsAMinute = 1000
-const minuteMs = 60_000
+const MOST_REFUSALS_A_MINUTE = 1000
+const MINUTE_MS = 60_000
 /** Blocks are signed two minutes after their time, and the clocks of two processes may differ by half a minute. */
-const lateMs = 90_000
+const LATE_MS = 90_000
 
 /**
  * Opens the trail. Noting an act costs a request no more than a push to an array; in return, a crash loses the
@@ -91,8 +91,8 @@ export function openTrail(context: {
     const batch = oncePerId([...entries, ...refusals.values()].map(entry => inTime(entry, real())))
     entries = []
     refusals = new Map()
-    for (let start = 0; start < batch.length; start += mostOfABatch) {
-      const part = batch.slice(start, start + mostOfABatch)
+    for (let start = 0; start < batch.length; start += MOST_OF_A_BATCH) {
+      const part = batch.slice(start, start + MOST_OF_A_BATCH)
       try {
         await addEntries(database, part)
       } catch (error) {
@@ -102,7 +102,7 @@ export function openTrail(context: {
           continue
         }
         const rest = batch.slice(start)
-        const room = Math.max(0, mostKept - entries.length)
+        const room = Math.max(0, MOST_KEPT - entries.length)
         entries = [...rest.slice(0, room), ...entries]
         lost += Math.max(0, rest.length - room)
         context.onError(error, lost)
@@ -116,12 +116,12 @@ export function openTrail(context: {
     timer ??= setTimeout(() => {
       timer = undefined
       writing = write()
-    }, pauseMs)
+    }, PAUSE_MS)
   }
 
   return {
     note({ address, ...act }) {
-      if (entries.length >= mostKept) {
+      if (entries.length >= MOST_KEPT) {
         lost += 1
         return
       }
@@ -131,12 +131,12 @@ export function openTrail(context: {
       wake()
     },
     noteRefusal(refusal) {
-      const at = Math.floor(real() / minuteMs) * minuteMs
+      const at = Math.floor(real() / MINUTE_MS) * MINUTE_MS
       if (at !== minute) named = new Set()
       minute = at
       const source = sourceOf(refusal.address)
       const own = `${refusal.partnerId ?? ''} ${refusal.credentialId} ${source.toString('base64')}`
-      const isOne = named.has(own) || named.size < mostRefusalsAMinute
+      const isOne = named.has(own) || named.size < MOST_REFUSALS_A_MINUTE
       if (isOne) named.add(own)
       const name = isOne ? own : 'others'
       const known = refusals.get(name)
@@ -191,7 +191,7 @@ function oncePerId(entries: readonly AuditEntry[]): AuditEntry[] {
  * forged: it gets the time at which it is written.
  */
 function inTime(entry: AuditEntry, now: Instant): AuditEntry {
-  return entry.at > now - lateMs ? entry : { ...entry, at: now, entryId: uuidv7(now) }
+  return entry.at > now - LATE_MS ? entry : { ...entry, at: now, entryId: uuidv7(now) }
 }
 
 /**

@@ -33,7 +33,7 @@ import {
 import { mayEnrol } from './single.ts'
 import { openSwaps } from './swap.ts'
 
-const maxListed = 200
+const MAX_LISTED = 200
 
 /** The parts of a reading from which a list is made. */
 type ReadState = Pick<Reading, 'user' | 'terms' | 'now'>
@@ -81,7 +81,7 @@ export function listBenefits(reading: ReadState, request: Asked): Listed[] | und
   if (!asked && own)
     for (const enrolment of user.enrolments)
       if (isHeld(enrolment) || isSwappedIn(enrolment)) add(enrolment.benefit, own)
-  return [...listed.values()].sort(inOrder).slice(0, maxListed)
+  return [...listed.values()].sort(inOrder).slice(0, MAX_LISTED)
 }
 
 /**

@@ -18,7 +18,7 @@ export type Published = {
   version(version: number): Catalogue
 }
 
-const freshMs = 1000
+const FRESH_MS = 1000
 const empty: Catalogue = { benefits: new Map(), offers: new Map() }
 
 /** Opens the published versions. */
@@ -47,7 +47,7 @@ export function openPublished(context: { database: Database; real: () => Instant
 
   const isMissing = (version: number): boolean => version > 0 && !known.has(version)
   const bring = async (versions: readonly number[]): Promise<void> => {
-    if (real() - readAt >= freshMs) {
+    if (real() - readAt >= FRESH_MS) {
       reading ??= readNewest().finally(() => {
         reading = undefined
       })
@@ -59,7 +59,7 @@ export function openPublished(context: { database: Database; real: () => Instant
 
   return {
     prepare: versions =>
-      real() - readAt < freshMs && !versions.some(isMissing) ? undefined : bring(versions),
+      real() - readAt < FRESH_MS && !versions.some(isMissing) ? undefined : bring(versions),
     today: () => ({ version: newest, catalogue: known.get(newest) ?? empty }),
     version: version => known.get(version) ?? empty,
   }

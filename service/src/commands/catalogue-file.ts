@@ -7,7 +7,7 @@ import type { Executor } from '../db/database.ts'
 import { OperatorError } from '../operator-error.ts'
 import { readGiven } from './command.ts'
 
-const mostShown = 50
+const MOST_SHOWN = 50
 
 /**
  * The catalogue of a file, with the files that it names. Throws OperatorError that lists every problem with its line
@@ -30,7 +30,7 @@ export async function refuseBreaks(parsed: WholeCatalogue, db: Executor): Promis
 }
 
 function refusalOf(problems: readonly Problem[]): OperatorError {
-  const more = problems.length > mostShown ? [`… and ${problems.length - mostShown} more`] : []
+  const more = problems.length > MOST_SHOWN ? [`… and ${problems.length - MOST_SHOWN} more`] : []
   const count = `${problems.length} problem${problems.length === 1 ? '' : 's'} in the catalogue:`
-  return new OperatorError([count, ...problems.slice(0, mostShown).map(describeProblem), ...more].join('\n'))
+  return new OperatorError([count, ...problems.slice(0, MOST_SHOWN).map(describeProblem), ...more].join('\n'))
 }

@@ -80,7 +80,7 @@ export function secretOptions(name: string, what: string): Readonly<Record<strin
   }
 }
 
-const mostSecretBytes = 4096
+const MOST_SECRET_BYTES = 4096
 
 /** A secret that a command needs. Throws UsageError when it is missing or given twice. */
 export function neededSecret(input: Input, name: string): string {
@@ -107,7 +107,7 @@ export function givenSecret(input: Input, name: string): string | undefined {
   const bytes = readGiven(file === '-' ? 0 : file, `The file of --${name}-file`)
   if (!isUtf8(bytes)) throw new OperatorError(`The file of --${name}-file is not UTF-8.`)
   const value = bytes.toString('utf8').replace(/\r?\n$/, '')
-  if (value === '' || /[\r\n]/.test(value) || value.length > mostSecretBytes)
+  if (value === '' || /[\r\n]/.test(value) || value.length > MOST_SECRET_BYTES)
     throw new OperatorError(`The file of --${name}-file must hold one line: the secret.`)
   return value
 }

@@ -18,9 +18,9 @@ import { countKeysInUse, describeUse, isInUse } from './keys-in-use.ts'
 import type { Workspace } from './workspace.ts'
 
 /** How long each step of a rotation waits for the running processes, which check the file five times a second. */
-const takenUpMs = 1000
+const TAKEN_UP_MS = 1000
 /** How long a request may last that began while a key was current. */
-const lastUsedMs = 15_000
+const LAST_USED_MS = 15_000
 
 /** A key that became current, and the key that it replaced. */
 export type Rotated = { readonly kind: KeyKind; readonly id: string; readonly replaced: string }
@@ -34,13 +34,13 @@ export async function rotateKeys(workspace: Workspace, kinds: readonly KeyKind[]
   const added = await changeKeyring(workspace, file =>
     changeLists(file, kinds, list => withNext(list, newKey())),
   )
-  await sleep(takenUpMs)
+  await sleep(TAKEN_UP_MS)
   const at = workspace.real()
   await changeKeyring(workspace, file =>
     changeLists(file, kinds, (list, kind) => withCurrent(list, added[kind].next ?? '', at)),
   )
   // From now on every process wraps with the new key, so that the rewrap after this misses nothing.
-  await sleep(takenUpMs)
+  await sleep(TAKEN_UP_MS)
   return kinds.map(kind => ({ kind, id: added[kind].next ?? '', replaced: added[kind].current }))
 }
 
@@ -73,7 +73,7 @@ export async function retireKey(workspace: Workspace, id: string): Promise<KeyKi
   }
   await refuseIfUsed(workspace.database)
   const replacedAt = file[kind].keys.find(key => key.id === id)?.replacedAt ?? 0
-  await sleep(Math.min(lastUsedMs, Math.max(0, replacedAt + lastUsedMs - workspace.real())))
+  await sleep(Math.min(LAST_USED_MS, Math.max(0, replacedAt + LAST_USED_MS - workspace.real())))
   await changeKeyring(workspace, async (found, tx) => {
     // Checked again within the transaction that keeps all others from storing data under a key.
     await refuseIfUsed(tx)

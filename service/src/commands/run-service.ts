@@ -141,7 +141,7 @@ export async function runService(
   void setTimeout(1000, undefined, { ref: false }).then(() => process.exit())
 }
 
-const deliveryConnections = 4
+const DELIVERY_CONNECTIONS = 4
 
 async function prepare(
   config: Config,
@@ -170,7 +170,7 @@ async function prepare(
     })
     const installation = await markInstallation(database, { keyring, wanted, now: Date.now() })
     if (context.quiet) await makeQuiet(database, Date.now())
-    const deliveryDatabase = openDatabase(address, { max: deliveryConnections, onError })
+    const deliveryDatabase = openDatabase(address, { max: DELIVERY_CONNECTIONS, onError })
     const webhookRules = webhookRulesOf(config, installation)
     return { database, deliveryDatabase, webhookRules, keyring, installation, address, dataDir, log }
   } catch (error) {

@@ -60,7 +60,7 @@ export class CommitUnknown extends Unavailable {
 }
 
 /** How long a statement waits for a lock. */
-export const lockTimeoutMs = 2000
+export const LOCK_TIMEOUT_MS = 2000
 
 /** How a database is used. */
 type PoolOptions = {
@@ -76,7 +76,7 @@ type PoolOptions = {
 /** Opens a pool whose statements and waits for locks are limited; it connects only with the first query. */
 export function openDatabase(address: DatabaseAddress, options: PoolOptions): Database {
   const { statementTimeoutMs = 5000, connectTimeoutMs = 2000, idleTimeoutMs = 30_000, max } = options
-  const limits = { max, statementTimeoutMs, connectTimeoutMs, idleTimeoutMs, lockTimeoutMs }
+  const limits = { max, statementTimeoutMs, connectTimeoutMs, idleTimeoutMs, lockTimeoutMs: LOCK_TIMEOUT_MS }
   const sockets = new Set<Socket>()
   const pool = openPool('url' in address ? { connectionString: address.url } : address, limits, sockets)
   const layout: Layout = { isSpread: false }
@@ -228,7 +228,7 @@ function atOnce<T>(client: pg.PoolClient, send: () => T): T {
  * without a limit of its own a node would wait for a row until the coordinator gives up the whole statement.
  */
 function beginning({ isSpread }: Layout, lockMs: number | undefined): Statement[] {
-  const limit = Math.ceil(lockMs ?? lockTimeoutMs)
+  const limit = Math.ceil(lockMs ?? LOCK_TIMEOUT_MS)
   const limited = { name: `lock_timeout ${limit}`, text: `set local lock_timeout = ${limit}` }
   if (isSpread) return [beginStatement, propagateStatement, limited]
   return lockMs === undefined ? [beginStatement] : [beginStatement, limited]

@@ -7,7 +7,7 @@ type Tasks = {
 }
 
 /** Failing tasks may take this long in all: each waits seconds for a database that does not answer. */
-const lostMs = 5000
+const LOST_MS = 5000
 
 /** Opens a piece of work: each task runs whether or not the others fail, unless failures have taken five seconds. */
 export function openTasks(now: () => number = () => performance.now()): Tasks {
@@ -15,7 +15,7 @@ export function openTasks(now: () => number = () => performance.now()): Tasks {
   let lost = 0
   return {
     async run(task) {
-      if (failure && lost >= lostMs) return 0
+      if (failure && lost >= LOST_MS) return 0
       const begunAt = now()
       try {
         const count = await task()

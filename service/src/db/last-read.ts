@@ -2,7 +2,7 @@
 type LastRead<T> = { readonly value: T; readonly isFresh: boolean }
 
 /** Less than Prometheus waits for an answer, so that metrics which need no database are always reported. */
-const patienceMs = 3000
+const PATIENCE_MS = 3000
 
 /**
  * Reads a value again and again for the metrics. While the database does not answer within three seconds, the last
@@ -25,7 +25,7 @@ export function openLastRead<T>(read: () => Promise<T>, before: T): () => Promis
     })
     let timer: NodeJS.Timeout | undefined
     const tooLate = new Promise<boolean>(resolve => {
-      timer = setTimeout(() => resolve(false), patienceMs)
+      timer = setTimeout(() => resolve(false), PATIENCE_MS)
     })
     const isFresh = await Promise.race([reading, tooLate])
     clearTimeout(timer)

@@ -144,7 +144,7 @@ type RowForm = { readonly isOnce: readonly boolean[]; readonly literals: readonl
 /** The forms in which the rows of each statement were bound before, by the names and types of their columns. */
 const rowForms = new Map<string, Map<string, RowForm>>()
 /** Every connection keeps a plan for each form. Batches of like commands take two or three. */
-const mostForms = 16
+const MOST_FORMS = 16
 
 function formOf(columns: readonly (readonly [string, Column])[], isOnce: readonly boolean[]): RowForm {
   const names = columns.map(([name, { type }]) => `${name} ${type}`).join()
@@ -153,7 +153,7 @@ function formOf(columns: readonly (readonly [string, Column])[], isOnce: readonl
   const known = forms.get(isOnce.join())
   if (known) return known
   // In arrays every batch can be bound.
-  if (forms.size >= mostForms && isOnce.includes(true))
+  if (forms.size >= MOST_FORMS && isOnce.includes(true))
     return formOf(
       columns,
       columns.map(() => false),

@@ -1,7 +1,7 @@
 import type { Database } from './database.ts'
 import { sql } from './sql.ts'
 
-const heldMs = 5000
+const HELD_MS = 5000
 
 /**
  * Tells whether the database takes writes, by a small one of its own: a database that was made read-only, or whose disk
@@ -16,7 +16,7 @@ export function probeWrites(
   return async () => {
     if (known && now() < known.until) return known.answer
     const answer = attemptWrite(database)
-    known = { answer, until: now() + heldMs }
+    known = { answer, until: now() + HELD_MS }
     const isTaken = await answer
     if (!isTaken) known = undefined
     return isTaken

@@ -22,7 +22,7 @@ export type Receiver = {
   close(): Promise<void>
 }
 
-const mostKept = 500
+const MOST_KEPT = 500
 const shownHeaders = [
   'idempotency-key',
   'content-type',
@@ -46,7 +46,7 @@ export async function startReceiver(settings: ReceiverSettings): Promise<Receive
     if (!seen.has(key)) {
       seen.add(key)
       inbox.push({ receivedat: new Date().toISOString(), headers: pick(request), body: JSON.parse(body) })
-      if (inbox.length > mostKept) inbox.shift()
+      if (inbox.length > MOST_KEPT) inbox.shift()
     }
     return answer(response, 200, 'received')
   }

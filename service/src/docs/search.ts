@@ -3,17 +3,17 @@ import type { DocsPage, Section, Site } from './site.ts'
 /** One section of the docs that contains the words of a search. */
 export type Found = { readonly title: string; readonly path: string; readonly excerpt: string }
 
-const mostFound = 20
+const MOST_FOUND = 20
 /** Longer questions are cut, because each word is searched for in every section. */
-const longestQuestion = 100
-const excerptLength = 180
+const LONGEST_QUESTION = 100
+const EXCERPT_LENGTH = 180
 
 /**
  * Finds the sections that contain every word of a question, best first: words in the title of the page or the section
  * count more than words in the text. An empty question finds nothing.
  */
 export function search(site: Site, question: string): Found[] {
-  const words = question.slice(0, longestQuestion).toLowerCase().split(/\s+/).filter(Boolean)
+  const words = question.slice(0, LONGEST_QUESTION).toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return []
   const found: { page: DocsPage; section: Section; score: number }[] = []
   for (const page of site.pages.values()) {
@@ -24,7 +24,7 @@ export function search(site: Site, question: string): Found[] {
   }
   return found
     .sort((one, other) => other.score - one.score)
-    .slice(0, mostFound)
+    .slice(0, MOST_FOUND)
     .map(({ page, section }) => ({
       title: section.depth === 1 ? page.title : `${page.title}: ${section.title}`,
       path: section.depth === 1 ? page.path : `${page.path}#${section.id}`,
@@ -49,6 +49,6 @@ function scoreOf(page: DocsPage, section: Section, words: readonly string[]): nu
 
 function excerptOf(text: string, words: readonly string[]): string {
   const at = Math.max(0, text.toLowerCase().indexOf(words[0] ?? '') - 50)
-  const cut = text.slice(at, at + excerptLength)
-  return `${at > 0 ? '…' : ''}${cut}${at + excerptLength < text.length ? '…' : ''}`
+  const cut = text.slice(at, at + EXCERPT_LENGTH)
+  return `${at > 0 ? '…' : ''}${cut}${at + EXCERPT_LENGTH < text.length ? '…' : ''}`
 }

@@ -5,12 +5,12 @@ export function robotsText(basePath: string): string {
   return `User-agent: *\nAllow: ${basePath}/$\nAllow: ${basePath}/docs\nAllow: ${basePath}/changelog\nDisallow: /\n`
 }
 
-const securityTextDays = 180
+const SECURITY_TEXT_DAYS = 180
 
 /** The contact for reports of vulnerabilities (RFC 9116). */
 export function securityText(options: { baseUrl: string; contact: string | undefined; now: number }): string {
   const { baseUrl, contact, now } = options
-  const expires = new Date(now + securityTextDays * DAY_MS).toISOString().replace(/\.\d+Z$/, 'Z')
+  const expires = new Date(now + SECURITY_TEXT_DAYS * DAY_MS).toISOString().replace(/\.\d+Z$/, 'Z')
   return [
     `Contact: ${contact ?? `${baseUrl}/docs/security`}`,
     `Expires: ${expires}`,

@@ -12,8 +12,8 @@ type FailedAuthentications = {
   note(address: string, now: Instant, credential?: string): boolean
 }
 
-const windowMs = 60_000
-const maxAddresses = 50_000
+const WINDOW_MS = 60_000
+const MAX_ADDRESSES = 50_000
 
 /**
  * Refuses more than `limit` failures per minute from one address, estimated from the counts of this minute and the
@@ -24,20 +24,20 @@ export function countFailedAuthentications(limit: number): FailedAuthentications
   return {
     note(address, now, credential = '') {
       const key = `${networkOf(address)} ${credential}`
-      const windowStart = now - (now % windowMs)
+      const windowStart = now - (now % WINDOW_MS)
       const entry = counts.get(key) ?? { windowStart, count: 0, previous: 0 }
       if (entry.windowStart !== windowStart) {
-        entry.previous = entry.windowStart === windowStart - windowMs ? entry.count : 0
+        entry.previous = entry.windowStart === windowStart - WINDOW_MS ? entry.count : 0
         entry.count = 0
         entry.windowStart = windowStart
       }
-      const shareOfPrevious = 1 - (now - windowStart) / windowMs
+      const shareOfPrevious = 1 - (now - windowStart) / WINDOW_MS
       const isTooMany = entry.count + 1 + entry.previous * shareOfPrevious > limit
       if (!isTooMany) entry.count += 1
       counts.delete(key)
       counts.set(key, entry)
       const oldest = counts.keys().next().value
-      if (counts.size > maxAddresses && oldest !== undefined) counts.delete(oldest)
+      if (counts.size > MAX_ADDRESSES && oldest !== undefined) counts.delete(oldest)
       return isTooMany
     },
   }

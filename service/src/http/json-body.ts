@@ -32,7 +32,7 @@ export function readJson(bytes: Buffer, maxDepth: number): unknown {
 /**
  * The most members of one object; no operation has as many fields. V8 takes 5 ms to parse an object of 7,000 members.
  */
-const mostMembers = 500
+const MOST_MEMBERS = 500
 
 /**
  * Refuses deep nesting and objects of many members, which would cost the parser most, in one pass over bytes that need
@@ -60,7 +60,7 @@ function checkShape(bytes: Buffer, maxDepth: number): { members: number; isPlain
     } else if (byte === 0x7d || byte === 0x5d) members.pop()
     else if (byte === 0x3a) {
       const count = (members.pop() ?? 0) + 1
-      if (count > mostMembers) throw malformed(`An object must not have more than ${mostMembers} members.`)
+      if (count > MOST_MEMBERS) throw malformed(`An object must not have more than ${MOST_MEMBERS} members.`)
       members.push(count)
       all += 1
     }

@@ -32,9 +32,9 @@ type SendDocument<Key extends string> = (
   reply: FastifyReply,
 ) => Promise<FastifyReply>
 
-const defaultMaxAgeSeconds = 300
+const DEFAULT_MAX_AGE_SECONDS = 300
 /** Below this size, a compressed body with its header is hardly smaller. */
-const leastCompressedBytes = 600
+const LEAST_COMPRESSED_BYTES = 600
 
 /**
  * Keeps public documents ready to send. Each is made once, and compressed once in each encoding that is asked for, however many
@@ -69,7 +69,7 @@ function keep({ content, ...source }: DocumentSource): PreparedDocument {
     source,
     plain,
     hash: createHash('sha256').update(plain).digest('base64url').slice(0, 22),
-    encodings: new Set(plain.length < leastCompressedBytes ? ['identity'] : ['br', 'gzip', 'identity']),
+    encodings: new Set(plain.length < LEAST_COMPRESSED_BYTES ? ['identity'] : ['br', 'gzip', 'identity']),
     forms: new Map(),
   }
 }
@@ -94,7 +94,7 @@ async function answer(
   const encoding = encodingFor(request.headers['accept-encoding'], encodings)
   for (const [name, value] of Object.entries(source.headers ?? {})) reply.header(name, value)
   reply
-    .header('Cache-Control', `public, max-age=${source.maxAgeSeconds ?? defaultMaxAgeSeconds}`)
+    .header('Cache-Control', `public, max-age=${source.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS}`)
     .header('ETag', etagOf(hash, encoding))
     .header('Vary', 'Accept-Encoding')
   const etags = [...encodings].map(one => etagOf(hash, one))

@@ -176,8 +176,8 @@ function noteAnswer(context: ServerContext, request: FastifyRequest, reply: Fast
   })
 }
 
-const longestStopMs = 10_000
-const endIdleEveryMs = 20
+const LONGEST_STOP_MS = 10_000
+const END_IDLE_EVERY_MS = 20
 
 /**
  * Lets a stop end soon. Node closes the connections that are idle when the stop begins. A connection that becomes idle
@@ -192,8 +192,8 @@ function endConnectionsOnClose(app: FastifyInstance): void {
     socket.on('close', () => sockets.delete(socket))
   })
   app.addHook('preClose', done => {
-    lastResort = setTimeout(() => app.server.closeAllConnections(), longestStopMs)
-    endIdle = setInterval(() => app.server.closeIdleConnections(), endIdleEveryMs)
+    lastResort = setTimeout(() => app.server.closeAllConnections(), LONGEST_STOP_MS)
+    endIdle = setInterval(() => app.server.closeIdleConnections(), END_IDLE_EVERY_MS)
     // The event loop first reads what has arrived: closing a connection with an unread request would reset it.
     setImmediate(() =>
       setImmediate(() => {

@@ -41,14 +41,14 @@ export function compileCheck(schema: unknown, where: 'body' | 'query' | 'path'):
   }
 }
 
-const smallParts = 512
-const charactersInPart = 32
+const SMALL_PARTS = 512
+const CHARACTERS_IN_PART = 32
 
 /** Whether a value has at most 512 parts; parts are values, names, and each 32 characters of a text. */
 function isSmall(value: unknown): boolean {
-  let left = smallParts
+  let left = SMALL_PARTS
   const count = (one: unknown): boolean => {
-    left -= typeof one === 'string' ? 1 + one.length / charactersInPart : 1
+    left -= typeof one === 'string' ? 1 + one.length / CHARACTERS_IN_PART : 1
     if (left < 0 || typeof one !== 'object' || one === null) return left >= 0
     if (Array.isArray(one)) return one.length <= left && one.every(count)
     for (const name in one) if (!count(name) || !count((one as Record<string, unknown>)[name])) return false
@@ -74,7 +74,7 @@ export function queryOf(sent: unknown): Record<string, unknown> {
 }
 
 /** The most fields that one problem names; a body of 64 KiB could hold thousands of wrong ones. */
-const maxProblems = 50
+const MAX_PROBLEMS = 50
 
 type Place = { readonly schema: unknown; readonly where: string }
 
@@ -87,7 +87,7 @@ function problemsOf(errors: readonly ErrorObject[], place: Place): FieldProblem[
     if (isOfOneForm) continue
     const problem = problemOf(error, place)
     if (problem && !problems.has(problem.field)) problems.set(problem.field, problem)
-    if (problems.size === maxProblems) break
+    if (problems.size === MAX_PROBLEMS) break
   }
   return [...problems.values()]
 }

@@ -19,7 +19,7 @@ export function canonicalJson(value: unknown): string {
 
 /** Few names are sorted in place, because `sort` copies them, which costs more than the sorting. */
 function sorted(names: string[]): string[] {
-  if (names.length > fewNames) return names.sort()
+  if (names.length > FEW_NAMES) return names.sort()
   for (let from = 1; from < names.length; from += 1) {
     const name = names[from] as string
     let to = from
@@ -29,7 +29,7 @@ function sorted(names: string[]): string[] {
   return names
 }
 
-const fewNames = 16
+const FEW_NAMES = 16
 
 /** Nothing in these texts is escaped. To see that costs a third of what `JSON.stringify` costs. */
 const plain = /^[ !#-[\]-~]*$/

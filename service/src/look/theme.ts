@@ -206,11 +206,11 @@ function complete(proposed: Readonly<Record<string, unknown>>): Theme {
 }
 
 /** The logo is part of the style sheet's address, so its length is limited. */
-const longestLogo = 3000
+const LONGEST_LOGO = 3000
 function isLogo(logo: unknown): boolean {
   return (
     typeof logo === 'string' &&
-    logo.length <= longestLogo &&
+    logo.length <= LONGEST_LOGO &&
     /^(data:image\/(?:svg\+xml|png|webp);base64,[A-Za-z0-9+/]+={0,2}|files\/[0-9a-f]{64}\/[a-z0-9-]+\.(?:png|webp))$/.test(
       logo,
     )
@@ -227,7 +227,9 @@ function formProblems(proposed: Readonly<Record<string, unknown>>): readonly str
   if (fonts !== undefined && !(Array.isArray(fonts) && fonts.length <= 6 && fonts.every(isFontName)))
     problems.push('fonts must be at most 6 family names of letters, digits, spaces and hyphens')
   if (logo !== undefined && !isLogo(logo))
-    problems.push(`logo must be data:image/svg+xml, png or webp in base64, at most ${longestLogo} characters`)
+    problems.push(
+      `logo must be data:image/svg+xml, png or webp in base64, at most ${LONGEST_LOGO} characters`,
+    )
   return problems
 }
 

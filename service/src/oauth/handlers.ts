@@ -15,7 +15,7 @@ import { uuidv7 } from '../vault/uuid.ts'
 import { clientIdOf, readClient } from './client-credentials.ts'
 import { OAuthRefusal } from './refusal.ts'
 
-const lifetimeSeconds = 3600
+const LIFETIME_SECONDS = 3600
 
 /** What the Authentication API needs of its surroundings. */
 type OAuthContext = {
@@ -145,10 +145,10 @@ async function issueToken(context: OAuthContext, form: Form, request: FastifyReq
     hash: keyedHash(pepper.key, 'access_token', text),
     scopes,
     issued_at: now,
-    expires_at: now + lifetimeSeconds * 1000,
+    expires_at: now + LIFETIME_SECONDS * 1000,
     revoked_at: null,
   })
-  return { access_token: text, token_type: 'Bearer', expires_in: lifetimeSeconds, scope: scopes.join(' ') }
+  return { access_token: text, token_type: 'Bearer', expires_in: LIFETIME_SECONDS, scope: scopes.join(' ') }
 }
 
 async function revokeToken(context: OAuthContext, form: Form, request: FastifyRequest): Promise<object> {

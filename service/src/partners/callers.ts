@@ -2,7 +2,7 @@ import { defaultScopes, type Operation } from '@benefit-enrolment/contract'
 import type { Instant } from '../calendar/calendar.ts'
 import { coalesce } from '../db/coalesce.ts'
 import type { Database } from '../db/database.ts'
-import { type Bearer, type Credential, type Directory, freshMs } from './directory.ts'
+import { type Bearer, type Credential, type Directory, FRESH_MS } from './directory.ts'
 import type { Partner } from './partner.ts'
 import { type CallerRows, findUnchangedCallers } from './unchanged-callers.ts'
 
@@ -104,7 +104,7 @@ export function openCallers(context: {
         kept.delete(one.name)
         return
       }
-      one.until = Math.min(found.value + freshMs, one.longest)
+      one.until = Math.min(found.value + FRESH_MS, one.longest)
       store(one)
     })
   }

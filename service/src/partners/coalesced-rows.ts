@@ -18,7 +18,7 @@ export function openRows(database: Database): Rows {
   // Tokens are stored with their partner; partners and credentials are on every node.
   const queueOf = ({ partnerId }: SecretIds) => (database.layout.isSpread ? partnerId : '')
   const readTokens = coalesceApart<SecretIds, TokenRow | undefined>(queueOf, {
-    maxBatch,
+    maxBatch: MAX_BATCH,
     run: async ids => {
       const keys = ids.map(({ partnerId, ownId }) => ({ partnerId, tokenId: ownId }))
       const rows = await findTokens(database, keys)
@@ -27,7 +27,7 @@ export function openRows(database: Database): Rows {
   })
   return {
     partner: coalesce({
-      maxBatch,
+      maxBatch: MAX_BATCH,
       run: async (ids: readonly string[]) => {
         const rows = new Map((await findPartners(database, ids)).map(row => [row.partner_id, row]))
         return ids.map(id => ({ ok: true, value: rows.get(id) }))
@@ -35,7 +35,7 @@ export function openRows(database: Database): Rows {
     }),
     token: readTokens,
     credential: coalesce({
-      maxBatch,
+      maxBatch: MAX_BATCH,
       run: async (ids: readonly SecretIds[]) => {
         const keys = ids.map(({ partnerId, ownId }) => ({ partnerId, credentialId: ownId }))
         const rows = await findCredentials(database, keys)
@@ -50,4 +50,4 @@ function inOrder<R>(ids: readonly SecretIds[], rows: ReadonlyMap<string, R>) {
   return ids.map(({ partnerId, ownId }) => ({ ok: true as const, value: rows.get(`${partnerId} ${ownId}`) }))
 }
 
-const maxBatch = 500
+const MAX_BATCH = 500

@@ -5,8 +5,8 @@ import { sql } from '../db/sql.ts'
 
 type Use = { readonly partnerId: string; readonly credentialId: string; readonly at: Instant }
 
-const everyMs = 60_000
-const mostKnown = 100_000
+const EVERY_MS = 60_000
+const MOST_KNOWN = 100_000
 
 /**
  * Records when credentials were last used, so that an operator knows which one can be revoked: the first use at once,
@@ -24,8 +24,8 @@ export function openCredentialUses(database: Database): (use: Use) => void {
   return use => {
     const key = `${use.partnerId} ${use.credentialId}`
     const last = noted.get(key)
-    if (last !== undefined && use.at - last < everyMs) return
-    if (noted.size >= mostKnown) noted.clear()
+    if (last !== undefined && use.at - last < EVERY_MS) return
+    if (noted.size >= MOST_KNOWN) noted.clear()
     noted.set(key, use.at)
     write(use).catch(() => noted.delete(key))
   }

@@ -11,7 +11,7 @@ import type { Partner } from './partner.ts'
 import { type CredentialRow, type PartnerRow, rehashCredential } from './store.ts'
 
 /** How long an answer from memory may be older than the database (contract §3). */
-export const freshMs = 1000
+export const FRESH_MS = 1000
 
 /** The bearer of a valid token. */
 export type Bearer = {
@@ -90,7 +90,7 @@ export function openDirectory(context: {
   const partner = async (partnerId: string): Promise<Partner | undefined> => {
     const known = partners.get(partnerId)
     const readAt = real()
-    if (known && readAt - known.readAt < freshMs) return known.value
+    if (known && readAt - known.readAt < FRESH_MS) return known.value
     const row = await rows.partner(partnerId)
     const value = row && knownPartner(row)
     // An id that no partner has is looked up each time, and cannot fill the memory.
@@ -179,7 +179,7 @@ export function openDirectory(context: {
 
   /** An answer read at `readAt` is fresh as long as both it and the partner in memory are. */
   const freshUntil = (readAt: Instant, partnerId: string): Instant =>
-    Math.min(readAt, partners.get(partnerId)?.readAt ?? readAt) + freshMs
+    Math.min(readAt, partners.get(partnerId)?.readAt ?? readAt) + FRESH_MS
 
   return {
     partner,

@@ -7,7 +7,7 @@ import { renderPage } from './views/page.ts'
 
 const pack = promisify(gzip)
 /** Compressing an answer of fewer bytes saves no network packet. */
-const worthPacking = 1200
+const WORTH_PACKING = 1200
 
 function policyWith(images: string): string {
   return `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${images}; connect-src 'self'; form-action 'self'; base-uri 'none'`
@@ -46,6 +46,6 @@ export async function sendView(reply: FastifyReply, view: View, status = 200): P
     .type('text/html; charset=utf-8')
     .header('Content-Language', view.page.locale)
     .header('Vary', 'Accept-Encoding')
-  if (markup.length < worthPacking || !acceptsGzip(reply.request)) return reply.send(markup)
+  if (markup.length < WORTH_PACKING || !acceptsGzip(reply.request)) return reply.send(markup)
   return reply.header('Content-Encoding', 'gzip').send(await pack(markup, { level: 5 }))
 }

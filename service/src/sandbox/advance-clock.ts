@@ -18,7 +18,7 @@ export type ClockContext = {
 }
 
 /** How far a sandbox clock may be ahead of real time: twenty years. */
-const maxAheadMs = 20 * 366 * DAY_MS
+const MAX_AHEAD_MS = 20 * 366 * DAY_MS
 
 /**
  * Moves a partner's clock to `to`, in one transaction with the statements `alongside`, and applies every change that
@@ -45,7 +45,7 @@ export async function moveTo(
   move: { clock: Clock; partner: Partner; to: number },
 ): Promise<Partner | undefined> {
   const offset = move.to - move.clock.real()
-  if (offset > maxAheadMs) return undefined
+  if (offset > MAX_AHEAD_MS) return undefined
   const clockOffsetMs = await moveClock(db, move.partner.partnerId, Math.max(0, Math.ceil(offset)))
   return { ...move.partner, clockOffsetMs }
 }

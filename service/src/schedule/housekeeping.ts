@@ -6,7 +6,7 @@ import { deleteLapsedRecords } from '../membership/records/retained-rows.ts'
 import type { Clock } from '../partners/partner.ts'
 import { deleteExpiredTokens } from '../partners/tokens.ts'
 
-const atMost = 1000
+const AT_MOST = 1000
 // An expired token is kept for a day, so that its client gets a 401 however often it retries.
 const tokensKeptMs = DAY_MS
 
@@ -30,9 +30,9 @@ export async function deleteLapsed(
       () => deleteExpiredTokens(database, partnerId, real - tokensKeptMs),
       () => deleteLapsedKeys(database, partnerId, { now, real }),
       () => deleteOldDrafts(database, partnerId, now),
-      () => deleteLapsedRecords(database, partnerId, { now, atMost }),
+      () => deleteLapsedRecords(database, partnerId, { now, atMost: AT_MOST }),
     ]
-    for (const deletion of deletions) if ((await tasks.run(deletion)) >= atMost) isDone = false
+    for (const deletion of deletions) if ((await tasks.run(deletion)) >= AT_MOST) isDone = false
   }
   tasks.end()
   return isDone
@@ -57,7 +57,7 @@ async function deleteLapsedKeys(
       left join users u on u.partner_id = k.partner_id and u.service_id = k.service_id
       where k.partner_id = ${partnerId} and k.expires_at <= ${timestamp(now)}
         and (k.expires_at <= ${timestamp(real)} or k.prefill_number is not null)
-      order by k.expires_at limit ${atMost}
+      order by k.expires_at limit ${AT_MOST}
     ), kept as (
       update idempotency_keys k set expires_at = expired.lives_until from expired
       where k.partner_id = ${partnerId} and k.operation = expired.operation and k.key_hash = expired.key_hash
@@ -81,7 +81,7 @@ async function deleteOldDrafts(db: Executor, partnerId: string, now: Instant): P
       select service_id from documents
       where partner_id = ${partnerId} and kind = 'draft'
         and written_at <= ${timestamp(now)}::timestamptz - interval '2160 hours'
-      order by written_at limit ${atMost}) as old
+      order by written_at limit ${AT_MOST}) as old
     where d.partner_id = ${partnerId} and d.service_id = old.service_id and d.kind = 'draft'
       and d.written_at <= ${timestamp(now)}::timestamptz - interval '2160 hours'
     returning 1`)

@@ -7,23 +7,23 @@ type Pace = {
   drain<Item>(items: readonly Item[], work: (slice: Item[]) => Promise<unknown>): Promise<void>
 }
 
-const calmSlice = 256
+const CALM_SLICE = 256
 /** A slice this small is decided and written in a few milliseconds, which is how long a request may have to wait. */
-const politeSlice = 16
+const POLITE_SLICE = 16
 /** While requests are served, the rest after a slice is this many times as long as the slice took. */
-const restFactor = 1
-const longestRestMs = 200
+const REST_FACTOR = 1
+const LONGEST_REST_MS = 200
 
 /** Uses large slices while no requests are served; otherwise small slices with rests between them. */
 export function openPace(isServing: () => boolean): Pace {
   return {
     async drain(items, work) {
       for (let done = 0; done < items.length; ) {
-        const size = isServing() ? politeSlice : calmSlice
+        const size = isServing() ? POLITE_SLICE : CALM_SLICE
         const startedAt = performance.now()
         await work(items.slice(done, done + size))
         done += size
-        if (isServing()) await sleep(Math.min(longestRestMs, (performance.now() - startedAt) * restFactor))
+        if (isServing()) await sleep(Math.min(LONGEST_REST_MS, (performance.now() - startedAt) * REST_FACTOR))
       }
     },
   }

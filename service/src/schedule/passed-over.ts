@@ -18,9 +18,9 @@ type PassedOver = {
 }
 
 const waitsMs = [MINUTE_MS / 2, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS]
-const shortestWaitMs = MINUTE_MS / 2
+const SHORTEST_WAIT_MS = MINUTE_MS / 2
 /** How long after its wait a user is remembered; rounds find a due user much sooner. */
-const rememberedMs = 10 * MINUTE_MS
+const REMEMBERED_MS = 10 * MINUTE_MS
 
 /** Opens the memory of the users whose due change failed. */
 export function openPassedOver(): PassedOver {
@@ -33,12 +33,13 @@ export function openPassedOver(): PassedOver {
       const attempts = (failing.get(nameOf(user))?.attempts ?? 0) + 1
       pass(user, attempts, now + (waitsMs[Math.min(attempts, waitsMs.length) - 1] ?? 0))
     },
-    couldNotWrite: (user, now) => pass(user, failing.get(nameOf(user))?.attempts ?? 0, now + shortestWaitMs),
+    couldNotWrite: (user, now) =>
+      pass(user, failing.get(nameOf(user))?.attempts ?? 0, now + SHORTEST_WAIT_MS),
     applied(user) {
       failing.delete(nameOf(user))
     },
     at(now) {
-      for (const [name, { until }] of failing) if (until + rememberedMs <= now) failing.delete(name)
+      for (const [name, { until }] of failing) if (until + REMEMBERED_MS <= now) failing.delete(name)
       return [...failing.values()].filter(entry => entry.until > now).map(entry => entry.user)
     },
     count: () => failing.size,

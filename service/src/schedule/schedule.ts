@@ -37,18 +37,18 @@ export type Schedule = {
  * The schedule wakes when the next change is due, and at least this often, because other processes plan changes
  * too.
  */
-const longestSleepMs = 10_000
+const LONGEST_SLEEP_MS = 10_000
 /** The pause after a fault, such as a restart of the database. */
-const afterFaultMs = 1000
+const AFTER_FAULT_MS = 1000
 /**
  * The changes of one round, divided among the partners that have some. Rounds are small, so that newly due changes
  * wait little.
  */
-const changesOfARound = 512
-const leastOfAPartner = 16
-const housekeepingMs = 5 * MINUTE_MS
+const CHANGES_OF_A_ROUND = 512
+const LEAST_OF_A_PARTNER = 16
+const HOUSEKEEPING_MS = 5 * MINUTE_MS
 /** How long a read of the event log waits for due changes. */
-const catchUpMs = 3000
+const CATCH_UP_MS = 3000
 
 /**
  * Opens the schedule. A due user goes through the executor like any command; the version of the user makes sure
@@ -75,7 +75,7 @@ export function openSchedule(context: {
    * again, which corrects its due time.
    */
   let idle = new Set<string>()
-  let quota = changesOfARound
+  let quota = CHANGES_OF_A_ROUND
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   let known: readonly Partner[] = []
@@ -92,7 +92,7 @@ export function openSchedule(context: {
       but: passedOver.at(clock.real()),
     })
     const groups = new Set(due.map(user => user.partnerId)).size
-    quota = Math.max(leastOfAPartner, Math.floor(changesOfARound / Math.max(1, groups)))
+    quota = Math.max(LEAST_OF_A_PARTNER, Math.floor(CHANGES_OF_A_ROUND / Math.max(1, groups)))
     const before = idle
     idle = new Set()
     /** Returns the failure of a user who could not be written now. */
@@ -141,7 +141,7 @@ export function openSchedule(context: {
   const catchUps = new Map<string, Promise<void>>()
   const catchUp = (partner: Partner): Promise<void> => {
     const { partnerId } = partner
-    const endsAt = performance.now() + catchUpMs
+    const endsAt = performance.now() + CATCH_UP_MS
     const run = (catchUps.get(partnerId) ?? Promise.resolve())
       .then(() => untilDone([partner], endsAt))
       .then(ignore, onError)
@@ -149,7 +149,7 @@ export function openSchedule(context: {
         if (catchUps.get(partnerId) === run) catchUps.delete(partnerId)
       })
     catchUps.set(partnerId, run)
-    return atMost(catchUpMs, run)
+    return atMost(CATCH_UP_MS, run)
   }
 
   const runOnce = async (): Promise<number> => {
@@ -161,7 +161,7 @@ export function openSchedule(context: {
       // Also when due changes cannot be applied, because some of it is promised by a certain time.
       if (!isClosed && clock.real() >= tidyAt) {
         const begunAt = clock.real()
-        tidyAt = (await context.tidy(partners)) ? begunAt + housekeepingMs : begunAt
+        tidyAt = (await context.tidy(partners)) ? begunAt + HOUSEKEEPING_MS : begunAt
       }
     }
   }
@@ -174,7 +174,7 @@ export function openSchedule(context: {
   }
 
   const tick = async (): Promise<void> => {
-    let sleepMs = afterFaultMs
+    let sleepMs = AFTER_FAULT_MS
     try {
       await runAll()
       if (!isClosed) sleepMs = await timeToSleep()
@@ -187,8 +187,8 @@ export function openSchedule(context: {
     ticking = tick()
   }
   const timeToSleep = async (): Promise<number> => {
-    const wait = (await timeUntilDue(database, known.map(clocked))) ?? longestSleepMs
-    return Math.min(longestSleepMs, wait + 1)
+    const wait = (await timeUntilDue(database, known.map(clocked))) ?? LONGEST_SLEEP_MS
+    return Math.min(LONGEST_SLEEP_MS, wait + 1)
   }
 
   return {

@@ -3,7 +3,7 @@ import type { Database, Executor } from '../db/database.ts'
 import type { Rewritten } from '../db/rewrite-table.ts'
 import { sql, timestamp } from '../db/sql.ts'
 
-const atOnce = 10_000
+const AT_ONCE = 10_000
 
 /**
  * Removes the remains of deleted data keys from the database's files by rewriting their table, for users who were
@@ -22,7 +22,7 @@ export async function scrubKeys(context: {
     const erased = await database.query<{ partner_id: string; service_id: string }>(sql`
       select partner_id, service_id from erasures
       where scrubbed_at is null and erased_at <= ${timestamp(context.erasedBefore)}
-      order by partner_id, service_id limit ${atOnce}`)
+      order by partner_id, service_id limit ${AT_ONCE}`)
     if (erased.length === 0) return { count, isDone: true }
     const { isTableClean } = await rewrite()
     if (!isTableClean) return { count, isDone: false }

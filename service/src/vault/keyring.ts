@@ -96,7 +96,7 @@ export function keyringPath(dataDir: string): string {
 }
 
 /** How long a process uses the keys it has read before it checks whether the file has changed. */
-const checkEveryMs = 200
+const CHECK_EVERY_MS = 200
 
 function followFile(path: string, onUnreadable: (error: unknown) => void): Keyring {
   // The mark is taken before the file is read, so that a change in between is noticed at the next check.
@@ -116,7 +116,7 @@ function followFile(path: string, onUnreadable: (error: unknown) => void): Keyri
     }
   }
   const upToDate = () => {
-    if (performance.now() - checkedAt >= checkEveryMs) check()
+    if (performance.now() - checkedAt >= CHECK_EVERY_MS) check()
     return keys
   }
   const find = (kind: 'rootKeys' | 'peppers') => (id: string) => {

@@ -13,9 +13,9 @@ type Trial = {
   readonly pauseMs?: number
 }
 
-const slowMs = 5000
-const strangerBytes = 8 * 1024 * 1024
-const staleMs = 10 * 60_000
+const SLOW_MS = 5000
+const STRANGER_BYTES = 8 * 1024 * 1024
+const STALE_MS = 10 * 60_000
 
 /**
  * Tests a receiver with real events: as the service sends them, again, in another order, slowly, and as a stranger
@@ -45,7 +45,7 @@ export async function examine(
     'Answer 2xx to a correct delivery. It was signed with HOOK_SECRET and sent with HOOK_USERNAME and HOOK_PASSWORD: your receiver must have the same.',
   )
   if (!isAccepted(plain)) return findings
-  if (plain.ms > slowMs)
+  if (plain.ms > SLOW_MS)
     findings.push({
       check: 'in time',
       result: 'warn',
@@ -98,10 +98,10 @@ async function asStranger(
   const both = await send(event, { stranger: 'both' })
   const password = await send(event, { stranger: 'password' })
   const signature = await send(event, { stranger: 'signature' })
-  const stale = await send(event, { at: Date.now() - staleMs })
+  const stale = await send(event, { at: Date.now() - STALE_MS })
   const big = await send(event, {
     stranger: 'both',
-    pieces: body => [body, ...Array.from({ length: 128 }, () => Buffer.alloc(strangerBytes / 128, ' '))],
+    pieces: body => [body, ...Array.from({ length: 128 }, () => Buffer.alloc(STRANGER_BYTES / 128, ' '))],
   })
   const isEnough = 'Checking one of the two, password or signature, is enough; both are better.'
   return [

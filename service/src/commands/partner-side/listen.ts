@@ -5,7 +5,7 @@ import type { EventPage, LoggedEvent } from './logged-events.ts'
 import { openPartnerApi, type PartnerApi, partnerOptions, ServiceAway } from './partner-api.ts'
 import { type Progress, progressFile, readProgress, writeProgress } from './progress.ts'
 
-const pollMs = 1000
+const POLL_MS = 1000
 const retriesMs = [500, 1000, 2000, 5000]
 
 /** `enrolment listen`: shows events as they are raised, and forwards them to a receiver on this machine. */
@@ -69,7 +69,7 @@ export const listen: Command = {
       const isEnd = page.events.length === 0
       if (!isEnd || progress.after !== page.next) keep({ ...progress, after: page.next, delivered: [] })
       if (isEnd && input.flag('once')) break
-      if (isEnd) await pause(pollMs, undefined, { signal: stop.signal }).catch(() => {})
+      if (isEnd) await pause(POLL_MS, undefined, { signal: stop.signal }).catch(() => {})
     }
     input.print({ [target === undefined ? 'shown' : 'forwarded']: count, cursor: file }, [
       `${target === undefined ? 'Shown' : 'Forwarded'} ${count}; the next start goes on from ${file}.`,
@@ -110,7 +110,7 @@ async function nextPage(
       if (!(error instanceof ServiceAway)) throw error
       if (attempt === 1)
         process.stderr.write(`${api.baseUrl} is away; it is asked until it answers (Ctrl-C ends this).\n`)
-      const wait = retriesMs[Math.min(attempt, retriesMs.length) - 1] ?? pollMs
+      const wait = retriesMs[Math.min(attempt, retriesMs.length) - 1] ?? POLL_MS
       await pause(wait, undefined, { signal }).catch(() => {})
     }
   }
@@ -143,7 +143,7 @@ async function deliver(
       () => 0,
     )
     if (status >= 200 && status < 300) return `-> ${status}`
-    const wait = retriesMs[Math.min(attempt, retriesMs.length) - 1] ?? pollMs
+    const wait = retriesMs[Math.min(attempt, retriesMs.length) - 1] ?? POLL_MS
     process.stderr.write(
       `${event.eventname} ${event.eventid} -> ${status || 'no answer'}, again in ${wait / 1000} s\n`,
     )

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 /** The answer of a receiver: a status, or why there is none; and how long it took. */
 export type ReceiverAnswer = { readonly status?: number; readonly error?: string; readonly ms: number }
 
-const longestMs = 15_000
+const LONGEST_MS = 15_000
 
 /**
  * Sends one POST, its body in pieces with a pause before each further piece, and waits for the status as long as the
@@ -26,7 +26,7 @@ export async function sendPieces(
     headers: { ...headers, 'content-length': String(length) },
     // One connection for all checks would send thirteen requests at once over it, which would be a different test.
     agent: false,
-    signal: AbortSignal.timeout(longestMs),
+    signal: AbortSignal.timeout(LONGEST_MS),
   })
   const told = new Promise<ReceiverAnswer>(resolve => {
     outgoing.once('response', response => {

@@ -7,7 +7,7 @@ import type { ConsoleServer } from './console-server.ts'
 import { readForm } from './form.ts'
 import { originOf, readCookie } from './guard.ts'
 
-const touchEveryMs = 60_000
+const TOUCH_EVERY_MS = 60_000
 
 /** Reads who asks, and what for, from a request to the screen of this path; `undefined` without a session. */
 export async function openVisit(
@@ -21,7 +21,7 @@ export async function openVisit(
   const now = context.real()
   // Screens name what the catalogue has; in the console's own process nothing else may have read it yet.
   await context.prepareTerms([])
-  if (now - session.lastSeenAt >= touchEveryMs)
+  if (now - session.lastSeenAt >= TOUCH_EVERY_MS)
     await touchOperatorSession(context.database, session.sessionId, now)
   const query = queryIn(request.url)
   const sent = await readForm(request.body, request.headers['content-type'])

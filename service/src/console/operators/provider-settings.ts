@@ -24,7 +24,7 @@ const VARIABLE = 'ENROLMENT_CONSOLE_SIGN_IN'
 const keys = ['issuer', 'clientid', 'secretfile', 'clientauth', 'name', 'scopes', 'claim', 'groups']
 const groupKeys = ['group', 'role', 'partners']
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const mostSecretBytes = 4096
+const MOST_SECRET_BYTES = 4096
 
 /** Reads the file that ENROLMENT_CONSOLE_SIGN_IN names. Throws OperatorError that says what to correct. */
 export function readProviderSettings(path: string): ProviderSettings {
@@ -99,7 +99,7 @@ function readSecret(path: string): string {
     const { code = 'unknown error' } = error as { code?: string }
     throw new OperatorError(`The secretfile in the file of ${VARIABLE} cannot be read (${code}).`)
   }
-  if (secret !== '' && !/[\r\n]/.test(secret) && secret.length <= mostSecretBytes) return secret
+  if (secret !== '' && !/[\r\n]/.test(secret) && secret.length <= MOST_SECRET_BYTES) return secret
   throw new OperatorError(`The secretfile in the file of ${VARIABLE} must hold one line: the secret.`)
 }
 

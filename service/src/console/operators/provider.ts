@@ -45,9 +45,9 @@ export type Provider = {
  * The provider's metadata is requested again after this time: it changes seldom, and a stranger could request pages
  * repeatedly.
  */
-const keptMs = 60_000
+const KEPT_MS = 60_000
 /** How far the provider's clock may differ from ours. */
-const toleranceSeconds = 30
+const TOLERANCE_SECONDS = 30
 
 /** Opens the provider; nothing is requested from it before somebody signs in, so the console starts without it. */
 export function openProvider(settings: ProviderSettings, real: () => Instant): Provider {
@@ -56,7 +56,9 @@ export function openProvider(settings: ProviderSettings, real: () => Instant): P
     // The library reads the machine's clock; the service's clock is injected, and differs only in tests.
     const skew = Math.round((real() - Date.now()) / 1000)
     const isFresh =
-      kept !== undefined && Date.now() - kept.at < keptMs && Math.abs(kept.skew - skew) < toleranceSeconds / 2
+      kept !== undefined &&
+      Date.now() - kept.at < KEPT_MS &&
+      Math.abs(kept.skew - skew) < TOLERANCE_SECONDS / 2
     if (!kept || !isFresh)
       kept = { config: await discover(settings, { skew, timeoutSeconds }), at: Date.now(), skew }
     return kept.config
@@ -132,7 +134,7 @@ export async function discover(
   const config = await library.discovery(
     issuer,
     settings.clientId,
-    { [library.clockSkew]: skew, [library.clockTolerance]: toleranceSeconds },
+    { [library.clockSkew]: skew, [library.clockTolerance]: TOLERANCE_SECONDS },
     secret === undefined ? library.None() : auth(secret),
     { timeout: timeoutSeconds, execute: [...insecure, library.enableNonRepudiationChecks] },
   )

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import {
   type AdmissionLimits,
   defaultLimits,
+  LOOP_MEMORY_MS,
   type Load,
-  loopMemoryMs,
   loopRoomFor,
   type Rank,
   refusalFor,
@@ -131,12 +131,12 @@ test('those refused together are told to come back after one, two or three secon
 })
 
 describe('time of the event loop', () => {
-  const uses = fc.array(fc.double({ min: 0, max: loopMemoryMs, noNaN: true }), {
+  const uses = fc.array(fc.double({ min: 0, max: LOOP_MEMORY_MS, noNaN: true }), {
     minLength: 1,
     maxLength: 20,
   })
   const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
-  const room = fc.double({ min: 1, max: loopMemoryMs, noNaN: true })
+  const room = fc.double({ min: 1, max: LOOP_MEMORY_MS, noNaN: true })
   const refusedOf = (all: readonly number[], within: number) =>
     all.filter(ownMs => takesTooMuchTime({ ownMs, allMs: sum(all), partners: all.length }, within))
 
@@ -169,8 +169,8 @@ describe('time of the event loop', () => {
   })
 
   test('urgent requests have more room than others, and no bound is no bound', () => {
-    expect(loopRoomFor('ordinary', { ...defaultLimits, loopShare: 0.5 })).toBe(loopMemoryMs / 2)
-    expect(loopRoomFor('urgent', { ...defaultLimits, loopShare: 0.5 })).toBe((loopMemoryMs * 3) / 4)
+    expect(loopRoomFor('ordinary', { ...defaultLimits, loopShare: 0.5 })).toBe(LOOP_MEMORY_MS / 2)
+    expect(loopRoomFor('urgent', { ...defaultLimits, loopShare: 0.5 })).toBe((LOOP_MEMORY_MS * 3) / 4)
     expect(loopRoomFor('ordinary', { inFlight: 100, reserved: 0, loopDelayMs: 500 })).toBe(
       Number.POSITIVE_INFINITY,
     )

@@ -54,25 +54,25 @@ export type LoopUse = {
  * The time constant of that mean: an event loop that does nothing but one partner's requests reaches this value. It is
  * long enough that one slow request, such as the first after a start on a busy machine, does not look like a flood.
  */
-export const loopMemoryMs = 2000
+export const LOOP_MEMORY_MS = 2000
 
 /** The use up to which nobody is refused for time; urgent requests may also use half of the rest. */
 export function loopRoomFor(rank: Rank, { loopShare = 1 }: AdmissionLimits): number {
   // The charged time is an estimate, and may exceed the real time.
   if (loopShare >= 1) return Number.POSITIVE_INFINITY
-  return loopMemoryMs * (rank === 'urgent' ? (1 + loopShare) / 2 : loopShare)
+  return LOOP_MEMORY_MS * (rank === 'urgent' ? (1 + loopShare) / 2 : loopShare)
 }
 
 /**
  * A partner takes too much above this multiple of its equal part, so that partners with about equal use all continue.
  */
-const overPart = 1.25
+const OVER_PART = 1.25
 
 /**
  * The part of the event loop up to which nobody is refused for time. Among a thousand partners the equal part is so small
  * that one garbage collection, charged to the request in which it falls, would exceed it.
  */
-const harmlessPart = 0.05
+const HARMLESS_PART = 0.05
 
 /**
  * Whether a partner takes too much time to begin another request: the loop is busier than its room, other partners are
@@ -83,8 +83,8 @@ export function takesTooMuchTime(use: LoopUse, room: number): boolean {
   return (
     use.partners > 1 &&
     use.allMs >= room &&
-    use.ownMs >= harmlessPart * loopMemoryMs &&
-    use.ownMs * use.partners >= overPart * use.allMs
+    use.ownMs >= HARMLESS_PART * LOOP_MEMORY_MS &&
+    use.ownMs * use.partners >= OVER_PART * use.allMs
   )
 }
 
@@ -126,13 +126,13 @@ export function retryAfterSeconds(refusals: number): number {
 }
 
 /** How long a refusal for time is delayed, because a caller that ignores Retry-After returns as fast as it is refused. */
-export const timeRefusalHeldMs = 250
+export const TIME_REFUSAL_HELD_MS = 250
 
 // Measured on two cores with handlers that did nothing: 20,000 requests, or 650 MB, per second.
-const msOfRequest = 0.05
-const msOfKib = 0.0015
+const MS_OF_REQUEST = 0.05
+const MS_OF_KIB = 0.0015
 
 /** The event-loop time, beyond the measured time, in which the server reads a request or writes an answer. */
 export function transportMs(bytes: number): number {
-  return msOfRequest + (bytes / 1024) * msOfKib
+  return MS_OF_REQUEST + (bytes / 1024) * MS_OF_KIB
 }

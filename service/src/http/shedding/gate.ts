@@ -1,7 +1,7 @@
 import {
   type AdmissionLimits,
+  LOOP_MEMORY_MS,
   type LoopUse,
-  loopMemoryMs,
   loopRoomFor,
   type Rank,
   refusalFor,
@@ -95,11 +95,11 @@ export function partnerOf(asker: Asker): string {
 
 type Use = { ms: number; at: number; chargedAt: number }
 /** An asker without a request for this long is forgotten: the others then share the whole event loop. */
-const idleAfterMs = 500
+const IDLE_AFTER_MS = 500
 
-const mostScale = 4
+const MOST_SCALE = 4
 /** Two means of the same charges that were read at different times differ by rounding. */
-const roundingOfMeans = 0.999
+const ROUNDING_OF_MEANS = 0.999
 
 /** The event-loop time that requests took, by partner, by unknown address, and in all, as means that fade. */
 function openTimes(now: () => number) {
@@ -109,7 +109,7 @@ function openTimes(now: () => number) {
   let scale = 1
   let charged = 0
   const fade = (use: Use, at: number): Use => {
-    use.ms *= Math.exp((use.at - at) / loopMemoryMs)
+    use.ms *= Math.exp((use.at - at) / LOOP_MEMORY_MS)
     use.at = at
     return use
   }
@@ -143,20 +143,20 @@ function openTimes(now: () => number) {
       if (!asker.startsWith('@')) return true
       // Unknown callers have one share together: only an address that takes at least its equal part of it is refused.
       const own = useOf(addresses, asker, { ms: use.ownMs, at })
-      return own.ownMs * own.partners >= own.allMs * roundingOfMeans
+      return own.ownMs * own.partners >= own.allMs * ROUNDING_OF_MEANS
     },
     /**
      * A busy event loop works almost only for requests, but only part of that time can be measured. So charges are
      * scaled until they explain the whole time, at most fourfold, because the loop may be busy with something else.
      */
     calibrate(busyMs: number): void {
-      const wanted = charged > 0 ? Math.min(mostScale, Math.max(1, busyMs / charged)) : 1
+      const wanted = charged > 0 ? Math.min(MOST_SCALE, Math.max(1, busyMs / charged)) : 1
       scale = (scale + wanted) / 2
       charged = 0
     },
     forgetIdle(): void {
       for (const uses of [partners, addresses])
-        for (const [name, use] of uses) if (now() - use.chargedAt > idleAfterMs) uses.delete(name)
+        for (const [name, use] of uses) if (now() - use.chargedAt > IDLE_AFTER_MS) uses.delete(name)
     },
   }
 }

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import type { Gate } from './gate.ts'
 import { watchLoopDelay } from './loop-delay.ts'
 
-const reportEveryMs = 5000
+const REPORT_EVERY_MS = 5000
 
 /**
  * Reports the event-loop delay to a gate, and refusals to the log, as sums at most every five seconds, because a line
@@ -32,7 +32,7 @@ export function watchLoad(
     const now = performance.eventLoopUtilization()
     gate.noteDelay(lastingMs, now.active - utilization.active)
     utilization = now
-    if (performance.now() - reportedAt >= reportEveryMs) report()
+    if (performance.now() - reportedAt >= REPORT_EVERY_MS) report()
     onTick()
   })
   return () => {

@@ -24,7 +24,7 @@ export function judgeLoopDelay(): LoopDelay {
   }
 }
 
-const everyMs = 100
+const EVERY_MS = 100
 
 /** Samples the event loop ten times a second and reports the lasting delay; returns a function that ends it. */
 export function watchLoopDelay(onSample: (lastingMs: number) => void): () => void {
@@ -32,10 +32,10 @@ export function watchLoopDelay(onSample: (lastingMs: number) => void): () => voi
   let sampledAt = performance.now()
   const timer = setInterval(() => {
     const now = performance.now()
-    delay.note(now - sampledAt - everyMs)
+    delay.note(now - sampledAt - EVERY_MS)
     sampledAt = now
     onSample(delay.lastingMs())
-  }, everyMs)
+  }, EVERY_MS)
   timer.unref()
   return () => clearInterval(timer)
 }

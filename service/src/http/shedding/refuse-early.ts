@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { errorBodyOf, speaksOAuth } from '../error-body.ts'
 import { localeOf } from '../locale.ts'
-import { type Rank, type ShedReason, timeRefusalHeldMs } from './admission.ts'
+import { type Rank, type ShedReason, TIME_REFUSAL_HELD_MS } from './admission.ts'
 import { partnerOf } from './gate.ts'
 import { type PaceLimits, paceRefusals } from './pace-refusals.ts'
 import { rankOf, refusals } from './refusals.ts'
@@ -28,7 +28,7 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
   const ranks = ranksByTarget(basePath)
   const say = openWords(context)
   const pace = paceRefusals(paceLimits)
-  const timer = setInterval(pace.tick, tickMs).unref()
+  const timer = setInterval(pace.tick, TICK_MS).unref()
   app.addHook('preClose', done => {
     clearInterval(timer)
     pace.end()
@@ -50,7 +50,7 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
     resting.note(partnerId)
     if (rank !== 'urgent') response.once('close', () => resting.answered(request.socket, partnerId))
     const reason = gate.isOpenTo(rank) ? undefined : gate.refusalOf(asker, rank)
-    if (reason === 'time') pace.later(() => say(request, response, reason), timeRefusalHeldMs / tickMs)
+    if (reason === 'time') pace.later(() => say(request, response, reason), TIME_REFUSAL_HELD_MS / TICK_MS)
     else if (reason) pace.pass(() => say(request, response, reason))
     else if (rank === 'urgent' || turns.isOpen()) handle(request, response)
     else {
@@ -73,7 +73,7 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
   })
 }
 
-const tickMs = 50
+const TICK_MS = 50
 /** 1,000 refusals a second, and five seconds. */
 const paceLimits: PaceLimits = { perTick: 50, longestTicks: 100 }
 

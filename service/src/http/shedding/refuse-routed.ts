@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { ServiceError } from '../service-error.ts'
-import { type Rank, type ShedReason, timeRefusalHeldMs, transportMs } from './admission.ts'
+import { type Rank, type ShedReason, TIME_REFUSAL_HELD_MS, transportMs } from './admission.ts'
 import { type Asker, type Gate, partnerOf } from './gate.ts'
 import { rankOf, refusalAfter, takesTurns } from './refusals.ts'
 import type { Resting } from './resting.ts'
@@ -82,7 +82,7 @@ function askerOf(request: FastifyRequest, guessPartner: SheddingContext['guessPa
 
 /** Sends a refusal. A refusal for time is delayed, and with it the connection on which its request came. */
 function sendRefusal(reason: ShedReason, send: () => void): void {
-  if (reason === 'time') setTimeout(send, timeRefusalHeldMs)
+  if (reason === 'time') setTimeout(send, TIME_REFUSAL_HELD_MS)
   else send()
 }
 

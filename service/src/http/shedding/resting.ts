@@ -44,8 +44,8 @@ export function openResting(
     timer = undefined
   }
   const tick = () => {
-    const room = turns.isOpen() ? mostAtOnce : enoughWaiting - turns.waiting()
-    const late = now() - longestRestMs
+    const room = turns.isOpen() ? MOST_AT_ONCE : ENOUGH_WAITING - turns.waiting()
+    const late = now() - LONGEST_REST_MS
     wake((restingSince, woken) => woken < room || restingSince <= late)
   }
   return {
@@ -55,12 +55,12 @@ export function openResting(
       if (since.size > 0) wake(() => true)
     },
     answered(connection, partnerId) {
-      if (isEnded || (turns.waiting() < enoughWaiting && since.size === 0)) return
+      if (isEnded || (turns.waiting() < ENOUGH_WAITING && since.size === 0)) return
       const at = now()
-      if (partnerId !== last.partnerId || at - last.since < aloneAfterMs || since.has(connection)) return
+      if (partnerId !== last.partnerId || at - last.since < ALONE_AFTER_MS || since.has(connection)) return
       connection.pause()
       since.set(connection, at)
-      timer ??= setInterval(tick, tickMs).unref()
+      timer ??= setInterval(tick, TICK_MS).unref()
     },
     count: () => since.size,
     end() {
@@ -71,11 +71,11 @@ export function openResting(
 }
 
 /** With a tick each 10 ms the process ran out of work before the next: under five times its peak it served 0.75 of it, with 5 ms 0.83. */
-const tickMs = 5
+const TICK_MS = 5
 /** This many waiting requests keep the process at work until the next tick. */
-const enoughWaiting = 100
+const ENOUGH_WAITING = 100
 /** More than a process can answer in a tick, because most of the connections that it wakes may have no further request. */
-const mostAtOnce = 400
-const longestRestMs = 2000
+const MOST_AT_ONCE = 400
+const LONGEST_REST_MS = 2000
 /** A partner is alone when no other has asked for this long. */
-const aloneAfterMs = 10_000
+const ALONE_AFTER_MS = 10_000

@@ -103,7 +103,7 @@ type Begin = (end: (() => void) | undefined) => boolean
 type Queue = { requests: Waiting[]; begun: number }
 type Waiting = { readonly request: object; readonly begin: Begin; readonly since: number }
 
-const forgottenAt = 256
+const FORGOTTEN_AT = 256
 
 function isEmpty(queue: Queue): boolean {
   return queue.begun >= queue.requests.length
@@ -113,8 +113,8 @@ function isEmpty(queue: Queue): boolean {
 function takeFirst(queue: Queue): Waiting | undefined {
   const first = queue.requests[queue.begun]
   queue.begun += 1
-  if (queue.begun === forgottenAt) {
-    queue.requests = queue.requests.slice(forgottenAt)
+  if (queue.begun === FORGOTTEN_AT) {
+    queue.requests = queue.requests.slice(FORGOTTEN_AT)
     queue.begun = 0
   }
   return first

@@ -3,20 +3,20 @@ import type { FastifyReply } from 'fastify'
 import type { Asker, Gate } from './gate.ts'
 
 /** While an answer waits to be received, each of this many bytes counts as one request in flight. */
-const bytesAsRequest = 65_536
+const BYTES_AS_REQUEST = 65_536
 
 /**
  * Counts the unsent part of a large answer as requests in flight, until it is sent or given up, because the answer
  * occupies memory for that time.
  */
 export function countUntilSent(gate: Gate, asker: Asker, { raw, request }: FastifyReply): void {
-  if (raw.writableLength < bytesAsRequest / 4) return
+  if (raw.writableLength < BYTES_AS_REQUEST / 4) return
   // By then the operating system has accepted what it can accept at once.
   setImmediate(() => {
     const { socket } = request.raw
     const waiting = socket.destroyed || raw.destroyed || raw.writableFinished ? 0 : raw.writableLength
-    if (waiting < bytesAsRequest / 4) return
-    const weight = Math.ceil(waiting / bytesAsRequest)
+    if (waiting < BYTES_AS_REQUEST / 4) return
+    const weight = Math.ceil(waiting / BYTES_AS_REQUEST)
     gate.enter(asker, weight)
     const leave = () => {
       if (counted.get(socket)?.delete(leave)) gate.leave(asker, weight)

@@ -45,19 +45,19 @@ export function withPendingChanges(
  * Every enrolment of a user is read with the user, so a partner that swaps and undoes without end would make its own
  * requests, and with them the waiting of others, ever longer. No life comes near this number.
  */
-const mostEnrolments = 1000
+const MOST_ENROLMENTS = 1000
 
 /** Why such a change is refused. */
 export const tooManyEnrolments = because(
   'userid',
   'too_many',
-  `userid has ${mostEnrolments} enrollments, past and present, the most that a user can have`,
+  `userid has ${MOST_ENROLMENTS} enrollments, past and present, the most that a user can have`,
 )
 
 /** Whether a change would leave a user with more enrolments than anybody needs. */
 export function growsTooLarge(after: User, current: User | undefined): boolean {
   const { length } = after.enrolments
-  return length > mostEnrolments && length > (current?.enrolments.length ?? 0)
+  return length > MOST_ENROLMENTS && length > (current?.enrolments.length ?? 0)
 }
 
 /** A new user before its first change. */

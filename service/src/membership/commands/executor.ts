@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { coalesceApart } from '../../db/coalesce.ts'
-import { CommitUnknown, type Database, lockTimeoutMs } from '../../db/database.ts'
+import { CommitUnknown, type Database, LOCK_TIMEOUT_MS } from '../../db/database.ts'
 import { failureOf, Unavailable } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
 import { type DecidedBatch, decideBatch, PartialDecision, type Result, RunsLater } from './batch.ts'
@@ -50,10 +50,10 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
   // so that a transaction stays on one node.
   const queueOf = ({ partner }: Command<unknown>) =>
     context.database.layout.isSpread ? partner.partnerId : ''
-  const beside = { least: leastBeside, afterMs: longBatchMs, nameOf: nameOfUser }
+  const beside = { least: LEAST_BESIDE, afterMs: LONG_BATCH_MS, nameOf: nameOfUser }
   const queues = coalesceApart<Command<unknown>, CommandResult<unknown>>(queueOf, {
     maxBatch,
-    gatherMs,
+    gatherMs: GATHER_MS,
     beside,
     run,
   })
@@ -66,7 +66,7 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
   return {
     // Not asynchronous itself: a promise for the promise of the queue would be made and awaited for each command.
     submit<Reply>(command: Command<Reply>) {
-      if (pending() >= mostPending) return Promise.reject(new Unavailable('too many commands wait'))
+      if (pending() >= MOST_PENDING) return Promise.reject(new Unavailable('too many commands wait'))
       const result = waitingRoom.holds(command) ? submitToWait(command) : queues(command)
       return result as Promise<CommandResult<Reply>>
     },
@@ -78,25 +78,25 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
  * How long a batch waits at most while each turn of the event loop brings more commands. A batch costs the database 0.5
  * ms, and 26 µs for each command, and fewer batches cost this process less, too.
  */
-const gatherMs = 4
+const GATHER_MS = 4
 /** The fewest commands that start a batch beside another: fewer are not worth a transaction of their own. */
-const leastBeside = 64
+const LEAST_BESIDE = 64
 /**
  * A batch that takes longer than this is waiting for another database session: commands of other users then run in a
  * batch beside it.
  */
-const longBatchMs = 20
+const LONG_BATCH_MS = 20
 /** Beyond this number commands are refused, because they would not be answered in time anyway. */
-const mostPending = 20_000
+const MOST_PENDING = 20_000
 /**
  * For how long a single command that loses its races is attempted again, a little less than the five seconds of
  * contract §4.
  */
-const retriedForMs = 4500
+const RETRIED_FOR_MS = 4500
 /** How long a batch waits for a row that another database session has locked, before its commands continue one by one. */
-const batchLockMs = 100
+const BATCH_LOCK_MS = 100
 /** After this many lost races a batch is split, so that a command that always loses delays fewer others. */
-const mostRaces = 2
+const MOST_RACES = 2
 
 const nothing: ReadonlySet<Command<unknown>> = new Set()
 
@@ -146,7 +146,7 @@ function isLater(result: Result): boolean {
 }
 
 function alone(run: Run): Run {
-  return { endsAt: performance.now() + retriedForMs, ...run }
+  return { endsAt: performance.now() + RETRIED_FOR_MS, ...run }
 }
 
 function failed(error: unknown): Result {
@@ -162,7 +162,7 @@ function unavailable(cause: unknown): Unavailable {
  * lost races it is split. If the answer to the commit was lost, finds out whether the commit took place.
  */
 async function runBatch(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
-  const endsAt = run.endsAt ?? performance.now() + retriedForMs
+  const endsAt = run.endsAt ?? performance.now() + RETRIED_FOR_MS
   // Nothing is guessed for a command that runs again: a wrong guess may be why.
   let unread = run.endsAt === undefined ? context.newcomers.guess(commands) : nothing
   for (let races = 1; ; ) {
@@ -172,7 +172,7 @@ async function runBatch(context: BatchContext, commands: Command<unknown>[], run
       if (decided.writes)
         await context.database.commit(
           statementsOf(decided.writes, context.database.layout),
-          run.endsAt === undefined ? batchLockMs : undefined,
+          run.endsAt === undefined ? BATCH_LOCK_MS : undefined,
         )
       decided.announce()
       return decided.results
@@ -186,8 +186,8 @@ async function runBatch(context: BatchContext, commands: Command<unknown>[], run
         unread = nothing
         continue
       }
-      if (performance.now() > endsAt - (isHeld ? lockTimeoutMs : 0)) throw unavailable(error)
-      if (races >= mostRaces && commands.length > 1) return runHalves(context, commands, run)
+      if (performance.now() > endsAt - (isHeld ? LOCK_TIMEOUT_MS : 0)) throw unavailable(error)
+      if (races >= MOST_RACES && commands.length > 1) return runHalves(context, commands, run)
       races += 1
     }
   }
@@ -242,18 +242,18 @@ async function afterLostCommit(context: BatchContext, lost: LostCommit): Promise
     decided.announce()
     return decided.results
   }
-  const keyed = lostCommits < mostLostCommits ? commands.filter(command => command.reservation) : []
+  const keyed = lostCommits < MOST_LOST_COMMITS ? commands.filter(command => command.reservation) : []
   const again = keyed.length > 0 ? await runIsolated(context, keyed, { ...alone({}), lostCommits }) : []
   return commands.map(command => again[keyed.indexOf(command)] ?? failed(unavailable(error)))
 }
 
-const mostLostCommits = 3
-const patienceMs = 3000
+const MOST_LOST_COMMITS = 3
+const PATIENCE_MS = 3000
 
 /** Whether a batch whose commit was lost took place. */
 async function tookPlace(database: Database, proof: Query | undefined): Promise<boolean> {
   if (!proof) return false
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + PATIENCE_MS
   let looks = 0
   while (performance.now() < deadline) {
     try {

@@ -19,7 +19,7 @@ export type BatchContext = ExecutorContext & { readonly newcomers: Newcomers }
  * How many commands are read after a wrong guess. A batch that was decided in vain costs about as much as reading eight
  * batches, of some forty commands each.
  */
-const readAfterAMiss = 300
+const READ_AFTER_A_MISS = 300
 
 /** Opens the guessing. A partner's commands of one kind are taken for new until one is not; the next 300 are then read. */
 export function openNewcomers(): Newcomers {
@@ -32,7 +32,7 @@ export function openNewcomers(): Newcomers {
     learn(command, isNew) {
       if (!command.startsAnew) return
       const kind = kindOf(command)
-      const left = isNew ? (toRead.get(kind) ?? 0) - 1 : readAfterAMiss
+      const left = isNew ? (toRead.get(kind) ?? 0) - 1 : READ_AFTER_A_MISS
       if (left > 0) toRead.set(kind, left)
       else toRead.delete(kind)
     },

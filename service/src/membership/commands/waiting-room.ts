@@ -17,9 +17,9 @@ type WaitingRoom = {
 }
 
 /** The most connections that waiting commands may use; the others stay free for commands that need not wait. */
-const mostAtOnce = 3
+const MOST_AT_ONCE = 3
 /** A little less than the five seconds of contract §4, because the command has already waited in its batch. */
-const longestMs = 4500
+const LONGEST_MS = 4500
 
 /** Opens the waiting room; `run` runs one command alone, and waits for locks no longer than it is told. */
 export function openWaitingRoom(
@@ -31,7 +31,7 @@ export function openWaitingRoom(
   let pending = 0
 
   const turn = async (): Promise<void> => {
-    if (running < mostAtOnce) running += 1
+    if (running < MOST_AT_ONCE) running += 1
     else await new Promise<void>(resolve => asleep.push(resolve))
   }
   const leave = () => {
@@ -45,7 +45,7 @@ export function openWaitingRoom(
     command: Command<unknown>,
     before: Promise<Result> | undefined,
   ): Promise<Result> => {
-    const endsAt = performance.now() + longestMs
+    const endsAt = performance.now() + LONGEST_MS
     const late: Result = { ok: false, error: new Unavailable('waited too long') }
     if (before && !(await endsInTime(before))) return late
     await turn()
@@ -86,7 +86,7 @@ function keyOf(command: Command<unknown>): string {
 
 async function endsInTime(before: Promise<Result>): Promise<boolean> {
   const limit = new AbortController()
-  const late = sleep(longestMs, false, { signal: limit.signal }).catch(() => false)
+  const late = sleep(LONGEST_MS, false, { signal: limit.signal }).catch(() => false)
   const isOver = await Promise.race([before.then(() => true), late])
   limit.abort()
   return isOver

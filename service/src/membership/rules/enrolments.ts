@@ -3,7 +3,7 @@ import type { Benefit } from '../../catalogue/model.ts'
 import { type CloseReason, type Consent, type Enrolment, isInForce, type User } from './state.ts'
 import { missingFor, type Terms } from './terms.ts'
 
-const daysToAct = 30
+const DAYS_TO_ACT = 30
 
 /**
  * A new enrolment of a benefit under an offer, from `startsAt` on: in force when `startsAt` has come, else scheduled;
@@ -37,7 +37,7 @@ export function newEnrolment(
 
 /** When an enrolment that waits for its user is withdrawn: never before it would have started. */
 export function actionDueAt(startsAt: Instant, pickedAt: Instant): Instant {
-  return Math.max(startsAt, pickedAt + daysToAct * DAY_MS)
+  return Math.max(startsAt, pickedAt + DAYS_TO_ACT * DAY_MS)
 }
 
 /**

@@ -9,14 +9,20 @@ import { makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
 import { noteDeadLink, setLastView, touchSession } from './activity.ts'
 import type { PageContext } from './page-context.ts'
 import { sessionOfSecretId, sessionSecretId } from './secret-id.ts'
-import { findSession, mostTriesOfLink, type PageSessionRow, type SessionName, spendToken } from './store.ts'
+import {
+  findSession,
+  MOST_TRIES_OF_LINK,
+  type PageSessionRow,
+  type SessionName,
+  spendToken,
+} from './store.ts'
 
 /** How long a session stays open (contract §11): without activity, and in all. */
 export const sessionLifetimes = { idle: HOUR_MS, whole: DAY_MS } as const
 /** For how long the browser that used a link may press its button again and join the session that it made. */
 const joinWithin = MINUTE_MS
 /** The time of the last activity, or of the last use of a dead link, is stored again only after this time. */
-const touchAfter = 15_000
+const TOUCH_AFTER = 15_000
 
 /** A link whose token is right, whether it can still be used or not. */
 export type Link = { readonly partner: Partner; readonly row: PageSessionRow; readonly token: string }
@@ -56,7 +62,7 @@ export function isFresh({ row }: Link, now: Instant): boolean {
 /** Remembers, for operators, that somebody came by a link that had ended. */
 export async function noteEnded(context: PageContext, { row }: Link): Promise<void> {
   const now = context.clock.real()
-  if (now < (row.dead_link_at ?? 0) + touchAfter) return
+  if (now < (row.dead_link_at ?? 0) + TOUCH_AFTER) return
   await noteDeadLink(context.database, sessionNameOf(row), now)
 }
 
@@ -178,7 +184,7 @@ export async function findActive(
   // A cancel closes all sessions of its user; the session that requested it may still show the confirmation.
   const isOver = row.revoked_at !== null || (await isEndedByDueCancel(context, own))
   if (!isAlive || row.signed_out_at !== null || (isOver && row.outcome !== 'cancelled')) return undefined
-  if (now >= (row.last_seen_at ?? 0) + touchAfter)
+  if (now >= (row.last_seen_at ?? 0) + TOUCH_AFTER)
     await touchSession(context.database, sessionNameOf(row), now)
   return { partner, row, isOver }
 }
@@ -186,7 +192,7 @@ export async function findActive(
 /** Why a session is no longer open. */
 export function endOf(row: PageSessionRow): 'challenge' | 'signedout' | 'closed' | 'session' {
   if (row.signed_out_at !== null) return 'signedout'
-  const isUsedUp = row.birthdate_again_at === null && row.birthdate_again_tries >= mostTriesOfLink
+  const isUsedUp = row.birthdate_again_at === null && row.birthdate_again_tries >= MOST_TRIES_OF_LINK
   if (row.outcome === 'challengefailed' || isUsedUp) return 'challenge'
   // Whoever was still active an hour before the day was over has not been away: the session ended with its day.
   const isWhole =

@@ -138,10 +138,10 @@ export async function bindSession(db: Executor, name: SessionName, serviceId: st
 }
 
 /** How many wrong birth dates close a link (contract §11). */
-export const mostTriesOfLink = 5
+export const MOST_TRIES_OF_LINK = 5
 /** How many wrong birth dates all links of a user together allow within the period below. */
-const mostTriesOfUser = 10
-const triesLastMs = 30 * DAY_MS
+const MOST_TRIES_OF_USER = 10
+const TRIES_LAST_MS = 30 * DAY_MS
 
 /** The user whose birth date is asked, and the link that asks it. */
 export type TriedBy = SessionName & { readonly userid: string }
@@ -150,9 +150,9 @@ export type TriedBy = SessionName & { readonly userid: string }
 export async function birthdateTriesLeft(db: Executor, by: TriedBy, now: Instant): Promise<number> {
   const [row] = await db.query<{ left: number }>(sql`
     select least(
-      ${mostTriesOfLink} - max(birthdate_tries) filter (where session_id = ${by.sessionId}),
-      ${mostTriesOfUser} - coalesce(sum(birthdate_tries - (birthdate_passed_at is not null)::integer)
-        filter (where birthdate_tried_at > ${timestamp(now - triesLastMs)}), 0))::integer as left
+      ${MOST_TRIES_OF_LINK} - max(birthdate_tries) filter (where session_id = ${by.sessionId}),
+      ${MOST_TRIES_OF_USER} - coalesce(sum(birthdate_tries - (birthdate_passed_at is not null)::integer)
+        filter (where birthdate_tried_at > ${timestamp(now - TRIES_LAST_MS)}), 0))::integer as left
     from page_sessions where partner_id = ${by.partnerId} and userid = ${by.userid}`)
   return Math.max(0, row?.left ?? 0)
 }
@@ -166,8 +166,8 @@ export async function areBirthdateTriesSpent(
   const [row] = await db.query<{ tries: number }>(sql`
     select coalesce(sum(birthdate_tries - (birthdate_passed_at is not null)::integer), 0)::integer as tries
     from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}
-      and birthdate_tried_at > ${timestamp(now - triesLastMs)}`)
-  return (row?.tries ?? 0) >= mostTriesOfUser
+      and birthdate_tried_at > ${timestamp(now - TRIES_LAST_MS)}`)
+  return (row?.tries ?? 0) >= MOST_TRIES_OF_USER
 }
 
 /**
@@ -271,7 +271,7 @@ export async function completeSession(
       and (outcome, reference) is distinct from (${result.outcome}, ${result.reference})`)
 }
 
-const keptMs = 30 * DAY_MS
+const KEPT_MS = 30 * DAY_MS
 
 /**
  * Deletes links and sessions that are older than 30 days, at most 10,000 of each partner at once. If a birth date was
@@ -287,8 +287,8 @@ export async function deleteOldSessions(db: Executor, now: Instant): Promise<voi
       delete from page_sessions
       where partner_id = ${partnerId} and session_id = any (array(
         select session_id from page_sessions
-        where partner_id = ${partnerId} and created_at <= ${timestamp(now - keptMs)}
-          and (birthdate_tried_at is null or birthdate_tried_at <= ${timestamp(now - triesLastMs)})
+        where partner_id = ${partnerId} and created_at <= ${timestamp(now - KEPT_MS)}
+          and (birthdate_tried_at is null or birthdate_tried_at <= ${timestamp(now - TRIES_LAST_MS)})
         order by created_at limit ${atMost}))`),
     )
   tasks.end()

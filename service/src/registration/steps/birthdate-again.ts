@@ -1,5 +1,5 @@
 import { sessionNameOf } from '../session/session.ts'
-import { mostTriesOfLink as mostTries, noteBirthdateAgain, revokeSession } from '../session/store.ts'
+import { MOST_TRIES_OF_LINK as mostTries, noteBirthdateAgain, revokeSession } from '../session/store.ts'
 import { pageOf, rootOf, type Visit } from '../session/visit.ts'
 import type { FieldError } from '../views/faults.ts'
 import { parseBirthDate } from '../views/form.ts'

@@ -9,7 +9,7 @@ import type { OwnChange } from './change-own.ts'
 import { changeAndConfirm } from './outcomes.ts'
 import type { Step } from './step.ts'
 
-const daysToReinstate = 30
+const DAYS_TO_REINSTATE = 30
 
 /**
  * The names of benefits that a member has chosen and that have not started: a cancel withdraws them at once, whatever
@@ -35,7 +35,7 @@ export const cancel: Step = {
       benefits: hasBegun ? lines : liveLines(visit),
       notbegun: hasBegun ? namesNotBegun(visit) : [],
       lastday: lastDayOf(visit, boundaryAfter(now, partner.timezone)),
-      reinstatedays: daysToReinstate,
+      reinstatedays: DAYS_TO_REINSTATE,
       effective: effective === 'endofperiod' || effective === 'immediate' ? effective : undefined,
       hasbegun: hasBegun,
       hasplanned: user.swap !== undefined || user.pendingOffer !== undefined,

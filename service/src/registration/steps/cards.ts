@@ -146,7 +146,7 @@ export function linesInForce(visit: Visit): BenefitLine[] {
 }
 
 /** An end by age may be decades away; before this time is left, it is a fact and no warning. */
-const endsSoon = 90 * DAY_MS
+const ENDS_SOON = 90 * DAY_MS
 
 /** The status of a live enrolment. */
 export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
@@ -156,7 +156,7 @@ export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
     case 'enrolled':
       return { kind: 'enrolled', since: dayOf(visit, startsAt) }
     case 'endscheduled':
-      if (endsAt !== undefined && endsAt === ownEnd?.at && endsAt > visit.now + endsSoon)
+      if (endsAt !== undefined && endsAt === ownEnd?.at && endsAt > visit.now + ENDS_SOON)
         return { kind: 'enrolled', since: dayOf(visit, startsAt), until: lastDayOf(visit, endsAt) }
       return leaves && visit.user.swap
         ? { kind: 'swapout', on: lastDayOf(visit, visit.user.swap.at) }

@@ -1,4 +1,4 @@
-import { mostBeneficiaries, type Relationship, relationships } from '@benefit-enrolment/contract'
+import { MOST_BENEFICIARIES, type Relationship, relationships } from '@benefit-enrolment/contract'
 import { faultsOfDesignation, type NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import type { FieldError } from './faults.ts'
 import { type Parsed, parseBirthDate } from './form.ts'
@@ -50,11 +50,11 @@ export function rowsOf(people: readonly NamedBeneficiary[]): readonly Beneficiar
 
 /** The rows as typed, with one more if `add` was pressed, and without the one whose `remove` was pressed. */
 export function rowsIn(form: URLSearchParams): readonly BeneficiaryRow[] {
-  const count = Math.min(Math.max(1, Number(form.get('rows')) || 1), mostBeneficiaries)
+  const count = Math.min(Math.max(1, Number(form.get('rows')) || 1), MOST_BENEFICIARIES)
   const typed = Array.from({ length: count }, (_, at) => rowAt(form, at + 1))
   const left = typed.filter((_, at) => String(at + 1) !== form.get('remove'))
   const rows = left.length > 0 ? left : [blank]
-  return form.has('add') && rows.length < mostBeneficiaries ? [...rows, blank] : rows
+  return form.has('add') && rows.length < MOST_BENEFICIARIES ? [...rows, blank] : rows
 }
 
 /** Whether the form only asks for other rows. */
