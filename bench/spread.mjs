@@ -1,6 +1,7 @@
-// What serving on a Citus cluster is like while a partner moves, and how many commits there need two phases.
+// What serving on a Citus cluster is like while a node is added and a partner moves, and how many commits need two phases.
 //   node bench/spread.mjs DATABASE_URL [--seconds 10] [--mode force_logical|block_writes]
-// DATABASE_URL is an empty database of a coordinator with two workers; `force_logical` needs `wal_level = logical` on each.
+// DATABASE_URL is an empty database of a coordinator with two workers, of which the second is removed first, to be added
+// under load; `force_logical` needs `wal_level = logical` on each.
 // It prints, for each step, the requests a second, p50, p99 and the longest, refusals by code, and how many transactions
 // were prepared on a node. The load, the service and the nodes share the machine: only comparisons within one run count.
 import { randomBytes } from 'node:crypto'
@@ -41,6 +42,11 @@ async function prepared() {
   )
   return Number(row.count)
 }
+
+const workers = await ask('select nodename, nodeport from pg_dist_node where groupid <> 0 order by nodeport')
+const added = workers.at(-1)
+if (workers.length < 2) throw new Error('the cluster needs two workers')
+await ask('select citus_remove_node($1, $2)', added.nodename, added.nodeport)
 
 const served = await startServed('spread', {
   env: { DATABASE_URL: url, ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64') },
@@ -128,13 +134,27 @@ async function move() {
   )
   return `the partner went from ${from.nodeport} to ${to.nodeport} (${values.mode})`
 }
+async function addNode() {
+  await ask('select citus_add_node($1, $2)', added.nodename, added.nodeport)
+  return `the worker ${added.nodeport} was added, without partners`
+}
+async function placements() {
+  const rows = await ask(`
+    select shardid, groupid from pg_dist_placement join pg_dist_shard using (shardid)
+      join pg_dist_partition using (logicalrelid) where partmethod = 'h'`)
+  return new Map(rows.map(({ shardid, groupid }) => [shardid, groupid]))
+}
 async function rebalance() {
+  const before = await placements()
   await ask(`select rebalance_table_shards('users', shard_transfer_mode => '${values.mode}')`)
-  return `rebalanced (${values.mode})`
+  const gone = [...(await placements())].filter(([shard, group]) => before.get(shard) !== group)
+  return `rebalanced (${values.mode}): ${gone.length} of ${before.size} shards moved`
 }
 try {
   await during('warm-up')
   await during('nothing moves')
+  await during('node added', addNode)
+  await during('rebalanced onto it', rebalance)
   await during('isolated', isolate)
   await during('moved', move)
   await during('rebalanced', rebalance)

@@ -1,5 +1,8 @@
 -- Every key of partner data begins with partner_id, so that a cluster can spread the tables by it (ARCHITECTURE.md).
 -- The service sets all timestamps; only the statements about leases ask the database for the time.
+-- Figures such as "1.0 µs a row" are the processor time that a key or index costs PostgreSQL for each row that is inserted,
+-- 60,000 at once (`node bench/indexes.mjs`). A primary key is the address of what is read and changed, so each is kept: users
+-- 0.7 µs, data keys, history and search hashes 1.0, documents and events 0.8, enrolments 1.2, tokens 1.5, idempotency keys 1.8.
 
 create extension if not exists btree_gist;
 
@@ -100,6 +103,7 @@ create table access_tokens (
   primary key (partner_id, token_id),
   foreign key (partner_id, credential_id) references credentials
 );
+-- The clean-up's, for each partner; 1.0 µs a row. The foreign key costs 3.0, and keeps a token from outliving its credential.
 -- Partial, with a condition that its use implies. Otherwise the planner, when it last saw few tokens, would use it to
 -- look up a token by its id, and read all tokens of the partner each time.
 create index access_tokens_expiry on access_tokens (partner_id, expires_at) where expires_at is not null;
@@ -152,8 +156,10 @@ create table users (
   check (status <> 'cancelled' or cancel_at is not null),
   check (status = 'active' or (pending_offer is null and swap_pairs is null))
 );
+-- One living user for a userid; 1.0 µs a row.
 create unique index users_by_userid on users (partner_id, userid) where is_current;
 -- With the id, so that lists of what is due read page by page, in a definite order, from the index alone.
+-- 1.0 µs a row.
 create index users_due on users (partner_id, due_at, service_id) where due_at is not null;
 
 -- The wrapped data keys have a table of their own, so that erasing a user is deleting one row.
@@ -174,6 +180,7 @@ create table documents (
   primary key (partner_id, service_id, kind)
 );
 
+-- The clean-up's; nothing for any other document.
 create index documents_drafts on documents (partner_id, written_at) where kind = 'draft';
 
 create table enrolments (
@@ -208,7 +215,8 @@ create table enrolments (
   check ((own_end_at is null) = (own_end_reason is null)),
   check (corrected_end_at is null or own_end_reason = 'ineligible'),
   check (planned_by is null or state not in ('enrolled', 'endscheduled', 'ended')),
-  -- The enrolments of one benefit never overlap in time.
+  -- The enrolments of one benefit never overlap in time. The dearest of all, 8.7 µs a row, and the only guard against two rules
+  -- that give one benefit twice.
   exclude using gist (
     service_id with =, benefit with =, partner_id with =, tstzrange(starts_at, ends_at) with &&
   ) where (state in ('selected', 'actionrequired', 'scheduled', 'enrolled', 'endscheduled', 'ended'))
@@ -266,6 +274,7 @@ create table search_hashes (
   hash bytea not null,
   primary key (partner_id, service_id, kind)
 );
+-- 0.7 µs a row.
 create index search_hashes_found on search_hashes (partner_id, hash);
 
 -- What happened to a user: one row for each version of the user. Rows are never edited or deleted, and hold no personal
@@ -289,7 +298,7 @@ create table history (
   reference text,
   primary key (partner_id, service_id, version)
 );
--- autosummarize summarizes each block range as it fills. Without it, a search for a request would read all ranges
+-- A block index, 0.2 µs a row. autosummarize summarizes each block range as it fills. Without it, a search for a request would read all ranges
 -- written since the last vacuum.
 create index history_recorded on history using brin (recorded_at) with (autosummarize = on);
 
@@ -315,6 +324,7 @@ create table events (
   created_at timestamptz not null,
   primary key (partner_id, event_id)
 );
+-- The order of the log, by which cursors read; 0.8 µs a row.
 create unique index events_position on events (partner_id, position);
 
 create table idempotency_keys (
@@ -334,7 +344,7 @@ create table idempotency_keys (
   expires_at timestamptz not null,
   primary key (partner_id, operation, key_hash)
 );
--- This index costs 2 to 3 µs per prefill. A BRIN index would cost nothing to write, but keys that live a day and keys
+-- This index costs 0.7 µs a row, and 2 to 3 µs per prefill in batches of 64. A BRIN index would cost nothing to write, but keys that live a day and keys
 -- that live 90 days lie side by side, so that it finds nothing: with 120,000 keys of 100 partners, finding no lapsed
 -- key took 8 ms per partner instead of 0.3 ms.
 create index idempotency_keys_expiry on idempotency_keys (partner_id, expires_at);
