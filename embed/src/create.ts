@@ -8,7 +8,7 @@ export type Changeable = {
 }
 
 /** The options of `create` (contract §11). */
-export type Options = Changeable & {
+export interface Options extends Changeable {
   /**
    * The service's base URL, such as `https://benefits.example`. The drop-in script uses the address from which it
    * was loaded.

@@ -23,7 +23,7 @@ export type BenefitEnrolmentEvents = {
 }
 
 /** The type of the element that `document.querySelector('benefit-enrolment')` returns. */
-export type BenefitEnrolmentElement = {
+export interface BenefitEnrolmentElement extends HTMLElement {
   addEventListener<Name extends keyof BenefitEnrolmentEvents>(
     name: Name,
     listener: (event: BenefitEnrolmentEvents[Name]) => void,
@@ -38,7 +38,7 @@ export type BenefitEnrolmentElement = {
   appearance: Appearance | undefined
   open(): void
   exit(): void
-} & HTMLElement
+}
 
 declare global {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere

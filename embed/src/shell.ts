@@ -9,7 +9,7 @@ export type Shell = {
 }
 
 /** What a shell needs from its embed. */
-export type ShellCallbacks = {
+export type Told = {
   readonly locale: string | undefined
   readonly loaded: () => void
   readonly exit: () => void
@@ -19,7 +19,7 @@ export type ShellCallbacks = {
  * Shows the frame in a modal dialog in a shadow tree of its own, with a close button that works whatever the frame
  * does.
  */
-export function showDialog(parent: Element, address: string, told: ShellCallbacks): Shell {
+export function showDialog(parent: Element, address: string, told: Told): Shell {
   const opener = document.activeElement
   const dialog = document.createElement('dialog')
   const button = document.createElement('button')
@@ -48,7 +48,7 @@ export function showDialog(parent: Element, address: string, told: ShellCallback
 }
 
 /** Shows the frame inside an element of the host, as high as its content. */
-export function showInline(parent: Element, address: string, told: ShellCallbacks): Shell {
+export function showInline(parent: Element, address: string, told: Told): Shell {
   const shell = show(parent, document.createElement('section'), address, told)
   return {
     ...shell,
@@ -59,7 +59,7 @@ export function showInline(parent: Element, address: string, told: ShellCallback
 }
 
 /** Styles are set through the object model only, which even the strictest content security policy of a host allows. */
-function show(parent: Element, box: HTMLElement, address: string, told: ShellCallbacks): Shell {
+function show(parent: Element, box: HTMLElement, address: string, told: Told): Shell {
   const host = document.createElement('div')
   const root = host.attachShadow({ mode: 'open' })
   const sheet = new CSSStyleSheet()
