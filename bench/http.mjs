@@ -239,7 +239,18 @@ async function tellRequests(scene) {
 async function tellConnections(scene) {
   const scenarios = scenariosIn(scene, { connections, seconds })
   print('')
-  row('by connections', 'req/s', '/ bare', 'p50 ms', 'p99 ms', 'bare p50', 'bare p99', 'p50 ×')
+  row(
+    'by connections',
+    'req/s',
+    '/ bare',
+    'Node µs',
+    'PG µs',
+    'p50 ms',
+    'p99 ms',
+    'bare p50',
+    'bare p99',
+    'p50 ×',
+  )
   for (const name of ['prefill, new keys', 'benefits, same users']) {
     for (const count of [1, 16, 64, 256]) {
       const { service, bare } = await compare(scenarios[name], { connections: count }, Math.min(rounds, 3))
@@ -248,6 +259,8 @@ async function tellConnections(scene) {
         `${name}, ${count}`,
         whole(service.perSecond),
         ratio(service.perSecond / bare.perSecond),
+        whole(service.node),
+        whole(service.database),
         time(service.p50),
         time(service.p99),
         time(bare.p50),
@@ -279,13 +292,21 @@ function forgotten() {
   return sleep(quick ? 500 : 8000)
 }
 
+/** Headings of the processor time of a request in the first and in the second. */
+const timesTold = ['Node µs', 'Node µs', 'PG µs', 'PG µs']
+
+function tellTwo(name, a, b) {
+  const times = [a.node, b.node, a.database, b.database].map(whole)
+  row(name, whole(a.perSecond), whole(b.perSecond), ratio(b.perSecond / a.perSecond), '', ...times)
+}
+
 async function tellPartners(scene) {
   const partners = await stand.newPartners(manyPartners)
   const sample = await findUser(stand.admin, scene.partner.partnerid, 'holder')
   await copyToPartners(stand.admin, sample, partners)
   const one = scenariosIn(scene, { connections, seconds })
   print('')
-  row(`${manyPartners} partners over one`, '1', String(manyPartners), 'ratio', 'aim 0.80')
+  row(`${manyPartners} partners over one`, '1', String(manyPartners), 'ratio', 'aim 0.80', ...timesTold)
   for (const name of ['prefill, new keys', 'benefits, same users']) {
     await warm(one[name])
     const few = []
@@ -297,8 +318,7 @@ async function tellPartners(scene) {
       many.push(await lookAtService(stand, { ...one[name].job(), partners, prefix: 'shared', users: 1 }))
       await forgotten()
     }
-    const [a, b] = [middle(few.slice(1)), middle(many.slice(1))]
-    row(name, whole(a.perSecond), whole(b.perSecond), ratio(b.perSecond / a.perSecond))
+    tellTwo(name, middle(few.slice(1)), middle(many.slice(1)))
   }
 }
 
@@ -306,7 +326,7 @@ async function tellProcesses(scene) {
   await stand.startAnother()
   const scenarios = scenariosIn(scene, { connections, seconds })
   print('')
-  row('two processes over one', '1', '2', 'ratio', 'aim 1.00')
+  row('two processes over one', '1', '2', 'ratio', 'aim 1.00', ...timesTold)
   for (const name of hotNames.slice(0, 2)) {
     await warm(scenarios[name], 2)
     const single = []
@@ -315,8 +335,7 @@ async function tellProcesses(scene) {
       single.push(await lookAtService(stand, scenarios[name].job(), { processes: 1 }))
       double.push(await lookAtService(stand, scenarios[name].job(), { processes: 2 }))
     }
-    const [a, b] = [middle(single.slice(1)), middle(double.slice(1))]
-    row(name, whole(a.perSecond), whole(b.perSecond), ratio(b.perSecond / a.perSecond))
+    tellTwo(name, middle(single.slice(1)), middle(double.slice(1)))
   }
 }
 
