@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import ipaddr from 'ipaddr.js'
-import { DAY_MS } from './calendar/time.ts'
+import { YEAR_MS } from './calendar/time.ts'
 import { defaultRequestLimits } from './http/request-limits.ts'
 import { type AdmissionLimits, defaultLimits } from './http/shedding/admission.ts'
 import { type LogLevel, logLevels } from './log.ts'
@@ -236,7 +236,7 @@ function readRequestLimits(environment: Environment): RequestLimits {
 function readYears(name: string, text: string): number {
   const years = /^([1-9]\d?)y$/.exec(text)?.[1]
   if (!years) throw new OperatorError(`${name} must be a number of years like 6y, from 1y to 99y.`)
-  return Number(years) * 366 * DAY_MS
+  return Number(years) * YEAR_MS
 }
 
 function readNetworks(text: string | undefined): string[] {

@@ -321,6 +321,15 @@ test('an idle service searches no time twice, and signs nothing that appears the
   expect(await findingsOf(noPartner)).toEqual(['audit_log added'])
 })
 
+test('what was searched while the clock was an hour ahead is searched again once it is right', async () => {
+  const { database, keys, add, findingsOf } = await emptyTrail()
+  const searched: Searched = new Map()
+  expect(await signBlocks(database, keys, 120 * minute, searched)).toBe(0)
+  await add(noPartner, 70 * minute)
+  expect(await signBlocks(database, keys, 80 * minute, searched)).toBe(1)
+  expect(await findingsOf(noPartner)).toEqual([])
+})
+
 test('a busy half minute is signed whole, in parts between which requests have their turn', async () => {
   const { database, keys, findingsOf } = await emptyTrail()
   const count = 45_000

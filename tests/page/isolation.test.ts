@@ -16,7 +16,7 @@ import { newVisitor, recordsAgreed } from './visitor.ts'
 // The isolation matrix of the page: every route × whose session the browser has.
 
 /**
- * A second, independent list of what the page answers, and the status for whoever has no living session: a route that
+ * A second, independent list of what the page answers, and the status for visitors without a living session: a route that
  * is missing here fails, and so does one with another status.
  */
 const withoutSession: Readonly<Record<string, number>> = {

@@ -1,7 +1,7 @@
 import { openBlockKeys } from '../audit/block-keys.ts'
 import { deleteBefore } from '../audit/blocks.ts'
 import { type Searched, signBlocks } from '../audit/sign-blocks.ts'
-import { DAY_MS, HOUR_MS } from '../calendar/calendar.ts'
+import { HOUR_MS, YEAR_MS } from '../calendar/calendar.ts'
 import { tidyConsole } from '../console/tidy.ts'
 import { describeCause } from '../log.ts'
 import { deleteOldRefusedCreates } from '../membership/commands/refused-creates.ts'
@@ -86,7 +86,7 @@ function openScrub({ database, rewriteKeys, real, log }: ServiceOptions): () => 
   let scrubAt = 0
   return async () => {
     if (!rewriteKeys || real() < scrubAt) return
-    scrubAt = real() + scrubEveryMs
+    scrubAt = real() + SCRUB_EVERY_MS
     const erasedBefore = real() - SCRUB_AFTER_MS
     const context = { database, rewrite: rewriteKeys, now: real(), erasedBefore }
     try {
@@ -99,11 +99,11 @@ function openScrub({ database, rewriteKeys, real, log }: ServiceOptions): () => 
 }
 
 /** Together well below the day within which the keys of erased users leave the files. */
-const scrubEveryMs = HOUR_MS
+const SCRUB_EVERY_MS = HOUR_MS
 const SCRUB_AFTER_MS = 12 * HOUR_MS
 /**
  * How often the audit trail is signed. A block holds rows that are at least two minutes old, because earlier ones may still
  * be written until then; so a row is signed within three minutes.
  */
 const SEAL_EVERY_MS = 30_000
-const SIX_YEARS_MS = 6 * 366 * DAY_MS
+const SIX_YEARS_MS = 6 * YEAR_MS

@@ -29,7 +29,7 @@ const ROWS_AT_ONCE = 20_000
 /** How many rows are hashed before requests have their turn again: about 4 ms. */
 const ROWS_AT_A_TURN = 500
 /** How long rows of a partner whose key cannot be opened hold up the signing of later ones. */
-const keyPatienceMs = HOUR_MS
+const KEY_PATIENCE_MS = HOUR_MS
 
 /**
  * Signs the rows recorded since the last block, up to two minutes ago, in one block for each partner and period. Several
@@ -46,7 +46,9 @@ export async function signBlocks(
 ): Promise<number> {
   let count = 0
   for (const source of auditedTables) {
-    let from = Math.max(await endOfNewest(database, source), searched.get(source) ?? 0)
+    const end = searched.get(source) ?? 0
+    // A time that has not come yet was searched while the clock was wrong.
+    let from = Math.max(await endOfNewest(database, source), end <= now - LAG_MS ? end : 0)
     for (;;) {
       const first = await firstRecorded(database, source, { from, before: now - LAG_MS })
       if (first === undefined) {
@@ -130,7 +132,7 @@ async function readSignings(
     for (const [index, row] of rows.entries()) {
       if (index % ROWS_AT_A_TURN === ROWS_AT_A_TURN - 1) await nextTurn()
       if (!signings.has(row.partner_id)) {
-        const key = await currentKey(keys, row.partner_id, period.until < now - keyPatienceMs)
+        const key = await currentKey(keys, row.partner_id, period.until < now - KEY_PATIENCE_MS)
         signings.set(row.partner_id, key && { key, leaves: [] })
       }
       const signing = signings.get(row.partner_id)

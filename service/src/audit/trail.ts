@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
-import type { Instant } from '../calendar/calendar.ts'
+import { type Instant, MINUTE_MS } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
 import { isUnavailable } from '../db/failure.ts'
 import type { Keyring } from '../vault/keyring.ts'
@@ -62,7 +62,6 @@ const MOST_OF_A_BATCH = 1000
 const MOST_KEPT = 50_000
 /** Guessed credentials must not fill the table, so all further ones of a minute share one entry. */
 const MOST_REFUSALS_A_MINUTE = 1000
-const MINUTE_MS = 60_000
 /** Blocks are signed two minutes after their time, and the clocks of two processes may differ by half a minute. */
 const LATE_MS = 90_000
 

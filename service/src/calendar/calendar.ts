@@ -7,7 +7,7 @@ import { dayAt, startOfDay } from './day-starts.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, type PlainDate, type Zone } from './time.ts'
 import { offsetAt } from './zone.ts'
 
-export { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, type PlainDate, type Zone } from './time.ts'
+export { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, type PlainDate, YEAR_MS, type Zone } from './time.ts'
 export { isZone } from './zone.ts'
 
 /** Whether `text` has the form `YYYY-MM-DD` and names a date that exists, in the years 0000 to 9999. */

@@ -7,6 +7,9 @@ export const HOUR_MS = 60 * MINUTE_MS
 /** One day of 24 hours, in milliseconds; a calendar day may be shorter or longer. */
 export const DAY_MS = 24 * HOUR_MS
 
+/** The longest year, in milliseconds. */
+export const YEAR_MS = 366 * DAY_MS
+
 /** A moment: milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = number
 

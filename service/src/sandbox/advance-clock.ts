@@ -1,7 +1,7 @@
 /**
  * What only a sandbox can do: move its business clock forward. Everything that becomes due on the way is applied.
  */
-import { DAY_MS } from '../calendar/calendar.ts'
+import { YEAR_MS } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import type { Query } from '../db/sql.ts'
 import type { Directory } from '../partners/directory.ts'
@@ -18,7 +18,7 @@ export type ClockContext = {
 }
 
 /** How far a sandbox clock may be ahead of real time: twenty years. */
-const MAX_AHEAD_MS = 20 * 366 * DAY_MS
+const MAX_AHEAD_MS = 20 * YEAR_MS
 
 /**
  * Moves a partner's clock to `to`, in one transaction with the statements `alongside`, and applies every change that

@@ -8,7 +8,7 @@ import { deleteExpiredTokens } from '../partners/tokens.ts'
 
 const AT_MOST = 1000
 // An expired token is kept for a day, so that its client gets a 401 however often it retries.
-const tokensKeptMs = DAY_MS
+const TOKENS_KEPT_MS = DAY_MS
 
 /**
  * Deletes expired access tokens and keyed answers by real time; and by the partner's business time expired prefill
@@ -27,7 +27,7 @@ export async function deleteLapsed(
     const { partnerId } = partner
     const now = clock.now(partner)
     const deletions = [
-      () => deleteExpiredTokens(database, partnerId, real - tokensKeptMs),
+      () => deleteExpiredTokens(database, partnerId, real - TOKENS_KEPT_MS),
       () => deleteLapsedKeys(database, partnerId, { now, real }),
       () => deleteOldDrafts(database, partnerId, now),
       () => deleteLapsedRecords(database, partnerId, { now, atMost: AT_MOST }),

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../calendar/calendar.ts'
+import { YEAR_MS } from '../../calendar/calendar.ts'
 import { findRefusedCreates } from '../../membership/commands/find-refused-creates.ts'
 import { readConsentRecords } from '../../membership/records/consents.ts'
 import { listRetained } from '../../membership/records/retained-rows.ts'
@@ -33,8 +33,6 @@ export const userScreens: readonly Screen[] = [
     }),
   ),
 ]
-
-const YEAR_MS = 366 * DAY_MS
 
 async function show(visit: Visit, reason?: string): Promise<Answer> {
   const serviceId = visit.params['serviceid'] ?? ''

@@ -1,4 +1,4 @@
-import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
+import { type Instant, YEAR_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { nothing, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { DisabledReason } from '../../webhooks/endpoint/endpoint.ts'
@@ -67,8 +67,6 @@ export function findEndpointLines(
       and (${endpointId}::uuid is null or w.endpoint_id = ${endpointId}::uuid)
     order by w.partner_id, w.endpoint_id limit 2000`)
 }
-
-const YEAR_MS = 366 * DAY_MS
 
 /** A delivery that waits at an endpoint or was given up there. */
 export type OpenLine = {

@@ -1,4 +1,4 @@
-import { addDays, DAY_MS, type Instant, type PlainDate, startOfDate } from '../../calendar/calendar.ts'
+import { addDays, type Instant, type PlainDate, startOfDate, YEAR_MS } from '../../calendar/calendar.ts'
 import { projectPendingChanges } from './apply-due.ts'
 import { dropMisfitSwap, nextBoundary } from './boundary.ts'
 import { endByCorrection, withEnrolment, withOwnEnd } from './enrolments.ts'
@@ -149,7 +149,7 @@ function refusedStart(
 }
 
 /** A start further back most likely has a mistyped year. */
-const MOST_BACK_MS = 366 * DAY_MS
+const MOST_BACK_MS = YEAR_MS
 
 function refusedEnd(
   user: User,

@@ -20,9 +20,9 @@ import {
 /** How long a session stays open (contract §11): without activity, and in all. */
 export const sessionLifetimes = { idle: HOUR_MS, whole: DAY_MS } as const
 /** For how long the browser that used a link may press its button again and join the session that it made. */
-const joinWithin = MINUTE_MS
+const JOIN_WITHIN_MS = MINUTE_MS
 /** The time of the last activity, or of the last use of a dead link, is stored again only after this time. */
-const TOUCH_AFTER = 15_000
+const TOUCH_AFTER_MS = 15_000
 
 /** A link whose token is right, whether it can still be used or not. */
 export type Link = { readonly partner: Partner; readonly row: PageSessionRow; readonly token: string }
@@ -62,7 +62,7 @@ export function isFresh({ row }: Link, now: Instant): boolean {
 /** Remembers, for operators, that somebody came by a link that had ended. */
 export async function noteEnded(context: PageContext, { row }: Link): Promise<void> {
   const now = context.clock.real()
-  if (now < (row.dead_link_at ?? 0) + TOUCH_AFTER) return
+  if (now < (row.dead_link_at ?? 0) + TOUCH_AFTER_MS) return
   await noteDeadLink(context.database, sessionNameOf(row), now)
 }
 
@@ -127,7 +127,7 @@ export async function spendLink(
 async function joined(context: PageContext, link: Link, opener: string): Promise<Opened | undefined> {
   const row = await findSession(context.database, sessionNameOf(link.row))
   if (!row?.handle_hash || row.spent_at === null || row.revoked_at !== null) return undefined
-  if (context.clock.real() >= row.spent_at + joinWithin) return undefined
+  if (context.clock.real() >= row.spent_at + JOIN_WITHIN_MS) return undefined
   const pepper = context.keyring.pepper(row.handle_pepper_id ?? '')
   const handle = pepper && handleOf(context, link, { opener, pepper })
   const isSame = pepper && handle && sameHash(keyedHash(pepper, 'session_handle', handle), row.handle_hash)
@@ -184,7 +184,7 @@ export async function findActive(
   // A cancel closes all sessions of its user; the session that requested it may still show the confirmation.
   const isOver = row.revoked_at !== null || (await isEndedByDueCancel(context, own))
   if (!isAlive || row.signed_out_at !== null || (isOver && row.outcome !== 'cancelled')) return undefined
-  if (now >= (row.last_seen_at ?? 0) + TOUCH_AFTER)
+  if (now >= (row.last_seen_at ?? 0) + TOUCH_AFTER_MS)
     await touchSession(context.database, sessionNameOf(row), now)
   return { partner, row, isOver }
 }
