@@ -11,7 +11,10 @@ onOneServer(
     await using rig = await dispatchRig()
     const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
     const ask = { partnerId: rig.partner.partnerId, endpointId: webhookid, after: undefined, quota: 1000 }
-    const look = () => readDue(rig.database, [{ ...ask, queue: 'fresh' }], rig.now())
+    const look = async () => {
+      const found = await readDue(rig.database, [{ ...ask, queue: 'fresh' }], rig.now())
+      return [...found.values()].flat()
+    }
     await keepPlans(rig.database)
     // From here on plans are kept.
     const before = await readByIndexes(rig.address, ['events_pkey', 'events_position'])

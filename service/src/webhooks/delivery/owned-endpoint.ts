@@ -9,7 +9,7 @@ import { type ModeState, roomIn } from './mode.ts'
 import type { EndpointLease, HealthRecord } from './result.ts'
 
 /** A delivery in this process's memory: queued, under way, or with a result that is being written. */
-export type Item = Omit<DueRow, 'ask' | 'behind' | 'version' | 'body' | 'created_at'> & {
+export type Item = Omit<DueRow, 'behind' | 'version' | 'body' | 'created_at'> & {
   readonly body: Buffer
   readonly created_at: Instant
 }
@@ -23,12 +23,24 @@ const LATE_MS = 60_000
 const HEAD_QUOTA = 32
 
 /**
- * A queue as long as this is left out of reads. Otherwise each new event for an endpoint that accepts nothing would make
- * the reader fetch its whole, growing queue again.
+ * A queue as long as this is left out of reads from the head. Otherwise each new event for an endpoint that accepts nothing
+ * would make the reader fetch its whole, growing queue again.
  */
 const ENOUGH = 64
 
 const QUEUE_KINDS: readonly QueueKind[] = ['fresh', 'retry', 'replay']
+
+/** One queue of an endpoint: what of it is in memory, and what the database may have besides. */
+type Queue = {
+  /** What waits for its turn, oldest first. */
+  readonly waiting: Item[]
+  /** How many of its deliveries are in memory: those that wait, and those that are under way. */
+  inMemory: number
+  /** If the database has more: the position up to which it was read. */
+  readUpTo: QueuePosition | undefined
+  /** Whether it was left out of a read since it was last read. */
+  isPassedBy: boolean
+}
 
 /** One endpoint that this process owns: its queues and its health. Plain state, without input or output. */
 export type OwnedEndpoint = {
@@ -49,21 +61,18 @@ export type OwnedEndpoint = {
   /** How many faults on our side happened in a row, and until when the endpoint pauses because of them. */
   ownFaults: number
   ownFaultUntil: Instant
-  readonly queues: Readonly<Record<QueueKind, Item[]>>
+  readonly queues: Readonly<Record<QueueKind, Queue>>
+  /** The events in memory; changed by `queueItem` and `forgetItem` only. */
+  readonly inMemory: Set<string>
   /** Until when it is read often, because something was due a moment ago; on the clock of `performance.now()`. */
   activeUntil: number
-  /** When the last read of it began, on the same clock. */
+  /** When the last read of it began, and from when on a read begins at the heads of long queues again; on the same clock. */
   readAt: number
+  headsDueAt: number
   /** Raised when the queues are emptied: the answer to an older read is then ignored. */
   generation: number
-  /** For each queue of which the database has more: the position up to which it was read. */
-  readonly readUpTo: Record<QueueKind, QueuePosition | undefined>
-  /** The queues that were left out of a read since they were last read. */
-  readonly passedBy: Record<QueueKind, boolean>
-  /** Everything in memory, by event; changed by `queueItem` and `forgetItem` only. */
-  readonly items: Map<string, Item>
-  /** How many of each kind are in memory. */
-  readonly countOf: Record<QueueKind, number>
+  /** While it is read: the events whose attempts have ended since then, because the read may still return them as due. */
+  endedMeanwhile: Set<string> | undefined
 }
 
 /** The state of an endpoint whose lease this process has just taken. */
@@ -82,15 +91,18 @@ export function ownEndpoint(
     phase: 'sending',
     ownFaults: 0,
     ownFaultUntil: 0,
+    queues: { fresh: emptyQueue(), retry: emptyQueue(), replay: emptyQueue() },
+    inMemory: new Set(),
     activeUntil: 0,
     readAt: Number.NEGATIVE_INFINITY,
+    headsDueAt: 0,
     generation: 0,
-    queues: { fresh: [], retry: [], replay: [] },
-    readUpTo: { fresh: undefined, retry: undefined, replay: undefined },
-    passedBy: { fresh: false, retry: false, replay: false },
-    items: new Map(),
-    countOf: { fresh: 0, retry: 0, replay: 0 },
+    endedMeanwhile: undefined,
   }
+}
+
+function emptyQueue(): Queue {
+  return { waiting: [], inMemory: 0, readUpTo: undefined, isPassedBy: false }
 }
 
 /** Replaces the endpoint by the version that somebody changed it to; what was queued is read again for that version. */
@@ -119,15 +131,15 @@ function knownOf(endpoint: EndpointRow) {
 
 /** Forgets the deliveries that wait in memory; the database still has them. */
 export function emptyQueues(owned: OwnedEndpoint): void {
-  for (const queue of QUEUE_KINDS) {
-    for (const item of owned.queues[queue].splice(0)) forgetItem(owned, item)
-    readAgain(owned, queue)
+  for (const kind of QUEUE_KINDS) {
+    for (const item of owned.queues[kind].waiting.splice(0)) forgetItem(owned, item)
+    readAgain(owned, kind)
   }
 }
 
 /** Makes the next read begin at the head of the queue, whatever was read before. */
-export function readAgain(owned: OwnedEndpoint, queue: QueueKind): void {
-  owned.readUpTo[queue] = undefined
+export function readAgain(owned: OwnedEndpoint, kind: QueueKind): void {
+  owned.queues[kind].readUpTo = undefined
   owned.generation += 1
 }
 
@@ -135,84 +147,104 @@ export function readAgain(owned: OwnedEndpoint, queue: QueueKind): void {
 export function dueIn(owned: OwnedEndpoint, limit: number, now: Instant): Due {
   const room = roomIn(owned, limit, now)
   const { fresh, retry, replay } = owned.queues
-  const due = { fresh: fresh.length, retry: retry.length, replay: replay.length, limit: room }
-  if (owned.breaker.open === null || room === 0) return due
+  if (owned.breaker.open === null)
+    return {
+      fresh: fresh.waiting.length,
+      retry: retry.waiting.length,
+      replay: replay.waiting.length,
+      limit: room,
+    }
+  const due = { fresh: 0, retry: 0, replay: 0, limit: room }
   const probe = oldestQueue(owned)
-  const none = { fresh: 0, retry: 0, replay: 0, limit: room }
-  return probe === undefined ? none : { ...none, [probe]: 1 }
+  if (probe) due[probe] = 1
+  return due
 }
 
 function oldestQueue({ queues }: OwnedEndpoint): QueueKind | undefined {
   let oldest: QueueKind | undefined
-  for (const queue of QUEUE_KINDS) {
-    const head = queues[queue][0]
-    const best = oldest && queues[oldest][0]
-    if (head && (!best || head.due_at < best.due_at)) oldest = queue
+  for (const kind of QUEUE_KINDS) {
+    const [head] = queues[kind].waiting
+    const best = oldest && queues[oldest].waiting[0]
+    if (head && (!best || head.due_at < best.due_at)) oldest = kind
   }
   return oldest
 }
 
+/** One ask of a read, and the state of the endpoint for which it was made. */
+export type OwnedAsk = Ask & { readonly owned: OwnedEndpoint; readonly generation: number }
+
+type ReadOptions = { readonly quota: number; readonly now: Instant; readonly fromHead: boolean }
+
 /**
- * What should be read for the endpoint: nothing while nothing may be sent there. A queue with enough in it is left out,
- * unless `fromHead` asks for the head of each queue. Where the database is known to have more, the next read continues
- * where the last one ended, and only when the queue runs low.
+ * What should be read for the endpoint: nothing while nothing may be sent there. With `fromHead` the heads of its queues
+ * are read as well, where something may have been committed late.
  */
-export function asksOf(
-  owned: OwnedEndpoint,
-  options: { limit: number; quota: number; now: Instant; fromHead: boolean },
-): Ask[] {
+export function asksOf(owned: OwnedEndpoint, options: ReadOptions & { limit: number }): OwnedAsk[] {
   const room = roomIn(owned, options.limit, options.now)
   if (room === 0) return []
-  const isProbing = owned.breaker.open !== null
   // While few attempts may be under way, reading far ahead would only fill the memory.
-  const quota = isProbing ? 1 : Math.min(options.quota, room * 16)
-  const { partnerId, endpointId, queues, readUpTo, passedBy, countOf: count } = owned
-  return QUEUE_KINDS.flatMap(queue => {
-    const missing = quota - queues[queue].length
-    const position = readUpTo[queue]
-    // A delivery that was parked, and whose turn has come, is found before that position.
-    const isFromHead = position === undefined || isProbing || owned.endpoint.ordering === 'user'
-    if (!isFromHead && options.fromHead && position.dueAt > options.now - LATE_MS)
-      return [{ partnerId, endpointId, queue, after: undefined, quota: count[queue] + HEAD_QUOTA }]
-    if (isFromHead && (missing <= 0 || (!options.fromHead && queues[queue].length >= enoughOf(quota)))) {
-      passedBy[queue] = true
-      return []
-    }
-    const after = isFromHead ? undefined : position
-    if (after && (missing <= 0 || !isLow(owned, queue, quota))) return []
-    passedBy[queue] = false
-    // A read from the head also returns the deliveries that are in memory already, so ask for that many more.
-    return [{ partnerId, endpointId, queue, after, quota: after ? missing : missing + count[queue] }]
+  const quota = owned.breaker.open === null ? Math.min(options.quota, room * 16) : 1
+  const { partnerId, endpointId, generation } = owned
+  return QUEUE_KINDS.flatMap(kind => {
+    const range = rangeToRead(owned, owned.queues[kind], { ...options, quota })
+    return range ? [{ partnerId, endpointId, queue: kind, ...range, owned, generation }] : []
   })
 }
 
-/** Puts a delivery that was read into its queue, unless it is in memory already. */
-export function queueItem(owned: OwnedEndpoint, item: Item): void {
-  if (owned.items.has(item.event_id)) return
-  owned.items.set(item.event_id, item)
-  owned.countOf[item.queue] += 1
-  owned.queues[item.queue].push(item)
+function rangeToRead(
+  owned: OwnedEndpoint,
+  queue: Queue,
+  { quota, now, fromHead }: ReadOptions,
+): Pick<Ask, 'after' | 'quota'> | undefined {
+  const { readUpTo, waiting, inMemory } = queue
+  const missing = quota - waiting.length
+  // A delivery that was parked, and whose turn has come, is found before the position.
+  if (!readUpTo || owned.breaker.open !== null || owned.endpoint.ordering === 'user') {
+    queue.isPassedBy = waiting.length >= (fromHead ? quota : enoughOf(quota))
+    // A read from the head also returns the deliveries that are in memory already, so ask for that many more.
+    return queue.isPassedBy ? undefined : { after: undefined, quota: missing + inMemory }
+  }
+  if (fromHead && readUpTo.dueAt > now - LATE_MS) return { after: undefined, quota: HEAD_QUOTA + inMemory }
+  if (!isLow(queue, quota)) return undefined
+  queue.isPassedBy = false
+  return { after: readUpTo, quota: missing }
 }
 
-/** Forgets a delivery that is not queued. */
-export function forgetItem(owned: OwnedEndpoint, item: Item): void {
-  if (owned.items.delete(item.event_id)) owned.countOf[item.queue] -= 1
+/** Whether a queue is short although the database has, or may have, more of it. */
+export function runsLow(owned: OwnedEndpoint, quota: number): boolean {
+  return QUEUE_KINDS.some(kind => isLow(owned.queues[kind], quota))
+}
+
+function isLow({ waiting: { length }, readUpTo, isPassedBy }: Queue, quota: number): boolean {
+  return (readUpTo !== undefined && length <= quota / 2) || (isPassedBy && length < enoughOf(quota))
 }
 
 function enoughOf(quota: number): number {
   return Math.min(ENOUGH, quota / 4)
 }
 
-/** Whether a queue is short although the database has, or may have, more of it. */
-export function runsLow(owned: OwnedEndpoint, quota: number): boolean {
-  return QUEUE_KINDS.some(queue => isLow(owned, queue, quota))
+/** Puts a delivery that was read into its queue, unless it is in memory already. */
+export function queueItem(owned: OwnedEndpoint, item: Item): void {
+  if (owned.inMemory.has(item.event_id)) return
+  owned.inMemory.add(item.event_id)
+  owned.queues[item.queue].inMemory += 1
+  owned.queues[item.queue].waiting.push(item)
 }
 
-function isLow(owned: OwnedEndpoint, queue: QueueKind, quota: number): boolean {
-  return (
-    (owned.readUpTo[queue] !== undefined && owned.queues[queue].length <= quota / 2) ||
-    (owned.passedBy[queue] && owned.queues[queue].length < enoughOf(quota))
-  )
+/** Whether nothing of the endpoint is in memory: nothing waits, and no attempt is under way. */
+export function isUnused(owned: OwnedEndpoint): boolean {
+  return owned.inMemory.size === 0
+}
+
+/** Forgets a delivery that is not queued; the database still has it. */
+export function forgetItem(owned: OwnedEndpoint, item: Item): void {
+  if (owned.inMemory.delete(item.event_id)) owned.queues[item.queue].inMemory -= 1
+}
+
+/** Forgets a delivery whose result is written. */
+export function endItem(owned: OwnedEndpoint, item: Item): void {
+  owned.endedMeanwhile?.add(item.event_id)
+  forgetItem(owned, item)
 }
 
 /** The part of the endpoint's state that is stored. */
