@@ -58,18 +58,22 @@ export type DispatcherOptions = {
 }
 
 /**
- * Starts a dispatcher, which delivers what is due from then on. It has four parts around the endpoints that this process
- * owns (owned-endpoints.ts):
+ * Starts a dispatcher, which delivers what is due from then on. Four parts work on the endpoints that this process owns:
+ * leasing decides which these are, the due reader reads what is due there, sending makes the attempts, and the writer
+ * stores the results. Arrows lead to what a part calls:
  *
- *     leasing      takes, renews and gives up endpoints    ─┐  requests reads of owned endpoints,
- *     due reader   reads what is due, and queues it        ─┼─ offers what is due at them for turns,
- *     sending      makes the attempts whose turn it is     ─┘  and has changes and results stored by the writer
+ *     nudge ──────┐
+ *     leasing ────┤  request a read,                                ┌──> due reader
+ *     due reader ─┼────────────────────> owned endpoints ──> wake ──┤
+ *     sending ────┘  offer what is due                              └──> sending
  *
- *     due reader, sending ──> leasing    to renew what was changed, to give up what was left, to ask whether leases are valid
- *     leasing, due reader, sending ──> wake ──> the due reader starts to read what was requested, then sending what is offered
+ *     due reader ──> leasing    to renew endpoints that were changed
+ *     sending ─────> leasing    to learn whether the leases are valid, and to give up endpoints that are to be left
+ *     all three ───> writer
  *
- * So a part calls no part that comes after it in the first list: by `wake` it says that something may be possible now, and
- * `proceed` lets the others start it. What may be sent to an endpoint depends on its mode (mode.ts).
+ * A part calls `wake` when something may have become possible: a moment later, and once for all of them, the due reader
+ * reads what was requested, and sending makes the attempts whose turn it is. What may be sent to an endpoint depends on
+ * its mode (mode.ts).
  */
 export function openDispatcher(context: DispatcherContext, options: DispatcherOptions = {}): Dispatcher {
   const { database, real, log } = context
@@ -80,7 +84,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
   let isWoken = false
   let waiting: (() => void)[] = []
 
-  /** Proceeds once for everything that happens in one turn of the event loop. */
+  /** Proceeds once for all attempts that end in one turn of the event loop, because many are at the same endpoints. */
   const wake = () => {
     if (!isWoken) queueMicrotask(proceed)
     isWoken = true
@@ -93,13 +97,14 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
   const dueReader = openDueReader({ ...shared, leasing, pollMs })
   const sending = openSending({ ...shared, leasing })
 
-  // Without a valid lease, what is due waits for the next heartbeat.
+  // Without valid leases, what is due waits for the next heartbeat.
   const isQuiet = () =>
+    !isWoken &&
     leasing.areLeasesValid() &&
     !leasing.isBusy() &&
     !dueReader.underWay() &&
-    !endpoints.isReadRequested() &&
     sending.underWay() + writer.pending() === 0
+
   function proceed() {
     isWoken = false
     try {
@@ -157,7 +162,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       await giveUp(database, owner).catch(error => log('webhook_leases_not_given_up', describeCause(error)))
     },
     inventory: () => ({
-      endpoints: endpoints.count(),
+      endpoints: endpoints.all().length,
       underWay: sending.underWay(),
       unwritten: writer.pending(),
       timers: timers.count(),

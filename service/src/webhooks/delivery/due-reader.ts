@@ -4,7 +4,7 @@ import { groupsOf } from '../../db/spread.ts'
 import { describeCause, type Log } from '../../log.ts'
 import { type DueRow, type QueuePosition, readDue } from './due.ts'
 import type { Leasing } from './leasing.ts'
-import { asksOf, type Item, type OwnedAsk, type OwnedEndpoint, queueItem } from './owned-endpoint.ts'
+import { beginRead, type Item, type OwnedAsk, type OwnedEndpoint, queueItem } from './owned-endpoint.ts'
 import type { OwnedEndpoints } from './owned-endpoints.ts'
 import type { Timers } from './timers.ts'
 import type { Writer } from './writer.ts'
@@ -17,8 +17,6 @@ export type DueReader = {
   underWay(): Promise<void> | undefined
 }
 
-/** How often the head of a long queue is read again: a delivery that was committed late appears there. */
-const HEAD_MS = 5000
 const AGAIN_MS = 500
 /** For how long an endpoint is read often after something was due there. */
 const ACTIVE_MS = 30_000
@@ -48,8 +46,9 @@ export function openDueReader(context: {
   let reading: Promise<void> | undefined
 
   const start = () => {
-    if (reading || !endpoints.isReadRequested()) return
-    reading = read()
+    const requested = reading ? [] : endpoints.takeRequested(ENDPOINTS_AT_ONCE)
+    if (requested.length === 0) return
+    reading = read(requested)
       .catch(error => {
         log('webhook_read_failed', describeCause(error))
         timers.set('read again', AGAIN_MS, () => endpoints.all().forEach(endpoints.requestRead))
@@ -60,10 +59,10 @@ export function openDueReader(context: {
       })
   }
 
-  const read = async (): Promise<void> => {
-    const requested = endpoints.takeRequested(ENDPOINTS_AT_ONCE)
-    const asks = requested.flatMap(asksNow)
-    const found = await readDue(database, asks, real())
+  const read = async (requested: readonly OwnedEndpoint[]): Promise<void> => {
+    const reach = { limit: endpointSlots, quota: endpoints.quota(), now: real() }
+    const asks = requested.flatMap(owned => beginRead(owned, reach))
+    const found = await readDue(database, asks, reach.now)
     const gone: Unsendable[] = []
     const behind: Unsendable[] = []
     const outdated = new Set<OwnedEndpoint>()
@@ -77,7 +76,7 @@ export function openDueReader(context: {
       if (rows.length > 0) owned.activeUntil = performance.now() + ACTIVE_MS
       for (const row of rows) {
         const eventId = row.event_id
-        if (owned.endedMeanwhile?.has(eventId)) continue
+        if (owned.forgottenMeanwhile?.has(eventId)) continue
         if (!hasEvent(row)) gone.push({ owned, eventId })
         else if (row.version !== owned.endpoint.version) outdated.add(owned)
         else if (row.behind && !owned.inMemory.has(eventId)) behind.push({ owned, eventId })
@@ -86,22 +85,13 @@ export function openDueReader(context: {
       noteRead(ask, rows)
     }
     for (const owned of requested) {
-      owned.endedMeanwhile = undefined
+      owned.forgottenMeanwhile = undefined
       endpoints.offer(owned)
     }
     if (found.size > 0 && !timers.has('poll')) pollLater()
     wake()
     await setAside(gone, behind)
     if (outdated.size > 0) await leasing.renew([...outdated])
-  }
-
-  const asksNow = (owned: OwnedEndpoint): OwnedAsk[] => {
-    const now = performance.now()
-    const fromHead = now >= owned.headsDueAt
-    if (fromHead) owned.headsDueAt = now + HEAD_MS
-    owned.readAt = now
-    owned.endedMeanwhile = new Set()
-    return asksOf(owned, { limit: endpointSlots, quota: endpoints.quota(), now: real(), fromHead })
   }
 
   /** Removes deliveries whose event is gone, as if they had been made, and parks those that wait for an earlier one. */

@@ -34,20 +34,20 @@ export type DueRow = {
 }
 
 /**
- * Reads the oldest due deliveries for all asks in one statement; an ask that found none is not in the answer. The
- * statement walks the index from the head of each queue and stops at the quota, so its cost grows with the number of asks
- * and not with the backlog. A disabled endpoint has none. Events are joined by the delivery's own columns: if they were
- * joined by the partner of the ask, PostgreSQL would read all events of that partner for each delivery while the table has
- * no statistics. A delivery without an event, as a replay leaves when the clean-up removes the event meanwhile, is
- * returned too: it would take the place of others for ever.
+ * Reads the oldest due deliveries for all asks in one statement; an ask for which there are none is not in the answer.
+ * The statement walks the index from the head of each queue and stops at the quota, so its cost grows with the number of
+ * asks and not with the backlog. A disabled endpoint has none. Events are joined by the delivery's own columns: if they
+ * were joined by the partner of the ask, PostgreSQL would read all events of that partner for each delivery while the
+ * table has no statistics. A delivery without an event, as a replay leaves when the clean-up removes the event meanwhile,
+ * is returned too: it would take the place of others for ever.
  */
 export async function readDue<OneAsk extends Ask>(
   db: Pick<Database, 'query' | 'layout'>,
   asks: readonly OneAsk[],
   now: Instant,
 ): Promise<ReadonlyMap<OneAsk, DueRow[]>> {
-  // Where tables are spread, each partner is read apart: while a node is away, the partners there have nothing due, and no
-  // other partner waits for it.
+  // Where tables are spread, each partner is read apart: while a node is away, its partners have nothing due, and no other
+  // partner waits for it.
   const found = new Map<OneAsk, DueRow[]>()
   const reads = groupsOf(db, asks).map(group => readGroup(db, group, { now, found }))
   const failed = (await Promise.allSettled(reads)).find(read => read.status === 'rejected')

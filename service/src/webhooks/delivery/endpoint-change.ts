@@ -1,13 +1,13 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Log } from '../../log.ts'
 import type { HealthAction } from '../endpoint/health.ts'
-import { healthOf, type OwnedEndpoint } from './owned-endpoint.ts'
+import type { OwnedEndpoint } from './owned-endpoint.ts'
 import type { EndpointChange } from './result.ts'
 
 /** What is written about an endpoint: its health, and that it is disabled if this is the action. */
 export function changeOf(owned: OwnedEndpoint, action: HealthAction, at: Instant): EndpointChange {
-  const { lease, endpoint } = owned
-  const change = { lease, health: healthOf(owned) }
+  const { lease, health, endpoint } = owned
+  const change = { lease, health }
   if (action.kind !== 'disable') return change
   return { ...change, disable: { version: endpoint.version, reason: action.because, at } }
 }

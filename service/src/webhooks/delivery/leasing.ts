@@ -8,7 +8,7 @@ import { type HealthAction, review } from '../endpoint/health.ts'
 import { changeOf, logHealthAction } from './endpoint-change.ts'
 import { openEndpointLoader } from './endpoint-loader.ts'
 import { beat, leave, type NamedEndpoint, TAKEN_AT_ONCE, takeLeases } from './lease.ts'
-import { isUnused, type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './owned-endpoint.ts'
+import { type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './owned-endpoint.ts'
 import type { OwnedEndpoints } from './owned-endpoints.ts'
 import type { Timers } from './timers.ts'
 import type { Writer } from './writer.ts'
@@ -67,7 +67,7 @@ export function openLeasing(context: {
   }
 
   const runBeat = async (): Promise<void> => {
-    const left = endpoints.all().filter(owned => owned.phase === 'leaving' && isUnused(owned))
+    const left = endpoints.all().filter(owned => owned.phase === 'leaving' && owned.inMemory.size === 0)
     if (left.length > 0) await leave(database, left)
     const startedAt = performance.now()
     const heartbeat = { dispatcherId: owner, leaseMs, now: real() }
@@ -110,10 +110,8 @@ export function openLeasing(context: {
       endpointId: lease.endpoint_id,
     }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
-    for (const { endpoint, credentials } of await loader.read(ids)) {
-      const owned = ownEndpoint(endpoint, credentials, epochs.get(endpoint.endpoint_id) ?? 0)
-      endpoints.add(owned)
-    }
+    for (const loaded of await loader.read(ids))
+      endpoints.add(ownEndpoint(loaded, epochs.get(loaded.endpoint.endpoint_id) ?? 0))
   }
 
   const renew = async (changed: readonly OwnedEndpoint[]): Promise<void> => {
@@ -129,7 +127,7 @@ export function openLeasing(context: {
         // How long attempts at the old address take says nothing about the new one.
         endpoints.turns.forget(owned.endpointId)
       }
-      replaceEndpoint(owned, opened.endpoint, opened.credentials)
+      replaceEndpoint(owned, opened)
       if (opened.endpoint.disabled_at !== null) endpoints.leave(owned)
       else endpoints.requestRead(owned)
       endpoints.offer(owned)
@@ -143,7 +141,7 @@ export function openLeasing(context: {
       .slice(part)
     for (const owned of surplus) endpoints.leave(owned)
     // Where nothing is under way, no ending attempt will request the heartbeat that gives the endpoint up.
-    if (surplus.some(isUnused)) isWanted = true
+    if (surplus.some(owned => owned.inMemory.size === 0)) isWanted = true
   }
 
   /** Reports or disables endpoints that have failed for long, because that time passes even while nothing is due there. */
@@ -154,9 +152,9 @@ export function openLeasing(context: {
       // Do not disable an endpoint while deliveries are due there: the service may have been down, and the next attempts
       // show whether the endpoint works. While the endpoint itself has asked for a pause, there are no attempts, so it is
       // disabled when its time is over.
-      const isPaused = (owned.pausedUntil ?? 0) > real()
+      const isPaused = (owned.health.pausedUntil ?? 0) > real()
       if (action.kind === 'disable' && mayHaveDue(owned) && !isPaused) continue
-      owned.health = health
+      owned.health = { ...owned.health, ...health }
       // Not awaited: after an outage of many endpoints this takes long, and the leases must be renewed meanwhile.
       void carryOut(owned, action)
     }

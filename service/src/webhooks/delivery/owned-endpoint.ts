@@ -1,9 +1,8 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Breaker } from '../endpoint/breaker.ts'
 import type { WireCredentials } from '../endpoint/credentials.ts'
-import type { EndpointRow, Pair } from '../endpoint/endpoint.ts'
-import type { Health } from '../endpoint/health.ts'
+import type { EndpointRow } from '../endpoint/endpoint.ts'
 import type { Ask, DueRow, QueuePosition } from './due.ts'
+import type { LoadedEndpoint } from './endpoint-loader.ts'
 import type { Due, QueueKind } from './fairness.ts'
 import { type ModeState, roomIn } from './mode.ts'
 import type { EndpointLease, HealthRecord } from './result.ts'
@@ -19,12 +18,14 @@ export type Item = Omit<DueRow, 'behind' | 'version' | 'body' | 'created_at'> & 
  * can appear before a position that is older than this, so the head of such a queue is not read again.
  */
 const LATE_MS = 60_000
+/** How often the head of a long queue is read again: a delivery that was committed late appears there. */
+const HEAD_MS = 5000
 /** How many deliveries that were committed late one read of a head may return; the next read returns the rest. */
 const HEAD_QUOTA = 32
 
 /**
- * A queue as long as this is left out of reads from the head. Otherwise each new event for an endpoint that accepts nothing
- * would make the reader fetch its whole, growing queue again.
+ * A queue as long as this is not read from its head. Otherwise each new event for an endpoint that accepts nothing would
+ * make the reader fetch its whole, growing queue again.
  */
 const ENOUGH = 64
 
@@ -50,12 +51,8 @@ export type OwnedEndpoint = {
   readonly lease: EndpointLease
   endpoint: EndpointRow
   credentials: WireCredentials
-  breaker: Breaker
-  health: Health
-  pausedUntil: Instant | null
-  acceptedPair: Pair | null
-  nextAcceptedAt: Instant | null
-  certificateEndsAt: Instant | null
+  /** Its stored state, replaced as a whole. */
+  health: HealthRecord
   /** Changed by `beginLeaving`, `beginRelease` and `endRelease` only. */
   phase: ModeState['phase']
   /** How many faults on our side happened in a row, and until when the endpoint pauses because of them. */
@@ -66,28 +63,24 @@ export type OwnedEndpoint = {
   readonly inMemory: Set<string>
   /** Until when it is read often, because something was due a moment ago; on the clock of `performance.now()`. */
   activeUntil: number
-  /** When the last read of it began, and from when on a read begins at the heads of long queues again; on the same clock. */
+  /** When the last read of it began, and when the heads of long queues are to be read again; on the same clock. */
   readAt: number
   headsDueAt: number
   /** Raised when the queues are emptied: the answer to an older read is then ignored. */
   generation: number
-  /** While it is read: the events whose attempts have ended since then, because the read may still return them as due. */
-  endedMeanwhile: Set<string> | undefined
+  /** While it is read: the events that were forgotten since the read began, which it may still return as due. */
+  forgottenMeanwhile: Set<string> | undefined
 }
 
 /** The state of an endpoint whose lease this process has just taken. */
-export function ownEndpoint(
-  endpoint: EndpointRow,
-  credentials: WireCredentials,
-  epoch: number,
-): OwnedEndpoint {
+export function ownEndpoint({ endpoint, credentials }: LoadedEndpoint, epoch: number): OwnedEndpoint {
   const lease = { partnerId: endpoint.partner_id, endpointId: endpoint.endpoint_id, epoch }
   return {
     ...lease,
     lease,
     endpoint,
     credentials,
-    ...knownOf(endpoint),
+    health: healthOf(endpoint),
     phase: 'sending',
     ownFaults: 0,
     ownFaultUntil: 0,
@@ -97,7 +90,7 @@ export function ownEndpoint(
     readAt: Number.NEGATIVE_INFINITY,
     headsDueAt: 0,
     generation: 0,
-    endedMeanwhile: undefined,
+    forgottenMeanwhile: undefined,
   }
 }
 
@@ -106,22 +99,20 @@ function emptyQueue(): Queue {
 }
 
 /** Replaces the endpoint by the version that somebody changed it to; what was queued is read again for that version. */
-export function replaceEndpoint(
-  owned: OwnedEndpoint,
-  endpoint: EndpointRow,
-  credentials: WireCredentials,
-): void {
+export function replaceEndpoint(owned: OwnedEndpoint, { endpoint, credentials }: LoadedEndpoint): void {
   // What this process knows of the health is newer than what is stored, unless the health was reset.
-  if (endpoint.revision !== owned.endpoint.revision) Object.assign(owned, knownOf(endpoint))
+  if (endpoint.revision !== owned.health.revision) owned.health = healthOf(endpoint)
   owned.endpoint = endpoint
   owned.credentials = credentials
   emptyQueues(owned)
 }
 
-function knownOf(endpoint: EndpointRow) {
+function healthOf(endpoint: EndpointRow): HealthRecord {
   return {
+    revision: endpoint.revision,
     breaker: endpoint.breaker,
-    health: { failingSince: endpoint.failing_since, notices: endpoint.notices },
+    failingSince: endpoint.failing_since,
+    notices: endpoint.notices,
     pausedUntil: endpoint.paused_until,
     acceptedPair: endpoint.accepted_pair,
     nextAcceptedAt: endpoint.next_accepted_at,
@@ -145,48 +136,41 @@ export function readAgain(owned: OwnedEndpoint, kind: QueueKind): void {
 
 /** What the endpoint offers for turns. While it is probed, that is its oldest due delivery alone. */
 export function dueIn(owned: OwnedEndpoint, limit: number, now: Instant): Due {
-  const room = roomIn(owned, limit, now)
   const { fresh, retry, replay } = owned.queues
-  if (owned.breaker.open === null)
-    return {
-      fresh: fresh.waiting.length,
-      retry: retry.waiting.length,
-      replay: replay.waiting.length,
-      limit: room,
-    }
-  const due = { fresh: 0, retry: 0, replay: 0, limit: room }
-  const probe = oldestQueue(owned)
-  if (probe) due[probe] = 1
-  return due
-}
-
-function oldestQueue({ queues }: OwnedEndpoint): QueueKind | undefined {
-  let oldest: QueueKind | undefined
-  for (const kind of QUEUE_KINDS) {
-    const [head] = queues[kind].waiting
-    const best = oldest && queues[oldest].waiting[0]
-    if (head && (!best || head.due_at < best.due_at)) oldest = kind
+  const due = {
+    fresh: fresh.waiting.length,
+    retry: retry.waiting.length,
+    replay: replay.waiting.length,
+    limit: roomIn(owned, limit, now),
   }
-  return oldest
+  if (owned.health.breaker.open === null) return due
+  const dueAt = (kind: QueueKind) => owned.queues[kind].waiting[0]?.due_at ?? Number.POSITIVE_INFINITY
+  const probe = QUEUE_KINDS.reduce((oldest, kind) => (dueAt(kind) < dueAt(oldest) ? kind : oldest))
+  return { fresh: 0, retry: 0, replay: 0, limit: due.limit, [probe]: Math.min(1, due[probe]) }
 }
 
 /** One ask of a read, and the state of the endpoint for which it was made. */
 export type OwnedAsk = Ask & { readonly owned: OwnedEndpoint; readonly generation: number }
 
-type ReadOptions = { readonly quota: number; readonly now: Instant; readonly fromHead: boolean }
-
 /**
- * What should be read for the endpoint: nothing while nothing may be sent there. With `fromHead` the heads of its queues
- * are read as well, where something may have been committed late.
+ * Begins a read of the endpoint, and returns what should be read: nothing while nothing may be sent there. `limit` is how
+ * many attempts may be under way at the endpoint, `quota` how many deliveries of a kind may be in memory.
  */
-export function asksOf(owned: OwnedEndpoint, options: ReadOptions & { limit: number }): OwnedAsk[] {
-  const room = roomIn(owned, options.limit, options.now)
+export function beginRead(
+  owned: OwnedEndpoint,
+  { limit, now, ...options }: { limit: number; quota: number; now: Instant },
+): OwnedAsk[] {
+  owned.readAt = performance.now()
+  owned.forgottenMeanwhile = new Set()
+  const fromHead = owned.readAt >= owned.headsDueAt
+  if (fromHead) owned.headsDueAt = owned.readAt + HEAD_MS
+  const room = roomIn(owned, limit, now)
   if (room === 0) return []
   // While few attempts may be under way, reading far ahead would only fill the memory.
-  const quota = owned.breaker.open === null ? Math.min(options.quota, room * 16) : 1
+  const quota = owned.health.breaker.open === null ? Math.min(options.quota, room * 16) : 1
   const { partnerId, endpointId, generation } = owned
   return QUEUE_KINDS.flatMap(kind => {
-    const range = rangeToRead(owned, owned.queues[kind], { ...options, quota })
+    const range = rangeToRead(owned, owned.queues[kind], { quota, now, fromHead })
     return range ? [{ partnerId, endpointId, queue: kind, ...range, owned, generation }] : []
   })
 }
@@ -194,12 +178,12 @@ export function asksOf(owned: OwnedEndpoint, options: ReadOptions & { limit: num
 function rangeToRead(
   owned: OwnedEndpoint,
   queue: Queue,
-  { quota, now, fromHead }: ReadOptions,
+  { quota, now, fromHead }: { quota: number; now: Instant; fromHead: boolean },
 ): Pick<Ask, 'after' | 'quota'> | undefined {
   const { readUpTo, waiting, inMemory } = queue
   const missing = quota - waiting.length
   // A delivery that was parked, and whose turn has come, is found before the position.
-  if (!readUpTo || owned.breaker.open !== null || owned.endpoint.ordering === 'user') {
+  if (!readUpTo || owned.health.breaker.open !== null || owned.endpoint.ordering === 'user') {
     queue.isPassedBy = waiting.length >= (fromHead ? quota : enoughOf(quota))
     // A read from the head also returns the deliveries that are in memory already, so ask for that many more.
     return queue.isPassedBy ? undefined : { after: undefined, quota: missing + inMemory }
@@ -231,32 +215,8 @@ export function queueItem(owned: OwnedEndpoint, item: Item): void {
   owned.queues[item.queue].waiting.push(item)
 }
 
-/** Whether nothing of the endpoint is in memory: nothing waits, and no attempt is under way. */
-export function isUnused(owned: OwnedEndpoint): boolean {
-  return owned.inMemory.size === 0
-}
-
-/** Forgets a delivery that is not queued; the database still has it. */
+/** Forgets a delivery that is not queued: its result is written, or it will be read again. */
 export function forgetItem(owned: OwnedEndpoint, item: Item): void {
+  owned.forgottenMeanwhile?.add(item.event_id)
   if (owned.inMemory.delete(item.event_id)) owned.queues[item.queue].inMemory -= 1
-}
-
-/** Forgets a delivery whose result is written. */
-export function endItem(owned: OwnedEndpoint, item: Item): void {
-  owned.endedMeanwhile?.add(item.event_id)
-  forgetItem(owned, item)
-}
-
-/** The part of the endpoint's state that is stored. */
-export function healthOf(owned: OwnedEndpoint): HealthRecord {
-  return {
-    revision: owned.endpoint.revision,
-    breaker: owned.breaker,
-    failingSince: owned.health.failingSince,
-    notices: owned.health.notices,
-    pausedUntil: owned.pausedUntil,
-    acceptedPair: owned.acceptedPair,
-    nextAcceptedAt: owned.nextAcceptedAt,
-    certificateEndsAt: owned.certificateEndsAt,
-  }
 }

@@ -22,12 +22,10 @@ export type OwnedEndpoints = {
   requestRead(owned: OwnedEndpoint): void
   /** Takes up to `limit` of the endpoints to be read, in the order of their requests. */
   takeRequested(limit: number): OwnedEndpoint[]
-  isReadRequested(): boolean
   /** Starts no more attempts there; the next heartbeat releases the endpoint once nothing is under way. */
   leave(owned: OwnedEndpoint): void
   /** Forgets an endpoint that another process owns now. */
   drop(owned: OwnedEndpoint): void
-  count(): number
 }
 
 /** Rows that are read ahead, over all endpoints. */
@@ -82,7 +80,6 @@ export function openOwnedEndpoints(context: {
       for (const owned of taken) requested.delete(owned)
       return taken
     },
-    isReadRequested: () => requested.size > 0,
     leave(owned) {
       beginLeaving(owned)
       emptyQueues(owned)
@@ -97,6 +94,5 @@ export function openOwnedEndpoints(context: {
       timers.clear(`owned ${owned.endpointId}`)
       timers.clear(`due ${owned.endpointId}`)
     },
-    count: () => endpoints.size,
   }
 }

@@ -12,10 +12,8 @@ import type { WebhookMetrics } from './metrics.ts'
 import { beginRelease, endRelease } from './mode.ts'
 import {
   emptyQueues,
-  endItem,
   forgetItem,
   type Item,
-  isUnused,
   type OwnedEndpoint,
   readAgain,
   runsLow,
@@ -38,7 +36,7 @@ export type Sending = {
 /** What sending needs of the other parts. */
 type SendingContext = {
   readonly endpoints: OwnedEndpoints
-  /** Attempts are started only while the leases are valid, and an endpoint that is being left is given up by a heartbeat. */
+  /** Attempts begin only while the leases are valid, and a heartbeat gives up what is being left. */
   readonly leasing: Pick<Leasing, 'areLeasesValid' | 'request'>
   readonly writer: Writer
   readonly outgoing: Outgoing
@@ -110,11 +108,12 @@ export function openSending(context: SendingContext): Sending {
     else over()
   }
 
-  /** After a fault in our own code: the delivery's row stays as it was, and is read again later. */
+  /** After a fault in our own code: the delivery's row stays as it was, and is read again after a pause. */
   const breakOff = (owned: OwnedEndpoint, item: Item, error: unknown) => {
     log('webhook_failed', describeCause(error))
     pauseAfterOwnFault(owned, real())
     forgetItem(owned, item)
+    readAgain(owned, item.queue)
     pumpSoon(owned)
   }
 
@@ -191,7 +190,7 @@ export function openSending(context: SendingContext): Sending {
 
   /** Continues once a result is written. */
   const goOn = ({ owned, item, applied, change, wasOwned }: Ended, { isOwned, isDisabled }: Receipt) => {
-    endItem(owned, item)
+    forgetItem(owned, item)
     if (!isOwned && wasOwned && endpoints.isOwned(owned)) endpoints.leave(owned)
     const isTold = change?.disable ? isDisabled : isOwned && applied.action.kind === 'notice'
     if (isTold) logHealthAction(log, owned, applied.action)
@@ -214,7 +213,7 @@ export function openSending(context: SendingContext): Sending {
   }
 
   const followUp = (owned: OwnedEndpoint, item: Item, { disposition }: AppliedOutcome) => {
-    if (owned.phase === 'leaving' && isUnused(owned)) leasing.request()
+    if (owned.phase === 'leaving' && owned.inMemory.size === 0) leasing.request()
     if (disposition.kind === 'later') noteDue(owned, disposition.dueAt)
     // Its row is still due, and is found before the position up to which the queue was read.
     if (disposition.kind === 'unchanged') readAgain(owned, item.queue)

@@ -106,7 +106,7 @@ function timeOfEventId(eventId: string): Instant {
   return Number.parseInt(eventId.slice(0, 8) + eventId.slice(9, 13), 16)
 }
 
-/** Selects the events of one window. It begins at the first event after the position, because the clean-up leaves gaps. */
+/** Selects the events of a window. It begins at the first event after the position, because the clean-up leaves gaps. */
 function windowAfter(partnerId: string, after: number): Part {
   return part`partner_id = ${partnerId} and position > ${after}
       and position < ${WINDOW} + (
