@@ -44,10 +44,7 @@ type Queue = {
 }
 
 /** One endpoint that this process owns: its queues and its health. Plain state, without input or output. */
-export type OwnedEndpoint = {
-  readonly partnerId: string
-  readonly endpointId: string
-  readonly epoch: number
+export type OwnedEndpoint = EndpointLease & {
   readonly lease: EndpointLease
   endpoint: EndpointRow
   credentials: WireCredentials
