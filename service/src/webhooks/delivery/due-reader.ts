@@ -23,8 +23,15 @@ const ACTIVE_MS = 30_000
 /** Bounds the cost of one read, and so how long the endpoints that are requested meanwhile wait for it. */
 const ENDPOINTS_AT_ONCE = 256
 
-/** A delivery that was read but cannot be sent. */
-type Unsendable = { readonly owned: OwnedEndpoint; readonly eventId: string }
+/** What a read found that cannot be sent as it is. */
+type Unsendable = {
+  /** Deliveries whose event has left the log. */
+  readonly gone: { readonly owned: OwnedEndpoint; readonly eventId: string }[]
+  /** Deliveries that wait for an earlier one of their user. */
+  readonly behind: { readonly owned: OwnedEndpoint; readonly eventId: string }[]
+  /** Endpoints that were changed since they were loaded. */
+  readonly outdated: Set<OwnedEndpoint>
+}
 
 /**
  * Opens the reader, which reads all requested endpoints by one statement, one statement at a time. `wake` is called when
@@ -63,26 +70,10 @@ export function openDueReader(context: {
     const reach = { limit: endpointSlots, quota: endpoints.quota(), now: real() }
     const asks = requested.flatMap(owned => beginRead(owned, reach))
     const found = await readDue(database, asks, reach.now)
-    const gone: Unsendable[] = []
-    const behind: Unsendable[] = []
-    const outdated = new Set<OwnedEndpoint>()
+    const unsendable: Unsendable = { gone: [], behind: [], outdated: new Set() }
     for (const ask of asks) {
-      const { owned, generation } = ask
-      if (owned.generation !== generation) {
-        endpoints.requestRead(owned)
-        continue
-      }
-      const rows = found.get(ask) ?? []
-      if (rows.length > 0) owned.activeUntil = performance.now() + ACTIVE_MS
-      for (const row of rows) {
-        const eventId = row.event_id
-        if (owned.forgottenMeanwhile?.has(eventId)) continue
-        if (!hasEvent(row)) gone.push({ owned, eventId })
-        else if (row.version !== owned.endpoint.version) outdated.add(owned)
-        else if (row.behind && !owned.inMemory.has(eventId)) behind.push({ owned, eventId })
-        else queueItem(owned, row)
-      }
-      noteRead(ask, rows)
+      if (ask.owned.generation === ask.generation) takeIn(ask, found.get(ask) ?? [], unsendable)
+      else endpoints.requestRead(ask.owned)
     }
     for (const owned of requested) {
       owned.forgottenMeanwhile = undefined
@@ -90,12 +81,12 @@ export function openDueReader(context: {
     }
     if (found.size > 0 && !timers.has('poll')) pollLater()
     wake()
-    await setAside(gone, behind)
-    if (outdated.size > 0) await leasing.renew([...outdated])
+    await setAside(unsendable)
+    if (unsendable.outdated.size > 0) await leasing.renew([...unsendable.outdated])
   }
 
   /** Removes deliveries whose event is gone, as if they had been made, and parks those that wait for an earlier one. */
-  const setAside = async (gone: readonly Unsendable[], behind: readonly Unsendable[]): Promise<void> => {
+  const setAside = async ({ gone, behind }: Unsendable): Promise<void> => {
     const parked = behind.map(({ owned, eventId }) => ({ ...owned.lease, eventId }))
     await Promise.all([
       ...gone.map(({ owned: { lease }, eventId }) => {
@@ -125,18 +116,25 @@ export function openDueReader(context: {
   return { start, underWay: () => reading }
 }
 
-function hasEvent(row: DueRow): row is DueRow & Pick<Item, 'body' | 'created_at'> {
-  return row.body !== null
+/** Queues what can be sent, and notes the position up to which the queue was read, if the database may have more. */
+function takeIn(ask: OwnedAsk, rows: readonly DueRow[], { gone, behind, outdated }: Unsendable): void {
+  const { owned } = ask
+  if (rows.length > 0) owned.activeUntil = performance.now() + ACTIVE_MS
+  for (const row of rows) {
+    const eventId = row.event_id
+    if (owned.forgottenMeanwhile?.has(eventId)) continue
+    if (!hasEvent(row)) gone.push({ owned, eventId })
+    else if (row.version !== owned.endpoint.version) outdated.add(owned)
+    else if (row.behind && !owned.inMemory.has(eventId)) behind.push({ owned, eventId })
+    else queueItem(owned, row)
+  }
+  const last = rows.length < ask.quota ? undefined : rows.at(-1)
+  const queue = owned.queues[ask.queue]
+  queue.readUpTo = last && laterOf(queue.readUpTo, { dueAt: last.due_at, eventId: last.event_id })
 }
 
-/** Notes the position up to which a queue was read, if the database may have more. */
-function noteRead({ owned, queue: kind, quota }: OwnedAsk, rows: readonly DueRow[]): void {
-  const last = rows.at(-1)
-  const queue = owned.queues[kind]
-  queue.readUpTo =
-    last && rows.length >= quota
-      ? laterOf(queue.readUpTo, { dueAt: last.due_at, eventId: last.event_id })
-      : undefined
+function hasEvent(row: DueRow): row is DueRow & Pick<Item, 'body' | 'created_at'> {
+  return row.body !== null
 }
 
 /** A read from the head may end before the position that an earlier read had reached: the later position counts. */
