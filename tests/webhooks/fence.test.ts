@@ -7,7 +7,7 @@ import { parkDeliveries } from '../../service/src/webhooks/delivery/save-parked.
 import { writeResults } from '../../service/src/webhooks/delivery/save-results.ts'
 import { openWriter } from '../../service/src/webhooks/delivery/writer.ts'
 import { closedBreaker } from '../../service/src/webhooks/endpoint/breaker.ts'
-import { findAttempts } from '../../service/src/webhooks/log/event-log.ts'
+import { findAttempts } from '../../service/src/webhooks/log/attempts.ts'
 import { dispatchRig } from './rig.ts'
 
 /**

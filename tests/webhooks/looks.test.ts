@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
+import type { Query } from '../../service/src/db/sql.ts'
 import { readDue } from '../../service/src/webhooks/delivery/due.ts'
 import { keepPlans, onOneServer, readByIndexes } from '../kept-plans.ts'
 import { startReceiver } from './receiver.ts'
@@ -11,7 +12,10 @@ onOneServer(
     await using rig = await dispatchRig()
     const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
     const ask = { partnerId: rig.partner.partnerId, endpointId: webhookid, after: undefined, quota: 1000 }
-    const look = () => readDue(rig.database, [{ ...ask, queue: 'fresh' }], rig.now())
+    const look = async () => {
+      const found = await readDue(rig.database, [{ ...ask, queue: 'fresh' }], rig.now())
+      return [...found.values()].flat()
+    }
     await keepPlans(rig.database)
     // From here on plans are kept.
     const before = await readByIndexes(rig.address, ['events_pkey', 'events_position'])
@@ -48,6 +52,27 @@ test('the backlog of an endpoint that accepts nothing is not read again with eac
   const after = await readByIndexes(rig.address, ['deliveries_due'])
   expect(new Set(receiver.deliveries.map(({ key }) => key)).size).toBe(370)
   expect(after.read - before.read).toBeLessThan(15_000)
+  await receiver.close()
+})
+
+test('endpoints that are nudged together are read by one statement', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  for (let index = 0; index < 20; index += 1) await rig.addEndpoint(receiver.url)
+  const asks: number[] = []
+  const query = <Row>(statement: Query): Promise<Row[]> => {
+    const [partnerIds] = statement.values
+    if (statement.text.includes('as ask (partner_id,')) asks.push((partnerIds as string[]).length)
+    return rig.database.query<Row>(statement)
+  }
+  const dispatcher = rig.open({}, { database: { ...rig.database, query } })
+  await dispatcher.idle()
+  await rig.raise(['u'])
+  asks.length = 0
+  dispatcher.nudge()
+  await receiver.received(20)
+  expect(asks[0]).toBe(20 * 3)
+  await dispatcher.close()
   await receiver.close()
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { changeEndpoint, getEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
-import { findAttempts } from '../../service/src/webhooks/log/event-log.ts'
+import { findAttempts } from '../../service/src/webhooks/log/attempts.ts'
 import { patientForLocks, waitForLock } from '../hold-users.ts'
 import { goByTicks } from '../ticks.ts'
 import { type Delivery, startReceiver } from './receiver.ts'

@@ -23,13 +23,13 @@ export async function learnLayout(database: Database): Promise<void> {
 
 /**
  * The rows in groups that one statement may hold: one group for each partner where tables are spread, else a single
- * group.
+ * group; no group where there are no rows.
  */
 export function groupsOf<Row extends { readonly partnerId: string }>(
   { layout }: Pick<Database, 'layout'>,
   rows: readonly Row[],
 ): Row[][] {
-  if (!layout.isSpread) return [[...rows]]
+  if (!layout.isSpread) return rows.length > 0 ? [[...rows]] : []
   const groups = new Map<string, Row[]>()
   for (const row of rows) {
     const group = groups.get(row.partnerId)

@@ -1,6 +1,6 @@
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
-import { findLastAttempts } from '../../webhooks/log/event-log.ts'
+import { findLastAttempts } from '../../webhooks/log/attempts.ts'
 import { ownPartner, ownPartners } from '../partners.ts'
 import { record } from '../screen/record.ts'
 import { notHere, type Visit } from '../screen/screen.ts'

@@ -5,7 +5,8 @@ import type { Partner } from '../../partners/partner.ts'
 import { DISABLE_AFTER } from '../endpoint/health.ts'
 import { openSecrets } from '../endpoint/secrets.ts'
 import { COUNTED, type ListedEndpoint } from '../endpoint/store.ts'
-import type { AttemptRow, EventRow } from '../log/event-log.ts'
+import type { AttemptRow } from '../log/attempts.ts'
+import type { EventRow } from '../log/event-log.ts'
 import type { ReplayOutcome } from '../log/replay.ts'
 
 function optional(instant: Instant | null | undefined): string | null {

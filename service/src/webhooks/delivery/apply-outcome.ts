@@ -4,7 +4,7 @@ import { nextAttemptAt } from '../endpoint/backoff.ts'
 import { afterAttempt } from '../endpoint/breaker.ts'
 import { type HealthAction, healthAfter } from '../endpoint/health.ts'
 import type { Outage } from '../endpoint/release.ts'
-import { healthOf, type Item, type OwnedEndpoint } from './owned-endpoint.ts'
+import type { Item, OwnedEndpoint } from './owned-endpoint.ts'
 import type { Attempt, Disposition, HealthRecord } from './result.ts'
 
 /** What one attempt means for the delivery, for the stored state of the endpoint, and for the operator's log. */
@@ -47,24 +47,28 @@ export function applyOutcome(
       outage: undefined,
       action: NO_ACTION,
     }
-  const before = healthOf(owned)
+  const before = owned.health
+  const { health, action } = healthAfter(before, assessment, at)
   const result = { eventId: item.event_id, assessment, startedAt: last.startedAt, endedAt: at }
-  owned.breaker = afterAttempt(owned.breaker, result, limit)
-  owned.certificateEndsAt = last.outcome.certificateEndsAt ?? owned.certificateEndsAt
-  const { health, action } = healthAfter(owned.health, assessment, at)
-  owned.health = health
-  if (assessment.kind === 'failed' && assessment.pausedUntil !== undefined)
-    owned.pausedUntil = Math.max(owned.pausedUntil ?? 0, assessment.pausedUntil)
-  if (assessment.kind === 'delivered') {
-    if (owned.pausedUntil !== null && owned.pausedUntil <= at) owned.pausedUntil = null
-    owned.acceptedPair = last.pair
-    if (last.pair === 'next') owned.nextAcceptedAt ??= at
+  const after = {
+    ...before,
+    ...health,
+    breaker: afterAttempt(before.breaker, result, limit),
+    certificateEndsAt: last.outcome.certificateEndsAt ?? before.certificateEndsAt,
   }
+  if (assessment.kind === 'failed' && assessment.pausedUntil !== undefined)
+    after.pausedUntil = Math.max(after.pausedUntil ?? 0, assessment.pausedUntil)
+  if (assessment.kind === 'delivered') {
+    if (after.pausedUntil !== null && after.pausedUntil <= at) after.pausedUntil = null
+    after.acceptedPair = last.pair
+    if (last.pair === 'next') after.nextAcceptedAt ??= at
+  }
+  owned.health = after
   return {
     disposition: dispositionOf(item, assessment, ended),
-    isChanged: isChanged(before, owned),
+    isChanged: isChanged(before, after),
     outage:
-      before.breaker.open !== null && owned.breaker.open === null
+      before.breaker.open !== null && after.breaker.open === null
         ? { from: before.failingSince ?? at, to: at }
         : undefined,
     action,
@@ -74,16 +78,9 @@ export function applyOutcome(
 const NO_ACTION: HealthAction = { kind: 'none' }
 
 /** The breaker is compared as a whole, since each change makes a new one. */
-function isChanged(before: HealthRecord, owned: OwnedEndpoint): boolean {
-  return (
-    before.breaker !== owned.breaker ||
-    before.failingSince !== owned.health.failingSince ||
-    before.notices !== owned.health.notices ||
-    before.pausedUntil !== owned.pausedUntil ||
-    before.acceptedPair !== owned.acceptedPair ||
-    before.nextAcceptedAt !== owned.nextAcceptedAt ||
-    before.certificateEndsAt !== owned.certificateEndsAt
-  )
+function isChanged(before: HealthRecord, after: HealthRecord): boolean {
+  const names = Object.keys(before) as (keyof HealthRecord)[]
+  return names.some(name => before[name] !== after[name])
 }
 
 /** Pauses an endpoint after a fault on our side, for longer after each further fault in a row. */

@@ -18,7 +18,7 @@ export async function makeAttempt(
   // Both are read at the same moment, because the partner may change the endpoint between two requests.
   const { endpoint, credentials } = owned
   const destination = { endpointId: endpoint.endpoint_id, url: endpoint.url }
-  const pairs = pairsAt(credentials, { nextAcceptedAt: owned.nextAcceptedAt, now: real() })
+  const pairs = pairsAt(credentials, { nextAcceptedAt: owned.health.nextAcceptedAt, now: real() })
   const requests: Attempt[] = []
   let spentMs = 0
   for (const pair of pairs) {

@@ -5,12 +5,12 @@ import type { Directory } from '../../partners/directory.ts'
 import { uuidv4 } from '../../vault/uuid.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
 import { ensureAttemptDays } from '../log/attempt-days.ts'
-import { type DueReader, openDueReader } from './due-reader.ts'
+import { openDueReader } from './due-reader.ts'
 import { giveUp } from './lease.ts'
-import { type Leasing, openLeasing } from './leasing.ts'
+import { openLeasing } from './leasing.ts'
 import type { WebhookMetrics } from './metrics.ts'
 import { openOwnedEndpoints } from './owned-endpoints.ts'
-import { openSending, type Sending } from './sending.ts'
+import { openSending } from './sending.ts'
 import { openTimers } from './timers.ts'
 import { openWriter } from './writer.ts'
 
@@ -57,94 +57,80 @@ export type DispatcherOptions = {
   readonly graceMs?: number
 }
 
-/** For how long after an attempt the database is asked often. */
-const BUSY_MS = 30_000
-
 /**
- * Starts a dispatcher, which delivers what is due from then on. It has four parts: leasing decides which endpoints this
- * process owns, the due reader reads what is due there, sending makes the attempts, and the writer stores the results.
- * What may be sent to an endpoint depends on its mode (mode.ts).
+ * Starts a dispatcher, which delivers what is due from then on. Four parts work on the endpoints that this process owns:
+ * leasing decides which these are, the due reader reads what is due there, sending makes the attempts, and the writer
+ * stores the results. Arrows lead to what a part calls:
+ *
+ *     nudge ──────┐
+ *     leasing ────┤  request a read,                                ┌──> due reader
+ *     due reader ─┼────────────────────> owned endpoints ──> wake ──┤
+ *     sending ────┘  offer what is due                              └──> sending
+ *
+ *     due reader ──> leasing    to renew endpoints that were changed
+ *     sending ─────> leasing    to learn whether the leases are valid, and to give up endpoints that are to be left
+ *     all three ───> writer
+ *
+ * A part calls `wake` when something may have become possible: a moment later, and once for all of them, the due reader
+ * reads what was requested, and sending makes the attempts whose turn it is. What may be sent to an endpoint depends on
+ * its mode (mode.ts).
  */
 export function openDispatcher(context: DispatcherContext, options: DispatcherOptions = {}): Dispatcher {
   const { database, real, log } = context
   const { slots = 256, endpointSlots = 64, leaseMs = 6000, pollMs = 200, graceMs = 3000 } = options
   const owner = uuidv4()
   const timers = openTimers()
-  const writer = openWriter({ database, directory: context.directory, owner, log })
   let isClosing = false
-  let busyUntil = 0
+  let isWoken = false
   let waiting: (() => void)[] = []
 
-  // Without a valid lease, what is due waits for the next heartbeat.
+  /** Proceeds once for all attempts that end in one turn of the event loop, because many are at the same endpoints. */
+  const wake = () => {
+    if (!isWoken) queueMicrotask(proceed)
+    isWoken = true
+  }
+
+  const writer = openWriter({ database, directory: context.directory, owner, log })
+  const endpoints = openOwnedEndpoints({ ...context, timers, slots, endpointSlots, wake })
+  const shared = { ...context, timers, writer, endpoints, slots, endpointSlots, wake }
+  const leasing = openLeasing({ ...shared, owner, leaseMs })
+  const dueReader = openDueReader({ ...shared, leasing, pollMs })
+  const sending = openSending({ ...shared, leasing })
+
+  // Without valid leases, what is due waits for the next heartbeat.
   const isQuiet = () =>
+    !isWoken &&
     leasing.areLeasesValid() &&
-    !dueReader.isBusy() &&
     !leasing.isBusy() &&
+    !dueReader.underWay() &&
     sending.underWay() + writer.pending() === 0
-  const onQuiet = () => {
+
+  function proceed() {
+    isWoken = false
+    try {
+      if (!isClosing) {
+        dueReader.start()
+        sending.pump()
+      }
+    } catch (error) {
+      log('webhook_failed', describeCause(error))
+    }
     if (waiting.length === 0 || !isQuiet()) return
     const resolving = waiting
     waiting = []
     for (const resolve of resolving) resolve()
   }
+
   const quiet = () =>
     new Promise<void>(resolve => {
       waiting.push(resolve)
-      queueMicrotask(onQuiet)
+      wake()
     })
-
-  const shared = { ...context, timers, writer, slots, endpointSlots, isClosing: () => isClosing, onQuiet }
-  const endpoints = openOwnedEndpoints({ ...shared, onOpen: owned => dueReader.request(owned) })
-  const dueReader: DueReader = openDueReader({
-    ...shared,
-    endpoints,
-    onFound: () => sending.pump(),
-    onOutdated: changed => leasing.renew(changed),
-  })
-  const sending: Sending = openSending({
-    ...shared,
-    endpoints,
-    dueReader,
-    onLeft: () => leasing.request(),
-    maySend: () => !isClosing && leasing.areLeasesValid(),
-    onAttempt() {
-      busyUntil = performance.now() + BUSY_MS
-      if (!timers.has('poll')) poll()
-    },
-  })
-  const leasing: Leasing = openLeasing({
-    ...shared,
-    endpoints,
-    owner,
-    leaseMs,
-    onDue: owned => dueReader.request(owned),
-    onBeat: () => sending.pump(),
-  })
 
   const nudge = (partnerIds?: ReadonlySet<string>) => {
-    if (isClosing) return
-    for (const owned of endpoints.all()) {
-      if (partnerIds && !partnerIds.has(owned.partnerId)) continue
-      // The clock may have moved past the end of a pause.
-      if (!partnerIds) endpoints.offer(owned)
-      dueReader.request(owned)
-    }
+    for (const owned of endpoints.all())
+      if (!partnerIds || partnerIds.has(owned.partnerId)) endpoints.requestRead(owned)
   }
-  /**
-   * Reads the endpoints at which work came a moment ago; the heartbeat finds work at all others. Endpoints that were just
-   * read are left out: a nudge waits for the read under way, and a read takes longer the more endpoints it covers.
-   */
-  const poll = () =>
-    timers.set('poll', pollMs / 2, () => {
-      const now = performance.now()
-      for (const owned of endpoints.all()) {
-        if (owned.activeUntil < now || now - owned.readAt < pollMs * 0.75) continue
-        // The clock may have moved past the end of a pause.
-        endpoints.offer(owned)
-        dueReader.request(owned)
-      }
-      if (now < busyUntil) poll()
-    })
 
   const preparing = ensureAttemptDays(database, real()).catch(error =>
     log('webhook_days_failed', describeCause(error)),
@@ -169,14 +155,14 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       isClosing = true
       timers.close()
       const graceEnd = new Promise<void>(resolve => setTimeout(resolve, graceMs).unref())
-      const ends = [sending.ended(), dueReader.underWay(), leasing.underWay(), preparing]
+      const ends = [sending.ended(), dueReader.underWay(), leasing.end(), preparing]
       await Promise.race([Promise.allSettled(ends), graceEnd])
       writer.stop()
       for (const owned of endpoints.all()) endpoints.drop(owned)
       await giveUp(database, owner).catch(error => log('webhook_leases_not_given_up', describeCause(error)))
     },
     inventory: () => ({
-      endpoints: endpoints.count(),
+      endpoints: endpoints.all().length,
       underWay: sending.underWay(),
       unwritten: writer.pending(),
       timers: timers.count(),

@@ -2,6 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
 import { groupsOf } from '../../db/spread.ts'
 import { namingPartners, part, sql, timestamp } from '../../db/sql.ts'
+import { NIL_UUID } from '../../vault/uuid.ts'
 import type { QueueKind } from './fairness.ts'
 
 /** How many deliveries to read from one queue of one endpoint. */
@@ -19,8 +20,6 @@ export type QueuePosition = { readonly dueAt: Instant; readonly eventId: string 
 
 /** A delivery that is due, with the event it carries. */
 export type DueRow = {
-  /** The ask that found it. */
-  ask: Ask
   event_id: string
   queue: QueueKind
   attempts: number
@@ -34,35 +33,33 @@ export type DueRow = {
   behind: boolean
 }
 
-const NIL = '00000000-0000-0000-0000-000000000000'
-
 /**
- * Reads the oldest due deliveries for all asks in one statement. It walks the index from the head of each queue and
- * stops at the quota, so its cost grows with the number of asks and not with the backlog. A disabled endpoint has
- * none. Events are joined by the delivery's own columns: if they were joined by the partner of the ask, PostgreSQL would
- * read all events of that partner for each delivery while the table has no statistics. A delivery without an event, as a
- * replay leaves when the clean-up removes the event meanwhile, is returned too: it would take the place of others for ever.
+ * Reads the oldest due deliveries for all asks in one statement; an ask for which there are none is not in the answer.
+ * The statement walks the index from the head of each queue and stops at the quota, so its cost grows with the number of
+ * asks and not with the backlog. A disabled endpoint has none. Events are joined by the delivery's own columns: if they
+ * were joined by the partner of the ask, PostgreSQL would read all events of that partner for each delivery while the
+ * table has no statistics. A delivery without an event, as a replay leaves when the clean-up removes the event meanwhile,
+ * is returned too: it would take the place of others for ever.
  */
-export async function readDue(
+export async function readDue<OneAsk extends Ask>(
   db: Pick<Database, 'query' | 'layout'>,
-  asks: readonly Ask[],
+  asks: readonly OneAsk[],
   now: Instant,
-): Promise<DueRow[]> {
-  if (!db.layout.isSpread) return readAsks(db, asks, now)
-  // One read for each node: while a node is away, its partners have nothing due, and no other partner waits for it.
-  const reads = groupsOf(db, asks).map(group => readAsks(db, group, now))
-  const settled = await Promise.allSettled(reads)
-  const rows = settled.flatMap(result => (result.status === 'fulfilled' ? result.value : []))
-  const failed = settled.find(result => result.status === 'rejected')
-  if (failed && rows.length === 0) throw failed.reason
-  return rows.sort((a, b) => a.due_at - b.due_at)
+): Promise<ReadonlyMap<OneAsk, DueRow[]>> {
+  // Where tables are spread, each partner is read apart: while a node is away, its partners have nothing due, and no other
+  // partner waits for it.
+  const found = new Map<OneAsk, DueRow[]>()
+  const reads = groupsOf(db, asks).map(group => readGroup(db, group, { now, found }))
+  const failed = (await Promise.allSettled(reads)).find(read => read.status === 'rejected')
+  if (failed && found.size === 0) throw failed.reason
+  return found
 }
 
-async function readAsks(
+async function readGroup<OneAsk extends Ask>(
   db: Pick<Database, 'query' | 'layout'>,
-  asks: readonly Ask[],
-  now: Instant,
-): Promise<DueRow[]> {
+  asks: readonly OneAsk[],
+  { now, found }: { now: Instant; found: Map<OneAsk, DueRow[]> },
+): Promise<void> {
   const partnerIds = asks.map(ask => ask.partnerId)
   const naming = namingPartners(db.layout.isSpread, partnerIds)
   const rows = await db.query<Found>(sql`
@@ -76,7 +73,7 @@ async function readAsks(
     from unnest(${partnerIds}::uuid[], ${asks.map(ask => ask.endpointId)}::uuid[],
       ${asks.map(ask => ask.queue)}::text[], ${asks.map(ask => ask.quota)}::integer[],
       ${asks.map(ask => (ask.after ? timestamp(ask.after.dueAt) : '-infinity'))}::timestamptz[],
-      ${asks.map(ask => ask.after?.eventId ?? NIL)}::uuid[])
+      ${asks.map(ask => ask.after?.eventId ?? NIL_UUID)}::uuid[])
       with ordinality as ask (partner_id, endpoint_id, work, quota, after_due_at, after_event_id, number)
     join webhook_endpoints w on w.partner_id = ask.partner_id ${naming(part`w.partner_id`)}
       and w.endpoint_id = ask.endpoint_id and w.deleted_at is null and w.disabled_at is null
@@ -92,11 +89,15 @@ async function readAsks(
     ) due
     left join events e on e.partner_id = due.partner_id ${naming(part`e.partner_id`)} and e.event_id = due.event_id
     order by due.due_at, due.event_id`)
-  return rows.flatMap(({ number, ...row }) => {
+  for (const { number, ...row } of rows) {
     const ask = asks[number - 1]
-    return ask ? [{ ...row, ask, queue: ask.queue }] : []
-  })
+    if (!ask) continue
+    const queued = { ...row, queue: ask.queue }
+    const others = found.get(ask)
+    if (others) others.push(queued)
+    else found.set(ask, [queued])
+  }
 }
 
 /** A row names its ask by number, because two ids in each row would take longer to send and to parse. */
-type Found = Omit<DueRow, 'ask' | 'queue'> & { number: number }
+type Found = Omit<DueRow, 'queue'> & { number: number }

@@ -6,7 +6,7 @@ import { type EndpointRow, readEndpoints } from '../endpoint/endpoint.ts'
 import { openSecrets } from '../endpoint/secrets.ts'
 
 /** An endpoint with the credentials and keys that its attempts need. */
-type LoadedEndpoint = { readonly endpoint: EndpointRow; readonly credentials: WireCredentials }
+export type LoadedEndpoint = { readonly endpoint: EndpointRow; readonly credentials: WireCredentials }
 
 /** Reads endpoints with everything needed to send to them. */
 type EndpointLoader = {

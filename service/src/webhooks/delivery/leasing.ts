@@ -5,11 +5,11 @@ import { describeCause, type Log } from '../../log.ts'
 import type { Directory } from '../../partners/directory.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
 import { type HealthAction, review } from '../endpoint/health.ts'
+import { changeOf, logHealthAction } from './endpoint-change.ts'
 import { openEndpointLoader } from './endpoint-loader.ts'
 import { beat, leave, type NamedEndpoint, TAKEN_AT_ONCE, takeLeases } from './lease.ts'
-import { healthOf, type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './owned-endpoint.ts'
+import { type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './owned-endpoint.ts'
 import type { OwnedEndpoints } from './owned-endpoints.ts'
-import { logHealthAction } from './sending.ts'
 import type { Timers } from './timers.ts'
 import type { Writer } from './writer.ts'
 
@@ -23,14 +23,14 @@ export type Leasing = {
   areLeasesValid(): boolean
   /** Whether a heartbeat is under way or requested. */
   isBusy(): boolean
-  /** The heartbeat that is under way; always fulfils. */
-  underWay(): Promise<void> | undefined
+  /** Sends no more heartbeats; fulfils when none is under way. */
+  end(): Promise<void>
 }
 
 /**
  * Opens the heartbeat, which beats three times in the life of a lease. A beat also finds out where other processes have
- * committed something that is due, so that an idle process needs no other query: `onDue` is called for each such endpoint,
- * and `onBeat` when the beat is done.
+ * committed something that is due, and requests a read of these endpoints, so that an idle process needs no other query.
+ * `wake` is called when the beat is done.
  */
 export function openLeasing(context: {
   database: Database
@@ -43,20 +43,18 @@ export function openLeasing(context: {
   leaseMs: number
   real: () => Instant
   log: Log
-  isClosing: () => boolean
-  onDue: (owned: OwnedEndpoint) => void
-  onBeat: () => void
-  onQuiet: () => void
+  wake: () => void
 }): Leasing {
-  const { database, endpoints, writer, timers, owner, leaseMs, real, log } = context
+  const { database, endpoints, writer, timers, owner, leaseMs, real, log, wake } = context
   const loader = openEndpointLoader(context)
   let validUntil = 0
   let beating: Promise<void> | undefined
   let isWanted = false
+  let isEnded = false
 
   const request = () => {
     isWanted = true
-    if (beating || context.isClosing()) return
+    if (beating || isEnded) return
     isWanted = false
     beating = runBeat()
       .catch(error => log('webhook_leases_not_renewed', describeCause(error)))
@@ -64,12 +62,12 @@ export function openLeasing(context: {
         beating = undefined
         timers.set('beat', leaseMs / 3, request)
         if (isWanted) request()
-        context.onQuiet()
+        wake()
       })
   }
 
   const runBeat = async (): Promise<void> => {
-    const left = endpoints.all().filter(owned => owned.phase === 'leaving' && owned.items.size === 0)
+    const left = endpoints.all().filter(owned => owned.phase === 'leaving' && owned.inMemory.size === 0)
     if (left.length > 0) await leave(database, left)
     const startedAt = performance.now()
     const heartbeat = { dispatcherId: owner, leaseMs, now: real() }
@@ -93,12 +91,8 @@ export function openLeasing(context: {
     if (owned.free.length === TAKEN_AT_ONCE) isWanted = true
     giveUpAbove(owned.part)
     reviewAll(owned => leases.get(owned.endpointId)?.has_due ?? true)
-    for (const owned of endpoints.all()) {
-      // The clock may have moved past the end of a pause.
-      endpoints.offer(owned)
-      if (leases.get(owned.endpointId)?.has_due) context.onDue(owned)
-    }
-    context.onBeat()
+    for (const owned of endpoints.all())
+      if (leases.get(owned.endpointId)?.has_due) endpoints.requestRead(owned)
   }
 
   /** An endpoint was deleted with its partner since it was read: the next beat, at once, takes those that there are. */
@@ -116,11 +110,8 @@ export function openLeasing(context: {
       endpointId: lease.endpoint_id,
     }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
-    for (const { endpoint, credentials } of await loader.read(ids)) {
-      const owned = ownEndpoint(endpoint, credentials, epochs.get(endpoint.endpoint_id) ?? 0)
-      endpoints.add(owned)
-      context.onDue(owned)
-    }
+    for (const loaded of await loader.read(ids))
+      endpoints.add(ownEndpoint(loaded, epochs.get(loaded.endpoint.endpoint_id) ?? 0))
   }
 
   const renew = async (changed: readonly OwnedEndpoint[]): Promise<void> => {
@@ -136,9 +127,9 @@ export function openLeasing(context: {
         // How long attempts at the old address take says nothing about the new one.
         endpoints.turns.forget(owned.endpointId)
       }
-      replaceEndpoint(owned, opened.endpoint, opened.credentials)
+      replaceEndpoint(owned, opened)
       if (opened.endpoint.disabled_at !== null) endpoints.leave(owned)
-      else context.onDue(owned)
+      else endpoints.requestRead(owned)
       endpoints.offer(owned)
     }
   }
@@ -150,7 +141,7 @@ export function openLeasing(context: {
       .slice(part)
     for (const owned of surplus) endpoints.leave(owned)
     // Where nothing is under way, no ending attempt will request the heartbeat that gives the endpoint up.
-    if (surplus.some(owned => owned.items.size === 0)) isWanted = true
+    if (surplus.some(owned => owned.inMemory.size === 0)) isWanted = true
   }
 
   /** Reports or disables endpoints that have failed for long, because that time passes even while nothing is due there. */
@@ -161,29 +152,25 @@ export function openLeasing(context: {
       // Do not disable an endpoint while deliveries are due there: the service may have been down, and the next attempts
       // show whether the endpoint works. While the endpoint itself has asked for a pause, there are no attempts, so it is
       // disabled when its time is over.
-      const isPaused = (owned.pausedUntil ?? 0) > real()
+      const isPaused = (owned.health.pausedUntil ?? 0) > real()
       if (action.kind === 'disable' && mayHaveDue(owned) && !isPaused) continue
-      owned.health = health
+      owned.health = { ...owned.health, ...health }
       // Not awaited: after an outage of many endpoints this takes long, and the leases must be renewed meanwhile.
       void carryOut(owned, action)
     }
   }
 
   const carryOut = async (owned: OwnedEndpoint, action: HealthAction): Promise<void> => {
-    const disable =
-      action.kind === 'disable'
-        ? { version: owned.endpoint.version, reason: action.because, at: real() }
-        : undefined
-    if (disable) endpoints.leave(owned)
-    const change = { lease: owned.lease, health: healthOf(owned), ...(disable && { disable }) }
+    const change = changeOf(owned, action, real())
+    if (change.disable) endpoints.leave(owned)
     try {
       const { isOwned, isDisabled } = await writer.write({ kind: 'result', change })
-      if (disable ? isDisabled : isOwned) logHealthAction(log, owned, action)
+      if (change.disable ? isDisabled : isOwned) logHealthAction(log, owned, action)
     } catch (error) {
       log('webhook_result_refused', describeCause(error))
     }
-    if (disable) request()
-    context.onQuiet()
+    if (change.disable) request()
+    wake()
   }
 
   return {
@@ -191,6 +178,9 @@ export function openLeasing(context: {
     renew,
     areLeasesValid: () => performance.now() < validUntil,
     isBusy: () => beating !== undefined || isWanted,
-    underWay: () => beating,
+    async end() {
+      isEnded = true
+      await beating
+    },
   }
 }

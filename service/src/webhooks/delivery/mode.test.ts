@@ -6,15 +6,12 @@ import { beginLeaving, beginRelease, endRelease, type ModeState, modeOf, roomIn 
 
 const now = 1_000_000
 const limit = 64
-function state(changes: Partial<ModeState> = {}): ModeState {
-  return {
-    phase: 'sending',
-    breaker: closedBreaker(),
-    pausedUntil: null,
-    ownFaultUntil: 0,
-    acceptedPair: 'current',
-    ...changes,
-  }
+function state({
+  ownFaultUntil = 0,
+  ...health
+}: Partial<ModeState['health']> & { ownFaultUntil?: number } = {}): ModeState {
+  const usual = { breaker: closedBreaker(), pausedUntil: null, acceptedPair: 'current' as const }
+  return { phase: 'sending', ownFaultUntil, health: { ...usual, ...health } }
 }
 const failed: Assessment = { kind: 'failed', blame: 'endpoint' }
 const delivered: Assessment = { kind: 'delivered' }

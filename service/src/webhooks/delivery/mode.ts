@@ -1,5 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { type Breaker, failuresLeft, roomOf } from '../endpoint/breaker.ts'
+import { failuresLeft, roomOf } from '../endpoint/breaker.ts'
+import type { HealthRecord } from './result.ts'
 
 /**
  * What this process may do at an endpoint that it owns. Only `leaving` and `releasing` are entered by a call; every other
@@ -33,23 +34,19 @@ type Mode =
 /** The state that the mode follows from. */
 export type ModeState = {
   phase: 'sending' | 'releasing' | 'leaving'
-  readonly breaker: Breaker
-  /** Until when the receiver asked us to wait. */
-  readonly pausedUntil: Instant | null
+  readonly health: Pick<HealthRecord, 'breaker' | 'pausedUntil' | 'acceptedPair'>
   /** Until when we wait because of faults on our side. */
   readonly ownFaultUntil: Instant
-  /** The credentials that the endpoint last accepted; `null` while it has accepted nothing. */
-  readonly acceptedPair: unknown
 }
 
 /** The mode of an endpoint at this instant. */
 export function modeOf(state: ModeState, now: Instant): Mode {
   if (state.phase !== 'sending') return { kind: state.phase }
-  const { breaker } = state
-  const until = Math.max(state.ownFaultUntil, state.pausedUntil ?? 0, breaker.open?.until ?? 0)
+  const { breaker, pausedUntil, acceptedPair } = state.health
+  const until = Math.max(state.ownFaultUntil, pausedUntil ?? 0, breaker.open?.until ?? 0)
   if (until > now) return { kind: 'waiting', until }
   if (breaker.open !== null) return { kind: 'probing' }
-  const left = state.acceptedPair === null ? failuresLeft(breaker) : Number.POSITIVE_INFINITY
+  const left = acceptedPair === null ? failuresLeft(breaker) : Number.POSITIVE_INFINITY
   if (left < Number.POSITIVE_INFINITY) return { kind: 'proving', room: left }
   return breaker.window === null ? { kind: 'serving' } : { kind: 'recovering', room: breaker.window }
 }
@@ -63,9 +60,9 @@ export function roomIn(state: ModeState, limit: number, now: Instant): number {
     case 'waiting':
       return 0
     case 'proving':
-      return Math.min(mode.room, roomOf(state.breaker, limit, now))
+      return Math.min(mode.room, roomOf(state.health.breaker, limit, now))
     default:
-      return roomOf(state.breaker, limit, now)
+      return roomOf(state.health.breaker, limit, now)
   }
 }
 

@@ -1,15 +1,14 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Breaker } from '../endpoint/breaker.ts'
 import type { WireCredentials } from '../endpoint/credentials.ts'
-import type { EndpointRow, Pair } from '../endpoint/endpoint.ts'
-import type { Health } from '../endpoint/health.ts'
+import type { EndpointRow } from '../endpoint/endpoint.ts'
 import type { Ask, DueRow, QueuePosition } from './due.ts'
+import type { LoadedEndpoint } from './endpoint-loader.ts'
 import type { Due, QueueKind } from './fairness.ts'
 import { type ModeState, roomIn } from './mode.ts'
 import type { EndpointLease, HealthRecord } from './result.ts'
 
 /** A delivery in this process's memory: queued, under way, or with a result that is being written. */
-export type Item = Omit<DueRow, 'ask' | 'behind' | 'version' | 'body' | 'created_at'> & {
+export type Item = Omit<DueRow, 'behind' | 'version' | 'body' | 'created_at'> & {
   readonly body: Buffer
   readonly created_at: Instant
 }
@@ -19,97 +18,98 @@ export type Item = Omit<DueRow, 'ask' | 'behind' | 'version' | 'body' | 'created
  * can appear before a position that is older than this, so the head of such a queue is not read again.
  */
 const LATE_MS = 60_000
+/** How often the head of a long queue is read again: a delivery that was committed late appears there. */
+const HEAD_MS = 5000
 /** How many deliveries that were committed late one read of a head may return; the next read returns the rest. */
 const HEAD_QUOTA = 32
 
 /**
- * A queue as long as this is left out of reads. Otherwise each new event for an endpoint that accepts nothing would make
- * the reader fetch its whole, growing queue again.
+ * A queue as long as this is not read from its head. Otherwise each new event for an endpoint that accepts nothing would
+ * make the reader fetch its whole, growing queue again.
  */
 const ENOUGH = 64
 
 const QUEUE_KINDS: readonly QueueKind[] = ['fresh', 'retry', 'replay']
 
+/** One queue of an endpoint: what of it is in memory, and what the database may have besides. */
+type Queue = {
+  /** What waits for its turn, oldest first. */
+  readonly waiting: Item[]
+  /** How many of its deliveries are in memory: those that wait, and those that are under way. */
+  inMemory: number
+  /** If the database has more: the position up to which it was read. */
+  readUpTo: QueuePosition | undefined
+  /** Whether it was left out of a read since it was last read. */
+  isPassedBy: boolean
+}
+
 /** One endpoint that this process owns: its queues and its health. Plain state, without input or output. */
-export type OwnedEndpoint = {
-  readonly partnerId: string
-  readonly endpointId: string
-  readonly epoch: number
+export type OwnedEndpoint = EndpointLease & {
   readonly lease: EndpointLease
   endpoint: EndpointRow
   credentials: WireCredentials
-  breaker: Breaker
-  health: Health
-  pausedUntil: Instant | null
-  acceptedPair: Pair | null
-  nextAcceptedAt: Instant | null
-  certificateEndsAt: Instant | null
+  /** Its stored state, replaced as a whole. */
+  health: HealthRecord
   /** Changed by `beginLeaving`, `beginRelease` and `endRelease` only. */
   phase: ModeState['phase']
   /** How many faults on our side happened in a row, and until when the endpoint pauses because of them. */
   ownFaults: number
   ownFaultUntil: Instant
-  readonly queues: Readonly<Record<QueueKind, Item[]>>
+  readonly queues: Readonly<Record<QueueKind, Queue>>
+  /** The events in memory; changed by `queueItem` and `forgetItem` only. */
+  readonly inMemory: Set<string>
   /** Until when it is read often, because something was due a moment ago; on the clock of `performance.now()`. */
   activeUntil: number
-  /** When the last read of it began, on the same clock. */
+  /** When the last read of it began, and when the heads of long queues are to be read again; on the same clock. */
   readAt: number
+  headsDueAt: number
   /** Raised when the queues are emptied: the answer to an older read is then ignored. */
   generation: number
-  /** For each queue of which the database has more: the position up to which it was read. */
-  readonly readUpTo: Record<QueueKind, QueuePosition | undefined>
-  /** The queues that were left out of a read since they were last read. */
-  readonly passedBy: Record<QueueKind, boolean>
-  /** Everything in memory, by event; changed by `queueItem` and `forgetItem` only. */
-  readonly items: Map<string, Item>
-  /** How many of each kind are in memory. */
-  readonly countOf: Record<QueueKind, number>
+  /** While it is read: the events that were forgotten since the read began, which it may still return as due. */
+  forgottenMeanwhile: Set<string> | undefined
 }
 
 /** The state of an endpoint whose lease this process has just taken. */
-export function ownEndpoint(
-  endpoint: EndpointRow,
-  credentials: WireCredentials,
-  epoch: number,
-): OwnedEndpoint {
+export function ownEndpoint({ endpoint, credentials }: LoadedEndpoint, epoch: number): OwnedEndpoint {
   const lease = { partnerId: endpoint.partner_id, endpointId: endpoint.endpoint_id, epoch }
   return {
     ...lease,
     lease,
     endpoint,
     credentials,
-    ...knownOf(endpoint),
+    health: healthOf(endpoint),
     phase: 'sending',
     ownFaults: 0,
     ownFaultUntil: 0,
+    queues: { fresh: emptyQueue(), retry: emptyQueue(), replay: emptyQueue() },
+    inMemory: new Set(),
     activeUntil: 0,
     readAt: Number.NEGATIVE_INFINITY,
+    headsDueAt: 0,
     generation: 0,
-    queues: { fresh: [], retry: [], replay: [] },
-    readUpTo: { fresh: undefined, retry: undefined, replay: undefined },
-    passedBy: { fresh: false, retry: false, replay: false },
-    items: new Map(),
-    countOf: { fresh: 0, retry: 0, replay: 0 },
+    forgottenMeanwhile: undefined,
   }
 }
 
+function emptyQueue(): Queue {
+  return { waiting: [], inMemory: 0, readUpTo: undefined, isPassedBy: false }
+}
+
 /** Replaces the endpoint by the version that somebody changed it to; what was queued is read again for that version. */
-export function replaceEndpoint(
-  owned: OwnedEndpoint,
-  endpoint: EndpointRow,
-  credentials: WireCredentials,
-): void {
+export function replaceEndpoint(owned: OwnedEndpoint, { endpoint, credentials }: LoadedEndpoint): void {
   // What this process knows of the health is newer than what is stored, unless the health was reset.
-  if (endpoint.revision !== owned.endpoint.revision) Object.assign(owned, knownOf(endpoint))
+  if (endpoint.revision !== owned.health.revision) owned.health = healthOf(endpoint)
   owned.endpoint = endpoint
   owned.credentials = credentials
   emptyQueues(owned)
 }
 
-function knownOf(endpoint: EndpointRow) {
+function healthOf(endpoint: EndpointRow): HealthRecord {
   return {
+    revision: endpoint.revision,
     breaker: endpoint.breaker,
-    health: { failingSince: endpoint.failing_since, notices: endpoint.notices },
+    failingSince: endpoint.failing_since,
+    notices: endpoint.notices,
     pausedUntil: endpoint.paused_until,
     acceptedPair: endpoint.accepted_pair,
     nextAcceptedAt: endpoint.next_accepted_at,
@@ -119,112 +119,101 @@ function knownOf(endpoint: EndpointRow) {
 
 /** Forgets the deliveries that wait in memory; the database still has them. */
 export function emptyQueues(owned: OwnedEndpoint): void {
-  for (const queue of QUEUE_KINDS) {
-    for (const item of owned.queues[queue].splice(0)) forgetItem(owned, item)
-    readAgain(owned, queue)
+  for (const kind of QUEUE_KINDS) {
+    for (const item of owned.queues[kind].waiting.splice(0)) forgetItem(owned, item)
+    readAgain(owned, kind)
   }
 }
 
 /** Makes the next read begin at the head of the queue, whatever was read before. */
-export function readAgain(owned: OwnedEndpoint, queue: QueueKind): void {
-  owned.readUpTo[queue] = undefined
+export function readAgain(owned: OwnedEndpoint, kind: QueueKind): void {
+  owned.queues[kind].readUpTo = undefined
   owned.generation += 1
 }
 
 /** What the endpoint offers for turns. While it is probed, that is its oldest due delivery alone. */
 export function dueIn(owned: OwnedEndpoint, limit: number, now: Instant): Due {
-  const room = roomIn(owned, limit, now)
   const { fresh, retry, replay } = owned.queues
-  const due = { fresh: fresh.length, retry: retry.length, replay: replay.length, limit: room }
-  if (owned.breaker.open === null || room === 0) return due
-  const probe = oldestQueue(owned)
-  const none = { fresh: 0, retry: 0, replay: 0, limit: room }
-  return probe === undefined ? none : { ...none, [probe]: 1 }
+  const due = {
+    fresh: fresh.waiting.length,
+    retry: retry.waiting.length,
+    replay: replay.waiting.length,
+    limit: roomIn(owned, limit, now),
+  }
+  if (owned.health.breaker.open === null) return due
+  const dueAt = (kind: QueueKind) => owned.queues[kind].waiting[0]?.due_at ?? Number.POSITIVE_INFINITY
+  const probe = QUEUE_KINDS.reduce((oldest, kind) => (dueAt(kind) < dueAt(oldest) ? kind : oldest))
+  return { fresh: 0, retry: 0, replay: 0, limit: due.limit, [probe]: Math.min(1, due[probe]) }
 }
 
-function oldestQueue({ queues }: OwnedEndpoint): QueueKind | undefined {
-  let oldest: QueueKind | undefined
-  for (const queue of QUEUE_KINDS) {
-    const head = queues[queue][0]
-    const best = oldest && queues[oldest][0]
-    if (head && (!best || head.due_at < best.due_at)) oldest = queue
-  }
-  return oldest
-}
+/** One ask of a read, and the state of the endpoint for which it was made. */
+export type OwnedAsk = Ask & { readonly owned: OwnedEndpoint; readonly generation: number }
 
 /**
- * What should be read for the endpoint: nothing while nothing may be sent there. A queue with enough in it is left out,
- * unless `fromHead` asks for the head of each queue. Where the database is known to have more, the next read continues
- * where the last one ended, and only when the queue runs low.
+ * Begins a read of the endpoint, and returns what should be read: nothing while nothing may be sent there. `limit` is how
+ * many attempts may be under way at the endpoint, `quota` how many deliveries of a kind may be in memory.
  */
-export function asksOf(
+export function beginRead(
   owned: OwnedEndpoint,
-  options: { limit: number; quota: number; now: Instant; fromHead: boolean },
-): Ask[] {
-  const room = roomIn(owned, options.limit, options.now)
+  { limit, now, ...options }: { limit: number; quota: number; now: Instant },
+): OwnedAsk[] {
+  owned.readAt = performance.now()
+  owned.forgottenMeanwhile = new Set()
+  const fromHead = owned.readAt >= owned.headsDueAt
+  if (fromHead) owned.headsDueAt = owned.readAt + HEAD_MS
+  const room = roomIn(owned, limit, now)
   if (room === 0) return []
-  const isProbing = owned.breaker.open !== null
   // While few attempts may be under way, reading far ahead would only fill the memory.
-  const quota = isProbing ? 1 : Math.min(options.quota, room * 16)
-  const { partnerId, endpointId, queues, readUpTo, passedBy, countOf: count } = owned
-  return QUEUE_KINDS.flatMap(queue => {
-    const missing = quota - queues[queue].length
-    const position = readUpTo[queue]
-    // A delivery that was parked, and whose turn has come, is found before that position.
-    const isFromHead = position === undefined || isProbing || owned.endpoint.ordering === 'user'
-    if (!isFromHead && options.fromHead && position.dueAt > options.now - LATE_MS)
-      return [{ partnerId, endpointId, queue, after: undefined, quota: count[queue] + HEAD_QUOTA }]
-    if (isFromHead && (missing <= 0 || (!options.fromHead && queues[queue].length >= enoughOf(quota)))) {
-      passedBy[queue] = true
-      return []
-    }
-    const after = isFromHead ? undefined : position
-    if (after && (missing <= 0 || !isLow(owned, queue, quota))) return []
-    passedBy[queue] = false
-    // A read from the head also returns the deliveries that are in memory already, so ask for that many more.
-    return [{ partnerId, endpointId, queue, after, quota: after ? missing : missing + count[queue] }]
+  const quota = owned.health.breaker.open === null ? Math.min(options.quota, room * 16) : 1
+  const { partnerId, endpointId, generation } = owned
+  return QUEUE_KINDS.flatMap(kind => {
+    const range = rangeToRead(owned, owned.queues[kind], { quota, now, fromHead })
+    return range ? [{ partnerId, endpointId, queue: kind, ...range, owned, generation }] : []
   })
 }
 
-/** Puts a delivery that was read into its queue, unless it is in memory already. */
-export function queueItem(owned: OwnedEndpoint, item: Item): void {
-  if (owned.items.has(item.event_id)) return
-  owned.items.set(item.event_id, item)
-  owned.countOf[item.queue] += 1
-  owned.queues[item.queue].push(item)
+function rangeToRead(
+  owned: OwnedEndpoint,
+  queue: Queue,
+  { quota, now, fromHead }: { quota: number; now: Instant; fromHead: boolean },
+): Pick<Ask, 'after' | 'quota'> | undefined {
+  const { readUpTo, waiting, inMemory } = queue
+  const missing = quota - waiting.length
+  // A delivery that was parked, and whose turn has come, is found before the position.
+  if (!readUpTo || owned.health.breaker.open !== null || owned.endpoint.ordering === 'user') {
+    queue.isPassedBy = waiting.length >= (fromHead ? quota : enoughOf(quota))
+    // A read from the head also returns the deliveries that are in memory already, so ask for that many more.
+    return queue.isPassedBy ? undefined : { after: undefined, quota: missing + inMemory }
+  }
+  if (fromHead && readUpTo.dueAt > now - LATE_MS) return { after: undefined, quota: HEAD_QUOTA + inMemory }
+  if (!isLow(queue, quota)) return undefined
+  queue.isPassedBy = false
+  return { after: readUpTo, quota: missing }
 }
 
-/** Forgets a delivery that is not queued. */
-export function forgetItem(owned: OwnedEndpoint, item: Item): void {
-  if (owned.items.delete(item.event_id)) owned.countOf[item.queue] -= 1
+/** Whether a queue is short although the database has, or may have, more of it. */
+export function runsLow(owned: OwnedEndpoint, quota: number): boolean {
+  return QUEUE_KINDS.some(kind => isLow(owned.queues[kind], quota))
+}
+
+function isLow({ waiting: { length }, readUpTo, isPassedBy }: Queue, quota: number): boolean {
+  return (readUpTo !== undefined && length <= quota / 2) || (isPassedBy && length < enoughOf(quota))
 }
 
 function enoughOf(quota: number): number {
   return Math.min(ENOUGH, quota / 4)
 }
 
-/** Whether a queue is short although the database has, or may have, more of it. */
-export function runsLow(owned: OwnedEndpoint, quota: number): boolean {
-  return QUEUE_KINDS.some(queue => isLow(owned, queue, quota))
+/** Puts a delivery that was read into its queue, unless it is in memory already. */
+export function queueItem(owned: OwnedEndpoint, item: Item): void {
+  if (owned.inMemory.has(item.event_id)) return
+  owned.inMemory.add(item.event_id)
+  owned.queues[item.queue].inMemory += 1
+  owned.queues[item.queue].waiting.push(item)
 }
 
-function isLow(owned: OwnedEndpoint, queue: QueueKind, quota: number): boolean {
-  return (
-    (owned.readUpTo[queue] !== undefined && owned.queues[queue].length <= quota / 2) ||
-    (owned.passedBy[queue] && owned.queues[queue].length < enoughOf(quota))
-  )
-}
-
-/** The part of the endpoint's state that is stored. */
-export function healthOf(owned: OwnedEndpoint): HealthRecord {
-  return {
-    revision: owned.endpoint.revision,
-    breaker: owned.breaker,
-    failingSince: owned.health.failingSince,
-    notices: owned.health.notices,
-    pausedUntil: owned.pausedUntil,
-    acceptedPair: owned.acceptedPair,
-    nextAcceptedAt: owned.nextAcceptedAt,
-    certificateEndsAt: owned.certificateEndsAt,
-  }
+/** Forgets a delivery that is not queued: its result is written, or it will be read again. */
+export function forgetItem(owned: OwnedEndpoint, item: Item): void {
+  owned.forgottenMeanwhile?.add(item.event_id)
+  if (owned.inMemory.delete(item.event_id)) owned.queues[item.queue].inMemory -= 1
 }

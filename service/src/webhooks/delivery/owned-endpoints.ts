@@ -5,23 +5,27 @@ import { beginLeaving, modeOf } from './mode.ts'
 import { dueIn, emptyQueues, type OwnedEndpoint } from './owned-endpoint.ts'
 import type { Timers } from './timers.ts'
 
-/** The endpoints that this process owns, and whose turn it is among them. */
+/** The endpoints that this process owns, whose turn it is among them, and which of them the due reader should read. */
 export type OwnedEndpoints = {
   readonly turns: Turns
   all(): OwnedEndpoint[]
   get(endpointId: string): OwnedEndpoint | undefined
+  /** Adds an endpoint that was just taken, and requests a read of it. */
   add(owned: OwnedEndpoint): void
   /** Whether this object is still current: an endpoint that was lost and taken again has a new one. */
   isOwned(owned: OwnedEndpoint): boolean
   /** How many deliveries of one kind are read ahead for each endpoint. */
   quota(): number
-  /** Offers what the endpoint has to send now; while it is paused, does so again when the pause ends. */
+  /** Offers what the endpoint has to send now; while it is paused, requests a read for the end of the pause. */
   offer(owned: OwnedEndpoint): void
+  /** Asks the due reader to read what is due at the endpoint and to offer it. Ignored once the endpoint is not owned. */
+  requestRead(owned: OwnedEndpoint): void
+  /** Takes up to `limit` of the endpoints to be read, in the order of their requests. */
+  takeRequested(limit: number): OwnedEndpoint[]
   /** Starts no more attempts there; the next heartbeat releases the endpoint once nothing is under way. */
   leave(owned: OwnedEndpoint): void
   /** Forgets an endpoint that another process owns now. */
   drop(owned: OwnedEndpoint): void
-  count(): number
 }
 
 /** Rows that are read ahead, over all endpoints. */
@@ -29,43 +33,53 @@ const ROWS_IN_MEMORY = 8192
 const MOST_QUOTA = 1024
 const LEAST_QUOTA = 8
 
-/** Opens an empty set of endpoints; `onOpen` is called when the pause of an endpoint has ended. */
+/** Opens an empty set of endpoints; `wake` is called when a read was requested. */
 export function openOwnedEndpoints(context: {
   slots: number
   endpointSlots: number
   outgoing: Pick<Outgoing, 'forget'>
   timers: Timers
   real: () => Instant
-  onOpen: (owned: OwnedEndpoint) => void
+  wake: () => void
 }): OwnedEndpoints {
   const { endpointSlots, outgoing, timers, real } = context
   const endpoints = new Map<string, OwnedEndpoint>()
+  const requested = new Set<OwnedEndpoint>()
   const turns = createTurns(context.slots)
   const isOwned = (owned: OwnedEndpoint) => endpoints.get(owned.endpointId) === owned
 
+  const requestRead = (owned: OwnedEndpoint) => {
+    if (!isOwned(owned)) return
+    requested.add(owned)
+    context.wake()
+  }
   const offer = (owned: OwnedEndpoint) => {
     if (!isOwned(owned)) return
     turns.offer(owned.endpointId, dueIn(owned, endpointSlots, real()), performance.now())
     const mode = modeOf(owned, real())
-    if (mode.kind === 'waiting') wakeAt(owned, mode.until)
-  }
-  const wakeAt = (owned: OwnedEndpoint, at: Instant) =>
+    if (mode.kind !== 'waiting') return
     // Timers may fire a moment early.
-    timers.set(`owned ${owned.endpointId}`, at - real() + 2, () => {
-      if (!isOwned(owned)) return
-      offer(owned)
-      context.onOpen(owned)
-    })
+    timers.set(`owned ${owned.endpointId}`, mode.until - real() + 2, () => requestRead(owned))
+  }
 
   return {
     turns,
     all: () => [...endpoints.values()],
     get: endpointId => endpoints.get(endpointId),
-    add: owned => void endpoints.set(owned.endpointId, owned),
+    add(owned) {
+      endpoints.set(owned.endpointId, owned)
+      requestRead(owned)
+    },
     isOwned,
     quota: () =>
       Math.max(LEAST_QUOTA, Math.min(MOST_QUOTA, Math.floor(ROWS_IN_MEMORY / Math.max(1, endpoints.size)))),
     offer,
+    requestRead,
+    takeRequested(limit) {
+      const taken = [...requested].slice(0, limit)
+      for (const owned of taken) requested.delete(owned)
+      return taken
+    },
     leave(owned) {
       beginLeaving(owned)
       emptyQueues(owned)
@@ -74,11 +88,11 @@ export function openOwnedEndpoints(context: {
     drop(owned) {
       emptyQueues(owned)
       endpoints.delete(owned.endpointId)
+      requested.delete(owned)
       turns.forget(owned.endpointId)
       outgoing.forget(owned.endpointId)
       timers.clear(`owned ${owned.endpointId}`)
       timers.clear(`due ${owned.endpointId}`)
     },
-    count: () => endpoints.size,
   }
 }

@@ -27,7 +27,9 @@ export type HealthRecord = {
   readonly breaker: Breaker
   readonly failingSince: Instant | null
   readonly notices: number
+  /** Until when the receiver asked us to wait. */
   readonly pausedUntil: Instant | null
+  /** The credentials that the endpoint last accepted; null while it has accepted nothing. */
   readonly acceptedPair: Pair | null
   readonly nextAcceptedAt: Instant | null
   readonly certificateEndsAt: Instant | null

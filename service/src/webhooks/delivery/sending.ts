@@ -2,18 +2,17 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
 import { type Assessment, assess } from '../endpoint/assessment.ts'
-import type { HealthAction } from '../endpoint/health.ts'
 import type { Outage } from '../endpoint/release.ts'
 import { type AppliedOutcome, applyOutcome, pauseAfterOwnFault } from './apply-outcome.ts'
 import { makeAttempt } from './attempt.ts'
-import type { DueReader } from './due-reader.ts'
+import { changeOf, logHealthAction } from './endpoint-change.ts'
 import type { Turn } from './fairness.ts'
+import type { Leasing } from './leasing.ts'
 import type { WebhookMetrics } from './metrics.ts'
 import { beginRelease, endRelease } from './mode.ts'
 import {
   emptyQueues,
   forgetItem,
-  healthOf,
   type Item,
   type OwnedEndpoint,
   readAgain,
@@ -37,8 +36,9 @@ export type Sending = {
 /** What sending needs of the other parts. */
 type SendingContext = {
   readonly endpoints: OwnedEndpoints
+  /** Attempts begin only while the leases are valid, and a heartbeat gives up what is being left. */
+  readonly leasing: Pick<Leasing, 'areLeasesValid' | 'request'>
   readonly writer: Writer
-  readonly dueReader: Pick<DueReader, 'request' | 'noteEnded'>
   readonly outgoing: Outgoing
   readonly metrics: WebhookMetrics
   readonly timers: Timers
@@ -46,12 +46,8 @@ type SendingContext = {
   readonly endpointSlots: number
   readonly real: () => Instant
   readonly log: Log
-  /** Whether attempts may be started: not without a lease, and not while closing. */
-  readonly maySend: () => boolean
-  readonly onAttempt: () => void
-  /** Called when an endpoint should be given up. */
-  readonly onLeft: () => void
-  readonly onQuiet: () => void
+  /** Called when an attempt has ended or its result is written, since others may then be possible. */
+  readonly wake: () => void
 }
 
 /**
@@ -62,7 +58,7 @@ const UNWRITTEN = 4
 
 /** Prepares sending; nothing is sent before the first `pump`. */
 export function openSending(context: SendingContext): Sending {
-  const { endpoints, writer, dueReader, timers, real, log } = context
+  const { endpoints, leasing, writer, timers, real, log, wake } = context
   const { turns } = endpoints
   const waiting: (() => void)[] = []
   let underWay = 0
@@ -77,11 +73,11 @@ export function openSending(context: SendingContext): Sending {
     touched.clear()
     for (const owned of changed) endpoints.offer(owned)
     const starting: { owned: OwnedEndpoint; item: Item; turn: Turn }[] = []
-    while (context.maySend() && writer.pending() < context.slots * UNWRITTEN) {
+    while (leasing.areLeasesValid() && writer.pending() < context.slots * UNWRITTEN) {
       const turn = turns.next(performance.now())
       if (!turn) break
       const owned = endpoints.get(turn.endpointId)
-      const item = owned?.queues[turn.queue].shift()
+      const item = owned?.queues[turn.queue].waiting.shift()
       if (owned && item) {
         starting.push({ owned, item, turn })
         changed.add(owned)
@@ -91,26 +87,16 @@ export function openSending(context: SendingContext): Sending {
       }
     }
     // Queues that these turns have emptied are read again now, not when an attempt ends, which may take long.
-    for (const owned of changed) if (runsLow(owned, endpoints.quota())) dueReader.request(owned)
+    for (const owned of changed) if (runsLow(owned, endpoints.quota())) endpoints.requestRead(owned)
     for (const { owned, item, turn } of starting) void begin(owned, item, turn)
-    context.onQuiet()
   }
 
-  /** Pumps once for all attempts that end in one turn of the event loop, because many of them are at the same endpoints. */
   const pumpSoon = (owned: OwnedEndpoint) => {
-    if (touched.size === 0) queueMicrotask(pumpSafely)
     touched.add(owned)
-  }
-  const pumpSafely = () => {
-    try {
-      pump()
-    } catch (error) {
-      log('webhook_failed', describeCause(error))
-    }
+    wake()
   }
 
   const begin = async (owned: OwnedEndpoint, item: Item, turn: Turn): Promise<void> => {
-    context.onAttempt()
     underWay += 1
     let ended: Ended | undefined
     try {
@@ -122,18 +108,19 @@ export function openSending(context: SendingContext): Sending {
     else over()
   }
 
-  /** After a fault in our own code: the delivery's row stays as it was, and is read again later. */
+  /** After a fault in our own code: the delivery's row stays as it was, and is read again after a pause. */
   const breakOff = (owned: OwnedEndpoint, item: Item, error: unknown) => {
     log('webhook_failed', describeCause(error))
     pauseAfterOwnFault(owned, real())
     forgetItem(owned, item)
+    readAgain(owned, item.queue)
     pumpSoon(owned)
   }
 
   const over = () => {
     underWay -= 1
     if (underWay === 0) for (const tell of waiting.splice(0)) tell()
-    context.onQuiet()
+    wake()
   }
 
   /** Makes an attempt and applies its outcome; returns nothing when there is nothing to write. */
@@ -158,7 +145,7 @@ export function openSending(context: SendingContext): Sending {
       random: Math.random(),
     })
     context.metrics.note(item, { assessment, last, disposition: applied.disposition })
-    const change = changeOf(owned, applied, at)
+    const change = toWrite(owned, applied, at)
     if (change?.disable) {
       disabled.add(owned)
       endpoints.leave(owned)
@@ -203,7 +190,6 @@ export function openSending(context: SendingContext): Sending {
 
   /** Continues once a result is written. */
   const goOn = ({ owned, item, applied, change, wasOwned }: Ended, { isOwned, isDisabled }: Receipt) => {
-    dueReader.noteEnded(owned, item)
     forgetItem(owned, item)
     if (!isOwned && wasOwned && endpoints.isOwned(owned)) endpoints.leave(owned)
     const isTold = change?.disable ? isDisabled : isOwned && applied.action.kind === 'notice'
@@ -213,15 +199,9 @@ export function openSending(context: SendingContext): Sending {
     pumpSoon(owned)
   }
 
-  const changeOf = (
-    owned: OwnedEndpoint,
-    { isChanged, action }: AppliedOutcome,
-    at: Instant,
-  ): EndpointChange | undefined => {
-    const isDisabled = action.kind === 'disable' && !disabled.has(owned)
-    if (!isChanged && !isDisabled) return undefined
-    const disable = isDisabled ? { version: owned.endpoint.version, reason: action.because, at } : undefined
-    return { lease: owned.lease, health: healthOf(owned), ...(disable && { disable }) }
+  const toWrite = (owned: OwnedEndpoint, { isChanged, action }: AppliedOutcome, at: Instant) => {
+    if (action.kind === 'disable' && !disabled.has(owned)) return changeOf(owned, action, at)
+    return isChanged ? changeOf(owned, { kind: 'none' }, at) : undefined
   }
 
   const release = async (owned: OwnedEndpoint, outage: Outage): Promise<void> => {
@@ -229,16 +209,16 @@ export function openSending(context: SendingContext): Sending {
       .write({ kind: 'release', lease: owned.lease, outage })
       .catch(error => log('webhook_release_refused', describeCause(error)))
     endRelease(owned)
-    dueReader.request(owned)
+    endpoints.requestRead(owned)
   }
 
   const followUp = (owned: OwnedEndpoint, item: Item, { disposition }: AppliedOutcome) => {
-    if (owned.phase === 'leaving' && owned.items.size === 0) context.onLeft()
+    if (owned.phase === 'leaving' && owned.inMemory.size === 0) leasing.request()
     if (disposition.kind === 'later') noteDue(owned, disposition.dueAt)
     // Its row is still due, and is found before the position up to which the queue was read.
     if (disposition.kind === 'unchanged') readAgain(owned, item.queue)
     const mayFreeAnother = disposition.kind === 'unchanged' || owned.endpoint.ordering === 'user'
-    if (mayFreeAnother) dueReader.request(owned)
+    if (mayFreeAnother) endpoints.requestRead(owned)
   }
 
   /** Sets a timer for a retry that this process has scheduled, so that it need not wait for the next heartbeat. */
@@ -248,9 +228,7 @@ export function openSending(context: SendingContext): Sending {
     if (known !== undefined && known <= at && timers.has(name)) return
     dueTimes.set(owned, at)
     // Timers may fire a moment early.
-    timers.set(name, at - real() + 2, () => {
-      if (endpoints.isOwned(owned)) dueReader.request(owned)
-    })
+    timers.set(name, at - real() + 2, () => endpoints.requestRead(owned))
   }
 
   return {
@@ -273,16 +251,4 @@ type Ended = {
 
 function isStopped(assessment: Assessment): boolean {
   return assessment.kind === 'unspent' && assessment.fault === 'stopped'
-}
-
-/** Logs that an endpoint has failed for long, or was disabled. */
-export function logHealthAction(log: Log, owned: OwnedEndpoint, action: HealthAction): void {
-  const about = { partnerid: owned.partnerId, webhookid: owned.endpointId }
-  if (action.kind === 'notice') {
-    log('webhook.failing', {
-      ...about,
-      failingsince: new Date(action.failingSince).toISOString(),
-      disablesat: new Date(action.disablesAt).toISOString(),
-    })
-  } else if (action.kind === 'disable') log('webhook.disabled', { ...about, reason: action.because })
 }

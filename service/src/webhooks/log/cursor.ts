@@ -1,3 +1,5 @@
+import { NIL_UUID } from '../../vault/uuid.ts'
+
 /**
  * How far a reader has read: the last event that it got, and the event's position. The id shows when a restored
  * database has given the position to another event.
@@ -7,7 +9,7 @@ export type Cursor = { readonly position: number; readonly eventId: string }
 const FORM = /^(\d{1,16})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
 
 /** The cursor before all events. */
-export const LOG_START: Cursor = { position: 0, eventId: '00000000-0000-0000-0000-000000000000' }
+export const LOG_START: Cursor = { position: 0, eventId: NIL_UUID }
 
 /** A cursor as partners get it: opaque text. */
 export function writeCursor({ position, eventId }: Cursor): string {

@@ -1,4 +1,4 @@
-/** Lists deliveries for the operator. */
+/** Reads deliveries: those of one event, and lists of them for the operator. */
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { nothing, type Part, part, type Query, sql } from '../../db/sql.ts'
@@ -59,6 +59,33 @@ export async function findEventsOfUser(db: Executor, partnerId: string, userid: 
     join events e on e.partner_id = u.partner_id and e.event_id = raised.event_id
     where u.partner_id = ${partnerId} and u.userid = ${userid} and u.is_current`)
   return rows.map(row => row.event_id)
+}
+
+/** A delivery of one event that has not succeeded. */
+export type OpenDelivery = {
+  endpoint_id: string
+  status: 'waiting' | 'dead'
+  attempts: number
+  due_at: Instant | null
+}
+
+/** The deliveries of an event that still wait or were given up. */
+export function findOpenDeliveries(
+  db: Executor,
+  partnerId: string,
+  eventId: string,
+): Promise<OpenDelivery[]> {
+  return db.query<OpenDelivery>(sql`
+    select open.* from (
+      select partner_id, endpoint_id, 'waiting' as status, attempts, due_at from deliveries
+      where partner_id = ${partnerId} and event_id = ${eventId}
+      union all
+      select partner_id, endpoint_id, 'dead', attempts, null from dead_deliveries
+      where partner_id = ${partnerId} and event_id = ${eventId}
+    ) open
+    join webhook_endpoints w using (partner_id, endpoint_id)
+    where w.deleted_at is null
+    order by open.endpoint_id`)
 }
 
 type Found = Omit<ListedDelivery, 'eventname' | 'userid'>
