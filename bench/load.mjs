@@ -11,7 +11,8 @@ import { text } from 'node:stream/consumers'
 import { millisecondsOf, person, readAnswer } from './generator.mjs'
 
 const job = JSON.parse(await text(process.stdin))
-const { connections, seconds, head, kind, name, partners = [], prefix = '', from = 0, users = 1 } = job
+const { connections, seconds, head, kind, name, partners = [] } = job
+const { prefix = '', from = 0, users = 1, stride = 1 } = job
 const atLeast = job.requests ?? 0
 const targets = (job.addresses ?? [job.address]).map(address => new URL(address))
 
@@ -23,9 +24,9 @@ const elsewhere = [
   { state: 'NY', zipcode: '10001' },
   { state: 'TX', zipcode: '73301' },
 ]
-/** The name of the next of `users` existing users, over and over, starting at number `from`. */
+/** The name of the next of `users` existing users, over and over, starting at number `from`, in steps of `stride`. */
 function known() {
-  return `${prefix}-${(from + count) % users}`
+  return `${prefix}-${(from + count * stride) % users}`
 }
 function json(path, body, more = '') {
   return { path, body: JSON.stringify(body), more }

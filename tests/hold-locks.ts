@@ -16,11 +16,14 @@ export async function holdLocks(databaseUrl: string, statements: readonly string
   const watcher = await connected(databaseUrl)
   await holder.query('begin')
   for (const statement of statements) await holder.query(statement)
+  const { rowCount } = await watcher.query("select 1 from pg_extension where extname = 'citus'")
+  // On a cluster the session that waits is one of a node.
+  const activity = rowCount === 0 ? 'pg_stat_activity' : 'citus_stat_activity'
   const heldAt = performance.now()
   return {
     waiting: async () => {
       const { rows } = await watcher.query<{ count: number }>(
-        `select count(*)::integer as count from pg_stat_activity
+        `select count(*)::integer as count from ${activity}
          where datname = current_database() and wait_event_type = 'Lock'`,
       )
       return rows[0]?.count ?? 0

@@ -1,6 +1,7 @@
 // The rows of one user, read from the tables themselves, so that the benchmark follows every change of the schema:
 // as a script for pgbench that writes such rows, and as statements that copy a user many times.
 
+/** The tables that a prefill writes or a list of benefits reads. */
 const hot = [
   'users',
   'data_keys',
@@ -73,8 +74,12 @@ export async function insertScript(admin, user) {
  * Copies a user as `PREFIX-FROM` and the following numbers, by default within its partner; only the tables that
  * reads use.
  */
-export async function copyUser(admin, user, { prefix, from = 0, count, partnerId = user.partnerId }) {
+export async function copyUser(admin, user, { partnerId = user.partnerId, ...copies }) {
   const rows = (await rowsOf(admin, user)).filter(({ table }) => read.includes(table))
+  await insertCopies(admin, rows, { partnerId, ...copies })
+}
+
+async function insertCopies(admin, rows, { prefix, from = 0, count, partnerId }) {
   await admin.query('begin')
   await admin.query(
     `create temporary table fresh on commit drop as
@@ -102,5 +107,35 @@ export async function copyToPartners(admin, sample, partners) {
   const shared = await findUser(admin, sample.partnerId, 'shared-0')
   for (const { partnerid } of partners) {
     await copyUser(admin, shared, { prefix: 'shared', count: 1, partnerId: partnerid })
+  }
+}
+
+/** How many users are copied in one transaction. */
+const STEP = 50_000
+
+/**
+ * Keeps all rows of some users as templates; returns functions that work with them. Each takes lists of users to make, as
+ * `{ template, prefix, count }`, with all their rows, as if the service had written them.
+ */
+export async function templatesOf(admin, partnerId, userids) {
+  const templates = {}
+  for (const userid of userids)
+    templates[userid] = await rowsOf(admin, await findUser(admin, partnerId, userid))
+  await admin.query(`create sequence if not exists ${positions} start 1000000000`)
+  const add = async lists => {
+    for (const { template, prefix, count } of lists)
+      for (let from = 0; from < count; from += STEP) {
+        const copies = { prefix, from, count: Math.min(STEP, count - from), partnerId }
+        await insertCopies(admin, templates[template], copies)
+      }
+    await admin.query('vacuum analyze')
+  }
+  return {
+    add,
+    /** Empties the tables, whose files become new ones, and makes these users only. */
+    async startAnew(lists) {
+      await admin.query(`truncate ${hot.join(', ')}`)
+      await add(lists)
+    },
   }
 }

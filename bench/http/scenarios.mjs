@@ -1,39 +1,83 @@
 // What is asked for in `bench/http.mjs`, by name.
+import { quick } from './options.mjs'
 
-/** Three times as many users as the service remembers, so that a user who is read again has been forgotten. */
-export const crowd = 80_000
+/**
+ * So many users that one who is read again has been forgotten. The service keeps whom it reads a second time, and of 80,000
+ * users it would still know of nearly a third that it has read them: it notes about the last 65,536.
+ */
+export const crowd = quick ? 50_000 : 200_000
 
 let serial = 0
 /** A name that no earlier run has used. */
-function freshName() {
+export function freshName() {
   serial += 1
   return `b${serial}-${Date.now()}`
 }
 
-/** The scenarios by name: the load, the server to compare with, and the target of each ratio. */
+/**
+ * Reads of these users, each of whom is read once before the first is read again. They begin where the last have ended, which
+ * `answered` is told; a `stride` that shares no factor with the number of users reads none beside the one before.
+ */
+export function onceEach({ job, prefix, users, stride = 1 }) {
+  let count = 0
+  return {
+    job: () => ({ ...job, kind: 'benefits', prefix, from: (count * stride) % users, users, stride }),
+    answered: requests => {
+      count += requests
+    },
+  }
+}
+
+/** The aim, and the mark beyond it, of each ratio to the bare server at the usual number of connections. */
+const aims = {
+  prefill: { node: [6], database: [3] },
+  benefits: { rate: [0.4, 0.5], node: [2.5, 2] },
+  once: { rate: [0.3], node: [2.5, 2] },
+  none: {},
+}
+
+/**
+ * The scenarios by name: the load, the server to compare with, and the aims. `alone` names the statement that one request at
+ * a time is compared with, and `answered` is to be called with the number of requests that the service has answered.
+ */
 export function scenariosIn({ partners, bare }, { connections, seconds }) {
   const job = { partners, connections, seconds }
   const fresh = kind => () => ({ ...job, kind, name: freshName() })
-  let from = 0
-  const once = () => {
-    // Starts beyond the last user that the previous round may have read.
-    from = (from + 30_000) % crowd
-    return { ...job, kind: 'benefits', prefix: 'once', from, users: crowd }
-  }
   const again = (kind, prefix) => () => ({ ...job, kind, prefix, users: 500 })
+  const reads = (prefix, answer) => ({
+    job: again('benefits', prefix),
+    bare: bare[answer],
+    aims: aims.benefits,
+  })
   return {
-    'prefill, new keys': { job: fresh('prefill'), bare: bare.saved, rows: true },
-    'prefill, repeats': { job: again('repeats', 'spent'), bare: bare.saved, expected: '409' },
-    'prefill, v1': { job: fresh('v1'), bare: bare.saved },
-    'benefits, same users': { job: again('benefits', 'holder'), bare: bare.holder },
-    'benefits, each user once': { job: once, bare: bare.holder },
-    'benefits, prefilled only': { job: again('benefits', 'prefilled'), bare: bare.prefilled },
-    'benefits, with enrolments': { job: again('varied', 'swapping'), bare: bare.swapping },
-    create: { job: fresh('create'), bare: bare.created },
-    token: { job: () => ({ ...job, kind: 'token' }), bare: bare.token },
+    'prefill, new keys': {
+      job: fresh('prefill'),
+      bare: bare.saved,
+      aims: aims.prefill,
+      alone: 'rows',
+      rows: true,
+    },
+    'prefill, repeats': {
+      job: again('repeats', 'spent'),
+      bare: bare.saved,
+      expected: '409',
+      aims: aims.prefill,
+    },
+    'prefill, v1': { job: fresh('v1'), bare: bare.saved, aims: aims.prefill },
+    'benefits, same users': { ...reads('holder', 'holder'), alone: 'version' },
+    'benefits, each user once': {
+      ...onceEach({ job, prefix: 'once', users: crowd }),
+      bare: bare.holder,
+      aims: aims.once,
+    },
+    'benefits, prefilled only': reads('prefilled', 'prefilled'),
+    'benefits, with enrolments': { ...reads('swapping', 'swapping'), job: again('varied', 'swapping') },
+    create: { job: fresh('create'), bare: bare.created, aims: aims.none },
+    token: { job: () => ({ ...job, kind: 'token' }), bare: bare.token, aims: aims.none },
     'mix 60/30/10': {
       job: () => ({ ...fresh('mix')(), prefix: 'holder', users: 500 }),
       bare: bare.holder,
+      aims: aims.none,
     },
   }
 }

@@ -65,8 +65,12 @@ export async function startStand({ profile } = {}) {
       return partners
     },
     /** Sends one request of a partner and resolves to the bytes of the answer. Throws unless the status is 200. */
-    async call(partner, path, body) {
-      const asked = { method: 'POST', headers: headersOf(partner), body: JSON.stringify(body) }
+    async call(partner, path, body, headers = {}) {
+      const asked = {
+        method: 'POST',
+        headers: { ...headersOf(partner), ...headers },
+        body: JSON.stringify(body),
+      }
       const response = await fetch(address + path, asked)
       const answer = Buffer.from(await response.arrayBuffer())
       if (response.status !== 200) throw new Error(`${path}: ${response.status} ${answer}`)

@@ -156,10 +156,15 @@ test('a removed, altered or added row no longer fits the signed blocks, nor does
       () => point(other, raised?.eventid ?? ''),
     ),
   ).toEqual(['history altered'])
-  const move = (from: string, to: string) =>
-    database.query(
-      sql`update audit_log set partner_id = ${to} where partner_id = ${from} and action = 'getUser'`,
-    )
+  const move = async (from: string, to: string) => {
+    const [row] = await database.query<{ moved: string }>(sql`
+      select (to_jsonb(audit_log) || jsonb_build_object('partner_id', ${to}::uuid))::text as moved
+      from audit_log where partner_id = ${from} and action = 'getUser'`)
+    // Citus refuses to update the column by which rows are spread.
+    await database.query(sql`delete from audit_log where partner_id = ${from} and action = 'getUser'`)
+    await database.query(sql`
+      insert into audit_log select moved.* from jsonb_populate_record(null::audit_log, ${row?.moved}::jsonb) moved`)
+  }
   const elsewhere = '00000000-0000-0000-0000-000000000001'
   expect(
     await inVain(
@@ -167,14 +172,17 @@ test('a removed, altered or added row no longer fits the signed blocks, nor does
       () => move(elsewhere, own.partnerId),
     ),
   ).toEqual(['audit_log removed'])
-  const count = (by: number) =>
+  const [block] = await database.query<{ from: string; earlier: string }>(sql`
+    select from_at::text as from, (from_at - interval '1 second')::text as earlier from audit_blocks
+    where partner_id = ${own.partnerId} and source = 'history' and number = 1`)
+  const begin = (at: string | undefined) =>
     database.query(sql`
-      update audit_blocks set from_at = from_at + ${by} * interval '1 second'
+      update audit_blocks set from_at = ${at}::timestamptz
       where partner_id = ${own.partnerId} and source = 'history' and number = 1`)
   expect(
     await inVain(
-      () => count(-1),
-      () => count(1),
+      () => begin(block?.earlier),
+      () => begin(block?.from),
     ),
   ).toEqual(['history block altered'])
   await database.query(sql`

@@ -70,7 +70,9 @@ const inTime = { retry: { count: 9, condition: /^Held for too long/ } }
 
 test('SIGTERM lets every accepted request be answered, though it has to wait', inTime, async () => {
   await client.prefillUser({ userid: 'locked', ...ada })
-  const held = await holdLocks(urlOf(address), ["select 1 from users where userid = 'locked' for update"])
+  const held = await holdLocks(urlOf(address), [
+    `select 1 from users where partner_id = '${partnerId}' and userid = 'locked' for update`,
+  ])
   // The first blocks the queue in which the others then wait.
   const prefill = (userid: string) =>
     client.prefillUser({ userid, ...ada }).catch((error: { code: string }) => error.code)
