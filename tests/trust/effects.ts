@@ -31,6 +31,15 @@ const effects = {
       : undefined,
   cancel: ifActive(user => changed(user, ['offer_cancel_scheduled'])),
   'due cancel': ifActive(user => changed(user, ['offer_cancel_successful'], { status: 'cancelled' })),
+  'change offer': ifActive(user => changed(user, ['offer_change_scheduled'])),
+  swap: ifActive(user => changed(user, ['user_benefits_pendingswap'])),
+  'due downgrade and swap': ifActive(user =>
+    changed(user, [
+      'offer_downgrade_successful',
+      'offer_activiation_successful',
+      'user_benefits_swap_successful',
+    ]),
+  ),
   erase: user =>
     user.status === 'none' || user.status === 'erased'
       ? undefined

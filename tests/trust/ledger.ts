@@ -17,7 +17,7 @@ export type Books = {
   readonly database: Pick<Executor, 'query'>
   readonly partnerId: string
   readonly logs: string
-  /** Whether events may still wait, because no process runs that would deliver them. */
+  /** Whether events may still wait: no process runs that would deliver them, or its leases would take long to get. */
   readonly mayWait?: boolean
 }
 
@@ -188,6 +188,8 @@ export async function checkDeliveries({
   const endpoints = await database.query<Endpoint>(sql`
     select endpoint_id, all_events, events from webhook_endpoints
     where partner_id = ${partnerId} and deleted_at is null`)
+  // Before what it may become meanwhile, where a process still delivers.
+  const waits = await waiting()
   const dead = await database.query<Named>(sql`
     select event_id, endpoint_id from dead_deliveries where partner_id = ${partnerId}`)
   const attempts = await database.query<Attempt>(sql`
@@ -195,9 +197,7 @@ export async function checkDeliveries({
     where partner_id = ${partnerId}`)
   const accepted = attempts.filter(({ status }) => status !== null && status >= 200 && status <= 299)
   const accounted = new Set(
-    [...(await waiting()), ...dead, ...accepted.filter(({ event_id }) => receiver.arrived.has(event_id))].map(
-      nameOf,
-    ),
+    [...waits, ...dead, ...accepted.filter(({ event_id }) => receiver.arrived.has(event_id))].map(nameOf),
   )
   const unaccounted = events.flatMap(({ event_id, eventname }) =>
     endpoints
