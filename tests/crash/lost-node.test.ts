@@ -16,6 +16,7 @@ import { freePort } from '../free-port.ts'
 import { timesOf } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, adaAsks, demoCatalogueFile } from '../rig.ts'
+import { checkFiles } from '../trust/canaries.ts'
 import { type Journal, type OwnJournal, openJournal, openOwnJournal } from '../trust/journal.ts'
 import { checkLedger } from '../trust/ledger.ts'
 import { canRunCluster, type OwnCluster, startOwnCluster } from './own-cluster.ts'
@@ -157,6 +158,8 @@ test.runIf(canRun)(
       const journal = { entries: [...entries, ...tenant.beside.entries], wrong }
       await checkLedger({ journal, receiver, database, partnerId: created.partnerid, logs })
     }
+    await cluster.checkpoint()
+    await checkFiles(cluster.directory, cluster.nodes)
   },
 )
 

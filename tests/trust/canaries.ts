@@ -38,26 +38,29 @@ export async function checkTables(database: Pick<Executor, 'query'>): Promise<vo
   }
 }
 
+/** A PostgreSQL below a directory: the folder of its data, and its own log. */
+type Files = { readonly data: string; readonly log: string }
+const embedded: Files = { data: 'postgres', log: 'postgres.log' }
+
 /**
- * Finds no personal data in the directory of an embedded database: its data files, which also contain dead rows; its
- * write-ahead log; and PostgreSQL's own log. The catalog's pages contain no personal data.
+ * Finds no personal data in a directory and the servers in it, by default an embedded database: in data files, which also
+ * contain dead rows, in write-ahead logs, and in PostgreSQL's own logs. The catalog's pages contain no personal data.
  */
-export async function checkFiles(dataDir: string): Promise<void> {
+export async function checkFiles(directory: string, servers: readonly Files[] = [embedded]): Promise<void> {
   const read: string[] = []
-  for (const entry of await readdir(dataDir, { recursive: true, withFileTypes: true })) {
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue
     const path = join(entry.parentPath, entry.name)
     const bytes = await readFile(path).catch(() => Buffer.alloc(0))
     expectNone(path, found(bytes))
-    if (bytes.length > 0) read.push(relative(dataDir, path))
+    if (bytes.length > 0) read.push(relative(directory, path))
   }
   // A search of the wrong directory would find nothing either.
-  expect(read).toEqual(
-    expect.arrayContaining([
-      'postgres.log',
-      'postgres/PG_VERSION',
-      expect.stringMatching(/^postgres\/base\/\d+\/\d+$/),
-      expect.stringMatching(/^postgres\/pg_wal\/[0-9A-F]{24}$/),
-    ]),
-  )
+  const wanted = servers.flatMap(({ data, log }) => [
+    log,
+    `${data}/PG_VERSION`,
+    expect.stringMatching(new RegExp(`^${data}/base/\\d+/\\d+$`)),
+    expect.stringMatching(new RegExp(`^${data}/pg_wal/[0-9A-F]{24}$`)),
+  ])
+  expect(read).toEqual(expect.arrayContaining(wanted))
 }
