@@ -206,6 +206,11 @@ describe('a fault is found', () => {
       () => [sql`delete from erasures where partner_id = ${partnerId}`],
     ],
     [
+      'a gap in the log of events',
+      'positions after a gap',
+      () => [sql`update event_log_heads set last = last + 1 where partner_id = ${partnerId}`],
+    ],
+    [
       'an event of which nobody was told',
       'neither delivered nor waiting nor dead',
       () => [

@@ -163,13 +163,14 @@ function faultsOf(user: FoundUser | undefined, entries: readonly Entry[]): strin
   return names.filter(name => !isDeepStrictEqual(found[name], last[name])).map(name => `wrong ${name}`)
 }
 
+type Logged = { event_id: string; eventname: string; body: Buffer; position: number }
 type Attempt = Named & { status: number | null; is_kept: boolean }
 type Endpoint = { endpoint_id: string; all_events: boolean; events: string[] }
 
 /**
  * Compares the receiver's record with the database: each event was delivered to each endpoint that wants it, waits or is
- * visibly dead; nothing arrived that is no event; every copy has the event's bytes; and no attempt is on record that did
- * not arrive, nor the answer to one that was accepted.
+ * visibly dead; nothing arrived that is no event; every copy has the event's bytes; the log has no gap; and no attempt is on
+ * record that did not arrive, nor the answer to one that was accepted.
  */
 export async function checkDeliveries({
   receiver,
@@ -183,8 +184,15 @@ export async function checkDeliveries({
   // Not by `expect.poll`, which does not know its test where tests run side by side.
   if (!mayWait)
     await vi.waitFor(async () => expect(await waiting()).toHaveLength(0), { timeout: 240_000, interval: 100 })
-  const events = await database.query<{ event_id: string; eventname: string; body: Buffer }>(sql`
-    select event_id, eventname, body from events where partner_id = ${partnerId}`)
+  const events = await database.query<Logged>(sql`
+    select event_id, eventname, body, position from events where partner_id = ${partnerId} order by position`)
+  const [head] = await database.query<{ last: number }>(sql`
+    select last from event_log_heads where partner_id = ${partnerId}`)
+  const positions = [...events.map(event => event.position), (head?.last ?? 0) + 1]
+  expect(
+    positions.filter((position, index) => position !== index + 1),
+    'positions after a gap',
+  ).toEqual([])
   const endpoints = await database.query<Endpoint>(sql`
     select endpoint_id, all_events, events from webhook_endpoints
     where partner_id = ${partnerId} and deleted_at is null`)
