@@ -14,8 +14,8 @@ import { checkLedger } from '../trust/ledger.ts'
 import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
 import { createPartnerOf, type Receiver, startReceiver } from './receiver.ts'
 
-// A service that reaches its database through a proxy, and a direct connection for the test, whose last test compares the
-// books of all of them.
+// A service that reaches its database through a proxy, and a direct connection for the tests. The last test compares the
+// books of all others.
 let proxy: PostgresProxy
 let receiver: Receiver
 let service: ServiceProcess
@@ -57,7 +57,7 @@ afterAll(async () => {
   for (const end of endings) await end()
 })
 
-/** What was answered as done, or may have been; what must have had no effect is sent beside it. */
+/** What had an effect, or may have had one; a request that must have none is sent without it. */
 const journal = openOwnJournal()
 
 function outcomeOf(call: Promise<unknown>): Promise<string> {
