@@ -5,7 +5,10 @@ import { describe, expect, test } from 'vitest'
 import { errors } from '../../contract/src/index.ts'
 import { en } from '../../service/src/registration/views/texts.en.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { startTestService } from '../rig.ts'
+import { ada, startTestService } from '../rig.ts'
+import { checkLogs } from '../trust/canaries.ts'
+import { openOwnJournal } from '../trust/journal.ts'
+import { checkUsers } from '../trust/ledger.ts'
 import { keepTexts, listenTo } from './listener.ts'
 import { openCaller, send } from './raw.ts'
 import { refusalOf } from './refusal.ts'
@@ -109,8 +112,10 @@ describe('healthz and readyz', () => {
 
   test('while the database is away: alive, not ready, 503 with Retry-After to all, also on the page; then as before', async () => {
     await using own = await startTestService()
-    const { client } = await own.newPartner()
-    await client.prefillUser({ userid: 'u1' })
+    const { client, partnerId } = await own.newPartner()
+    const journal = openOwnJournal()
+    const prefill = () => client.prefillUser({ userid: 'u1', ...ada })
+    await journal.write('u1', 'prefill', prefill)
     const { linkurl } = await client.createLinkToken({ userid: 'u1' })
     const { address } = own
     const [{ database = '' } = {}] = await own.database.query<{ database: string }>({
@@ -130,10 +135,7 @@ describe('healthz and readyz', () => {
     const ready = await send(own, 'GET', '/readyz')
     expect(ready).toMatchObject({ status: 503, code: 'unavailable' })
     expect(ready.headers.get('retry-after')).toBe('1')
-    for (const refusal of [
-      await refusalOf(client.prefillUser({ userid: 'u1' })),
-      await refusalOf(client.getUser({ userid: 'u1' })),
-    ]) {
+    for (const refusal of [await refusalOf(prefill()), await refusalOf(client.getUser({ userid: 'u1' }))]) {
       expect(refusal).toMatchObject({ status: 503, code: 'unavailable', retryAfterMs: 1000 })
     }
     const page = await fetch(linkurl ?? '')
@@ -142,7 +144,10 @@ describe('healthz and readyz', () => {
     await admin.query(`alter database ${database} with allow_connections true`)
     await admin.end()
     expect((await send(own, 'GET', '/readyz')).status).toBe(200)
-    expect(await client.prefillUser({ userid: 'u1' })).toBe('prefill saved')
+    expect(await journal.write('u1', 'prefill', prefill)).toBe('prefill saved')
+    // What was refused is not in the journal, and must have had no effect.
+    await checkUsers({ journal, database: own.database, partnerId })
+    checkLogs(JSON.stringify(own.logged))
   })
 })
 

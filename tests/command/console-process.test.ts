@@ -4,10 +4,15 @@ import { readFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../service/src/db/database.ts'
 import { freePort } from '../free-port.ts'
 import { type HeldLocks, holdLocks } from '../hold-locks.ts'
 import { wholeRunTest } from '../long.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile } from '../rig.ts'
+import { checkLogs } from '../trust/canaries.ts'
+import { openOwnJournal } from '../trust/journal.ts'
+import { checkUsers } from '../trust/ledger.ts'
 import { urlOf } from './database-url.ts'
 import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
 import { runJson, type ServiceProcess, startProcess } from './process.ts'
@@ -188,7 +193,10 @@ test('SIGTERM lets what was accepted be answered, by both processes', inTime, as
   await runJson(['catalogue', 'publish', demoCatalogueFile], place)
   const created = await runJson<Created>(['partner', 'create', '--name', 'Stopped'], place)
   const client = clientOf(service, created)
-  await client.prefillUser({ userid: 'locked', ...ada })
+  const journal = openOwnJournal()
+  const save = () =>
+    journal.write('locked', 'prefill', () => client.prefillUser({ userid: 'locked', ...ada }))
+  await save()
   const pid = await openConsole()
   const { path } = await runJson<{ path: string }>(['operator', 'add', 'Grace', '--role', 'admin'], place)
   const held = await holdLocks(databaseUrl, [
@@ -203,9 +211,7 @@ test('SIGTERM lets what was accepted be answered, by both processes', inTime, as
     headers: { origin: consoleUrl, 'content-type': 'application/x-www-form-urlencoded' },
   }).then(({ status }) => status, String)
   await allWait([signIn], held)
-  const prefill = client
-    .prefillUser({ userid: 'locked', ...ada })
-    .catch((error: { code: string }) => error.code)
+  const prefill = save().catch((error: { code: string }) => error.code)
   await allWait([signIn, prefill], held)
   const ended = service.stop('SIGTERM')
   await expect
@@ -218,6 +224,10 @@ test('SIGTERM lets what was accepted be answered, by both processes', inTime, as
   expect(answers).toEqual(['prefill saved', 303])
   expect(await ended).toBe(0)
   expect(isAlive(pid)).toBe(false)
+  const database = openDatabase({ url: databaseUrl }, { max: 1, ...patientDatabase })
+  onTestFinished(database.close)
+  await checkUsers({ journal, database, partnerId: created.partnerid })
+  checkLogs(service.stdout() + service.stderr())
 })
 
 /** Resolves once as many sessions wait for a lock as there are requests. */

@@ -4,18 +4,24 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { readKeyringFile, replaceKeyringFile } from '../../service/src/vault/keyring.ts'
 import { withCurrent, withNext } from '../../service/src/vault/keyring-file.ts'
 import { newKey } from '../../service/src/vault/seal.ts'
+import { createPartnerOf, startReceiver } from '../crash/receiver.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { ada } from '../rig.ts'
+import { openOwnJournal } from '../trust/journal.ts'
+import { checkLedger } from '../trust/ledger.ts'
+import { checkReadable } from '../trust/readable.ts'
 import { clientsOf, idOf, type Key, openStage, refusal } from './keyring-stage.ts'
 import type { Created } from './place.ts'
 import { run, runJson, runKilledWhen } from './process.ts'
 
 describe('a rotation that does not run to its end', () => {
   const stage = forAllTests(openStage)
+  const receiver = forAllTests(startReceiver)
+  const journal = openOwnJournal()
   let partner: Created
   beforeAll(async () => {
-    partner = await stage.newPartner()
+    partner = await createPartnerOf(receiver, stage.place)
   })
 
   let users = 0
@@ -24,8 +30,8 @@ describe('a rotation that does not run to its end', () => {
     users += 1
     const userid = `user-${users}`
     const [a, b] = clientsOf(stage, partner)
-    await a.prefillUser({ userid, ...ada })
-    await b.createUser({ userid, offername: 'starter' })
+    await journal.write(userid, 'prefill', () => a.prefillUser({ userid, ...ada }))
+    await journal.write(userid, 'create', () => b.createUser({ userid, offername: 'starter' }))
     await a.getUser({ userid: 'user-1' })
     for (const one of clientsOf(stage, await stage.newPartner())) await one.prefillUser({ userid })
   }
@@ -114,6 +120,13 @@ describe('a rotation that does not run to its end', () => {
     for (const key of await stage.keys('root'))
       expect(key.inuse['partners'] === 0).toBe(key.id !== after.rootKeys.current)
     await bothWork()
+  })
+
+  wholeRunTest('leaves books that agree, and everything that is sealed can be opened', async () => {
+    const { database, place } = stage
+    const logs = stage.written()
+    await checkLedger({ journal, receiver, database, partnerId: partner.partnerid, logs })
+    await checkReadable(clientsOf(stage, partner)[0], { place, partner, entries: journal.entries })
   })
 
   test('or is asked for in other words is refused', async () => {

@@ -6,16 +6,28 @@ import { readKeyringFile, replaceKeyringFile } from '../../service/src/vault/key
 import { withoutOld } from '../../service/src/vault/keyring-file.ts'
 import { wholeRunTest } from '../long.ts'
 import { ada } from '../rig.ts'
-import { clientsOf, idOf, openStage, refusal, type Shown } from './keyring-stage.ts'
-import { codeOf } from './place.ts'
+import { checkLogs, checkTables } from '../trust/canaries.ts'
+import { type OwnJournal, openOwnJournal } from '../trust/journal.ts'
+import { checkUsers } from '../trust/ledger.ts'
+import { clientsOf, idOf, openStage, refusal, type Shown, type Stage } from './keyring-stage.ts'
+import { type Created, codeOf } from './place.ts'
 import { runJson } from './process.ts'
+
+/** Compares the users with what was sent; nobody listens for events here. */
+async function checkTheBooks(stage: Stage, partner: Created, journal: OwnJournal): Promise<void> {
+  await checkUsers({ journal, database: stage.database, partnerId: partner.partnerid })
+  checkLogs(stage.written())
+  await checkTables(stage.database)
+}
 
 wholeRunTest('what is hashed under a pepper that is gone opens nothing more, on either process', async () => {
   const stage = await openStage()
   onTestFinished(() => stage.close())
   const partner = await stage.newPartner()
   const clients = clientsOf(stage, partner)
-  for (const one of clients) await one.prefillUser({ userid: 'u1' })
+  const journal = openOwnJournal()
+  for (const one of clients)
+    await journal.write('u1', 'prefill', () => one.prefillUser({ userid: 'u1', ...ada }))
   await runJson(['keyring', 'rotate', 'pepper'], stage.place)
   for (const one of clients) await one.getUser({ userid: 'u1' })
   const file = readKeyringFile(stage.dataDir)
@@ -25,6 +37,7 @@ wholeRunTest('what is hashed under a pepper that is gone opens nothing more, on 
   replaceKeyringFile(stage.dataDir, { ...file, peppers })
   for (const one of clients)
     await expect.poll(() => codeOf(one.getUser({ userid: 'u1' }))).toBe('invalid_client')
+  await checkTheBooks(stage, partner, journal)
 })
 
 wholeRunTest(
@@ -36,17 +49,20 @@ wholeRunTest(
     const path = join(stage.dataDir, 'keyring.json')
     const good = await readFile(path)
     await writeFile(path, '{')
-    const [a] = clientsOf(stage, partner)
+    const journal = openOwnJournal()
+    const prefill = () =>
+      journal.write('u1', 'prefill', () => clientsOf(stage, partner)[0].prefillUser({ userid: 'u1', ...ada }))
     await expect
       .poll(async () => {
-        await clientsOf(stage, partner)[0].prefillUser({ userid: 'u1' })
+        await prefill()
         return stage.services[0]?.log().filter(line => line.event === 'keyring_unreadable').length
       })
       .toBe(1)
-    await a.prefillUser({ userid: 'u1', ...ada })
+    await prefill()
     await writeFile(path, good)
     await runJson(['keyring', 'rotate'], stage.place)
     for (const one of clientsOf(stage, partner)) await one.getUser({ userid: 'u1' })
+    await checkTheBooks(stage, partner, journal)
   },
 )
 
@@ -55,7 +71,10 @@ wholeRunTest('with ENROLMENT_ROOT_KEY the keys rotate by its list: behind, in fr
   const stage = await openStage({ ENROLMENT_ROOT_KEY: `${older}` })
   onTestFinished(() => stage.close())
   const partner = await stage.newPartner()
-  await clientsOf(stage, partner)[0].prefillUser({ userid: 'u1', ...ada }, { idempotencyKey: 'k1' })
+  const journal = openOwnJournal()
+  await journal.write('u1', 'prefill', () =>
+    clientsOf(stage, partner)[0].prefillUser({ userid: 'u1', ...ada }, { idempotencyKey: 'k1' }),
+  )
   const oldIds = (await stage.keys()).map(key => key.id)
   const works = async () => {
     for (const one of clientsOf(stage, partner)) {
@@ -94,4 +113,5 @@ wholeRunTest('with ENROLMENT_ROOT_KEY the keys rotate by its list: behind, in fr
   await stage.restart({ ENROLMENT_ROOT_KEY: `${newer}` })
   await works()
   for (const key of [older, newer]) expect(stage.written()).not.toContain(key)
+  await checkTheBooks(stage, partner, journal)
 })

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
+import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { patientDatabase } from '../patient-database.ts'
 import { demoCatalogueFile } from '../rig.ts'
 import { type Created, clientOf, newWorkplace, type Workplace } from './place.ts'
 import { runJson, runRefused, type ServiceProcess, startKeptProcess } from './process.ts'
@@ -22,6 +24,7 @@ export type Stage = {
   readonly place: Workplace
   readonly dataDir: string
   readonly services: readonly ServiceProcess[]
+  readonly database: Database
   readonly newPartner: () => Promise<Created>
   readonly keys: (kind?: Key['kind']) => Promise<Key[]>
   /** Stops both and starts them again, with additional environment variables. */
@@ -33,7 +36,13 @@ export type Stage = {
 
 /** Starts both services and publishes the catalogue. */
 export async function openStage(env: Readonly<Record<string, string>> = {}): Promise<Stage> {
-  const { place: begun, remove } = await newWorkplace(env)
+  // A receiver is on this machine, which production refuses unless its operator says otherwise.
+  const {
+    place: begun,
+    address,
+    remove,
+  } = await newWorkplace({ ENROLMENT_WEBHOOK_ALLOW: '127.0.0.1', ...env })
+  const database = openDatabase(address, { max: 2, ...patientDatabase })
   let place = begun
   let services: ServiceProcess[] = []
   let written = ''
@@ -57,6 +66,7 @@ export async function openStage(env: Readonly<Record<string, string>> = {}): Pro
     get services() {
       return services
     },
+    database,
     dataDir: join(begun.cwd, 'data'),
     newPartner: () => runJson<Created>(['partner', 'create', '--name', 'Partner'], place),
     keys: async kind =>
@@ -71,6 +81,7 @@ export async function openStage(env: Readonly<Record<string, string>> = {}): Pro
     written: () => written + services.map(service => service.stdout() + service.stderr()).join(''),
     async close() {
       await stop()
+      await database.close()
       await remove()
     },
   }

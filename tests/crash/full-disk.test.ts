@@ -1,16 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../service/src/db/database.ts'
 import { clientOf } from '../command/place.ts'
 import { endDatabase, newDirectory, runJson, startProcess } from '../command/process.ts'
 import { everydayOr } from '../long.ts'
-import { patientDatabase } from '../patient-database.ts'
-import { ada, demoCatalogueFile } from '../rig.ts'
+import { demoCatalogueFile } from '../rig.ts'
 import { openJournal } from '../trust/journal.ts'
-import { checkLedger } from '../trust/ledger.ts'
+import { checkEmbeddedLedger } from '../trust/ledger.ts'
 import { createPartnerOf, startReceiver } from './receiver.ts'
 
 /** Mounts a small file system for the duration of a test; returns its path, or `undefined` when none can be mounted. */
@@ -52,7 +49,7 @@ test('a disk that is full to the last byte, under load: nothing acknowledged is 
   if (disk === undefined) return context.skip()
   const dataDir = join(disk, 'data')
   const place = { env: { ENROLMENT_WEBHOOK_ALLOW: '127.0.0.1' } }
-  const receiver = await startReceiver({ echo: `${ada.firstname} ${ada.lastname} is unknown here` })
+  const receiver = await startReceiver({ refuses: true })
   onTestFinished(receiver.close)
   onTestFinished(() => endDatabase(dataDir))
   const service = await startProcess(['serve', '--port', '0', '--data', dataDir], place)
@@ -74,14 +71,6 @@ test('a disk that is full to the last byte, under load: nothing acknowledged is 
   }
   await journal.stop()
   expect(service.child.exitCode).toBeNull()
-  const borrowed = await borrowEmbeddedDatabase({ dataDir })
-  const database = openDatabase(borrowed.address, { max: 2, ...patientDatabase })
-  try {
-    const logs = service.stdout() + service.stderr()
-    const partnerId = partner.partnerid
-    await checkLedger({ journal, receiver, database, partnerId, logs, dataDir })
-  } finally {
-    await database.close()
-    await borrowed.release()
-  }
+  const logs = service.stdout() + service.stderr()
+  await checkEmbeddedLedger({ journal, receiver, partnerId: partner.partnerid, logs, dataDir })
 })

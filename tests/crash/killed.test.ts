@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
-import { openDatabase } from '../../service/src/db/database.ts'
 import { clientOf } from '../command/place.ts'
 import {
   endDatabase,
@@ -16,10 +14,9 @@ import {
 } from '../command/process.ts'
 import { freePort } from '../free-port.ts'
 import { everydayOr, timesOf } from '../long.ts'
-import { patientDatabase } from '../patient-database.ts'
-import { ada, demoCatalogueFile } from '../rig.ts'
+import { demoCatalogueFile } from '../rig.ts'
 import { type Journal, openJournal } from '../trust/journal.ts'
-import { checkLedger } from '../trust/ledger.ts'
+import { checkEmbeddedLedger } from '../trust/ledger.ts'
 import { createPartnerOf, type Receiver, startReceiver } from './receiver.ts'
 
 // `enrolment serve` on its own embedded database, always on the same port, with one partner and its receiver.
@@ -45,7 +42,7 @@ beforeEach(async () => {
   port = await freePort()
   // The receiver is on this machine, which production refuses unless its operator says otherwise.
   place = { env: { ENROLMENT_WEBHOOK_ALLOW: '127.0.0.1' } }
-  receiver = await startReceiver({ echo: `${ada.firstname} ${ada.lastname} is unknown here` })
+  receiver = await startReceiver({ refuses: true })
   await startService()
   endings.push(
     () => service.stop('SIGKILL'),
@@ -113,14 +110,6 @@ test(
 
 async function checkTheBooks(journal: Journal): Promise<void> {
   expect(journal.acknowledged()).toBeGreaterThan(rounds * 20)
-  const borrowed = await borrowEmbeddedDatabase({ dataDir })
-  const database = openDatabase(borrowed.address, { max: 2, ...patientDatabase })
-  try {
-    // Memory is flushed to the files, and tables and log are read byte by byte.
-    const logs = services.map(one => one.stdout() + one.stderr()).join('')
-    await checkLedger({ journal, receiver, database, partnerId, logs, dataDir })
-  } finally {
-    await database.close()
-    await borrowed.release()
-  }
+  const logs = services.map(one => one.stdout() + one.stderr()).join('')
+  await checkEmbeddedLedger({ journal, receiver, partnerId, logs, dataDir })
 }

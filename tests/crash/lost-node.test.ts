@@ -16,7 +16,8 @@ import { freePort } from '../free-port.ts'
 import { timesOf } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, adaAsks, demoCatalogueFile } from '../rig.ts'
-import { type Entry, type Journal, openJournal } from '../trust/journal.ts'
+import { checkFiles } from '../trust/canaries.ts'
+import { type Journal, type OwnJournal, openJournal, openOwnJournal } from '../trust/journal.ts'
 import { checkLedger } from '../trust/ledger.ts'
 import { canRunCluster, type OwnCluster, startOwnCluster } from './own-cluster.ts'
 import { createPartnerOf, type Receiver, startReceiver } from './receiver.ts'
@@ -32,8 +33,8 @@ type Tenant = {
   readonly created: Created
   readonly receiver: Receiver
   readonly worker: number
-  /** Prefills beside those of the journal. */
-  readonly entries: Entry[]
+  /** Prefills beside those of the writers. */
+  readonly beside: OwnJournal
 }
 
 let cluster: OwnCluster
@@ -78,14 +79,14 @@ afterAll(async () => {
 
 /** Partners are placed by hash, so new ones are created until one is on the worker. */
 async function newTenant(worker: number): Promise<Tenant> {
-  const receiver = await startReceiver({ echo: `${ada.firstname} ${ada.lastname} is unknown here` })
+  const receiver = await startReceiver({ refuses: true })
   endings.push(receiver.close)
   for (;;) {
     const created = await createPartnerOf(receiver, place)
     const [node] = await database.query<{ port: number }>(sql`
       select n.nodeport as port from pg_dist_placement p join pg_dist_node n using (groupid)
       where p.shardid = get_shard_id_for_distribution_column('users', ${created.partnerid}::uuid)`)
-    if (node?.port === worker) return { created, receiver, worker, entries: [] }
+    if (node?.port === worker) return { created, receiver, worker, beside: openOwnJournal() }
   }
 }
 
@@ -108,11 +109,10 @@ async function more(journal: Journal, count: number): Promise<void> {
   await expect.poll(journal.acknowledged, { timeout: 120_000, interval: 20 }).toBeGreaterThan(wanted)
 }
 
-async function prefill(client: Client, tenant: Tenant, userid: string): Promise<void> {
-  const entry: Entry = { userid, kind: 'prefill', sent: 1, isAcknowledged: false }
-  tenant.entries.push(entry)
-  await client.prefillUser({ userid, ...ada }, { idempotencyKey: userid })
-  entry.isAcknowledged = true
+function prefill(client: Client, { beside }: Tenant, userid: string): Promise<unknown> {
+  return beside.write(userid, 'prefill', () =>
+    client.prefillUser({ userid, ...ada }, { idempotencyKey: userid }),
+  )
 }
 
 /** The requests of a partner's server: a write, both kinds of read, a link, and events. */
@@ -155,9 +155,11 @@ test.runIf(canRun)(
     for (const [index, tenant] of tenants.entries()) {
       const { entries, wrong } = journals[index] as Journal
       const { receiver, created } = tenant
-      const journal = { entries: [...entries, ...tenant.entries], wrong }
+      const journal = { entries: [...entries, ...tenant.beside.entries], wrong }
       await checkLedger({ journal, receiver, database, partnerId: created.partnerid, logs })
     }
+    await cluster.checkpoint()
+    await checkFiles(cluster.directory, cluster.nodes)
   },
 )
 

@@ -20,6 +20,11 @@ export type OwnCluster = {
   readonly kill: (worker: number) => void
   /** Starts a killed worker again. */
   readonly revive: (worker: number) => void
+  /** Writes what is only in the nodes' memory to their data files. */
+  readonly checkpoint: () => Promise<void>
+  /** The directory in which all nodes are, and where in it. */
+  readonly directory: string
+  readonly nodes: readonly { readonly data: string; readonly log: string }[]
   readonly stop: () => void
 }
 
@@ -71,6 +76,11 @@ export async function startOwnCluster(): Promise<OwnCluster> {
         }
       }
     },
+    async checkpoint() {
+      for (const port of ports) await onNode(urlOf(port), 'checkpoint')
+    },
+    directory: place,
+    nodes: ports.map(port => ({ data: `${port}`, log: `${port}.log` })),
     stop() {
       for (const port of ports) {
         // A worker that a failed test left killed cannot be stopped.

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Created, hookAt } from '../command/place.ts'
 import { type Place, runJson } from '../command/process.ts'
+import { ada } from '../rig.ts'
 
 /** A partner's receiver: what arrived under each Idempotency-Key, attempt by attempt. */
 export type Receiver = {
@@ -15,10 +16,11 @@ export type Receiver = {
 }
 
 /**
- * Starts a receiver that answers 200 to everything with its credentials. With `echo` it refuses the first copy of about
- * one event in sixteen, and repeats these words in the refusal.
+ * Starts a receiver that answers 200 to everything with its credentials. If it `refuses`, the first copy of about one
+ * event in sixteen gets 422 or 500 instead. Each answer repeats what arrived, with personal data that the receiver knows
+ * of the user.
  */
-export async function startReceiver({ echo }: { echo?: string } = {}): Promise<Receiver> {
+export async function startReceiver({ refuses = false } = {}): Promise<Receiver> {
   const username = 'receiver'
   const password = 'pass:word'
   const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
@@ -29,12 +31,13 @@ export async function startReceiver({ echo }: { echo?: string } = {}): Promise<R
     request.on('data', chunk => chunks.push(chunk as Buffer))
     request.on('end', () => {
       const { authorization, 'content-type': type, 'idempotency-key': key } = request.headers
+      const body = Buffer.concat(chunks)
       if (authorization !== expected || type !== 'application/json' || typeof key !== 'string')
         wrong.push(`${authorization} ${type} ${key}`)
-      else arrived.set(key, [...(arrived.get(key) ?? []), Buffer.concat(chunks).toString('hex')])
-      if (echo !== undefined && key?.slice(-1) === '7' && arrived.get(String(key))?.length === 1)
-        return response.writeHead(500).end(echo)
-      return response.writeHead(200, { 'content-type': 'application/json' }).end('"received"')
+      else arrived.set(key, [...(arrived.get(key) ?? []), body.toString('hex')])
+      const isFirst = typeof key === 'string' && arrived.get(key)?.length === 1
+      const status = refuses && isFirst ? statusOfFirst(key) : 200
+      response.writeHead(status).end(`${ada.firstname} ${ada.lastname}, ${ada.email}: ${body}`)
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -50,6 +53,12 @@ export async function startReceiver({ echo }: { echo?: string } = {}): Promise<R
         server.closeAllConnections()
       }),
   }
+}
+
+/** The answer to the first copy of an event, by the last digits of its id. */
+function statusOfFirst(key: string): number {
+  if (!key.endsWith('7')) return 200
+  return /[0-7].$/.test(key) ? 422 : 500
 }
 
 /** Creates a partner whose events all go to the receiver. */

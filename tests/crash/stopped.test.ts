@@ -16,8 +16,8 @@ import { holdLocks } from '../hold-locks.ts'
 import { wholeRunTest } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
-import { openJournal } from '../trust/journal.ts'
-import { checkLedger } from '../trust/ledger.ts'
+import { openJournal, openOwnJournal } from '../trust/journal.ts'
+import { type Books, checkLedger } from '../trust/ledger.ts'
 import { createPartnerOf, type Receiver, startReceiver } from './receiver.ts'
 
 let address: DatabaseAddress
@@ -34,7 +34,7 @@ beforeEach(async () => {
   address = fresh.address
   const directory = await newDirectory()
   metricsPort = await freePort()
-  receiver = await startReceiver({ echo: `${ada.firstname} ${ada.lastname} is unknown here` })
+  receiver = await startReceiver({ refuses: true })
   place = {
     cwd: directory.path,
     env: {
@@ -65,17 +65,33 @@ function terminate(): Promise<number | null> {
   return service.stop('SIGTERM')
 }
 
+/** Compares the books; unless a process runs by now, events may still wait. */
+async function checkTheBooks(journal: Books['journal'], logs: string, mayWait: boolean): Promise<void> {
+  const database = openDatabase(address, { max: 2, ...patientDatabase })
+  try {
+    await checkLedger({ journal, receiver, database, partnerId, logs, mayWait })
+  } finally {
+    await database.close()
+  }
+}
+
+function written(): string {
+  return service.stdout() + service.stderr()
+}
+
 // Repeated with a new service when this machine was too slow to release the lock in time.
 const inTime = { retry: { count: 9, condition: /^Held for too long/ } }
 
 test('SIGTERM lets every accepted request be answered, though it has to wait', inTime, async () => {
-  await client.prefillUser({ userid: 'locked', ...ada })
+  const journal = openOwnJournal()
+  const save = (userid: string) =>
+    journal.write(userid, 'prefill', () => client.prefillUser({ userid, ...ada }))
+  await save('locked')
   const held = await holdLocks(urlOf(address), [
     `select 1 from users where partner_id = '${partnerId}' and userid = 'locked' for update`,
   ])
   // The first blocks the queue in which the others then wait.
-  const prefill = (userid: string) =>
-    client.prefillUser({ userid, ...ada }).catch((error: { code: string }) => error.code)
+  const prefill = (userid: string) => save(userid).catch((error: { code: string }) => error.code)
   const calls = [prefill('locked')]
   await expect.poll(held.waiting, { interval: 20 }).toBe(1)
   for (let count = 0; count < 20; count += 1) calls.push(prefill(`waiting-${count}`))
@@ -91,6 +107,7 @@ test('SIGTERM lets every accepted request be answered, though it has to wait', i
     throw new Error('Held for too long, as this machine is slow')
   expect(answers).toEqual(calls.map(() => 'prefill saved'))
   expect(await ended).toBe(0)
+  await checkTheBooks(journal, written(), true)
 })
 
 /** How many writes of this test the service works on or has answered. */
@@ -114,20 +131,20 @@ wholeRunTest('SIGTERM under load ends with 0, and all books agree once the next 
   // Lines are gathered before they are written; a stop must write all of them.
   expect(statuses.length).toBeGreaterThanOrEqual(load.acknowledged())
   expect(service.log().at(-1)?.event).toBe('stopped')
-  const logs = service.stdout() + service.stderr()
+  const logs = written()
   service = await startKeptProcess(['serve', '--port', '0'], place)
-  const database = openDatabase(address, { max: 2, ...patientDatabase })
-  try {
-    await checkLedger({ journal: load, receiver, database, partnerId, logs })
-  } finally {
-    await database.close()
-  }
+  await checkTheBooks(load, logs, false)
 })
 
 test('an error that nobody caught ends with 1, and its line follows all lines before it', async () => {
-  for (let count = 0; count < 20; count += 1) await client.prefillUser({ userid: `before-${count}`, ...ada })
+  const journal = openOwnJournal()
+  for (let count = 0; count < 20; count += 1) {
+    const userid = `before-${count}`
+    await journal.write(userid, 'prefill', () => client.prefillUser({ userid, ...ada }))
+  }
   expect(await service.stop('SIGUSR2')).toBe(1)
   const events = service.log().map(line => line.event)
   expect(events.filter(event => event === 'request').length).toBeGreaterThanOrEqual(20)
   expect(service.log().at(-1)).toMatchObject({ event: 'crashed', cause: 'RangeError' })
+  await checkTheBooks(journal, written(), true)
 })

@@ -12,9 +12,12 @@ import { createPartner } from '../../service/src/partners/administer.ts'
 import { loadKeyring } from '../../service/src/vault/keyring.ts'
 import { urlOf } from '../command/database-url.ts'
 import { newDirectory, type Place, type ServiceProcess, startKeptProcess } from '../command/process.ts'
+import { type Receiver, startReceiver } from '../crash/receiver.ts'
 import { everydayOr } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase } from '../rig.ts'
+import { type OwnJournal, openOwnJournal } from '../trust/journal.ts'
+import { checkLedger } from '../trust/ledger.ts'
 import { wholeLog } from '../whole-log.ts'
 import { fileOf, lifeCatalogue } from './catalogue.ts'
 import { person } from './stage.ts'
@@ -31,7 +34,12 @@ const rounds: readonly (readonly string[])[] = everydayOr(
   [['Pacific/Auckland'], ['America/St_Johns', 'America/New_York']],
   [['Pacific/Auckland'], ['Europe/Madrid'], ['America/St_Johns', 'America/New_York']],
 )
-type Partner = (typeof zones)[number] & { partnerId: string; connect: () => Client }
+type Partner = (typeof zones)[number] & {
+  partnerId: string
+  connect: () => Client
+  receiver: Receiver
+  journal: OwnJournal
+}
 
 const userids = Array.from({ length: 14 }, (_, index) => `u${index}`)
 /** The test locks their rows while the others change, so that the kill finds half-finished work. */
@@ -40,6 +48,7 @@ const held = ['u11', 'u12', 'u13']
 // `enrolment serve` as a process of its own, in production, on a clock that the test sets.
 let database: Database
 let service: ServiceProcess
+const services: ServiceProcess[] = []
 let place: Place
 let clockFile: string
 const partners: Partner[] = []
@@ -47,6 +56,7 @@ const endings: (() => Promise<unknown>)[] = []
 
 async function start() {
   service = await startKeptProcess(['serve', '--port', '0'], place)
+  services.push(service)
 }
 async function setClock(timestamp: string) {
   await writeFile(clockFile, timestamp)
@@ -71,6 +81,8 @@ beforeAll(async () => {
     env: {
       DATABASE_URL: urlOf(address),
       ENROLMENT_ROOT_KEY: rootKey,
+      // The receivers are on this machine, which production refuses unless its operator says otherwise.
+      ENROLMENT_WEBHOOK_ALLOW: '127.0.0.1',
       NODE_OPTIONS: `--import=${new URL('set-clock.mjs', import.meta.url)}`,
       TEST_CLOCK_FILE: clockFile,
     },
@@ -87,7 +99,11 @@ beforeAll(async () => {
     const credentials = { clientId: clientIdOf(row.partner_id), clientSecret, apiKey, tries: 1 }
     // Each start listens on another port.
     const connect = () => createClient({ baseUrl: service.address, ...credentials })
-    partners.push({ ...one, partnerId: row.partner_id, connect })
+    const receiver = await startReceiver()
+    endings.push(receiver.close)
+    const { url, username, password } = receiver
+    await connect().createWebhook({ url, username, password, events: 'all' })
+    partners.push({ ...one, partnerId: row.partner_id, connect, receiver, journal: openOwnJournal() })
   }
 })
 afterAll(async () => {
@@ -113,17 +129,28 @@ test('comes in each zone at its own instant, once, though the service is killed 
     const complete = Object.fromEntries(due.map(zone => [zone, [userids.length, userids.length]]))
     await expect.poll(changed, { timeout: 180_000, interval: 50 }).toEqual({ ...before, ...complete })
   }
-  for (const partner of partners) await checkEverybody(partner)
+  for (const partner of partners) {
+    await checkEverybody(partner)
+    const logs = services.map(one => one.stdout() + one.stderr()).join('')
+    await checkLedger({ ...partner, database, logs, mayWait: true })
+  }
 })
 
-async function planEverybody({ connect, boundary }: Partner) {
+async function planEverybody({ connect, boundary, journal }: Partner) {
   const client = connect()
   await Promise.all(
     userids.map(async userid => {
-      await client.createUser({ userid, ...person, offername: 'mid', benefits: ['art', 'books'] })
-      const change = await client.changeOffer({ userid, offername: 'low' })
+      await journal.write(userid, 'create', () =>
+        client.createUser({ userid, ...person, offername: 'mid', benefits: ['art', 'books'] }),
+      )
+      const change = await journal.write(userid, 'change offer', () =>
+        client.changeOffer({ userid, offername: 'low' }),
+      )
       expect(change.pendingoffer?.effectiveattimestamp).toBe(boundary)
-      const swap = await client.swapBenefits({ userid, add: ['care'], remove: ['art'] })
+      const swap = await journal.write(userid, 'swap', () =>
+        client.swapBenefits({ userid, add: ['care'], remove: ['art'] }),
+      )
+      journal.note(userid, 'due downgrade and swap')
       expect(swap.boundarytimestamp).toBe(boundary)
     }),
   )

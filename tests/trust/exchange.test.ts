@@ -1,22 +1,21 @@
-import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Agent, fetch } from 'undici'
 import { afterEach, expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import type { Shown } from '../command/keyring-stage.ts'
-import type { Created } from '../command/place.ts'
-import { clientOf, codeOf, newWorkplace } from '../command/place.ts'
-import { run, runJson, startProcess } from '../command/process.ts'
+import { codeOf, newWorkplace } from '../command/place.ts'
+import { run, runJson } from '../command/process.ts'
 import { everydayOr, isLong, otherDatabaseTest, wholeRunTest } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
-import { type Journal, openJournal } from './journal.ts'
+import { type Journal, openJournal, openOwnJournal } from './journal.ts'
+import { checkReadable } from './readable.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
 
 // Replaced while requests pour in: processes, credentials, the schema, the day.
+
+const preload = new URL('faults.mjs', import.meta.url)
 
 let stage: FaultStage | undefined
 let balancer: Balancer | undefined
@@ -151,10 +150,10 @@ test.each(everydayOr(['before commit 1'], ['before 1', 'after 1', 'before commit
   async point => {
     stage = await openFaultStage({ keyring: 'file' })
     const { place, start } = stage
+    const [port = 0] = stage.ports
     const service = await start()
     const journal = stage.openJournal({ writers: 6, name: 'rewrap' })
     await more(journal, 20)
-    const preload = new URL('faults.mjs', import.meta.url)
     const fault = { NODE_OPTIONS: `--import=${preload}`, TEST_FAULT: `rotation rewrap ${point}` }
     expect((await run(['keyring', 'rotate'], { ...place, env: { ...place.env, ...fault } })).code).toBeNull()
     if (service !== 'killed') await service.stop('SIGKILL')
@@ -162,7 +161,7 @@ test.each(everydayOr(['before commit 1'], ['before 1', 'after 1', 'before commit
     await more(journal, 20)
     await journal.stop()
     await stage.check(journal)
-    await expectReadable(stage, journal)
+    await checkReadable(stage.clientOf(port), { ...stage, entries: journal.entries })
 
     await runJson(['keyring', 'rewrap'], place)
     const { keys } = await runJson<Shown>(['keyring', 'show'], place)
@@ -173,38 +172,22 @@ test.each(everydayOr(['before commit 1'], ['before 1', 'after 1', 'before commit
     ])
     if (again !== 'killed') await again.stop('SIGKILL')
     await start()
-    await expectReadable(stage, journal)
+    await checkReadable(stage.clientOf(port), { ...stage, entries: journal.entries })
   },
 )
 
-/** Reads by the partner's credentials, opens everything that is sealed of every user, and verifies the signed record. */
-async function expectReadable(
-  { place, partner, ports, clientOf }: FaultStage,
-  journal: Journal,
-): Promise<void> {
-  const isErased = new Set(journal.entries.filter(({ kind }) => kind === 'erase').map(({ userid }) => userid))
-  const kept = journal.entries.filter(one => one.isAcknowledged && !isErased.has(one.userid))
-  const client = clientOf(ports[0] ?? 0)
-  for (const { userid } of kept.slice(-5)) expect(await client.getUser({ userid })).toMatchObject({ userid })
-  const file = join(place.cwd ?? '', `${randomUUID()}.jsonl`)
-  await runJson(['partner', 'export', partner.partnerid, file, '--reason', 'is everything there'], place)
-  const [, ...lines] = (await readFile(file, 'utf8')).trim().split('\n')
-  const exported = lines.map(line => JSON.parse(line) as { user: { userid: string }; documents: object })
-  const readable = exported.filter(({ documents }) => JSON.stringify(documents).includes(ada.lastname))
-  expect(readable.map(({ user }) => user.userid)).toEqual(
-    expect.arrayContaining(kept.map(({ userid }) => userid)),
-  )
-  expect(await runJson(['audit', 'verify'], place)).toMatchObject({ ok: true })
-}
-
 test.each(everydayOr(['after 3'], ['before 1', 'after 1', 'before 2', 'after 3', 'before 5', 'after 6']))(
-  'a migration killed %s of its steps is finished by the next one',
+  'a migration killed %s of its steps is finished by the next one, and what is then served is in the books',
   async point => {
-    const { place, address, remove } = await newWorkplace({}, { empty: true })
-    const preload = new URL('faults.mjs', import.meta.url)
-    const fault = { NODE_OPTIONS: `--import=${preload}`, TEST_FAULT: `migration ${point}` }
-    expect((await run(['migrate'], { ...place, env: { ...place.env, ...fault } })).code).toBeNull()
-    expect((await run(['migrate'], place)).code).toBe(0)
+    stage = await openFaultStage({
+      refuses: false,
+      async migrate(place) {
+        const fault = { NODE_OPTIONS: `--import=${preload}`, TEST_FAULT: `migration ${point}` }
+        const killed = await run(['migrate'], { ...place, env: { ...place.env, ...fault } })
+        expect(killed.code).toBeNull()
+        expect((await run(['migrate'], place)).code).toBe(0)
+      },
+    })
     const shapeOf = async (url: Parameters<typeof openDatabase>[0]) => {
       const database = openDatabase(url, { max: 1, ...patientDatabase })
       const rows = await database.query(sql`
@@ -214,46 +197,44 @@ test.each(everydayOr(['after 3'], ['before 1', 'after 1', 'before 2', 'after 3',
       return rows
     }
     const whole = await newWorkplace()
-    expect(await shapeOf(address)).toEqual(await shapeOf(whole.address))
+    expect(await shapeOf(stage.address)).toEqual(await shapeOf(whole.address))
     await whole.remove()
-    await remove()
+    await stage.start()
+    const journal = stage.openJournal({ writers: 6, name: 'migrated' })
+    await more(journal, 20)
+    await journal.stop()
+    await stage.check(journal)
   },
 )
 
 // `npm test` kills a service among due changes in tests/life/month-end.test.ts.
-otherDatabaseTest.each(everydayOr(['before commit 1'], ['before commit 1', 'after commit 1']))(
+otherDatabaseTest.each(everydayOr(['before commit'], ['before commit', 'after commit']))(
   'due changes killed %s take effect once, for everybody',
   async point => {
-    const { place, address, remove } = await newWorkplace()
-    const preload = new URL('faults.mjs', import.meta.url)
-    const env = { ...place.env, NODE_OPTIONS: `--import=${preload}` }
-    const first = await startProcess(['dev', '--port', '0'], place)
-    const partner = await runJson<Created>(['partner', 'create', '--name', 'Due'], place)
+    stage = await openFaultStage({ refuses: false })
+    const { start, clientOf, ports, database, partner } = stage
+    // The end of a month that is far enough away for this process to run before it.
+    const today = new Date()
+    const end = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 2, 1)
+    const aheadMs = (days: number) => end + days * 86_400_000 - today.getTime()
+    const first = await start({ aheadMs: aheadMs(-10) })
+    const client = clientOf(ports[0] ?? 0)
+    const journal = openOwnJournal()
     const users = Array.from({ length: 20 }, (_, index) => `due-${index}`)
     for (const userid of users) {
-      await clientOf(first, partner).createUser({ userid, ...ada, offername: 'starter' })
-      await clientOf(first, partner).cancelUser({ userid })
+      await journal.write(userid, 'create', () => client.createUser({ userid, ...ada, offername: 'starter' }))
+      await journal.write(userid, 'cancel', () => client.cancelUser({ userid }))
+      journal.note(userid, 'due cancel')
     }
-    expect(await first.stop()).toBe(0)
-    const killed = await startProcess(['dev', '--port', '0'], {
-      ...place,
-      env: { ...env, TEST_FAULT: `due change ${point}` },
-    })
-    const in40Days = new Date(Date.now() + 40 * 86_400_000).toISOString()
-    expect(await codeOf(clientOf(killed, partner).advanceClock({ advanceto: in40Days }))).not.toBe('')
-    await expect.poll(() => killed.child.signalCode, { timeout: 180_000 }).toBe('SIGKILL')
-    const after = await startProcess(['dev', '--port', '0'], place)
-    for (const userid of users)
-      expect(await clientOf(after, partner).getUser({ userid })).toMatchObject({ status: 'cancelled' })
-    const database = openDatabase(address, { max: 1, ...patientDatabase })
-    const told = () =>
-      database.query<{ userid: string; times: number }>(sql`
-        select userid, count(*) as times from events
-        where partner_id = ${partner.partnerid} and eventname = 'offer_cancel_successful' group by userid`)
-    await expect.poll(async () => (await told()).length, { timeout: 180_000 }).toBe(users.length)
-    expect((await told()).filter(one => one.times !== 1)).toEqual([])
-    await database.close()
-    expect(await after.stop()).toBe(0)
-    await remove()
+    if (first !== 'killed') expect(await first.stop()).toBe(0)
+    const killed = await start({ aheadMs: aheadMs(2), fault: { point: `due change ${point}`, count: 1 } })
+    if (killed !== 'killed')
+      await expect.poll(() => killed.child.signalCode, { timeout: 180_000 }).toBe('SIGKILL')
+    await start({ aheadMs: aheadMs(2) })
+    const cancelled = () =>
+      database.query(sql`
+        select 1 from users where partner_id = ${partner.partnerid} and status = 'cancelled'`)
+    await expect.poll(cancelled, { timeout: 180_000 }).toHaveLength(users.length)
+    await stage.check(journal)
   },
 )

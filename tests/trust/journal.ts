@@ -2,11 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, isBenefitEnrolmentError } from '../../client/src/index.ts'
 import { isLong } from '../long.ts'
 import { ada } from '../rig.ts'
+import type { Kind } from './effects.ts'
 
 /** The requests for one user, each sent and unanswered, or acknowledged. */
 export type Entry = {
   readonly userid: string
-  readonly kind: 'prefill' | 'create' | 'erase'
+  readonly kind: Kind
   /** The attempts under its one key. */
   sent: number
   isAcknowledged: boolean
@@ -29,10 +30,13 @@ export type Journal = {
  */
 export type JournalOptions = { readonly writers: number; readonly name: string; readonly pauseMs?: number }
 
+/** The kinds of writes that the writers send. */
+type Sent = 'prefill' | 'create' | 'erase'
+
 /** A 408 says that the machine stood still before the request had arrived whole. */
 const passing = new Set(['network', 'timeout', 'unavailable', 'request_timeout'])
 /** The code that says that an earlier attempt took effect and its answer was lost. */
-const doneBefore: Readonly<Record<Entry['kind'], string>> = {
+const doneBefore: Readonly<Record<Sent, string>> = {
   prefill: 'user_exists',
   create: 'idempotency_key_reused',
   erase: '',
@@ -51,14 +55,14 @@ export function openJournal(clients: readonly Client[], options: JournalOptions)
   const wrong: string[] = []
   let isStopped = false
   let turn = 0
-  const ask = (userid: string, kind: Entry['kind']): Promise<unknown> => {
+  const ask = (userid: string, kind: Sent): Promise<unknown> => {
     const client = clients[turn++ % clients.length] as Client
     const key = { idempotencyKey: `${userid}-${kind}` }
     if (kind === 'erase') return client.eraseUser({ userid }, key)
     if (kind === 'prefill') return client.prefillUser({ userid, ...ada }, key)
     return client.createUser({ userid, ...ada, offername: 'starter' }, key)
   }
-  const write = async (userid: string, kind: Entry['kind']): Promise<void> => {
+  const write = async (userid: string, kind: Sent): Promise<void> => {
     const entry: Entry = { userid, kind, sent: 0, isAcknowledged: false }
     entries.push(entry)
     while (!isStopped) {
@@ -97,6 +101,40 @@ export function openJournal(clients: readonly Client[], options: JournalOptions)
     async stop() {
       isStopped = true
       await Promise.all(writers)
+    },
+  }
+}
+
+/** The journal of a test that sends its writes itself. */
+export type OwnJournal = Pick<Journal, 'entries' | 'wrong'> & {
+  /** Sends one write and returns its answer; when it fails, as `ask` does, it may or may not have taken effect. */
+  write<T>(userid: string, kind: Kind, ask: () => Promise<T>): Promise<T>
+  /** Notes a write that took effect, of which there is no answer. */
+  note(userid: string, kind: Kind): void
+}
+
+/**
+ * Opens one. A write that must have no effect is sent beside it, as is a repeat of one that is in it: the ledger finds
+ * what such a request did.
+ */
+export function openOwnJournal(): OwnJournal {
+  const entries: Entry[] = []
+  const enter = (userid: string, kind: Kind, isAcknowledged: boolean) => {
+    const entry: Entry = { userid, kind, sent: 1, isAcknowledged }
+    entries.push(entry)
+    return entry
+  }
+  return {
+    entries,
+    wrong: [],
+    async write(userid, kind, ask) {
+      const entry = enter(userid, kind, false)
+      const answer = await ask()
+      entry.isAcknowledged = true
+      return answer
+    },
+    note(userid, kind) {
+      enter(userid, kind, true)
     },
   }
 }

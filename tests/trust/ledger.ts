@@ -1,54 +1,82 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, vi } from 'vitest'
-import type { Database } from '../../service/src/db/database.ts'
+import { type Executor, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import type { Receiver } from '../crash/receiver.ts'
-import { ada } from '../rig.ts'
+import { patientDatabase } from '../patient-database.ts'
+import type { Delivery } from '../webhooks/receiver.ts'
+import { checkFiles, checkLogs, checkTables } from './canaries.ts'
+import { nobody, possibleStates, type UserState } from './effects.ts'
 import type { Entry, Journal } from './journal.ts'
 
-/**
- * The three records that must agree after any fault, and the places in which personal data may appear only as
- * ciphertext.
- */
+/** The three records that must agree after any fault, and what the service wrote to its outputs. */
 export type Books = {
   readonly journal: Pick<Journal, 'entries' | 'wrong'>
-  readonly receiver: Receiver
-  readonly database: Database
+  readonly receiver: Pick<Receiver, 'arrived' | 'wrong'>
+  readonly database: Pick<Executor, 'query'>
   readonly partnerId: string
-  /** What the service wrote to its outputs. */
   readonly logs: string
-  /** The data directory of an embedded database, if there is one: its data files, and PostgreSQL's own log beside them. */
-  readonly dataDir?: string
+  /** Whether events may still wait: no process runs that would deliver them, or its leases would take long to get. */
+  readonly mayWait?: boolean
 }
 
 /**
- * Compares the records of the client, the receiver and the database: everything acknowledged is there; each key had one
+ * Compares the records of the client, the receiver and the database: everything acknowledged is there; each write had one
  * effect; each event is delivered, waits or is visibly dead, and nothing else was delivered; one event has one body;
- * and no personal data is outside ciphertext.
+ * and no personal data is outside ciphertext. A test that has only some of the records calls the parts.
  */
 export async function checkLedger(books: Books): Promise<void> {
-  expect(books.journal.wrong).toEqual([])
-  expect(books.receiver.wrong).toEqual([])
   await checkUsers(books)
   await checkDeliveries(books)
-  await checkCanaries(books)
+  checkLogs(books.logs)
+  await checkTables(books.database)
 }
 
-type User = {
-  userid: string
-  service_id: string
-  status: string
-  versions: number
-  events: string[]
-  documents: number
-  keys: number
-  listed: boolean
+/** The same for a service with its own embedded database, all of whose files are searched, too. */
+export async function checkEmbeddedLedger(
+  books: Omit<Books, 'database'> & { readonly dataDir: string },
+): Promise<void> {
+  const borrowed = await borrowEmbeddedDatabase({ dataDir: books.dataDir })
+  const database = openDatabase(borrowed.address, { max: 2, ...patientDatabase })
+  const owner = openDatabase({ ...borrowed.address, user: 'postgres' }, { max: 1, ...patientDatabase })
+  try {
+    await checkLedger({ ...books, database })
+    // Rows that are only in memory reach the data files.
+    await owner.script('checkpoint')
+    await checkFiles(books.dataDir)
+  } finally {
+    await database.close()
+    await owner.close()
+    await borrowed.release()
+  }
+}
+
+type FoundUser = UserState & { readonly versions: number; readonly events: readonly string[] }
+
+/**
+ * Compares the client's journal with the database: each user is as the writes for it made it, with one version, one row
+ * of history and its events for each of them; and nobody is there for whom nothing was sent.
+ */
+export async function checkUsers({
+  journal,
+  database,
+  partnerId,
+}: Pick<Books, 'journal' | 'database' | 'partnerId'>): Promise<void> {
+  expect(journal.wrong).toEqual([])
+  const found = await readUsers(database, partnerId)
+  for (const [userid, entries] of grouped(journal.entries, entry => entry.userid)) {
+    const user = found.get(userid)
+    found.delete(userid)
+    const faults = faultsOf(user, entries)
+    expect(faults, `${userid}: ${faults.join(', ')}: ${JSON.stringify({ user, entries })}`).toEqual([])
+  }
+  expect([...found.keys()], 'sent by nobody').toEqual([])
 }
 
 // Each table is read once and joined here. On tables that were never analyzed, PostgreSQL's plans would compare each
 // row with each, and on a busy machine the check itself would run out of time.
-async function checkUsers({ journal, database, partnerId }: Books): Promise<void> {
+async function readUsers(database: Books['database'], partnerId: string): Promise<Map<string, FoundUser>> {
   const rows = await database.query<{
     userid: string
     service_id: string
@@ -57,43 +85,50 @@ async function checkUsers({ journal, database, partnerId }: Books): Promise<void
   }>(sql`
     select userid, service_id, status, version as versions from users where partner_id = ${partnerId}`)
   const events = await database.query<Told>(sql`
-    select service_id, userid, eventname from events where partner_id = ${partnerId} order by position`)
-  const documents = counted(
-    await database.query<Owned>(sql`select service_id from documents where partner_id = ${partnerId}`),
+    select event_id, service_id, userid, eventname from events where partner_id = ${partnerId} order by position`)
+  const history = await database.query<Owned & { event_ids: string[] }>(sql`
+    select service_id, event_ids::text[] as event_ids from history where partner_id = ${partnerId} order by version`)
+  const documents = await database.query<Owned>(sql`
+    select service_id from documents where partner_id = ${partnerId}`)
+  const keys = await database.query<Owned>(
+    sql`select service_id from data_keys where partner_id = ${partnerId}`,
   )
-  const keys = counted(
-    await database.query<Owned>(sql`select service_id from data_keys where partner_id = ${partnerId}`),
+  const erased = await database.query<Owned>(
+    sql`select service_id from erasures where partner_id = ${partnerId}`,
   )
-  const erased = counted(
-    await database.query<Owned>(sql`select service_id from erasures where partner_id = ${partnerId}`),
+  const ids = new Set(rows.map(row => row.service_id))
+  const astray = [...events, ...history, ...documents, ...keys, ...erased].filter(
+    row => !ids.has(row.service_id),
   )
+  expect(astray, 'rows of nobody').toEqual([])
+  const documentsOf = counted(documents)
+  const keysOf = counted(keys)
+  const erasedOf = counted(erased)
   const told = grouped(events, event => event.service_id)
+  const changes = grouped(history, row => row.service_id)
   // An erased user's name is gone, but events that still wait contain it.
-  const nameOf = new Map(events.map(event => [event.service_id, event.userid]))
+  const useridOf = new Map(events.map(event => [event.service_id, event.userid]))
+  const nameOf = new Map(events.map(event => [event.event_id, event.eventname]))
   const found = new Map(
-    rows.map(row => [
-      nameOf.get(row.service_id) ?? row.userid,
+    rows.map(({ userid, service_id, status, versions }) => [
+      useridOf.get(service_id) ?? userid,
       {
-        ...row,
-        events: (told.get(row.service_id) ?? []).map(event => event.eventname),
-        documents: documents.get(row.service_id) ?? 0,
-        keys: keys.get(row.service_id) ?? 0,
-        listed: erased.has(row.service_id),
+        status,
+        versions,
+        events: (told.get(service_id) ?? []).map(event => event.eventname),
+        changes: (changes.get(service_id) ?? []).map(row => row.event_ids.map(id => nameOf.get(id) ?? id)),
+        documents: documentsOf.get(service_id) ?? 0,
+        keys: keysOf.get(service_id) ?? 0,
+        isListed: erasedOf.has(service_id),
       },
     ]),
   )
   expect(found.size).toBe(rows.length)
-  for (const [userid, entries] of grouped(journal.entries, entry => entry.userid)) {
-    const user = found.get(userid)
-    found.delete(userid)
-    expect(faultsOf(user, entries), `${userid}: ${JSON.stringify({ user, entries })}`).toEqual([])
-  }
-  // No user exists for whom nothing was sent.
-  expect([...found.keys()]).toEqual([])
+  return found
 }
 
 type Owned = { service_id: string }
-type Told = { service_id: string; userid: string; eventname: string }
+type Told = { event_id: string; service_id: string; userid: string; eventname: string }
 
 function counted(rows: readonly Owned[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
@@ -111,95 +146,102 @@ function grouped<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMa
   return groups
 }
 
-const begun = {
-  prefill: { status: 'prefilled', events: ['enrollment_request_received'] },
-  create: { status: 'active', events: ['enrollment_successful', 'offer_activiation_successful'] },
-} as const
-
-/** The contradictions between one user and the requests for it; each write has had one effect or, unanswered, none. */
-function faultsOf(user: User | undefined, entries: readonly Entry[]): string[] {
-  const first = entries.find(entry => entry.kind !== 'erase')
-  const erase = entries.find(entry => entry.kind === 'erase')
-  if (!first || first.kind === 'erase') return ['nothing was begun']
-  if (!user) return first.isAcknowledged || erase?.isAcknowledged ? ['acknowledged and not there'] : []
-  const faults: string[] = []
-  const wanted = begun[first.kind]
-  const isErased = user.status === 'erased'
-  if (erase?.isAcknowledged && !isErased) faults.push('acknowledged as erased and still there')
-  if (!erase && isErased) faults.push('erased unasked')
-  if (!isErased && user.status !== wanted.status) faults.push(`status ${user.status}`)
-  const ends = isErased
-    ? [...(first.kind === 'create' ? ['offer_cancel_successful'] : []), 'user_erased']
-    : []
-  if (JSON.stringify(user.events) !== JSON.stringify([...wanted.events, ...ends]))
-    faults.push(`events ${user.events.join(', ')}`)
-  if (user.versions !== (isErased ? 2 : 1)) faults.push(`changed ${user.versions} times`)
-  if (user.documents !== (isErased ? 0 : 1) || user.keys !== (isErased ? 0 : 1))
-    faults.push('documents or keys')
-  if (user.listed !== isErased) faults.push('erasures')
-  return faults
+/** The contradictions between one user and the requests for it. */
+function faultsOf(user: FoundUser | undefined, entries: readonly Entry[]): string[] {
+  const possible = possibleStates(entries).map(state => ({
+    ...state,
+    versions: state.changes.length,
+    events: state.changes.flat(),
+  }))
+  const found: FoundUser = user ?? { ...nobody, versions: 0, events: [] }
+  if (possible.some(state => isDeepStrictEqual(state, found))) return []
+  if (!user) return ['acknowledged and not there']
+  // Compared with the state in which every write has taken effect.
+  const last = possible.at(-1)
+  if (!last) return ['acknowledged and not possible']
+  const names = Object.keys(found) as (keyof FoundUser)[]
+  return names.filter(name => !isDeepStrictEqual(found[name], last[name])).map(name => `wrong ${name}`)
 }
 
-type Event = { event_id: string; body: Buffer }
+type Logged = { event_id: string; eventname: string; body: Buffer; position: number }
+type Attempt = Named & { status: number | null; is_kept: boolean }
+type Endpoint = { endpoint_id: string; all_events: boolean; events: string[] }
 
-async function checkDeliveries({ receiver, database, partnerId }: Books): Promise<void> {
-  const waiting = async () =>
-    (await database.query<Named>(sql`select event_id from deliveries where partner_id = ${partnerId}`)).length
+/**
+ * Compares the receiver's record with the database: each event was delivered to each endpoint that wants it, waits or is
+ * visibly dead; nothing arrived that is no event; every copy has the event's bytes; the log has no gap; and no attempt is on
+ * record that did not arrive, nor the answer to one that was accepted.
+ */
+export async function checkDeliveries({
+  receiver,
+  database,
+  partnerId,
+  mayWait = false,
+}: Pick<Books, 'receiver' | 'database' | 'partnerId' | 'mayWait'>): Promise<void> {
+  expect(receiver.wrong).toEqual([])
+  const waiting = () =>
+    database.query<Named>(sql`select event_id, endpoint_id from deliveries where partner_id = ${partnerId}`)
   // Not by `expect.poll`, which does not know its test where tests run side by side.
-  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 240_000, interval: 100 })
-  const events = await database.query<Event>(sql`
-    select event_id, body from events where partner_id = ${partnerId}`)
-  const dead = named(
-    await database.query<Named>(sql`select event_id from dead_deliveries where partner_id = ${partnerId}`),
+  if (!mayWait)
+    await vi.waitFor(async () => expect(await waiting()).toHaveLength(0), { timeout: 240_000, interval: 100 })
+  const events = await database.query<Logged>(sql`
+    select event_id, eventname, body, position from events where partner_id = ${partnerId} order by position`)
+  const [head] = await database.query<{ last: number }>(sql`
+    select last from event_log_heads where partner_id = ${partnerId}`)
+  const positions = [...events.map(event => event.position), (head?.last ?? 0) + 1]
+  expect(
+    positions.filter((position, index) => position !== index + 1),
+    'positions after a gap',
+  ).toEqual([])
+  const endpoints = await database.query<Endpoint>(sql`
+    select endpoint_id, all_events, events from webhook_endpoints
+    where partner_id = ${partnerId} and deleted_at is null`)
+  // Before what it may become meanwhile, where a process still delivers.
+  const waits = await waiting()
+  const dead = await database.query<Named>(sql`
+    select event_id, endpoint_id from dead_deliveries where partner_id = ${partnerId}`)
+  const attempts = await database.query<Attempt>(sql`
+    select event_id, endpoint_id, status, sealed_answer is not null as is_kept from delivery_attempts
+    where partner_id = ${partnerId}`)
+  const accepted = attempts.filter(({ status }) => status !== null && status >= 200 && status <= 299)
+  const accounted = new Set(
+    [...waits, ...dead, ...accepted.filter(({ event_id }) => receiver.arrived.has(event_id))].map(nameOf),
   )
-  const accepted = named(
-    await database.query<Named>(sql`
-      select event_id from delivery_attempts where partner_id = ${partnerId} and status between 200 and 299`),
+  const unaccounted = events.flatMap(({ event_id, eventname }) =>
+    endpoints
+      .filter(endpoint => endpoint.all_events || endpoint.events.includes(eventname))
+      .map(({ endpoint_id }) => nameOf({ event_id, endpoint_id }))
+      .filter(name => !accounted.has(name)),
   )
-  const unaccounted = events.filter(
-    ({ event_id }) => !dead.has(event_id) && !(accepted.has(event_id) && receiver.arrived.has(event_id)),
-  )
-  expect(unaccounted).toEqual([])
+  expect(unaccounted, 'events that are neither delivered nor waiting nor dead').toEqual([])
   const bodies = new Map(events.map(event => [event.event_id, event.body.toString('hex')]))
   // A delivery without a committed event would have no body here.
   for (const [key, copies] of receiver.arrived)
-    expect([key, ...new Set(copies)]).toEqual([key, bodies.get(key)])
+    expect([key, ...new Set(copies)], 'an event and its bodies').toEqual([key, bodies.get(key)])
+  const answered = grouped(
+    attempts.filter(({ status }) => status !== null),
+    ({ event_id }) => event_id,
+  )
+  const unheard = [...answered].filter(
+    ([key, rows]) => rows.length > (receiver.arrived.get(key)?.length ?? 0),
+  )
+  expect(unheard, 'attempts that never arrived').toEqual([])
+  expect(
+    accepted.filter(({ is_kept }) => is_kept),
+    'answers that are kept although they accept',
+  ).toEqual([])
 }
 
-type Named = { event_id: string }
+type Named = { event_id: string; endpoint_id: string }
 
-function named(rows: readonly Named[]): ReadonlySet<string> {
-  return new Set(rows.map(row => row.event_id))
+function nameOf({ event_id, endpoint_id }: Named): string {
+  return `${event_id} ${endpoint_id}`
 }
 
-const canaries = [ada.firstname, ada.lastname, ada.email, ada.phone, ada.dob, ada.address.addline1]
-
-async function checkCanaries({ database, logs, dataDir }: Books): Promise<void> {
-  const found = (text: string | Buffer) => canaries.filter(canary => text.includes(canary))
-  expect(['logs', ...found(logs)]).toEqual(['logs'])
-  const tables = await database.query<{ name: string }>(sql`
-    select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = 'public' and c.relkind = 'r' order by 1`)
-  for (const { name } of tables) {
-    const rows = await database.query<{ text: string }>({
-      name: '',
-      text: `select t::text as text from "${name}" t`,
-      values: [],
-    })
-    const hex = canaries.filter(one => rows.some(row => row.text.includes(Buffer.from(one).toString('hex'))))
-    const plain = canaries.filter(one => rows.some(row => row.text.includes(one)))
-    expect([name, ...plain, ...hex]).toEqual([name])
-  }
-  if (dataDir === undefined) return
-  // The files also contain dead rows; the catalogue's pages contain no personal data.
-  const read = new Set<string>()
-  for (const entry of await readdir(dataDir, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue
-    const path = join(entry.parentPath, entry.name)
-    const bytes = await readFile(path).catch(() => Buffer.alloc(0))
-    expect([path, ...found(bytes)]).toEqual([path])
-    if (bytes.length > 0) read.add(relative(dataDir, path))
-  }
-  // A search of the wrong directory would find nothing either.
-  expect([...read]).toEqual(expect.arrayContaining(['postgres.log', 'postgres/PG_VERSION']))
+/** What the receiver of a webhook test got, in the form that the ledger compares; that test checks the credentials itself. */
+export function arrivedIn(deliveries: readonly Delivery[]): Books['receiver'] {
+  const arrived = new Map<string, string[]>()
+  for (const { key, body } of deliveries)
+    arrived.set(key, [...(arrived.get(key) ?? []), Buffer.from(body).toString('hex')])
+  return { arrived, wrong: [] }
 }

@@ -2,8 +2,10 @@ import { expect, test, vi } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ada, startTestService } from '../rig.ts'
+import { startTestService } from '../rig.ts'
 import { type Delivery, startReceiver } from '../webhooks/receiver.ts'
+import { openJournal } from './journal.ts'
+import { arrivedIn, checkLedger } from './ledger.ts'
 
 // The credentials and the secret of a webhook are replaced while events pour in; `exchange.test.ts` does so with client
 // secret, API key, root key and pepper.
@@ -14,30 +16,6 @@ const receiver = forAllTests(startReceiver)
 
 function basic(password: string): string {
   return `Basic ${Buffer.from(`hook:${password}`).toString('base64')}`
-}
-
-/** Writers that raise events until they are stopped. */
-function pourIn(count: number) {
-  // A machine that stands still answers 503 now and then.
-  const client = partner.connect({ tries: 9 })
-  let isStopped = false
-  let raised = 0
-  const writers = Array.from({ length: count }, async (_, writer) => {
-    for (let number = 0; !isStopped; number += 1) {
-      await client.prefillUser(
-        { userid: `w${writer}-${number}`, ...ada },
-        { idempotencyKey: `w${writer}-${number}` },
-      )
-      raised += 1
-    }
-  })
-  return {
-    raised: () => raised,
-    async stop() {
-      isStopped = true
-      await Promise.all(writers)
-    },
-  }
 }
 
 test('password and secret of a webhook replaced again and again under load: each event arrives at its first attempt, signed for whom it is sent to', async () => {
@@ -57,7 +35,7 @@ test('password and secret of a webhook replaced again and again under load: each
     wanted.set(key, wanted.get(key) ?? basic(password))
     return authorization === wanted.get(key) ? 200 : 401
   }
-  const load = pourIn(6)
+  const load = openJournal([partner.client], { writers: 6, name: 'w', pauseMs: 0 })
   const more = async (events: number) => {
     const until = receiver.deliveries.length + events
     await vi.waitFor(() => expect(receiver.deliveries.length).toBeGreaterThan(until), { timeout: 180_000 })
@@ -83,17 +61,13 @@ test('password and secret of a webhook replaced again and again under load: each
   }
   await load.stop()
   await service.service().dispatcher.idle()
-  await vi.waitFor(
-    async () => {
-      const waiting = await service.database.query(sql`
-        select from deliveries where partner_id = ${partner.partnerId}`)
-      expect(waiting).toEqual([])
-    },
-    { timeout: 180_000, interval: 100 },
-  )
-
-  const accepted = new Set(receiver.deliveries.map(({ key }) => key))
-  expect(accepted.size).toBe(load.raised())
+  await checkLedger({
+    journal: load,
+    receiver: arrivedIn(receiver.deliveries),
+    database: service.database,
+    partnerId: partner.partnerId,
+    logs: JSON.stringify(service.logged),
+  })
   // A refusal of new credentials is followed at once by the present ones: nothing waits for a second attempt.
   expect(receiver.deliveries.filter(({ attempt }) => attempt !== 1)).toEqual([])
   const attempts = await service.database.query<{ statuses: number[] }>(sql`

@@ -14,7 +14,7 @@ import {
 import { createPartnerOf, type Receiver, startReceiver } from '../crash/receiver.ts'
 import { freePort } from '../free-port.ts'
 import { patientDatabase } from '../patient-database.ts'
-import { ada, demoCatalogueFile, freshDatabase } from '../rig.ts'
+import { demoCatalogueFile, freshDatabase } from '../rig.ts'
 import { type Journal, type JournalOptions, openJournal } from './journal.ts'
 import { checkLedger } from './ledger.ts'
 
@@ -40,7 +40,7 @@ export type FaultStage = {
    */
   refusals(): readonly string[]
   /** Waits until all events are delivered, and compares the three records. */
-  check(journal: Journal): Promise<void>
+  check(journal: Pick<Journal, 'entries' | 'wrong'>): Promise<void>
   close(): Promise<void>
 }
 
@@ -59,16 +59,19 @@ const preload = new URL('faults.mjs', import.meta.url)
 /**
  * Makes the stage; nothing runs on it yet. `through` gives the database's address as the service is to see it; with `keyring:
  * 'file'` the keys lie in a file that all processes share, and can be rotated; `oneFile` is started instead of the command
- * (`one-file.ts`), where there are many starts.
+ * (`one-file.ts`), where there are many starts; `migrate` gets an empty database and makes its tables. The receiver refuses
+ * some events at first, which costs a test some seconds of waiting, unless `refuses` is false.
  */
 export async function openFaultStage(
   options: {
     through?: (address: DatabaseAddress) => Promise<string>
     keyring?: 'file'
     oneFile?: string
+    migrate?: (place: Place) => Promise<void>
+    refuses?: boolean
   } = {},
 ): Promise<FaultStage> {
-  const { address, drop } = await freshDatabase()
+  const { address, drop } = await freshDatabase({ empty: options.migrate !== undefined })
   const { path, remove } = await newDirectory()
   const ports = [await freePort(), await freePort()]
   const direct = {
@@ -82,7 +85,7 @@ export async function openFaultStage(
     },
   }
   const url = (await options.through?.(address)) ?? direct.env.DATABASE_URL
-  const receiver: Receiver = await startReceiver({ echo: `${ada.firstname} ${ada.lastname} is unknown here` })
+  const receiver: Receiver = await startReceiver({ refuses: options.refuses ?? true })
   const processes: ServiceProcess[] = []
   let logs = ''
   const start: FaultStage['start'] = async (which = {}) => {
@@ -106,6 +109,7 @@ export async function openFaultStage(
       throw error
     }
   }
+  await options.migrate?.(direct)
   // It makes the keys and marks the database as one in production, as the start of a service would at five times the work.
   const partner = await createPartnerOf(receiver, direct)
   await runJson(['catalogue', 'publish', demoCatalogueFile], direct)

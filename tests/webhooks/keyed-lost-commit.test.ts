@@ -10,7 +10,8 @@ import { everydayOr } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { dispatchRig } from './rig.ts'
 
-// A write about the partner as a whole, on a database that is reached through a proxy.
+// A write about the partner as a whole, on a database that is reached through a proxy. It makes an endpoint, and neither a
+// user nor an event, so the ledger has nothing to compare: the endpoints are counted here, by their addresses.
 const rig = forAllTests(dispatchRig)
 const proxy = forAllTests(() => startPostgresProxy(rig.address))
 let database: ReturnType<typeof openDatabase>

@@ -5,7 +5,7 @@ import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { type DocumentKind, sealJson } from '../records/documents.ts'
-import { type AppliedChange, applyDueChanges } from '../rules/apply-due.ts'
+import { type AppliedChange, applyDueChanges, hasLapsed } from '../rules/apply-due.ts'
 import { isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User } from '../rules/state.ts'
 import {
@@ -156,7 +156,10 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   if (isRefusal(decided)) return { ...decided, replayed: false }
   const change =
     decided.change ?? (dueChanges.length > 0 && current ? { user: current, events: [] } : undefined)
-  const after = change && withPendingChanges(context, partner, { change, loaded, now, current })
+  // Due changes have planned anew what is pending; planned again it would look like a change of the command's own.
+  const after = decided.change
+    ? withPendingChanges(context, partner, { change: decided.change, loaded, now, current })
+    : change?.user
   // Neither the schedule nor an operator is ever refused for this: what is due has to happen, and a mistake be mended.
   const isAsked = decided.change && (command.who === 'partner' || command.who === 'user')
   if (after && isAsked && growsTooLarge(after, current))
@@ -292,8 +295,4 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
         state.seenKeys.set(name, { ...seen, userErasedAt: after.erasedAt })
   }
   return after
-}
-
-function hasLapsed(change: AppliedChange): boolean {
-  return change.before.entryExpiresAt !== undefined && change.after.entryExpiresAt === undefined
 }

@@ -22,6 +22,11 @@ export type AppliedChange = {
   readonly events: readonly Raised[]
 }
 
+/** Whether the data of a registration lapsed by a change. */
+export function hasLapsed({ before, after }: AppliedChange): boolean {
+  return before.entryExpiresAt !== undefined && after.entryExpiresAt === undefined
+}
+
 /** The earliest instant at which a change of the user falls due. */
 export function dueAt(user: User): Instant | undefined {
   const instants: (Instant | undefined)[] = [user.entryExpiresAt]

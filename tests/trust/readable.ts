@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { Client } from '../../client/src/index.ts'
+import type { Created } from '../command/place.ts'
+import { type Place, runJson } from '../command/process.ts'
+import { ada } from '../rig.ts'
+import type { Entry } from './journal.ts'
+
+/**
+ * What the ledger cannot tell from the outside of ciphertext: the newest users are read by the partner's credentials,
+ * everything that is sealed of every user is opened, and the signed record is verified.
+ */
+export async function checkReadable(
+  client: Client,
+  { place, partner, entries }: { place: Place; partner: Created; entries: readonly Entry[] },
+): Promise<void> {
+  const isErased = new Set(entries.filter(({ kind }) => kind === 'erase').map(({ userid }) => userid))
+  const kept = entries.filter(one => one.isAcknowledged && !isErased.has(one.userid))
+  for (const { userid } of kept.slice(-5)) expect(await client.getUser({ userid })).toMatchObject({ userid })
+  const file = join(place.cwd ?? '', `${randomUUID()}.jsonl`)
+  await runJson(['partner', 'export', partner.partnerid, file, '--reason', 'is everything there'], place)
+  const [, ...lines] = (await readFile(file, 'utf8')).trim().split('\n')
+  const exported = lines.map(line => JSON.parse(line) as { user: { userid: string }; documents: object })
+  const readable = exported.filter(({ documents }) => JSON.stringify(documents).includes(ada.lastname))
+  expect(readable.map(({ user }) => user.userid)).toEqual(
+    expect.arrayContaining(kept.map(({ userid }) => userid)),
+  )
+  expect(await runJson(['audit', 'verify'], place)).toMatchObject({ ok: true })
+}
