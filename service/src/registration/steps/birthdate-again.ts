@@ -1,5 +1,6 @@
+import { MOST_TRIES_OF_LINK as mostTries, noteBirthdateAgain } from '../session/birthdate-tries.ts'
 import { sessionNameOf } from '../session/session.ts'
-import { MOST_TRIES_OF_LINK as mostTries, noteBirthdateAgain, revokeSession } from '../session/store.ts'
+import { revokeSession } from '../session/store.ts'
 import { pageOf, rootOf, type Visit } from '../session/visit.ts'
 import type { FieldError } from '../views/faults.ts'
 import { parseBirthDate } from '../views/form.ts'
