@@ -19,11 +19,8 @@ import { type AdmissionLimits, defaultLimits } from '../service/src/http/sheddin
 import { markInstallation } from '../service/src/installation.ts'
 import type { Log } from '../service/src/log.ts'
 import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
-import {
-  type AdministerContext,
-  createPartner,
-  type PartnerSettings,
-} from '../service/src/partners/administer.ts'
+import { type AdministerContext, createPartner } from '../service/src/partners/administer.ts'
+import type { PartnerSettings } from '../service/src/partners/settings.ts'
 import { type Service, startService } from '../service/src/service.ts'
 import { type Keyring, loadKeyring } from '../service/src/vault/keyring.ts'
 import { copyOnCluster, createOnCluster, databaseUrl, dropOnCluster, onNode } from './cluster.ts'

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { failureOf, Unavailable } from './failure.ts'
-import { fly, type Statement } from './flight.ts'
+import { atOnce, fly, type Statement } from './flight.ts'
 import { openPool } from './pool.ts'
 import type { Query } from './sql.ts'
 
@@ -208,20 +208,6 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
 }
 
 function ignore() {}
-
-/**
- * Lets everything that `send` sends before it first waits leave in one write, since each write costs both sides about
- * 10 µs.
- */
-function atOnce<T>(client: pg.PoolClient, send: () => T): T {
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
-  stream.cork()
-  try {
-    return send()
-  } finally {
-    stream.uncork()
-  }
-}
 
 /**
  * The start of a transaction that is sent whole. On a cluster the settings of a session reach the coordinator only:
