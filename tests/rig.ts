@@ -115,7 +115,7 @@ async function openConsole(
   },
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const host = '127.0.0.1'
-  const server = createServer(socket => opened.take(socket)).listen(port, host)
+  const server = createServer(socket => opened.serve(socket)).listen(port, host)
   await once(server, 'listening')
   const at = { ...options, host, url, port: (server.address() as AddressInfo).port }
   const { baseUrl: publicUrl, mayNotWrite } = service

@@ -101,11 +101,11 @@ function ofOperation(operationName: string, operation: Json): Fact[] {
 }
 
 /** The statements of what we send to partners: what their operations would take is what they get. */
-function ofDelivery(place: string, operation: Json): Fact[] {
+function ofDelivery(webhook: string, operation: Json): Fact[] {
   const name = String(operation['operationId'])
   const given = { name, isAsked: false, isGiven: true }
   return [
-    { name, kind: 'offer', text: place },
+    { name, kind: 'offer', text: webhook },
     ...((operation['parameters'] ?? []) as Parameter[]).flatMap((parameter): Fact[] => [
       { name, kind: 'offer', text: `sends ${parameter.in} ${parameter.name}` },
       ...ofSchema(given, parameter.schema, `${parameter.in} ${parameter.name}.`),

@@ -191,7 +191,7 @@ function openNotedReads(): (serviceId: string) => boolean {
     // The end of an id is random.
     const end = Number.parseInt(serviceId.slice(-8), 16) >>> 0
     const group = (end % (NOTED_READS / GROUP)) * GROUP
-    for (let place = group; place < group + GROUP; place += 1) if (noted[place] === end) return true
+    for (let slot = group; slot < group + GROUP; slot += 1) if (noted[slot] === end) return true
     noted.copyWithin(group + 1, group, group + GROUP - 1)
     noted[group] = end
     return false

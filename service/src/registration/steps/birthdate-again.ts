@@ -59,6 +59,6 @@ async function meetAgain(visit: Visit, form: URLSearchParams, path: string): Pro
 
 /** The count in the error is newer than the visit, which was loaded before the attempt. */
 function triesLeft({ session }: Visit, errors: readonly FieldError[] | undefined): number {
-  const told = errors?.find(({ code }) => code === 'dob_mismatch')?.count
-  return told ?? mostTries - session.birthdate_again_tries
+  const left = errors?.find(({ code }) => code === 'dob_mismatch')?.count
+  return left ?? mostTries - session.birthdate_again_tries
 }

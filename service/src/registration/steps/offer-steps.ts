@@ -14,12 +14,12 @@ import { agreedNow, consentsFor } from './agreements.ts'
 import { comingBySwap, foreseenLine, visitAfter } from './ahead.ts'
 import { dayOf, lastDayOf, leavingOn, standingLine } from './cards.ts'
 import { confirmationOf } from './copies.ts'
+import { planName } from './describe-done.ts'
 import { mustName, namingLines, namingPath } from './naming.ts'
 import { offerChoices, openOffers } from './offer-choices.ts'
 import { type ConfirmedChange, changeAndConfirm, noteDone } from './outcomes.ts'
 import { confirmsOlder } from './save-answers.ts'
 import type { Posted, Redirect, Step } from './step.ts'
-import { planName } from './tell.ts'
 
 /** The offers to move to, with the one in force and the pending change. */
 export const offer: Step = {
