@@ -287,7 +287,7 @@ export async function startTestService(
       // error.
       await vi.waitFor(
         () => {
-          if (database.busy() > 0) throw new Error('connections are still busy after close')
+          if (database.use().busy > 0) throw new Error('connections are still busy after close')
         },
         { timeout: 180_000 },
       )

@@ -98,7 +98,7 @@ export function readConfig(environment: Environment): Config {
     trustProxy: readNetworks(environment['ENROLMENT_TRUST_PROXY']),
     webhookAllow: parseAllowList(environment['ENROLMENT_WEBHOOK_ALLOW'] ?? ''),
     metrics: {
-      host: readAddress('ENROLMENT_METRICS_HOST', environment['ENROLMENT_METRICS_HOST'] || '127.0.0.1'),
+      host: readMetricsHost(environment['ENROLMENT_METRICS_HOST'] || '127.0.0.1'),
       port: readPort('ENROLMENT_METRICS_PORT', environment['ENROLMENT_METRICS_PORT']),
     },
     consolePort: readPort('ENROLMENT_CONSOLE_PORT', environment['ENROLMENT_CONSOLE_PORT']),
@@ -115,7 +115,7 @@ export function readConfig(environment: Environment): Config {
       most: 999,
       value: 10,
     }),
-    auditKeepMs: readYears('ENROLMENT_AUDIT_KEEP', environment['ENROLMENT_AUDIT_KEEP'] || '6y'),
+    auditKeepMs: readAuditKeep(environment['ENROLMENT_AUDIT_KEEP'] || '6y'),
     limits: readLimits(environment),
     requestLimits: readRequestLimits(environment),
   }
@@ -167,9 +167,9 @@ function readLogLevel(text: string): LogLevel {
   return level
 }
 
-function readAddress(name: string, text: string): string {
+function readMetricsHost(text: string): string {
   if (isIP(text) === 0)
-    throw new OperatorError(`${name} must be an address of this machine like 10.0.0.5 or ::1.`)
+    throw new OperatorError('ENROLMENT_METRICS_HOST must be an address of this machine like 10.0.0.5 or ::1.')
   return text
 }
 
@@ -233,9 +233,10 @@ function readRequestLimits(environment: Environment): RequestLimits {
 }
 
 /** Years like `6y`, 1 to 99, in milliseconds. */
-function readYears(name: string, text: string): number {
+function readAuditKeep(text: string): number {
   const years = /^([1-9]\d?)y$/.exec(text)?.[1]
-  if (!years) throw new OperatorError(`${name} must be a number of years like 6y, from 1y to 99y.`)
+  if (!years)
+    throw new OperatorError('ENROLMENT_AUDIT_KEEP must be a number of years like 6y, from 1y to 99y.')
   return Number(years) * YEAR_MS
 }
 

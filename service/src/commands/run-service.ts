@@ -35,7 +35,7 @@ export const servingOptions: Readonly<Record<string, Option>> = {
 }
 
 /** The parts that exist once the service runs. */
-export type Running = {
+type Running = {
   readonly service: Service
   /** Where operators reach the console, if it is open. */
   readonly consoleUrl: string | undefined

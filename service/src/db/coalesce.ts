@@ -32,7 +32,7 @@ type Coalescing<Call, Result> = {
 }
 
 /** A second batch runs beside the first when it is large, or when the first takes long. */
-export type Beside<Call> = {
+type Beside<Call> = {
   /** The fewest calls for a second batch: small batches cost more for each call than they gain by starting early. */
   readonly least: number
   /** After a batch has taken this long, the next one may start whatever its size. */

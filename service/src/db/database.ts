@@ -46,8 +46,6 @@ export type Database = Executor & {
    */
   alone<T>(work: (databaseSession: Executor) => Promise<T>): Promise<T>
   close(): Promise<void>
-  /** Connections that are busy right now. */
-  busy(): number
   /** The use of the pool right now: its size, its busy connections, and how many callers wait for one. */
   use(): { readonly busy: number; readonly waiting: number; readonly most: number }
   /** How many connections have broken. Each time another server, with other rows, may answer from then on. */
@@ -197,7 +195,6 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
       // A client without a password leaves its connection open, and the server waits a minute for one.
       for (const socket of sockets) socket.destroy()
     },
-    busy: () => pool.totalCount - pool.idleCount,
     use: () => ({
       busy: pool.totalCount - pool.idleCount,
       waiting: pool.waitingCount,

@@ -16,7 +16,7 @@ export type Handler<T extends Operation, Caller> = (
 ) => Promise<OperationReply<T>> | OperationReply<T>
 
 /** Authenticates a request of an operation, before its body is read. */
-export type Authenticate<Caller> = (request: FastifyRequest, operation: Operation) => Caller | Promise<Caller>
+type Authenticate<Caller> = (request: FastifyRequest, operation: Operation) => Caller | Promise<Caller>
 
 const noQuery = { type: 'object', additionalProperties: false }
 

@@ -3,7 +3,7 @@ import { ServiceError } from '../http/service-error.ts'
 import type { Partner } from './partner.ts'
 
 /** The state of a partner's limit that each answer reports, and the refusal when it is used up. */
-export type LimitState = {
+type LimitState = {
   readonly headers: Readonly<Record<string, string>>
   readonly refusal: ServiceError | undefined
 }

@@ -14,8 +14,6 @@ import { openWaitingRoom } from './waiting-room.ts'
 export type CommandExecutor = {
   /** Runs a command; resolves when its writes are durable. Rejects with `Unavailable`, or with what failed. */
   submit<Reply>(command: Command<Reply>): Promise<CommandResult<Reply>>
-  /** The number of commands that wait or are under way. */
-  pending(): number
 }
 
 /**
@@ -69,7 +67,6 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
       const result = waitingRoom.holds(command) ? submitToWait(command) : queues(command)
       return result as Promise<CommandResult<Reply>>
     },
-    pending,
   }
 }
 

@@ -25,11 +25,9 @@ export type RememberedUser = {
  */
 export type UserMemory = {
   find(name: UserName): RememberedUser | undefined
-  /** Keeps a user, in place of the earlier one. */
-  keep(user: User, version: number): RememberedUser
   /**
-   * The same for a user as it was written, but only if the user was read or written before within a short time. Many new
-   * users are never asked for, and garbage collections that copy them cost 5 % of a prefill.
+   * Keeps a user as it was written, in place of the earlier one, but only if the user was read or written before within a
+   * short time. Many new users are never asked for, and garbage collections that copy them cost 5 % of a prefill.
    */
   keepWritten(user: User, version: number): void
   /**
@@ -141,7 +139,6 @@ export function openUserMemory(
       }
       return entry
     },
-    keep: (user, version) => replace(user, version, true),
     keepWritten(user, version) {
       if (wasReadLately(user.serviceId) || kept.has(nameOf(user))) replace(user, version, true)
     },
