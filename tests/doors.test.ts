@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 // What sends requests itself, because no client could, or because it is no operation of a partner. A folder stands for
 // all its files.
 const besideTheClient: Readonly<Record<string, string>> = {
-  'tests/command/': 'a process that was started, a page or health: only a command is asked for',
+  'tests/command/': 'pages, health and metrics of a process that a command has started',
   'tests/console/': 'the console, which browsers ask',
   'tests/docs/': 'the documents, which people and tools read',
   'tests/page/': 'the page, which browsers ask',
