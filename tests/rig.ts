@@ -19,11 +19,8 @@ import { type AdmissionLimits, defaultLimits } from '../service/src/http/sheddin
 import { markInstallation } from '../service/src/installation.ts'
 import type { Log } from '../service/src/log.ts'
 import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
-import {
-  type AdministerContext,
-  createPartner,
-  type PartnerSettings,
-} from '../service/src/partners/administer.ts'
+import { type AdministerContext, createPartner } from '../service/src/partners/administer.ts'
+import type { PartnerSettings } from '../service/src/partners/settings.ts'
 import { type Service, startService } from '../service/src/service.ts'
 import { type Keyring, loadKeyring } from '../service/src/vault/keyring.ts'
 import { copyOnCluster, createOnCluster, databaseUrl, dropOnCluster, onNode } from './cluster.ts'
@@ -118,7 +115,7 @@ async function openConsole(
   },
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const host = '127.0.0.1'
-  const server = createServer(socket => opened.take(socket)).listen(port, host)
+  const server = createServer(socket => opened.serve(socket)).listen(port, host)
   await once(server, 'listening')
   const at = { ...options, host, url, port: (server.address() as AddressInfo).port }
   const { baseUrl: publicUrl, mayNotWrite } = service
@@ -290,7 +287,7 @@ export async function startTestService(
       // error.
       await vi.waitFor(
         () => {
-          if (database.busy() > 0) throw new Error('connections are still busy after close')
+          if (database.use().busy > 0) throw new Error('connections are still busy after close')
         },
         { timeout: 180_000 },
       )

@@ -78,7 +78,7 @@ export async function makeCall(connection: Connection, call: Call): Promise<Answ
       return { value: 'prefill saved', response }
     const log = (entry: Pick<LogEntry, 'level' | 'event' | 'waitMs'>) => {
       const { code, status, requestId } = error
-      tell(connection.onLog, { ...entry, operation, attempt, code, status, requestId })
+      notify(connection.onLog, { ...entry, operation, attempt, code, status, requestId })
     }
     if (refusedToken !== undefined && !hasRenewed) {
       log({ level: 'debug', event: 'renewing_token' })
@@ -156,7 +156,7 @@ async function attemptOnce(
         attempt,
         ms: performance.now() - startedAt,
       }
-      tell(connection.onResponse, info)
+      notify(connection.onResponse, info)
       if (answer.ok) return { ...answer, response: info }
       const { error, tokenIsBad } = answer
       return { ok: false, error, wasSent, response: info, ...(tokenIsBad ? { refusedToken: token } : {}) }
@@ -186,7 +186,7 @@ function send(
 }
 
 /** An observer that throws must not turn a successful write into a failure. */
-function tell<T>(observer: ((info: T) => void) | undefined, info: T): void {
+function notify<T>(observer: ((info: T) => void) | undefined, info: T): void {
   try {
     observer?.(info)
   } catch {}

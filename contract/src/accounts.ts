@@ -45,6 +45,7 @@ export const UpdateUser = Type.Object(
 export type UpdateUser = Static<typeof UpdateUser>
 
 const JustUserid = Type.Object({ userid: Userid }, { additionalProperties: false, title: 'UseridRequest' })
+const shared = { caller: 'partner', tag: 'Users', section: 'contract §7', idempotency: 'keyed' } as const
 
 /** Why a user is cancelled (contract §7). */
 export const cancelReasons = [
@@ -58,14 +59,11 @@ export const cancelReasons = [
 
 /** Creates a user, active at once (interface §1, contract §7). */
 export const createUser = operation({
+  ...shared,
   id: 'createUser',
   method: 'POST',
   path: '/user/account/create',
-  caller: 'partner',
   scope: 'users:write',
-  idempotency: 'keyed',
-  tag: 'Users',
-  section: 'contract §7',
   summary: 'Create a user from the request and the prefill; the offer comes into force',
   description:
     'The request is merged with an existing prefill: the request wins, a given address replaces the stored one ' +
@@ -92,14 +90,11 @@ export const createUser = operation({
 
 /** Changes a user's data; eligibility is judged again (interface §1, contract §7). */
 export const updateUser = operation({
+  ...shared,
   id: 'updateUser',
   method: 'POST',
   path: '/user/account/update',
-  caller: 'partner',
   scope: 'users:write',
-  idempotency: 'keyed',
-  tag: 'Users',
-  section: 'contract §7',
   summary: "Change a user's data; absent and empty mean unchanged, null clears",
   description:
     'Each update that is answered 200 moves `updatedat` and raises `user_update_successful`, even if it changes ' +
@@ -135,14 +130,11 @@ export type Cancelled = Static<typeof Cancelled>
 
 /** Cancels a user, at the end of the period or at once (interface §1, contract §7). */
 export const cancelUser = operation({
+  ...shared,
   id: 'cancelUser',
   method: 'DELETE',
   path: '/user/account/cancel/{userid}',
-  caller: 'partner',
   scope: 'users:cancel',
-  idempotency: 'keyed',
-  tag: 'Users',
-  section: 'contract §7',
   summary: 'Cancel a user at the end of the period, or at once',
   params: Type.Object({ userid: Userid }, { additionalProperties: false }),
   query: Type.Object(
@@ -178,14 +170,11 @@ export const cancelUser = operation({
 
 /** Undoes a cancel (contract §7). */
 export const reinstateUser = operation({
+  ...shared,
   id: 'reinstateUser',
   method: 'POST',
   path: '/user/account/reinstate',
-  caller: 'partner',
   scope: 'users:cancel',
-  idempotency: 'keyed',
-  tag: 'Users',
-  section: 'contract §7',
   summary: 'Undo a pending cancel, or restore a user up to 30 days after the cancel took effect',
   body: JustUserid,
   reply: Type.Object(
@@ -214,14 +203,12 @@ export const reinstateUser = operation({
 
 /** Fetches a user (contract §7). */
 export const getUser = operation({
+  ...shared,
   id: 'getUser',
   method: 'POST',
   path: '/user/account/get',
-  caller: 'partner',
   scope: 'users:read',
   idempotency: 'ignored',
-  tag: 'Users',
-  section: 'contract §7',
   summary: 'Fetch a user, with the timeline when asked for',
   body: Type.Object(
     {
@@ -242,14 +229,11 @@ export const getUser = operation({
 
 /** Erases a user: cover ends, personal data becomes unreadable (contract §7). */
 export const eraseUser = operation({
+  ...shared,
   id: 'eraseUser',
   method: 'POST',
   path: '/user/account/erase',
-  caller: 'partner',
   scope: 'users:cancel',
-  idempotency: 'keyed',
-  tag: 'Users',
-  section: 'contract §7',
   summary: "End all cover and destroy the user's personal data",
   body: JustUserid,
   reply: ErasedUser,

@@ -238,28 +238,3 @@ export function isErrorCode(text: string): text is ErrorCode {
 
 /** A language of texts and user messages. */
 export type Locale = 'en' | 'es'
-
-const personTexts = {
-  asksupport: {
-    en: 'Something went wrong. Please try again, or contact support and read out the request number.',
-    es: 'Algo salió mal. Inténtelo de nuevo o comuníquese con la asistencia y lea el número de solicitud.',
-  },
-  tryagain: {
-    en: 'We are very busy. Please try again in a moment.',
-    es: 'Hay mucha actividad en este momento. Inténtelo de nuevo en un momento.',
-  },
-  cannotnow: {
-    en: 'This change is not possible right now.',
-    es: 'Este cambio no es posible en este momento.',
-  },
-  asksender: {
-    en: 'We could not process your information. Please contact the company that sent you here.',
-    es: 'No pudimos procesar su información. Comuníquese con la empresa que le envió aquí.',
-  },
-} as const
-
-/** A sentence for the person being enrolled, without any value of theirs. */
-export function userMessage(code: ErrorCode, locale: Locale): string {
-  const entry: ErrorEntry = errors[code]
-  return personTexts[entry.person ?? 'asksender'][locale]
-}

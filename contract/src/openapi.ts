@@ -1,13 +1,12 @@
 import type { InterfaceVersion } from './changes.ts'
-import { type ErrorCode, type ErrorEntry, errors, userMessage } from './errors.ts'
 import { events } from './event-names.ts'
 import { exampleEvent, WebhookEvent } from './events.ts'
 import { describeLimits, type LoadLimits, type RequestLimits } from './limits.ts'
 import { collectSchemas, type NamedSchemas } from './named-schemas.ts'
-import { type OAuthErrorCode, oauthErrorCodes, oauthErrors } from './oauth-errors.ts'
-import { commonErrors, type Operation } from './operation.ts'
+import { answerHeaders, describeErrors } from './openapi-errors.ts'
+import { formSchema, parametersOf } from './openapi-parameters.ts'
+import type { Operation } from './operation.ts'
 import { operations } from './operations.ts'
-import { parameterExamples } from './parameter-examples.ts'
 import { OAuthError, Problem } from './problem.ts'
 import { scopes, scopesOf } from './scopes.ts'
 import { type Tag, tags } from './tags.ts'
@@ -137,27 +136,6 @@ function sourceOf({ section }: Operation, baseUrl: string): string {
   return `Promised in [${section}](${baseUrl}/docs/${document}#section-${number}).`
 }
 
-const visibleAscii = '^[!-~]+$'
-const exampleKey = '7c2f4f0e-6b1d-4c8e-9d0a-3f1e5b7a9c21'
-
-/** Converters ignore `const` and use an example for each form field. */
-function formSchema({ body, example }: Operation): Json {
-  const schema = plain(body)
-  const given = example.body as Json
-  const properties = Object.entries(schema['properties'] as Record<string, Json>).map(([name, property]) => [
-    name,
-    { ...property, example: given[name] ?? exampleOf(name, property) },
-  ])
-  return { ...schema, properties: Object.fromEntries(properties) }
-}
-
-/** An example value of a parameter. Throws for a parameter that has none. */
-function exampleOf(name: string, { enum: values }: Json): unknown {
-  const example = parameterExamples[name] ?? (values as unknown[] | undefined)?.[0]
-  if (example === undefined) throw new Error(`contract/src/parameter-examples.ts has no example of ${name}`)
-  return example
-}
-
 function securityOf(operation: Operation, version: InterfaceVersion): Json[] {
   if (operation.caller === 'open') return []
   if (operation.caller === 'client') return [{ clientbasic: [] }, {}]
@@ -166,53 +144,6 @@ function securityOf(operation: Operation, version: InterfaceVersion): Json[] {
     { bearer: [], ...apikey },
     { client: operation.scope ? [operation.scope] : [], ...apikey },
   ]
-}
-
-function parametersOf(operation: Operation): Json[] {
-  const fields = (schema: unknown, location: 'path' | 'query'): Json[] => {
-    const { properties = {}, required = [] } = (schema ?? {}) as {
-      properties?: Record<string, Json>
-      required?: string[]
-    }
-    return Object.entries(properties).map(([name, property]) => ({
-      name,
-      in: location,
-      required: location === 'path' || required.includes(name),
-      ...(typeof property['description'] === 'string' ? { description: property['description'] } : {}),
-      schema: plain(property),
-      example: exampleOf(name, property),
-    }))
-  }
-  const headers = Object.entries(operation.headers ?? {}).map(([name, header]) => ({
-    name: name === 'idempotency-key' ? 'Idempotency-Key' : 'Version',
-    in: 'header',
-    required: false,
-    description: header.description,
-    schema: plain(header.schema),
-    example: name === 'version' ? 'v2' : exampleKey,
-  }))
-  const key = {
-    name: 'Idempotency-Key',
-    in: 'header',
-    required: false,
-    description: 'Makes the write idempotent for 24 h: the same request again gets the first answer again',
-    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: visibleAscii },
-    example: exampleKey,
-  }
-  return [
-    ...fields(operation.params, 'path'),
-    ...fields(operation.query, 'query'),
-    ...headers,
-    ...(operation.idempotency === 'keyed' ? [key] : []),
-  ]
-}
-
-const answerHeaders = {
-  'Request-Id': { description: 'Names this request in our logs', schema: { type: 'string', format: 'uuid' } },
-}
-
-const retryAfter = {
-  'Retry-After': { description: 'Seconds to wait', schema: { type: 'string', pattern: '^[0-9]+$' } },
 }
 
 function describeReply(operation: Operation, schemas: NamedSchemas): Json {
@@ -226,87 +157,6 @@ function describeReply(operation: Operation, schemas: NamedSchemas): Json {
         example: operation.example.reply,
       },
     },
-  }
-}
-
-function describeErrors(
-  operation: Operation,
-  { baseUrl, version }: { baseUrl: string; version: InterfaceVersion },
-): Json {
-  const isClient = operation.caller === 'client'
-  const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of [...operation.errors, ...commonErrors]) {
-    // The token endpoint reports a wrong media type in its own form.
-    if (isClient && code === 'unsupported_media_type') continue
-    if (version === '1.0.1' && code === 'invalid_api_key') continue
-    const { status } = errors[code]
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
-  }
-  const described = Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [
-      status,
-      {
-        description: codes.map(code => `${code}: ${errors[code].title}`).join('; '),
-        headers: status === 429 || status === 503 ? { ...answerHeaders, ...retryAfter } : answerHeaders,
-        content: {
-          ...(isClient ? oauthContent(codes) : {}),
-          ...(isClient && !codes.some(isBeforePath) ? {} : problemContent(codes, baseUrl)),
-        },
-      },
-    ]),
-  )
-  return isClient ? { ...describeOAuthErrors(), ...described } : described
-}
-
-/** A request that is refused before its path is known gets a problem document, at the token endpoint too. */
-function isBeforePath(code: ErrorCode): boolean {
-  return code === 'request_timeout' || code === 'headers_too_large'
-}
-
-function problemContent(codes: readonly ErrorCode[], baseUrl: string): Json {
-  return {
-    'application/problem+json': {
-      schema: { $ref: '#/components/schemas/Problem' },
-      examples: Object.fromEntries(codes.map(code => [code, { value: exampleProblem(code, baseUrl) }])),
-    },
-  }
-}
-
-function oauthContent(codes: readonly (ErrorCode | OAuthErrorCode)[]): Json {
-  return {
-    'application/json': {
-      schema: { $ref: '#/components/schemas/OAuthError' },
-      examples: Object.fromEntries(codes.map(code => [code, { value: { error: code } }])),
-    },
-  }
-}
-
-function describeOAuthErrors(): Json {
-  return Object.fromEntries(
-    [400, 401].map(status => {
-      const codes = oauthErrorCodes.filter(code => oauthErrors[code] === status)
-      return [status, { description: codes.join('; '), headers: answerHeaders, content: oauthContent(codes) }]
-    }),
-  )
-}
-
-/** A realistic problem of one code, for examples. */
-export function exampleProblem(code: ErrorCode, baseUrl: string): Problem {
-  const entry: ErrorEntry = errors[code]
-  const requestid = '019abc12-3456-7def-8123-456789abcded'
-  return {
-    type: `${baseUrl}/docs/errors/${code}`,
-    title: entry.title,
-    status: entry.status,
-    detail: entry.remedy,
-    instance: `urn:uuid:${requestid}`,
-    code,
-    requestid,
-    errors:
-      code === 'bad_request'
-        ? [{ field: 'zipcode', code: 'pattern', message: 'zipcode must be 5 or 9 digits, like 33101' }]
-        : [],
-    usermessage: userMessage(code, 'en'),
   }
 }
 
@@ -345,11 +195,6 @@ function describeWebhook(version: InterfaceVersion, schemas: NamedSchemas): Json
       default: { description: 'Anything else: the delivery is tried again' },
     },
   }
-}
-
-/** A schema as plain JSON; TypeBox keeps its own marks in properties that JSON does not show. */
-function plain(schema: unknown): Json {
-  return JSON.parse(JSON.stringify(schema)) as Json
 }
 
 function withoutSwapTimestamps(value: unknown): unknown {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { type ErrorCode, type ErrorEntry, errors, type Locale } from './errors.ts'
 
 /** One field or reason of a problem (contract §12). Values are never echoed. */
 export const FieldProblem = Type.Object(
@@ -42,3 +43,47 @@ export const OAuthError = Type.Object(
   { error: Type.String(), error_description: Type.Optional(Type.String()) },
   { additionalProperties: false, title: 'OAuthError' },
 )
+
+/** A realistic problem of one code, for examples. */
+export function exampleProblem(code: ErrorCode, baseUrl: string): Problem {
+  const entry: ErrorEntry = errors[code]
+  const requestid = '019abc12-3456-7def-8123-456789abcded'
+  return {
+    type: `${baseUrl}/docs/errors/${code}`,
+    title: entry.title,
+    status: entry.status,
+    detail: entry.remedy,
+    instance: `urn:uuid:${requestid}`,
+    code,
+    requestid,
+    errors:
+      code === 'bad_request'
+        ? [{ field: 'zipcode', code: 'pattern', message: 'zipcode must be 5 or 9 digits, like 33101' }]
+        : [],
+    usermessage: userMessage(code, 'en'),
+  }
+}
+const personTexts = {
+  asksupport: {
+    en: 'Something went wrong. Please try again, or contact support and read out the request number.',
+    es: 'Algo salió mal. Inténtelo de nuevo o comuníquese con la asistencia y lea el número de solicitud.',
+  },
+  tryagain: {
+    en: 'We are very busy. Please try again in a moment.',
+    es: 'Hay mucha actividad en este momento. Inténtelo de nuevo en un momento.',
+  },
+  cannotnow: {
+    en: 'This change is not possible right now.',
+    es: 'Este cambio no es posible en este momento.',
+  },
+  asksender: {
+    en: 'We could not process your information. Please contact the company that sent you here.',
+    es: 'No pudimos procesar su información. Comuníquese con la empresa que le envió aquí.',
+  },
+} as const
+
+/** A sentence for the person being enrolled, without any value of theirs. */
+export function userMessage(code: ErrorCode, locale: Locale): string {
+  const entry: ErrorEntry = errors[code]
+  return personTexts[entry.person ?? 'asksender'][locale]
+}

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { type EventName, eventNames } from './event-names.ts'
-import { OptionalTimestamp, Timestamp } from './fields.ts'
+import { NewWebhook, UpdateWebhook, Webhook, WebhookWithSecret } from './endpoint.ts'
+import { OptionalTimestamp } from './fields.ts'
 import { keyErrors, operation, partnerErrors } from './operation.ts'
 
 // An id that no endpoint can have is answered like an unknown one.
@@ -11,117 +11,6 @@ const Webhookid = Type.String({
   description: 'The id of an endpoint, from `POST /webhooks` or `GET /webhooks`',
 })
 const params = Type.Object({ webhookid: Webhookid }, { additionalProperties: false })
-
-const eventsRule = 'must be "all" by itself, or a list of different event names; GET /docs lists them'
-const WantedEvents = Type.Unsafe<EventName[] | 'all' | ''>({
-  anyOf: [
-    {
-      type: 'array',
-      items: { type: 'string', enum: eventNames, 'x-rule': 'must be the name of an event' },
-      minItems: 1,
-      uniqueItems: true,
-      'x-rule': eventsRule,
-    },
-    { type: 'string', enum: ['all', ''], 'x-rule': eventsRule },
-  ],
-  'x-rule': eventsRule,
-  description: 'The events that it gets; `all` includes names that are added later',
-})
-const Ordering = Type.Enum(['none', 'user', ''], {
-  'x-rule': 'must be none or user',
-  description: '`user`: the events of one user arrive in their order; a change applies to later events',
-})
-const Url = Type.String({
-  maxLength: 4096,
-  'x-rule': 'must be an https address',
-  description: 'A public https address of at most 2,048 characters, without user info and fragment',
-})
-const Username = Type.String({
-  maxLength: 1024,
-  'x-rule': 'must be 1 to 255 characters without a colon and control characters',
-  description: 'User name of the Basic credentials that we send',
-})
-const Password = Type.String({
-  maxLength: 1024,
-  'x-rule': 'must be 1 to 255 characters without control characters',
-  description: 'Password of the Basic credentials that we send; never shown',
-})
-
-/** The request of a new endpoint (contract §10). */
-export const NewWebhook = Type.Object(
-  {
-    url: Url,
-    username: Username,
-    password: Password,
-    events: Type.Optional(WantedEvents),
-    ordering: Type.Optional(Ordering),
-  },
-  { additionalProperties: false, title: 'NewWebhook' },
-)
-/** The shape of {@link NewWebhook}. */
-export type NewWebhook = Static<typeof NewWebhook>
-
-/** An endpoint and its health (contract §10). */
-export const Webhook = Type.Object(
-  {
-    webhookid: Type.String(),
-    url: Type.String(),
-    username: Type.String(),
-    events: Type.Unsafe<string[] | 'all'>({
-      anyOf: [
-        { type: 'array', items: { type: 'string' } },
-        { type: 'string', const: 'all' },
-      ],
-    }),
-    ordering: Type.Enum(['none', 'user']),
-    status: Type.Enum(['enabled', 'disabled']),
-    disabledreason: Type.Union([Type.Enum(['operator', 'gone', 'failing']), Type.Null()], {
-      description: '`gone`: it answered 410; `failing`: 72 h without a success',
-    }),
-    disabledattimestamp: OptionalTimestamp,
-    failingsincetimestamp: Type.Union([Timestamp, Type.Null()], {
-      description: 'When the first attempt after the last success failed',
-    }),
-    disablesattimestamp: Type.Union([Timestamp, Type.Null()], {
-      description: 'When it will be disabled unless an attempt succeeds before',
-    }),
-    breaker: Type.Enum(['closed', 'open', 'probing'], {
-      description: '`open`: nothing is sent until `nextprobeattimestamp`; `probing`: one attempt decides',
-    }),
-    nextprobeattimestamp: OptionalTimestamp,
-    pauseduntiltimestamp: Type.Union([Timestamp, Type.Null()], {
-      description: 'Until when nothing is sent, because its Retry-After asked for it',
-    }),
-    credentialsrejected: Type.Boolean({ description: 'The last attempts were answered 401 or 403' }),
-    nextusername: Type.Union([Type.String(), Type.Null()], {
-      description: 'User name of the credentials that will replace the present ones; they are sent first',
-    }),
-    acceptedcredentials: Type.Union([Type.Enum(['current', 'next']), Type.Null()], {
-      description: 'Which pair of credentials the last success had; null before the first',
-    }),
-    oldsecretuntiltimestamp: Type.Union([Timestamp, Type.Null()], {
-      description: 'Until when the previous secret also signs',
-    }),
-    waiting: Type.Integer({ description: 'Deliveries that wait; 10000 means 10,000 or more' }),
-    dead: Type.Integer({ description: 'Deliveries that were given up; 10000 means 10,000 or more' }),
-    createdat: Timestamp,
-    updatedat: Timestamp,
-  },
-  { additionalProperties: false, title: 'Webhook' },
-)
-/** The shape of {@link Webhook}. */
-export type Webhook = Static<typeof Webhook>
-
-/** An endpoint with its secret, if a new one was made; the secret is shown only this once. */
-export const WebhookWithSecret = Type.Object(
-  {
-    ...Webhook.properties,
-    webhooksecret: Type.Optional(Type.String({ description: '`whsec_` and base64' })),
-  },
-  { additionalProperties: false, title: 'WebhookWithSecret' },
-)
-/** The shape of {@link WebhookWithSecret}. */
-export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 
 const exampleWebhook: Webhook = {
   webhookid: '019aa1b2-0c4e-7d3a-9b1f-2c5d7e8f9a0b',
@@ -218,17 +107,7 @@ export const updateWebhook = operation({
     'present ones follow at once, until 24 h after the new ones were first accepted. `rotatesecret` makes a new ' +
     'secret, which is in this answer and nowhere else; both sign for 24 h.',
   params,
-  body: Type.Object(
-    {
-      url: Type.Optional(Url),
-      events: Type.Optional(WantedEvents),
-      ordering: Type.Optional(Ordering),
-      username: Type.Optional(Username),
-      password: Type.Optional(Password),
-      rotatesecret: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
-    },
-    { additionalProperties: false, title: 'UpdateWebhook' },
-  ),
+  body: UpdateWebhook,
   reply: WebhookWithSecret,
   errors: [...partnerErrors, ...keyErrors, 'webhook_not_found'],
   example: {

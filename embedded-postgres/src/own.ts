@@ -158,7 +158,7 @@ async function restartWheneverItDies(owned: Owned, stopping: AbortSignal): Promi
 async function lookAfter(
   owned: Owned,
   stopping: AbortSignal,
-  tellSpace: (isLow: boolean) => void,
+  onChange: (isLow: boolean) => void,
 ): Promise<void> {
   const { cluster, log, socketDirectory } = owned
   let wasLow = false
@@ -167,7 +167,7 @@ async function lookAfter(
       const isLow = (await freeSpace(cluster.dataDir)) < LEAST_SPACE
       if (isLow !== wasLow) log(isLow ? 'database_low_on_space' : 'database_space_regained')
       wasLow = isLow
-      tellSpace(isLow)
+      onChange(isLow)
       await shortenLog(cluster.logFile)
       const running = await findPostmaster(cluster)
       // Without its socket PostgreSQL gets no new sessions. The address must stay the same, so PostgreSQL is

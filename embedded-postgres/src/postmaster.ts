@@ -113,8 +113,8 @@ async function runsIn(cluster: Cluster, noted: Noted): Promise<boolean> {
   if (basename(program) !== 'postgres') return false
   // The working directory proves it, but even root may not read that of another user's process (in a container
   // without CAP_SYS_PTRACE). Then the socket directory decides, whose name is new and random at every start.
-  const place = await stat(`/proc/${noted.pid}/cwd`).catch(() => undefined)
-  if (!place) return noted.socketDirectory !== '' && commandLine.includes(noted.socketDirectory)
+  const workingDirectory = await stat(`/proc/${noted.pid}/cwd`).catch(() => undefined)
+  if (!workingDirectory) return noted.socketDirectory !== '' && commandLine.includes(noted.socketDirectory)
   const ours = await stat(cluster.directory)
-  return place.dev === ours.dev && place.ino === ours.ino
+  return workingDirectory.dev === ours.dev && workingDirectory.ino === ours.ino
 }

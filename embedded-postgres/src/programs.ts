@@ -40,8 +40,8 @@ export async function runAs(
 /** The reason that a PostgreSQL program gave for its failure, in a form for the middle of a sentence. */
 export function reasonIn(output: string): string {
   const lines = output.split('\n').filter(line => line.trim() !== '')
-  const telling = lines.find(line => /\b(FATAL|PANIC|error):/.test(line)) ?? lines.at(-1) ?? 'it said nothing'
-  return telling
+  const reason = lines.find(line => /\b(FATAL|PANIC|error):/.test(line)) ?? lines.at(-1) ?? 'it said nothing'
+  return reason
     .replace(/^.*?\b(FATAL|PANIC|error):\s*/, '')
     .trim()
     .replace(/\.$/, '')

@@ -74,19 +74,18 @@ const known = new Set([
 /** Reads the environment. Throws OperatorError on an unknown or wrong variable, with a sentence that says what to do. */
 export function readConfig(environment: Environment): Config {
   for (const name of Object.keys(environment)) {
-    if (name.startsWith('ENROLMENT_') && !known.has(name)) {
+    if (name.startsWith('ENROLMENT_') && !known.has(name))
       throw new OperatorError(
         `${name} is not a setting of this service; the settings are ${[...known].join(', ')}.`,
       )
-    }
   }
   const { DATABASE_URL: databaseUrl, ENROLMENT_ROOT_KEY: rootKey, HOST: host } = environment
-  if (databaseUrl !== undefined && !isDatabaseUrl(databaseUrl)) {
+  if (databaseUrl !== undefined && !isDatabaseUrl(databaseUrl))
     throw new OperatorError(
       'DATABASE_URL must be an address like postgres://user:password@host:5432/database.',
     )
-  }
   if (rootKey !== undefined) readRootKeys(rootKey)
+  const readNumber = numbersIn(environment)
   return {
     baseUrl: readBaseUrl(environment['ENROLMENT_BASE_URL']),
     databaseUrl,
@@ -98,7 +97,7 @@ export function readConfig(environment: Environment): Config {
     trustProxy: readNetworks(environment['ENROLMENT_TRUST_PROXY']),
     webhookAllow: parseAllowList(environment['ENROLMENT_WEBHOOK_ALLOW'] ?? ''),
     metrics: {
-      host: readAddress('ENROLMENT_METRICS_HOST', environment['ENROLMENT_METRICS_HOST'] || '127.0.0.1'),
+      host: readMetricsHost(environment['ENROLMENT_METRICS_HOST'] || '127.0.0.1'),
       port: readPort('ENROLMENT_METRICS_PORT', environment['ENROLMENT_METRICS_PORT']),
     },
     consolePort: readPort('ENROLMENT_CONSOLE_PORT', environment['ENROLMENT_CONSOLE_PORT']),
@@ -107,17 +106,12 @@ export function readConfig(environment: Environment): Config {
     securityContact: readContact(environment['ENROLMENT_SECURITY_CONTACT']),
     logLevel: readLogLevel(environment['ENROLMENT_LOG'] || 'info'),
     // A stop by hand in a test or a terminal should not take long; an orchestrator with a slow load balancer sets more.
-    drainSeconds: readNumber(environment, 'ENROLMENT_DRAIN_SECONDS', { least: 0, most: 300, value: 1 }),
-    databaseConnections: readNumber(environment, 'ENROLMENT_DATABASE_CONNECTIONS', {
-      // Writes that wait for a row take up to five of them; with fewer connections, one locked row could stop all
-      // requests.
-      least: 8,
-      most: 999,
-      value: 10,
-    }),
-    auditKeepMs: readYears('ENROLMENT_AUDIT_KEEP', environment['ENROLMENT_AUDIT_KEEP'] || '6y'),
-    limits: readLimits(environment),
-    requestLimits: readRequestLimits(environment),
+    drainSeconds: readNumber('ENROLMENT_DRAIN_SECONDS', [0, 300], 1),
+    // Writes that wait for a row take up to five; with fewer than eight, one locked row could stop all requests.
+    databaseConnections: readNumber('ENROLMENT_DATABASE_CONNECTIONS', [8, 999], 10),
+    auditKeepMs: readAuditKeep(environment['ENROLMENT_AUDIT_KEEP'] || '6y'),
+    limits: readLimits(readNumber),
+    requestLimits: readRequestLimits(readNumber),
   }
 }
 
@@ -167,75 +161,60 @@ function readLogLevel(text: string): LogLevel {
   return level
 }
 
-function readAddress(name: string, text: string): string {
+function readMetricsHost(text: string): string {
   if (isIP(text) === 0)
-    throw new OperatorError(`${name} must be an address of this machine like 10.0.0.5 or ::1.`)
+    throw new OperatorError('ENROLMENT_METRICS_HOST must be an address of this machine like 10.0.0.5 or ::1.')
   return text
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
-type Range = { readonly least: number; readonly most: number; readonly value: number }
+/** Reads a whole number within a range; `value` when nothing is given. */
+type ReadNumber = (name: string, range: readonly [least: number, most: number], value: number) => number
 
-/** A whole number within a range; `value` when nothing is given. */
-function readNumber(environment: Environment, name: string, range: Range): number {
-  const { least, most, value } = range
-  const text = environment[name] || String(value)
-  const count = /^\d{1,6}$/.test(text) ? Number(text) : -1
-  if (count < least || count > most)
-    throw new OperatorError(`${name} must be a number from ${least} to ${most}.`)
-  return count
+function numbersIn(environment: Environment): ReadNumber {
+  return (name, [least, most], value) => {
+    const text = environment[name] || String(value)
+    const count = /^\d{1,6}$/.test(text) ? Number(text) : -1
+    if (count < least || count > most)
+      throw new OperatorError(`${name} must be a number from ${least} to ${most}.`)
+    return count
+  }
 }
 
-function readLimits(environment: Environment): AdmissionLimits {
-  const inFlight = readNumber(environment, 'ENROLMENT_REQUESTS_IN_FLIGHT', {
-    least: 100,
-    most: 100_000,
-    value: defaultLimits.inFlight,
-  })
+function readLimits(read: ReadNumber): AdmissionLimits {
+  const inFlight = read('ENROLMENT_REQUESTS_IN_FLIGHT', [100, 100_000], defaultLimits.inFlight)
   return {
     inFlight,
     // A fifth, if only the whole is set.
-    reserved: readNumber(environment, 'ENROLMENT_REQUESTS_RESERVED', {
-      least: 0,
-      most: Math.floor(inFlight / 2),
-      value: Math.floor(inFlight / 5),
-    }),
-    loopDelayMs: readNumber(environment, 'ENROLMENT_LOOP_DELAY_MS', {
-      least: 50,
-      most: 10_000,
-      value: defaultLimits.loopDelayMs,
-    }),
+    reserved: read('ENROLMENT_REQUESTS_RESERVED', [0, Math.floor(inFlight / 2)], Math.floor(inFlight / 5)),
+    loopDelayMs: read('ENROLMENT_LOOP_DELAY_MS', [50, 10_000], defaultLimits.loopDelayMs),
     // In percent; 100 means no limit.
-    loopShare:
-      readNumber(environment, 'ENROLMENT_LOOP_SHARE', {
-        least: 10,
-        most: 100,
-        value: (defaultLimits.loopShare ?? 1) * 100,
-      }) / 100,
+    loopShare: read('ENROLMENT_LOOP_SHARE', [10, 100], (defaultLimits.loopShare ?? 1) * 100) / 100,
   }
 }
 
 /** The lowest values still admit every request of the interface. */
-function readRequestLimits(environment: Environment): RequestLimits {
-  const read = (name: string, limit: keyof RequestLimits, [least, most]: readonly [number, number]) =>
-    readNumber(environment, name, { least, most, value: Math.min(most, defaultRequestLimits[limit]) })
+function readRequestLimits(read: ReadNumber): RequestLimits {
+  const own = defaultRequestLimits
   // No longer than the rotation of keys waits for requests that began before it.
-  const requestSeconds = read('ENROLMENT_REQUEST_SECONDS', 'requestSeconds', [1, 15])
+  const requestSeconds = read('ENROLMENT_REQUEST_SECONDS', [1, 15], own.requestSeconds)
+  const headersSeconds = Math.min(requestSeconds, own.headersSeconds)
   return {
-    bodyKib: read('ENROLMENT_BODY_KIB', 'bodyKib', [16, 1024]),
-    bodyNesting: read('ENROLMENT_BODY_NESTING', 'bodyNesting', [4, 64]),
-    headers: read('ENROLMENT_HEADERS', 'headers', [32, 1000]),
-    headersKib: read('ENROLMENT_HEADERS_KIB', 'headersKib', [4, 64]),
-    headersSeconds: read('ENROLMENT_HEADERS_SECONDS', 'headersSeconds', [1, requestSeconds]),
+    bodyKib: read('ENROLMENT_BODY_KIB', [16, 1024], own.bodyKib),
+    bodyNesting: read('ENROLMENT_BODY_NESTING', [4, 64], own.bodyNesting),
+    headers: read('ENROLMENT_HEADERS', [32, 1000], own.headers),
+    headersKib: read('ENROLMENT_HEADERS_KIB', [4, 64], own.headersKib),
+    headersSeconds: read('ENROLMENT_HEADERS_SECONDS', [1, requestSeconds], headersSeconds),
     requestSeconds,
-    failedAuthentications: read('ENROLMENT_FAILED_AUTHENTICATIONS', 'failedAuthentications', [1, 100_000]),
+    failedAuthentications: read('ENROLMENT_FAILED_AUTHENTICATIONS', [1, 100_000], own.failedAuthentications),
   }
 }
 
 /** Years like `6y`, 1 to 99, in milliseconds. */
-function readYears(name: string, text: string): number {
+function readAuditKeep(text: string): number {
   const years = /^([1-9]\d?)y$/.exec(text)?.[1]
-  if (!years) throw new OperatorError(`${name} must be a number of years like 6y, from 1y to 99y.`)
+  if (!years)
+    throw new OperatorError('ENROLMENT_AUDIT_KEEP must be a number of years like 6y, from 1y to 99y.')
   return Number(years) * YEAR_MS
 }
 

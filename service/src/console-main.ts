@@ -68,14 +68,14 @@ async function open({
     onUnreadable: error => log('keyring_unreadable', describeCause(error)),
   })
   const common = { database, keyring, installation, real: Date.now, log }
-  const { take, close } = await openConsoleService({
+  const { serve, close } = await openConsoleService({
     ...common,
     at,
     publicUrl,
     serving,
     mayNotWrite: () => refused,
   })
-  return { take, close: () => close().then(database.close) }
+  return { serve, close: () => close().then(database.close) }
 }
 
 /** Says why it cannot go on, and ends once that was said. */
@@ -92,7 +92,7 @@ async function listen(message: ToConsole, socket: Socket | undefined): Promise<v
     sendToService({ kind: 'ready' })
   } else if (message.kind === 'connection') {
     // There is none where the browser has left meanwhile.
-    if (socket) opened?.take(socket)
+    if (socket) opened?.serve(socket)
   } else if (message.kind === 'writes') refused = message.refused
   else if (message.kind === 'report') {
     const { user, system } = process.cpuUsage()

@@ -117,7 +117,7 @@ export function openLog(
     // Put behind the fields as text: a copy of them for each line would cost as much as the rest of it.
     lines += `${text === '{}' ? '{' : `${text.slice(0, -1)},`}${endOf(event, level, real())}`
   }
-  const tell = (signature: string) => {
+  const logRepeats = (signature: string) => {
     const one = counted.get(signature)
     counted.delete(signature)
     if (!one || one.times === 0) return
@@ -142,10 +142,10 @@ export function openLog(
       add(event, level, fields)
       if (counted.size >= MOST_COUNTED) return
       counted.set(signature, { event, level, fields, times: 0, since: real() })
-      setTimeout(() => tell(signature), REPEAT_MS).unref()
+      setTimeout(() => logRepeats(signature), REPEAT_MS).unref()
     },
     flush() {
-      for (const signature of [...counted.keys()]) tell(signature)
+      for (const signature of [...counted.keys()]) logRepeats(signature)
       writeOut()
     },
   }

@@ -1,5 +1,5 @@
-// For requests that no client can send; tests/architecture.test.ts lists who may use it, and why.
-import type { PartnerSettings } from '../../service/src/partners/administer.ts'
+// For requests that no client can send; tests/doors.test.ts lists who may use it, and why.
+import type { PartnerSettings } from '../../service/src/partners/settings.ts'
 import { rawRequest, sendRaw } from '../raw-http.ts'
 import type { TestPartner, TestService } from '../rig.ts'
 

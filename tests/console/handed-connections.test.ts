@@ -3,7 +3,7 @@ import { Agent, get, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, createServer as createListener } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { takeHandedConnections } from '../../service/src/http/handed-connections.ts'
+import { serveHandedConnections } from '../../service/src/http/handed-connections.ts'
 import { openRequestCounts } from '../../service/src/http/request-counts.ts'
 import { defaultRequestLimits } from '../../service/src/http/request-limits.ts'
 import { createServer } from '../../service/src/http/server.ts'
@@ -33,9 +33,9 @@ async function startHanded() {
     return 'answered'
   })
   app.get('/', async () => 'here')
-  const take = takeHandedConnections(app)
+  const serve = serveHandedConnections(app)
   await app.ready()
-  const listener = createListener(take)
+  const listener = createListener(serve)
   await once(listener.listen(0, '127.0.0.1'), 'listening')
   const { port } = listener.address() as AddressInfo
   onTestFinished(() => {

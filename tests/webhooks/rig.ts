@@ -177,7 +177,7 @@ export async function dispatchRig(): Promise<DispatchRig> {
       // error.
       await vi.waitFor(
         () => {
-          if (database.busy() > 0) throw new Error('connections are still busy after close')
+          if (database.use().busy > 0) throw new Error('connections are still busy after close')
         },
         { timeout: 180_000 },
       )

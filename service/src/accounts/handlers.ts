@@ -1,6 +1,5 @@
 import {
   type Cancelled,
-  type CreateUser,
   type cancelUser,
   type createUser,
   type ErasedUser,
@@ -10,11 +9,9 @@ import {
   type reinstateUser,
   type updateUser,
 } from '@benefit-enrolment/contract'
-import { effectiveInstant, formatTimestamp, type Instant, reinstatableUntil } from '../calendar/calendar.ts'
-import type { Offer } from '../catalogue/model.ts'
+import { formatTimestamp, reinstatableUntil } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
 import { ServiceError } from '../http/service-error.ts'
-import type { CommandContext } from '../membership/commands/command.ts'
 import { erasedAnswer } from '../membership/commands/key-decisions.ts'
 import type { Reader } from '../membership/commands/reader.ts'
 import type { NoteRefused } from '../membership/commands/refused-creates.ts'
@@ -23,7 +20,6 @@ import type { AccountCommands } from '../membership/requests/account-command.ts'
 import { accepted } from '../membership/requests/answer.ts'
 import { refuseBirthDate } from '../membership/requests/birth-date.ts'
 import { consentsOf } from '../membership/requests/consents.ts'
-import { consentNames, refuseUnknown } from '../membership/requests/known-benefits.ts'
 import { accountOf, activeAccountOf } from '../membership/rules/account.ts'
 import { projectPendingChanges } from '../membership/rules/apply-due.ts'
 import {
@@ -34,20 +30,14 @@ import {
   residenceOf,
   updatedPerson,
 } from '../membership/rules/person.ts'
-import {
-  because,
-  isRefusal,
-  type Refusal,
-  refuse,
-  refuseField,
-  unknownOffer,
-} from '../membership/rules/refusal.ts'
+import { because, isRefusal, type Refusal, refuse } from '../membership/rules/refusal.ts'
 import { isActive, isInForce, isKnown, type User } from '../membership/rules/state.ts'
-import { partnerOffer, partnerOffers, type Terms } from '../membership/rules/terms.ts'
+import type { Terms } from '../membership/rules/terms.ts'
 import { viewTimeline, viewUser } from '../membership/rules/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
-import type { Clock, Partner } from '../partners/partner.ts'
+import type { Clock } from '../partners/partner.ts'
 import { cancelAccount, createAccount, eraseAccount, updateAccount } from './lifecycle.ts'
+import { readCreate } from './read-create.ts'
 import { reinstateAccount } from './reinstate.ts'
 
 /** Refusals with these statuses are recorded: invalid data (400) and rules that refuse the person (422). */
@@ -219,35 +209,6 @@ export function accountHandlers(context: {
     reinstateUser: reinstate,
     eraseUser: erase,
   }
-}
-
-/** The offer and the start that a request asks for. Refuses unknown names, and a date that is not valid. */
-function readCreate(
-  body: CreateUser,
-  partner: Partner,
-  commandContext: CommandContext,
-): { offer: Offer; startsAt: Instant } | Refusal {
-  const terms = commandContext.terms()
-  const offer = readOffer(body.offername, terms)
-  if (isRefusal(offer)) return offer
-  const picks = (body.benefits ?? []).map((name, index) => ({ field: `benefits[${index}]`, name }))
-  const named = [...picks, ...consentNames(body.consents)]
-  const unknown = refuseUnknown(named, { user: commandContext.member?.user, terms })
-  if (unknown) return unknown
-  const effective = effectiveInstant(body.effectivedate || undefined, commandContext.now, partner.timezone)
-  if (!effective.ok)
-    return refuseField('effectivedate', effective.reason, 'must be a date from today to 90 days ahead')
-  return { offer, startsAt: effective.at }
-}
-
-function readOffer(name: string | undefined, terms: Terms): Offer | Refusal {
-  const offer = name ? partnerOffer(terms, name) : undefined
-  if (offer) return offer
-  if (name) return unknownOffer
-  const [only, ...more] = partnerOffers(terms)
-  return only && more.length === 0
-    ? only
-    : refuseField('offername', 'required', 'must be the name of one of your offers', 'offername_required')
 }
 
 function refuseMissing(fields: readonly string[], rule: string): Refusal {

@@ -29,7 +29,7 @@ import {
 } from '../membership/rules/terms.ts'
 
 /** Why a benefit could not return: a rule's reason, or it is closed, or there is no slot for it. */
-export type NotRestored = { readonly name: string; readonly code: string; readonly text: Texts }
+type NotRestored = { readonly name: string; readonly code: string; readonly text: Texts }
 type Texts = { readonly en: string; readonly es: string }
 
 /** The result of a reinstatement. */

@@ -16,9 +16,9 @@ import type { Serving } from './console-service.ts'
 /** A console's process, from the service's side. */
 export type ConsoleChild = {
   /** Hands a connection over, now or once the process takes them. */
-  take(socket: Socket): void
+  handOver(socket: Socket): void
   /** Tells it whether writes are refused. */
-  tellWrites(refused: boolean): void
+  noteWrites(refused: boolean): void
   /** What it says of itself; `undefined` when it does not say so within a second. */
   report(): Promise<ConsoleReport | undefined>
   /** Lets it answer what it accepted, and waits for its end, which is forced after a while. */
@@ -112,12 +112,12 @@ export function startConsoleChild(context: {
   })
   send({ kind: 'start', settings })
   return {
-    take(socket) {
+    handOver(socket) {
       if (hasEnded) refuse(socket)
       else if (isReady) hand(socket)
       else early.push(socket)
     },
-    tellWrites: refused => send({ kind: 'writes', refused }),
+    noteWrites: refused => send({ kind: 'writes', refused }),
     report: () =>
       Promise.race([
         questions.ask<ConsoleReport>(id => send({ kind: 'report', id })).catch(() => undefined),

@@ -23,7 +23,7 @@ const LONGEST_PAUSE_MS = 30_000
 /** After a process that ran for this long another may start at once. */
 const LONG_RUN_MS = 60_000
 /** How often the console's process is told whether writes are refused. */
-const TELL_WRITES_MS = 250
+const WATCH_WRITES_MS = 250
 
 /**
  * Listens for operators' browsers, and hands each connection to the console's process, unread. That process is started
@@ -70,7 +70,7 @@ export async function openConsoleGate(context: {
     mayStartAt = now + pauseMs
     log('console_ended', { code: how.code ?? undefined, signal: how.signal ?? undefined, pausems: pauseMs })
   }
-  const take = (socket: Socket) => {
+  const accept = (socket: Socket) => {
     socket.on('error', ignore)
     if (isClosing || (!child && performance.now() < mayStartAt)) {
       refuse(socket)
@@ -78,7 +78,7 @@ export async function openConsoleGate(context: {
     }
     try {
       child ??= start()
-      child.take(socket)
+      child.handOver(socket)
     } catch (error) {
       // The machine allows no more processes or open files: partners are served all the same.
       log('console_failed', describeCause(error))
@@ -87,19 +87,19 @@ export async function openConsoleGate(context: {
     }
   }
 
-  const server = createServer({ pauseOnConnect: true }, take)
+  const server = createServer({ pauseOnConnect: true }, accept)
   await new Promise<void>((resolve, reject) => {
     server.once('error', error => reject(cannotListen(at, error)))
     server.listen({ host: at.host, port, backlog: 256 }, resolve)
   })
   server.on('error', ignore)
   port = (server.address() as { port: number }).port
-  const telling = setInterval(() => {
+  const watchingWrites = setInterval(() => {
     const now = service.mayNotWrite()
-    if (now !== refused) child?.tellWrites(now)
+    if (now !== refused) child?.noteWrites(now)
     refused = now
-  }, TELL_WRITES_MS)
-  telling.unref()
+  }, WATCH_WRITES_MS)
+  watchingWrites.unref()
   const metrics = consoleMetrics(async () => ({
     isUp: child !== undefined,
     ends,
@@ -111,7 +111,7 @@ export async function openConsoleGate(context: {
     metrics,
     async close() {
       isClosing = true
-      clearInterval(telling)
+      clearInterval(watchingWrites)
       server.close()
       await child?.stop()
     },

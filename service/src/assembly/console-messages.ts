@@ -63,7 +63,7 @@ export type ToService =
   | Answer
 
 /** The other process could not do what it was asked to. */
-export class NotAnswered extends Error {
+class NotAnswered extends Error {
   override name = 'NotAnswered'
 }
 

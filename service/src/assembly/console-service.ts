@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
 import type { ServingProcess } from '../console/console-context.ts'
 import { type ConsoleOptions, prepareConsole } from '../console/listener/start.ts'
-import { takeHandedConnections } from '../http/handed-connections.ts'
+import { serveHandedConnections } from '../http/handed-connections.ts'
 import type { ListedErasure } from '../membership/erasure-list/list.ts'
 import { openShared, type SharedOptions } from './shared.ts'
 import { openUsers } from './users.ts'
 
-/** A console that takes connections from the service. */
+/** A console that serves connections which the service hands over. */
 export type ConsoleService = {
-  take(socket: Socket): void
+  serve(socket: Socket): void
   /** Answers what was accepted, and releases what it opened; the database stays open. */
   close(): Promise<void>
 }
@@ -65,10 +65,10 @@ export async function openConsoleService(
     },
     at,
   )
-  const take = takeHandedConnections(app)
+  const serve = serveHandedConnections(app)
   await app.ready()
   return {
-    take,
+    serve,
     async close() {
       await close()
       await shared.close()

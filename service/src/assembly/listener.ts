@@ -169,7 +169,7 @@ function mountPublicRoutes(
     ...(options.requestLimits ?? defaultRequestLimits),
   }
   const lowOnSpace = () => options.lowOnSpace?.() ?? false
-  const takesWrites = probeWrites(database)
+  const canWrite = probeWrites(database)
   mountOAuth(app, { database, directory, keyring, mode, real, refuse, baseUrl, basePath })
   mountSystem(app, {
     log,
@@ -178,7 +178,7 @@ function mountPublicRoutes(
     sandbox,
     limits,
     isQuiet: quiet.isQuiet,
-    isReady: async () => !isClosing() && !lowOnSpace() && (await takesWrites()),
+    isReady: async () => !isClosing() && !lowOnSpace() && (await canWrite()),
   })
   mountFiles(app, { database, basePath })
   mountDocs(app, { baseUrl, basePath, sandbox, real, limits, securityContact })

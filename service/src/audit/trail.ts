@@ -12,7 +12,7 @@ import { uuidv7 } from '../vault/uuid.ts'
 import { type AuditEntry, addEntries, noPartner } from './entries.ts'
 
 /** What callers say of an act; its id, time and source are added here. */
-export type Act = Pick<AuditEntry, 'partnerId' | 'actorKind' | 'actor' | 'action' | 'result'> &
+type Act = Pick<AuditEntry, 'partnerId' | 'actorKind' | 'actor' | 'action' | 'result'> &
   Partial<Pick<AuditEntry, 'serviceId' | 'requestId'>> & { readonly address?: string | undefined }
 
 /** Collects audit entries in memory and writes them in batches, so that requests do not wait for them. */

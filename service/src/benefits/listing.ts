@@ -44,7 +44,6 @@ export type Asked = Omit<Facts, 'offer'> & { readonly offername?: string }
 /** One element of the list before it gets its texts: the benefit, and the user's relation to it. */
 export type Listed = {
   readonly benefit: Benefit
-  readonly enrolment: Enrolment | undefined
   readonly status: BenefitWithStatus['status']
   readonly route: 'swap' | 'manage' | 'enrol' | 'details'
   readonly swap: Pick<
@@ -133,7 +132,6 @@ type Standing = {
 function describe(benefit: Benefit, { user, own, enrolment, routes }: Standing): Listed {
   return {
     benefit,
-    enrolment,
     status: enrolment !== undefined && isInForce(enrolment) ? 'enrolled' : 'notenrolled',
     route: routes(benefit.name),
     swap: swapFields(benefit, user, own),

@@ -2,7 +2,7 @@
  * All date arithmetic of the service (contract §7 to §9), as pure functions: the clock and the partner's time zone
  * are arguments. docs/calendar.md shows the rules by example.
  */
-import { dayOf, firstOfMonth, readDay, sameDayIn, writeDay, yearOf } from './day.ts'
+import { dayOf, firstOfNextMonth, readDay, sameDayIn, writeDay, yearOf } from './day.ts'
 import { dayAt, startOfDay } from './day-starts.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, type PlainDate, type Zone } from './time.ts'
 import { offsetAt } from './zone.ts'
@@ -37,7 +37,7 @@ export function startOfDate(date: PlainDate, zone: Zone): Instant {
  * `instant`. A period ends, the next one starts, and swaps take effect at this one instant.
  */
 export function boundaryAfter(instant: Instant, zone: Zone): Instant {
-  return startOfDay(firstOfMonth(dayAt(instant, zone), 1), zone)
+  return startOfDay(firstOfNextMonth(dayAt(instant, zone)), zone)
 }
 
 /**

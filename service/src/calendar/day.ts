@@ -36,10 +36,10 @@ export function writeDay(day: Day): PlainDate {
 let lastDay: Day = 0
 let lastDate: PlainDate = '1970-01-01'
 
-/** The first day of the calendar month that lies `months` after the month holding `day`. */
-export function firstOfMonth(day: Day, months: number): Day {
+/** The first day of the calendar month after the one that holds `day`. */
+export function firstOfNextMonth(day: Day): Day {
   const date = new Date(day * DAY_MS)
-  return startOfMonth(date.getUTCFullYear(), date.getUTCMonth() + months)
+  return startOfMonth(date.getUTCFullYear(), date.getUTCMonth() + 1)
 }
 
 /** The day in `year` with the month and day of `day`; March 1 in place of February 29 in a year without that day. */

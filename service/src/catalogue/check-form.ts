@@ -14,7 +14,7 @@ export function checkForm(yaml: YamlValue): Problem[] {
   const errors = errorsIn(yaml.value)
   const problems = errors.flatMap(error => explain(error, yaml))
   for (const { keyword, instancePath } of errors)
-    if (!OF_GROUPS.has(keyword)) takeOut(yaml.value, pathOf(instancePath))
+    if (!OF_GROUPS.has(keyword)) removeMember(yaml.value, pathOf(instancePath))
   // A number that is both too large and not whole is reported as one mistake.
   return [...new Map(problems.map(problem => [`${problem.path}: ${problem.message}`, problem])).values()]
 }
@@ -50,7 +50,7 @@ function errorsIn(value: unknown): ErrorObject[] {
   )
 }
 
-function takeOut(value: unknown, path: Path): void {
+function removeMember(value: unknown, path: Path): void {
   type Members = Record<string | number, unknown>
   const parent = path.slice(0, -1).reduce<unknown>((at, key) => (at as Members | undefined)?.[key], value)
   const last = path.at(-1)

@@ -52,11 +52,11 @@ export type Rule = AgeRule | StatesRule | ZipsRule | OffersRule
 export type OfferRule = Exclude<Rule, OffersRule>
 
 /** The text a person agrees to; the same version always means the same text. */
-export type Consent = { readonly version: string; readonly text: Bilingual }
+type Consent = { readonly version: string; readonly text: Bilingual }
 
 /** The languages in which people read. */
 export const LANGUAGES = ['en', 'es'] as const
-export type Language = (typeof LANGUAGES)[number]
+type Language = (typeof LANGUAGES)[number]
 
 /** The time spans of a price. */
 export const PRICE_SPANS = ['week', 'month'] as const
@@ -73,7 +73,7 @@ export type Price = {
 }
 
 /** The insurer of a benefit, with the line that its license requires. */
-export type Insurer = { readonly name: string; readonly licence: Bilingual }
+type Insurer = { readonly name: string; readonly licence: Bilingual }
 
 /**
  * A document of a benefit. `file` is the address below `/files/` (`HASH/NAME`) once the file is stored, before that the

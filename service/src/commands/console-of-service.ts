@@ -2,11 +2,11 @@ import type { ConsoleGate } from '../assembly/console-gate.ts'
 import type { Config } from '../config.ts'
 import type { ProviderSettings } from '../console/operators/provider-settings.ts'
 import type { DatabaseAddress } from '../db/database.ts'
-import { isLoopback } from '../http/failed-authentications.ts'
 import type { Installation } from '../installation.ts'
 import type { Log } from '../log.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Service } from '../service.ts'
+import { isLoopbackName } from './listen-address.ts'
 
 /**
  * Throws OperatorError when operators would send their sessions unencrypted, or the console could not know its own host
@@ -19,11 +19,6 @@ export function checkConsole(host: string, { consolePort, consoleUrl }: Config):
   throw new OperatorError(
     'ENROLMENT_CONSOLE_BASE_URL must be the https address by which operators reach the console, since it answers to no other name.',
   )
-}
-
-/** Whether a host, given by name or address, is reached from this machine only. */
-export function isLoopbackName(host: string): boolean {
-  return host === 'localhost' || isLoopback(host)
 }
 
 /**

@@ -35,3 +35,28 @@ export async function eraseListed(context: {
   const partners = new Map(opened.map(partner => [partner.partnerId, partner]))
   return applyErasures({ database, executor, partners, list, erase: eraseAccount })
 }
+
+/**
+ * Erases people again whom a restored database has brought back, before the service serves; returns the list of erasures,
+ * if the operator keeps one.
+ */
+export async function bringErasures(
+  config: Config,
+  prepared: {
+    readonly database: Database
+    readonly keyring: Keyring
+    readonly installation: Installation
+    readonly dataDir: string
+    readonly log: Log
+  },
+): Promise<ErasureList | undefined> {
+  const { database, keyring, installation, dataDir, log } = prepared
+  const list = await erasureListOf(config, dataDir)
+  if (!list) {
+    log('erasures_not_listed', { remedy: 'set ENROLMENT_ERASURES to a file outside the database' })
+    return undefined
+  }
+  const count = await eraseListed({ database, keyring, installation, list, real: Date.now, log })
+  if (count > 0) log('erased_again', { count })
+  return list
+}

@@ -2,7 +2,7 @@ import { operatorsByPepper } from '../console/operators/store.ts'
 import type { Executor } from '../db/database.ts'
 import { markedBy } from '../installation.ts'
 import { credentialsByPepper, partnersByRootKey, tokensByPepper } from '../partners/key-use.ts'
-import { sessionsByPepper } from '../registration/session/store.ts'
+import { sessionsByPepper } from '../registration/session/old-sessions.ts'
 import type { KeyKind } from '../vault/keyring-file.ts'
 import type { Workspace } from './workspace.ts'
 

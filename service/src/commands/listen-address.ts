@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { type Config, isPort } from '../config.ts'
+import { isLoopback } from '../http/failed-authentications.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type Input, UsageError } from './command.ts'
 
@@ -43,4 +44,25 @@ export function listenErrorOf(error: unknown, { host, port }: ListenAddress): un
   if (['EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND', 'EAI_AGAIN'].includes(code))
     return new OperatorError(`It cannot listen on ${host}:${port} (${code}): give another --host or --port.`)
   return error
+}
+
+/**
+ * Links and cookies are made from the base address, so with plain http they travel unencrypted. Throws OperatorError
+ * when other machines could reach the service like that, unless the operator says that this is intended.
+ */
+export function checkBaseUrl({ host }: ListenAddress, config: Config, isInsecureMeant: boolean): void {
+  if (isSecure(config) || isInsecureMeant || isLoopbackName(host)) return
+  throw new OperatorError(
+    'ENROLMENT_BASE_URL must be the https address by which people and partners reach the service, because links and cookies are made from it; to start without it, give --insecure-http.',
+  )
+}
+
+/** Whether people and partners reach the service by https. */
+export function isSecure({ baseUrl }: Config): boolean {
+  return baseUrl?.startsWith('https:') ?? false
+}
+
+/** Whether a host, given by name or address, is reached from this machine only. */
+export function isLoopbackName(host: string): boolean {
+  return host === 'localhost' || isLoopback(host)
 }

@@ -2,7 +2,7 @@ import { isScope, scopeNames } from '@benefit-enrolment/contract/names'
 import type { Offer } from '../catalogue/model.ts'
 import { FONTS } from '../look/look.ts'
 import { clientIdOf } from '../oauth/client-credentials.ts'
-import type { PartnerSettings } from '../partners/administer.ts'
+import type { PartnerSettings } from '../partners/settings.ts'
 import type { PartnerRow } from '../partners/store.ts'
 import {
   choiceOf,

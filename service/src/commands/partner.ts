@@ -6,12 +6,12 @@ import {
   type AdministerContext,
   changePartner,
   createPartner,
-  type PartnerSettings,
   requirePartner,
   revokeKey,
   rotateKey,
 } from '../partners/administer.ts'
 import { lastUses } from '../partners/credential-uses.ts'
+import type { PartnerSettings } from '../partners/settings.ts'
 import { listCredentials, listPartners } from '../partners/store.ts'
 import { faultsOfEndpoint } from '../webhooks/endpoint/endpoints.ts'
 import {

@@ -9,16 +9,22 @@ import { rewriteTable } from '../db/rewrite-table.ts'
 import { type Installation, loadKeyringFor, markInstallation } from '../installation.ts'
 import { describeCause, type Log, levelOf, openLog } from '../log.ts'
 import type { ErasureList } from '../membership/erasure-list/list.ts'
-import { OperatorError } from '../operator-error.ts'
 import { makeQuiet } from '../quiet.ts'
 import type { Service } from '../service.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { serviceVersion } from '../version.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
 import { type Input, type Option, valued } from './command.ts'
-import { checkConsole, isLoopbackName, openConsoleOf } from './console-of-service.ts'
-import { eraseListed, erasureListOf } from './erasures.ts'
-import { checkHost, type ListenAddress, listenAddressOf, listenErrorOf } from './listen-address.ts'
+import { checkConsole, openConsoleOf } from './console-of-service.ts'
+import { bringErasures } from './erasures.ts'
+import {
+  checkBaseUrl,
+  checkHost,
+  isSecure,
+  type ListenAddress,
+  listenAddressOf,
+  listenErrorOf,
+} from './listen-address.ts'
 import { openLogStream } from './standard-streams.ts'
 import { dataDirOf, reach, webhookRulesOf } from './workspace.ts'
 
@@ -29,7 +35,7 @@ export const servingOptions: Readonly<Record<string, Option>> = {
 }
 
 /** The parts that exist once the service runs. */
-export type Running = {
+type Running = {
   readonly service: Service
   /** Where operators reach the console, if it is open. */
   readonly consoleUrl: string | undefined
@@ -179,42 +185,10 @@ async function prepare(
   }
 }
 
-/** Erases people again whom a restored database has brought back, before the service serves. */
-async function bringErasures(config: Config, prepared: Prepared): Promise<ErasureList | undefined> {
-  const { database, keyring, installation, dataDir, log } = prepared
-  const list = await erasureListOf(config, dataDir)
-  if (!list) {
-    log('erasures_not_listed', { remedy: 'set ENROLMENT_ERASURES to a file outside the database' })
-    return undefined
-  }
-  const count = await eraseListed({ database, keyring, installation, list, real: Date.now, log })
-  if (count > 0) log('erased_again', { count })
-  return list
-}
-
-/**
- * Links and cookies are made from the base address, so with plain http they travel unencrypted. Throws OperatorError
- * when other machines could reach the service like that, unless the operator says that this is intended.
- */
-function checkBaseUrl({ host }: ListenAddress, config: Config, isInsecureMeant: boolean): void {
-  if (isSecure(config) || isInsecureMeant || isLoopbackName(host)) return
-  throw new OperatorError(
-    'ENROLMENT_BASE_URL must be the https address by which people and partners reach the service, because links and cookies are made from it; to start without it, give --insecure-http.',
-  )
-}
-
-function isSecure({ baseUrl }: Config): boolean {
-  return baseUrl?.startsWith('https:') ?? false
-}
-
 async function listen(
   { host, port }: ListenAddress,
   config: Config,
-  context: {
-    prepared: Prepared
-    owned: OwnedDatabase | undefined
-    erasures: ErasureList | undefined
-  },
+  context: { prepared: Prepared; owned: OwnedDatabase | undefined; erasures: ErasureList | undefined },
 ): Promise<Service> {
   const { prepared, owned, erasures } = context
   // The largest part is loaded last, so that a refused start does not load it.
@@ -268,7 +242,6 @@ function signalled(log: Log, { drainSeconds }: Config): Promise<string> {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, onSignal)
     process.on('uncaughtException', error => {
       log('crashed', describeCause(error))
-      process.exitCode = 1
       process.exit(1)
     })
   })

@@ -32,7 +32,7 @@ type Coalescing<Call, Result> = {
 }
 
 /** A second batch runs beside the first when it is large, or when the first takes long. */
-export type Beside<Call> = {
+type Beside<Call> = {
   /** The fewest calls for a second batch: small batches cost more for each call than they gain by starting early. */
   readonly least: number
   /** After a batch has taken this long, the next one may start whatever its size. */
@@ -72,7 +72,7 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
     late = undefined
     begin()
   }
-  const take = (): Waiting<Call, Result>[] => {
+  const nextBatch = (): Waiting<Call, Result>[] => {
     if (!beside || running.size === 0) return queue.splice(0, maxBatch)
     const busy = new Set<string>()
     for (const batch of running) for (const { call } of batch) busy.add(beside.nameOf(call))
@@ -85,7 +85,7 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
   }
   const begin = () => {
     while (mayBegin()) {
-      const batch = take()
+      const batch = nextBatch()
       if (batch.length === 0) return
       void finish(batch)
     }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { failureOf, Unavailable } from './failure.ts'
-import { fly, type Statement } from './flight.ts'
+import { atOnce, fly, type Statement } from './flight.ts'
 import { openPool } from './pool.ts'
 import type { Query } from './sql.ts'
 
@@ -46,8 +46,6 @@ export type Database = Executor & {
    */
   alone<T>(work: (databaseSession: Executor) => Promise<T>): Promise<T>
   close(): Promise<void>
-  /** Connections that are busy right now. */
-  busy(): number
   /** The use of the pool right now: its size, its busy connections, and how many callers wait for one. */
   use(): { readonly busy: number; readonly waiting: number; readonly most: number }
   /** How many connections have broken. Each time another server, with other rows, may answer from then on. */
@@ -197,7 +195,6 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
       // A client without a password leaves its connection open, and the server waits a minute for one.
       for (const socket of sockets) socket.destroy()
     },
-    busy: () => pool.totalCount - pool.idleCount,
     use: () => ({
       busy: pool.totalCount - pool.idleCount,
       waiting: pool.waitingCount,
@@ -208,20 +205,6 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
 }
 
 function ignore() {}
-
-/**
- * Lets everything that `send` sends before it first waits leave in one write, since each write costs both sides about
- * 10 µs.
- */
-function atOnce<T>(client: pg.PoolClient, send: () => T): T {
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
-  stream.cork()
-  try {
-    return send()
-  } finally {
-    stream.uncork()
-  }
-}
 
 /**
  * The start of a transaction that is sent whole. On a cluster the settings of a session reach the coordinator only:

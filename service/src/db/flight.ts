@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import pg from 'pg'
 
 /**
@@ -99,3 +100,17 @@ class Flight extends pg.Query {
 }
 
 function nothing() {}
+
+/**
+ * Lets everything that `send` sends before it first waits leave in one write, since each write costs both sides about
+ * 10 µs.
+ */
+export function atOnce<T>(client: pg.PoolClient, send: () => T): T {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+  stream.cork()
+  try {
+    return send()
+  } finally {
+    stream.uncork()
+  }
+}

@@ -3,7 +3,7 @@ import { OperatorError } from '../operator-error.ts'
 import type { Database, Executor } from './database.ts'
 import { failureOf } from './failure.ts'
 import { type Migration, ownMigrations, readMigrations } from './migrations.ts'
-import { beginSpreading, plain, spreadState, spreadTables, takeAnyTime } from './spread.ts'
+import { beginSpreading, liftLimits, plain, spreadState, spreadTables } from './spread.ts'
 import { sql } from './sql.ts'
 
 /** How the schema of the database compares with this version. */
@@ -39,8 +39,8 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
   refuseFuture(state)
   if (state.kind === 'current') return []
   return database.alone(async databaseSession => {
-    await takeAnyTime(databaseSession)
-    await takeTurn(databaseSession)
+    await liftLimits(databaseSession)
+    await waitForTurn(databaseSession)
     const applied: string[] = []
     const lacking = await missing(databaseSession, migrations)
     const spread = await spreadState(databaseSession)
@@ -109,7 +109,7 @@ async function missing(
 }
 
 /** Two commands that migrate at the same time take turns. */
-async function takeTurn(databaseSession: Executor): Promise<void> {
+async function waitForTurn(databaseSession: Executor): Promise<void> {
   for (;;) {
     // It polls, because `create index concurrently` would wait for a statement that waits here.
     const [turn] = await databaseSession.query<{ mine: boolean }>(

@@ -82,7 +82,7 @@ export async function spreadGrown(database: Database): Promise<readonly string[]
     )
   if (state === 'spread') return []
   return database.alone(async session => {
-    await takeAnyTime(session)
+    await liftLimits(session)
     await session.query(sql`select set_config('client_min_messages', 'warning', false)`)
     await session.query(plain('begin'))
     try {
@@ -162,7 +162,7 @@ export function plain(text: string): Query {
 }
 
 /** Lifts the limits of a session whose work may take long. */
-export async function takeAnyTime(databaseSession: Executor): Promise<void> {
+export async function liftLimits(databaseSession: Executor): Promise<void> {
   await databaseSession.query(sql`select set_config('statement_timeout', '0', false),
     set_config('idle_in_transaction_session_timeout', '0', false)`)
 }

@@ -129,12 +129,12 @@ export function rowsOf(
   const hasOwn = all.some(([, column]) => !column.isAlike)
   // Several rows need at least one array, which says how many they are.
   const isOnce = all.map(
-    ([, column], place) => !isSpread && column.isAlike && (isAlone || hasOwn || place > 0),
+    ([, column], index) => !isSpread && column.isAlike && (isAlone || hasOwn || index > 0),
   )
   const form = formOf(all, isOnce)
   return new Part(form.literals, [
-    ...all.flatMap(([, column], place) => (form.isOnce[place] ? [column.single()] : [])),
-    ...all.flatMap(([, column], place) => (form.isOnce[place] ? [] : [column.all()])),
+    ...all.flatMap(([, column], index) => (form.isOnce[index] ? [column.single()] : [])),
+    ...all.flatMap(([, column], index) => (form.isOnce[index] ? [] : [column.all()])),
   ])
 }
 
@@ -164,12 +164,12 @@ function formOf(columns: readonly (readonly [string, Column])[], isOnce: readonl
 }
 
 function literalsOf(columns: readonly (readonly [string, Column])[], isOnce: readonly boolean[]): string[] {
-  const own = columns.filter((_, place) => !isOnce[place])
+  const own = columns.filter((_, index) => !isOnce[index])
   const arrays = own.map(([, { type }]) => `${bound}::${type}[]`)
   const rows = (name: string) =>
     `unnest(${arrays.join(', ')}) as ${name} (${own.map(([one]) => one).join(', ')})`
-  const selected = columns.map(([name, { type }], place) =>
-    isOnce[place] ? `${bound}::${type} as ${name}` : name,
+  const selected = columns.map(([name, { type }], index) =>
+    isOnce[index] ? `${bound}::${type} as ${name}` : name,
   )
   const from = own.length === 0 ? '' : ` from ${rows('own')}`
   const text = own.length === columns.length ? rows('row') : `(select ${selected.join(', ')}${from}) as row`

@@ -17,9 +17,9 @@ export function probeWrites(
     if (known && now() < known.until) return known.answer
     const answer = attemptWrite(database)
     known = { answer, until: now() + HELD_MS }
-    const isTaken = await answer
-    if (!isTaken) known = undefined
-    return isTaken
+    const canWrite = await answer
+    if (!canWrite) known = undefined
+    return canWrite
   }
 }
 

@@ -6,7 +6,7 @@ import { basicAuthorization } from '../webhooks/egress/envelope.ts'
 export type ReceiverSettings = { readonly port: number; readonly username: string; readonly password: string }
 
 /** One delivery as it arrived. */
-export type Received = {
+type Received = {
   readonly receivedat: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown

@@ -9,7 +9,7 @@ export const ENDINGS: Readonly<Record<MediaType, string>> = {
 }
 
 /** The largest size of each media type, in bytes; pictures are small because every page that shows one loads it. */
-export const MAX_BYTES: Readonly<Record<MediaType, number>> = {
+const MAX_BYTES: Readonly<Record<MediaType, number>> = {
   'application/pdf': 5 * 1024 * 1024,
   'image/png': 64 * 1024,
   'image/webp': 64 * 1024,

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Lets a server that does not listen answer connections which another process accepted. Returns the function that hands
+ * Lets a server that does not listen answer connections which another process accepted. Returns the function that serves
  * one over. Closing the server waits until each request that arrived on them is answered, as for connections of its own.
  */
-export function takeHandedConnections(app: FastifyInstance): (socket: Socket) => void {
+export function serveHandedConnections(app: FastifyInstance): (socket: Socket) => void {
   const { server } = app
   const open = new Set<Socket>()
   let onLastClosed = () => {}

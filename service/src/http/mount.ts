@@ -1,4 +1,4 @@
-import { type Operation, type OperationId, type Operations, operations } from '@benefit-enrolment/contract'
+import { type Operation, type OperationIdOf, type Operations, operations } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { localeOf } from './locale.ts'
 import { type OperationReply, type OperationRequest, ReadyJson, ReadyText } from './operation-request.ts'
@@ -6,7 +6,7 @@ import { badField, ServiceError } from './service-error.ts'
 import { compileCheck, queryOf } from './validation.ts'
 
 /** A handler for each of these operations: an object that lacks one does not compile. */
-export type Handlers<Caller, Ids extends OperationId = OperationId> = {
+export type Handlers<Caller, Ids extends OperationIdOf<'partner'>> = {
   readonly [Id in Ids]: Handler<Operations[Id], Caller>
 }
 
@@ -16,7 +16,7 @@ export type Handler<T extends Operation, Caller> = (
 ) => Promise<OperationReply<T>> | OperationReply<T>
 
 /** Authenticates a request of an operation, before its body is read. */
-export type Authenticate<Caller> = (request: FastifyRequest, operation: Operation) => Caller | Promise<Caller>
+type Authenticate<Caller> = (request: FastifyRequest, operation: Operation) => Caller | Promise<Caller>
 
 const noQuery = { type: 'object', additionalProperties: false }
 
@@ -45,7 +45,7 @@ export type RefusedBody = {
  * The operations of the callers `open` and `client` are mounted by hand, because they answer documents and read forms, so no
  * type notices when one of them is missing.
  */
-export function mountOperations<Caller, Ids extends OperationId>(
+export function mountOperations<Caller, Ids extends OperationIdOf<'partner'>>(
   app: FastifyInstance,
   handlers: Handlers<Caller, Ids>,
   context: MountContext<Caller>,
@@ -61,24 +61,20 @@ function mountOperation<Caller>(
   handler: Handler<Operation, Caller>,
   context: MountContext<Caller>,
 ): void {
-  const isForm = operation.caller === 'client'
-  const checkBody = operation.body && !isForm ? compileCheck(operation.body, 'body') : undefined
-  const checkQuery = isForm ? undefined : compileCheck(operation.query ?? noQuery, 'query')
+  const checkBody = operation.body && compileCheck(operation.body, 'body')
+  const checkQuery = compileCheck(operation.query ?? noQuery, 'query')
   const checkParams = operation.params && compileCheck(operation.params, 'path')
   const { basePath } = context
   app.route({
     method: operation.method,
     url: basePath + operation.path.replace(/\{(\w+)\}/g, ':$1'),
-    config: {
-      operation,
-      ...(operation.body ? { takes: isForm ? 'application/x-www-form-urlencoded' : 'application/json' } : {}),
-    },
+    config: { operation, ...(operation.body ? { takes: 'application/json' } : {}) },
     onRequest: (request, reply, done) => {
       const admit = (known: Caller) => {
         request.caller = known
-        const taken = context.limit(known)
-        if (taken) for (const [name, value] of Object.entries(taken.headers)) reply.header(name, value)
-        done(taken?.refusal)
+        const limit = context.limit(known)
+        if (limit) for (const [name, value] of Object.entries(limit.headers)) reply.header(name, value)
+        done(limit?.refusal)
       }
       let caller: Caller | Promise<Caller>
       try {
@@ -100,7 +96,7 @@ function mountOperation<Caller>(
         throw badField('body', 'unknown_field', 'must not be sent here')
       checkParams?.(request.params)
       const asked = request.url.includes('?') ? queryOf(request.query) : {}
-      checkQuery?.(asked)
+      checkQuery(asked)
       try {
         checkBody?.(request.body)
       } catch (error) {

@@ -76,23 +76,23 @@ export function queryOf(sent: unknown): Record<string, unknown> {
 /** The most fields that one problem names; a body of 64 KiB could hold thousands of wrong ones. */
 const MAX_PROBLEMS = 50
 
-type Place = { readonly schema: unknown; readonly where: string }
+type Checked = { readonly schema: unknown; readonly where: string }
 
-function problemsOf(errors: readonly ErrorObject[], place: Place): FieldProblem[] {
+function problemsOf(errors: readonly ErrorObject[], checked: Checked): FieldProblem[] {
   const problems = new Map<string, FieldProblem>()
   // When one of several forms is allowed, the faults against each form say less than the rule for all of them.
   const forms = errors.filter(error => error.keyword === 'anyOf').map(error => error.instancePath)
   for (const error of errors) {
     const isOfOneForm = error.keyword !== 'anyOf' && forms.some(path => error.instancePath.startsWith(path))
     if (isOfOneForm) continue
-    const problem = problemOf(error, place)
+    const problem = problemOf(error, checked)
     if (problem && !problems.has(problem.field)) problems.set(problem.field, problem)
     if (problems.size === MAX_PROBLEMS) break
   }
   return [...problems.values()]
 }
 
-function problemOf(error: ErrorObject, { schema, where }: Place): FieldProblem | undefined {
+function problemOf(error: ErrorObject, { schema, where }: Checked): FieldProblem | undefined {
   const parent = fieldOf(error.instancePath)
   const inside = (name: string) => (parent === '' ? name : `${parent}.${name}`)
   if (error.keyword === 'required') {

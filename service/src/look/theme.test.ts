@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkTheme, contrast, ownColors, parseThemeQuery, themeCss, themeQuery } from './theme.ts'
+import { contrast, ownColors } from './colors.ts'
+import { checkTheme, parseThemeQuery, themeCss, themeQuery } from './theme.ts'
 
 const hex = fc.integer({ min: 0, max: 0xffffff }).map(value => `#${value.toString(16).padStart(6, '0')}`)
 

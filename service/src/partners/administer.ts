@@ -1,23 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { isScope, scopeNames } from '@benefit-enrolment/contract/names'
-import { isZone } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import type { Query } from '../db/sql.ts'
-import { ENDINGS, judgeFile, sniff } from '../files/file-kind.ts'
-import { hashOf, storeFiles } from '../files/store.ts'
-import { localeNamed } from '../http/locale.ts'
-import { type LookSettings, withLook } from '../look/look.ts'
+import { sniff } from '../files/file-kind.ts'
+import { storeFiles } from '../files/store.ts'
 import { OperatorError } from '../operator-error.ts'
 import { decodeUuid, encodeBase62, encodeUuid } from '../vault/base62.ts'
 import { keyedHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { makeSecret, type SecretMode } from '../vault/secret.ts'
 import { isUuid, uuidv7 } from '../vault/uuid.ts'
-import { checkOrigin, checkRedirect } from './addresses.ts'
-import { type HelpSettings, withHelp } from './help-contacts.ts'
 import { lockKeysForUse } from './key-use.ts'
 import { newPartnerKey } from './keys.ts'
-import { type LegalSettings, withLegal } from './legal.ts'
+import { type PartnerSettings, withSettings } from './settings.ts'
 import {
   type CredentialKind,
   findPartners,
@@ -29,30 +23,6 @@ import {
   revokeCredential,
   updatePartner,
 } from './store.ts'
-
-/** The settings of a partner as the operator gives them; absent means unchanged, or the default for a new partner. */
-export type PartnerSettings = {
-  readonly name?: string | undefined
-  readonly aliases?: readonly string[] | undefined
-  readonly timezone?: string | undefined
-  readonly locale?: string | undefined
-  readonly origins?: readonly string[] | undefined
-  readonly redirects?: readonly string[] | undefined
-  readonly help?: HelpSettings | undefined
-  readonly legal?: LegalSettings | undefined
-  readonly look?: Omit<LookSettings, 'logo'> | undefined
-  /** The partner's logo as a picture, or `''` to remove it. */
-  readonly logo?: Buffer | '' | undefined
-  /** Years such as `7y` for which some records are kept after an erasure; `none`: nothing is kept. */
-  readonly retain?: string | undefined
-  /** Names of offers; an empty list means all. */
-  readonly offers?: readonly string[] | undefined
-  readonly scopes?: readonly string[] | undefined
-  readonly apiKeyOptional?: boolean | undefined
-  /** Requests a second; 0 removes the limit. */
-  readonly ratePerSecond?: number | undefined
-  readonly isDisabled?: boolean | undefined
-}
 
 /** What an operator needs to create and change partners. */
 export type AdministerContext = {
@@ -145,65 +115,6 @@ export async function requirePartner(db: Executor, partnerId: string): Promise<P
   const [row] = id ? await findPartners(db, [id]) : []
   if (!row) throw new OperatorError(`There is no partner ${partnerId}: see \`enrolment partner list\`.`)
   return row
-}
-
-function withSettings(row: PartnerRow, settings: PartnerSettings, context: AdministerContext): PartnerRow {
-  const { name = row.name, timezone = row.timezone, offers, scopes, ratePerSecond } = settings
-  if (name.trim() === '' || name.length > 200 || /\p{Cc}/u.test(name))
-    throw new OperatorError('A partner needs a --name of one line and at most 200 characters.')
-  if (!isZone(timezone)) {
-    throw new OperatorError(`"${timezone}" is not a time zone: give an IANA name such as America/New_York.`)
-  }
-  const locale = localeNamed(settings.locale ?? row.locale)
-  if (!locale) throw new OperatorError('--locale must be en or es.')
-  for (const offer of offers ?? []) {
-    if (context.knownOffers.length > 0 && !context.knownOffers.includes(offer)) {
-      throw new OperatorError(
-        `There is no offer "${offer}" in the catalogue; there are ${context.knownOffers.join(', ')}.`,
-      )
-    }
-  }
-  for (const scope of scopes ?? []) {
-    if (!isScope(scope))
-      throw new OperatorError(`There is no scope "${scope}"; there are ${scopeNames.join(', ')}.`)
-  }
-  const { retain = row.retain ?? 'none' } = settings
-  if (retain !== 'none' && !/^[1-9]\d?y$/.test(retain))
-    throw new OperatorError('--retain must be a number of years like 7y, from 1y to 99y, or none.')
-  if (ratePerSecond !== undefined && !(ratePerSecond >= 0))
-    throw new OperatorError('--rate must look like 100/s.')
-  const isSandbox = context.mode === 'sandbox'
-  return {
-    ...row,
-    name,
-    timezone,
-    locale,
-    retain: retain === 'none' ? null : retain,
-    aliases: [...(settings.aliases ?? row.aliases)],
-    origins: settings.origins?.map(origin => checkOrigin(origin, isSandbox)) ?? row.origins,
-    redirects: settings.redirects?.map(redirect => checkRedirect(redirect, isSandbox)) ?? row.redirects,
-    help: withHelp(row.help, settings.help ?? {}),
-    legal: withLegal(row.legal, settings.legal ?? {}),
-    look: withLook(row.look, { ...settings.look, logo: logoAddress(settings.logo) }),
-    offers: offers === undefined ? row.offers : offers.length > 0 ? [...new Set(offers)] : null,
-    scopes: scopes === undefined ? row.scopes : scopes.length > 0 ? [...new Set(scopes)] : null,
-    api_key_optional: settings.apiKeyOptional ?? row.api_key_optional,
-    rate_per_second: ratePerSecond === undefined ? row.rate_per_second : ratePerSecond || null,
-    disabled_at:
-      settings.isDisabled === undefined
-        ? row.disabled_at
-        : settings.isDisabled
-          ? (row.disabled_at ?? context.real())
-          : null,
-  }
-}
-
-/** The path at which a logo will be served. Throws OperatorError when it is no picture or too large. */
-function logoAddress(logo: Buffer | '' | undefined): string | undefined {
-  if (logo === undefined || logo === '') return logo
-  const judged = judgeFile(logo, ['image/png', 'image/webp'])
-  if ('refused' in judged) throw new OperatorError(`The file of --logo ${judged.refused}.`)
-  return `${hashOf(logo)}/logo.${ENDINGS[judged.mediaType]}`
 }
 
 async function storeLogo(tx: Executor, settings: PartnerSettings, at: number): Promise<void> {

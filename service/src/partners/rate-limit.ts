@@ -3,13 +3,13 @@ import { ServiceError } from '../http/service-error.ts'
 import type { Partner } from './partner.ts'
 
 /** The state of a partner's limit that each answer reports, and the refusal when it is used up. */
-export type Taken = {
+type LimitState = {
   readonly headers: Readonly<Record<string, string>>
   readonly refusal: ServiceError | undefined
 }
 
 /** Counts one request of a partner; `undefined` when the operator set no limit, which is the default. */
-type TakeRequest = (partner: Partner) => Taken | undefined
+type CountRequest = (partner: Partner) => LimitState | undefined
 
 type Bucket = { tokens: number; filledAt: Instant }
 
@@ -17,7 +17,7 @@ type Bucket = { tokens: number; filledAt: Instant }
  * A token bucket for each partner with a limit (contract §13): the requests of one second at most at once, refilled
  * steadily. Each process has its own, so with several processes their limits add up.
  */
-export function limitRequests(real: () => Instant): TakeRequest {
+export function limitRequests(real: () => Instant): CountRequest {
   const buckets = new Map<string, Bucket>()
   return partner => {
     const rate = partner.ratePerSecond

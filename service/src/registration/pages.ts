@@ -3,31 +3,23 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { formIn, queryIn } from '../http/form.ts'
 import { localeNamed, localeOf } from '../http/locale.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { challenge, sendView, setPageHeaders } from './answer-view.ts'
+import { sendView, setPageHeaders } from './answer-view.ts'
 import { linkAgain, mountLinks } from './links/open-link.ts'
 import { touchSession } from './session/activity.ts'
 import { endedView, problemView } from './session/anonymous.ts'
 import { credentialOf, setCookie } from './session/credentials.ts'
-import type { PageContext, PageRoutes } from './session/page-context.ts'
+import type { PageRoutes } from './session/page-context.ts'
 import { checkSender, describeFailure } from './session/request-guard.ts'
-import {
-  type ActiveSession,
-  endOf,
-  findActive,
-  findOwn,
-  isUnknownHandle,
-  noteShown,
-  sessionNameOf,
-  wayBackFrom,
-} from './session/session.ts'
-import { areBirthdateTriesSpent, type PageSessionRow, setLocale, signOut } from './session/store.ts'
-import { formTag, openVisit, rootOf, type Visit } from './session/visit.ts'
+import { visitOf } from './session/request-visit.ts'
+import { type ActiveSession, findOwn, noteShown, sessionNameOf, wayBackFrom } from './session/session.ts'
+import { setLocale, signOut } from './session/store.ts'
+import { formTag, rootOf, type Visit } from './session/visit.ts'
 import { changeAppearance } from './steps/appearance.ts'
 import { isChallenged, meetChallenge, openChallenge } from './steps/challenge.ts'
 import { sendCopy } from './steps/copies.ts'
 import { isRedirect, type Typed } from './steps/step.ts'
 import { entryOf, pathOfView, stepAt } from './steps/steps.ts'
-import { endedKinds, type LinkEndedView } from './views/model.ts'
+import { endedKinds } from './views/model.ts'
 
 /** One exchange with a browser. */
 type Exchange = { readonly reply: FastifyReply; readonly path: string }
@@ -55,45 +47,6 @@ export function mountPages(app: FastifyInstance, routes: PageRoutes): void {
       answerPost(routes, { reply, path: (request.params as { '*': string })['*'] }),
     )
   })
-}
-
-/** The visit of a request, or an answer that says why there is none. */
-async function visitOf(
-  routes: PageRoutes,
-  reply: FastifyReply,
-): Promise<{ visit: Visit; active: ActiveSession } | { answered: FastifyReply }> {
-  const { context } = routes
-  const { request } = reply
-  const { shell, handle } = credentialOf(request.headers, context)
-  const active = await findActive(context, handle)
-  if (!active && handle !== undefined && (await isUnknownHandle(context, handle)))
-    context.refuseUnknown(request)
-  const visit =
-    active &&
-    (await openVisit(context, active, { shell, files: await routes.files(), requestId: request.id }))
-  if (active && visit) {
-    request.partnerId = active.partner.partnerId
-    return { visit, active }
-  }
-  const own = active ?? (await findOwn(context, handle))
-  const locale = own?.row.locale ?? localeOf(request.headers['accept-language'])
-  const kind = own ? await endFor(context, own.row) : 'closed'
-  const ended = { kind, ...wayBackFrom(own) }
-  const view = await endedView(routes, { shell, locale, partner: own?.partner }, ended)
-  return { answered: await sendView(reply.headers(challenge), view, 401) }
-}
-
-/** How a session has ended; after too many wrong birth dates, whether another link would open. */
-async function endFor(context: PageContext, row: PageSessionRow): Promise<LinkEndedView['kind']> {
-  const end = endOf(row)
-  if (end !== 'challenge') return end
-  const { partnerId } = sessionNameOf(row)
-  const isSpent = await areBirthdateTriesSpent(
-    context.database,
-    { partnerId, userid: row.userid },
-    context.clock.real(),
-  )
-  return isSpent ? 'challengelimit' : end
 }
 
 async function answerGet(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {

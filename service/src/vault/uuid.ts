@@ -87,10 +87,10 @@ function digit(bits: number): number {
 function writeRandomly(text: Buffer, first: 0 | typeof HALF): void {
   fillRandomly(first === 0 ? random : secondHalf)
   for (let at: number = first; at < random.length; at += 1) {
-    const place = PLACES[at] as number
+    const index = PLACES[at] as number
     const byte = random[at] as number
     const bits = at === HALF ? 0x80 | (byte & 0x3f) : byte
-    text[place] = digit(bits >> 4)
-    text[place + 1] = digit(bits)
+    text[index] = digit(bits >> 4)
+    text[index + 1] = digit(bits)
   }
 }

@@ -59,11 +59,11 @@ export const listen: Command = {
         if (stop.signal.aborted) break
         if (progress.delivered.includes(event.eventid)) continue
         const how = { authorization, secret: progress.secret, signal: stop.signal }
-        const told = target === undefined ? `for ${event.userid}` : await deliver(target, event, how)
-        if (told === undefined) break
+        const result = target === undefined ? `for ${event.userid}` : await deliver(target, event, how)
+        if (result === undefined) break
         keep({ ...progress, delivered: [...progress.delivered, event.eventid] })
         count += 1
-        process.stderr.write(`${event.eventname} ${event.eventid} ${told}\n`)
+        process.stderr.write(`${event.eventname} ${event.eventid} ${result}\n`)
       }
       if (stop.signal.aborted) break
       const isEnd = page.events.length === 0

@@ -23,7 +23,7 @@ export class ServiceAway extends OperatorError {
 }
 
 /** A status and its JSON; `undefined` when there was none. */
-export type Answer = { readonly status: number; readonly body: unknown }
+type Answer = { readonly status: number; readonly body: unknown }
 
 const passing = new Set([408, 429, 500, 502, 503, 504])
 

@@ -16,7 +16,7 @@ export const progressFile = './.enrolment-listen.json'
  * Reads how far a listener has read; without a file, starts from the beginning with a new secret. Throws OperatorError
  * on a damaged file.
  */
-export function readProgress(file = progressFile): Progress {
+export function readProgress(file: string): Progress {
   let text: string
   try {
     text = readFileSync(file, 'utf8')

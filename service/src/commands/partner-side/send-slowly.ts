@@ -28,7 +28,7 @@ export async function sendPieces(
     agent: false,
     signal: AbortSignal.timeout(LONGEST_MS),
   })
-  const told = new Promise<ReceiverAnswer>(resolve => {
+  const answered = new Promise<ReceiverAnswer>(resolve => {
     outgoing.once('response', response => {
       response.resume()
       resolve({ status: response.statusCode ?? 0, ms: since() })
@@ -39,19 +39,19 @@ export async function sendPieces(
       resolve({ error: isLate ? 'no answer within 15 s' : (code ?? 'broken connection'), ms: since() })
     })
   })
-  let isTold = false
-  void told.then(() => {
-    isTold = true
+  let isAnswered = false
+  void answered.then(() => {
+    isAnswered = true
   })
   for (const [index, piece] of pieces.entries()) {
-    if (index > 0) await Promise.race([pause(pauseMs), told])
+    if (index > 0) await Promise.race([pause(pauseMs), answered])
     // Nobody waits any more for what an answered receiver has not read.
-    if (outgoing.destroyed || isTold) break
+    if (outgoing.destroyed || isAnswered) break
     if (!outgoing.write(piece))
-      await Promise.race([new Promise(resolve => outgoing.once('drain', resolve)), told])
+      await Promise.race([new Promise(resolve => outgoing.once('drain', resolve)), answered])
   }
   outgoing.end()
-  const answer = await told
+  const answer = await answered
   outgoing.destroy()
   return answer
 }

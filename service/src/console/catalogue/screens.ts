@@ -38,14 +38,14 @@ export const catalogueScreens: readonly Screen[] = [
   },
 ]
 
-async function list(visit: Visit, told?: Slot, status = 200): Promise<Answer> {
+async function list(visit: Visit, notice?: Slot, status = 200): Promise<Answer> {
   const versions = await listPublications(visit.context.database)
   const sees = hasRole(visit.operator, 'support')
   const mayPublish = hasRole(visit.operator, 'admin') && visit.operator.partners === undefined
   return {
     title: 'Catalogue',
     status,
-    body: html`${told}
+    body: html`${notice}
 <div class="columns"><div>${part(
       'Versions',
       await listTable(versionList(versions), visit.query),

@@ -128,6 +128,7 @@ function nothing(): Answer {
 }
 
 function addressOf({ serviceId, eventId, refusedRequestId }: Found): string {
-  const place = eventId === undefined ? refusedRequestId && `request-${refusedRequestId}` : `event-${eventId}`
-  return `/users/${serviceId}${place === undefined ? '' : `#${place}`}`
+  const fragment =
+    eventId === undefined ? refusedRequestId && `request-${refusedRequestId}` : `event-${eventId}`
+  return `/users/${serviceId}${fragment === undefined ? '' : `#${fragment}`}`
 }

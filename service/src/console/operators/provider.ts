@@ -94,15 +94,15 @@ export function openProvider(settings: ProviderSettings, real: () => Instant): P
         const isThere = signed[settings.claim] !== undefined && signed['email'] !== undefined
         const { userinfo_endpoint: more } = config.serverMetadata()
         // Some providers return groups or the email only from this endpoint. The library refuses an answer about another subject.
-        const told =
+        const claims =
           isThere || more === undefined
             ? signed
             : { ...(await fetchUserInfo(config, tokens.access_token, signed.sub)), ...signed }
         return {
           subject: signed.sub,
-          name: nameOf(told, signed.sub),
-          email: emailOf(told),
-          groups: groupsOf(told[settings.claim]) ?? [],
+          name: nameOf(claims, signed.sub),
+          email: emailOf(claims),
+          groups: groupsOf(claims[settings.claim]) ?? [],
         }
       }),
     endSession: async returnTo => {

@@ -24,7 +24,7 @@ export const partnerScreens: readonly Screen[] = [
   { method: 'POST', path: '/partners/:partnerid/enable', role: 'admin', changes: true, answer: enable },
 ]
 
-async function show(visit: Visit, told?: Slot): Promise<Answer> {
+async function show(visit: Visit, notice?: Slot): Promise<Answer> {
   const { database } = visit.context
   const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
   const [progress, reason] = await Promise.all([
@@ -34,7 +34,7 @@ async function show(visit: Visit, told?: Slot): Promise<Answer> {
   const isDisabled = partner.disabledAt !== undefined
   return {
     title: partner.name,
-    body: html`${told}
+    body: html`${notice}
 ${isDisabled && html`<section class="notice bad"><h2>Disabled since ${when(partner.disabledAt ?? 0, partner.timezone)}</h2>${reason !== null && hasRole(visit.operator, 'support') && html`<p>${reason}</p>`}</section>`}
 <section class="card across">${facts([
       ['Id', html`<code>${partner.partnerId}</code>`],

@@ -20,25 +20,25 @@ export function describeLink(link: LinkRow, { zone, real }: { zone: Zone; real: 
     shown: when(instant, zone),
     text: writeInstant(instant, zone),
   })
-  const told: LinkNote[] = []
+  const notes: LinkNote[] = []
   if (link.spent_at === null) {
-    if (link.revoked_at !== null) told.push(tagged('revoked', 'plain', at(link.revoked_at)))
-    else if (link.token_expires_at <= real) told.push(tagged('expired unopened', 'bad'))
-    else told.push(tagged('not opened yet', 'wait', since('until', link.token_expires_at)))
+    if (link.revoked_at !== null) notes.push(tagged('revoked', 'plain', at(link.revoked_at)))
+    else if (link.token_expires_at <= real) notes.push(tagged('expired unopened', 'bad'))
+    else notes.push(tagged('not opened yet', 'wait', since('until', link.token_expires_at)))
   } else {
-    told.push(since('opened', link.spent_at))
+    notes.push(since('opened', link.spent_at))
     if (link.outcome !== null) {
       const reference = link.reference === null ? undefined : coded(link.reference)
       const isFailure = link.outcome === 'challengefailed'
-      told.push(tagged(OUTCOMES[link.outcome] ?? link.outcome, isFailure ? 'bad' : 'good', reference))
-    } else if (link.signed_out_at !== null) told.push(since('signed out', link.signed_out_at))
+      notes.push(tagged(OUTCOMES[link.outcome] ?? link.outcome, isFailure ? 'bad' : 'good', reference))
+    } else if (link.signed_out_at !== null) notes.push(since('signed out', link.signed_out_at))
     else if (link.last_seen_at !== null)
-      told.push(since(`last seen${lastViewWords(link)}`, link.last_seen_at))
+      notes.push(since(`last seen${lastViewWords(link)}`, link.last_seen_at))
     if (link.birthdate_tries > 0 && link.birthdate_passed_at === null)
-      told.push(plain(counted(link.birthdate_tries, 'wrong birth date')))
+      notes.push(plain(counted(link.birthdate_tries, 'wrong birth date')))
   }
-  if (link.dead_link_at !== null) told.push(since('opened when it no longer worked,', link.dead_link_at))
-  return told
+  if (link.dead_link_at !== null) notes.push(since('opened when it no longer worked,', link.dead_link_at))
+  return notes
 }
 
 /** The outcomes of a page session whose names are not plain words. */

@@ -23,19 +23,19 @@ export type SentenceFacts = {
 }
 
 /** A user's state, as one would say it on the phone. Dates are days in the partner's zone; the last day is included. */
-export function describeUser(user: User, told: SentenceFacts): string {
-  const { zone } = told
+export function describeUser(user: User, facts: SentenceFacts): string {
+  const { zone } = facts
   switch (user.status) {
     case 'none':
       return 'Not known any more: the prefill has lapsed.'
     case 'prefilled':
-      return `Prefilled on ${writeDay(user.prefillWrittenAt ?? user.createdAt, zone)}, not enrolled: ${shut(told) ?? 'nobody has chosen an offer yet'}.${lapse(user, zone)}`
+      return `Prefilled on ${writeDay(user.prefillWrittenAt ?? user.createdAt, zone)}, not enrolled: ${shut(facts) ?? 'nobody has chosen an offer yet'}.${lapse(user, zone)}`
     case 'registering':
-      return `Not enrolled: ${shut(told) ?? 'the registration page was opened and not finished'}.${lapse(user, zone)}`
+      return `Not enrolled: ${shut(facts) ?? 'the registration page was opened and not finished'}.${lapse(user, zone)}`
     case 'active':
-      return [held(user, told), ...pending(user, told)].join(' ')
+      return [held(user, facts), ...pending(user, facts)].join(' ')
     case 'cancelled':
-      return `Canceled since ${writeDay(user.cancel?.at ?? user.updatedAt, zone)}${cause(user, told)}.`
+      return `Canceled since ${writeDay(user.cancel?.at ?? user.updatedAt, zone)}${cause(user, facts)}.`
     case 'erased':
       return `Erased on ${writeDay(user.erasedAt ?? user.updatedAt, zone)}.`
   }
@@ -56,13 +56,13 @@ function held({ offer }: User, { zone, offerName }: SentenceFacts): string {
   return `Enrolled on ${offerName(offer.name)}, which starts on ${writeDay(offer.since, zone)}.`
 }
 
-function pending(user: User, told: SentenceFacts): string[] {
-  const { zone, offerName } = told
+function pending(user: User, facts: SentenceFacts): string[] {
+  const { zone, offerName } = facts
   return [
     user.pendingOffer &&
       `Moves to ${offerName(user.pendingOffer.name)} on ${writeDay(user.pendingOffer.at, zone)}.`,
-    user.swap && `${swapped(user.swap.pairs, told)} on ${writeDay(user.swap.at, zone)}.`,
-    user.cancel && `Leaves on ${writeDay(user.cancel.at - 1, zone)}: canceled${cause(user, told)}.`,
+    user.swap && `${swapped(user.swap.pairs, facts)} on ${writeDay(user.swap.at, zone)}.`,
+    user.cancel && `Leaves on ${writeDay(user.cancel.at - 1, zone)}: canceled${cause(user, facts)}.`,
     user.enrolments.some(({ state }) => state === 'actionrequired') && 'Something is missing.',
   ].filter(sentence => typeof sentence === 'string')
 }

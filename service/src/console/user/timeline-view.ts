@@ -19,7 +19,7 @@ export async function timeline(visit: Visit, details: UserDetails): Promise<Html
   const ahead = new Map<string, TimelineEntry[]>()
   for (const line of viewTimeline(user, []).reverse())
     ahead.set(line.attimestamp, [...(ahead.get(line.attimestamp) ?? []), line])
-  const told = changes.filter(({ lines, events }) => lines.length > 0 || events.length > 0)
+  const shown = changes.filter(({ lines, events }) => lines.length > 0 || events.length > 0)
   const oldest = changes.at(-1)?.version
   return html`<ol class="steps">
 ${[...ahead].map(
@@ -27,7 +27,7 @@ ${[...ahead].map(
     html`<li class="ahead"><p>${when(Date.parse(at), zone)} ${tag('ahead')}</p>${lines.map(line => html`<p>${moveWords(line, details)}${sees && html` <span class="hint">${line.why}</span>`}</p>`)}</li>`,
 )}
 <li class="now"><p>${when(now, zone)} ${tag('now', 'good')}</p></li>
-${await inSlices(told, change => changeItem(change, { sees, details, real: visit.context.real() }))}
+${await inSlices(shown, change => changeItem(change, { sees, details, real: visit.context.real() }))}
 </ol>
 ${
   details.hasOlder && oldest !== undefined

@@ -23,8 +23,8 @@ export function dated<Row>(
   at: (row: Row) => Instant | null | undefined,
   shown: Zone | ((instant: Instant) => Slot),
 ): Column<Row> {
-  const told = typeof shown === 'string' ? (instant: Instant) => when(instant, shown) : shown
-  const cellOrNone = (instant: Instant | null | undefined) => (instant == null ? '–' : told(instant))
+  const write = typeof shown === 'string' ? (instant: Instant) => when(instant, shown) : shown
+  const cellOrNone = (instant: Instant | null | undefined) => (instant == null ? '–' : write(instant))
   const written = (instant: Instant | null | undefined) => (instant == null ? '' : formatTimestamp(instant))
   return { name, label, value: row => written(at(row)), cell: row => cellOrNone(at(row)) }
 }

@@ -7,12 +7,12 @@ import { ownPartners } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
 import { record, recordAlongside } from '../screen/record.ts'
 import type { Answer, Screen, Visit } from '../screen/screen.ts'
-import { answerInWords } from '../views/answer.ts'
 import { csvLink, dated, type List, listFile, listTable, sortField } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, selectField, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
+import { countOf, healthInWords, rankOf, STATES, stateOf, stateTag } from './health.ts'
 import { againPart, confirmAgain, selectionOf, toldAgain } from './send-again.ts'
-import { type EndpointLine, findEndpointLines, findOpenLines, MOST_COUNTED, type OpenLine } from './store.ts'
+import { type EndpointLine, findEndpointLines, findOpenLines, type OpenLine } from './store.ts'
 
 /** Endpoints by their health, and the actions on one of them. */
 export const webhookScreens: readonly Screen[] = [
@@ -59,7 +59,7 @@ async function listOf(visit: Visit): Promise<List<EndpointLine>> {
         label: 'State',
         value: line => stateOf(line, now),
         cell: line =>
-          html`${stateTag(line, now)}<br><span class="hint long">${words(line, now, 'UTC')}</span>`,
+          html`${stateTag(line, now)}<br><span class="hint long">${healthInWords(line, now, 'UTC')}</span>`,
       },
       { name: 'waiting', label: 'Waiting', value: line => line.waiting, cell: line => countOf(line.waiting) },
       dated('oldest', 'Oldest', line => line.oldest_due_at, 'UTC'),
@@ -104,7 +104,7 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
       ['Partner', html`<a href="/partners/${partner.partnerId}">${partner.name}</a>`],
       [
         'State',
-        html`${stateTag(line, now)} ${words(line, now, zone)}${said !== undefined && html`, first line: <code>${said}</code>`}`,
+        html`${stateTag(line, now)} ${healthInWords(line, now, zone)}${said !== undefined && html`, first line: <code>${said}</code>`}`,
       ],
       ['Waiting', countOf(line.waiting)],
       ['Given up', countOf(line.dead)],
@@ -207,46 +207,4 @@ async function change(visit: Visit, action: string, make: typeof enableEndpoint)
   })
   onWebhookChange()
   return { to: `/webhooks/${line.endpoint_id}` }
-}
-
-const STATES = ['disabled', 'failing', 'paused', 'ok'] as const
-
-function stateOf(line: EndpointLine, now: number): (typeof STATES)[number] {
-  if (line.disabled_at !== null) return 'disabled'
-  if (line.failing_since !== null) return 'failing'
-  return line.paused_until !== null && line.paused_until > now ? 'paused' : 'ok'
-}
-
-function rankOf(line: EndpointLine, now: number): number {
-  return STATES.indexOf(stateOf(line, now))
-}
-
-function stateTag(line: EndpointLine, now: number) {
-  const state = stateOf(line, now)
-  return tag(state, state === 'ok' ? 'good' : state === 'paused' ? 'wait' : 'bad')
-}
-
-/** The health of an endpoint, such as `HTTP 422 since Nov 22, 2:02 PM`. */
-function words(line: EndpointLine, now: number, zone: Zone): Slot {
-  const last = answerInWords(line.last_status, line.last_error)
-  switch (stateOf(line, now)) {
-    case 'disabled':
-      return html`${WHY[line.disabled_reason ?? 'operator']}, ${when(line.disabled_at ?? now, zone)}`
-    case 'failing':
-      return html`${last} since ${when(line.failing_since ?? now, zone)}`
-    case 'paused':
-      return html`it asked to wait until ${when(line.paused_until ?? now, zone)}`
-    case 'ok':
-      return line.last_at === null ? '' : `some events fail: ${last}`
-  }
-}
-
-const WHY = {
-  operator: 'paused by an operator',
-  gone: 'it answered 410',
-  failing: 'it failed for 72 hours',
-} as const
-
-function countOf(count: number): string {
-  return count >= MOST_COUNTED ? `${MOST_COUNTED} or more` : String(count)
 }

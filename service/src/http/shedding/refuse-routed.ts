@@ -43,7 +43,7 @@ export function refuseRouted(app: FastifyInstance, context: SheddingContext): vo
 }
 
 /** Decides whether a body that has arrived is parsed, and is told the time that this took. */
-export type Meter = {
+type Meter = {
   readonly admit: (request: FastifyRequest, done: (refusal?: ServiceError) => void) => void
   readonly note: (request: FastifyRequest, parsing: { ms: number; bytes: number }) => void
 }

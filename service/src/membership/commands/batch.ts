@@ -1,10 +1,7 @@
-import type { Instant } from '../../calendar/calendar.ts'
 import type { Settled } from '../../db/coalesce.ts'
-import { type Query, sql } from '../../db/sql.ts'
-import type { KeyReservation } from '../../idempotency/key-reservation.ts'
-import type { Partner } from '../../partners/partner.ts'
+import type { Query } from '../../db/sql.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
-import { type DocumentKind, sealJson } from '../records/documents.ts'
+import type { DocumentKind } from '../records/documents.ts'
 import { type AppliedChange, applyDueChanges, hasLapsed } from '../rules/apply-due.ts'
 import { isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User } from '../rules/state.ts'
@@ -16,17 +13,18 @@ import {
   tooManyEnrolments,
   withPendingChanges,
 } from './after-change.ts'
+import { judgeSeenKey, namedKey, spendKey } from './batch-keys.ts'
 import type { BatchWrites } from './batch-writes.ts'
 import type { Command, CommandContext, CommandResult } from './command.ts'
+import { proofOf } from './commit-proof.ts'
 import { erasedName } from './erased-name.ts'
-import { judgeKey, type KeyDecision, keyName, reservedKey } from './key-decisions.ts'
 import { nameOf } from './load.ts'
 import { dataKeyOf, type LoadedUser, newLoadedUser, personOf } from './loaded-user.ts'
 import type { BatchContext } from './newcomers.ts'
 import { type BatchState, ReadTooEarly, readState } from './read-batch.ts'
 import { retain } from './retain.ts'
 import { writeSealed } from './write-sealed.ts'
-import { recordChange, type Writes, writesOf } from './writes.ts'
+import { recordChange, writesOf } from './writes.ts'
 
 /** The result of one command in a batch. */
 export type Result = Settled<CommandResult<unknown>>
@@ -80,22 +78,6 @@ export async function decideBatch(
       context.onEvents(new Set(writes.events.map(event => event.user.partnerId)), writes.events.length)
     },
   }
-}
-
-/**
- * All writes are in one transaction, so one row that only this batch could have written proves that all were committed.
- */
-function proofOf({ events, keys }: Writes): Query | undefined {
-  const [event] = events
-  if (event)
-    return sql`select 1 from events where partner_id = ${event.user.partnerId} and event_id = ${event.id}`
-  const [key] = keys
-  return (
-    key &&
-    sql`
-    select 1 from idempotency_keys where partner_id = ${key.partnerId} and operation = ${key.operation}
-      and key_hash = ${key.keyHash} and attempt_id = ${key.attemptId}`
-  )
 }
 
 function decideSafely(state: BatchState, command: Command<unknown>): Result {
@@ -181,69 +163,6 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   } catch (cause) {
     throw new PartialDecision('partial decision', { cause })
   }
-}
-
-/** A command's key with its name within the batch, which is made once. */
-type NamedKey = { readonly name: string; readonly reservation: KeyReservation }
-
-function namedKey({ partnerId }: Partner, reservation: KeyReservation): NamedKey {
-  return { name: keyName(partnerId, reservation.operation, reservation.keyHash), reservation }
-}
-
-/** The answer of a command whose key was seen before; `undefined` when the key is free. */
-function judgeSeenKey(
-  state: BatchState,
-  { name, reservation }: NamedKey,
-  { command, loaded, now }: { command: Command<unknown>; loaded: LoadedUser | undefined; now: Instant },
-): CommandResult<unknown> | undefined {
-  const known = state.seenKeys.get(name)
-  if (!known) return undefined
-  const { partnerId } = command.partner
-  const { operation, keyHash } = reservation
-  const decision = judgeKey(reservation, known, {
-    now,
-    real: state.real,
-    userid: command.userid,
-    current: loaded?.user,
-    dataKey: () => dataKeyOf(loaded, command.partner),
-  })
-  if (decision.kind === 'answered') {
-    // The answer is sealed with the key of a user who did not exist yet when users were read.
-    if ('reply' in decision && decision.reply === undefined) throw new ReadTooEarly('newer key')
-    return answered(decision)
-  }
-  state.writes.staleKeys.push({ partnerId, operation, keyHash })
-  return undefined
-}
-
-function answered(decision: Extract<KeyDecision, { kind: 'answered' }>): CommandResult<unknown> {
-  return 'code' in decision
-    ? { ...refuse(decision.code), replayed: decision.replayed }
-    : { reply: decision.reply, replayed: decision.replayed }
-}
-
-/** Only a 2xx answer uses up a key; the answer is kept, sealed with the user's data key. */
-function spendKey(
-  state: BatchState,
-  { name, reservation }: NamedKey,
-  spent: { partner: Partner; user: User; now: Instant; reply: unknown },
-): void {
-  const { partner, user, reply } = spent
-  const keepsAnswer = reservation.mode === 'keyed' && user.status !== 'erased'
-  const key = keepsAnswer ? dataKeyOf(state.users.get(nameOf(user)), partner) : undefined
-  const sealedAnswer = key && sealJson(key, reply, 'idempotency_keys', user)
-  const entry = reservedKey(reservation, { partner, user, now: spent.now, real: state.real, sealedAnswer })
-  state.writes.keys.push(entry)
-  state.seenKeys.set(name, {
-    requestHash: entry.requestHash,
-    attemptId: entry.attemptId,
-    serviceId: entry.serviceId,
-    prefillNumber: entry.prefillNumber,
-    expiresAt: entry.expiresAt,
-    answer: () => reply,
-    userErasedAt: undefined,
-    userWrittenAt: undefined,
-  })
 }
 
 type Applied = Decided & { after: User; dueChanges: readonly AppliedChange[] }

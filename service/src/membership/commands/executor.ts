@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { coalesceApart } from '../../db/coalesce.ts'
-import { CommitUnknown, type Database, LOCK_TIMEOUT_MS } from '../../db/database.ts'
+import { CommitUnknown, LOCK_TIMEOUT_MS } from '../../db/database.ts'
 import { failureOf, Unavailable } from '../../db/failure.ts'
-import type { Query } from '../../db/sql.ts'
 import { type DecidedBatch, decideBatch, PartialDecision, type Result, RunsLater } from './batch.ts'
 import type { Command, CommandResult, ExecutorContext } from './command.ts'
+import { wasCommitted } from './commit-proof.ts'
 import { nameOf } from './load.ts'
 import { type BatchContext, openNewcomers } from './newcomers.ts'
 import { ReadTooEarly } from './read-batch.ts'
@@ -15,8 +14,6 @@ import { openWaitingRoom } from './waiting-room.ts'
 export type CommandExecutor = {
   /** Runs a command; resolves when its writes are durable. Rejects with `Unavailable`, or with what failed. */
   submit<Reply>(command: Command<Reply>): Promise<CommandResult<Reply>>
-  /** The number of commands that wait or are under way. */
-  pending(): number
 }
 
 /**
@@ -70,7 +67,6 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
       const result = waitingRoom.holds(command) ? submitToWait(command) : queues(command)
       return result as Promise<CommandResult<Reply>>
     },
-    pending,
   }
 }
 
@@ -238,7 +234,7 @@ type LostCommit = {
 async function afterLostCommit(context: BatchContext, lost: LostCommit): Promise<Result[]> {
   const { commands, decided, error, run } = lost
   const lostCommits = (run.lostCommits ?? 0) + 1
-  if (await tookPlace(context.database, decided.proof)) {
+  if (await wasCommitted(context.database, decided.proof)) {
     decided.announce()
     return decided.results
   }
@@ -248,22 +244,3 @@ async function afterLostCommit(context: BatchContext, lost: LostCommit): Promise
 }
 
 const MOST_LOST_COMMITS = 3
-const PATIENCE_MS = 3000
-
-/** Whether a batch whose commit was lost took place. */
-async function tookPlace(database: Database, proof: Query | undefined): Promise<boolean> {
-  if (!proof) return false
-  const deadline = performance.now() + PATIENCE_MS
-  let looks = 0
-  while (performance.now() < deadline) {
-    try {
-      if ((await database.query(proof)).length > 0) return true
-      looks += 1
-      if (looks > 2) return false
-    } catch {
-      // The database is not back yet.
-    }
-    await sleep(150)
-  }
-  return false
-}

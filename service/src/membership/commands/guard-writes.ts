@@ -7,7 +7,6 @@ import type { CommandExecutor } from './executor.ts'
  */
 export function guardWrites(executor: CommandExecutor, mayNotWrite: () => boolean): CommandExecutor {
   return {
-    ...executor,
     submit: command =>
       mayNotWrite()
         ? Promise.reject(new Unavailable('nothing may be written now'))

@@ -11,9 +11,10 @@ import type { User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
 import type { ExecutorContext } from './command.ts'
 import { erasedName } from './erased-name.ts'
+import type { Answers } from './finished-answers.ts'
 import { type DocumentRow, loadDocuments, loadUsers, type UserName } from './load.ts'
 import { type UserRow, userOf } from './rows.ts'
-import type { Answers, RememberedUser, UserMemory } from './user-memory.ts'
+import type { RememberedUser, UserMemory } from './user-memory.ts'
 import { findUnchanged } from './versions.ts'
 
 /** A user at an instant, with the rules for it. */

@@ -73,7 +73,7 @@ type EnrolmentRow = [
 ]
 
 /** A row of `consents` as a JSON array. */
-export type ConsentRow = [
+type ConsentRow = [
   name: string,
   version: string,
   agreedAt: Instant,
@@ -82,7 +82,7 @@ export type ConsentRow = [
 ]
 
 /** A row of `beneficiary_designations` without its sealed part, as a JSON array. */
-export type DesignationRow = [
+type DesignationRow = [
   benefit: string,
   version: number,
   status: Designation['status'],

@@ -1,19 +1,8 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Partner } from '../../partners/partner.ts'
 import { dueAt } from '../rules/apply-due.ts'
 import { type User, versionsOf } from '../rules/state.ts'
+import { type Answers, openAnswers } from './finished-answers.ts'
 import { nameOf, type UserName } from './load.ts'
-
-/** The objects from which an answer was made, besides the user's state and the request. */
-type MadeFrom = { readonly partner: Partner; readonly catalogue: number; readonly now: Instant }
-
-/** Finished answers as JSON in UTF-8; each is valid for a limited time. */
-export type Answers = {
-  /** The earlier answer to this request, if the same answer would be made now. */
-  find(asked: string, from: MadeFrom): Buffer | undefined
-  /** Keeps an answer that is valid until `until`, unless one of the objects changes from which it was made. */
-  keep(asked: string, from: MadeFrom, answer: { json: Buffer; until: Instant }): void
-}
 
 /**
  * A user as last read or written, with the version of the row. It may be outdated, so the version must be compared
@@ -36,11 +25,9 @@ export type RememberedUser = {
  */
 export type UserMemory = {
   find(name: UserName): RememberedUser | undefined
-  /** Keeps a user, in place of the earlier one. */
-  keep(user: User, version: number): RememberedUser
   /**
-   * The same for a user as it was written, but only if the user was read or written before within a short time. Many new
-   * users are never asked for, and garbage collections that copy them cost 5 % of a prefill.
+   * Keeps a user as it was written, in place of the earlier one, but only if the user was read or written before within a
+   * short time. Many new users are never asked for, and garbage collections that copy them cost 5 % of a prefill.
    */
   keepWritten(user: User, version: number): void
   /**
@@ -152,7 +139,6 @@ export function openUserMemory(
       }
       return entry
     },
-    keep: (user, version) => replace(user, version, true),
     keepWritten(user, version) {
       if (wasReadLately(user.serviceId) || kept.has(nameOf(user))) replace(user, version, true)
     },
@@ -202,64 +188,9 @@ function openNotedReads(): (serviceId: string) => boolean {
     // The end of an id is random.
     const end = Number.parseInt(serviceId.slice(-8), 16) >>> 0
     const group = (end % (NOTED_READS / GROUP)) * GROUP
-    for (let place = group; place < group + GROUP; place += 1) if (noted[place] === end) return true
+    for (let slot = group; slot < group + GROUP; slot += 1) if (noted[slot] === end) return true
     noted.copyWithin(group + 1, group, group + GROUP - 1)
     noted[group] = end
     return false
-  }
-}
-
-type ReadyAnswer = MadeFrom & { readonly json: Buffer; readonly until: Instant }
-
-/**
- * Opens a set of answers; the answer kept longest ago is dropped first. `onGrown` is called with the bytes that they
- * take.
- */
-function openAnswers({
-  most = Number.POSITIVE_INFINITY,
-  mostBytes = Number.POSITIVE_INFINITY,
-  onGrown = () => {},
-}: {
-  most?: number
-  mostBytes?: number
-  onGrown?: (bytes: number) => void
-}): Answers {
-  const kept = new Map<string, ReadyAnswer>()
-  let bytes = 0
-  const grow = (by: number) => {
-    bytes += by
-    onGrown(by)
-  }
-  const remove = (asked: string) => {
-    const known = kept.get(asked)
-    if (known && kept.delete(asked)) grow(-(known.json.length + asked.length))
-  }
-  return {
-    find(asked, { partner, catalogue, now }) {
-      const answer = kept.get(asked)
-      const isSame =
-        answer !== undefined &&
-        answer.partner === partner &&
-        answer.catalogue === catalogue &&
-        // A clock can be set back, and a sandbox's clock can be moved forward.
-        answer.now <= now &&
-        now < answer.until
-      return isSame ? answer.json : undefined
-    },
-    keep(asked, from, { json, until }) {
-      remove(asked)
-      kept.set(asked, {
-        partner: from.partner,
-        catalogue: from.catalogue,
-        now: from.now,
-        json,
-        until,
-      })
-      grow(json.length + asked.length)
-      while (kept.size > most || bytes > mostBytes) {
-        const [oldest] = kept.keys()
-        remove(oldest ?? '')
-      }
-    },
   }
 }

@@ -184,19 +184,19 @@ export function applyAt(user: User, moment: Moment): Changed {
   const { at, terms, isProjection } = moment
   let changed = user
   const events: Raised[] = []
-  const take = (result: Changed) => {
+  const adopt = (result: Changed) => {
     changed = result.user
     events.push(...result.events)
   }
   if (changed.entryExpiresAt !== undefined && changed.entryExpiresAt <= at) changed = lapsed(changed)
-  if (hasPendingCancel(changed) && changed.cancel && changed.cancel.at <= at) take(applyCancel(changed, at))
+  if (hasPendingCancel(changed) && changed.cancel && changed.cancel.at <= at) adopt(applyCancel(changed, at))
   if (changed.pendingOffer && changed.pendingOffer.at <= at) {
-    take(applyOfferChange(changed, changed.pendingOffer.name, { at, terms }))
+    adopt(applyOfferChange(changed, changed.pendingOffer.name, { at, terms }))
   }
   if (changed.swap && changed.swap.at <= at)
-    take(applySwap(changed, changed.swap.pairs, { at, terms, isProjection }))
-  take(applyEnds(changed, at))
-  take(applyStarts(changed, at))
+    adopt(applySwap(changed, changed.swap.pairs, { at, terms, isProjection }))
+  adopt(applyEnds(changed, at))
+  adopt(applyStarts(changed, at))
   return { user: changed, events }
 }
 

@@ -67,7 +67,7 @@ function corrected(
     { ...wrong, state: 'void', closeReason: 'corrected' },
   )
   const changed = right ? withEnrolment(voided, right) : voided
-  const told = raise(changed, 'benefit_enrollment_corrected', now, wrong.benefit)
+  const event = raise(changed, 'benefit_enrollment_corrected', now, wrong.benefit)
   const fitting = isActive(changed) ? dropMisfitSwap(changed, now, terms) : { user: changed, events: [] }
   const shown = isActive(changed)
     ? projectPendingChanges(fitting.user, terms, { user, at: now })
@@ -78,7 +78,7 @@ function corrected(
       'nothing_moves',
       'Nothing would move: it is so already, or a pending change ends it before.',
     )
-  return { user: fitting.user, events: [told, ...fitting.events] }
+  return { user: fitting.user, events: [event, ...fitting.events] }
 }
 
 /** Whether the replacing row differs in its dates once pending changes are projected. */

@@ -11,7 +11,7 @@ import type { Benefit, Catalogue, Offer } from '../../catalogue/model.ts'
 import { type Enrolment, isHeld, type User } from './state.ts'
 
 /** One published version of the catalogue. */
-export type Published = { readonly version: number; readonly catalogue: Catalogue }
+type Published = { readonly version: number; readonly catalogue: Catalogue }
 
 /** What decides about a user: the catalogue, the partner's zone and offers, and the user's own data. */
 export type Terms = {

@@ -7,15 +7,10 @@ import type { Partner } from '../../partners/partner.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import { makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
 import { noteDeadLink, setLastView, touchSession } from './activity.ts'
+import { MOST_TRIES_OF_LINK } from './birthdate-tries.ts'
 import type { PageContext } from './page-context.ts'
 import { sessionOfSecretId, sessionSecretId } from './secret-id.ts'
-import {
-  findSession,
-  MOST_TRIES_OF_LINK,
-  type PageSessionRow,
-  type SessionName,
-  spendToken,
-} from './store.ts'
+import { findSession, type PageSessionRow, type SessionName, spendToken } from './store.ts'
 
 /** How long a session stays open (contract §11): without activity, and in all. */
 export const sessionLifetimes = { idle: HOUR_MS, whole: DAY_MS } as const

@@ -1,5 +1,6 @@
+import { MOST_TRIES_OF_LINK as mostTries, noteBirthdateAgain } from '../session/birthdate-tries.ts'
 import { sessionNameOf } from '../session/session.ts'
-import { MOST_TRIES_OF_LINK as mostTries, noteBirthdateAgain, revokeSession } from '../session/store.ts'
+import { revokeSession } from '../session/store.ts'
 import { pageOf, rootOf, type Visit } from '../session/visit.ts'
 import type { FieldError } from '../views/faults.ts'
 import { parseBirthDate } from '../views/form.ts'
@@ -58,6 +59,6 @@ async function meetAgain(visit: Visit, form: URLSearchParams, path: string): Pro
 
 /** The count in the error is newer than the visit, which was loaded before the attempt. */
 function triesLeft({ session }: Visit, errors: readonly FieldError[] | undefined): number {
-  const told = errors?.find(({ code }) => code === 'dob_mismatch')?.count
-  return told ?? mostTries - session.birthdate_again_tries
+  const left = errors?.find(({ code }) => code === 'dob_mismatch')?.count
+  return left ?? mostTries - session.birthdate_again_tries
 }

@@ -1,5 +1,10 @@
+import {
+  birthdateTriesLeft,
+  failChallenge,
+  noteBirthdateTry,
+  type TriedBy,
+} from '../session/birthdate-tries.ts'
 import { sessionNameOf } from '../session/session.ts'
-import { birthdateTriesLeft, failChallenge, noteBirthdateTry, type TriedBy } from '../session/store.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import type { FieldError } from '../views/faults.ts'
 import { parseBirthDate } from '../views/form.ts'

@@ -34,9 +34,9 @@ export function lostIn(visit: Visit, form: URLSearchParams): LostCover[] {
     const row = heldEnrolment(visit.user, name) ?? lastClosed(visit.user, name)
     const reason = row?.closeReason ?? row?.ownEnd?.reason
     if (!row || displayname === undefined || (reason !== 'ineligible' && reason !== 'endsatage')) return []
-    const told = { name, displayname }
-    if (row.state === 'withdrawn') return [{ ...told, how: 'neverstarts' }]
+    const benefit = { name, displayname }
+    if (row.state === 'withdrawn') return [{ ...benefit, how: 'neverstarts' }]
     if (row.endsAt === undefined) return []
-    return [{ ...told, how: isHeld(row) ? 'ends' : 'ended', on: lastDayOf(visit, row.endsAt) }]
+    return [{ ...benefit, how: isHeld(row) ? 'ends' : 'ended', on: lastDayOf(visit, row.endsAt) }]
   })
 }

@@ -4,30 +4,22 @@ import { isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { type Consent, hasPendingCancel, heldEnrolment } from '../../membership/rules/state.ts'
-import {
-  isAvailable,
-  judgeOfferAt,
-  knownBenefit,
-  offerOf,
-  openBenefit,
-  partnerOffer,
-  partnerOffers,
-} from '../../membership/rules/terms.ts'
+import { knownBenefit, offerOf, openBenefit, partnerOffer } from '../../membership/rules/terms.ts'
 import { changeOfferOf, type OfferChange, undoOfferChangeOf } from '../../offers/change.ts'
 import { checkPreview, makePreview } from '../../offers/preview.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseConsents, parseOffer } from '../views/choices.ts'
 import type { BenefitLine, ConsentText, OfferChoice } from '../views/parts.ts'
-import { textsOf } from '../views/texts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
 import { comingBySwap, foreseenLine, visitAfter } from './ahead.ts'
 import { dayOf, lastDayOf, leavingOn, standingLine } from './cards.ts'
 import { confirmationOf } from './copies.ts'
+import { planName } from './describe-done.ts'
 import { mustName, namingLines, namingPath } from './naming.ts'
+import { offerChoices, openOffers } from './offer-choices.ts'
 import { type ConfirmedChange, changeAndConfirm, noteDone } from './outcomes.ts'
 import { confirmsOlder } from './save-answers.ts'
 import type { Posted, Redirect, Step } from './step.ts'
-import { planName } from './tell.ts'
 
 /** The offers to move to, with the one in force and the pending change. */
 export const offer: Step = {
@@ -43,7 +35,7 @@ export const offer: Step = {
     return {
       view: 'OFFER_CHANGE',
       page: pageOf(visit),
-      offers: choicesOf(visit),
+      offers: offerChoices(visit),
       chosen,
       pending: pending && {
         displayname: planName(visit, pending.name),
@@ -130,38 +122,6 @@ export const offerUndo: Step = {
     ),
 }
 
-function choicesOf(visit: Visit): OfferChoice[] {
-  const { user, terms, now, locale } = visit
-  const current = offerOf(terms, user)
-  return partnerOffers(terms).map((one): OfferChoice => {
-    const displayname = one.displayname[locale]
-    if (one.offer === current?.offer)
-      return { offer: one.offer, displayname, direction: 'current', reasons: [] }
-    const isUpgrade = one.rank > (current?.rank ?? 0)
-    const at = isUpgrade ? Math.max(now, user.offer?.since ?? now) : nextBoundary(user, now, terms)
-    const verdict = judgeOfferAt(terms, one, at)
-    const isLocked = !isUpgrade && isBoundaryLocked(user, at, { now, terms })
-    const isClosed = verdict.admitted && !isAvailable(terms, one, at)
-    return {
-      offer: one.offer,
-      displayname,
-      direction: isUpgrade ? 'upgrade' : 'downgrade',
-      effectiveon: dayOf(visit, at),
-      reasons: [
-        ...verdict.reasons.map(reason => reason.text[locale]),
-        ...(isLocked ? [`${textsOf(locale).offer.locked}.`] : []),
-        ...(isClosed ? [textsOf(locale).offer.closed] : []),
-      ],
-    }
-  })
-}
-
-function openOffers(visit: Visit): string[] {
-  return choicesOf(visit)
-    .filter(choice => choice.direction !== 'current' && choice.reasons.length === 0)
-    .map(choice => choice.offer)
-}
-
 function inputFor(offername: string) {
   return { offername, action: 'auto', effective: 'auto' } as const
 }
@@ -181,7 +141,7 @@ type Proposed = { readonly changed: OfferChange; readonly choice: OfferChoice }
 /** The change that a form or an address asks for, tried out; `undefined` when it is not open. */
 function proposed(visit: Visit, form: URLSearchParams): Proposed | undefined {
   if (!visit.isMember || hasPendingCancel(visit.user)) return undefined
-  const choice = choicesOf(visit).find(one => one.offer === form.get('offername'))
+  const choice = offerChoices(visit).find(one => one.offer === form.get('offername'))
   if (!choice || !openOffers(visit).includes(choice.offer)) return undefined
   const changed = changeOfferOf(visit.user, inputFor(choice.offer), visit.now, visit.terms)
   return isRefusal(changed) ? undefined : { changed, choice }

@@ -7,11 +7,11 @@ import type { PlannedChanges, StillToDo } from '../views/parts.ts'
 import { dayOf, leavingOn, liveLines } from './cards.ts'
 import { changeOwn, type OwnChange } from './change-own.ts'
 import { copiesOf, copyAddress } from './copies.ts'
+import { describeDone, planName } from './describe-done.ts'
 import { memberPaths } from './member-choices.ts'
 import { newestReference, referencesOf } from './reference.ts'
 import type { Posted, Redirect, Step } from './step.ts'
 import { stillToDo } from './still-to-do.ts'
-import { planName, tell } from './tell.ts'
 
 /** A change that ends with a confirmation; its rule also gets the reference that the confirmation will have. */
 export type ConfirmedChange = Omit<OwnChange, 'reference' | 'decide'> & {
@@ -67,7 +67,7 @@ export const done: Step = {
     const { outcome, reference, completed_at: completedAt } = visit.session
     if (outcome === null || outcome === 'challengefailed' || reference === null || completedAt === null)
       return { to: '' }
-    const found = await tell(visit, outcome, reference)
+    const found = await describeDone(visit, outcome, reference)
     if (!found && visit.session.revoked_at !== null)
       return { view: 'LINK_ENDED', page: pageOf(visit), kind: 'closed' }
     if (!found) return { to: visit.isMember ? 'overview' : 'start' }

@@ -36,13 +36,13 @@ export function findPlan(visit: Visit): PlanFound {
   const plans: Plan[] = []
   for (const offer of wanted) {
     const verdict = judgeOfferAt(visit.terms, offer, visit.now)
-    const told = verdict.reasons.map(reason => reason.text[visit.locale])
+    const texts = verdict.reasons.map(reason => reason.text[visit.locale])
     if (!isAvailable(visit.terms, offer, visit.now)) {
-      closed.push(...told)
+      closed.push(...texts)
       continue
     }
     if (!verdict.admitted) {
-      reasons.push(...told)
+      reasons.push(...texts)
       continue
     }
     const plan = planOf(visit, offer)

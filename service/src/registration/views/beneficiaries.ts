@@ -82,13 +82,13 @@ export function personText({ locale }: Pick<Page, 'locale'>, one: NamedBeneficia
 export function namingSection(page: Page, lines: readonly NamingLine[] = []): Slot {
   if (lines.length === 0) return null
   const words = textsOf(page.locale).beneficiaries
-  const told = ({ standing, people = [] }: NamingLine): Slot => {
+  const named = ({ standing, people = [] }: NamingLine): Slot => {
     if (standing === 'here') return peopleList(page, people)
     return html`<p>${standing === 'before' ? words.earlier : standing === 'named' ? words.named : words.nobody}</p>`
   }
   return html`<section class="naming"><h2>${words.title}</h2>${lines.map(
     line => html`<div class="heading"><h3>${line.displayname}</h3><a href="${page.root}/beneficiaries/${line.name}${line.next !== undefined && `?${new URLSearchParams({ next: line.next })}`}">${line.standing === 'nobody' ? words.add : words.change}<span class="unseen"> – ${line.displayname}</span></a></div>
-${told(line)}
+${named(line)}
 ${line.standing === 'nobody' && html`<p class="hint">${line.isrequired ? words.needed : words.optional}</p>`}`,
   )}</section>`
 }

@@ -1,6 +1,5 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { icon } from './icons.ts'
-import { legalFacts } from './legal.ts'
 import type { Page } from './surroundings.ts'
 import { type Texts, textsOf } from './texts.ts'
 
@@ -138,4 +137,19 @@ function scriptTexts(texts: Texts): Html {
 export function notice(heading: string, text: Slot, kind: 'info' | 'alert' | 'good' = 'info'): Html {
   const sign = kind === 'alert' ? 'alert' : kind === 'good' ? 'check' : 'info'
   return html`<section class="notice ${kind}">${icon(sign)}<div><h2>${heading}</h2><p>${text}</p></div></section>`
+}
+
+/**
+ * The links to the partner's privacy notice and terms, and the line that names the operator; empty when there are none.
+ */
+function legalFacts(page: Page): Slot {
+  const { privacyurl, termsurl, operatorline } = page.legal ?? {}
+  const words = textsOf(page.locale).coverage
+  const link = (address: string, text: string) =>
+    html`<li><a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a></li>`
+  if (!privacyurl && !termsurl && !operatorline) return null
+  return html`${
+    (privacyurl || termsurl) &&
+    html`<ul class="legal">${privacyurl && link(privacyurl, words.privacynotice)}${termsurl && link(termsurl, words.terms)}</ul>`
+  }${operatorline && html`<p class="hint">${operatorline[page.locale]}</p>`}`
 }

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts'
+import { colorNames, ownColors } from '../../look/colors.ts'
 import { FONTS, type Look } from '../../look/look.ts'
-import { colorNames, ownColors } from '../../look/theme.ts'
 import { SAMPLE_NAMES } from './look-sample.ts'
 
 /** The content of the page on which a designer tries a look. */

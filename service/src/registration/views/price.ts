@@ -28,9 +28,9 @@ export function priceLines(locale: Locale, costs: readonly Cost[]): readonly str
  */
 export function totalLines(locale: Locale, lines: readonly BenefitLine[]): readonly string[] {
   const costs = lines.flatMap(({ planned, cost }) => (cost && planned !== 'goes' ? [cost] : []))
-  const told = priceLines(locale, costs)
+  const sentences = priceLines(locale, costs)
   const isPlanned = lines.some(({ planned }) => planned !== undefined)
-  return isPlanned ? [...told, textsOf(locale).coverage.price.afterplanned] : told
+  return isPlanned ? [...sentences, textsOf(locale).coverage.price.afterplanned] : sentences
 }
 
 /** What these benefits cost together, such as `$19.00 a month`; one word when all are free. */

@@ -15,7 +15,7 @@ import type { DoneChange } from '../views/told.ts'
 import { dayOf, enrolmentLine, lastDayOf, linesInForce, liveLines } from './cards.ts'
 
 /** What a confirmation may say, given the user's present state and history. */
-export type Telling = {
+export type DoneDescription = {
   readonly told: DoneChange
   readonly benefits: readonly BenefitLine[]
   /** When it was done on the partner's clock; absent when history has no line of it. */
@@ -28,20 +28,20 @@ export type Telling = {
  * Describes what a session did, as it is today: a change that has not taken effect is planned, one that has is done.
  * `undefined`: somebody has changed it since.
  */
-export async function tell(
+export async function describeDone(
   visit: Visit,
   outcome: PageOutcome,
   reference: string,
-): Promise<Telling | undefined> {
+): Promise<DoneDescription | undefined> {
   const lines = await visit.context.reader.history({ ...visit, dueChanges: [] })
   const own = lines.filter(line => line.reference === reference)
-  const found = tellers[outcome](visit, { lines, own })
+  const found = describers[outcome](visit, { lines, own })
   return found && { at: own.at(-1)?.at, ...found }
 }
 
 type Past = { readonly lines: readonly HistoryLine[]; readonly own: readonly HistoryLine[] }
 
-const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Telling | undefined>> = {
+const describers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => DoneDescription | undefined>> = {
   enrolled: (visit, { own }) => {
     if (!visit.isMember) return undefined
     const hasJoined = own.some(({ what }) => what === 'user')
@@ -51,9 +51,9 @@ const tellers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Tellin
     const what = hasJoined ? ({ what: 'enrolled' } as const) : ({ what: 'added', count: added.size } as const)
     return { told: { ...what, ...startAhead(visit) }, benefits: liveLines(visit) }
   },
-  swapped: tellSwap,
-  changed: tellOfferChange,
-  cancelled: tellCancel,
+  swapped: describeSwap,
+  changed: describeOfferChange,
+  cancelled: describeCancel,
   undone: (visit, { own, lines }) => {
     if (!visit.isMember) return undefined
     const benefits = liveLines(visit)
@@ -101,7 +101,7 @@ function staysDropped(
 }
 
 /** A swap that is pending, or was applied at its boundary with at least one new benefit in force. */
-function tellSwap(visit: Visit, { own }: Past): Telling | undefined {
+function describeSwap(visit: Visit, { own }: Past): DoneDescription | undefined {
   const { swap } = visit.user
   if (!visit.isMember) return undefined
   const benefits = liveLines(visit)
@@ -120,7 +120,7 @@ function tellSwap(visit: Visit, { own }: Past): Telling | undefined {
   return hasCome ? { told: { what: 'swapped' }, benefits } : undefined
 }
 
-function tellOfferChange(visit: Visit, { lines, own }: Past): Telling | undefined {
+function describeOfferChange(visit: Visit, { lines, own }: Past): DoneDescription | undefined {
   const { user } = visit
   if (!visit.isMember) return undefined
   const benefits = liveLines(visit)
@@ -149,7 +149,7 @@ function dropsSwap(own: readonly HistoryLine[]): boolean {
   return own.some(({ what, to }) => what === 'swap' && to === '')
 }
 
-function tellCancel(visit: Visit, { lines, own }: Past): Telling | undefined {
+function describeCancel(visit: Visit, { lines, own }: Past): DoneDescription | undefined {
   const { user, now, partner } = visit
   const { cancel } = user
   if (!cancel || (user.status !== 'cancelled' && !hasPendingCancel(user))) return undefined

@@ -1,0 +1,37 @@
+import type { CreateUser } from '@benefit-enrolment/contract'
+import { effectiveInstant, type Instant } from '../calendar/calendar.ts'
+import type { Offer } from '../catalogue/model.ts'
+import type { CommandContext } from '../membership/commands/command.ts'
+import { consentNames, refuseUnknown } from '../membership/requests/known-benefits.ts'
+import { isRefusal, type Refusal, refuseField, unknownOffer } from '../membership/rules/refusal.ts'
+import { partnerOffer, partnerOffers, type Terms } from '../membership/rules/terms.ts'
+import type { Partner } from '../partners/partner.ts'
+
+/** The offer and the start that a request asks for. Refuses unknown names, and a date that is not valid. */
+export function readCreate(
+  body: CreateUser,
+  partner: Partner,
+  commandContext: CommandContext,
+): { offer: Offer; startsAt: Instant } | Refusal {
+  const terms = commandContext.terms()
+  const offer = readOffer(body.offername, terms)
+  if (isRefusal(offer)) return offer
+  const picks = (body.benefits ?? []).map((name, index) => ({ field: `benefits[${index}]`, name }))
+  const named = [...picks, ...consentNames(body.consents)]
+  const unknown = refuseUnknown(named, { user: commandContext.member?.user, terms })
+  if (unknown) return unknown
+  const effective = effectiveInstant(body.effectivedate || undefined, commandContext.now, partner.timezone)
+  if (!effective.ok)
+    return refuseField('effectivedate', effective.reason, 'must be a date from today to 90 days ahead')
+  return { offer, startsAt: effective.at }
+}
+
+function readOffer(name: string | undefined, terms: Terms): Offer | Refusal {
+  const offer = name ? partnerOffer(terms, name) : undefined
+  if (offer) return offer
+  if (name) return unknownOffer
+  const [only, ...more] = partnerOffers(terms)
+  return only && more.length === 0
+    ? only
+    : refuseField('offername', 'required', 'must be the name of one of your offers', 'offername_required')
+}
