@@ -31,7 +31,7 @@ function stemOf(fact: Fact): string {
   return keyOf(fact).replace(numberOfLimit, '$1').replace(formOfLimit, '$1')
 }
 
-/** Whether the statement is that there is the field of a limit: a limit on a new field breaks nobody. */
+/** Whether a statement says that the field of a limit exists: a limit on a new field breaks nobody. */
 function isOfField(one: Fact, limit: Fact): boolean {
   const field = limit.text.replace(/\.? (has at|must look like|must be a) .*$/, '')
   return one.name === limit.name && (one.text.startsWith(`has ${field} of `) || one.text === `takes ${field}`)
