@@ -50,7 +50,9 @@ export function sceneOf(visit: Visit): SwapScene | undefined {
   }
 }
 
-/** Whether an enrolment is in force now: a benefit that has not begun cannot be given up in a swap. */
+/**
+ * Whether an enrolment is in force now, not only at the boundary: a benefit that has not begun cannot be given up in a swap.
+ */
 function isStillIn(enrolment: Enrolment, visit: Visit): boolean {
   const now = visit.user.enrolments.find(({ id }) => id === enrolment.id)
   return now?.state === 'enrolled' || now?.state === 'endscheduled'
@@ -66,7 +68,10 @@ function openToSwap(
     : []
 }
 
-/** What a new benefit may replace or fill: each pick in force, and `free` for a slot that the pending swap leaves free. */
+/**
+ * What a new benefit may replace or fill: each pick in force, and `free` for a slot that is empty and that the pending swap
+ * does not fill.
+ */
 export function swappableSlots(visit: Visit, scene: SwapScene): string[] {
   const filled = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined).length
   return [...scene.held.map(({ benefit }) => benefit), ...(scene.freeSlots > filled ? ['free'] : [])]

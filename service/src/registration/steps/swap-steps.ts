@@ -158,7 +158,7 @@ async function swapNow(
   })
   if (reply === 'done') return confirmed(visit, outcome)
   if (reply === 'gone' || reply === 'conflict') return reply
-  // The rules have changed since the view was made: the swap is shown anew.
+  // The rules refuse the swap by now: the view is shown again as it is today.
   const isClosed = reply === 'change_locked' || reply === 'cancel_pending'
   return isClosed ? 'conflict' : { errors: [{ input: 'form', code: 'benefit_unavailable' }] }
 }
