@@ -1,8 +1,9 @@
 import { type Fact, keyOf } from './facts.ts'
 
 /**
- * The breaking differences between two releases: an offer that is gone, a new demand on something that existed before, a
- * tighter limit, or one on a field that had none. All other differences only add.
+ * The differences between two releases. Breaking are an offer that is gone, a new demand on something that existed before, a
+ * tighter limit, and a limit on a field that had none. All other differences only add. Limits are recognized by the words in
+ * which `facts.ts` writes them, so a change of these words has to be made here, too.
  */
 export function compareFacts(
   before: readonly Fact[],
