@@ -7,7 +7,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import { makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
 import { noteDeadLink, setLastView, touchSession } from './activity.ts'
-import { MOST_TRIES_OF_LINK } from './birthdate-tries.ts'
+import { MOST_ATTEMPTS_OF_LINK } from './birthdate-attempts.ts'
 import type { PageContext } from './page-context.ts'
 import { sessionOfSecretId, sessionSecretId } from './secret-id.ts'
 import { findSession, type PageSessionRow, type SessionName, spendToken } from './store.ts'
@@ -187,7 +187,7 @@ export async function findActive(
 /** Why a session is no longer open. */
 export function endOf(row: PageSessionRow): 'challenge' | 'signedout' | 'closed' | 'session' {
   if (row.signed_out_at !== null) return 'signedout'
-  const isUsedUp = row.birthdate_again_at === null && row.birthdate_again_tries >= MOST_TRIES_OF_LINK
+  const isUsedUp = row.birthdate_again_at === null && row.birthdate_again_tries >= MOST_ATTEMPTS_OF_LINK
   if (row.outcome === 'challengefailed' || isUsedUp) return 'challenge'
   // A session that was active within its last hour did not end for lack of activity: its day was over.
   const isWhole =

@@ -72,7 +72,7 @@ export type ChallengeView = ViewOf<'CHALLENGE'> &
     readonly action: string
     readonly firstname?: string | undefined
     readonly kept?: EnteredAnswers | undefined
-    readonly triesleft: number
+    readonly attemptsleft: number
     /** The birth date is asked again, before the person's beneficiaries are shown. */
     readonly again?: boolean | undefined
     /** The path to continue with. */

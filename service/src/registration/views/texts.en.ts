@@ -78,7 +78,7 @@ export const en = {
     title: 'Confirm that it is you',
     lead: (firstname: string) => `Hello, ${firstname}.`,
     text: 'Before we show your information, please enter your date of birth.',
-    tries: (count: number) => (count === 1 ? 'You have 1 try left.' : `You have ${count} tries left.`),
+    attempts: (count: number) => (count === 1 ? 'You have 1 try left.' : `You have ${count} tries left.`),
   },
   start: {
     title: 'Your benefits',

@@ -80,7 +80,7 @@ export const es: typeof en = {
     title: 'Confirme que es usted',
     lead: firstname => `Hola, ${firstname}.`,
     text: 'Antes de mostrarle su información, escriba su fecha de nacimiento.',
-    tries: count => (count === 1 ? 'Le queda 1 intento.' : `Le quedan ${count} intentos.`),
+    attempts: count => (count === 1 ? 'Le queda 1 intento.' : `Le quedan ${count} intentos.`),
   },
   start: {
     title: 'Sus beneficios',
