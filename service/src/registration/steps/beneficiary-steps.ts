@@ -82,7 +82,7 @@ export function beneficiaryEdit(name: string): Step {
 }
 
 /** The person's answer to what the partner proposes. */
-export function beneficiaryWord(benefit: string): Step {
+export function beneficiaryAnswer(benefit: string): Step {
   return {
     show: () => ({ to: 'beneficiaries' }),
     post: async (visit, form) => {
