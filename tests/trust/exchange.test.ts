@@ -70,7 +70,7 @@ test('a rolling restart of two processes under load refuses nothing', unlessTooS
   await stage.check(journal)
 })
 
-// Without load, `npm test` has it in tests/command/partners.test.ts.
+// `npm test` has it with one writer for each pair of credentials, in tests/command/partners.test.ts.
 otherDatabaseTest(
   'client secret and API key rotated under load: no failure while both live, none of the old accepted afterwards',
   async () => {
