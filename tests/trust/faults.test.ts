@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { type PostgresProxy, startPostgresProxy } from '../crash/postgres-proxy.ts'
-import { everydayOr, isLong, otherDatabaseTest, runsOneFile, timesOf } from '../long.ts'
+import { everydayOr, isLong, runsOneFile, timesOf } from '../long.ts'
 import { buildOneFile } from '../one-file.ts'
 import { openRandom, seedsOf } from '../seeds.ts'
 import type { Journal } from './journal.ts'
@@ -132,10 +132,10 @@ async function killAt(stage: FaultStage, fault: { point: string; count: number }
   expect(service.child.signalCode).toBe('SIGKILL')
 }
 
-const cut = timesOf(6, 1000)
+/** In the short pass each of the three fates of a COMMIT once. */
+const cut = timesOf(everydayOr(3, 6), 1000)
 
-// `npm test` cuts them one by one, in tests/crash/lost-commit.test.ts.
-otherDatabaseTest(
+test(
   `${cut} connections cut after COMMIT was sent, under load: all books agree`,
   async () => {
     stage = await openFaultStage({
@@ -158,10 +158,9 @@ otherDatabaseTest(
   300_000 + cut * 10_000,
 )
 
-const ended = timesOf(6, 1000)
+const ended = timesOf(everydayOr(3, 6), 1000)
 
-// A database that is killed ends them all: tests/crash/killed.test.ts.
-otherDatabaseTest(
+test(
   `${ended} connections of the service ended by the database, under load: all books agree`,
   async () => {
     stage = await openFaultStage()
