@@ -28,7 +28,7 @@ export function everydayOr<T>(short: T, whole: T): T {
   return isEveryday ? short : whole
 }
 
-/** A test that the everyday run leaves out: others in its file see the same feature from another side. */
+/** A test that the everyday run leaves out: others, most in its file, see the same feature from another side. */
 export const wholeRunTest = test.skipIf(isEveryday)
 
 /** What `wholeRunTest` is, for tests with a common set-up. */

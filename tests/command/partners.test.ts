@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createClient } from '../../client/src/index.ts'
+import { type Client, createClient } from '../../client/src/index.ts'
 import { wholeRunTest } from '../long.ts'
 import { ada, adaAsks } from '../rig.ts'
 import { type Created, clientOf, codeOf, hookAt, newWorkplace, type Workplace } from './place.ts'
@@ -260,9 +261,34 @@ describe('webhooks', () => {
   })
 })
 
+/** Prefills again and again with these credentials; `stop` gives the codes with which any was refused, and how many were not. */
+function pourIn(client: Client) {
+  const refused = new Set<string>()
+  let saved = 0
+  let isOver = false
+  const writing = (async () => {
+    for (let number = 0; !isOver; number += 1) {
+      const code = await codeOf(client.prefillUser({ userid: `load-${number}` }))
+      // A machine that stands still answers 503 now and then.
+      if (code === '') saved += 1
+      else if (code !== 'unavailable') refused.add(code)
+      await setTimeout(20)
+    }
+  })()
+  return {
+    async stop() {
+      isOver = true
+      await writing
+      return { refused: [...refused], saved }
+    },
+  }
+}
+const allSaved = { refused: [], saved: expect.toSatisfy((saved: number) => saved > 0) }
+
 describe('keys', () => {
-  test('are rotated without a gap: two live at once, a third refused, the revoked one dead within a second', async () => {
+  test('are rotated under load without a gap: two live at once, a third refused, the revoked one dead within a second', async () => {
     const created = await runJson<Created>(['partner', 'create', '--name', 'Rotating'], place)
+    const byOld = pourIn(clientOf(service, created))
     const rotated = await runJson<Rotated>(['key', 'rotate', created.partnerid], place)
     const secret = expect.stringMatching(/^enr_cs_live_\w+$/)
     expect(rotated).toEqual({
@@ -281,6 +307,7 @@ describe('keys', () => {
     )
     const before = clientOf(service, created)
     const after = clientOf(service, { ...created, clientsecret: rotated.secret })
+    const byNew = pourIn(clientOf(service, { ...created, clientsecret: rotated.secret }))
     await before.prefillUser({ userid: 'u1' })
     await after.prefillUser({ userid: 'u1' })
     // Both were used, so the operator can see when the older one may be revoked.
@@ -293,6 +320,7 @@ describe('keys', () => {
         return credentials.filter(one => one.lastusedat !== null).map(one => one.id)
       }, soon)
       .toEqual(expect.arrayContaining([older, rotated.id]))
+    expect(await byOld.stop()).toEqual(allSaved)
     expect(await runJson(['key', 'revoke', created.partnerid, older], place)).toEqual({
       id: older,
       revoked: true,
@@ -306,11 +334,14 @@ describe('keys', () => {
       /^apikey +(\S+)\nid +(\S+)\n\nKeep it: it is not shown again\.\n/.exec(stdout) ?? []
     const newKey = clientOf(service, { ...created, clientsecret: rotated.secret, apikey })
     expect(await codeOf(newKey.prefillUser({ userid: 'u2' }))).toBe('')
+    const byNewKey = pourIn(newKey)
+    expect(await byNew.stop()).toEqual(allSaved)
     const [, olderKey = ''] =
       new RegExp(`enrolment key revoke ${created.partnerid} (\\S+)\``).exec(stdout) ?? []
     expect(olderKey).not.toBe(id)
     await runJson(['key', 'revoke', created.partnerid, olderKey], place)
-    expect(await codeOf(newKey.prefillUser({ userid: 'u2' }))).toBe('')
+    await expect.poll(() => codeOf(after.getUser({ userid: 'u1' })), soon).toBe('invalid_api_key')
+    expect(await byNewKey.stop()).toEqual(allSaved)
     expect(await refusal('key', 'rotate', created.partnerid, '--kind', 'password')).toMatch(
       /--kind must be client_secret or api_key/,
     )

@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { wholeRunTest } from '../long.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { type Created, clientOf, codeOf, newWorkplace, type Workplace } from './place.ts'
 import { root, run, runJson, type ServiceProcess, startKeptProcess, startProcess } from './process.ts'
@@ -138,7 +137,7 @@ function statusOf(address: string, bytes: string): Promise<number> {
   })
 }
 
-wholeRunTest('the demo outlives addresses that are none, and answers under its own names only', async () => {
+test('the demo outlives addresses that are none, and answers under its own names only', async () => {
   const site = /http:\/\/localhost:\d+(?=\/demo)/.exec(service.stdout())?.[0] ?? ''
   const { host } = new URL(site)
   for (const target of ['//', 'http://', '/%', '/%ff', '*', '/..//..', '//[', '/demo?%']) {

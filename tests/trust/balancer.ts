@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 /** A load balancer as operators use it: new connections go to processes whose /readyz is 200. */
 export type Balancer = { readonly port: number; close(): Promise<void> }
 
-/** Starts a balancer that checks each process ten times a second. */
+/** Starts a balancer that checks each process once a second. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const ready = new Set<number>()
   const sockets = new Set<Socket>()
@@ -16,7 +16,7 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
     if (isReady) ready.add(port)
     else ready.delete(port)
   }
-  const looks = setInterval(() => ports.forEach(port => void look(port)), 100)
+  const looks = setInterval(() => ports.forEach(port => void look(port)), 1000)
   await Promise.all(ports.map(look))
   const server = createServer(client => {
     const live = [...ready]

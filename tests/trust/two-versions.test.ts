@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, inject } from 'vitest'
+import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { type Created, clientOf } from '../command/place.ts'
 import { runJson } from '../command/process.ts'
 import { laterMigrations } from '../database/made-up.ts'
-import { runsOneFile, wholeRunTest } from '../long.ts'
+import { everydayOr, runsOneFile } from '../long.ts'
 import { buildOneFile, type Change } from '../one-file.ts'
 import { ada } from '../rig.ts'
 import type { Journal } from './journal.ts'
@@ -60,57 +60,53 @@ async function more(journal: Journal, count: number): Promise<void> {
   await expect.poll(journal.acknowledged, { timeout: 180_000, interval: 20 }).toBeGreaterThan(wanted)
 }
 
-wholeRunTest(
-  'this version and a made-up later one serve one database under load: all books agree',
-  async () => {
-    const later = await build(
-      'later',
-      changesOf(
-        await laterMigrations({
-          '900_later.sql': [
-            "alter table users add column made_up text default 'before';",
-            'alter table users add constraint made_up_known check (length(made_up) < 10) not valid;',
-          ].join('\n'),
-        }),
-      ),
+test('this version and a made-up later one serve one database under load: all books agree', async () => {
+  const later = await build(
+    'later',
+    changesOf(
+      await laterMigrations({
+        '900_later.sql': [
+          "alter table users add column made_up text default 'before';",
+          'alter table users add constraint made_up_known check (length(made_up) < 10) not valid;',
+        ].join('\n'),
+      }),
+    ),
+  )
+  const on = await openFaultStage({ oneFile: runsOneFile ? inject('command') : await build('this') })
+  stage = on
+  const start = async (process: number, oneFile?: string) => {
+    const started = await on.start({ process, ...(oneFile === undefined ? {} : { oneFile }) })
+    if (started === 'killed') throw new Error('it did not start')
+    return started
+  }
+  const first = await start(0)
+  const beside = await runJson<Created>(['partner', 'create', '--name', 'Beside'], on.place)
+  const journal = on.openJournal({ writers: 6, name: 'versions', processes: 2 })
+  await more(journal, everydayOr(15, 30))
+  // The later version adds its column while the first serves, and then both write the same users.
+  const upgraded = await start(1, later)
+  await more(journal, everydayOr(30, 60))
+  const [old, young] = [clientOf(first, beside), clientOf(upgraded, beside)]
+  const kindOf = async (userid: string) => {
+    const [row] = await on.database.query<{ kind: string; version: number }>(
+      sql`select made_up as kind, version from users where userid = ${userid}`,
     )
-    const on = await openFaultStage({ oneFile: runsOneFile ? inject('command') : await build('this') })
-    stage = on
-    const start = async (process: number, oneFile?: string) => {
-      const started = await on.start({ process, ...(oneFile === undefined ? {} : { oneFile }) })
-      if (started === 'killed') throw new Error('it did not start')
-      return started
-    }
-    const [first, second] = [await start(0), await start(1)]
-    const beside = await runJson<Created>(['partner', 'create', '--name', 'Beside'], on.place)
-    const journal = on.openJournal({ writers: 6, name: 'versions', processes: 2 })
-    await more(journal, 30)
-    // The later version adds its column while the first serves, and then both write the same users.
-    await second.stop('SIGKILL')
-    const upgraded = await start(1, later)
-    await more(journal, 60)
-    const [old, young] = [clientOf(first, beside), clientOf(upgraded, beside)]
-    const kindOf = async (userid: string) => {
-      const [row] = await on.database.query<{ kind: string; version: number }>(
-        sql`select made_up as kind, version from users where userid = ${userid}`,
-      )
-      return row
-    }
-    // Data written by the later version survives a write of this version, which does not know it.
-    await young.createUser({ userid: 'young', ...ada, offername: 'starter' })
-    await old.updateUser({ userid: 'young', phone: '3055550199' })
-    expect(await kindOf('young')).toEqual({ kind: 'later', version: 2 })
-    await old.createUser({ userid: 'old', ...ada, offername: 'starter' })
-    expect(await kindOf('old')).toEqual({ kind: 'before', version: 1 })
-    await young.updateUser({ userid: 'old', phone: '3055550199' })
-    expect(await kindOf('old')).toEqual({ kind: 'later', version: 2 })
-    // This version continues beside the later one's schema; once ended it does not start there, and the later one takes
-    // over.
-    await first.stop('SIGKILL')
-    await expect(start(0)).rejects.toThrow(/newer than this version of the service/)
-    await start(0, later)
-    await more(journal, 40)
-    await journal.stop()
-    await on.check(journal)
-  },
-)
+    return row
+  }
+  // Data written by the later version survives a write of this version, which does not know it.
+  await young.createUser({ userid: 'young', ...ada, offername: 'starter' })
+  await old.updateUser({ userid: 'young', phone: '3055550199' })
+  expect(await kindOf('young')).toEqual({ kind: 'later', version: 2 })
+  await old.createUser({ userid: 'old', ...ada, offername: 'starter' })
+  expect(await kindOf('old')).toEqual({ kind: 'before', version: 1 })
+  await young.updateUser({ userid: 'old', phone: '3055550199' })
+  expect(await kindOf('old')).toEqual({ kind: 'later', version: 2 })
+  // This version continues beside the later one's schema; once ended it does not start there, and the later one takes
+  // over.
+  await first.stop('SIGKILL')
+  await expect(start(0)).rejects.toThrow(/newer than this version of the service/)
+  await start(0, later)
+  await more(journal, everydayOr(20, 40))
+  await journal.stop()
+  await on.check(journal)
+})
