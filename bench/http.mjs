@@ -13,15 +13,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { person } from './generator.mjs'
 import { atLeast, atMost } from './http/aims.mjs'
-import { byTurns, headTwo, lookAt, tellTwo, warm } from './http/compare.mjs'
+import { byTurns, measureScenario, printTwo, printTwoHeadings, warm } from './http/compare.mjs'
 import { connections, options, quick, seconds } from './http/options.mjs'
 import { residentMegabytes } from './http/processor-time.mjs'
-import { tellRequests } from './http/requests.mjs'
+import { printRequests } from './http/requests.mjs'
 import { copyToPartners, copyUser, findUser } from './http/rows.mjs'
 import { crowd, scenariosIn } from './http/scenarios.mjs'
 import { startBare, startStand } from './http/stand.mjs'
 import { print, row, whole } from './http/table.mjs'
-import { tellUsers } from './http/users.mjs'
+import { printUsers } from './http/users.mjs'
 
 const manyPartners = quick ? 50 : 1000
 const groups = (options.only ?? 'requests,partners,processes,memory,users').split(',')
@@ -38,21 +38,21 @@ async function kept(starting) {
 }
 
 async function main() {
-  if (groups.some(group => group !== 'users')) await tellOfOneStand()
+  if (groups.some(group => group !== 'users')) await printOneStand()
   // The databases of the last group are alone on the machine.
   await closeAll()
-  if (groups.includes('users')) await tellUsers(() => kept(startStand()))
+  if (groups.includes('users')) await printUsers(() => kept(startStand()))
 }
 
-async function tellOfOneStand() {
+async function printOneStand() {
   const stand = await kept(startStand({ profile: options.profile }))
   await sleep(quick ? 500 : 3000)
   const atRest = residentMegabytes(stand.servicePids()[0])
   const scene = await prepare(stand)
-  if (groups.includes('requests')) await tellRequests(scene)
-  if (groups.includes('partners')) await tellPartners(scene)
-  if (groups.includes('processes')) await tellProcesses(scene)
-  if (groups.includes('memory')) await tellMemory(scene, atRest)
+  if (groups.includes('requests')) await printRequests(scene)
+  if (groups.includes('partners')) await printPartners(scene)
+  if (groups.includes('processes')) await printProcesses(scene)
+  if (groups.includes('memory')) await printMemory(scene, atRest)
 }
 
 /**
@@ -105,7 +105,10 @@ async function prepare(stand) {
   }
 }
 
-/** The service remembers for some seconds who kept it busy, and would refuse that partner while others ask. */
+/**
+ * Waits until the service has forgotten which partner kept it busy: for some seconds it would refuse that partner in favor
+ * of others.
+ */
 function forgotten() {
   return sleep(quick ? 500 : 8000)
 }
@@ -113,7 +116,7 @@ function forgotten() {
 /** The scenarios that other numbers of partners and processes are compared by. */
 const hotNames = ['prefill, new keys', 'benefits, same users']
 
-async function tellPartners(scene) {
+async function printPartners(scene) {
   const { stand } = scene
   const partners = await stand.newPartners(manyPartners)
   const sample = await findUser(stand.admin, scene.partner.partnerid, 'holder')
@@ -122,40 +125,40 @@ async function tellPartners(scene) {
   // Each partner has one user of this name.
   const spread = { partners, prefix: 'shared', users: 1 }
   const look = async (name, more) => {
-    const seen = await lookAt(stand, one[name], more)
+    const seen = await measureScenario(stand, one[name], more)
     await forgotten()
     return seen
   }
   print('')
-  headTwo('by partners', '1', whole(manyPartners))
+  printTwoHeadings('by partners', '1', whole(manyPartners))
   for (const name of hotNames) {
     await warm(stand, one[name])
     const seen = await byTurns(
       () => look(name),
       () => look(name, spread),
     )
-    tellTwo(name, seen, value => atLeast('aim', value, 0.8))
+    printTwo(name, seen, value => atLeast('aim', value, 0.8))
   }
 }
 
-async function tellProcesses(scene) {
+async function printProcesses(scene) {
   const { stand } = scene
   await stand.startAnother()
   const scenarios = scenariosIn(scene, { connections, seconds })
   print('')
-  headTwo('by processes on two cores', '1', '2')
+  printTwoHeadings('by processes on two cores', '1', '2')
   for (const name of hotNames) {
     await warm(stand, scenarios[name], 2)
-    const look = processes => lookAt(stand, scenarios[name], {}, { processes })
+    const look = processes => measureScenario(stand, scenarios[name], {}, { processes })
     const seen = await byTurns(
       () => look(1),
       () => look(2),
     )
-    tellTwo(name, seen, value => atLeast('aim', value, 1))
+    printTwo(name, seen, value => atLeast('aim', value, 1))
   }
 }
 
-async function tellMemory(scene, atRest) {
+async function printMemory(scene, atRest) {
   const { stand } = scene
   const scenarios = scenariosIn(scene, { connections, seconds })
   print('')
@@ -165,7 +168,9 @@ async function tellMemory(scene, atRest) {
   const sizes = []
   const endsAt = performance.now() + soak * 1000
   while (performance.now() < endsAt) {
-    const { memory } = await lookAt(stand, scenarios['mix 60/30/10'], { seconds: Math.min(10, soak) })
+    const { memory } = await measureScenario(stand, scenarios['mix 60/30/10'], {
+      seconds: Math.min(10, soak),
+    })
     sizes.push(memory)
   }
   const most = Math.max(...sizes)
@@ -191,7 +196,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 try {
   await main()
 } catch (error) {
-  // What was under way when it was stopped fails.
+  // A stop breaks off what is being measured, which is no fault.
   if (!isStopped) throw error
 } finally {
   await closeAll()

@@ -298,6 +298,22 @@ test('ARCHITECTURE.md is one page: it names each folder of the service once, and
   expect(packages.filter(name => !ours.test(name) && !table.includes(shortName(name)))).toEqual([])
 })
 
+test('the picture in ARCHITECTURE.md is in the order of the arrows: they lead down, or along a line', () => {
+  const picture = read('ARCHITECTURE.md').split('```')[1] ?? ''
+  const lineOf = new Map(
+    picture.split('\n').flatMap((line, index) => {
+      const places = /^(?:\S+ )+/.exec(line)?.[0].trim().split(' ') ?? []
+      return places.map(place => [place, index] as const)
+    }),
+  )
+  const between = ({ from, to }: (typeof arrows)[number]) => `${from} > ${to}`
+  const upward = arrows.filter(arrow => {
+    const [above, below] = [lineOf.get(arrow.from), lineOf.get(arrow.to ?? '')]
+    return above !== undefined && below !== undefined && above > below
+  })
+  expect([...new Set(upward.map(between))]).toEqual([])
+})
+
 test('the paths in ARCHITECTURE.md name each file in full, or after a file of the same folder', () => {
   const paths =
     read('ARCHITECTURE.md')

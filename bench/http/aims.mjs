@@ -1,4 +1,4 @@
-// Whether a figure meets its aim, in the words that stand beside it.
+// Says in words whether a figure meets its aim.
 import { ratio, whole } from './table.mjs'
 
 function shown(target) {

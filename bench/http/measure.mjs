@@ -25,7 +25,7 @@ function microseconds(seconds, requests) {
 }
 
 /** Puts the service under load. Answers other than `expected` are reported, because a wrong answer costs less. */
-export async function lookAtService(stand, job, { expected = '200', processes = 1 } = {}) {
+export async function measureService(stand, job, { expected = '200', processes = 1 } = {}) {
   const services = stand.servicePids()
   const database = [stand.postmasterPid]
   // The embedded database is a child of the service.
@@ -48,7 +48,7 @@ export async function lookAtService(stand, job, { expected = '200', processes = 
 }
 
 /** Puts the bare server under the same load. */
-export async function lookAtBare(bare, job) {
+export async function measureBare(bare, job) {
   const before = processorSeconds([bare.pid])
   const seen = await load({ address: bare.address, ...job })
   return {
@@ -60,7 +60,7 @@ export async function lookAtBare(bare, job) {
 }
 
 /** Runs a statement alone, as often as PostgreSQL can. */
-export async function lookAtStatement(stand, statement, { clients, seconds }) {
+export async function measureStatement(stand, statement, { clients, seconds }) {
   const before = processorSeconds([stand.postmasterPid])
   const { perSecond, transactions, latencyMs } = await repeat({
     server: stand.server,

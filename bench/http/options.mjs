@@ -17,7 +17,7 @@ export const { values: options } = parseArgs({
   },
 })
 
-/** Whether a first look is enough. */
+/** Whether rough figures are enough. */
 export const { quick } = options
 /** How long one measurement lasts. */
 export const seconds = Number(options.seconds ?? (quick ? 1 : 2))
@@ -25,6 +25,8 @@ export const seconds = Number(options.seconds ?? (quick ? 1 : 2))
 export const rounds = Number(options.rounds ?? (quick ? 1 : 3))
 /** How many connections send requests, unless a line says another number. */
 export const connections = Number(options.connections)
-/** V8 goes on compiling hot code for the first 100,000 requests of a kind, some ten seconds of full load: a read costs twice
- * as much processor time among the first ten thousand, which include the compiler's own. */
+/**
+ * How many requests of a kind come before its measurement. V8 compiles hot code during the first 100,000, some ten seconds
+ * of full load; among the first ten thousand, a read costs twice as much processor time, the compiler's own included.
+ */
 export const warmUp = Number(options['warm-up'] ?? (quick ? 3000 : 100_000))

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { person } from '../generator.mjs'
 import { atLeast, atMost } from './aims.mjs'
 import { compare } from './compare.mjs'
-import { lookAtService, lookAtStatement, middle } from './measure.mjs'
+import { measureService, measureStatement, middle } from './measure.mjs'
 import { connections, options, quick, rounds, seconds } from './options.mjs'
 import { runner } from './pgbench.mjs'
 import { findUser, insertScript } from './rows.mjs'
 import { scenariosIn } from './scenarios.mjs'
 import { print, ratio, row, time, whole } from './table.mjs'
 
-/** How long a measurement over other numbers of connections lasts: there are three times as many of them. */
+/** How long one measurement lasts at each other number of connections: shorter, because there are three of these numbers. */
 const otherSeconds = Math.min(seconds, quick ? 0.3 : 1)
 
 function counts() {
@@ -25,10 +25,10 @@ function line(name, ...cells) {
 }
 
 /** Prints what a request of each scenario costs. */
-export async function tellRequests(scene) {
+export async function printRequests(scene) {
   const { stand } = scene
   const scenarios = scenariosIn(scene, { connections, seconds })
-  await lookAtService(stand, {
+  await measureService(stand, {
     ...scenarios['prefill, new keys'].job(),
     name: 'spent',
     seconds: 0,
@@ -40,14 +40,14 @@ export async function tellRequests(scene) {
   let written
   for (const [name, scenario] of Object.entries(scenarios)) {
     if (!name.includes(options.scenario)) continue
-    for (const count of counts()) await tellScenario(scene, { name, scenario, count })
+    for (const count of counts()) await printScenario(scene, { name, scenario, count })
     if (scenario.rows) written = scenario
   }
   print('alone × : p50 at one connection over the sum of the database’s statement alone and a bare answer')
-  if (written) await tellRows(scene, written)
+  if (written) await printRows(scene, written)
 }
 
-async function tellScenario(scene, { name, scenario, count }) {
+async function printScenario(scene, { name, scenario, count }) {
   const isMain = count === connections
   const more = isMain ? {} : { connections: count, seconds: otherSeconds }
   const { service, bare } = await compare(scene.stand, scenario, more)
@@ -81,12 +81,12 @@ async function tellScenario(scene, { name, scenario, count }) {
 async function alonePart({ stand, partner }, what) {
   if (what === 'rows') {
     const statement = await prefillStatement({ stand, partner })
-    return (await lookAtStatement(stand, statement, { clients: 1, seconds })).p50
+    return (await measureStatement(stand, statement, { clients: 1, seconds })).p50
   }
   const text = `select version from users where partner_id = '${partner.partnerid}' and userid = 'holder' and is_current;\n`
   const file = join(stand.scratch, 'version.sql')
   writeFileSync(file, text)
-  return (await lookAtStatement(stand, { text, file }, { clients: 1, seconds })).p50
+  return (await measureStatement(stand, { text, file }, { clients: 1, seconds })).p50
 }
 
 /** The statement that writes the rows of one prefill, as text and as a file. */
@@ -105,23 +105,23 @@ async function prefillStatement({ stand, partner }) {
 async function bestClients(stand, statement) {
   let best = { perSecond: 0 }
   for (const clients of quick ? [32] : [8, 16, 32, 64]) {
-    const { perSecond } = await lookAtStatement(stand, statement, { clients, seconds: quick ? 1 : 2 })
+    const { perSecond } = await measureStatement(stand, statement, { clients, seconds: quick ? 1 : 2 })
     if (perSecond > best.perSecond) best = { clients, perSecond }
   }
   return best.clients
 }
 
 /** Prints how prefill compares with a statement that writes the same rows. */
-async function tellRows({ stand, partner }, scenario) {
+async function printRows({ stand, partner }, scenario) {
   const statement = await prefillStatement({ stand, partner })
   const clients = await bestClients(stand, statement)
   const seen = []
   const beside = []
   for (let round = 0; round < rounds; round += 1) {
     await stand.admin.query('checkpoint')
-    seen.push(await lookAtService(stand, scenario.job()))
+    seen.push(await measureService(stand, scenario.job()))
     await stand.admin.query('checkpoint')
-    beside.push(await lookAtStatement(stand, statement, { clients, seconds }))
+    beside.push(await measureStatement(stand, statement, { clients, seconds }))
   }
   const [service, rows] = [middle(seen), middle(beside)]
   print('')

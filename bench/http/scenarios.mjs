@@ -1,9 +1,10 @@
-// What is asked for in `bench/http.mjs`, by name.
+// The scenarios of `bench/http.mjs`, by name.
 import { quick } from './options.mjs'
 
 /**
- * So many users that one who is read again has been forgotten. The service keeps whom it reads a second time, and of 80,000
- * users it would still know of nearly a third that it has read them: it notes about the last 65,536.
+ * The number of users whom the service has forgotten by the time it reads them again. It keeps a user in memory from the
+ * second read on, and remembers of about the last 65,536 users that they were read once: of 80,000 users it would still
+ * recognize nearly a third.
  */
 export const crowd = quick ? 50_000 : 200_000
 
@@ -15,8 +16,9 @@ export function freshName() {
 }
 
 /**
- * Reads of these users, each of whom is read once before the first is read again. They begin where the last have ended, which
- * `answered` is told; a `stride` that shares no factor with the number of users reads none beside the one before.
+ * A load that reads each of these users once before it reads any of them again. Each measurement continues where the last
+ * one ended, so `answered` must be told how many requests that one made. With a `stride`, which must share no factor with
+ * the number of users, users stored side by side are not read one after the other.
  */
 export function onceEach({ job, prefix, users, stride = 1 }) {
   let count = 0

@@ -2,7 +2,7 @@
 // and a PostgreSQL of its own, and only one of the two is under load at a time.
 import { person } from '../generator.mjs'
 import { atLeast } from './aims.mjs'
-import { byTurns, headTwo, lookAt, tellTwo, warm } from './compare.mjs'
+import { byTurns, measureScenario, printTwo, printTwoHeadings, warm } from './compare.mjs'
 import { connections, options, quick, seconds } from './options.mjs'
 import { templatesOf } from './rows.mjs'
 import { crowd, freshName, onceEach } from './scenarios.mjs'
@@ -22,7 +22,10 @@ function users(total) {
   ]
 }
 
-/** Starts a service and makes that many users; returns it with its partner, who has them, and what refills its tables. */
+/**
+ * Starts a service with that many users of one partner; returns it with the partner, and the functions that fill its tables
+ * again.
+ */
 async function startSide(open, total) {
   const stand = await open()
   const partner = await stand.newPartner('bench')
@@ -43,31 +46,32 @@ async function countUsers({ stand }) {
 }
 
 /** Compares both, and prints the figures; `open` starts a service with a database of its own. */
-export async function tellUsers(open) {
+export async function printUsers(open) {
   const small = await startSide(open, few)
   const large = await startSide(open, many)
   const sides = [small, large]
   print('')
-  headTwo('by users in the database', whole(few), whole(many))
-  const tell = async (name, scenarioOf, { before = async () => {}, note = '' } = {}) => {
+  printTwoHeadings('by users in the database', whole(few), whole(many))
+  const printBoth = async (name, scenarioOf, { before = async () => {}, note = '' } = {}) => {
     const scenarios = sides.map(side => scenarioOf({ partners: [side.partner], connections, seconds }, side))
     for (const [at, { stand }] of sides.entries()) await warm(stand, scenarios[at])
     const looks = sides.map((side, at) => async () => {
       await before(side)
-      return lookAt(side.stand, scenarios[at])
+      return measureScenario(side.stand, scenarios[at])
     })
     const seen = await byTurns(...looks)
-    tellTwo(name, seen, value => `${atLeast('aim', value, 0.85)}${note}`)
+    printTwo(name, seen, value => `${atLeast('aim', value, 0.85)}${note}`)
     return seen
   }
 
-  await tell('benefits, same users', job => ({
+  await printBoth('benefits, same users', job => ({
     job: () => ({ ...job, kind: 'benefits', prefix: 'holder', users: holders }),
   }))
-  const [added] = await tell(
+  const [added] = await printBoth(
     'prefill, new keys',
     job => ({ job: () => ({ ...job, kind: 'prefill', name: freshName() }) }),
-    // A round adds more users than the small database begins with, so each begins anew; the large one is analyzed, too.
+    // A round adds more users than the small database begins with, so each round of it begins with tables made anew. In the
+    // large one the tables are only analyzed, as making them anew does too.
     { before: ({ tables, total }) => (total === few ? tables.startAnew(users(few)) : tables.add([])) },
   )
 
@@ -75,7 +79,7 @@ export async function tellUsers(open) {
   const unremembered = Math.min(crowd, many)
   await small.tables.startAnew(users(unremembered))
   await large.tables.add([])
-  await tell(
+  await printBoth(
     'benefits, each user once',
     (job, { total }) => {
       const count = Math.max(total, unremembered) - holders

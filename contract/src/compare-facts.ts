@@ -1,8 +1,9 @@
 import { type Fact, keyOf } from './facts.ts'
 
 /**
- * The breaking differences between two releases: an offer that is gone, a new demand on something that existed before, a
- * tighter limit, or one on a field that had none. All other differences only add.
+ * The differences between two releases. Breaking are an offer that is gone, a new demand on something that existed before, a
+ * tighter limit, and a limit on a field that had none. All other differences only add. Limits are recognized by the words in
+ * which `facts.ts` writes them, so a change of these words has to be made here, too.
  */
 export function compareFacts(
   before: readonly Fact[],
@@ -31,7 +32,7 @@ function stemOf(fact: Fact): string {
   return keyOf(fact).replace(numberOfLimit, '$1').replace(formOfLimit, '$1')
 }
 
-/** Whether the statement is that there is the field of a limit: a limit on a new field breaks nobody. */
+/** Whether a statement says that the field of a limit exists: a limit on a new field breaks nobody. */
 function isOfField(one: Fact, limit: Fact): boolean {
   const field = limit.text.replace(/\.? (has at|must look like|must be a) .*$/, '')
   return one.name === limit.name && (one.text.startsWith(`has ${field} of `) || one.text === `takes ${field}`)

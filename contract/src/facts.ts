@@ -100,7 +100,7 @@ function ofOperation(operationName: string, operation: Json): Fact[] {
   ]
 }
 
-/** The statements of what we send to partners: what their operations would take is what they get. */
+/** The statements about a webhook. We send it, so its parameters and its body are what partners get. */
 function ofDelivery(webhook: string, operation: Json): Fact[] {
   const name = String(operation['operationId'])
   const given = { name, isAsked: false, isGiven: true }
@@ -159,7 +159,7 @@ const limitWords = {
   minimum: 'at least #',
 } as const
 
-/** Whose fields they are, and whether callers send them, or get them. */
+/** The operation or schema whose fields are described, and whether callers send these fields, get them, or both. */
 type Subject = { readonly name: string; readonly isAsked: boolean; readonly isGiven: boolean }
 
 function ofSchema(subject: Subject, schema: Json, prefix = ''): Fact[] {
@@ -167,7 +167,7 @@ function ofSchema(subject: Subject, schema: Json, prefix = ''): Fact[] {
   const properties = (schema['properties'] ?? {}) as Record<string, Json>
   const required = (schema['required'] ?? []) as string[]
   const values = 'const' in schema ? [schema['const']] : ((schema['enum'] ?? []) as unknown[])
-  // A list's members, and what a value may be instead, count as the field itself.
+  // The members of a list, and the alternatives of `anyOf`, count as the field itself.
   const inside = [schema['items'] ?? [], schema['anyOf'] ?? []].flat() as Json[]
   const about = prefix || 'itself'
   return [

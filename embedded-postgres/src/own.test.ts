@@ -117,7 +117,7 @@ describe('an owned database', () => {
   long('is started again also when a session outlives the killed postmaster for a while', async () => {
     const dataDir = await dataDirWithDatabase()
     const { address } = await own(dataDir)
-    // Far longer than any machine takes to start a database: it is ended from here.
+    // A query that would run far longer than any machine takes to start a database; the test ends it itself.
     const work = 'select count(*) from generate_series(1, 1000000), generate_series(1, 1000000) as busy'
     const busy = query(address, work).catch(() => 'cut off')
     const session = await eventually(async () => {
@@ -233,7 +233,7 @@ describe('what a kill leaves behind', () => {
       }, 1)
       await kill(owner)
       if (!existsSync(join(dataDir, 'postgres'))) return dataDir
-      // It was whole before this process came to kill its owner.
+      // The database was complete before its owner was killed, which this test is not about: try again in a new directory.
       await (await borrowEmbeddedDatabase({ dataDir })).release()
       return begin(await newDataDir())
     }

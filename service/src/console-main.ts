@@ -107,7 +107,7 @@ async function listen(message: ToConsole, socket: Socket | undefined): Promise<v
 process.on('message', (message: ToConsole, socket: Socket | undefined) => {
   listen(message, socket).catch(fail)
 })
-// The service is gone, even if it was killed: nothing of it stays behind.
+// The service is gone, perhaps killed: the console must not outlive it.
 process.on('disconnect', () => process.exit(0))
 process.on('uncaughtException', fail)
 // A terminal and systemd send these to every process of the service at once; the service then ends this one in its order.

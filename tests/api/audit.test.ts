@@ -244,7 +244,7 @@ test('a block that was signed anew, or removed with all before it, is not what w
   expect(forged[0]?.hash.equals(signed?.hash ?? Buffer.alloc(0))).toBe(false)
   expect(faults(await verifyHeads(database, heads, 0))).toEqual(['history block altered'])
 
-  // The next block stays alone: what came before it is missed without any key.
+  // Only the next block is left. That the one before it is missing shows without any key.
   live.advance(7_200_000)
   await own.client.prefillUser({ userid: 'b' })
   await seal()

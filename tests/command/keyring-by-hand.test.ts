@@ -33,7 +33,7 @@ wholeRunTest('what is hashed under a pepper that is gone opens nothing more, on 
   const file = readKeyringFile(stage.dataDir)
   const peppers = withoutOld(file.peppers, idOf(await stage.keys('pepper'), 'old'))
   if (!peppers) throw new Error('refused')
-  // No command would do this: the tokens of both clients depend on the key, and a secret that was not used since.
+  // No command removes this key: the tokens of both clients depend on it, and so does a secret that was not used since.
   replaceKeyringFile(stage.dataDir, { ...file, peppers })
   for (const one of clients)
     await expect.poll(() => codeOf(one.getUser({ userid: 'u1' }))).toBe('invalid_client')

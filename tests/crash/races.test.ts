@@ -258,8 +258,8 @@ test('a batch that was split, of which one half then meets a locked row, writes 
     ...database,
     async commit(statements, lockMs) {
       commits += 1
-      // Another session writes first twice, so that the batch is split. It holds all rows when one half is written, until
-      // the other has given up.
+      // Another session wins the first two races, so that the batch is split. It then locks all rows once the first half is
+      // written, and holds them until the second half has given up.
       if (commits <= 2)
         await service.database.query(sql`
           update users set version = version + 1 where partner_id = ${partner.partnerId} and userid = 'a'`)

@@ -85,8 +85,8 @@ describeInBrowser('every view', () => {
       new Set(both('en', rig).flatMap(({ view }) => states(view)))
     expect(seen(({ view }) => [view])).toEqual(new Set(Object.keys(views)))
     expect(seen(view => (view.view === 'LINK_ENDED' ? [view.kind] : []))).toEqual(new Set(Object.keys(ends)))
-    expect(seen(view => (view.view === 'DONE' ? [view.told.what] : []))).toEqual(
-      new Set(Object.keys(tellings)),
+    expect(seen(view => (view.view === 'DONE' ? [view.change.what] : []))).toEqual(
+      new Set(Object.keys(doneChanges)),
     )
     expect(seen(view => (view.view === 'DONE' ? [view.outcome] : []))).toEqual(new Set(Object.keys(outcomes)))
     expect(seen(view => (view.view === 'PROBLEM' ? [view.kind] : []))).toEqual(new Set(Object.keys(problems)))
@@ -155,7 +155,7 @@ const ends: Record<LinkEndedView['kind'], true> = {
   challengelimit: true,
   signedout: true,
 }
-const tellings: Record<DoneView['told']['what'], true> = {
+const doneChanges: Record<DoneView['change']['what'], true> = {
   enrolled: true,
   added: true,
   upgraded: true,

@@ -37,7 +37,7 @@ const unlessTooSlow = { timeout: 900_000, retry: { count: 3, condition: /^Too sl
 test('a rolling restart of two processes under load refuses nothing', unlessTooSlow, async () => {
   stage = await openFaultStage()
   const start = async (process: number) => {
-    // Long enough that, on a busy machine, each connection is used once more, and so asked to close.
+    // So long that, even on a busy machine, each connection is used once more and gets the answer that asks it to close.
     const started = await stage?.start({ process, drainSeconds: everydayOr(5, 20) })
     if (!started || started === 'killed') throw new Error('it did not start')
     return started

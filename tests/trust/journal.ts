@@ -33,7 +33,7 @@ export type JournalOptions = { readonly writers: number; readonly name: string; 
 /** The kinds of writes that the writers send. */
 type Sent = 'prefill' | 'create' | 'erase'
 
-/** A 408 says that the machine stood still before the request had arrived whole. */
+/** `request_timeout`: the machine stood still before the whole request had arrived. */
 const passing = new Set(['network', 'timeout', 'unavailable', 'request_timeout'])
 /** The code that says that an earlier attempt took effect and its answer was lost. */
 const doneBefore: Readonly<Record<Sent, string>> = {

@@ -66,7 +66,7 @@ test('each step of the clean-up is done although others fail, which log and metr
   const { client } = await service.newPartner()
   await client.createUser({ userid: 'erased', ...ada, offername: 'plus' })
   await client.eraseUser({ userid: 'erased' })
-  // One table of each step that then fails, as by a lasting fault of it.
+  // For each step that is to fail, one of its tables is taken away.
   for (const table of ['webhook_endpoints', 'idempotency_keys', 'refused_creates', 'operator_links'])
     await database.script(`alter table ${table} rename to away_${table}`)
   const left = async () => {

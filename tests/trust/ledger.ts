@@ -196,7 +196,8 @@ export async function checkDeliveries({
   const endpoints = await database.query<Endpoint>(sql`
     select endpoint_id, all_events, events from webhook_endpoints
     where partner_id = ${partnerId} and deleted_at is null`)
-  // Before what it may become meanwhile, where a process still delivers.
+  // What waits is read first: where a process still delivers, a delivery may be made or given up between these statements,
+  // and must then be found by one of them.
   const waits = await waiting()
   const dead = await database.query<Named>(sql`
     select event_id, endpoint_id from dead_deliveries where partner_id = ${partnerId}`)

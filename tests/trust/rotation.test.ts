@@ -25,7 +25,7 @@ test('password and secret of a webhook replaced again and again under load: each
     password: 'password-0',
     events: 'all',
   })
-  // What the partner's receiver accepts, which follows the service's later, as in life.
+  // What the partner's receiver accepts; as in life, it changes some time after the service does.
   let password = 'password-0'
   let secret = webhooksecret
   // For one event it does not change its mind between the two requests of an attempt, which would only cost that event a
@@ -53,7 +53,7 @@ test('password and secret of a webhook replaced again and again under load: each
       webhookid,
       rotatesecret: true,
     })
-    // Longer than any request is on its way that was signed before.
+    // More deliveries than can be under way at once, so that none signed with the old secret arrives after the change.
     await more(100)
     password = `password-${round}`
     use(newer)

@@ -83,7 +83,7 @@ const steps: [name: string, count: number][] = [
   ['after result', 2],
 ]
 
-// Just before a step the database holds what it held just after the one before: `npm test` takes one of the two.
+// Just before a step the database holds the same as just after the step before, so `npm test` takes only one of the two.
 const taken = everydayOr(
   steps.filter(([name], place) => place === 0 || !name.startsWith('before')),
   steps,

@@ -25,7 +25,7 @@ export type ConsoleChild = {
   stop(): Promise<void>
 }
 
-// The same from the source and from what is built of it.
+// This path leads to the built file, whether this code runs from `src` or from `dist`.
 const program = fileURLToPath(new URL('../../dist/console-main.js', import.meta.url))
 const REPORT_MS = 1000
 /** Short enough that the service, which has 14 s from a signal to its end, can do the rest. */
@@ -42,7 +42,7 @@ export function startConsoleChild(context: {
 }): ConsoleChild {
   const { settings, log, refuse } = context
   const serving = servingOf(context.service)
-  // What is secret in the environment travels over the channel with the other settings.
+  // The secrets of the environment are sent over the channel with the other settings.
   const { DATABASE_URL: _url, ENROLMENT_ROOT_KEY: _key, ...env } = process.env
   const child = fork(program, [], { env, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const questions = openQuestions()
@@ -101,7 +101,7 @@ export function startConsoleChild(context: {
     }
   })
   child.once('exit', (code, signal) => {
-    // What it said last, such as why it ends, may still be on its way.
+    // Its last messages, such as why it ends, may not have arrived yet.
     if (child.connected) child.once('disconnect', () => end(code, signal))
     else end(code, signal)
   })

@@ -11,7 +11,7 @@ import type { ConsoleSettings } from './console-messages.ts'
 export type ConsoleGate = {
   /** Where operators reach the console. */
   readonly url: string
-  /** Whether the console's process runs, and what it needs, as Prometheus reads it. */
+  /** Whether the console's process runs, and how much memory and processor time it takes, as Prometheus reads it. */
   metrics(): Promise<string>
   /** Accepts no more connections, and ends the console's process once it has answered what it accepted. */
   close(): Promise<void>
@@ -122,9 +122,10 @@ const sentence = 'The console is being started again. Load this page again in a 
 const answer = `HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${sentence.length}\r\n\r\n${sentence}`
 const REFUSE_MS = 2000
 
-/** Answers a browser while no process can: 503 without having read what it asks for. */
+/** Answers a browser while no process can: 503, whatever it asks for. */
 function refuse(socket: Socket): void {
-  // What has arrived is read, because a connection that is closed with unread data takes its answer back.
+  // What has arrived is read, because closing a connection with unread data resets it, and the browser would lose the
+  // answer.
   socket.resume().end(answer)
   const timer = setTimeout(() => socket.destroy(), REFUSE_MS)
   timer.unref()

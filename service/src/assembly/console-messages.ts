@@ -25,7 +25,7 @@ export type ConsoleSettings = {
 /** What the console's process says of itself. */
 export type ConsoleReport = { readonly memoryBytes: number; readonly cpuSeconds: number }
 
-/** An answer to the question of the same id; `failed` where there is none. */
+/** An answer to the question of the same id; `failed` when there is no value because something went wrong. */
 type Answer = {
   readonly kind: 'answer'
   readonly id: number
@@ -62,7 +62,7 @@ export type ToService =
   | { readonly kind: 'list erasure'; readonly id: number; readonly erasure: ListedErasure }
   | Answer
 
-/** The other process could not do what it was asked to. */
+/** The other process could not do what it was asked. */
 class NotAnswered extends Error {
   override name = 'NotAnswered'
 }

@@ -33,7 +33,7 @@ import { partnerHandlers } from './operations.ts'
 import type { Shared } from './shared.ts'
 import type { Users } from './users.ts'
 
-/** What requests are answered with. */
+/** The parts that answer requests. */
 type ListenerContext = {
   readonly users: Users
   readonly delivery: Delivery
@@ -83,8 +83,8 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
       async () => requestMetrics(counts),
     ],
     async listen() {
-      // For the name Fastify would open a second listener on ::1, without all that is attached to the first: no request
-      // there would wait for its turn, and a stop would wait for its idle connections.
+      // Given the name `localhost`, Fastify would open a second listener on ::1, without all that is attached to the first:
+      // no request there would wait for its turn, and a stop would wait for its idle connections.
       const host = options.host === 'localhost' ? '127.0.0.1' : options.host
       address = await app.listen({ host, port: options.port, backlog: 4096 })
       return address

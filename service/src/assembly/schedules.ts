@@ -58,7 +58,7 @@ export function openSchedules(
     onError: error => log('schedule_failed', describeCause(error)),
   })
   const searched: Searched = new Map()
-  const sealing = every(SEAL_EVERY_MS, () =>
+  const signing = every(SIGN_EVERY_MS, () =>
     signBlocks(database, openBlockKeys(database, keyring), real(), searched).catch(error =>
       log('seal_failed', describeCause(error)),
     ),
@@ -68,12 +68,12 @@ export function openSchedules(
     metrics: [cleanUp.metrics, erasureMetrics({ database, real })],
     start() {
       schedule.start()
-      sealing.start()
+      signing.start()
     },
     async close() {
       cleanUp.close()
       await schedule.close()
-      await sealing.close()
+      await signing.close()
     },
   }
 }
@@ -105,5 +105,5 @@ const SCRUB_AFTER_MS = 12 * HOUR_MS
  * How often the audit trail is signed. A block holds rows that are at least two minutes old, because earlier ones may still
  * be written until then; so a row is signed within three minutes.
  */
-const SEAL_EVERY_MS = 30_000
+const SIGN_EVERY_MS = 30_000
 const SIX_YEARS_MS = 6 * YEAR_MS

@@ -9,8 +9,8 @@ import type { BlockKeys } from './blocks.ts'
 import { noPartner } from './entries.ts'
 
 /**
- * The keys that sign audit blocks. They stay the same when root keys and peppers are rotated, because blocks are
- * compared for years: a partner's is derived from its own hash key, that of entries without a partner from a key of the
+ * The keys that sign audit blocks. They must outlive every rotation of root keys and peppers, because blocks are compared
+ * for years. So a partner's key is derived from its own hash key, and that of entries without a partner from a key of the
  * installation.
  */
 export function openBlockKeys(db: Executor, keyring: Keyring): BlockKeys {

@@ -72,7 +72,7 @@ export async function verifyPartner(
     const blocks = await blocksOf(db, source, partnerId)
     let before: Block | undefined
     for (const block of blocks) {
-      const key = await keys.byId(partnerId, block.key_id).catch(goneUnlessAway)
+      const key = await keys.byId(partnerId, block.key_id).catch(goneUnlessUnavailable)
       if (!key) {
         found(`block ${block.number}`, 'key gone')
         before = block
@@ -94,8 +94,11 @@ export async function verifyPartner(
   return { rows: count, findings }
 }
 
-/** Takes a key that cannot be opened for gone. Throws when the database does not answer, which says nothing about the key. */
-function goneUnlessAway(error: unknown): undefined {
+/**
+ * The result when opening a key failed: the key counts as gone. Throws when the database did not answer, because then the
+ * key may be there.
+ */
+function goneUnlessUnavailable(error: unknown): undefined {
   if (isUnavailable(error)) throw error
 }
 
@@ -126,7 +129,7 @@ function compareRows(context: {
   for (const tag of left.keys()) found(`a row of block ${block.number} (${tag})`, 'removed')
 }
 
-/** The hash by which a block knows a row: of its name, and of its content. */
+/** What a block stores of a row: a short hash of its name, by which the row is found again, and one of its content. */
 export function leafOf(key: Buffer, source: AuditedTable, row: Row): Buffer {
   const tag = createHmac('sha256', key).update(`row ${source} ${row.name}`).digest().subarray(0, TAG_BYTES)
   const content = createHmac('sha256', key).update(`content ${source} ${row.name} ${row.content}`).digest()

@@ -3,7 +3,7 @@ import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { AuditedTable, Finding } from './blocks.ts'
 
-/** The signature of a block, as `enrolment audit export` once printed it and somebody kept it elsewhere. */
+/** The signature of a block that `enrolment audit export` printed at some time and that was kept elsewhere. */
 export type KeptHead = {
   readonly partnerId: string
   readonly source: AuditedTable

@@ -15,13 +15,14 @@ import {
 } from './blocks.ts'
 
 /**
- * Only rows older than this are signed: by then no transaction can add older rows, even if the clocks of the processes
- * differ by a minute.
+ * Only rows older than this are signed. Rows are written within seconds of their time, and after an outage of the database
+ * within `LATE_MS` (`trail.ts`): so no row is late even if the clocks of two processes differ by a minute, or after an
+ * outage by half a minute.
  */
 const LAG_MS = 2 * MINUTE_MS
 /**
- * The period that one block covers. Periods begin at whole half minutes, so that several processes sign the same ones:
- * if each chose its own, a row could lie between the blocks that were kept.
+ * The period that one block covers. Periods begin at whole half minutes, so that all processes sign the same ones: between
+ * periods of their own, a row could be in no block.
  */
 const PERIOD_MS = 30_000
 /** About how many rows are read at once: a busy half minute has 150,000, which would take 200 MB. */
@@ -33,10 +34,10 @@ const KEY_PATIENCE_MS = HOUR_MS
 
 /**
  * Signs the rows recorded since the last block, up to two minutes ago, in one block for each partner and period. Several
- * processes may run this at once: of blocks with the same number the first is kept. Rows of a partner that was deleted get
- * no block; nor do, after an hour, those of a partner whose key cannot be opened. Returns how many blocks this process
- * computed. `searched` keeps, between calls, the time up to which nothing is unsigned: a row that later
- * appears before it did not come from the service.
+ * processes may run this at once: of blocks with the same number the first is kept. Rows of a deleted partner get no block,
+ * nor, after an hour, do those of a partner whose key cannot be opened. Returns how many blocks this process computed.
+ * `searched` keeps, between calls, the time before which every row is signed, so that nothing before it is searched again: a
+ * row that appears there later did not come from the service.
  */
 export async function signBlocks(
   database: Database,
@@ -47,7 +48,7 @@ export async function signBlocks(
   let count = 0
   for (const source of auditedTables) {
     const end = searched.get(source) ?? 0
-    // A time that has not come yet was searched while the clock was wrong.
+    // An end that lies in the future was noted while the clock was wrong, and is ignored.
     let from = Math.max(await endOfNewest(database, source), end <= now - LAG_MS ? end : 0)
     for (;;) {
       const first = await firstRecorded(database, source, { from, before: now - LAG_MS })
@@ -64,7 +65,7 @@ export async function signBlocks(
   return count
 }
 
-/** Up to when each table holds nothing unsigned. */
+/** For each table, the time before which every row was signed. */
 export type Searched = Map<AuditedTable, Instant>
 
 /**

@@ -11,13 +11,16 @@ import type { Keyring } from '../vault/keyring.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { type AuditEntry, addEntries, noPartner } from './entries.ts'
 
-/** What callers say of an act; its id, time and source are added here. */
+/** What callers state about an act; its id, time and source are added here. */
 type Act = Pick<AuditEntry, 'partnerId' | 'actorKind' | 'actor' | 'action' | 'result'> &
   Partial<Pick<AuditEntry, 'serviceId' | 'requestId'>> & { readonly address?: string | undefined }
 
 /** Collects audit entries in memory and writes them in batches, so that requests do not wait for them. */
 export type Trail = {
-  /** Notes an act, which is written about a second later. It is dropped, and counted as lost, while too many wait. */
+  /**
+   * Records an act, which is written about a second later. While too many wait, further ones are dropped and counted as
+   * lost.
+   */
   note(act: Act): void
   /** Counts a refused authentication: one entry for each credential, network and minute. */
   noteRefusal(refusal: { partnerId: string | undefined; credentialId: string; address: string }): void
@@ -27,14 +30,14 @@ export type Trail = {
   close(): Promise<void>
 }
 
-/** What the record of a read needs of a partner's request. */
+/** The parts of a partner's request that the entry of a read contains. */
 type ReadingRequest = {
   readonly caller: { readonly partner: { readonly partnerId: string }; readonly credentialId: string }
   readonly address: () => string
   readonly requestId: string
 }
 
-/** Notes that an operation showed a partner personal data, of this user if it was one user's. */
+/** Records that an operation showed a partner personal data; `serviceId` names the user if it was the data of one. */
 export function noteRead(
   trail: Pick<Trail, 'note'>,
   action: string,
@@ -60,9 +63,12 @@ const MOST_OF_A_BATCH = 1000
  * many.
  */
 const MOST_KEPT = 50_000
-/** Guessed credentials must not fill the table, so all further ones of a minute share one entry. */
+/** Guessed credentials must not fill the table, so after this many names in a minute all others share one entry. */
 const MOST_REFUSALS_A_MINUTE = 1000
-/** Blocks are signed two minutes after their time, and the clocks of two processes may differ by half a minute. */
+/**
+ * An entry written later than this gets a new time (`inTime`): its block is signed two minutes after its time, and the
+ * clocks of two processes may differ by half a minute.
+ */
 const LATE_MS = 90_000
 
 /**
@@ -173,8 +179,8 @@ async function addEach(database: Database, entries: readonly AuditEntry[]): Prom
 }
 
 /**
- * The same entries, each id once with the sum of its counts: no statement adds to a row twice. An id comes twice when the
- * database did not answer, and the same credential was refused again in the same minute.
+ * The same entries, each id once with the sum of its counts, because one statement cannot add to a row twice. An id comes
+ * twice when entries could not be written and the same credential was refused again in the same minute.
  */
 function oncePerId(entries: readonly AuditEntry[]): AuditEntry[] {
   const byId = new Map<string, AuditEntry>()
@@ -186,8 +192,8 @@ function oncePerId(entries: readonly AuditEntry[]): AuditEntry[] {
 }
 
 /**
- * An entry that comes to be written so late that its time may be in a signed block already, where it would look
- * forged: it gets the time at which it is written.
+ * The entry with the time at which it is written, if that is so late that the block of its own time may be signed already:
+ * there it would look forged.
  */
 function inTime(entry: AuditEntry, now: Instant): AuditEntry {
   return entry.at > now - LATE_MS ? entry : { ...entry, at: now, entryId: uuidv7(now) }

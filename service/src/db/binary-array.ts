@@ -47,7 +47,10 @@ const TIMESTAMP_OID = 1184
 const UUID_OID = 2950
 const DOCUMENT_OID = 3802
 
-/** Five numbers: of dimensions (1), whether there are nulls, the type of the elements, their count, and the first index (1). */
+/**
+ * Five numbers: how many dimensions (1), whether there are nulls, the type of the elements, how many elements, and the first
+ * index (1).
+ */
 const HEAD_BYTES = 20
 const LENGTH_BYTES = 4
 
@@ -93,7 +96,10 @@ function arrayOf<T>(
   return array
 }
 
-/** Repeats the element that ends where the length of this one begins. A loop, because these elements are short. */
+/**
+ * Copies the element before this one, whose own length is already written. In a loop, which is faster than `Buffer.copy` for
+ * so few bytes.
+ */
 function copyBefore(array: Buffer, at: number, length: number): void {
   const from = at - LENGTH_BYTES - length
   for (let index = 0; index < length; index += 1) array[at + index] = array[from + index] as number

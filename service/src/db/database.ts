@@ -48,7 +48,7 @@ export type Database = Executor & {
   close(): Promise<void>
   /** The use of the pool right now: its size, its busy connections, and how many callers wait for one. */
   use(): { readonly busy: number; readonly waiting: number; readonly most: number }
-  /** How many connections have broken. Each time another server, with other rows, may answer from then on. */
+  /** How many connections have broken. After each break another server may answer, with other rows. */
   lostConnections(): number
 }
 
@@ -110,7 +110,7 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
 
   const attempt = <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
     withClient(async client => {
-      // Not awaited: the first statements travel with it. Should it fail, so does the first of them.
+      // Not awaited, so that the first statements travel with it. If it fails, the first of them fails too.
       const begun = client.query('begin')
       begun.catch(ignore)
       const statements = executor(client, layout)

@@ -24,9 +24,11 @@ export function fly(client: pg.PoolClient, statements: readonly Statement[]): Pr
 
 /** The connection to which the driver writes, with its lists of the statements that the server knows by name. */
 type Connection = pg.Connection & {
-  /** Those of which the server has said so; the driver adds them by `name` and `text` of the query under way. */
+  /**
+   * The statements that the server has confirmed; the driver adds each of them by `name` and `text` of the query under way.
+   */
   readonly parsedStatements: Record<string, string | undefined>
-  /** Those that were sent, and of which the server has said nothing yet. */
+  /** The statements that were sent and that the server has not confirmed yet. */
   readonly submittedNamedStatements: Record<string, string | undefined>
 }
 

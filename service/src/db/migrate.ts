@@ -15,8 +15,8 @@ type SchemaState =
 /** How long a migration waits for a lock, and how often it tries again. */
 type Patience = { readonly lockTimeoutMs: number; readonly tries: number; readonly pauseMs: number }
 
-// A request that needs a table waits behind a migration that waits for it. Requests wait two seconds for a lock: half
-// of that lets all of them through.
+// While a migration waits for a table, every request that needs the table waits behind it. Requests wait two seconds for a
+// lock, so a migration that gives up after one second delays them and fails none.
 const PATIENCE: Patience = { lockTimeoutMs: 1000, tries: 40, pauseMs: 1000 }
 
 /** How to migrate. */

@@ -23,7 +23,7 @@ export function probeWrites(
   }
 }
 
-/** A row written as it was is a transaction like any other, down to the flush of its commit. */
+/** Rewrites a row unchanged: a transaction like any other, down to the flush of its commit. */
 async function attemptWrite(database: Database): Promise<boolean> {
   try {
     await database.query(sql`update installation set created_at = created_at where only_row`)

@@ -3,7 +3,7 @@ import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { beyond } from './send-problem.ts'
 import { ServiceError } from './service-error.ts'
 
-// A proxy and this service could each read another one of two such headers.
+// Of two such headers, a proxy could read one and this service the other.
 const onceOnly = ['authorization', 'x-api-key', 'idempotency-key', 'content-type', 'host']
 
 /** The refusal of too many headers, of a missing Host, and of a header that was sent twice; `undefined` when all is well. */

@@ -2,8 +2,9 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Lets a server that does not listen answer connections which another process accepted. Returns the function that serves
- * one over. Closing the server waits until each request that arrived on them is answered, as for connections of its own.
+ * Lets a server that does not listen answer connections which another process accepted. Returns the function to which each
+ * of them is passed. Closing the server waits until each request that arrived on them is answered, as for connections of its
+ * own.
  */
 export function serveHandedConnections(app: FastifyInstance): (socket: Socket) => void {
   const { server } = app

@@ -117,7 +117,10 @@ async function handlePost(
   return show(routes, exchange, { visit, typed, status: 422 })
 }
 
-/** Shows the view of a form whose view was made from something that has changed since, or the view in its place. */
+/**
+ * Shows the newest form to a person whose form was made from something that has changed since, or the view that takes its
+ * place.
+ */
 async function showNewest(routes: PageRoutes, exchange: Exchange): Promise<FastifyReply> {
   const found = await visitOf(routes, exchange.reply)
   if ('answered' in found) return found.answered
@@ -172,7 +175,7 @@ async function sendChallenge(
   return sendView(reply, view, wrong.errors && 422)
 }
 
-/** Shows the page of a session that has just ended, or begins anew where it goes on. */
+/** Shows that a session has ended; where the session continues, leads to its first view. */
 async function sendEnd(routes: PageRoutes, reply: FastifyReply): Promise<FastifyReply> {
   const found = await visitOf(routes, reply)
   return 'answered' in found ? found.answered : redirect(routes, reply, '')

@@ -86,7 +86,7 @@ export function pageNumberOf(query: URLSearchParams): number {
   return Math.min(Math.max(1, Number.parseInt(query.get('page') ?? '1', 10) || 1), LAST_PAGE)
 }
 
-/** Behind the end of every list, and no number that PostgreSQL refuses. */
+/** A page beyond the end of every list, and a number that PostgreSQL accepts. */
 const LAST_PAGE = 1_000_000
 
 /** A page that was cut out of a list already, as the same table. */

@@ -147,14 +147,14 @@ function countInFlight(
 }
 
 /**
- * Charges a request that its handler will not answer, such as one with wrong credentials: somebody who only sends these
- * would take the event loop from everybody, and be nobody's load. What was refused for load is not charged, because a
- * caller that repeats it would then be refused forever.
+ * Charges a request that its handler will not answer, such as one with wrong credentials; otherwise a caller that sends only
+ * such requests would use up the event loop without being counted as its load. What was refused for load is not charged,
+ * because a caller that repeats it would then be refused forever.
  */
 function chargeRefused({ gate, guessPartner }: SheddingContext, request: FastifyRequest): void {
   if (request.isCharged || request.isShed) return
   request.isCharged = true
-  // For reading it, and for the answer.
+  // Once for reading the request, and once for its answer.
   gate.charge(askerOf(request, guessPartner), request.loopMs + 2 * transportMs(0))
 }
 

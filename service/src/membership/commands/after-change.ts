@@ -8,7 +8,7 @@ import type { Change, ExecutorContext } from './command.ts'
 import { type LoadedUser, personOf } from './loaded-user.ts'
 
 /** A change that a command decided on, and the user as read, with everything due applied. */
-export type Decided = {
+export type DecidedChange = {
   change: Change
   loaded: LoadedUser | undefined
   current: User | undefined
@@ -16,21 +16,21 @@ export type Decided = {
 }
 
 /** Whether a change is about a user who was not read: a new one, perhaps under the name of an erased one. */
-export function isOfNewUser({ change, loaded }: Decided): boolean {
+export function isOfNewUser({ change, loaded }: DecidedChange): boolean {
   return loaded?.user.serviceId !== change.user.serviceId
 }
 
 /** The user before a change; a new user is still empty then. */
-export function beforeOf(decided: Decided): User {
+export function beforeOf(decided: DecidedChange): User {
   const { change, current } = decided
   return isOfNewUser(decided) ? nothingYet(change.user) : (current ?? change.user)
 }
 
-/** The user after a change, with what is pending planned anew. */
+/** The user after a change, with what is pending projected anew. */
 export function withPendingChanges(
   context: Pick<ExecutorContext, 'terms'>,
   partner: Partner,
-  decided: Decided,
+  decided: DecidedChange,
 ): User {
   const { change, loaded, now } = decided
   if (change.user.status !== 'active') return change.user
@@ -47,7 +47,7 @@ export function withPendingChanges(
  */
 const MOST_ENROLMENTS = 1000
 
-/** Why such a change is refused. */
+/** Why a change beyond that number is refused. */
 export const tooManyEnrolments = because(
   'userid',
   'too_many',

@@ -7,7 +7,7 @@ import { isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User } from '../rules/state.ts'
 import {
   beforeOf,
-  type Decided,
+  type DecidedChange,
   growsTooLarge,
   isOfNewUser,
   tooManyEnrolments,
@@ -92,8 +92,9 @@ function decideSafely(state: BatchState, command: Command<unknown>): Result {
     if (error instanceof RunsLater) return result
   }
   if (unread.has(command) && writes.history.length === recorded) {
-    // Only a write would show whether the user is new. The next commands of this kind are read at once, because their
-    // neighbors would be delayed, too.
+    // Nothing was read for this command, and only a write would show whether its user is new. So the batch is decided again
+    // with everything read, and the next commands of this kind are read from the start, because each wrong guess delays
+    // their neighbors.
     context.newcomers.learn(command, false)
     throw new ReadTooEarly('nothing was read')
   }
@@ -138,15 +139,17 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   if (isRefusal(decided)) return { ...decided, replayed: false }
   const change =
     decided.change ?? (dueChanges.length > 0 && current ? { user: current, events: [] } : undefined)
-  // Due changes have planned anew what is pending; planned again it would look like a change of the command's own.
+  // If only due changes were applied, they have already projected what is pending; projecting it again would look like a
+  // change by this command.
   const after = decided.change
     ? withPendingChanges(context, partner, { change: decided.change, loaded, now, current })
     : change?.user
-  // Neither the schedule nor an operator is ever refused for this: what is due has to happen, and a mistake be mended.
+  // Neither the schedule nor an operator is ever refused for this: what is due has to happen, and mistakes have to be
+  // corrected.
   const isAsked = decided.change && (command.who === 'partner' || command.who === 'user')
   if (after && isAsked && growsTooLarge(after, current))
     return { ...refuse('bad_request', [tooManyEnrolments]), replayed: false }
-  // Version 0: this batch adds that user.
+  // `readVersion` is 0 when this batch itself adds the user of this name.
   if (change && loaded?.readVersion === 0 && isOfNewUser({ change, loaded, now, current })) {
     state.later.add(name)
     throw new RunsLater('a second new user of one name')
@@ -165,7 +168,7 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   }
 }
 
-type Applied = Decided & { after: User; dueChanges: readonly AppliedChange[] }
+type Applied = DecidedChange & { after: User; dueChanges: readonly AppliedChange[] }
 
 /** Applies a change in memory, and adds it to the writes of the batch. */
 function applyChange(state: BatchState, command: Command<unknown>, applied: Applied): User {
@@ -208,7 +211,8 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
     mine.wrappedKey = undefined
     mine.documents.clear()
     mine.people.clear()
-    // A later command of the batch may give the name to a new user, who does not show what became of this one.
+    // Recorded with the seen keys, because a later command of the batch may give the name to a new user, and then nothing
+    // read under this name shows the erasure.
     for (const [name, seen] of state.seenKeys)
       if (seen.serviceId === after.serviceId)
         state.seenKeys.set(name, { ...seen, userErasedAt: after.erasedAt })

@@ -36,7 +36,7 @@ export async function wasCommitted(database: Database, proof: Query | undefined)
       looks += 1
       if (looks > 2) return false
     } catch {
-      // The database is not back yet.
+      // The database does not answer yet: ask again.
     }
     await sleep(150)
   }

@@ -33,8 +33,8 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
         return command && isLater(result) ? waitingRoom.enter(command) : result
       })
     } catch (error) {
-      // Another database session has locked the row of one of these users. Each command continues alone, so that only
-      // commands that need this row wait for it; those of a half that was written are done.
+      // Another database session has locked the row of one of these users. Commands that are done keep their results; each
+      // of the others continues alone, so that only those that need the locked row wait for it.
       if (error instanceof LockTimedOut)
         return commands.map(command => {
           const done = error.done.get(command)
@@ -61,7 +61,7 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
     return result.value
   }
   return {
-    // Not asynchronous itself: a promise for the promise of the queue would be made and awaited for each command.
+    // Not an async function, because that would add a second promise to each command.
     submit<Reply>(command: Command<Reply>) {
       if (pending() >= MOST_PENDING) return Promise.reject(new Unavailable('too many commands wait'))
       const result = waitingRoom.holds(command) ? submitToWait(command) : queues(command)
@@ -159,7 +159,7 @@ function unavailable(cause: unknown): Unavailable {
  */
 async function runBatch(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
   const endsAt = run.endsAt ?? performance.now() + RETRIED_FOR_MS
-  // Nothing is guessed for a command that runs again: a wrong guess may be why.
+  // Nothing is guessed for a command that runs again, because a wrong guess may be the reason why it does.
   let unread = run.endsAt === undefined ? context.newcomers.guess(commands) : nothing
   for (let races = 1; ; ) {
     let decided: DecidedBatch | undefined

@@ -5,7 +5,7 @@ import type { Partner } from '../../partners/partner.ts'
 type MadeFrom = { readonly partner: Partner; readonly catalogue: number; readonly now: Instant }
 
 /** Finished answers as JSON in UTF-8; each is valid for a limited time. */
-export type Answers = {
+export type FinishedAnswers = {
   /** The earlier answer to this request, if the same answer would be made now. */
   find(asked: string, from: MadeFrom): Buffer | undefined
   /** Keeps an answer that is valid until `until`, unless one of the objects changes from which it was made. */
@@ -18,7 +18,7 @@ type ReadyAnswer = MadeFrom & { readonly json: Buffer; readonly until: Instant }
  * Opens a set of answers; the answer kept longest ago is dropped first. `onGrown` is called with the bytes that they
  * take.
  */
-export function openAnswers({
+export function openFinishedAnswers({
   most = Number.POSITIVE_INFINITY,
   mostBytes = Number.POSITIVE_INFINITY,
   onGrown = () => {},
@@ -26,7 +26,7 @@ export function openAnswers({
   most?: number
   mostBytes?: number
   onGrown?: (bytes: number) => void
-}): Answers {
+}): FinishedAnswers {
   const kept = new Map<string, ReadyAnswer>()
   let bytes = 0
   const grow = (by: number) => {

@@ -11,7 +11,7 @@ import type { User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
 import type { ExecutorContext } from './command.ts'
 import { erasedName } from './erased-name.ts'
-import type { Answers } from './finished-answers.ts'
+import type { FinishedAnswers } from './finished-answers.ts'
 import { type DocumentRow, loadDocuments, loadUsers, type UserName } from './load.ts'
 import { type UserRow, userOf } from './rows.ts'
 import type { RememberedUser, UserMemory } from './user-memory.ts'
@@ -25,7 +25,7 @@ export type Reading = {
   /** Due changes that are not in the table yet. */
   readonly dueChanges: readonly AppliedChange[]
   /** Answers that were made from the stored state; `undefined` when a change was due, or the user is not remembered. */
-  readonly answers: Answers | undefined
+  readonly answers: FinishedAnswers | undefined
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { dueAt } from '../rules/apply-due.ts'
 import { type User, versionsOf } from '../rules/state.ts'
-import { type Answers, openAnswers } from './finished-answers.ts'
+import { type FinishedAnswers, openFinishedAnswers } from './finished-answers.ts'
 import { nameOf, type UserName } from './load.ts'
 
 /**
@@ -16,7 +16,7 @@ export type RememberedUser = {
   /** The catalogue versions that apply to the user. */
   readonly versions: readonly number[]
   /** Answers about this state of this user; `undefined` when the user is not kept. */
-  readonly answers: Answers | undefined
+  readonly answers: FinishedAnswers | undefined
 }
 
 /**
@@ -37,7 +37,7 @@ export type UserMemory = {
   keepIfReadAgain(user: User, version: number): RememberedUser
   forget(name: UserName): void
   /** Answers that are the same for many users; the request contains the name of their common state. */
-  readonly shared: Answers
+  readonly shared: FinishedAnswers
   /** Counts a comparison of a remembered user with the database: unchanged or not. */
   noteCompared(isSame: boolean): void
   /** Counts an answer: found here or among a user's own, or made anew. */
@@ -116,13 +116,13 @@ export function openUserMemory(
       answers: undefined,
     }
     if (!isKept) return entry
-    entry.answers = openAnswers({ most: MAX_ANSWERS, onGrown: by => grow(entry, by) })
+    entry.answers = openFinishedAnswers({ most: MAX_ANSWERS, onGrown: by => grow(entry, by) })
     kept.set(key, entry)
     grow(entry, USER_BYTES + user.enrolments.length * ENROLMENT_BYTES)
     return entry
   }
   return {
-    shared: openAnswers({ mostBytes: maxSharedBytes }),
+    shared: openFinishedAnswers({ mostBytes: maxSharedBytes }),
     find(name) {
       const key = nameOf(name)
       const entry = kept.get(key)
@@ -174,7 +174,7 @@ type Entry = RememberedUser & {
   askedAt: Instant
   bytes: number
   isKept: boolean
-  answers: Answers | undefined
+  answers: FinishedAnswers | undefined
 }
 
 /**

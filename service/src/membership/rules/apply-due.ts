@@ -22,7 +22,7 @@ export type AppliedChange = {
   readonly events: readonly Raised[]
 }
 
-/** Whether the data of a registration lapsed by a change. */
+/** Whether a change let what was prefilled and answered for a registration lapse. */
 export function hasLapsed({ before, after }: AppliedChange): boolean {
   return before.entryExpiresAt !== undefined && after.entryExpiresAt === undefined
 }

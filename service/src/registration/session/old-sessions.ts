@@ -2,7 +2,7 @@ import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { openTasks } from '../../db/each-task.ts'
 import { sql, timestamp } from '../../db/sql.ts'
-import { TRIES_LAST_MS } from './birthdate-tries.ts'
+import { ATTEMPTS_LAST_MS } from './birthdate-attempts.ts'
 
 /**
  * How many links, sessions and results that can still be used are hashed with each pepper, by the pepper's id. A link
@@ -43,7 +43,7 @@ export async function deleteOldSessions(db: Executor, now: Instant): Promise<voi
       where partner_id = ${partnerId} and session_id = any (array(
         select session_id from page_sessions
         where partner_id = ${partnerId} and created_at <= ${timestamp(now - KEPT_MS)}
-          and (birthdate_tried_at is null or birthdate_tried_at <= ${timestamp(now - TRIES_LAST_MS)})
+          and (birthdate_tried_at is null or birthdate_tried_at <= ${timestamp(now - ATTEMPTS_LAST_MS)})
         order by created_at limit ${atMost}))`),
     )
   tasks.end()

@@ -3,7 +3,7 @@ import { localeOf } from '../../http/locale.ts'
 import { challenge, sendView } from '../answer-view.ts'
 import type { LinkEndedView } from '../views/model.ts'
 import { endedView } from './anonymous.ts'
-import { areBirthdateTriesSpent } from './birthdate-tries.ts'
+import { areBirthdateAttemptsSpent } from './birthdate-attempts.ts'
 import { credentialOf } from './credentials.ts'
 import type { PageContext, PageRoutes } from './page-context.ts'
 import {
@@ -49,7 +49,7 @@ async function endFor(context: PageContext, row: PageSessionRow): Promise<LinkEn
   const end = endOf(row)
   if (end !== 'challenge') return end
   const { partnerId } = sessionNameOf(row)
-  const isSpent = await areBirthdateTriesSpent(
+  const isSpent = await areBirthdateAttemptsSpent(
     context.database,
     { partnerId, userid: row.userid },
     context.clock.real(),

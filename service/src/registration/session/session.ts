@@ -7,7 +7,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import { makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
 import { noteDeadLink, setLastView, touchSession } from './activity.ts'
-import { MOST_TRIES_OF_LINK } from './birthdate-tries.ts'
+import { MOST_ATTEMPTS_OF_LINK } from './birthdate-attempts.ts'
 import type { PageContext } from './page-context.ts'
 import { sessionOfSecretId, sessionSecretId } from './secret-id.ts'
 import { findSession, type PageSessionRow, type SessionName, spendToken } from './store.ts'
@@ -16,7 +16,7 @@ import { findSession, type PageSessionRow, type SessionName, spendToken } from '
 export const sessionLifetimes = { idle: HOUR_MS, whole: DAY_MS } as const
 /** For how long the browser that used a link may press its button again and join the session that it made. */
 const JOIN_WITHIN_MS = MINUTE_MS
-/** The time of the last activity, or of the last use of a dead link, is stored again only after this time. */
+/** For how long after storing the time of the last activity, or of the last use of a dead link, it is not stored again. */
 const TOUCH_AFTER_MS = 15_000
 
 /** A link whose token is right, whether it can still be used or not. */
@@ -54,14 +54,14 @@ export function isFresh({ row }: Link, now: Instant): boolean {
   return row.spent_at === null && row.revoked_at === null && row.token_expires_at > now
 }
 
-/** Remembers, for operators, that somebody came by a link that had ended. */
+/** Records that somebody used a link that had ended, for operators to see. */
 export async function noteEnded(context: PageContext, { row }: Link): Promise<void> {
   const now = context.clock.real()
   if (now < (row.dead_link_at ?? 0) + TOUCH_AFTER_MS) return
   await noteDeadLink(context.database, sessionNameOf(row), now)
 }
 
-/** Remembers, for operators, the view that a session is shown: where it was left, if nothing comes after it. */
+/** Records the view that a session shows, so that operators see where a person stopped. */
 export async function noteShown(
   { database, clock }: PageContext,
   session: PageSessionRow,
@@ -72,8 +72,8 @@ export async function noteShown(
 }
 
 /**
- * Whether a cancel took effect that the schedule has not applied yet. It will revoke the links and sessions of its user,
- * and a late job is never visible (contract §2).
+ * Whether a cancel has taken effect that the schedule has not applied yet. The schedule will revoke the links and sessions
+ * of its user; until then they must not work either, because nobody may notice a late schedule (contract §2).
  */
 export async function isEndedByDueCancel(
   { reader }: PageContext,
@@ -114,7 +114,7 @@ export async function spendLink(
     resultHash: resultToken === undefined ? null : keyedHash(pepper.key, 'result_token', resultToken),
     locale: input.locale,
   })
-  // The row of the link names no user yet: the session is bound to one only after this.
+  // The session is bound to its user only after this, so the user comes from the reading.
   if (isSpent) context.noteOpened(input.request, { ...name, serviceId: reading?.user.serviceId })
   return isSpent ? { handle, resultToken } : joined(context, link, input.opener)
 }
@@ -187,9 +187,9 @@ export async function findActive(
 /** Why a session is no longer open. */
 export function endOf(row: PageSessionRow): 'challenge' | 'signedout' | 'closed' | 'session' {
   if (row.signed_out_at !== null) return 'signedout'
-  const isUsedUp = row.birthdate_again_at === null && row.birthdate_again_tries >= MOST_TRIES_OF_LINK
+  const isUsedUp = row.birthdate_again_at === null && row.birthdate_again_tries >= MOST_ATTEMPTS_OF_LINK
   if (row.outcome === 'challengefailed' || isUsedUp) return 'challenge'
-  // Whoever was still active an hour before the day was over has not been away: the session ended with its day.
+  // A session that was active within its last hour did not end for lack of activity: its day was over.
   const isWhole =
     (row.last_seen_at ?? 0) + sessionLifetimes.idle > (row.spent_at ?? 0) + sessionLifetimes.whole
   return row.revoked_at === null && !isWhole ? 'session' : 'closed'

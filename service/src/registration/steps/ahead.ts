@@ -7,8 +7,8 @@ import type { BenefitLine } from '../views/parts.ts'
 import { enrolmentLine, lastDayOf, lineOf } from './cards.ts'
 
 /**
- * The visit as it would be after a change that was tried out, with everything that is planned by then; the visit as it
- * is when the rules refuse the change.
+ * The visit as it would be if a change were made, with the effect of everything that is pending then; the same visit when
+ * the rules refuse the change.
  */
 export function visitAfter(visit: Visit, tried: { readonly user: User } | Refusal): Visit {
   if (isRefusal(tried)) return visit
@@ -17,8 +17,8 @@ export function visitAfter(visit: Visit, tried: { readonly user: User } | Refusa
 }
 
 /**
- * A benefit that is about to start, as `lineOf` shows it, with its last day if the state `after` the change gives it one:
- * a person must read before they agree that cover ends by age, or by something that they have planned.
+ * A benefit that is about to start, as `lineOf` shows it, and with its last day if it has one in `after`: before a person
+ * agrees they must read that cover ends by age, or by something that they have planned.
  */
 export function foreseenLine(
   visit: Visit,

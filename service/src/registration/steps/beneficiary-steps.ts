@@ -82,7 +82,7 @@ export function beneficiaryEdit(name: string): Step {
 }
 
 /** The person's answer to what the partner proposes. */
-export function beneficiaryWord(benefit: string): Step {
+export function beneficiaryAnswer(benefit: string): Step {
   return {
     show: () => ({ to: 'beneficiaries' }),
     post: async (visit, form) => {
@@ -127,7 +127,8 @@ function benefitsAhead({ terms }: Visit, next = ''): readonly Benefit[] {
 }
 
 /**
- * The path of the back link: the view before the one that requires the naming, because that view would lead here again.
+ * The path of the back link. While nobody is named, it skips the view that requires the naming, because that view would lead
+ * here again.
  */
 function backFrom(visit: Visit, benefit: Benefit, next: string | undefined): string {
   const isNamed = hasBeneficiary(visit.user, benefit)
@@ -141,7 +142,9 @@ function isBeingAdded({ isMember, draft }: Visit, name: string): boolean {
   return isMember && (draft.picks?.includes(name) ?? false)
 }
 
-/** Whether naming can be put off here, so that the benefit waits for it. A swap cannot wait. */
+/**
+ * Whether naming can be put off here; the benefit then waits for it. In a swap it cannot, because a swap happens on its day.
+ */
 function mayLater(visit: Visit, benefit: Benefit, next: string | undefined): boolean {
   if (hasBeneficiary(visit.user, benefit) || !mayNameLater(visit, benefit.name)) return false
   return !visit.isMember || (next?.startsWith('offer/') ?? isBeingAdded(visit, benefit.name))

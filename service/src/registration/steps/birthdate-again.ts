@@ -1,4 +1,4 @@
-import { MOST_TRIES_OF_LINK as mostTries, noteBirthdateAgain } from '../session/birthdate-tries.ts'
+import { MOST_ATTEMPTS_OF_LINK as mostAttempts, noteBirthdateAgain } from '../session/birthdate-attempts.ts'
 import { sessionNameOf } from '../session/session.ts'
 import { revokeSession } from '../session/store.ts'
 import { pageOf, rootOf, type Visit } from '../session/visit.ts'
@@ -28,7 +28,7 @@ export function behindBirthdate(path: string, step: Step): Step {
         page,
         again: true,
         action: `${rootOf(visit.context)}/${path}`,
-        triesleft: triesLeft(visit, typed.errors),
+        attemptsleft: attemptsLeft(visit, typed.errors),
         next: afterNaming(typed.form),
         kept: typed.isPosted ? Object.fromEntries(typed.form) : undefined,
       }
@@ -50,15 +50,15 @@ async function meetAgain(visit: Visit, form: URLSearchParams, path: string): Pro
   const next = afterNaming(form)
   if (tries !== undefined && passed)
     return { to: next === undefined ? path : `${path}?${new URLSearchParams({ next })}` }
-  if (tries === undefined || tries >= mostTries) {
+  if (tries === undefined || tries >= mostAttempts) {
     await revokeSession(context.database, sessionNameOf(session), at)
     return 'gone'
   }
-  return { errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: mostTries - tries }] }
+  return { errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: mostAttempts - tries }] }
 }
 
 /** The count in the error is newer than the visit, which was loaded before the attempt. */
-function triesLeft({ session }: Visit, errors: readonly FieldError[] | undefined): number {
+function attemptsLeft({ session }: Visit, errors: readonly FieldError[] | undefined): number {
   const left = errors?.find(({ code }) => code === 'dob_mismatch')?.count
-  return left ?? mostTries - session.birthdate_again_tries
+  return left ?? mostAttempts - session.birthdate_again_tries
 }

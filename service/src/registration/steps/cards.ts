@@ -145,7 +145,7 @@ export function linesInForce(visit: Visit): BenefitLine[] {
   )
 }
 
-/** An end by age may be decades away; before this time is left, it is a fact and no warning. */
+/** An end of a benefit's own is shown as a warning only when it is this near, because an end by age may be decades away. */
 const ENDS_SOON = 90 * DAY_MS
 
 /** The status of a live enrolment. */

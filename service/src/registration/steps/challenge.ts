@@ -1,9 +1,9 @@
 import {
-  birthdateTriesLeft,
+  type AttemptBy,
+  birthdateAttemptsLeft,
   failChallenge,
-  noteBirthdateTry,
-  type TriedBy,
-} from '../session/birthdate-tries.ts'
+  noteBirthdateAttempt,
+} from '../session/birthdate-attempts.ts'
 import { sessionNameOf } from '../session/session.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import type { FieldError } from '../views/faults.ts'
@@ -23,12 +23,13 @@ export function isChallenged(visit: Visit): boolean {
  */
 export async function openChallenge(
   visit: Visit,
-  wrong: { kept?: EnteredAnswers; errors?: readonly FieldError[]; triesleft?: number },
+  wrong: { kept?: EnteredAnswers; errors?: readonly FieldError[]; attemptsleft?: number },
 ): Promise<ChallengeView | 'ended'> {
   const { context } = visit
   const at = context.clock.real()
-  const triesleft = wrong.triesleft ?? (await birthdateTriesLeft(context.database, triedBy(visit), at))
-  if (triesleft === 0) return endChallenge(visit, at)
+  const attemptsleft =
+    wrong.attemptsleft ?? (await birthdateAttemptsLeft(context.database, attemptBy(visit), at))
+  if (attemptsleft === 0) return endChallenge(visit, at)
   const { firstname } = visit.person
   const { draft: _, ...page } = pageOf(visit)
   return {
@@ -37,7 +38,7 @@ export async function openChallenge(
     action: `${page.root}/challenge`,
     firstname,
     ...wrong,
-    triesleft,
+    attemptsleft,
   }
 }
 
@@ -48,16 +49,16 @@ export async function openChallenge(
 export async function meetChallenge(
   visit: Visit,
   form: URLSearchParams,
-): Promise<'passed' | 'ended' | { triesleft?: number; errors: readonly FieldError[] }> {
+): Promise<'passed' | 'ended' | { attemptsleft?: number; errors: readonly FieldError[] }> {
   const { context } = visit
   const parsed = parseBirthDate(form, visit.today)
   if (!parsed.ok) return { errors: parsed.errors }
   const at = context.clock.real()
   const passed = knownDates(visit).includes(parsed.values.dob)
-  const left = await noteBirthdateTry(context.database, triedBy(visit), { at, passed })
+  const left = await noteBirthdateAttempt(context.database, attemptBy(visit), { at, passed })
   if (left !== undefined && passed) return 'passed'
   if (left === undefined || left === 0) return endChallenge(visit, at)
-  return { triesleft: left, errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: left }] }
+  return { attemptsleft: left, errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: left }] }
 }
 
 async function endChallenge(visit: Visit, at: number): Promise<'ended'> {
@@ -65,7 +66,7 @@ async function endChallenge(visit: Visit, at: number): Promise<'ended'> {
   return 'ended'
 }
 
-function triedBy({ session }: Visit): TriedBy {
+function attemptBy({ session }: Visit): AttemptBy {
   return { ...sessionNameOf(session), userid: session.userid }
 }
 

@@ -7,7 +7,7 @@ import { tagNow } from '../session/shown.ts'
 import { byVisitor, type Visit } from '../session/visit.ts'
 import { showedOther } from './step.ts'
 
-/** What a visitor's change is decided on: their own user as it is now, with due changes applied. */
+/** A visitor's own user at the moment of the decision, with due changes applied. */
 type OwnUser = Member & { readonly now: Instant; readonly terms: CommandContext['terms'] }
 
 /** A change that a visitor asks for. */
@@ -16,8 +16,8 @@ export type OwnChange = {
   /** The reference of the confirmation that the person gets; stored with the change. */
   readonly reference?: string
   /**
-   * The form that asks for it: if its view was made from something that has changed since, nothing is done, because the
-   * person would get something else than what they read. Absent where the change is right whatever was shown.
+   * The form that asks for it. If its view was made from something that has changed since, nothing is done, because the
+   * person would get something else than what they read. Absent for a change that is right whatever the view showed.
    */
   readonly form?: URLSearchParams
   /** Which users may make this change; absent: members. */

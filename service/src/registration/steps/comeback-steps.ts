@@ -32,7 +32,7 @@ export function comebackOf(visit: Visit): StartView['comeback'] {
   }
 }
 
-/** Whether the benefit needs a consent, and the earlier consent is of the present version. */
+/** Whether the benefit needs a consent, and the person's earlier consent is still of the present version. */
 function holdsAgain(user: User, terms: Terms, name: string): boolean {
   const benefit = knownBenefit(terms, user, name)
   return benefit?.consent !== undefined && hasConsent(user, benefit)
@@ -51,8 +51,8 @@ export const comeback: Step = takingBack('start', user => user.status !== 'activ
 export const cancelUndo: Step = takingBack('cancel', hasPendingCancel)
 
 /**
- * Undoes a cancel if there is one to undo; when refused, the view that the person came from is shown anew. `as shown`:
- * only if that view would be the same now.
+ * Undoes a cancel if there is one to undo; when the rules refuse that, the view at `from` is shown anew. `as shown`: nothing
+ * is done if what is restored has changed since the form was made.
  */
 function takingBack(from: string, isToDo: (user: User) => boolean, how?: 'as shown'): Step {
   const decide: OwnChange['decide'] = ({ user, now, terms }) => {

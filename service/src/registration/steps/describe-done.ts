@@ -10,13 +10,13 @@ import {
 import { displayNameOf, offerOf } from '../../membership/rules/terms.ts'
 import type { PageOutcome } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
+import type { DoneChange } from '../views/done-words.ts'
 import type { BenefitLine, Day } from '../views/parts.ts'
-import type { DoneChange } from '../views/told.ts'
 import { dayOf, enrolmentLine, lastDayOf, linesInForce, liveLines } from './cards.ts'
 
-/** What a confirmation may say, given the user's present state and history. */
+/** What a confirmation says; it depends on the user's present state and history. */
 export type DoneDescription = {
-  readonly told: DoneChange
+  readonly change: DoneChange
   readonly benefits: readonly BenefitLine[]
   /** When it was done on the partner's clock; absent when history has no line of it. */
   readonly at?: Instant | undefined
@@ -25,8 +25,8 @@ export type DoneDescription = {
 }
 
 /**
- * Describes what a session did, as it is today: a change that has not taken effect is planned, one that has is done.
- * `undefined`: somebody has changed it since.
+ * Describes what a session did, as of today: as planned until it takes effect, then as done. `undefined`: it no longer
+ * holds, because somebody has changed it since.
  */
 export async function describeDone(
   visit: Visit,
@@ -49,7 +49,7 @@ const describers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Don
       what.startsWith('benefit ') && (from === '' || from === 'actionrequired') && heldStates.has(to)
     const added = new Set(own.filter(isAdded).map(({ what }) => what))
     const what = hasJoined ? ({ what: 'enrolled' } as const) : ({ what: 'added', count: added.size } as const)
-    return { told: { ...what, ...startAhead(visit) }, benefits: liveLines(visit) }
+    return { change: { ...what, ...startAhead(visit) }, benefits: liveLines(visit) }
   },
   swapped: describeSwap,
   changed: describeOfferChange,
@@ -67,29 +67,35 @@ const describers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Don
       if (!isBack) {
         const isCancelled = ({ what, to }: HistoryLine) => what === 'pending cancel' && to !== ''
         return {
-          told: { what: 'kept', ...staysDropped(lines, isCancelled, /^(swap|pending offer)$/) },
+          change: { what: 'kept', ...staysDropped(lines, isCancelled, /^(swap|pending offer)$/) },
           benefits,
         }
       }
       return {
-        told: { what: 'reinstated', ...startAhead(visit), missing: missingSince(visit, cancelledAt) },
+        change: { what: 'reinstated', ...startAhead(visit), missing: missingSince(visit, cancelledAt) },
         benefits,
       }
     }
     const of = last.why === 'offer change undone' ? 'offer' : 'swap'
     const isPlanned = ({ what, to }: HistoryLine) => what === 'pending offer' && to !== ''
     const dropped = of === 'offer' ? staysDropped(lines, isPlanned, /^swap$/) : {}
-    return { told: { what: 'undone', of, plan: planName(visit), ...startAhead(visit), ...dropped }, benefits }
+    return {
+      change: { what: 'undone', of, plan: planName(visit), ...startAhead(visit), ...dropped },
+      benefits,
+    }
   },
 }
 
-/** The states, as history records them, of a benefit that a person has added or has done what it waited for. */
+/**
+ * The states that a benefit enters, as history records them, when a person adds it or gives it the consent or beneficiary
+ * that it waited for.
+ */
 const heldStates = new Set(['actionrequired', 'scheduled', 'enrolled', 'endscheduled'])
 
 /** The reasons, as history records them, of changes that undo something. */
 const undoings = new Set(['reinstate', 'offer change undone', 'swap'])
 
-/** Whether the change that is undone had canceled something planned before it, which stays canceled. */
+/** Whether the change that is undone had itself canceled something planned: that does not come back. */
 function staysDropped(
   lines: readonly HistoryLine[],
   isAsked: (line: HistoryLine) => boolean,
@@ -107,7 +113,7 @@ function describeSwap(visit: Visit, { own }: Past): DoneDescription | undefined 
   const benefits = liveLines(visit)
   if (swap) {
     return {
-      told: { what: 'swapped', from: dayOf(visit, swap.at) },
+      change: { what: 'swapped', from: dayOf(visit, swap.at) },
       benefits,
       ...undoUntil(visit, swap.at),
     }
@@ -117,7 +123,7 @@ function describeSwap(visit: Visit, { own }: Past): DoneDescription | undefined 
   const hasCome = visit.user.enrolments.some(
     enrolment => isInForce(enrolment) && added.includes(enrolment.benefit),
   )
-  return hasCome ? { told: { what: 'swapped' }, benefits } : undefined
+  return hasCome ? { change: { what: 'swapped' }, benefits } : undefined
 }
 
 function describeOfferChange(visit: Visit, { lines, own }: Past): DoneDescription | undefined {
@@ -133,7 +139,7 @@ function describeOfferChange(visit: Visit, { lines, own }: Past): DoneDescriptio
       from: dayOf(visit, at),
       dropsSwap: dropsSwap(own),
     } as const
-    return { told: planned, benefits, ...undoUntil(visit, at) }
+    return { change: planned, benefits, ...undoUntil(visit, at) }
   }
   const wanted = own
     .filter(({ what, to }) => to !== '' && /^(offer|pending offer|offer to start)$/.test(what))
@@ -141,7 +147,7 @@ function describeOfferChange(visit: Visit, { lines, own }: Past): DoneDescriptio
   if (wanted === undefined || user.offer?.name !== wanted) return undefined
   const before = lines.filter(({ what, from, to }) => what === 'offer' && from !== '' && to === wanted).at(-1)
   const what = rankOf(visit, wanted) > rankOf(visit, before?.from ?? '') ? 'upgraded' : 'downgraded'
-  return { told: { what, plan: planName(visit, wanted), dropsSwap: dropsSwap(own) }, benefits }
+  return { change: { what, plan: planName(visit, wanted), dropsSwap: dropsSwap(own) }, benefits }
 }
 
 /** Whether a plan change canceled a planned swap. */
@@ -164,7 +170,7 @@ function describeCancel(visit: Visit, { lines, own }: Past): DoneDescription | u
   const hadBegun = isAhead || ended.some(({ state }) => state === 'ended')
   const timing = isAhead ? 'ahead' : !hadBegun ? 'neverbegun' : lastday === visit.today ? 'today' : 'past'
   return {
-    told: {
+    change: {
       what: 'cancelled',
       lastday,
       timing,

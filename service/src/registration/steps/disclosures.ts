@@ -56,8 +56,8 @@ function documentsFor(
 }
 
 /**
- * When the state is unknown, documents for certain states are shown too: showing too much does less harm than showing
- * too little.
+ * If the person's state is unknown, documents for certain states are shown too: a document too many harms less than one too
+ * few.
  */
 function isFor(states: BenefitDocument['states'], state: string | undefined): boolean {
   if (states === undefined || state === undefined) return true

@@ -5,8 +5,8 @@ import type { LostCover } from '../views/parts.ts'
 import { lastDayOf } from './cards.ts'
 
 /**
- * The benefits that a change of a user's details takes away: those that got an end, or an earlier end, and those
- * withdrawn before they began. Benefits that would end then anyway, for example by a planned cancel, do not count.
+ * The benefits that a change of a user's details takes away: those that get an end or an earlier end by it, and those
+ * withdrawn before they began. Benefits that would end by then anyway, for example by a planned cancel, do not count.
  */
 export function lostBetween(before: User, after: User): string[] {
   return before.enrolments.filter(isHeld).flatMap(was => {

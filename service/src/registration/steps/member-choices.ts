@@ -7,10 +7,12 @@ import type { Visit } from '../session/visit.ts'
 import type { MemberPaths } from '../views/parts.ts'
 import type { Refused } from './plans.ts'
 
-/** What a member can add now: benefits for free slots, and benefits that only wait for an agreement. */
+/**
+ * What a member can add now: benefits for free slots, and benefits chosen before that wait for a consent or a beneficiary.
+ */
 type Addable = {
   readonly selectable: readonly Benefit[]
-  /** Those of them that the member already holds and that wait for the agreement. */
+  /** The names of those that were chosen before and wait. */
   readonly waiting: readonly string[]
   /** How many can be ticked at once. */
   readonly slots: number
@@ -72,7 +74,7 @@ function isSwapOpen(visit: Visit): boolean {
   return user.swap !== undefined || ((hasPick || slotsTaken(user) < offer.slots) && hasOther)
 }
 
-/** The short paths that are open to a member. */
+/** The changes that the page offers this member. */
 export function memberPaths(visit: Visit): MemberPaths {
   const isLeaving = hasPendingCancel(visit.user)
   return {

@@ -26,7 +26,7 @@ import { type ConfirmedChange, changeAndConfirm, hasMade, noteDone } from './out
 import { confirmsOlder, saveAnswers } from './save-answers.ts'
 import type { Posted, Step } from './step.ts'
 
-/** A member's confirmed details, where the partner has sent something newer, and what a change has just cost. */
+/** A member's confirmed details, newer ones that the partner sent, and the benefits lost by a change just made. */
 export const memberReview: Step = {
   show: (visit, typed) => ({
     view: 'DETAILS_REVIEW',
@@ -62,8 +62,8 @@ export function memberEdit(group: DetailsGroup): Step {
 }
 
 /**
- * Confirms one group: data that the partner sent for it is no longer suggested. Leads to the view of what the change
- * has cost.
+ * Stores one group of details as confirmed, after which what the partner sent for it is no longer suggested. Leads to the
+ * details, which name the benefits lost by it.
  */
 async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): Promise<Posted> {
   let lost: readonly string[] = []

@@ -18,8 +18,8 @@ export function namedInDraft(draft: Draft, benefit: string): readonly NamedBenef
 }
 
 /**
- * The view that a person left to name somebody, with the choice they had made there; `undefined` when it is none of our
- * views.
+ * The view from which a person came to name somebody, with the choice made there; `undefined` unless it is the confirmation
+ * of a swap or of a plan change, so that a form cannot lead anywhere else.
  */
 export function afterNaming(form: URLSearchParams): string | undefined {
   const next = form.get('next') ?? ''
@@ -66,12 +66,12 @@ export function mustName(visit: Visit, benefits: readonly Benefit[]): string | u
   })?.name
 }
 
-/** The first of these benefits that needs a beneficiary now, because a swap does not wait. */
+/** The first of these benefits that lacks a required beneficiary; for swaps, in which naming cannot be put off. */
 export function mustNameNow(visit: Visit, benefits: readonly Benefit[]): string | undefined {
   return unnamed(visit, benefits)[0]?.name
 }
 
-/** Whether naming can be put off; for a benefit that already waits for it this would gain nothing. */
+/** Whether naming can be put off: not for a benefit that the person holds, because that one waits for it already. */
 export function mayNameLater({ user }: Visit, benefit: string): boolean {
   return heldEnrolment(user, benefit) === undefined
 }

@@ -21,8 +21,8 @@ export type ConfirmedChange = Omit<OwnChange, 'reference' | 'decide'> & {
 }
 
 /**
- * Makes a change that ends with a confirmation, and leads there. A press that comes too late is sent to `otherwise` if
- * the rules refuse the change by now, and to the overview if there was nothing left to undo.
+ * Makes a change that ends with a confirmation, and leads there. If the rules refuse it by now, the result is `otherwise`;
+ * if there was nothing left to undo, it leads to the overview.
  */
 export async function changeAndConfirm(
   visit: Visit,
@@ -37,7 +37,10 @@ export async function changeAndConfirm(
   return made === 'gone' || made === 'conflict' ? made : otherwise
 }
 
-/** Leads to the confirmation of a change; to the overview where this session undid nothing, because another was faster. */
+/**
+ * Leads to the confirmation of a change, or to the overview when this session undid nothing because another had done so
+ * before.
+ */
 export async function confirmed(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
   const isMade = outcome !== 'undone' || (await hasMade(visit, outcome))
   return isMade ? noteDone(visit, outcome) : { to: 'overview' }
@@ -78,7 +81,7 @@ export const done: Step = {
       outcome,
       reference,
       completedat: found.at ?? completedAt,
-      told: found.told,
+      change: found.change,
       benefits: found.benefits,
       undountil: found.undountil,
       todo: todoIn(visit),

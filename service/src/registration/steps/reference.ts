@@ -6,10 +6,10 @@ import type { Visit } from '../session/visit.ts'
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
- * The references that the confirmations of one session have, such as `BE-7K3M-92QD`, for one outcome: `given` by the
- * newest such change that this session made, `undefined` when it made none, and the `next` one. They are derived from the
- * session, the outcome and the number of such changes before, so that a button pressed twice, which changes nothing the
- * second time, gives the same one again. History is asked, because the reference is stored there with the change.
+ * For one outcome, the reference such as `BE-7K3M-92QD` on the newest confirmation of this session (`given`; `undefined`
+ * when there is none yet), and the one for its `next`. A reference is derived from the session, the outcome and the number
+ * of confirmations before it, so that a button pressed twice, which changes nothing the second time, gives the same one
+ * again. The number is counted in history, where each reference is stored with its change.
  */
 export async function referencesOf(
   visit: Visit,
@@ -22,7 +22,7 @@ export async function referencesOf(
   return { given: possible[count - 1], next: referenceOf(visit, outcome, count) }
 }
 
-/** What the confirmation of the session's newest change with this outcome says; of its first one before there is any. */
+/** The reference of the session's newest confirmation of this outcome; before there is one, that of its first. */
 export async function newestReference(visit: Visit, outcome: PageOutcome): Promise<string> {
   const { given, next } = await referencesOf(visit, outcome)
   return given ?? next

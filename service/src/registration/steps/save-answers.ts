@@ -6,9 +6,9 @@ import { changeOwn, isAnybody } from './change-own.ts'
 import { showedOther, versionOf } from './step.ts'
 
 /**
- * Keeps the person's answers, sealed. The same answer again is accepted whatever version the form was made from,
- * because a script repeats a form after a lost connection. `conflict`: the form was made from older answers; `gone`:
- * the user no longer exists.
+ * Adds the person's answers to the draft, a sealed document. The same answer again is accepted whatever version the form was
+ * made from, because a script repeats a form after a lost connection. `conflict`: the form was made from older answers;
+ * `gone`: the user no longer exists.
  */
 export async function saveAnswers(
   visit: Visit,
@@ -35,14 +35,15 @@ export async function saveAnswers(
   return reply === 'conflict' ? 'conflict' : 'gone'
 }
 
-/** Whether a form was made from older answers than the stored ones. */
+/** Whether a form was made from answers older than the stored ones. */
 export function isStale(visit: Visit, form: URLSearchParams): boolean {
   const version = versionOf(form)
   return version !== undefined && version !== visit.draft.version
 }
 
 /**
- * The same, or made from something else that has changed since (`shownTag`): nothing may be confirmed by such a form.
+ * Whether a form was made from older answers, or from anything else on its view that has changed since (`shownTag`): such a
+ * form must not confirm anything.
  */
 export function confirmsOlder(visit: Visit, form: URLSearchParams): boolean {
   return isStale(visit, form) || showedOther(form, shownTag(visit, visit.person))

@@ -21,7 +21,7 @@ export type Posted =
   | { readonly errors: readonly FieldError[] }
   /** The answers were changed elsewhere: the newest are shown. */
   | 'conflict'
-  /** The same view again with what was typed, at the request of a button in the form. */
+  /** The same view again with what was typed, because a button of the form only adds or removes rows. */
   | 'again'
   /** The user no longer exists. */
   | 'gone'
@@ -38,13 +38,13 @@ export function isRedirect(shown: View | Redirect): shown is Redirect {
   return !('view' in shown)
 }
 
-/** The version of the draft that a form was made from; `undefined` when it does not say. */
+/** The version of the draft that a form was made from; `undefined` when the form has none. */
 export function versionOf(form: URLSearchParams): number | undefined {
   const version = /^[^-]*-(\d{1,9})(?:-|$)/.exec(form.get('draft') ?? '')?.[1]
   return version === undefined ? undefined : Number(version)
 }
 
-/** Whether a form was made from something else than what has this tag; a form that does not say passes. */
+/** Whether a form was made from a view with another tag than this one (`shownTag`); a form without a tag passes. */
 export function showedOther(form: URLSearchParams, tag: string): boolean {
   const shown = /^[^-]*-\d{1,9}-([0-9a-f]+)$/.exec(form.get('draft') ?? '')?.[1]
   return shown !== undefined && shown !== tag

@@ -1,7 +1,7 @@
 import type { Visit } from '../session/visit.ts'
 import { detailsGroups } from '../views/details.ts'
 import type { View } from '../views/model.ts'
-import { beneficiaryEdit, beneficiaryList, beneficiaryWord } from './beneficiary-steps.ts'
+import { beneficiaryAnswer, beneficiaryEdit, beneficiaryList } from './beneficiary-steps.ts'
 import { behindBirthdate } from './birthdate-again.ts'
 import { cancel } from './cancel-steps.ts'
 import { cancelUndo, comeback } from './comeback-steps.ts'
@@ -22,7 +22,7 @@ export function stepAt(path: string, visit: Visit): Step | undefined {
 function beneficiaryStep(path: string): Step | undefined {
   const [, name, word] = /^beneficiaries\/([a-z0-9]{2,32})(\/word)?$/.exec(path) ?? []
   if (name === undefined) return undefined
-  return behindBirthdate(path, word === undefined ? beneficiaryEdit(name) : beneficiaryWord(name))
+  return behindBirthdate(path, word === undefined ? beneficiaryEdit(name) : beneficiaryAnswer(name))
 }
 
 /** The first path for a person who has just opened a link, or returns to the page's root. */

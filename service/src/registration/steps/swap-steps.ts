@@ -20,41 +20,41 @@ import {
   allowedIn,
   availableFor,
   comingIn,
-  type SwapScene,
-  sceneOf,
+  type SwapOptions,
+  swapOptionsOf,
   swappableSlots,
   wantedIn,
-} from './swap-scene.ts'
+} from './swap-options.ts'
 
 /** The first choice: which pick to give up, or a free slot to fill. */
 export const swap: Step = {
   show: (visit, typed) => {
-    const scene = sceneOf(visit)
-    if (!scene) return { to: 'overview' }
-    const slots = swappableSlots(visit, scene)
+    const options = swapOptionsOf(visit)
+    if (!options) return { to: 'overview' }
+    const slots = swappableSlots(visit, options)
     const chosen = typed.form.get('out') ?? (slots.length === 1 ? slots[0] : undefined)
-    const wanted = wantedIn(visit, scene, typed.form)
+    const wanted = wantedIn(visit, options, typed.form)
     return {
       view: 'SWAP',
       page: pageOf(visit),
-      held: scene.held.flatMap(enrolment => heldCard(visit, enrolment.benefit) ?? []),
+      held: options.held.flatMap(enrolment => heldCard(visit, enrolment.benefit) ?? []),
       hasfreeslot: slots.includes('free'),
-      choosable: availableFor(visit, scene, undefined).length > 0,
+      choosable: availableFor(visit, options, undefined).length > 0,
       chosen,
-      wanted: wanted && comingCard(visit, scene, wanted),
-      effectiveon: dayOf(visit, scene.boundary),
-      lockedat: scene.lockedAt,
-      pending: pairsShown(visit, scene, visit.user.swap?.pairs ?? [], visit),
-      locked: scene.isLocked,
-      leaving: scene.leaving,
+      wanted: wanted && comingCard(visit, options, wanted),
+      effectiveon: dayOf(visit, options.boundary),
+      lockedat: options.lockedAt,
+      pending: pairsShown(visit, options, visit.user.swap?.pairs ?? [], visit),
+      locked: options.isLocked,
+      leaving: options.leaving,
     }
   },
   post: (visit, form) => {
-    const scene = sceneOf(visit)
-    if (!scene || scene.isClosed) return { to: 'swap' }
-    const parsed = parseSwapOut(form, swappableSlots(visit, scene))
+    const options = swapOptionsOf(visit)
+    if (!options || options.isClosed) return { to: 'swap' }
+    const parsed = parseSwapOut(form, swappableSlots(visit, options))
     if (!parsed.ok) return { errors: parsed.errors }
-    const wanted = wantedIn(visit, scene, form)
+    const wanted = wantedIn(visit, options, form)
     const query = new URLSearchParams({ out: parsed.values, ...(wanted ? { in: wanted.name } : {}) })
     return { to: `swap/choose?${query}` }
   },
@@ -63,10 +63,10 @@ export const swap: Step = {
 /** The second choice: the new benefit, shown beside the one to give up. */
 export const swapChoose: Step = {
   show: (visit, typed) => {
-    const scene = sceneOf(visit)
-    const out = scene && parseSwapOut(typed.form, swappableSlots(visit, scene))
-    if (!scene || scene.isClosed || !out?.ok) return { to: 'swap' }
-    const available = availableFor(visit, scene, out.values)
+    const options = swapOptionsOf(visit)
+    const out = options && parseSwapOut(typed.form, swappableSlots(visit, options))
+    if (!options || options.isClosed || !out?.ok) return { to: 'swap' }
+    const available = availableFor(visit, options, out.values)
     if (available.length === 0) return { to: 'swap' }
     const going = out.values === 'free' ? undefined : heldCard(visit, out.values)
     const chosen =
@@ -75,16 +75,16 @@ export const swapChoose: Step = {
       view: 'SWAP_CHOOSE',
       page: pageOf(visit),
       out: going,
-      available: available.map(benefit => comingCard(visit, scene, benefit)),
+      available: available.map(benefit => comingCard(visit, options, benefit)),
       chosen,
-      effectiveon: dayOf(visit, scene.boundary),
+      effectiveon: dayOf(visit, options.boundary),
     }
   },
   post: (visit, form) => {
-    const scene = sceneOf(visit)
-    const out = scene && parseSwapOut(form, swappableSlots(visit, scene))
-    if (!scene || scene.isClosed || !out?.ok) return { to: 'swap' }
-    const available = availableFor(visit, scene, out.values).map(({ name }) => name)
+    const options = swapOptionsOf(visit)
+    const out = options && parseSwapOut(form, swappableSlots(visit, options))
+    if (!options || options.isClosed || !out?.ok) return { to: 'swap' }
+    const available = availableFor(visit, options, out.values).map(({ name }) => name)
     const chosen = parseSwapIn(form, available, out.values === 'free' ? 'free' : 'instead')
     if (!chosen.ok) return { errors: chosen.errors }
     return { to: addressOf(widened(visit, out.values, chosen.values)) }
@@ -94,28 +94,28 @@ export const swapChoose: Step = {
 /** The chosen swap side by side. Its address names the benefits, so that going back shows the same. */
 export const swapConfirm: Step = {
   show: (visit, typed) => {
-    const scene = sceneOf(visit)
-    const parsed = scene && parseSwap(typed.form, allowedIn(scene))
-    if (!scene || scene.isClosed || !parsed?.ok) return { to: 'swap' }
-    const unnamed = namingFirst(visit, scene, parsed.values)
+    const options = swapOptionsOf(visit)
+    const parsed = options && parseSwap(typed.form, allowedIn(options))
+    if (!options || options.isClosed || !parsed?.ok) return { to: 'swap' }
+    const unnamed = namingFirst(visit, options, parsed.values)
     if (unnamed) return unnamed
     return {
       view: 'SWAP_CONFIRM',
       page: pageOf(visit),
-      pairs: pairsShown(visit, scene, pairsOf(parsed.values), afterSwap(visit, parsed.values)),
-      effectiveon: dayOf(visit, scene.boundary),
-      lockedat: scene.lockedAt,
-      naming: namingLines(visit, comingIn(scene, parsed.values), addressOf(parsed.values)),
-      consents: consentsFor(visit, comingIn(scene, parsed.values), typed.isPosted ? typed.form : undefined),
+      pairs: pairsShown(visit, options, pairsOf(parsed.values), afterSwap(visit, parsed.values)),
+      effectiveon: dayOf(visit, options.boundary),
+      lockedat: options.lockedAt,
+      naming: namingLines(visit, comingIn(options, parsed.values), addressOf(parsed.values)),
+      consents: consentsFor(visit, comingIn(options, parsed.values), typed.isPosted ? typed.form : undefined),
     }
   },
   post: async (visit, form) => {
-    const scene = sceneOf(visit)
-    const parsed = scene && parseSwap(form, allowedIn(scene))
-    if (!scene || scene.leaving !== undefined || !parsed?.ok) return 'conflict'
-    const unnamed = namingFirst(visit, scene, parsed.values)
+    const options = swapOptionsOf(visit)
+    const parsed = options && parseSwap(form, allowedIn(options))
+    if (!options || options.leaving !== undefined || !parsed?.ok) return 'conflict'
+    const unnamed = namingFirst(visit, options, parsed.values)
     if (unnamed) return unnamed
-    const wanted = consentsFor(visit, comingIn(scene, parsed.values), undefined)
+    const wanted = consentsFor(visit, comingIn(options, parsed.values), undefined)
     const agreed = parseConsents(form, wanted, 'confirm')
     if (!agreed.ok) return { errors: agreed.errors }
     const consents = agreedNow(visit, agreed.values)
@@ -158,7 +158,7 @@ async function swapNow(
   })
   if (reply === 'done') return confirmed(visit, outcome)
   if (reply === 'gone' || reply === 'conflict') return reply
-  // The rules have changed since the view was made: the swap is shown anew.
+  // The rules refuse the swap by now: the view is shown again as it is today.
   const isClosed = reply === 'change_locked' || reply === 'cancel_pending'
   return isClosed ? 'conflict' : { errors: [{ input: 'form', code: 'benefit_unavailable' }] }
 }
@@ -173,17 +173,22 @@ function afterSwap(visit: Visit, choice: SwapChoice): Visit {
 }
 
 /** The path to name beneficiaries for the new benefit, if that is required and nobody is named yet. */
-function namingFirst(visit: Visit, scene: SwapScene, choice: SwapChoice): Redirect | undefined {
-  const unnamed = mustNameNow(visit, comingIn(scene, choice))
+function namingFirst(visit: Visit, options: SwapOptions, choice: SwapChoice): Redirect | undefined {
+  const unnamed = mustNameNow(visit, comingIn(options, choice))
   return unnamed === undefined ? undefined : { to: namingPath(unnamed, addressOf(choice)) }
 }
 
-function pairsShown(visit: Visit, scene: SwapScene, pairs: readonly MemberPair[], after: Visit): SwapPair[] {
+function pairsShown(
+  visit: Visit,
+  options: SwapOptions,
+  pairs: readonly MemberPair[],
+  after: Visit,
+): SwapPair[] {
   return pairs.flatMap(({ add, remove }) => {
     const benefit = add === undefined ? undefined : openBenefit(visit.terms, add)
     if (!benefit) return []
     const held = remove === undefined ? undefined : heldEnrolment(visit.user, remove)
-    const coming = waitingIn(visit, benefit.name) ?? foreseenLine(visit, after, benefit, scene.boundary)
+    const coming = waitingIn(visit, benefit.name) ?? foreseenLine(visit, after, benefit, options.boundary)
     if (!held) return [{ in: coming }]
     // The benefit that is given up is shown without dates: it ends at the moment at which the new one starts.
     const { name, displayname, iconurl, cost } = enrolmentLine(visit, held)
@@ -203,8 +208,8 @@ function heldCard(visit: Visit, name: string): BenefitCard | undefined {
   return benefit && held ? cardOf(visit, benefit, { status: statusOf(visit, held) }) : undefined
 }
 
-function comingCard(visit: Visit, scene: SwapScene, benefit: Benefit): BenefitCard {
-  return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt: scene.boundary })
+function comingCard(visit: Visit, options: SwapOptions, benefit: Benefit): BenefitCard {
+  return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt: options.boundary })
 }
 
 /** The pending swap with one exchange added or replaced. */

@@ -1,5 +1,6 @@
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import type { BeneficiaryRow } from './beneficiary-form.ts'
+import type { DoneChange } from './done-words.ts'
 import type { FieldError } from './faults.ts'
 import type {
   BenefitCard,
@@ -20,7 +21,6 @@ import type {
   SwapPair,
 } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import type { DoneChange } from './told.ts'
 
 /** Milliseconds since the epoch. */
 type Instant = number
@@ -72,7 +72,7 @@ export type ChallengeView = ViewOf<'CHALLENGE'> &
     readonly action: string
     readonly firstname?: string | undefined
     readonly kept?: EnteredAnswers | undefined
-    readonly triesleft: number
+    readonly attemptsleft: number
     /** The birth date is asked again, before the person's beneficiaries are shown. */
     readonly again?: boolean | undefined
     /** The path to continue with. */
@@ -299,8 +299,8 @@ export type DoneView = ViewOf<'DONE'> & {
   readonly outcome: 'enrolled' | 'swapped' | 'changed' | 'cancelled' | 'undone'
   readonly reference: string
   readonly completedat: Instant
-  /** What was done and since when it holds; the words follow from it. */
-  readonly told: DoneChange
+  /** What was done, and since when it holds; the view's words follow from it. */
+  readonly change: DoneChange
   readonly benefits: readonly BenefitLine[]
   /** Until when it can be undone. */
   readonly undountil?: Instant | undefined

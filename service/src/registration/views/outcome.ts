@@ -1,5 +1,6 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { copyLink, copyList, coverageSection, totalSection } from './coverage.ts'
+import { doneWords, type Needed } from './done-words.ts'
 import { dayText, deadlineText, instantText, namesText } from './format.ts'
 import { emblem, icon } from './icons.ts'
 import type { Content } from './layout.ts'
@@ -9,15 +10,14 @@ import type { StillToDo, WaitingName } from './parts.ts'
 import { ineligibleNotice, leavingNotice, plannedNotices } from './standing.ts'
 import type { Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
-import { type Needed, toldWords } from './told.ts'
 
 /** What was done, with its reference, dates and next steps. */
 export function done(view: DoneView): Content {
   const { page, outcome, reference, benefits, undountil } = view
   const texts = textsOf(page.locale)
   const words = texts.done
-  const isWhole = outcome === 'enrolled' || (outcome === 'changed' && !('from' in view.told))
-  const { title, lead, next } = toldWords(page, view.told, neededIn(view))
+  const isWhole = outcome === 'enrolled' || (outcome === 'changed' && !('from' in view.change))
+  const { title, lead, next } = doneWords(page, view.change, neededIn(view))
   return {
     title,
     signals: { outcome },

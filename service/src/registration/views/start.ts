@@ -35,7 +35,7 @@ export function challenge(view: ChallengeView): Content {
 <form id="answers" method="post" action="${view.action}" novalidate>
 ${view.next !== undefined && html`<input type="hidden" name="next" value="${view.next}">`}
 ${birthDate(view, { asHeading: false })}
-<p class="hint">${words.tries(view.triesleft)}</p>
+<p class="hint">${words.attempts(view.attemptsleft)}</p>
 ${primary(texts.shell.continue)}
 </form>`,
   })

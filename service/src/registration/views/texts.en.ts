@@ -1,8 +1,8 @@
 import { beneficiariesEn } from './texts-beneficiaries.en.ts'
 import { coverageEn } from './texts-coverage.en.ts'
+import { doneEn } from './texts-done.en.ts'
 import { endsEn } from './texts-ends.en.ts'
 import { standingEn } from './texts-standing.en.ts'
-import { toldEn } from './texts-told.en.ts'
 /** The page's words in American English, with the keys that every other language must have. */
 export const en = {
   language: { name: 'English', switchto: 'Español', switchlabel: 'Ver esta página en español' },
@@ -78,7 +78,7 @@ export const en = {
     title: 'Confirm that it is you',
     lead: (firstname: string) => `Hello, ${firstname}.`,
     text: 'Before we show your information, please enter your date of birth.',
-    tries: (count: number) => (count === 1 ? 'You have 1 try left.' : `You have ${count} tries left.`),
+    attempts: (count: number) => (count === 1 ? 'You have 1 try left.' : `You have ${count} tries left.`),
   },
   start: {
     title: 'Your benefits',
@@ -324,7 +324,7 @@ export const en = {
   beneficiaries: beneficiariesEn,
   coverage: coverageEn,
   standing: standingEn,
-  told: toldEn,
+  donewords: doneEn,
   ...endsEn,
   errors: {
     firstname_missing: () => 'Enter your first name',

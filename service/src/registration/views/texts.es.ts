@@ -1,9 +1,9 @@
 import type { en } from './texts.en.ts'
 import { beneficiariesEs } from './texts-beneficiaries.es.ts'
 import { coverageEs } from './texts-coverage.es.ts'
+import { doneEs } from './texts-done.es.ts'
 import { endsEs } from './texts-ends.es.ts'
 import { standingEs } from './texts-standing.es.ts'
-import { toldEs } from './texts-told.es.ts'
 
 /** The page's words in American Spanish. */
 export const es: typeof en = {
@@ -80,7 +80,7 @@ export const es: typeof en = {
     title: 'Confirme que es usted',
     lead: firstname => `Hola, ${firstname}.`,
     text: 'Antes de mostrarle su información, escriba su fecha de nacimiento.',
-    tries: count => (count === 1 ? 'Le queda 1 intento.' : `Le quedan ${count} intentos.`),
+    attempts: count => (count === 1 ? 'Le queda 1 intento.' : `Le quedan ${count} intentos.`),
   },
   start: {
     title: 'Sus beneficios',
@@ -324,7 +324,7 @@ export const es: typeof en = {
   beneficiaries: beneficiariesEs,
   coverage: coverageEs,
   standing: standingEs,
-  told: toldEs,
+  donewords: doneEs,
   ...endsEs,
   errors: {
     firstname_missing: () => 'Escriba su nombre',

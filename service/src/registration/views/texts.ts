@@ -8,7 +8,7 @@ export type Texts = typeof en
 /** The words about coverage. */
 export type CoverageTexts = Texts['coverage']
 /** The words of confirmations. */
-export type ToldTexts = Texts['told']
+export type DoneTexts = Texts['donewords']
 
 /** The words of a language. */
 export function textsOf(locale: Locale): Texts {

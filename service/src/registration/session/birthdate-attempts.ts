@@ -4,46 +4,46 @@ import { sql, timestamp } from '../../db/sql.ts'
 import type { SessionName } from './store.ts'
 
 /** How many wrong birth dates close a link (contract §11). */
-export const MOST_TRIES_OF_LINK = 5
+export const MOST_ATTEMPTS_OF_LINK = 5
 /** How many wrong birth dates all links of a user together allow within the period below. */
-const MOST_TRIES_OF_USER = 10
+const MOST_ATTEMPTS_OF_USER = 10
 /** For how long a wrong birth date counts against its user. */
-export const TRIES_LAST_MS = 30 * DAY_MS
+export const ATTEMPTS_LAST_MS = 30 * DAY_MS
 
 /** The user whose birth date is asked, and the link that asks it. */
-export type TriedBy = SessionName & { readonly userid: string }
+export type AttemptBy = SessionName & { readonly userid: string }
 
 /** How many attempts at the birth date a link has left, by its own count and by that of its user. */
-export async function birthdateTriesLeft(db: Executor, by: TriedBy, now: Instant): Promise<number> {
+export async function birthdateAttemptsLeft(db: Executor, by: AttemptBy, now: Instant): Promise<number> {
   const [row] = await db.query<{ left: number }>(sql`
     select least(
-      ${MOST_TRIES_OF_LINK} - max(birthdate_tries) filter (where session_id = ${by.sessionId}),
-      ${MOST_TRIES_OF_USER} - coalesce(sum(birthdate_tries - (birthdate_passed_at is not null)::integer)
-        filter (where birthdate_tried_at > ${timestamp(now - TRIES_LAST_MS)}), 0))::integer as left
+      ${MOST_ATTEMPTS_OF_LINK} - max(birthdate_tries) filter (where session_id = ${by.sessionId}),
+      ${MOST_ATTEMPTS_OF_USER} - coalesce(sum(birthdate_tries - (birthdate_passed_at is not null)::integer)
+        filter (where birthdate_tried_at > ${timestamp(now - ATTEMPTS_LAST_MS)}), 0))::integer as left
     from page_sessions where partner_id = ${by.partnerId} and userid = ${by.userid}`)
   return Math.max(0, row?.left ?? 0)
 }
 
 /** Whether a user has used up the attempts at the birth date of all links together, so that no other link opens. */
-export async function areBirthdateTriesSpent(
+export async function areBirthdateAttemptsSpent(
   db: Executor,
-  user: Pick<TriedBy, 'partnerId' | 'userid'>,
+  user: Pick<AttemptBy, 'partnerId' | 'userid'>,
   now: Instant,
 ): Promise<boolean> {
   const [row] = await db.query<{ tries: number }>(sql`
     select coalesce(sum(birthdate_tries - (birthdate_passed_at is not null)::integer), 0)::integer as tries
     from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}
-      and birthdate_tried_at > ${timestamp(now - TRIES_LAST_MS)}`)
-  return (row?.tries ?? 0) >= MOST_TRIES_OF_USER
+      and birthdate_tried_at > ${timestamp(now - ATTEMPTS_LAST_MS)}`)
+  return (row?.tries ?? 0) >= MOST_ATTEMPTS_OF_USER
 }
 
 /**
  * Records an attempt at the birth date; returns how many are left after it, or `undefined` when none was left for it.
  * It locks the links of the user meanwhile, so that two links used at once get no more attempts than two used in turn.
  */
-export function noteBirthdateTry(
+export function noteBirthdateAttempt(
   db: Database,
-  by: TriedBy,
+  by: AttemptBy,
   tried: { at: Instant; passed: boolean },
 ): Promise<number | undefined> {
   const at = timestamp(tried.at)
@@ -51,7 +51,7 @@ export function noteBirthdateTry(
     await tx.query(sql`
       select 1 from page_sessions where partner_id = ${by.partnerId} and userid = ${by.userid}
       order by session_id for update`)
-    const left = await birthdateTriesLeft(tx, by, tried.at)
+    const left = await birthdateAttemptsLeft(tx, by, tried.at)
     if (left === 0) return undefined
     const rows = await tx.query(sql`
       update page_sessions set birthdate_tries = birthdate_tries + 1, birthdate_tried_at = ${at},
@@ -83,7 +83,7 @@ export async function noteBirthdateAgain(
   const [row] = await db.query<{ birthdate_again_tries: number }>(sql`
     update page_sessions set birthdate_again_tries = birthdate_again_tries + 1,
       birthdate_again_at = ${tried.passed ? timestamp(tried.at) : null}
-    where partner_id = ${name.partnerId} and session_id = ${name.sessionId} and birthdate_again_tries < ${MOST_TRIES_OF_LINK}
+    where partner_id = ${name.partnerId} and session_id = ${name.sessionId} and birthdate_again_tries < ${MOST_ATTEMPTS_OF_LINK}
       and birthdate_again_at is null
     returning birthdate_again_tries`)
   return row?.birthdate_again_tries

@@ -2,7 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { dayText, deadlineText, namesText } from './format.ts'
 import type { Day } from './parts.ts'
 import type { Page } from './surroundings.ts'
-import { type ToldTexts, textsOf } from './texts.ts'
+import { type DoneTexts, textsOf } from './texts.ts'
 
 /** What was done and since when it holds: `from` is a day in the future; without it, it holds now. */
 export type DoneChange =
@@ -48,7 +48,7 @@ export type DoneChange =
 export type Needed = 'nothing' | 'here' | 'elsewhere'
 
 /** The words of a confirmation. */
-type ToldWords = {
+type DoneWords = {
   readonly title: string
   readonly lead: string
   readonly next: readonly string[]
@@ -58,9 +58,9 @@ type ToldWords = {
  * The heading, the sentence and the next steps for what was done: each combination of what and when has its own. While
  * something is still needed from the person, no step says that there is nothing to do.
  */
-export function toldWords(page: Page, told: DoneChange, needed: Needed): ToldWords {
-  const words = textsOf(page.locale).told
-  const found = wordsOf(page, told, words)
+export function doneWords(page: Page, change: DoneChange, needed: Needed): DoneWords {
+  const words = textsOf(page.locale).donewords
+  const found = wordsOf(page, change, words)
   const { phone } = page.help
   const keep = phone ? words.reference(phone) : words.referenceplain
   if (needed === 'nothing') return { ...found, next: [...found.next, keep] }
@@ -69,67 +69,67 @@ export function toldWords(page: Page, told: DoneChange, needed: Needed): ToldWor
   return { ...found, next: [first, ...steps, keep] }
 }
 
-function wordsOf(page: Page, told: DoneChange, words: ToldTexts): ToldWords {
+function wordsOf(page: Page, change: DoneChange, words: DoneTexts): DoneWords {
   const on = (day: Day) => dayText(page.locale, day)
-  switch (told.what) {
+  switch (change.what) {
     case 'enrolled':
     case 'swapped': {
-      const { now, from } = words[told.what]
-      return told.from === undefined ? now : from(on(told.from))
+      const { now, from } = words[change.what]
+      return change.from === undefined ? now : from(on(change.from))
     }
     case 'added': {
       const { now, from } = words.added
-      return told.from === undefined ? now(told.count) : from(told.count, on(told.from))
+      return change.from === undefined ? now(change.count) : from(change.count, on(change.from))
     }
     case 'upgraded':
     case 'downgraded': {
-      const { now, from } = words[told.what]
-      const said = told.from === undefined ? now(told.plan) : from(told.plan, on(told.from))
-      return told.dropsSwap
+      const { now, from } = words[change.what]
+      const said = change.from === undefined ? now(change.plan) : from(change.plan, on(change.from))
+      return change.dropsSwap
         ? { ...said, next: [textsOf(page.locale).standing.dropsswap, ...said.next] }
         : said
     }
     case 'cancelled':
-      return cancelledWords(page, told, words)
+      return cancelledWords(page, change, words)
     case 'undone': {
-      const { now, from } = words.undone[told.of]
-      const said = told.from === undefined ? now(told.plan) : from(told.plan, on(told.from))
-      return told.staysDropped ? { ...said, next: [words.staysdropped, ...said.next] } : said
+      const { now, from } = words.undone[change.of]
+      const said = change.from === undefined ? now(change.plan) : from(change.plan, on(change.from))
+      return change.staysDropped ? { ...said, next: [words.staysdropped, ...said.next] } : said
     }
     case 'kept':
-      return told.staysDropped
+      return change.staysDropped
         ? { ...words.kept, next: [words.staysdropped, ...words.kept.next] }
         : words.kept
     case 'reinstated': {
       const { now, from, missing } = words.reinstated
-      const found = told.from === undefined ? now : from(on(told.from))
-      if (told.missing.length === 0) return found
-      return { ...found, next: [missing(namesText(page, told.missing)), ...found.next] }
+      const found = change.from === undefined ? now : from(on(change.from))
+      if (change.missing.length === 0) return found
+      return { ...found, next: [missing(namesText(page, change.missing)), ...found.next] }
     }
   }
 }
 
 function cancelledWords(
   page: Page,
-  told: Extract<DoneChange, { what: 'cancelled' }>,
-  words: ToldTexts,
-): ToldWords {
+  change: Extract<DoneChange, { what: 'cancelled' }>,
+  words: DoneTexts,
+): DoneWords {
   const { cancelled } = words
-  const on = dayText(page.locale, told.lastday)
+  const on = dayText(page.locale, change.lastday)
   const said = {
     ahead: () => cancelled.from(on, textsOf(page.locale).standing.leaving.keep),
     today: () => cancelled.now.today(on),
     past: () => cancelled.now.past(on),
     neverbegun: () => cancelled.now.neverbegun,
-  }[told.timing]()
+  }[change.timing]()
   const back =
-    told.backuntil === undefined
+    change.backuntil === undefined
       ? []
-      : [cancelled.back(page.partner.displayname, deadlineText(page, told.backuntil))]
-  const { withdrawn = [] } = told
+      : [cancelled.back(page.partner.displayname, deadlineText(page, change.backuntil))]
+  const { withdrawn = [] } = change
   const gone = [
     ...(withdrawn.length > 0 ? [textsOf(page.locale).standing.notbegun(namesText(page, withdrawn))] : []),
-    ...(told.hasDropped ? [cancelled.dropped] : []),
+    ...(change.hasDropped ? [cancelled.dropped] : []),
   ]
   return { ...said, next: [...gone, ...said.next, ...back] }
 }

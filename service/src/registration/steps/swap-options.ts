@@ -9,7 +9,7 @@ import type { Day } from '../views/parts.ts'
 import { leavingOn } from './cards.ts'
 
 /** What can be exchanged for what, as of the boundary. */
-export type SwapScene = {
+export type SwapOptions = {
   readonly boundary: number
   readonly lockedAt: number
   readonly isLocked: boolean
@@ -22,8 +22,8 @@ export type SwapScene = {
   readonly freeSlots: number
 }
 
-/** The scene of a member's swap; `undefined` for a person without a plan in force. */
-export function sceneOf(visit: Visit): SwapScene | undefined {
+/** The options of a member's swap; `undefined` for a person without a plan in force. */
+export function swapOptionsOf(visit: Visit): SwapOptions | undefined {
   const { user, terms, now } = visit
   const offer = offerOf(terms, user)
   if (!visit.isMember || !offer || !user.offer?.inForce) return undefined
@@ -50,7 +50,9 @@ export function sceneOf(visit: Visit): SwapScene | undefined {
   }
 }
 
-/** Whether an enrolment is in force now: a benefit that has not begun cannot be given up in a swap. */
+/**
+ * Whether an enrolment is in force now, not only at the boundary: a benefit that has not begun cannot be given up in a swap.
+ */
 function isStillIn(enrolment: Enrolment, visit: Visit): boolean {
   const now = visit.user.enrolments.find(({ id }) => id === enrolment.id)
   return now?.state === 'enrolled' || now?.state === 'endscheduled'
@@ -66,34 +68,37 @@ function openToSwap(
     : []
 }
 
-/** What a new benefit may replace or fill: each pick in force, and `free` for a slot that the pending swap leaves free. */
-export function swappableSlots(visit: Visit, scene: SwapScene): string[] {
+/**
+ * What a new benefit may replace or fill: each pick in force, and `free` for a slot that is empty and that the pending swap
+ * does not fill.
+ */
+export function swappableSlots(visit: Visit, options: SwapOptions): string[] {
   const filled = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined).length
-  return [...scene.held.map(({ benefit }) => benefit), ...(scene.freeSlots > filled ? ['free'] : [])]
+  return [...options.held.map(({ benefit }) => benefit), ...(options.freeSlots > filled ? ['free'] : [])]
 }
 
 /** The benefits that may come for `out`, without those that the pending swap brings for another benefit. */
-export function availableFor(visit: Visit, scene: SwapScene, out: string | undefined): Benefit[] {
+export function availableFor(visit: Visit, options: SwapOptions, out: string | undefined): Benefit[] {
   const taken = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined || remove !== out)
-  return scene.available.filter(({ name }) => !taken.some(({ add }) => add === name))
+  return options.available.filter(({ name }) => !taken.some(({ add }) => add === name))
 }
 
 /** The benefit that the person came for, by the link of a card or by the partner's link. */
-export function wantedIn(visit: Visit, scene: SwapScene, form: URLSearchParams): Benefit | undefined {
+export function wantedIn(visit: Visit, options: SwapOptions, form: URLSearchParams): Benefit | undefined {
   const name = form.get('in') ?? visit.deepLink?.productname
-  return availableFor(visit, scene, undefined).find(benefit => benefit.name === name)
+  return availableFor(visit, options, undefined).find(benefit => benefit.name === name)
 }
 
 /** The benefits and free slots that the form of a swap may name. */
-export function allowedIn(scene: SwapScene): Swappable {
+export function allowedIn(options: SwapOptions): Swappable {
   return {
-    held: scene.held.map(({ benefit }) => benefit),
-    available: scene.available.map(({ name }) => name),
-    freeslots: scene.freeSlots,
+    held: options.held.map(({ benefit }) => benefit),
+    available: options.available.map(({ name }) => name),
+    freeslots: options.freeSlots,
   }
 }
 
 /** The benefits that a swap brings. */
-export function comingIn(scene: SwapScene, { add }: SwapChoice): readonly Benefit[] {
-  return scene.available.filter(({ name }) => add.includes(name))
+export function comingIn(options: SwapOptions, { add }: SwapChoice): readonly Benefit[] {
+  return options.available.filter(({ name }) => add.includes(name))
 }

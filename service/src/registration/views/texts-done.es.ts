@@ -1,11 +1,11 @@
-import type { toldEn } from './texts-told.en.ts'
+import type { doneEn } from './texts-done.en.ts'
 
 const nothingElse = 'No tiene que hacer nada más.'
 const nothingUntilThen = 'No tiene que hacer nada hasta entonces.'
 const swapsByItself = 'El intercambio se hace automáticamente ese día.'
 
 /** Spanish words for what was done, by what and when. */
-export const toldEs: typeof toldEn = {
+export const doneEs: typeof doneEn = {
   reference: phone => `Guarde su referencia. La necesitará si llama al ${phone}.`,
   referenceplain: 'Guarde su referencia con sus documentos.',
   idle: [nothingElse, nothingUntilThen, swapsByItself],

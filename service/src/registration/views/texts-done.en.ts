@@ -5,7 +5,7 @@ const nothingUntilThen = 'You do not have to do anything until then.'
 const swapsByItself = 'The swap happens by itself on that day.'
 
 /** English words for what was done, by what and when; every other language has the same keys. */
-export const toldEn = {
+export const doneEn = {
   reference: (phone: string) => `Keep your reference. You need it if you call ${phone}.`,
   referenceplain: 'Keep your reference for your records.',
   /** Not shown while something is needed from the person, because it would be untrue. */
