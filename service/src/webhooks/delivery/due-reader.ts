@@ -67,6 +67,8 @@ export function openDueReader(context: {
   }
 
   const read = async (requested: readonly OwnedEndpoint[]): Promise<void> => {
+    // Also before the read: a pause that ends while others are read then has its timer, which requests the next read.
+    for (const owned of requested) endpoints.offer(owned)
     const reach = { limit: endpointSlots, quota: endpoints.quota(), now: real() }
     const asks = requested.flatMap(owned => beginRead(owned, reach))
     const found = await readDue(database, asks, reach.now)
