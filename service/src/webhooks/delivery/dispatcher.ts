@@ -67,8 +67,8 @@ export type DispatcherOptions = {
  *     due reader ─┼────────────────────> owned endpoints ──> wake ──┤
  *     sending ────┘  offer what is due                              └──> sending
  *
- *     due reader ──> leasing    to renew endpoints that were changed
- *     sending ─────> leasing    to learn whether the leases are valid, and to give up endpoints that are to be left
+ *     due reader ──> leasing    to learn whether the leases are valid, and to renew endpoints that were changed
+ *     sending ─────> leasing    to learn the same, and to give up endpoints that are to be left
  *     all three ───> writer
  *
  * A part calls `wake` when something may have become possible: a moment later, and once for all of them, the due reader

@@ -40,7 +40,7 @@ type Unsendable = {
 export function openDueReader(context: {
   database: Pick<Database, 'query' | 'layout'>
   endpoints: OwnedEndpoints
-  leasing: Pick<Leasing, 'renew'>
+  leasing: Pick<Leasing, 'areLeasesValid' | 'renew'>
   writer: Writer
   timers: Timers
   endpointSlots: number
@@ -108,6 +108,8 @@ export function openDueReader(context: {
    * the more endpoints it covers.
    */
   const poll = () => {
+    // Nothing can be sent; once the leases are valid again, the heartbeat finds what is due.
+    if (!leasing.areLeasesValid()) return
     const now = performance.now()
     const active = endpoints.all().filter(owned => owned.activeUntil > now)
     for (const owned of active) if (now - owned.readAt >= pollMs * 0.75) endpoints.requestRead(owned)
