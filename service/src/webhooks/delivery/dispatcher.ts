@@ -102,7 +102,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     !isWoken &&
     leasing.areLeasesValid() &&
     !leasing.isBusy() &&
-    !dueReader.underWay() &&
+    !dueReader.isBusy() &&
     sending.underWay() + writer.pending() === 0
 
   function proceed() {
@@ -155,7 +155,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       isClosing = true
       timers.close()
       const graceEnd = new Promise<void>(resolve => setTimeout(resolve, graceMs).unref())
-      const ends = [sending.ended(), dueReader.underWay(), leasing.end(), preparing]
+      const ends = [sending.ended(), dueReader.ended(), leasing.end(), preparing]
       await Promise.race([Promise.allSettled(ends), graceEnd])
       writer.stop()
       for (const owned of endpoints.all()) endpoints.drop(owned)
