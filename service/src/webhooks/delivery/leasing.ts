@@ -68,7 +68,7 @@ export function openLeasing(context: {
 
   const runBeat = async (): Promise<void> => {
     const left = endpoints.all().filter(owned => owned.phase === 'leaving' && owned.inMemory.size === 0)
-    if (left.length > 0) await leave(database, left)
+    if (left.length > 0) await leave(database, left).catch(noneIfGone)
     const startedAt = performance.now()
     const heartbeat = { dispatcherId: owner, leaseMs, now: real() }
     // The process trusts its lease for less time than the database does, so that no attempt begins after its end.
@@ -95,7 +95,7 @@ export function openLeasing(context: {
       if (leases.get(owned.endpointId)?.has_due) endpoints.requestRead(owned)
   }
 
-  /** An endpoint was deleted with its partner since it was read: the next beat, at once, takes those that there are. */
+  /** An endpoint was deleted with its partner since it was read: the next beat, at once, is about those that there are. */
   const noneIfGone = (error: unknown): [] => {
     if (!failureOf(error).refersToNothing) throw error
     isWanted = true
