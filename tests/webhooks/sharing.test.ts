@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import type { Database, Executor } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { disableEndpoint, enableEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
@@ -209,4 +210,38 @@ test('an endpoint that is deleted with its partner just before it is given up fa
   expect(dispatcher.inventory().endpoints).toBe(1)
   await receiver.close()
   await other.close()
+})
+
+test('an endpoint that is disabled and enabled again during an attempt gets that event once, and then what else is due', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  const target = { partnerId: rig.partner.partnerId, endpointId: webhookid }
+  const held: ServerResponse[] = []
+  receiver.answer = () => response => held.push(response)
+  const { asked, database } = counted(rig)
+  const dispatcher = rig.open({}, { deadlineMs: 600_000, database })
+  const beats = async (count: number) => {
+    asked.length = 0
+    for (let done = 0; done < count; done += 1) {
+      dispatcher.refresh()
+      await expect
+        .poll(() => asked.filter(one => one === 'beat').length, { timeout: 180_000 })
+        .toBeGreaterThan(done * 2)
+    }
+  }
+  await rig.raise(['held'])
+  dispatcher.refresh()
+  await receiver.received(1)
+  await disableEndpoint(rig.database, target, { reason: 'operator', at: rig.now() })
+  await beats(3)
+  await enableEndpoint(rig.database, target, rig.now())
+  await rig.raise(['next'])
+  await beats(3)
+  receiver.answer = () => 200
+  for (const response of held) response.writeHead(200).end()
+  await receiver.received(2)
+  await dispatcher.idle()
+  expect(receiver.deliveries.map(({ userid }) => userid)).toEqual(['held', 'next'])
+  await receiver.close()
 })

@@ -79,10 +79,12 @@ export function openLeasing(context: {
     extendLeases()
     const leases = new Map(owned.leases.map(lease => [lease.endpoint_id, lease]))
     for (const owned of endpoints.all())
-      if (leases.get(owned.endpointId)?.epoch !== owned.epoch) endpoints.drop(owned)
+      if (leases.get(owned.endpointId)?.epoch !== owned.epoch) lose(owned, leases)
     const outdated = endpoints
       .all()
-      .filter(owned => leases.get(owned.endpointId)?.version !== owned.endpoint.version)
+      .filter(
+        owned => (leases.get(owned.endpointId)?.version ?? owned.endpoint.version) !== owned.endpoint.version,
+      )
     if (outdated.length > 0) await renew(outdated)
     const taken = owned.free.length > 0 ? await takeLeases(database, owner, owned.free).catch(noneIfGone) : []
     loader.forgetOthers(new Set([...owned.leases, ...taken].map(lease => lease.endpoint_id)))
@@ -93,6 +95,15 @@ export function openLeasing(context: {
     reviewAll(owned => leases.get(owned.endpointId)?.has_due ?? true)
     for (const owned of endpoints.all())
       if (leases.get(owned.endpointId)?.has_due) endpoints.requestRead(owned)
+  }
+
+  /**
+   * Forgets an endpoint that is not owned any more. While an attempt is under way, it is only left: if it was disabled, it
+   * may be enabled again under the same lease, and would otherwise be read anew, with the delivery that is under way.
+   */
+  const lose = (owned: OwnedEndpoint, leases: ReadonlyMap<string, unknown>) => {
+    endpoints.leave(owned)
+    if (leases.has(owned.endpointId) || owned.inMemory.size === 0) endpoints.drop(owned)
   }
 
   /** An endpoint was deleted with its partner since it was read: the next beat, at once, is about those that there are. */
