@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import type { Query } from '../../service/src/db/sql.ts'
+import type { Database } from '../../service/src/db/database.ts'
+import { type Query, sql } from '../../service/src/db/sql.ts'
 import { readDue } from '../../service/src/webhooks/delivery/due.ts'
 import { keepPlans, onOneServer, readByIndexes } from '../kept-plans.ts'
 import { startReceiver } from './receiver.ts'
@@ -72,6 +73,63 @@ test('endpoints that are nudged together are read by one statement', async () =>
   dispatcher.nudge()
   await receiver.received(20)
   expect(asks[0]).toBe(20 * 3)
+  await dispatcher.close()
+  await receiver.close()
+})
+
+test('what is due at an endpoint that was paused when it was taken is sent once the pause ends, even if that is during a read', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  await rig.addEndpoint('http://127.0.0.1:1/hook')
+  await rig.raise(['u'])
+  await rig.database.query(sql`
+    update endpoint_health set paused_until = ${new Date(rig.now() + 500).toISOString()}
+    where endpoint_id = ${webhookid}`)
+  const query = async <Row>(statement: Query): Promise<Row[]> => {
+    if (statement.text.includes('as ask (partner_id,')) rig.advance(1000)
+    return rig.database.query<Row>(statement)
+  }
+  // There is no poll, and the next beat is far away.
+  const dispatcher = rig.open({ pollMs: 600_000, leaseMs: 600_000 }, { database: { ...rig.database, query } })
+  await receiver.received(1)
+  await dispatcher.close()
+  await receiver.close()
+})
+
+test('a dispatcher whose leases have ended reads nothing until they are renewed, although something is due', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const held: ServerResponse[] = []
+  receiver.answer = () => response => held.push(response)
+  await rig.addEndpoint(receiver.url)
+  let reads = 0
+  let isCut = false
+  const query = <Row>(statement: Query): Promise<Row[]> => {
+    if (statement.text.includes('as ask (partner_id,')) reads += 1
+    // On a cluster a beat is no transaction.
+    if (isCut && /(update|into) dispatchers/.test(statement.text)) return Promise.reject(new Error('no beat'))
+    return rig.database.query<Row>(statement)
+  }
+  const transaction: Database['transaction'] = work =>
+    isCut ? Promise.reject(new Error('no beat')) : rig.database.transaction(work)
+  const dispatcher = rig.open(
+    { leaseMs: 1500, endpointSlots: 1 },
+    { deadlineMs: 600_000, database: { ...rig.database, query, transaction } },
+  )
+  await rig.raise(['first', 'second'])
+  dispatcher.refresh()
+  await receiver.received(1)
+  isCut = true
+  const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+  await pause(1500)
+  const before = reads
+  await pause(500)
+  expect(reads).toBe(before)
+  isCut = false
+  receiver.answer = () => 200
+  for (const response of held) response.writeHead(200).end()
+  await receiver.received(2)
   await dispatcher.close()
   await receiver.close()
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Query } from '../../service/src/db/sql.ts'
 import { queueAgain } from '../../service/src/webhooks/log/replay.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig, newWriter } from './rig.ts'
@@ -58,4 +59,33 @@ test('a replayed event is sent at the place in the order at which it was raised'
   await second.idle()
   expect(receiver.deliveries.map(one => one.key)).toEqual([...ids.slice(0, 2), ...ids])
   await receiver.close()
+})
+
+test('while the node of one partner is away before its later events are parked, events of other partners arrive', async () => {
+  await using rig = await dispatchRig()
+  const [receiver, other] = [await startReceiver(), await startReceiver()]
+  const partner = await rig.newPartner('Other')
+  await rig.addEndpoint(receiver.url, { ordering: 'user' })
+  await rig.addEndpoint(other.url, { partner })
+  let isAway = true
+  let refusals = 0
+  const query = <Row>(statement: Query): Promise<Row[]> => {
+    if (!isAway || !statement.text.includes('set parked = true')) return rig.database.query<Row>(statement)
+    refusals += 1
+    return Promise.reject(Object.assign(new Error('the node is away'), { code: '57P01' }))
+  }
+  const layout = { ...rig.database.layout, isSpread: true }
+  const dispatcher = rig.open({}, { database: { ...rig.database, layout, query } })
+  await rig.raise(['u', 'u', 'u'])
+  dispatcher.refresh()
+  await expect.poll(() => refusals, { timeout: 180_000 }).toBeGreaterThan(0)
+  await rig.raise(['x'], { partner })
+  dispatcher.nudge()
+  await other.received(1)
+  isAway = false
+  await receiver.received(3)
+  await dispatcher.idle()
+  expect(receiver.deliveries).toHaveLength(3)
+  await receiver.close()
+  await other.close()
 })

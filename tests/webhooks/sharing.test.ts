@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import type { Database, Executor } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { disableEndpoint, enableEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
 
@@ -171,5 +173,75 @@ test('an endpoint that is deleted with its partner just before it is taken fails
   expect(receiver.deliveries.map(({ userid }) => userid)).toEqual(['u'])
   expect(deletions).toBe(1)
   expect(rig.logged.map(({ event }) => event)).not.toContain('webhook_leases_not_renewed')
+  await receiver.close()
+})
+
+test('an endpoint that is deleted with its partner just before it is given up fails no heartbeat', async () => {
+  await using rig = await dispatchRig()
+  const [receiver, other] = [await startReceiver(), await startReceiver()]
+  const leaving = await rig.newPartner('Leaving')
+  await rig.addEndpoint(receiver.url, { partner: leaving })
+  await rig.addEndpoint(other.url)
+  const held: ServerResponse[] = []
+  receiver.answer = () => response => held.push(response)
+  const dispatcher = rig.open({}, { deadlineMs: 600_000 })
+  await rig.raise(['held'], { partner: leaving })
+  dispatcher.refresh()
+  await receiver.received(1)
+  const { partnerId } = leaving
+  // An endpoint whose secrets cannot be opened is given up once nothing is under way there.
+  await rig.database.query(sql`
+    update webhook_endpoints set sealed_secrets = substr(sealed_secrets, 2), version = version + 1
+    where partner_id = ${partnerId}`)
+  dispatcher.refresh()
+  const told = () => rig.logged.map(({ event }) => event)
+  await expect.poll(told, { timeout: 180_000 }).toContain('webhook_not_opened')
+  await rig.database.query(sql`delete from deliveries where partner_id = ${partnerId}`)
+  await rig.database.query(sql`delete from endpoint_leases where partner_id = ${partnerId}`)
+  await rig.database.query(sql`delete from endpoint_health where partner_id = ${partnerId}`)
+  await rig.database.query(sql`delete from webhook_endpoints where partner_id = ${partnerId}`)
+  for (const response of held) response.writeHead(200).end()
+  await expect.poll(() => dispatcher.inventory().underWay, { timeout: 180_000 }).toBe(0)
+  await dispatcher.idle()
+  await rig.raise(['u'])
+  await dispatcher.idle()
+  expect(other.deliveries.map(({ userid }) => userid)).toEqual(['u'])
+  expect(told()).not.toContain('webhook_leases_not_renewed')
+  expect(dispatcher.inventory().endpoints).toBe(1)
+  await receiver.close()
+  await other.close()
+})
+
+test('an endpoint that is disabled and enabled again during an attempt gets that event once, and then what else is due', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  const { webhookid } = await rig.addEndpoint(receiver.url)
+  const target = { partnerId: rig.partner.partnerId, endpointId: webhookid }
+  const held: ServerResponse[] = []
+  receiver.answer = () => response => held.push(response)
+  const { asked, database } = counted(rig)
+  const dispatcher = rig.open({}, { deadlineMs: 600_000, database })
+  const beats = async (count: number) => {
+    asked.length = 0
+    for (let done = 0; done < count; done += 1) {
+      dispatcher.refresh()
+      await expect
+        .poll(() => asked.filter(one => one === 'beat').length, { timeout: 180_000 })
+        .toBeGreaterThan(done * 2)
+    }
+  }
+  await rig.raise(['held'])
+  dispatcher.refresh()
+  await receiver.received(1)
+  await disableEndpoint(rig.database, target, { reason: 'operator', at: rig.now() })
+  await beats(3)
+  await enableEndpoint(rig.database, target, rig.now())
+  await rig.raise(['next'])
+  await beats(3)
+  receiver.answer = () => 200
+  for (const response of held) response.writeHead(200).end()
+  await receiver.received(2)
+  await dispatcher.idle()
+  expect(receiver.deliveries.map(({ userid }) => userid)).toEqual(['held', 'next'])
   await receiver.close()
 })

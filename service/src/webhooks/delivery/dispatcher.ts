@@ -67,8 +67,8 @@ export type DispatcherOptions = {
  *     due reader ─┼────────────────────> owned endpoints ──> wake ──┤
  *     sending ────┘  offer what is due                              └──> sending
  *
- *     due reader ──> leasing    to renew endpoints that were changed
- *     sending ─────> leasing    to learn whether the leases are valid, and to give up endpoints that are to be left
+ *     due reader ──> leasing    to learn whether the leases are valid, and to renew endpoints that were changed
+ *     sending ─────> leasing    to learn the same, and to give up endpoints that are to be left
  *     all three ───> writer
  *
  * A part calls `wake` when something may have become possible: a moment later, and once for all of them, the due reader
@@ -102,7 +102,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     !isWoken &&
     leasing.areLeasesValid() &&
     !leasing.isBusy() &&
-    !dueReader.underWay() &&
+    !dueReader.isBusy() &&
     sending.underWay() + writer.pending() === 0
 
   function proceed() {
@@ -155,7 +155,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       isClosing = true
       timers.close()
       const graceEnd = new Promise<void>(resolve => setTimeout(resolve, graceMs).unref())
-      const ends = [sending.ended(), dueReader.underWay(), leasing.end(), preparing]
+      const ends = [sending.ended(), dueReader.ended(), leasing.end(), preparing]
       await Promise.race([Promise.allSettled(ends), graceEnd])
       writer.stop()
       for (const owned of endpoints.all()) endpoints.drop(owned)

@@ -13,8 +13,10 @@ import type { Writer } from './writer.ts'
 export type DueReader = {
   /** Reads the requested endpoints, unless a read is under way. */
   start(): void
-  /** The read that is under way; always fulfils. */
-  underWay(): Promise<void> | undefined
+  /** Whether a read is under way, or what a read has found is being set aside. */
+  isBusy(): boolean
+  /** Fulfils when neither is. */
+  ended(): Promise<void>
 }
 
 const AGAIN_MS = 500
@@ -23,12 +25,17 @@ const ACTIVE_MS = 30_000
 /** Bounds the cost of one read, and so how long the endpoints that are requested meanwhile wait for it. */
 const ENDPOINTS_AT_ONCE = 256
 
-/** What a read found that cannot be sent as it is. */
+/** A delivery whose event has left the log, or which waits for an earlier one of its user. */
 type Unsendable = {
-  /** Deliveries whose event has left the log. */
-  readonly gone: { readonly owned: OwnedEndpoint; readonly eventId: string }[]
-  /** Deliveries that wait for an earlier one of their user. */
-  readonly behind: { readonly owned: OwnedEndpoint; readonly eventId: string }[]
+  readonly why: 'gone' | 'behind'
+  readonly owned: OwnedEndpoint
+  readonly partnerId: string
+  readonly eventId: string
+}
+
+/** What a read found besides what can be sent. */
+type Besides = {
+  readonly unsendable: Unsendable[]
   /** Endpoints that were changed since they were loaded. */
   readonly outdated: Set<OwnedEndpoint>
 }
@@ -40,7 +47,7 @@ type Unsendable = {
 export function openDueReader(context: {
   database: Pick<Database, 'query' | 'layout'>
   endpoints: OwnedEndpoints
-  leasing: Pick<Leasing, 'renew'>
+  leasing: Pick<Leasing, 'areLeasesValid' | 'renew'>
   writer: Writer
   timers: Timers
   endpointSlots: number
@@ -50,29 +57,41 @@ export function openDueReader(context: {
   wake: () => void
 }): DueReader {
   const { database, endpoints, leasing, writer, timers, endpointSlots, pollMs, real, log, wake } = context
-  let reading: Promise<void> | undefined
+  const underWay = new Set<Promise<void>>()
+  let isReading = false
 
   const start = () => {
-    const requested = reading ? [] : endpoints.takeRequested(ENDPOINTS_AT_ONCE)
+    const requested = isReading ? [] : endpoints.takeRequested(ENDPOINTS_AT_ONCE)
     if (requested.length === 0) return
-    reading = read(requested)
+    isReading = true
+    const hasRead = () => {
+      isReading = false
+    }
+    follow(read(requested).finally(hasRead))
+  }
+
+  const follow = (work: Promise<void>) => {
+    const ended = work
       .catch(error => {
         log('webhook_read_failed', describeCause(error))
         timers.set('read again', AGAIN_MS, () => endpoints.all().forEach(endpoints.requestRead))
       })
       .finally(() => {
-        reading = undefined
+        underWay.delete(ended)
         wake()
       })
+    underWay.add(ended)
   }
 
   const read = async (requested: readonly OwnedEndpoint[]): Promise<void> => {
+    // Also before the read: a pause that ends while others are read then has its timer, which requests the next read.
+    for (const owned of requested) endpoints.offer(owned)
     const reach = { limit: endpointSlots, quota: endpoints.quota(), now: real() }
     const asks = requested.flatMap(owned => beginRead(owned, reach))
     const found = await readDue(database, asks, reach.now)
-    const unsendable: Unsendable = { gone: [], behind: [], outdated: new Set() }
+    const besides: Besides = { unsendable: [], outdated: new Set() }
     for (const ask of asks) {
-      if (ask.owned.generation === ask.generation) takeIn(ask, found.get(ask) ?? [], unsendable)
+      if (ask.owned.generation === ask.generation) takeIn(ask, found.get(ask) ?? [], besides)
       else endpoints.requestRead(ask.owned)
     }
     for (const owned of requested) {
@@ -81,23 +100,31 @@ export function openDueReader(context: {
     }
     if (found.size > 0 && !timers.has('poll')) pollLater()
     wake()
-    await setAside(unsendable)
-    if (unsendable.outdated.size > 0) await leasing.renew([...unsendable.outdated])
+    for (const rows of groupsOf(database, besides.unsendable)) follow(setAside(rows))
+    if (besides.outdated.size > 0) await leasing.renew([...besides.outdated])
   }
 
-  /** Removes deliveries whose event is gone, as if they had been made, and parks those that wait for an earlier one. */
-  const setAside = async ({ gone, behind }: Unsendable): Promise<void> => {
+  /**
+   * Removes deliveries whose event is gone, as if they had been made, and parks those that wait for an earlier one. Reads
+   * of other endpoints do not wait for this: where tables are spread, the node that is written to may be away.
+   */
+  const setAside = async (rows: readonly Unsendable[]): Promise<void> => {
+    const owners = new Set(rows.map(({ owned }) => owned))
+    for (const owned of owners) owned.isSettingAside = true
+    const written = rows.flatMap(({ why, owned: { lease }, eventId }) => {
+      if (why === 'behind') return []
+      const disposition = { kind: 'delivered' } as const
+      const result = { lease, eventId, number: 0, disposition, attempts: [], endedAt: real() }
+      return [writer.write({ kind: 'result', result })]
+    })
+    const behind = rows.filter(({ why }) => why === 'behind')
     const parked = behind.map(({ owned, eventId }) => ({ ...owned.lease, eventId }))
-    await Promise.all([
-      ...gone.map(({ owned: { lease }, eventId }) => {
-        const disposition = { kind: 'delivered' } as const
-        const result = { lease, eventId, number: 0, disposition, attempts: [], endedAt: real() }
-        return writer.write({ kind: 'result', result })
-      }),
-      ...groupsOf(database, parked).map(rows => writer.write({ kind: 'park', rows })),
-    ])
+    if (parked.length > 0) written.push(writer.write({ kind: 'park', rows: parked }))
+    await Promise.all(written).finally(() => {
+      for (const owned of owners) owned.isSettingAside = false
+    })
     // The next read returns others in their stead.
-    for (const { owned } of [...gone, ...behind]) endpoints.requestRead(owned)
+    for (const owned of owners) endpoints.requestRead(owned)
   }
 
   /**
@@ -106,6 +133,8 @@ export function openDueReader(context: {
    * the more endpoints it covers.
    */
   const poll = () => {
+    // Nothing can be sent; once the leases are valid again, the heartbeat finds what is due.
+    if (!leasing.areLeasesValid()) return
     const now = performance.now()
     const active = endpoints.all().filter(owned => owned.activeUntil > now)
     for (const owned of active) if (now - owned.readAt >= pollMs * 0.75) endpoints.requestRead(owned)
@@ -113,19 +142,26 @@ export function openDueReader(context: {
   }
   const pollLater = () => timers.set('poll', pollMs / 2, poll)
 
-  return { start, underWay: () => reading }
+  return {
+    start,
+    isBusy: () => underWay.size > 0,
+    async ended() {
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
+  }
 }
 
 /** Queues what can be sent, and notes the position up to which the queue was read, if the database may have more. */
-function takeIn(ask: OwnedAsk, rows: readonly DueRow[], { gone, behind, outdated }: Unsendable): void {
-  const { owned } = ask
+function takeIn(ask: OwnedAsk, rows: readonly DueRow[], { unsendable, outdated }: Besides): void {
+  const { owned, partnerId } = ask
   if (rows.length > 0) owned.activeUntil = performance.now() + ACTIVE_MS
   for (const row of rows) {
     const eventId = row.event_id
     if (owned.forgottenMeanwhile?.has(eventId)) continue
-    if (!hasEvent(row)) gone.push({ owned, eventId })
+    if (!hasEvent(row)) unsendable.push({ why: 'gone', owned, partnerId, eventId })
     else if (row.version !== owned.endpoint.version) outdated.add(owned)
-    else if (row.behind && !owned.inMemory.has(eventId)) behind.push({ owned, eventId })
+    else if (row.behind && !owned.inMemory.has(eventId))
+      unsendable.push({ why: 'behind', owned, partnerId, eventId })
     else queueItem(owned, row)
   }
   const last = rows.length < ask.quota ? undefined : rows.at(-1)

@@ -68,7 +68,7 @@ export function openLeasing(context: {
 
   const runBeat = async (): Promise<void> => {
     const left = endpoints.all().filter(owned => owned.phase === 'leaving' && owned.inMemory.size === 0)
-    if (left.length > 0) await leave(database, left)
+    if (left.length > 0) await leave(database, left).catch(noneIfGone)
     const startedAt = performance.now()
     const heartbeat = { dispatcherId: owner, leaseMs, now: real() }
     // The process trusts its lease for less time than the database does, so that no attempt begins after its end.
@@ -79,10 +79,12 @@ export function openLeasing(context: {
     extendLeases()
     const leases = new Map(owned.leases.map(lease => [lease.endpoint_id, lease]))
     for (const owned of endpoints.all())
-      if (leases.get(owned.endpointId)?.epoch !== owned.epoch) endpoints.drop(owned)
+      if (leases.get(owned.endpointId)?.epoch !== owned.epoch) lose(owned, leases)
     const outdated = endpoints
       .all()
-      .filter(owned => leases.get(owned.endpointId)?.version !== owned.endpoint.version)
+      .filter(
+        owned => (leases.get(owned.endpointId)?.version ?? owned.endpoint.version) !== owned.endpoint.version,
+      )
     if (outdated.length > 0) await renew(outdated)
     const taken = owned.free.length > 0 ? await takeLeases(database, owner, owned.free).catch(noneIfGone) : []
     loader.forgetOthers(new Set([...owned.leases, ...taken].map(lease => lease.endpoint_id)))
@@ -95,7 +97,16 @@ export function openLeasing(context: {
       if (leases.get(owned.endpointId)?.has_due) endpoints.requestRead(owned)
   }
 
-  /** An endpoint was deleted with its partner since it was read: the next beat, at once, takes those that there are. */
+  /**
+   * Forgets an endpoint that is not owned any more. While an attempt is under way, it is only left: if it was disabled, it
+   * may be enabled again under the same lease, and would otherwise be read anew, with the delivery that is under way.
+   */
+  const lose = (owned: OwnedEndpoint, leases: ReadonlyMap<string, unknown>) => {
+    endpoints.leave(owned)
+    if (leases.has(owned.endpointId) || owned.inMemory.size === 0) endpoints.drop(owned)
+  }
+
+  /** An endpoint was deleted with its partner since it was read: the next beat, at once, is about those that there are. */
   const noneIfGone = (error: unknown): [] => {
     if (!failureOf(error).refersToNothing) throw error
     isWanted = true

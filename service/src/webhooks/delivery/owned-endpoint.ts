@@ -67,6 +67,8 @@ export type OwnedEndpoint = EndpointLease & {
   generation: number
   /** While it is read: the events that were forgotten since the read began, which it may still return as due. */
   forgottenMeanwhile: Set<string> | undefined
+  /** Whether something that a read returned is being set aside: until then a read would return it again. */
+  isSettingAside: boolean
 }
 
 /** The state of an endpoint whose lease this process has just taken. */
@@ -88,6 +90,7 @@ export function ownEndpoint({ endpoint, credentials }: LoadedEndpoint, epoch: nu
     headsDueAt: 0,
     generation: 0,
     forgottenMeanwhile: undefined,
+    isSettingAside: false,
   }
 }
 
@@ -150,8 +153,9 @@ export function dueIn(owned: OwnedEndpoint, limit: number, now: Instant): Due {
 export type OwnedAsk = Ask & { readonly owned: OwnedEndpoint; readonly generation: number }
 
 /**
- * Begins a read of the endpoint, and returns what should be read: nothing while nothing may be sent there. `limit` is how
- * many attempts may be under way at the endpoint, `quota` how many deliveries of a kind may be in memory.
+ * Begins a read of the endpoint, and returns what should be read: nothing while nothing may be sent there, or while
+ * something is being set aside. `limit` is how many attempts may be under way at the endpoint, `quota` how many
+ * deliveries of a kind may be in memory.
  */
 export function beginRead(
   owned: OwnedEndpoint,
@@ -159,6 +163,7 @@ export function beginRead(
 ): OwnedAsk[] {
   owned.readAt = performance.now()
   owned.forgottenMeanwhile = new Set()
+  if (owned.isSettingAside) return []
   const fromHead = owned.readAt >= owned.headsDueAt
   if (fromHead) owned.headsDueAt = owned.readAt + HEAD_MS
   const room = roomIn(owned, limit, now)

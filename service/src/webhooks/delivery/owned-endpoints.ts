@@ -55,11 +55,13 @@ export function openOwnedEndpoints(context: {
   }
   const offer = (owned: OwnedEndpoint) => {
     if (!isOwned(owned)) return
-    turns.offer(owned.endpointId, dueIn(owned, endpointSlots, real()), performance.now())
-    const mode = modeOf(owned, real())
+    // One instant for both: a pause that ended in between would close the endpoint without a timer.
+    const now = real()
+    turns.offer(owned.endpointId, dueIn(owned, endpointSlots, now), performance.now())
+    const mode = modeOf(owned, now)
     if (mode.kind !== 'waiting') return
     // Timers may fire a moment early.
-    timers.set(`owned ${owned.endpointId}`, mode.until - real() + 2, () => requestRead(owned))
+    timers.set(`owned ${owned.endpointId}`, mode.until - now + 2, () => requestRead(owned))
   }
 
   return {
