@@ -11,6 +11,8 @@ export type Entry = {
   /** The attempts under its one key. */
   sent: number
   isAcknowledged: boolean
+  /** When and why each attempt that was repeated had failed. */
+  failures?: readonly string[]
 }
 
 /** The client's journal: writes that are sent until they are stopped. */
@@ -81,6 +83,7 @@ export function openJournal(clients: readonly Client[], options: JournalOptions)
           wrong.push(`${kind} ${code}`)
           return
         }
+        entry.failures = [...(entry.failures ?? []), `${new Date().toISOString()} ${code}`]
         await pause(retryMs)
       }
     }

@@ -12,7 +12,10 @@ import { type FaultStage, openFaultStage } from './stage.ts'
 const minutes = Number(process.env['TEST_SOAK_MINUTES'] ?? minutesOf(30))
 
 let stage: FaultStage | undefined
-afterEach(() => stage?.close())
+afterEach(async () => {
+  await stage?.close()
+  stage = undefined
+})
 
 function rssOf(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }))
