@@ -12,7 +12,7 @@ export type AppliedOutcome = {
   readonly disposition: Disposition
   /** Whether the stored state of the endpoint has changed. */
   readonly isChanged: boolean
-  /** The outage of which this was the end; `undefined` when it was the end of none. */
+  /** The outage that this attempt ended; `undefined` when it ended none. */
   readonly outage: Outage | undefined
   readonly action: HealthAction
 }

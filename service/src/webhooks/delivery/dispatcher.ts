@@ -67,7 +67,7 @@ export type DispatcherOptions = {
  *     due reader ─┼────────────────────> owned endpoints ──> wake ──┤
  *     sending ────┘  offer what is due                              └──> sending
  *
- *     due reader ──> leasing    to learn whether the leases are valid, and to renew endpoints that were changed
+ *     due reader ──> leasing    to learn whether the leases are valid, and to reload endpoints that were changed
  *     sending ─────> leasing    to learn the same, and to give up endpoints that are to be left
  *     all three ───> writer
  *

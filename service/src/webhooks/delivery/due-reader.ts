@@ -47,7 +47,7 @@ type Besides = {
 export function openDueReader(context: {
   database: Pick<Database, 'query' | 'layout'>
   endpoints: OwnedEndpoints
-  leasing: Pick<Leasing, 'areLeasesValid' | 'renew'>
+  leasing: Pick<Leasing, 'areLeasesValid' | 'reload'>
   writer: Writer
   timers: Timers
   endpointSlots: number
@@ -101,11 +101,11 @@ export function openDueReader(context: {
     if (found.size > 0 && !timers.has('poll')) pollLater()
     wake()
     for (const rows of groupsOf(database, besides.unsendable)) follow(setAside(rows))
-    if (besides.outdated.size > 0) await leasing.renew([...besides.outdated])
+    if (besides.outdated.size > 0) await leasing.reload([...besides.outdated])
   }
 
   /**
-   * Removes deliveries whose event is gone, as if they had been made, and parks those that wait for an earlier one. Reads
+   * Removes deliveries whose event is gone, as if they had been delivered, and parks those that wait for an earlier one. Reads
    * of other endpoints do not wait for this: where tables are spread, the node that is written to may be away.
    */
   const setAside = async (rows: readonly Unsendable[]): Promise<void> => {

@@ -39,7 +39,7 @@ export type DueRow = {
  * asks and not with the backlog. A disabled endpoint has none. Events are joined by the delivery's own columns: if they
  * were joined by the partner of the ask, PostgreSQL would read all events of that partner for each delivery while the
  * table has no statistics. A delivery without an event, as a replay leaves when the clean-up removes the event meanwhile,
- * is returned too: it would take the place of others for ever.
+ * is returned, too, so that it is removed: as one of the oldest it would count against the quota of each later read.
  */
 export async function readDue<OneAsk extends Ask>(
   db: Pick<Database, 'query' | 'layout'>,

@@ -18,7 +18,7 @@ export type Leasing = {
   /** Sends a heartbeat now, or right after the one that is under way. */
   request(): void
   /** Reads again endpoints that a partner or operator changed. */
-  renew(changed: readonly OwnedEndpoint[]): Promise<void>
+  reload(changed: readonly OwnedEndpoint[]): Promise<void>
   /** Whether the leases are valid at this moment. */
   areLeasesValid(): boolean
   /** Whether a heartbeat is under way or requested. */
@@ -85,7 +85,7 @@ export function openLeasing(context: {
       .filter(
         owned => (leases.get(owned.endpointId)?.version ?? owned.endpoint.version) !== owned.endpoint.version,
       )
-    if (outdated.length > 0) await renew(outdated)
+    if (outdated.length > 0) await reload(outdated)
     const taken = owned.free.length > 0 ? await takeLeases(database, owner, owned.free).catch(noneIfGone) : []
     loader.forgetOthers(new Set([...owned.leases, ...taken].map(lease => lease.endpoint_id)))
     const fresh = [...taken, ...owned.leases.filter(lease => !endpoints.get(lease.endpoint_id))]
@@ -125,7 +125,7 @@ export function openLeasing(context: {
       endpoints.add(ownEndpoint(loaded, epochs.get(loaded.endpoint.endpoint_id) ?? 0))
   }
 
-  const renew = async (changed: readonly OwnedEndpoint[]): Promise<void> => {
+  const reload = async (changed: readonly OwnedEndpoint[]): Promise<void> => {
     const found = new Map((await loader.read(changed)).map(one => [one.endpoint.endpoint_id, one]))
     for (const owned of changed) {
       const opened = found.get(owned.endpointId)
@@ -186,7 +186,7 @@ export function openLeasing(context: {
 
   return {
     request,
-    renew,
+    reload,
     areLeasesValid: () => performance.now() < validUntil,
     isBusy: () => beating !== undefined || isWanted,
     async end() {

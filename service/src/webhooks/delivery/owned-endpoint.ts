@@ -39,7 +39,7 @@ type Queue = {
   inMemory: number
   /** If the database has more: the position up to which it was read. */
   readUpTo: QueuePosition | undefined
-  /** Whether it was left out of a read since it was last read. */
+  /** Whether a read of the endpoint left this queue out, as enough of it was in memory, and none has taken it in since. */
   isPassedBy: boolean
 }
 

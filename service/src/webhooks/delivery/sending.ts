@@ -156,7 +156,7 @@ export function openSending(context: SendingContext): Sending {
     }
     pumpSoon(owned)
     if (isStopped(assessment)) return undefined
-    // Before the success is stored, so that after a crash in between the next probe releases them again.
+    // Before the success is stored: after a crash in between, the endpoint is still probed, and a probe that succeeds releases what waits.
     if (applied.outage !== undefined) await release(owned, applied.outage)
     return { owned, item, requests, applied, change, wasOwned }
   }
