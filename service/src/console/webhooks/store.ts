@@ -1,6 +1,6 @@
 import { type Instant, YEAR_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { nothing, part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { nothing, type Part, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { DisabledReason } from '../../webhooks/endpoint/endpoint.ts'
 import type { Position } from '../position.ts'
 
@@ -45,12 +45,7 @@ export function findEndpointLines(
       (select count(*) from (
         select from dead_deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
         limit ${MOST_COUNTED}) counted) as dead,
-      (select min(head.queued_at) from unnest(array['fresh', 'retry', 'replay']) as kind (work)
-        cross join lateral (
-          select d.queued_at from deliveries d
-          where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = kind.work and not d.parked
-            and d.due_at <= ${timestamp(now + YEAR_MS)}
-          order by d.due_at limit 1) head) as oldest_due_at,
+      least(${oldestOf('fresh', now)}, ${oldestOf('retry', now)}, ${oldestOf('replay', now)}) as oldest_due_at,
       last.started_at as last_at, last.status as last_status, last.error_class as last_error,
       last.event_id as last_event
     from webhook_endpoints w
@@ -67,6 +62,17 @@ export function findEndpointLines(
       and (${endpointId}::uuid is null or w.endpoint_id = ${endpointId}::uuid)
     order by w.partner_id, w.endpoint_id limit 2000`)
 }
+
+/** When the first of the deliveries of one kind was queued: one subquery each, as Citus runs no lateral join over the kinds. */
+function oldestOf(work: Work, now: Instant): Part {
+  return part`(select d.queued_at from deliveries d
+        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.work = ${work} and not d.parked
+          and d.due_at <= ${timestamp(now + YEAR_MS)}
+        order by d.due_at limit 1)`
+}
+
+/** The kinds of deliveries that wait. */
+type Work = 'retry' | 'fresh' | 'replay'
 
 /** A delivery that waits at an endpoint or was given up there. */
 export type OpenLine = {
@@ -86,7 +92,7 @@ type OpenQuery = {
   readonly endpointId: string
   readonly state: OpenLine['state']
   /** Of what waits, only deliveries of these kinds. */
-  readonly work?: readonly ('retry' | 'fresh' | 'replay')[]
+  readonly work?: readonly Work[]
   readonly isDown: boolean
   readonly after: Position | undefined
   readonly limit: number
