@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
+import { markInstallation } from '../../service/src/installation.ts'
 import { findRefusedCreates } from '../../service/src/membership/commands/find-refused-creates.ts'
 import { requirePartner } from '../../service/src/partners/administer.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'
@@ -33,13 +34,13 @@ async function partnerElsewhere(service: TestService, own: number): Promise<numb
   }
 }
 
-/** Holds everything that a worker stores of its partners, so that a statement that reaches it waits. */
+/** Holds everything that a worker stores, so that a statement that reaches it waits. */
 async function holdWorker(service: TestService, port: number): Promise<AsyncDisposable> {
   const url = new URL(urlOf(service.address))
   url.port = `${port}`
   const shards = await onNode<{ name: string }>(
     urlOf(service.address),
-    `select distinct shard_name as name from citus_shards where nodeport = ${port} and citus_table_type = 'distributed'`,
+    `select distinct shard_name as name from citus_shards where nodeport = ${port}`,
   )
   const holder = new pg.Client({ connectionString: url.href })
   holder.on('error', () => {})
@@ -51,7 +52,7 @@ async function holdWorker(service: TestService, port: number): Promise<AsyncDisp
 }
 
 test.runIf(server.kind === 'cluster')(
-  'no operation of a partner, and nothing that an operator asks about one, needs the node of another',
+  'no operation of a partner, nothing that an operator asks about one, and no start needs the node of another',
   async () => {
     await using service = await startTestService()
     const partner = await service.newPartner()
@@ -117,6 +118,16 @@ test.runIf(server.kind === 'cluster')(
           const row = await requirePartner(service.database, partnerId)
           return findRefusedCreates(service.database, partnerOf(row, service.keyring), 'nobody')
         },
+      ],
+      ['readiness', async () => expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200)],
+      [
+        'the mark that a start looks at',
+        () =>
+          markInstallation(service.database, {
+            keyring: service.keyring,
+            wanted: 'sandbox',
+            now: service.now(),
+          }),
       ],
       ['deleted webhook', () => client.deleteWebhook({ webhookid })],
     ]
