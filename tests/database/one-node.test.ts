@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
+import { findEndpointLines } from '../../service/src/console/webhooks/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { markInstallation } from '../../service/src/installation.ts'
 import { findRefusedCreates } from '../../service/src/membership/commands/find-refused-creates.ts'
@@ -111,6 +112,7 @@ test.runIf(server.kind === 'cluster')(
       ['cancel', () => client.cancelUser(held)],
       ['reinstate', () => client.reinstateUser(held)],
       ['erase', () => client.eraseUser({ userid: 'prefilled' })],
+      ['the list of webhooks', () => findEndpointLines(service.database, [partnerId], service.now())],
       ['deliveries', () => listDeliveries(service.database, { partnerId, limit: 10 })],
       [
         'refused creates',
