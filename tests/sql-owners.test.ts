@@ -27,7 +27,6 @@ const owners: Readonly<Record<string, Table>> = {
     audit: 'reads: blocks of entries without a partner are signed by the key there',
     console: 'writes: what needs a second person stands there',
     'quiet.ts': 'writes: a restored copy is marked until it may act on the world',
-    db: 'writes: the probe changes the one row that every database has, to see whether writes work',
     partners: 'reads: locking its one row makes a change of keys wait for new partners, and the reverse',
   }),
   catalogue_versions: ownedBy('catalogue'),

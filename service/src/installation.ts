@@ -15,7 +15,7 @@ type Row = { sandbox: boolean; keyring_check: Buffer; root_key_id: string }
  * when that keyring cannot be read, and names the root key that is needed.
  */
 export async function loadKeyringFor(db: Executor, source: KeyringSource): Promise<Keyring> {
-  const [row] = await db.query<Row>(sql`select sandbox, keyring_check, root_key_id from installation`)
+  const row = await readMark(db)
   return loadKeyring({ ...source, wantedRootKey: row?.root_key_id })
 }
 
@@ -30,12 +30,15 @@ export async function markInstallation(
 ): Promise<Installation> {
   const { keyring, wanted, now } = context
   const { id, key } = keyring.rootKeys.current
-  if (wanted !== 'either')
+  // Read first: on a cluster a write would need every node, and a service must start while one is away.
+  let row = await readMark(database)
+  if (!row && wanted !== 'either') {
     await database.query(sql`
     insert into installation (sandbox, keyring_check, root_key_id, wrapped_audit_key, created_at)
     values (${wanted === 'sandbox'}, ${checkOf(key)}, ${id}, ${newAuditKey(keyring)}, ${timestamp(now)})
     on conflict do nothing`)
-  const [row] = await database.query<Row>(sql`select sandbox, keyring_check, root_key_id from installation`)
+    row = await readMark(database)
+  }
   if (!row) return { sandbox: false }
   if (!rootKeyOfMark(keyring, row.keyring_check)) {
     throw new OperatorError(
@@ -60,7 +63,7 @@ export async function markInstallation(
  * not have that key.
  */
 export async function markedBy(db: Executor, keyring: Keyring): Promise<string | undefined> {
-  const [row] = await db.query<Row>(sql`select sandbox, keyring_check, root_key_id from installation`)
+  const row = await readMark(db)
   return row && rootKeyOfMark(keyring, row.keyring_check)
 }
 
@@ -72,6 +75,11 @@ export async function markAnew(db: Executor, keyring: Keyring): Promise<void> {
   await db.query(sql`
     update installation set keyring_check = ${checkOf(key)}, root_key_id = ${id},
       wrapped_audit_key = ${rewrappedAuditKey(row.wrapped_audit_key, keyring)}`)
+}
+
+async function readMark(db: Executor): Promise<Row | undefined> {
+  const [row] = await db.query<Row>(sql`select sandbox, keyring_check, root_key_id from installation`)
+  return row
 }
 
 function checkOf(rootKey: Buffer): Buffer {

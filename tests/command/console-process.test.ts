@@ -200,7 +200,7 @@ test('SIGTERM lets what was accepted be answered, by both processes', inTime, as
   const pid = await openConsole()
   const { path } = await runJson<{ path: string }>(['operator', 'add', 'Grace', '--role', 'admin'], place)
   const held = await holdLocks(databaseUrl, [
-    "select 1 from users where userid = 'locked' for update",
+    `select 1 from users where partner_id = '${created.partnerid}' and userid = 'locked' for update`,
     'select 1 from operators for update',
     'lock table operator_sessions in share mode',
   ])

@@ -5,6 +5,7 @@ import { insertRequest } from '../../service/src/console/requests/store.ts'
 import type { Executor } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { onOneServer } from '../kept-plans.ts'
 import { ada, demoCatalogue, startTestService } from '../rig.ts'
 import { signIn } from './operator-browser.ts'
 
@@ -160,7 +161,7 @@ describe('the audit log', () => {
     },
   )
 
-  test.each([true, false])(
+  onOneServer.each([true, false])(
     'is not gathered by its block index, by whatever plan PostgreSQL keeps, newest first: %s',
     async isNewestFirst => {
       const { text, values } = await statementOf({

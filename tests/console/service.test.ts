@@ -5,7 +5,9 @@ import { readFigures } from '../../service/src/console/service/figures.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { makeQuiet } from '../../service/src/quiet.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
+import { urlOf } from '../command/database-url.ts'
 import { forAllTests } from '../for-all-tests.ts'
+import { holdLocks } from '../hold-locks.ts'
 import { sendRaw } from '../raw-http.ts'
 import { ada, startTestService } from '../rig.ts'
 import { signIn } from './operator-browser.ts'
@@ -112,3 +114,22 @@ test.each([
     expect(service.logged.filter(({ event }) => event === 'failure')).toEqual([])
   },
 )
+
+test('a database that does not answer is told apart from a fault, with a status that says to come again', async () => {
+  const viewer = await signIn(service, 'viewer')
+  const held = await holdLocks(urlOf(service.address), [
+    'lock table webhook_endpoints in access exclusive mode',
+  ])
+  const refused = await viewer.get('/webhooks').finally(() => held.release())
+  expect(refused.status).toBe(503)
+  expect(refused.text).toContain('The database does not answer')
+  expect((await viewer.get('/webhooks')).status).toBe(200)
+})
+
+test('an operator goes on looking while it cannot be written when that was', async () => {
+  const viewer = await signIn(service, 'viewer')
+  service.advance(61_000)
+  const held = await holdLocks(urlOf(service.address), ['lock table operator_sessions in share mode'])
+  const shown = await viewer.get('/partners').finally(() => held.release())
+  expect(shown.status).toBe(200)
+})

@@ -6,6 +6,7 @@ import { type Config, readConfig } from '../config.ts'
 import { checkConnection, explainConnection } from '../db/connection-check.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
 import { type MigrateOptions, migrate, refuseFuture, schemaState } from '../db/migrate.ts'
+import { learnLayout } from '../db/spread.ts'
 import type { Query } from '../db/sql.ts'
 import { type Installation, loadKeyringFor, markInstallation } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -192,8 +193,8 @@ export async function onDatabase<T>(
 }
 
 /**
- * Inspects the schema, does with it what is allowed, and returns the migrations that were applied. Throws OperatorError
- * when the schema may not be used as it is.
+ * Inspects the schema, does with it what is allowed, learns how its tables are spread, and returns the migrations that were
+ * applied. Throws OperatorError when the schema may not be used as it is.
  */
 export async function reach(
   database: Database,
@@ -201,7 +202,9 @@ export async function reach(
   options: MigrateOptions = {},
 ): Promise<readonly string[]> {
   try {
-    return await bringUp(database, use, options)
+    const applied = await bringUp(database, use, options)
+    await learnLayout(database)
+    return applied
   } catch (error) {
     if ((error as { code?: string }).code === '42501') {
       throw new OperatorError(

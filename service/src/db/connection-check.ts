@@ -106,6 +106,9 @@ export function explainConnection(error: unknown): string | undefined {
   if (code === '53100') return 'The disk of the database is full: make room, and try again.'
   if (code === '25006')
     return 'The database takes no writes: it is a standby, or set to read only (default_transaction_read_only).'
+  const [, node] = /^connection to the remote node (?:\S+@)?(\S+) failed/.exec(text) ?? []
+  if (node !== undefined)
+    return `The node ${node} of the cluster does not answer, and this needs it: start it, or see what works without it (docs/scaling.md, "Operating a cluster").`
   if (failureOf(error).unavailable)
     return `The database cannot be reached${code ? ` (${code})` : ''}: check DATABASE_URL and that the server runs.`
   return undefined

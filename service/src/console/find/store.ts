@@ -1,5 +1,5 @@
 import type { Executor } from '../../db/database.ts'
-import { sql, timestamp } from '../../db/sql.ts'
+import { namingPartners, part, sql, timestamp } from '../../db/sql.ts'
 
 /** A user that was found, and what to show of them first. */
 export type Found = {
@@ -69,11 +69,14 @@ export async function findByHash(
   db: Executor,
   hashes: readonly { partnerId: string; hash: Buffer }[],
 ): Promise<Found[]> {
+  const partnerIds = hashes.map(({ partnerId }) => partnerId)
+  const naming = namingPartners(db.layout.isSpread, partnerIds)
   const rows = await db.query<Row>(sql`
     select distinct s.partner_id, s.service_id
-    from unnest(${hashes.map(({ partnerId }) => partnerId)}::uuid[], ${hashes.map(({ hash }) => hash)}::bytea[])
+    from unnest(${partnerIds}::uuid[], ${hashes.map(({ hash }) => hash)}::bytea[])
       as wanted (partner_id, hash)
     join search_hashes s on s.partner_id = wanted.partner_id and s.hash = wanted.hash
+      ${naming(part`s.partner_id`)}
     limit 100`)
   return rows.map(row => foundOf(row, 'email or phone'))
 }

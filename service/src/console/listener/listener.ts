@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { type ErrorCode, errors } from '@benefit-enrolment/contract/names'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { failureOf, Unavailable } from '../../db/failure.ts'
 import { sendBuiltFile } from '../../http/built-files.ts'
 import { isClientGone } from '../../http/client-gone.ts'
 import { html } from '../../http/html.ts'
@@ -204,6 +205,20 @@ function refusalOf(error: unknown, request: FastifyRequest): ConsoleRefusal | un
   return status < 500 ? new ConsoleRefusal(status, 'Not read', message) : undefined
 }
 
+/** What the operator is told when the service could not answer; the log has the rest. */
+function faultOf({ context }: ConsoleServer, error: unknown, { id }: FastifyRequest) {
+  const more = `the log has more under request ${id}.`
+  if (!failureOf(error instanceof Unavailable ? error.cause : error).unavailable)
+    return {
+      status: 500,
+      heading: 'Something went wrong',
+      message: `Try again. If it happens twice, ${more}`,
+    }
+  const some = context.database.layout.isSpread ? ' One partner may do: several need every node.' : ''
+  const message = `Try again in a minute.${some} If it stays so, ${more}`
+  return { status: 503, heading: 'The database does not answer', message }
+}
+
 function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errors, code)
 }
@@ -217,12 +232,9 @@ async function sendFailure(
   const refusal = refusalOf(error, request)
   setHeaders(reply)
   if (!refusal) server.context.log('failure', { requestid: request.id, ...describeCause(error) })
-  const page = {
-    title: refusal?.heading ?? 'Something went wrong',
-    body: html`<p>${refusal?.message ?? `Try again. If it happens twice, the log has more under request ${request.id}.`}</p>`,
-  }
+  const { heading, message, status } = refusal ?? faultOf(server, error, request)
+  const page = { title: heading, body: html`<p>${message}</p>` }
   const visit = await openVisit(server, request).catch(() => undefined)
-  const status = refusal?.status ?? 500
   if (!visit) return sendPlain(server, reply, { status, page })
   return reply
     .code(status)

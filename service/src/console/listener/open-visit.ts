@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { failureOf } from '../../db/failure.ts'
 import { formIn, queryIn } from '../../http/form.ts'
 import { isOwnForm, sessionOf } from '../operators/sign-in.ts'
 import { touchOperatorSession } from '../operators/store.ts'
@@ -21,7 +22,7 @@ export async function openVisit(
   // Screens name what the catalogue has; in the console's own process nothing else may have read it yet.
   await context.prepareTerms([])
   if (now - session.lastSeenAt >= TOUCH_EVERY_MS)
-    await touchOperatorSession(context.database, session.sessionId, now)
+    await touchOperatorSession(context.database, session.sessionId, now).catch(passOverUnavailable)
   const query = queryIn(request.url)
   const sent = await readForm(request.body, request.headers['content-type'])
   refuseNul(query, sent.form)
@@ -80,4 +81,12 @@ export async function checkForm({ context, session, form }: Visit, method: strin
     'This form is too old',
     'It was made before you signed in. Go back, load the page again, and send it once more.',
   )
+}
+
+/**
+ * A session whose use cannot be written ends early, which harms nobody; on a cluster writing it needs every node, and
+ * operators look at the console while one is away.
+ */
+function passOverUnavailable(error: unknown): void {
+  if (!failureOf(error).unavailable) throw error
 }

@@ -165,7 +165,10 @@ function databasePart({ context }: Visit, found: Awaited<ReturnType<typeof datab
   if (!found) return html`<p>It does not say.</p>`
   const open = found.oldest_transaction
   return facts([
-    ['PostgreSQL', `${found.version}${context.database.layout.isSpread ? ', spread by Citus' : ''}`],
+    [
+      'PostgreSQL',
+      `${found.version}${context.database.layout.isSpread ? ', spread by Citus; size, connections and log are those of the coordinator' : ''}`,
+    ],
     ['Size', `${(found.bytes / 2 ** 30).toFixed(2)} GiB`],
     ['Connections', `${found.connections} of ${found.most_connections}`],
     ['Oldest open transaction', open === null ? 'none' : when(open, 'UTC')],

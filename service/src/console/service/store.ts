@@ -8,10 +8,13 @@ type ProcessRow = { dispatcher_id: string; endpoints: number }
 
 /** The processes that have reported in time that they are alive, as every delivering process does. */
 export function livingProcesses(db: Executor): Promise<ProcessRow[]> {
-  // By the database's clock, which set `until`.
+  // By the database's clock, which set `until`. A join, as Citus runs no subquery over leases for each row of a table that it
+  // has not spread.
   return db.query<ProcessRow>(sql`
-    select d.dispatcher_id, (select count(*) from endpoint_leases l where l.owner = d.dispatcher_id) as endpoints
-    from dispatchers d where d.until > clock_timestamp() order by d.dispatcher_id`)
+    select d.dispatcher_id, coalesce(owned.endpoints, 0) as endpoints
+    from dispatchers d
+    left join (select owner, count(*) as endpoints from endpoint_leases group by owner) owned on owned.owner = d.dispatcher_id
+    where d.until > clock_timestamp() order by d.dispatcher_id`)
 }
 
 /** The state of the database. */

@@ -1,6 +1,6 @@
 import { type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { namingPartners, part, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { sameHash } from '../../vault/hash.ts'
 import { firstUuidAt } from '../../vault/uuid.ts'
@@ -42,11 +42,14 @@ async function ofHashes(
   db: Executor,
   wanted: readonly { readonly partnerId: string; readonly hash: Buffer }[],
 ): Promise<RefusedAt[]> {
+  const partnerIds = wanted.map(({ partnerId }) => partnerId)
+  const naming = namingPartners(db.layout.isSpread, partnerIds)
   const rows = await db.query<Row>(sql`
     select r.partner_id, r.at, r.request_id, r.code, r.reasons
-    from unnest(${wanted.map(({ partnerId }) => partnerId)}::uuid[], ${wanted.map(({ hash }) => hash)}::bytea[])
+    from unnest(${partnerIds}::uuid[], ${wanted.map(({ hash }) => hash)}::bytea[])
       as wanted (partner_id, hash)
     join refused_creates r on r.partner_id = wanted.partner_id and r.userid_hash = wanted.hash
+      ${naming(part`r.partner_id`)}
     order by r.at desc, r.request_id desc limit 100`)
   return rows.reverse().map(refusedOf)
 }

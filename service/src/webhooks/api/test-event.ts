@@ -19,19 +19,16 @@ export async function raiseTest(
     updatedat: formatTimestamp(now),
     serviceid: NIL_UUID,
   })
+  // Three statements, as Citus would take the rows of one from node to node by way of the coordinator and ask all of them.
+  await tx.query(sql`update event_log_heads set last = last + 1 where partner_id = ${partnerId}`)
   await tx.query(sql`
-    with head as (
-      update event_log_heads set last = last + 1 where partner_id = ${partnerId} returning last
-    ),
-    raised as (
-      insert into events (partner_id, position, event_id, service_id, userid, eventname, body, created_at)
-      select ${partnerId}::uuid, last, ${eventId}::uuid, ${NIL_UUID}::uuid, ${USERID}, 'webhook_test', ${body}::bytea,
-        ${timestamp(now)}::timestamptz
-      from head
-      returning event_id, position, created_at
-    )
+    insert into events (partner_id, position, event_id, service_id, userid, eventname, body, created_at)
+    select partner_id, last, ${eventId}::uuid, ${NIL_UUID}::uuid, ${USERID}, 'webhook_test', ${body}::bytea,
+      ${timestamp(now)}::timestamptz
+    from event_log_heads where partner_id = ${partnerId}`)
+  await tx.query(sql`
     insert into deliveries (partner_id, event_id, endpoint_id, service_id, position, due_at, queued_at)
-    select ${partnerId}::uuid, event_id, ${endpointId}::uuid, ${NIL_UUID}::uuid, position, created_at, created_at
-    from raised`)
+    select partner_id, event_id, ${endpointId}::uuid, service_id, position, created_at, created_at
+    from events where partner_id = ${partnerId} and event_id = ${eventId}`)
   return eventId
 }

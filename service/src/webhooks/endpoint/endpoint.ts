@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { namingPartners, part, sql } from '../../db/sql.ts'
 import type { Breaker } from './breaker.ts'
 
 /** Which of two pairs of credentials an attempt used. */
@@ -40,13 +40,15 @@ export function readEndpoints(
   db: Executor,
   ids: readonly { partnerId: string; endpointId: string }[],
 ): Promise<EndpointRow[]> {
+  const partnerIds = ids.map(id => id.partnerId)
+  const naming = namingPartners(db.layout.isSpread, partnerIds)
   return db.query<EndpointRow>(sql`
     select w.partner_id, w.endpoint_id, w.version, w.url, w.username, w.next_username, w.sealed_secrets, w.events,
       w.all_events, w.ordering, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
       h.failing_since, h.notices, h.paused_until, h.accepted_pair, h.next_accepted_at, h.certificate_ends_at
-    from unnest(${ids.map(id => id.partnerId)}::uuid[], ${ids.map(id => id.endpointId)}::uuid[])
+    from unnest(${partnerIds}::uuid[], ${ids.map(id => id.endpointId)}::uuid[])
       as wanted (partner_id, endpoint_id)
     join webhook_endpoints w using (partner_id, endpoint_id)
     join endpoint_health h using (partner_id, endpoint_id)
-    where w.deleted_at is null`)
+    where w.deleted_at is null ${naming(part`w.partner_id`)} ${naming(part`h.partner_id`)}`)
 }

@@ -39,7 +39,10 @@ export type ListedEndpoint = EndpointRow & { waiting: number; dead: number }
 /** Counting stops here, and the number then means "at least". */
 export const COUNTED = 10_000
 
-/** The endpoints of a partner, oldest first, or only the one with this id; without deleted ones. */
+/**
+ * The endpoints of a partner, oldest first, or only the one with this id; without deleted ones. Each subquery names the partner,
+ * as Citus asks every node where it has to infer who it is.
+ */
 export function findEndpoints(
   db: Executor,
   partnerId: string,
@@ -50,14 +53,14 @@ export function findEndpoints(
       w.all_events, w.ordering, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
       h.failing_since, h.notices, h.paused_until, h.accepted_pair, h.next_accepted_at, h.certificate_ends_at,
       (select count(*) from (
-        select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and not d.parked
+        select from deliveries d where d.partner_id = ${partnerId} and d.endpoint_id = w.endpoint_id and not d.parked
         limit ${COUNTED}) counted) +
       (select count(*) from (
-        select from deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and d.ordered
+        select from deliveries d where d.partner_id = ${partnerId} and d.endpoint_id = w.endpoint_id and d.ordered
           and d.parked
         limit ${COUNTED}) counted) as waiting,
       (select count(*) from (
-        select from dead_deliveries d where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
+        select from dead_deliveries d where d.partner_id = ${partnerId} and d.endpoint_id = w.endpoint_id
         limit ${COUNTED}) counted) as dead
     from webhook_endpoints w
     join endpoint_health h using (partner_id, endpoint_id)

@@ -77,13 +77,13 @@ export function findOpenDeliveries(
 ): Promise<OpenDelivery[]> {
   return db.query<OpenDelivery>(sql`
     select open.* from (
-      select partner_id, endpoint_id, 'waiting' as status, attempts, due_at from deliveries
+      select endpoint_id, 'waiting' as status, attempts, due_at from deliveries
       where partner_id = ${partnerId} and event_id = ${eventId}
       union all
-      select partner_id, endpoint_id, 'dead', attempts, null from dead_deliveries
+      select endpoint_id, 'dead', attempts, null from dead_deliveries
       where partner_id = ${partnerId} and event_id = ${eventId}
     ) open
-    join webhook_endpoints w using (partner_id, endpoint_id)
+    join webhook_endpoints w on w.partner_id = ${partnerId} and w.endpoint_id = open.endpoint_id
     where w.deleted_at is null
     order by open.endpoint_id`)
 }
@@ -105,12 +105,13 @@ const reads: Readonly<Record<ListedDelivery['status'], (input: DeliveryInput) =>
     order by d.event_id desc, d.started_at desc, d.attempt_id desc limit ${limit}`,
 }
 
-// Reads the head of each endpoint's queues by index, because a partner may have a million waiting deliveries.
+// Reads the head of each endpoint's queues by index, because a partner may have a million waiting deliveries. Each part names the
+// partner, as Citus asks every node where it has to infer who it is.
 function allWaiting(input: DeliveryInput): Query {
   const { partnerId, limit } = input
   const headOf = (queue: 'fresh' | 'retry' | 'replay') => part`
         (select endpoint_id, event_id, attempts, due_at from deliveries
-        where partner_id = w.partner_id and endpoint_id = w.endpoint_id and work = ${queue} and not parked
+        where partner_id = ${partnerId} and endpoint_id = w.endpoint_id and work = ${queue} and not parked
         order by due_at, event_id limit ${limit})
         union all`
   return sql`
@@ -118,7 +119,7 @@ function allWaiting(input: DeliveryInput): Query {
       from webhook_endpoints w
       cross join lateral (${headOf('fresh')} ${headOf('retry')} ${headOf('replay')}
         (select endpoint_id, event_id, attempts, due_at from deliveries
-        where partner_id = w.partner_id and endpoint_id = w.endpoint_id and ordered and parked
+        where partner_id = ${partnerId} and endpoint_id = w.endpoint_id and ordered and parked
         limit ${limit})
       ) d
       where w.partner_id = ${partnerId} and w.deleted_at is null ${only(input)}
