@@ -1,7 +1,12 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /** A load balancer as operators use it: new connections go to processes whose /readyz is 200. */
-export type Balancer = { readonly port: number; close(): Promise<void> }
+export type Balancer = {
+  readonly port: number
+  /** Whether it sends new connections to the process at this port. */
+  sendsTo(port: number): boolean
+  close(): Promise<void>
+}
 
 /** Starts a balancer that checks each process once a second. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
@@ -26,12 +31,14 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
       socket.on('error', () => {})
       socket.on('close', () => sockets.delete(socket))
     }
+    upstream.on('error', () => client.destroy())
     client.pipe(upstream)
     upstream.pipe(client)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
+    sendsTo: one => ready.has(one),
     close: () =>
       new Promise(resolve => {
         clearInterval(looks)

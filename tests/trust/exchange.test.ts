@@ -57,6 +57,9 @@ test('a rolling restart of two processes under load refuses nothing', unlessTooS
     await more(journal, everydayOr(20, 40))
     expect(await running[process]?.stop()).toBe(0)
     running[process] = await start(process)
+    // Whoever restarts processes waits for this, too: else the balancer would have nowhere to send to.
+    const port = stage.ports[process] ?? 0
+    await expect.poll(() => balancer?.sendsTo(port), { timeout: 60_000, interval: 20 }).toBe(true)
   }
   await more(journal, everydayOr(20, 40))
   await journal.stop()
