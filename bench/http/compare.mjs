@@ -14,8 +14,8 @@ export async function measureScenario(stand, { job, expected, answered = () => {
 }
 
 /**
- * Sends so many requests of a scenario, to the service and to the bare server if there is one, that V8 has compiled the code
- * before it is measured.
+ * Sends requests of a scenario, to the service and to the bare server if there is one, until V8 has compiled the code that will
+ * be measured.
  */
 export async function warm(stand, scenario, processes = 1) {
   const { job, bare } = scenario

@@ -98,36 +98,45 @@ test('a 410 disables its endpoint even while the endpoint is handed over to anot
   await receiver.close()
 })
 
-test('other endpoints are served at once when the results that wait to be written belong to an endpoint of another process', async () => {
-  await using rig = await dispatchRig()
-  const lost = await startReceiver()
-  const kept = await startReceiver()
-  const partner = await rig.newPartner('Kept')
-  const { webhookid } = await rig.addEndpoint(lost.url)
-  await rig.addEndpoint(kept.url, { partner })
-  const { database, answeredAgain, open } = watched(rig, { held: 'insert into delivery_attempts' })
-  // No beat and no poll helps.
-  const dispatcher = rig.open({ slots: 1, leaseMs: 600_000, pollMs: 600_000 }, { database })
-  // The most results that may wait to be written for one slot.
-  await rig.raise(['u0', 'u1', 'u2', 'u3'])
-  dispatcher.nudge()
-  await lost.received(4)
-  await expect.poll(() => dispatcher.inventory().unwritten).toBe(4)
-  await rig.raise(['v'], { partner })
-  await rig.database.query(sql`
+// What was taken anew is another endpoint to the process, which has forgotten the first.
+test.each([
+  ['of another process', 'another'],
+  ['that was lost and taken anew', 'own'],
+] as const)(
+  'other endpoints are served at once when the results that wait to be written belong to an endpoint %s',
+  async (_, owner) => {
+    await using rig = await dispatchRig()
+    const lost = await startReceiver()
+    const kept = await startReceiver()
+    const partner = await rig.newPartner('Kept')
+    const { webhookid } = await rig.addEndpoint(lost.url)
+    await rig.addEndpoint(kept.url, { partner })
+    const { database, answeredAgain, open } = watched(rig, { held: 'insert into delivery_attempts' })
+    // No beat and no poll helps.
+    const dispatcher = rig.open({ slots: 1, leaseMs: 600_000, pollMs: 600_000 }, { database })
+    // The most results that may wait to be written for one slot.
+    await rig.raise(['u0', 'u1', 'u2', 'u3'])
+    dispatcher.nudge()
+    await lost.received(4)
+    await expect.poll(() => dispatcher.inventory().unwritten).toBe(4)
+    await rig.raise(['v'], { partner })
+    const takenAnew = sql`update endpoint_leases set epoch = epoch + 1 where endpoint_id = ${webhookid}`
+    const takenByAnother = sql`
     with other as (
       insert into dispatchers (dispatcher_id, until) values (${uuidv4()}, 'infinity') returning dispatcher_id
     )
     update endpoint_leases set owner = (select dispatcher_id from other), epoch = epoch + 1
-    where endpoint_id = ${webhookid}`)
-  // The second beat begins when the first, which finds that the endpoint is lost, has ended.
-  await answeredAgain('update dispatchers', 2, dispatcher.refresh)
-  const looked = answeredAgain('after_due_at', 1)
-  dispatcher.nudge()
-  await looked
-  open()
-  await kept.received(1)
-  await dispatcher.close()
-  await lost.close()
-  await kept.close()
-})
+    where endpoint_id = ${webhookid}`
+    await rig.database.query(owner === 'own' ? takenAnew : takenByAnother)
+    // The second beat begins when the first, which finds that the endpoint is lost, has ended.
+    await answeredAgain('update dispatchers', 2, dispatcher.refresh)
+    const looked = answeredAgain('after_due_at', 1)
+    dispatcher.nudge()
+    await looked
+    open()
+    await kept.received(1)
+    await dispatcher.close()
+    await lost.close()
+    await kept.close()
+  },
+)
