@@ -38,7 +38,7 @@ test('a rolling restart of two processes under load refuses nothing', unlessTooS
   stage = await openFaultStage()
   const start = async (process: number) => {
     // So long that, even on a busy machine, each connection is used once more and gets the answer that asks it to close.
-    const started = await stage?.start({ process, drainSeconds: everydayOr(5, 20) })
+    const started = await stage?.start({ process, drainSeconds: isLong ? 20 : 5 })
     if (!started || started === 'killed') throw new Error('it did not start')
     return started
   }
@@ -53,7 +53,7 @@ test('a rolling restart of two processes under load refuses nothing', unlessTooS
   )
   // Most of this test is the wait for the processes to drain, through which all writers write.
   const journal = openJournal(clients, { writers: 8, name: 'rolling', ...(isLong ? {} : { pauseMs: 500 }) })
-  for (const process of everydayOr([0, 1], [0, 1, 0, 1])) {
+  for (const process of isLong ? [0, 1, 0, 1] : [0, 1]) {
     await more(journal, everydayOr(20, 40))
     expect(await running[process]?.stop()).toBe(0)
     running[process] = await start(process)
@@ -142,7 +142,11 @@ otherDatabaseTest(
   },
 )
 
-test.each(everydayOr(['before commit 1'], ['before 1', 'after 1', 'before commit 1', 'after commit 1']))(
+// What a statement before the commit wrote is lost with it, so only a long run kills there, too.
+const rewrapPoints = isLong
+  ? ['before 1', 'after 1', 'before commit 1', 'after commit 1']
+  : everydayOr(['before commit 1'], ['before commit 1', 'after commit 1'])
+test.each(rewrapPoints)(
   'a rewrap killed %s, and the service with it: credentials, keys and all that is sealed stay readable, and the next one ends it',
   async point => {
     stage = await openFaultStage({ keyring: 'file' })
