@@ -109,9 +109,7 @@ const listedAsLong: Readonly<Record<string, string>> = {
   'service/src/registration/views/model.ts': 'the views of the page and what each shows, as types',
   'service/src/registration/views/texts.en.ts': 'the words of the page, in the order of the Spanish ones',
   'service/src/registration/views/texts.es.ts': 'the words of the page, in the order of the English ones',
-  'service/src/webhooks/delivery/fairness.ts': 'one algorithm, with the constants that tune it',
   'service/src/webhooks/delivery/save-results.ts': 'one statement, a part for each table that it writes',
-  'service/src/webhooks/delivery/sending.ts': 'the life of an attempt, from its turn to its stored result',
 }
 
 // Each is one list that reads worse in parts.

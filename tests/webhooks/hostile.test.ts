@@ -150,7 +150,7 @@ test('an endpoint that is dead with fifty thousand waiting does not delay the ot
   const database: Database = {
     ...rig.database,
     query: query => {
-      if (query.text.includes('after_due_at')) looks.push(query)
+      if (query.text.includes('as ask (partner_id,')) looks.push(query)
       return rig.database.query(query)
     },
   }

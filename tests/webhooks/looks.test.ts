@@ -12,7 +12,7 @@ onOneServer(
   async () => {
     await using rig = await dispatchRig()
     const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
-    const ask = { partnerId: rig.partner.partnerId, endpointId: webhookid, after: undefined, quota: 1000 }
+    const ask = { partnerId: rig.partner.partnerId, endpointId: webhookid, quota: 1000 }
     const look = async () => {
       const found = await readDue(rig.database, [{ ...ask, queue: 'fresh' }], rig.now())
       return [...found.values()].flat()
@@ -167,4 +167,20 @@ test('an event that is raised while others of its endpoint wait for a slot is se
   await dispatcher.close()
   await receiver.close()
   await other.close()
+})
+
+test('a backlog that is longer than what is read ahead arrives whole, each event once, although nothing asks for more', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url)
+  // There is no poll, and the next beat is far away.
+  const dispatcher = rig.open({ pollMs: 600_000, leaseMs: 600_000 })
+  await dispatcher.idle()
+  const ids = await rig.raise(Array.from({ length: 2500 }, (_, index) => `u${index}`))
+  dispatcher.nudge()
+  await receiver.received(2500)
+  await expect.poll(() => rig.count('deliveries'), { timeout: 180_000 }).toBe(0)
+  expect(receiver.deliveries.map(({ key }) => key).sort()).toEqual([...ids].sort())
+  await dispatcher.close()
+  await receiver.close()
 })

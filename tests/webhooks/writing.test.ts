@@ -130,7 +130,7 @@ test.each([
     await rig.database.query(owner === 'own' ? takenAnew : takenByAnother)
     // The second beat begins when the first, which finds that the endpoint is lost, has ended.
     await answeredAgain('update dispatchers', 2, dispatcher.refresh)
-    const looked = answeredAgain('after_due_at', 1)
+    const looked = answeredAgain('as ask (partner_id,', 1)
     dispatcher.nudge()
     await looked
     open()

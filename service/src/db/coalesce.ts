@@ -147,11 +147,7 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
     if (isPacing || (running.size > 0 && !beside)) return
     gather()
   }
-  const call = (call: Call) =>
-    new Promise<Result>((resolve, reject) =>
-      enqueue(call, settled => (settled.ok ? resolve(settled.value) : reject(settled.error))),
-    )
-  return Object.assign(call, { enqueue, pending: () => queue.length + underWay })
+  return coalesced(enqueue, () => queue.length + underWay)
 }
 
 /** How many empty queues are kept, because forgetting one costs a turn of the event loop. */
@@ -180,18 +176,22 @@ export function coalesceApart<Call, Result>(
       setImmediate(() => queue.pending() === 0 && queues.get(name) === queue && queues.delete(name))
     })
   }
+  return coalesced(enqueue, () => {
+    let sum = 0
+    for (const queue of queues.values()) sum += queue.pending()
+    return sum
+  })
+}
+
+function coalesced<Call, Result>(
+  enqueue: Coalesced<Call, Result>['enqueue'],
+  pending: () => number,
+): Coalesced<Call, Result> {
   const call = (call: Call) =>
     new Promise<Result>((resolve, reject) =>
       enqueue(call, settled => (settled.ok ? resolve(settled.value) : reject(settled.error))),
     )
-  return Object.assign(call, {
-    enqueue,
-    pending() {
-      let sum = 0
-      for (const queue of queues.values()) sum += queue.pending()
-      return sum
-    },
-  })
+  return Object.assign(call, { enqueue, pending })
 }
 
 function failed(error: unknown): { ok: false; error: unknown } {

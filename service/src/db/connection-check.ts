@@ -1,5 +1,5 @@
 import { OperatorError } from '../operator-error.ts'
-import { type DatabaseAddress, openDatabase } from './database.ts'
+import { type DatabaseAddress, type Executor, openDatabase } from './database.ts'
 import { failureOf } from './failure.ts'
 import { sql } from './sql.ts'
 
@@ -55,10 +55,8 @@ export async function checkConnection(address: DatabaseAddress): Promise<void> {
   }
 }
 
-type DatabaseSession = { query<Row>(query: ReturnType<typeof sql>): Promise<Row[]> }
-
 /** Throws OperatorError when the server takes no writes, or cannot store every character. */
-async function checkServer(databaseSession: DatabaseSession): Promise<void> {
+async function checkServer(databaseSession: Executor): Promise<void> {
   const [server] = await databaseSession.query<{ encoding: string; standby: boolean; readonly: boolean }>(sql`
     select current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
       current_setting('transaction_read_only')::boolean as readonly`)
@@ -76,7 +74,7 @@ async function checkServer(databaseSession: DatabaseSession): Promise<void> {
     )
 }
 
-async function backendOf(databaseSession: DatabaseSession): Promise<number> {
+async function backendOf(databaseSession: Executor): Promise<number> {
   const [row] = await databaseSession.query<{ pid: number }>(sql`select pg_backend_pid() as pid`)
   return row?.pid ?? 0
 }

@@ -42,7 +42,8 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
     await liftLimits(databaseSession)
     await waitForTurn(databaseSession)
     const applied: string[] = []
-    const lacking = await missing(databaseSession, migrations)
+    const done = await appliedNames(databaseSession)
+    const lacking = migrations.filter(({ name }) => !done.has(name))
     const spread = await spreadState(databaseSession)
     // Tables that were filled on one node stay there until the operator decides otherwise.
     const spreads = spread === 'spread' || (spread === 'unspread' && lacking.length === migrations.length)
@@ -59,7 +60,6 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
 /** Compares the schema of the database with the migrations of this version. */
 export async function schemaState(db: Executor, migrations?: readonly Migration[]): Promise<SchemaState> {
   const known = migrations ?? (await readMigrations())
-  if (!(await hasMigrations(db))) return { kind: 'empty' }
   const done = await appliedNames(db)
   const unknown = [...done].filter(name => !known.some(one => one.name === name)).sort()
   if (unknown.length > 0) return { kind: 'future', unknown }
@@ -70,13 +70,8 @@ export async function schemaState(db: Executor, migrations?: readonly Migration[
 
 /** The newest migration that was applied, such as `005_operators`; "" in an empty database. */
 export async function newestMigration(db: Executor): Promise<string> {
-  const done = (await hasMigrations(db)) ? await appliedNames(db) : new Set<string>()
-  return (
-    [...done]
-      .sort()
-      .at(-1)
-      ?.replace(/\.sql$/, '') ?? ''
-  )
+  const newest = [...(await appliedNames(db))].sort().at(-1) ?? ''
+  return newest.replace(/\.sql$/, '')
 }
 
 /** Throws OperatorError on a schema that a newer version made. */
@@ -87,25 +82,13 @@ export function refuseFuture(state: SchemaState): void {
   )
 }
 
-async function hasMigrations(db: Executor): Promise<boolean> {
+async function appliedNames(db: Executor): Promise<ReadonlySet<string>> {
   const [table] = await db.query<{ exists: boolean }>(
     sql`select to_regclass('migrations') is not null as exists`,
   )
-  return table?.exists === true
-}
-
-async function appliedNames(db: Executor): Promise<ReadonlySet<string>> {
+  if (!table?.exists) return new Set()
   const rows = await db.query<{ name: string }>(sql`select name from migrations`)
   return new Set(rows.map(row => row.name))
-}
-
-async function missing(
-  databaseSession: Executor,
-  migrations: readonly Migration[],
-): Promise<readonly Migration[]> {
-  if (!(await hasMigrations(databaseSession))) return migrations
-  const done = await appliedNames(databaseSession)
-  return migrations.filter(({ name }) => !done.has(name))
 }
 
 /** Two commands that migrate at the same time take turns. */

@@ -4,7 +4,7 @@ import { nextAttemptAt } from '../endpoint/backoff.ts'
 import { afterAttempt } from '../endpoint/breaker.ts'
 import { type HealthAction, healthAfter } from '../endpoint/health.ts'
 import type { Outage } from '../endpoint/release.ts'
-import type { Item, OwnedEndpoint } from './owned-endpoint.ts'
+import type { Item, OwnedEndpoint } from './endpoint-queues.ts'
 import type { Attempt, Disposition, HealthRecord } from './result.ts'
 
 /** What one attempt means for the delivery, for the stored state of the endpoint, and for the operator's log. */

@@ -3,7 +3,7 @@ import { uuidv7 } from '../../vault/uuid.ts'
 import { attemptHeaders } from '../egress/envelope.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
 import { pairsAt, signingKeysAt } from '../endpoint/credentials.ts'
-import type { Item, OwnedEndpoint } from './owned-endpoint.ts'
+import type { Item, OwnedEndpoint } from './endpoint-queues.ts'
 import type { Attempt } from './result.ts'
 
 /**

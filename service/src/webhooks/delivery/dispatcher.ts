@@ -82,7 +82,7 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
   const timers = openTimers()
   let isClosing = false
   let isWoken = false
-  let waiting: (() => void)[] = []
+  let waiting: { readonly isOver: () => boolean; readonly resolve: () => void }[] = []
 
   /** Proceeds once for all attempts that end in one turn of the event loop, because many are at the same endpoints. */
   const wake = () => {
@@ -98,12 +98,8 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
   const sending = openSending({ ...shared, leasing })
 
   // Without valid leases, what is due waits for the next heartbeat.
-  const isQuiet = () =>
-    !isWoken &&
-    leasing.areLeasesValid() &&
-    !leasing.isBusy() &&
-    !dueReader.isBusy() &&
-    sending.underWay() + writer.pending() === 0
+  const isQuiet = () => !isWoken && leasing.areLeasesValid() && !leasing.isBusy() && isAtRest()
+  const isAtRest = () => !dueReader.isReading() && sending.underWay() + writer.pending() === 0
 
   function proceed() {
     isWoken = false
@@ -115,15 +111,14 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     } catch (error) {
       log('webhook_failed', describeCause(error))
     }
-    if (waiting.length === 0 || !isQuiet()) return
-    const resolving = waiting
-    waiting = []
-    for (const resolve of resolving) resolve()
+    const over = waiting.filter(one => one.isOver())
+    waiting = waiting.filter(one => !over.includes(one))
+    for (const { resolve } of over) resolve()
   }
 
-  const quiet = () =>
+  const until = (isOver: () => boolean) =>
     new Promise<void>(resolve => {
-      waiting.push(resolve)
+      waiting.push({ isOver, resolve })
       wake()
     })
 
@@ -146,16 +141,16 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     async idle() {
       // A read that begins now sees all earlier commits; if it finds nothing, nothing is left.
       leasing.request()
-      await quiet()
+      await until(isQuiet)
       nudge()
-      await quiet()
+      await until(isQuiet)
     },
     async close() {
       if (isClosing) return
       isClosing = true
       timers.close()
       const graceEnd = new Promise<void>(resolve => setTimeout(resolve, graceMs).unref())
-      const ends = [sending.ended(), dueReader.ended(), leasing.end(), preparing]
+      const ends = [until(isAtRest), leasing.end(), preparing]
       await Promise.race([Promise.allSettled(ends), graceEnd])
       writer.stop()
       for (const owned of endpoints.all()) endpoints.drop(owned)

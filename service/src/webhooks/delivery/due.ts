@@ -1,8 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
-import { groupsOf } from '../../db/spread.ts'
 import { namingPartners, part, sql, timestamp } from '../../db/sql.ts'
-import { NIL_UUID } from '../../vault/uuid.ts'
 import type { QueueKind } from './fairness.ts'
 
 /** How many deliveries to read from one queue of one endpoint. */
@@ -11,17 +9,11 @@ export type Ask = {
   readonly endpointId: string
   readonly queue: QueueKind
   readonly quota: number
-  /** The position at which an earlier read ended; absent: read from the head of the queue. */
-  readonly after: QueuePosition | undefined
 }
-
-/** A position in one queue of deliveries. */
-export type QueuePosition = { readonly dueAt: Instant; readonly eventId: string }
 
 /** A delivery that is due, with the event it carries. */
 export type DueRow = {
   event_id: string
-  queue: QueueKind
   attempts: number
   due_at: Instant
   /** Null, like the time of its creation, when the event has left the log. */
@@ -34,35 +26,23 @@ export type DueRow = {
 }
 
 /**
- * Reads the oldest due deliveries for all asks in one statement; an ask for which there are none is not in the answer.
- * The statement walks the index from the head of each queue and stops at the quota, so its cost grows with the number of
- * asks and not with the backlog. A disabled endpoint has none. Events are joined by the delivery's own columns: if they
- * were joined by the partner of the ask, PostgreSQL would read all events of that partner for each delivery while the
- * table has no statistics. A delivery without an event, as a replay leaves when the clean-up removes the event meanwhile,
- * is returned, too, so that it is removed: as one of the oldest it would count against the quota of each later read.
+ * Reads the oldest due deliveries for all asks in one statement, and returns them by ask; where tables are spread, all
+ * asks are of one partner. The statement walks the index from the head of each queue and stops at the quota, so its cost
+ * grows with the number of asks and not with the backlog. A disabled endpoint has none. Events are joined by the
+ * delivery's own columns: if they were joined by the partner of the ask, PostgreSQL would read all events of that partner
+ * for each delivery while the table has no statistics. A delivery without an event, as a replay leaves when the clean-up
+ * removes the event meanwhile, is returned, too, so that it is removed: as one of the oldest it would count against the
+ * quota of each later read.
  */
-export async function readDue<OneAsk extends Ask>(
+export async function readDue(
   db: Pick<Database, 'query' | 'layout'>,
-  asks: readonly OneAsk[],
+  asks: readonly Ask[],
   now: Instant,
-): Promise<ReadonlyMap<OneAsk, DueRow[]>> {
-  // Where tables are spread, each partner is read apart: while a node is away, its partners have nothing due, and no other
-  // partner waits for it.
-  const found = new Map<OneAsk, DueRow[]>()
-  const reads = groupsOf(db, asks).map(group => readGroup(db, group, { now, found }))
-  const failed = (await Promise.allSettled(reads)).find(read => read.status === 'rejected')
-  if (failed && found.size === 0) throw failed.reason
-  return found
-}
-
-async function readGroup<OneAsk extends Ask>(
-  db: Pick<Database, 'query' | 'layout'>,
-  asks: readonly OneAsk[],
-  { now, found }: { now: Instant; found: Map<OneAsk, DueRow[]> },
-): Promise<void> {
+): Promise<DueRow[][]> {
   const partnerIds = asks.map(ask => ask.partnerId)
   const naming = namingPartners(db.layout.isSpread, partnerIds)
-  const rows = await db.query<Found>(sql`
+  // A row names its ask by number, because two ids in each row would take longer to send and to parse.
+  const rows = await db.query<DueRow & { number: number }>(sql`
     select ask.number, due.event_id, due.attempts, due.due_at, e.body, e.created_at, w.version,
       due.ordered and exists (
         select from deliveries earlier
@@ -71,10 +51,8 @@ async function readGroup<OneAsk extends Ask>(
           and earlier.position < due.position and earlier.ordered
       ) as behind
     from unnest(${partnerIds}::uuid[], ${asks.map(ask => ask.endpointId)}::uuid[],
-      ${asks.map(ask => ask.queue)}::text[], ${asks.map(ask => ask.quota)}::integer[],
-      ${asks.map(ask => (ask.after ? timestamp(ask.after.dueAt) : '-infinity'))}::timestamptz[],
-      ${asks.map(ask => ask.after?.eventId ?? NIL_UUID)}::uuid[])
-      with ordinality as ask (partner_id, endpoint_id, work, quota, after_due_at, after_event_id, number)
+      ${asks.map(ask => ask.queue)}::text[], ${asks.map(ask => ask.quota)}::integer[])
+      with ordinality as ask (partner_id, endpoint_id, work, quota, number)
     join webhook_endpoints w on w.partner_id = ask.partner_id ${naming(part`w.partner_id`)}
       and w.endpoint_id = ask.endpoint_id and w.deleted_at is null and w.disabled_at is null
     cross join lateral (
@@ -83,21 +61,12 @@ async function readGroup<OneAsk extends Ask>(
       where d.partner_id = ask.partner_id ${naming(part`d.partner_id`)}
         and d.endpoint_id = ask.endpoint_id and d.work = ask.work
         and not d.parked and d.due_at <= ${timestamp(now)}
-        and (d.due_at, d.event_id) > (ask.after_due_at, ask.after_event_id)
       order by d.due_at, d.event_id
       limit ask.quota
     ) due
     left join events e on e.partner_id = due.partner_id ${naming(part`e.partner_id`)} and e.event_id = due.event_id
     order by due.due_at, due.event_id`)
-  for (const { number, ...row } of rows) {
-    const ask = asks[number - 1]
-    if (!ask) continue
-    const queued = { ...row, queue: ask.queue }
-    const others = found.get(ask)
-    if (others) others.push(queued)
-    else found.set(ask, [queued])
-  }
+  const found: DueRow[][] = asks.map(() => [])
+  for (const row of rows) found[row.number - 1]?.push(row)
+  return found
 }
-
-/** A row names its ask by number, because two ids in each row would take longer to send and to parse. */
-type Found = Omit<DueRow, 'queue'> & { number: number }

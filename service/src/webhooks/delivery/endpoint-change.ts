@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Log } from '../../log.ts'
 import type { HealthAction } from '../endpoint/health.ts'
-import type { OwnedEndpoint } from './owned-endpoint.ts'
+import type { OwnedEndpoint } from './endpoint-queues.ts'
 import type { EndpointChange } from './result.ts'
 
 /** What is written about an endpoint: its health, and that it is disabled if this is the action. */

@@ -8,15 +8,8 @@ import { openSecrets } from '../endpoint/secrets.ts'
 /** An endpoint with the credentials and keys that its attempts need. */
 export type LoadedEndpoint = { readonly endpoint: EndpointRow; readonly credentials: WireCredentials }
 
-/** Reads endpoints with everything needed to send to them. */
-type EndpointLoader = {
-  /**
-   * Opens the secrets of these endpoints. One whose secrets cannot be opened is left out, so that it stops no other.
-   */
-  read(ids: readonly { partnerId: string; endpointId: string }[]): Promise<LoadedEndpoint[]>
-  /** Forgets which failures were logged for endpoints that another process owns now; that process logs its own. */
-  forgetOthers(ours: ReadonlySet<string>): void
-}
+/** Reads endpoints with everything needed to send to them. One whose secrets cannot be opened is left out. */
+type EndpointLoader = (ids: readonly { partnerId: string; endpointId: string }[]) => Promise<LoadedEndpoint[]>
 
 /** Opens the loader. It logs once when the secrets of an endpoint cannot be opened, and once when they can be again. */
 export function openEndpointLoader(context: {
@@ -27,7 +20,7 @@ export function openEndpointLoader(context: {
   const { database, directory, log } = context
   const closed = new Set<string>()
 
-  const openOne = async (endpoint: EndpointRow): Promise<LoadedEndpoint[]> => {
+  const open = async (endpoint: EndpointRow): Promise<LoadedEndpoint[]> => {
     const { partner_id: partnerId, endpoint_id: endpointId } = endpoint
     const about = { partnerid: partnerId, webhookid: endpointId }
     try {
@@ -44,13 +37,5 @@ export function openEndpointLoader(context: {
     }
   }
 
-  return {
-    async read(ids) {
-      const rows = await readEndpoints(database, ids)
-      return (await Promise.all(rows.map(openOne))).flat()
-    },
-    forgetOthers(ours) {
-      for (const endpointId of closed) if (!ours.has(endpointId)) closed.delete(endpointId)
-    },
-  }
+  return async ids => (await Promise.all((await readEndpoints(database, ids)).map(open))).flat()
 }

@@ -2,7 +2,10 @@
  * Why an attempt is due: the first attempt of an event, a later one, or one that a partner or operator asked to
  * repeat.
  */
-export type QueueKind = 'fresh' | 'retry' | 'replay'
+export type QueueKind = (typeof QUEUE_KINDS)[number]
+
+/** The queues of each endpoint. */
+export const QUEUE_KINDS = ['fresh', 'retry', 'replay'] as const
 
 /** What an endpoint has due, and how many attempts it may have under way at once: 0 while its breaker is open. */
 export type Due = {
@@ -41,8 +44,6 @@ export type Turns = {
 type Share = QueueKind | 'slow' | 'unknown'
 
 const SHARES: readonly Share[] = ['retry', 'replay', 'slow', 'unknown', 'fresh']
-
-const BIT: Readonly<Record<Share, number>> = { fresh: 1, retry: 2, replay: 4, slow: 8, unknown: 16 }
 
 /**
  * The part of all slots that a share may use while fresh work of healthy endpoints waits. It is also a guarantee: up to
@@ -95,8 +96,6 @@ type EndpointQueue = {
   inFlight: Set<Turn>
   /** The queue of its last turn; used while all its deliveries are in one share. */
   lastQueue: QueueKind
-  /** The shares whose rings it is in, as bits. */
-  offered: number
 }
 
 /**
@@ -117,13 +116,10 @@ export function createTurns(slots: number): Turns {
   const inUse = () => used.fresh + used.retry + used.replay + used.slow + used.unknown
 
   const enqueue = (queue: EndpointQueue, now: number) => {
-    const offered = offeredBy(queue, now)
-    // Usually nothing has changed, and this is called several times for each attempt.
-    if (offered === queue.offered) return
-    queue.offered = offered
+    const offered = sharesOf(queue, now)
     for (const share of SHARES) {
-      if ((offered & BIT[share]) === 0) rings[share].delete(queue)
-      else if (!rings[share].has(queue)) rings[share].add(queue)
+      if (offered.includes(share)) rings[share].add(queue)
+      else rings[share].delete(queue)
     }
   }
 
@@ -210,16 +206,11 @@ function newQueue(endpointId: string): EndpointQueue {
     typicalMs: undefined,
     inFlight: new Set(),
     lastQueue: 'replay',
-    offered: 0,
   }
 }
 
 function hasRoom({ due, typicalMs, inFlight }: EndpointQueue): boolean {
   return inFlight.size < (typicalMs === undefined ? Math.min(due.limit, UNKNOWN_ROOM) : due.limit)
-}
-
-function hasWork({ due }: EndpointQueue): boolean {
-  return due.fresh > 0 || due.retry > 0 || due.replay > 0
 }
 
 const AFTER: Readonly<Record<QueueKind, readonly QueueKind[]>> = {
@@ -238,13 +229,12 @@ function isQueueKind(share: Share): share is QueueKind {
   return share !== 'slow' && share !== 'unknown'
 }
 
-/** The shares in which an endpoint has something that may be sent now, as bits. */
-function offeredBy(queue: EndpointQueue, now: number): number {
-  const { due } = queue
-  if (!hasWork(queue) || !hasRoom(queue)) return 0
+/** The shares in which an endpoint has something that may be sent now. */
+function sharesOf(queue: EndpointQueue, now: number): readonly Share[] {
+  const kinds = QUEUE_KINDS.filter(kind => queue.due[kind] > 0)
+  if (kinds.length === 0 || !hasRoom(queue)) return []
   const common = commonShare(queue, now)
-  if (common !== undefined) return BIT[common]
-  return (due.fresh > 0 ? BIT.fresh : 0) | (due.retry > 0 ? BIT.retry : 0) | (due.replay > 0 ? BIT.replay : 0)
+  return common === undefined ? kinds : [common]
 }
 
 /** The share of all deliveries of an endpoint; `undefined` for one that is known to be fast. */

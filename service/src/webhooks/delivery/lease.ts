@@ -29,12 +29,8 @@ type Heartbeat = {
   readonly now: Instant
 }
 
-/** An endpoint that nobody owned when it was read. */
-type FreeEndpoint = NamedEndpoint & {
-  /** Its last owner and epoch: the endpoint is taken only while both are still the same. */
-  readonly owner: string | null
-  readonly epoch: number
-}
+/** An endpoint that nobody owned when it was read. It is taken only while its last owner and epoch are still the same. */
+type FreeEndpoint = Pick<Lease, 'partner_id' | 'endpoint_id' | 'epoch'> & { owner: string | null }
 
 /** What a process owns after a heartbeat. */
 export type Owned = {
@@ -130,23 +126,17 @@ async function readLeases(db: Executor, heartbeat: Heartbeat): Promise<{ leases:
   return { leases, count: rows[0]?.count ?? 0 }
 }
 
-async function readFree(
+function readFree(
   db: Executor,
   { heartbeat, others, wanted }: { heartbeat: Heartbeat; others: readonly string[]; wanted: number },
 ): Promise<FreeEndpoint[]> {
-  const rows = await db.query<Omit<Lease, 'version' | 'has_due'> & { owner: string | null }>(sql`
+  return db.query<FreeEndpoint>(sql`
     select w.partner_id, w.endpoint_id, l.owner, coalesce(l.epoch, 0) as epoch
     from webhook_endpoints w
     left join endpoint_leases l on l.partner_id = w.partner_id and l.endpoint_id = w.endpoint_id
     where w.deleted_at is null and w.disabled_at is null
       and (l.owner is null or l.owner <> all (${[...others, heartbeat.dispatcherId]}::uuid[]))
     limit ${wanted}`)
-  return rows.map(({ partner_id: partnerId, endpoint_id: endpointId, owner, epoch }) => ({
-    partnerId,
-    endpointId,
-    owner,
-    epoch,
-  }))
 }
 
 /** Takes those of these endpoints that are still free; returns their new epochs. */
@@ -154,7 +144,7 @@ export function takeLeases(
   database: Database,
   dispatcherId: string,
   free: readonly FreeEndpoint[],
-): Promise<{ partner_id: string; endpoint_id: string; epoch: number }[]> {
+): Promise<Pick<Lease, 'partner_id' | 'endpoint_id' | 'epoch'>[]> {
   const owners = [...new Set(free.flatMap(({ owner }) => owner ?? []))]
   return database.transaction(async tx => {
     const [dead, known] = await Promise.all([
@@ -172,7 +162,7 @@ export function takeLeases(
     return tx.query(sql`
       insert into endpoint_leases as l (partner_id, endpoint_id, owner, epoch)
       select row.partner_id, row.endpoint_id, ${dispatcherId}::uuid, row.epoch + 1
-      from unnest(${open.map(one => one.partnerId)}::uuid[], ${open.map(one => one.endpointId)}::uuid[],
+      from unnest(${open.map(one => one.partner_id)}::uuid[], ${open.map(one => one.endpoint_id)}::uuid[],
         ${open.map(one => one.epoch)}::bigint[]) as row (partner_id, endpoint_id, epoch)
       order by row.partner_id, row.endpoint_id
       on conflict (partner_id, endpoint_id) do update set owner = excluded.owner, epoch = excluded.epoch

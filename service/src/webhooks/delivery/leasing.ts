@@ -7,8 +7,8 @@ import type { Outgoing } from '../egress/outgoing.ts'
 import { type HealthAction, review } from '../endpoint/health.ts'
 import { changeOf, logHealthAction } from './endpoint-change.ts'
 import { openEndpointLoader } from './endpoint-loader.ts'
+import { type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './endpoint-queues.ts'
 import { beat, leave, type NamedEndpoint, TAKEN_AT_ONCE, takeLeases } from './lease.ts'
-import { type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './owned-endpoint.ts'
 import type { OwnedEndpoints } from './owned-endpoints.ts'
 import type { Timers } from './timers.ts'
 import type { Writer } from './writer.ts'
@@ -46,7 +46,7 @@ export function openLeasing(context: {
   wake: () => void
 }): Leasing {
   const { database, endpoints, writer, timers, owner, leaseMs, real, log, wake } = context
-  const loader = openEndpointLoader(context)
+  const load = openEndpointLoader(context)
   let validUntil = 0
   let beating: Promise<void> | undefined
   let isWanted = false
@@ -87,7 +87,6 @@ export function openLeasing(context: {
       )
     if (outdated.length > 0) await reload(outdated)
     const taken = owned.free.length > 0 ? await takeLeases(database, owner, owned.free).catch(noneIfGone) : []
-    loader.forgetOthers(new Set([...owned.leases, ...taken].map(lease => lease.endpoint_id)))
     const fresh = [...taken, ...owned.leases.filter(lease => !endpoints.get(lease.endpoint_id))]
     if (fresh.length > 0) await takeUp(fresh)
     if (owned.free.length === TAKEN_AT_ONCE) isWanted = true
@@ -121,12 +120,12 @@ export function openLeasing(context: {
       endpointId: lease.endpoint_id,
     }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
-    for (const loaded of await loader.read(ids))
+    for (const loaded of await load(ids))
       endpoints.add(ownEndpoint(loaded, epochs.get(loaded.endpoint.endpoint_id) ?? 0))
   }
 
   const reload = async (changed: readonly OwnedEndpoint[]): Promise<void> => {
-    const found = new Map((await loader.read(changed)).map(one => [one.endpoint.endpoint_id, one]))
+    const found = new Map((await load(changed)).map(one => [one.endpoint.endpoint_id, one]))
     for (const owned of changed) {
       const opened = found.get(owned.endpointId)
       if (!opened) {

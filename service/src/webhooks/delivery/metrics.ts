@@ -4,7 +4,7 @@ import type { Database } from '../../db/database.ts'
 import { openLastRead } from '../../db/last-read.ts'
 import type { Assessment } from '../endpoint/assessment.ts'
 import { type Backlog, certificateEnds, endpointStates, readBacklog, readCertificates } from './backlog.ts'
-import type { Item } from './owned-endpoint.ts'
+import type { Item } from './endpoint-queues.ts'
 import type { Attempt, Disposition } from './result.ts'
 
 /** The numbers of webhook delivery, for Prometheus. */

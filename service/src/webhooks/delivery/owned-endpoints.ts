@@ -1,8 +1,8 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
+import { dueIn, emptyQueues, type OwnedEndpoint } from './endpoint-queues.ts'
 import { createTurns, type Turns } from './fairness.ts'
 import { beginLeaving, modeOf } from './mode.ts'
-import { dueIn, emptyQueues, type OwnedEndpoint } from './owned-endpoint.ts'
 import type { Timers } from './timers.ts'
 
 /** The endpoints that this process owns, whose turn it is among them, and which of them the due reader should read. */
@@ -20,6 +20,8 @@ export type OwnedEndpoints = {
   offer(owned: OwnedEndpoint): void
   /** Asks the due reader to read what is due at the endpoint and to offer it. Ignored once the endpoint is not owned. */
   requestRead(owned: OwnedEndpoint): void
+  /** The same after this many milliseconds, or earlier if that was asked for before. */
+  readLater(owned: OwnedEndpoint, ms: number): void
   /** Takes up to `limit` of the endpoints to be read, in the order of their requests. */
   takeRequested(limit: number): OwnedEndpoint[]
   /** Starts no more attempts there; the next heartbeat releases the endpoint once nothing is under way. */
@@ -49,8 +51,7 @@ export function openOwnedEndpoints(context: {
   const isOwned = (owned: OwnedEndpoint) => endpoints.get(owned.endpointId) === owned
 
   const requestRead = (owned: OwnedEndpoint) => {
-    if (!isOwned(owned)) return
-    requested.add(owned)
+    if (isOwned(owned)) requested.add(owned)
     context.wake()
   }
   const offer = (owned: OwnedEndpoint) => {
@@ -59,9 +60,8 @@ export function openOwnedEndpoints(context: {
     const now = real()
     turns.offer(owned.endpointId, dueIn(owned, endpointSlots, now), performance.now())
     const mode = modeOf(owned, now)
-    if (mode.kind !== 'waiting') return
-    // Timers may fire a moment early.
-    timers.set(`owned ${owned.endpointId}`, mode.until - now + 2, () => requestRead(owned))
+    if (mode.kind === 'waiting')
+      timers.set(`pause ${owned.endpointId}`, mode.until - now, () => requestRead(owned))
   }
 
   return {
@@ -70,6 +70,7 @@ export function openOwnedEndpoints(context: {
     get: endpointId => endpoints.get(endpointId),
     add(owned) {
       endpoints.set(owned.endpointId, owned)
+      offer(owned)
       requestRead(owned)
     },
     isOwned,
@@ -77,6 +78,7 @@ export function openOwnedEndpoints(context: {
       Math.max(LEAST_QUOTA, Math.min(MOST_QUOTA, Math.floor(ROWS_IN_MEMORY / Math.max(1, endpoints.size)))),
     offer,
     requestRead,
+    readLater: (owned, ms) => timers.set(`read ${owned.endpointId}`, ms, () => requestRead(owned)),
     takeRequested(limit) {
       const taken = [...requested].slice(0, limit)
       for (const owned of taken) requested.delete(owned)
@@ -93,8 +95,8 @@ export function openOwnedEndpoints(context: {
       requested.delete(owned)
       turns.forget(owned.endpointId)
       outgoing.forget(owned.endpointId)
-      timers.clear(`owned ${owned.endpointId}`)
-      timers.clear(`due ${owned.endpointId}`)
+      timers.clear(`pause ${owned.endpointId}`)
+      timers.clear(`read ${owned.endpointId}`)
     },
   }
 }

@@ -6,21 +6,13 @@ import type { Outage } from '../endpoint/release.ts'
 import { type AppliedOutcome, applyOutcome, pauseAfterOwnFault } from './apply-outcome.ts'
 import { makeAttempt } from './attempt.ts'
 import { changeOf, logHealthAction } from './endpoint-change.ts'
+import { emptyQueues, forgetItem, type Item, type OwnedEndpoint, runsLow } from './endpoint-queues.ts'
 import type { Turn } from './fairness.ts'
 import type { Leasing } from './leasing.ts'
 import type { WebhookMetrics } from './metrics.ts'
 import { beginRelease, endRelease } from './mode.ts'
-import {
-  emptyQueues,
-  forgetItem,
-  type Item,
-  type OwnedEndpoint,
-  readAgain,
-  runsLow,
-} from './owned-endpoint.ts'
 import type { OwnedEndpoints } from './owned-endpoints.ts'
 import type { Attempt, EndpointChange } from './result.ts'
-import type { Timers } from './timers.ts'
 import type { Receipt, Writer } from './writer.ts'
 
 /** Sends queued deliveries by turns, and writes their results. */
@@ -29,8 +21,6 @@ export type Sending = {
   pump(): void
   /** How many attempts are under way: those whose result is not written yet. */
   underWay(): number
-  /** Fulfils when no attempt is under way. */
-  ended(): Promise<void>
 }
 
 /** What sending needs of the other parts. */
@@ -41,7 +31,6 @@ type SendingContext = {
   readonly writer: Writer
   readonly outgoing: Outgoing
   readonly metrics: WebhookMetrics
-  readonly timers: Timers
   readonly slots: number
   readonly endpointSlots: number
   readonly real: () => Instant
@@ -58,13 +47,11 @@ const UNWRITTEN = 4
 
 /** Prepares sending; nothing is sent before the first `pump`. */
 export function openSending(context: SendingContext): Sending {
-  const { endpoints, leasing, writer, timers, real, log, wake } = context
+  const { endpoints, leasing, writer, real, log, wake } = context
   const { turns } = endpoints
-  const waiting: (() => void)[] = []
   let underWay = 0
   /** Endpoints at which an attempt has ended or was written since the last `pump`. */
   const touched = new Set<OwnedEndpoint>()
-  const dueTimes = new WeakMap<OwnedEndpoint, Instant>()
   /** Endpoints that are being disabled, which is done and logged only once. */
   const disabled = new WeakSet<OwnedEndpoint>()
 
@@ -113,13 +100,11 @@ export function openSending(context: SendingContext): Sending {
     log('webhook_failed', describeCause(error))
     pauseAfterOwnFault(owned, real())
     forgetItem(owned, item)
-    readAgain(owned, item.queue)
     pumpSoon(owned)
   }
 
   const over = () => {
     underWay -= 1
-    if (underWay === 0) for (const tell of waiting.splice(0)) tell()
     wake()
   }
 
@@ -194,7 +179,7 @@ export function openSending(context: SendingContext): Sending {
     if (!isOwned && wasOwned && endpoints.isOwned(owned)) endpoints.leave(owned)
     const isTold = change?.disable ? isDisabled : isOwned && applied.action.kind === 'notice'
     if (isTold) logHealthAction(log, owned, applied.action)
-    if (endpoints.isOwned(owned)) followUp(owned, item, applied)
+    if (endpoints.isOwned(owned)) followUp(owned, applied)
     // Attempts may have waited because too many results were still to be written.
     pumpSoon(owned)
   }
@@ -212,30 +197,15 @@ export function openSending(context: SendingContext): Sending {
     endpoints.requestRead(owned)
   }
 
-  const followUp = (owned: OwnedEndpoint, item: Item, { disposition }: AppliedOutcome) => {
+  const followUp = (owned: OwnedEndpoint, { disposition }: AppliedOutcome) => {
     if (owned.phase === 'leaving' && owned.inMemory.size === 0) leasing.request()
-    if (disposition.kind === 'later') noteDue(owned, disposition.dueAt)
-    // Its row is still due, and is found before the position up to which the queue was read.
-    if (disposition.kind === 'unchanged') readAgain(owned, item.queue)
+    // So that the retry need not wait for the next heartbeat.
+    if (disposition.kind === 'later') endpoints.readLater(owned, disposition.dueAt - real())
     const mayFreeAnother = disposition.kind === 'unchanged' || owned.endpoint.ordering === 'user'
     if (mayFreeAnother) endpoints.requestRead(owned)
   }
 
-  /** Sets a timer for a retry that this process has scheduled, so that it need not wait for the next heartbeat. */
-  const noteDue = (owned: OwnedEndpoint, at: Instant) => {
-    const name = `due ${owned.endpointId}`
-    const known = dueTimes.get(owned)
-    if (known !== undefined && known <= at && timers.has(name)) return
-    dueTimes.set(owned, at)
-    // Timers may fire a moment early.
-    timers.set(name, at - real() + 2, () => endpoints.requestRead(owned))
-  }
-
-  return {
-    pump,
-    underWay: () => underWay,
-    ended: () => (underWay === 0 ? Promise.resolve() : new Promise(resolve => waiting.push(resolve))),
-  }
+  return { pump, underWay: () => underWay }
 }
 
 /** An attempt that has ended, with a result to be written. */
