@@ -4,11 +4,10 @@ import { ServiceError } from '../http/service-error.ts'
 import { colorNames, ownColors } from '../look/colors.ts'
 import { checkLook, FONTS, type FontName, type Look } from '../look/look.ts'
 import type { PageRoutes } from './session/page-context.ts'
-import { rootOf, themeAddress } from './session/visit.ts'
+import { pageFor } from './session/visit.ts'
 import { lookPreview } from './views/look-preview.ts'
 import { SAMPLE_NAMES, sampleView } from './views/look-sample.ts'
 import { renderPage } from './views/page.ts'
-import type { Page } from './views/surroundings.ts'
 
 /** Mounts `/demo/look` of a sandbox, where a designer tries a look and copies the settings. */
 export function mountLookPreview(app: FastifyInstance, { context, files }: PageRoutes): void {
@@ -27,19 +26,9 @@ export function mountLookPreview(app: FastifyInstance, { context, files }: PageR
     const sample = SAMPLE_NAMES.find(known => known === name)
     if (!sample) throw new ServiceError('not_found')
     const { look, problems } = readLook(queryIn(request.url))
-    const { stylesheet, script, icon } = await files()
-    const theme = problems.length > 0 ? undefined : themeAddress(context, look)
-    const page: Page = {
-      shell: 'hosted',
-      locale: 'en',
-      partner: { displayname: 'Your platform' },
-      zone: 'UTC',
-      help: { phone: '1-800-555-0142' },
-      script,
-      icon,
-      root: rootOf(context),
-      stylesheets: theme === undefined ? [stylesheet] : [stylesheet, theme],
-    }
+    const shown = problems.length > 0 ? {} : look
+    const partner = { name: 'Your platform', help: { phone: '1-800-555-0142' }, legal: {}, look: shown }
+    const page = pageFor(context, await files(), { shell: 'hosted', locale: 'en', partner })
     setHeaders(reply, "frame-ancestors 'self'")
     return reply.send(renderPage(sampleView(sample, page)))
   })

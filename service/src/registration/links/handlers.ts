@@ -25,7 +25,7 @@ export function linkTokenHandlers(context: LinkContext) {
         request,
         effect: async tx => {
           const { sessionid } = request.params
-          const name = { partnerId: request.caller.partner.partnerId, sessionId: sessionid }
+          const name = { partner_id: request.caller.partner.partnerId, session_id: sessionid }
           const revokedAt = isUuid(sessionid) ? await revokeSession(tx, name, real()) : undefined
           if (revokedAt === undefined)
             throw new ServiceError(
@@ -36,7 +36,7 @@ export function linkTokenHandlers(context: LinkContext) {
         },
         // Links are kept for longer than idempotency keys, so a missing one was deleted with its user.
         isErased: async (tx, { sessionid }) => {
-          const name = { partnerId: request.caller.partner.partnerId, sessionId: sessionid }
+          const name = { partner_id: request.caller.partner.partnerId, session_id: sessionid }
           return (await findSession(tx, name)) === undefined
         },
       },
@@ -51,7 +51,7 @@ export function linkTokenHandlers(context: LinkContext) {
     const session = resulttoken
       ? await sessionOfResult(resulttoken, partnerId)
       : isUuid(sessionid ?? '')
-        ? await findSession(database, { partnerId, sessionId: sessionid ?? '' })
+        ? await findSession(database, { partner_id: partnerId, session_id: sessionid ?? '' })
         : undefined
     const begunAt = session?.completed_at ?? session?.spent_at ?? 0
     if (!session || real() >= begunAt + DAY_MS)
@@ -76,7 +76,7 @@ export function linkTokenHandlers(context: LinkContext) {
   const sessionOfResult = async (text: string, partnerId: string): Promise<PageSessionRow | undefined> => {
     const parsed = parseSecret(text)
     const name = parsed?.kind === 'rt' ? sessionOfSecretId(parsed.id) : undefined
-    const session = name?.partnerId === partnerId ? await findSession(database, name) : undefined
+    const session = name?.partner_id === partnerId ? await findSession(database, name) : undefined
     const pepper = keyring.pepper(session?.result_pepper_id ?? '')
     const isRight =
       session?.result_hash != null &&

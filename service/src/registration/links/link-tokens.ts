@@ -59,18 +59,13 @@ export async function mintLinkToken(
   const link = await checkLink(context, partner, body)
   if (isRefusal(link)) return link
   const now = context.real()
-  const sessionId = uuidv7(now)
-  const { text } = makeSecret(
-    'lt',
-    context.mode,
-    sessionSecretId({ partnerId: partner.partnerId, sessionId }),
-  )
+  const name = { partner_id: partner.partnerId, session_id: uuidv7(now) }
+  const { text } = makeSecret('lt', context.mode, sessionSecretId(name))
   const pepper = context.keyring.peppers.current
   const expiresAt = now + linkLifetimes[link.delivery]
   const made = {
     ...link,
-    partner_id: partner.partnerId,
-    session_id: sessionId,
+    ...name,
     userid: body.userid,
     token_pepper_id: pepper.id,
     token_hash: keyedHash(pepper.key, 'link_token', text),
@@ -90,7 +85,7 @@ export async function mintLinkToken(
   return {
     linktoken: text,
     linkurl: link.delivery === 'embed' ? null : `${context.baseUrl()}/register/link/${text}`,
-    sessionid: sessionId,
+    sessionid: name.session_id,
     expiresat: formatTimestamp(expiresAt),
   }
 }

@@ -1,12 +1,12 @@
 import type { Locale } from '@benefit-enrolment/contract'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { formIn } from '../../http/form.ts'
-import { localeNamed, localeOf } from '../../http/locale.ts'
+import { localeNamed } from '../../http/locale.ts'
 import { sendView } from '../answer-view.ts'
 import { anonymousPage, endedView } from '../session/anonymous.ts'
 import { readCookie, setCookie } from '../session/credentials.ts'
 import { parseDeepLink } from '../session/deep-link.ts'
-import type { PageContext, PageRoutes } from '../session/page-context.ts'
+import type { Exchange, PageContext, PageRoutes } from '../session/page-context.ts'
 import {
   findLink,
   isEndedByDueCancel,
@@ -22,9 +22,9 @@ import type { OpenView } from '../views/model.ts'
 /** Mounts the page behind a link: fetching it does not use up the token, pressing its one button does. */
 export function mountLinks(scope: FastifyInstance, routes: PageRoutes): void {
   const address = `${rootOf(routes.context)}/link/:linktoken`
-  scope.get(address, { config: { opensFromElsewhere: true } }, (_, reply) => showLink(routes, reply))
+  scope.get(address, { config: { opensFromElsewhere: true } }, (_, reply) => showLink({ ...routes, reply }))
   scope.post(address, { config: { takes: 'application/x-www-form-urlencoded' } }, (_, reply) =>
-    pressLink(routes, reply),
+    pressLink({ ...routes, reply }),
   )
 }
 
@@ -32,7 +32,7 @@ export function mountLinks(scope: FastifyInstance, routes: PageRoutes): void {
  * The address of the link that a failed request was about; `undefined` for another request, and when the link has just
  * begun a session, which the page's root continues.
  */
-export function linkAgain(context: PageContext, reply: FastifyReply): string | undefined {
+export function linkAgain({ context, reply }: Exchange): string | undefined {
   const { linktoken } = (reply.request.params ?? {}) as { linktoken?: string }
   const hasBegun = reply.request.method === 'POST' && reply.hasHeader('Set-Cookie')
   return linktoken === undefined || hasBegun ? undefined : linkAddress(context, linktoken)
@@ -42,63 +42,59 @@ function linkAddress(context: PageContext, linktoken: string): string {
   return `${rootOf(context)}/link/${encodeURIComponent(linktoken)}`
 }
 
-async function showLink(routes: PageRoutes, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = routes
-  const link = await hostedLink(routes, reply.request)
-  if (!link || !isFresh(link, context.clock.real())) return ended(routes, reply, link)
-  if (await isEndedByDueCancel(context, link)) return ended(routes, reply, link)
+async function showLink(exchange: Exchange): Promise<FastifyReply> {
+  const { context, reply } = exchange
+  const link = await hostedLink(exchange)
+  if (!link || !isFresh(link, context.clock.real()) || (await isEndedByDueCancel(context, link)))
+    return ended(exchange, link)
   if (!readCookie(reply.request.headers, 'opener', context))
     reply.header('Set-Cookie', setCookie('opener', newOpener(), context))
-  return sendOpen(routes, reply, { link, locale: link.row.locale })
+  return sendOpen(exchange, link)
 }
 
-async function pressLink(routes: PageRoutes, reply: FastifyReply): Promise<FastifyReply> {
-  const { context } = routes
+async function pressLink(exchange: Exchange): Promise<FastifyReply> {
+  const { context, reply } = exchange
   const { request } = reply
   const form = formIn(request.body)
-  const link = await hostedLink(routes, request)
-  if (!link) return ended(routes, reply)
+  const link = await hostedLink(exchange)
+  if (!link) return ended(exchange)
   // A form with `language` asks for a language only, whatever else it contains; the button was not pressed.
   if (form.has('language')) {
-    if (!isFresh(link, context.clock.real())) return ended(routes, reply, link)
-    return sendOpen(routes, reply, { link, locale: localeNamed(form.get('language')) ?? link.row.locale })
+    if (!isFresh(link, context.clock.real())) return ended(exchange, link)
+    return sendOpen(exchange, link, localeNamed(form.get('language')))
   }
   const opener = readCookie(request.headers, 'opener', context) ?? newOpener()
   const input = { opener, locale: localeNamed(form.get('locale')) ?? null, withResult: false, request }
   const opened = await spendLink(context, link, input)
-  if (!opened) return ended(routes, reply, link)
+  if (!opened) return ended(exchange, link)
   // The cookie is set before anything else can fail, because the token is used up and cannot open the page again.
   reply.header('Set-Cookie', setCookie('session', opened.handle, context))
-  const begun = await beginRegistration(context, { ...link, isOver: false }, request.id)
-  if (!begun) return ended(routes, reply)
+  const begun = await beginRegistration(context, link, request.id)
+  if (!begun) return ended(exchange)
   return reply.code(303).header('Location', rootOf(context)).send()
 }
 
 /** The link that the address names, unless it is an embed link. */
-async function hostedLink(routes: PageRoutes, request: FastifyRequest): Promise<Link | undefined> {
+async function hostedLink({ context, reply }: Exchange): Promise<Link | undefined> {
+  const { request } = reply
   const { linktoken } = request.params as { linktoken: string }
-  const link = await findLink(routes.context, linktoken)
-  if (!link) routes.context.refuseUnknown(request)
+  const link = await findLink(context, linktoken)
+  if (!link) context.refuseUnknown(request)
   if (link) request.partnerId = link.partner.partnerId
-  return link?.row.delivery === 'embed' ? undefined : link
+  return link?.session.delivery === 'embed' ? undefined : link
 }
 
-async function sendOpen(
-  routes: PageRoutes,
-  reply: FastifyReply,
-  { link, locale }: { link: Link; locale: Locale },
-): Promise<FastifyReply> {
-  const page = await anonymousPage(routes, { shell: 'hosted', locale, partner: link.partner })
-  const isSwap = parseDeepLink(link.row.deeplinkdata ?? '')?.redirectto === 'swap'
-  const purpose = isSwap ? 'swap' : link.row.purpose
-  const view: OpenView = { view: 'OPEN', page, action: linkAddress(routes.context, link.token), purpose }
-  return sendView(reply, view)
+async function sendOpen(exchange: Exchange, link: Link, chosen?: Locale): Promise<FastifyReply> {
+  const { partner, session, token } = link
+  const page = await anonymousPage(exchange, { shell: 'hosted', locale: chosen ?? session.locale, partner })
+  const isSwap = parseDeepLink(session.deeplinkdata ?? '')?.redirectto === 'swap'
+  const purpose = isSwap ? 'swap' : session.purpose
+  const view: OpenView = { view: 'OPEN', page, action: linkAddress(exchange.context, token), purpose }
+  return sendView(exchange.reply, view)
 }
 
 /** Used, expired, revoked and unknown links look alike: nothing shown here depends on which it is. */
-async function ended(routes: PageRoutes, reply: FastifyReply, link?: Link): Promise<FastifyReply> {
-  if (link) await noteEnded(routes.context, link)
-  const locale = localeOf(reply.request.headers['accept-language'])
-  const view = await endedView(routes, { shell: 'hosted', locale }, { kind: 'link' })
-  return sendView(reply, view, 410)
+async function ended(exchange: Exchange, link?: Link): Promise<FastifyReply> {
+  if (link) await noteEnded(exchange.context, link)
+  return sendView(exchange.reply, await endedView(exchange, { shell: 'hosted', kind: 'link' }), 410)
 }

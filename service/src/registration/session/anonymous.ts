@@ -1,50 +1,41 @@
 import type { Locale } from '@benefit-enrolment/contract'
-import type { Partner } from '../../partners/partner.ts'
+import { localeOf } from '../../http/locale.ts'
 import type { LinkEndedView, ProblemView } from '../views/model.ts'
 import type { Page } from '../views/surroundings.ts'
-import type { PageRoutes } from './page-context.ts'
-import { rootOf, themeAddress } from './visit.ts'
-
-/** What is known of somebody without a session; the partner only once it is known. */
-type Anonymous = {
-  readonly shell: Page['shell']
-  readonly locale: Locale
-  readonly partner?: Pick<Partner, 'name' | 'help' | 'legal' | 'look'> | undefined
-}
+import type { Exchange, PageRoutes } from './page-context.ts'
+import { type OwnSession, wayBack } from './session.ts'
+import { pageFor, type Viewer } from './visit.ts'
 
 /** The page for somebody without a session. Rejects while the browser's files are not built. */
-export async function anonymousPage({ context, files }: PageRoutes, anonymous: Anonymous): Promise<Page> {
-  const { stylesheet, script, icon } = await files()
-  const { shell, locale, partner } = anonymous
-  const theme = partner && themeAddress(context, partner.look)
-  return {
-    shell,
-    locale,
-    partner: { displayname: partner?.name ?? '' },
-    help: partner?.help ?? {},
-    legal: partner?.legal,
-    zone: 'UTC',
-    stylesheets: theme === undefined ? [stylesheet] : [stylesheet, theme],
-    script,
-    icon,
-    root: rootOf(context),
-  }
+export async function anonymousPage({ context, files }: PageRoutes, viewer: Viewer): Promise<Page> {
+  return pageFor(context, await files(), viewer)
 }
 
-/** The page of a link or session that has ended or never existed; for links the words are always the same. */
+/**
+ * The page of a link or session that has ended or never existed; for links the words are always the same. Its language is
+ * the given one, else that of the session, else the browser's.
+ */
 export async function endedView(
-  routes: PageRoutes,
-  anonymous: Anonymous,
-  ended: Pick<LinkEndedView, 'kind' | 'redirecturl'>,
+  exchange: Exchange,
+  ended: Pick<LinkEndedView, 'kind'> & {
+    readonly shell: Page['shell']
+    readonly own?: OwnSession | undefined
+    readonly locale?: Locale | undefined
+  },
 ): Promise<LinkEndedView> {
-  return { view: 'LINK_ENDED', page: await anonymousPage(routes, anonymous), ...ended }
+  const { shell, kind, own } = ended
+  const { headers } = exchange.reply.request
+  const locale = ended.locale ?? own?.session.locale ?? localeOf(headers['accept-language'])
+  const page = await anonymousPage(exchange, { shell, locale, partner: own?.partner })
+  return { view: 'LINK_ENDED', page, kind, redirecturl: own && wayBack(own) }
 }
 
 /** The page of a failure, with a request id that the person can read out. */
 export async function problemView(
-  routes: PageRoutes,
-  anonymous: Anonymous,
-  problem: Pick<ProblemView, 'kind' | 'requestid' | 'retry'>,
+  exchange: Exchange,
+  viewer: Viewer,
+  problem: Pick<ProblemView, 'kind' | 'retry'>,
 ): Promise<ProblemView> {
-  return { view: 'PROBLEM', page: await anonymousPage(routes, anonymous), ...problem }
+  const page = await anonymousPage(exchange, viewer)
+  return { view: 'PROBLEM', page, requestid: exchange.reply.request.id, ...problem }
 }

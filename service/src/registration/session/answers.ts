@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import {
   missingForAccount,
@@ -53,26 +54,14 @@ export function withAnswer(
 
 /** Whether two drafts have the same answers, whatever their versions. */
 export function saysTheSame(one: Draft, other: Draft): boolean {
-  return JSON.stringify(comparable(one)) === JSON.stringify(comparable(other))
-}
-
-function comparable({ answers, offer, picks, beneficiaries }: Draft) {
-  return [
-    detailsGroups.map(group => answers[group] ?? null),
-    offer ?? null,
-    picks ?? null,
-    Object.entries(beneficiaries ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)),
-  ]
+  const said = (draft: Draft) => ({ beneficiaries: {}, ...draft, version: 0 })
+  return isDeepStrictEqual(said(one), said(other))
 }
 
 /** The person with one group replaced by that of another. */
 export function withGroup(person: Person, from: Person, group: DetailsGroup): Person {
-  const rest: Record<string, unknown> = { ...person }
-  for (const field of fields[group]) {
-    delete rest[field]
-    if (from[field] !== undefined) rest[field] = from[field]
-  }
-  return rest as Person
+  const others = detailsGroups.filter(other => other !== group).map(other => groupOnly(person, other))
+  return Object.assign({}, ...others, groupOnly(from, group))
 }
 
 /** The groups in which the partner has since sent data that differs from what the person saw when answering. */
@@ -98,9 +87,7 @@ export function newerThanConfirmed(sent: Person, confirmed: Person): DetailsGrou
 
 /** One group of the sent data laid over the confirmed data, for the person to see and accept. */
 export function laidOver(confirmed: Person, sent: Person, group: DetailsGroup): Person {
-  const over: Record<string, unknown> = { ...confirmed }
-  for (const field of fields[group]) if (sent[field] !== undefined) over[field] = sent[field]
-  return over as Person
+  return { ...confirmed, ...groupOnly(sent, group) }
 }
 
 /** The groups that have a value. */
@@ -155,6 +142,13 @@ const groupOf: Readonly<Record<NeededField, DetailsGroup>> = {
   dob: 'dob',
   state: 'address',
   zipcode: 'address',
+}
+
+/** What is known of one group. */
+function groupOnly(person: Person, group: DetailsGroup): Person {
+  return Object.fromEntries(
+    fields[group].flatMap(field => (person[field] === undefined ? [] : [[field, person[field]]])),
+  )
 }
 
 function isEmpty(person: Person, group: DetailsGroup): boolean {

@@ -1,7 +1,7 @@
 import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
-import type { SessionName } from './store.ts'
+import type { PageSessionRow, SessionName } from './store.ts'
 
 /** How many wrong birth dates close a link (contract §11). */
 export const MOST_ATTEMPTS_OF_LINK = 5
@@ -11,28 +11,28 @@ const MOST_ATTEMPTS_OF_USER = 10
 export const ATTEMPTS_LAST_MS = 30 * DAY_MS
 
 /** The user whose birth date is asked, and the link that asks it. */
-export type AttemptBy = SessionName & { readonly userid: string }
+type AttemptBy = SessionName & Pick<PageSessionRow, 'userid'>
 
 /** How many attempts at the birth date a link has left, by its own count and by that of its user. */
 export async function birthdateAttemptsLeft(db: Executor, by: AttemptBy, now: Instant): Promise<number> {
   const [row] = await db.query<{ left: number }>(sql`
     select least(
-      ${MOST_ATTEMPTS_OF_LINK} - max(birthdate_tries) filter (where session_id = ${by.sessionId}),
+      ${MOST_ATTEMPTS_OF_LINK} - max(birthdate_tries) filter (where session_id = ${by.session_id}),
       ${MOST_ATTEMPTS_OF_USER} - coalesce(sum(birthdate_tries - (birthdate_passed_at is not null)::integer)
         filter (where birthdate_tried_at > ${timestamp(now - ATTEMPTS_LAST_MS)}), 0))::integer as left
-    from page_sessions where partner_id = ${by.partnerId} and userid = ${by.userid}`)
+    from page_sessions where partner_id = ${by.partner_id} and userid = ${by.userid}`)
   return Math.max(0, row?.left ?? 0)
 }
 
 /** Whether a user has used up the attempts at the birth date of all links together, so that no other link opens. */
 export async function areBirthdateAttemptsSpent(
   db: Executor,
-  user: Pick<AttemptBy, 'partnerId' | 'userid'>,
+  user: Omit<AttemptBy, 'session_id'>,
   now: Instant,
 ): Promise<boolean> {
   const [row] = await db.query<{ tries: number }>(sql`
     select coalesce(sum(birthdate_tries - (birthdate_passed_at is not null)::integer), 0)::integer as tries
-    from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}
+    from page_sessions where partner_id = ${user.partner_id} and userid = ${user.userid}
       and birthdate_tried_at > ${timestamp(now - ATTEMPTS_LAST_MS)}`)
   return (row?.tries ?? 0) >= MOST_ATTEMPTS_OF_USER
 }
@@ -49,14 +49,14 @@ export function noteBirthdateAttempt(
   const at = timestamp(tried.at)
   return db.transaction(async tx => {
     await tx.query(sql`
-      select 1 from page_sessions where partner_id = ${by.partnerId} and userid = ${by.userid}
+      select 1 from page_sessions where partner_id = ${by.partner_id} and userid = ${by.userid}
       order by session_id for update`)
     const left = await birthdateAttemptsLeft(tx, by, tried.at)
     if (left === 0) return undefined
     const rows = await tx.query(sql`
       update page_sessions set birthdate_tries = birthdate_tries + 1, birthdate_tried_at = ${at},
         birthdate_passed_at = ${tried.passed ? at : null}
-      where partner_id = ${by.partnerId} and session_id = ${by.sessionId} and birthdate_passed_at is null
+      where partner_id = ${by.partner_id} and session_id = ${by.session_id} and birthdate_passed_at is null
       returning 1`)
     return rows.length > 0 ? left - 1 : undefined
   })
@@ -67,7 +67,7 @@ export async function failChallenge(db: Executor, name: SessionName, at: Instant
   await db.query(sql`
     update page_sessions set outcome = 'challengefailed', completed_at = ${timestamp(at)},
       revoked_at = coalesce(revoked_at, ${timestamp(at)})
-    where partner_id = ${name.partnerId} and session_id = ${name.sessionId} and outcome is null
+    where partner_id = ${name.partner_id} and session_id = ${name.session_id} and outcome is null
       and birthdate_passed_at is null`)
 }
 
@@ -83,7 +83,7 @@ export async function noteBirthdateAgain(
   const [row] = await db.query<{ birthdate_again_tries: number }>(sql`
     update page_sessions set birthdate_again_tries = birthdate_again_tries + 1,
       birthdate_again_at = ${tried.passed ? timestamp(tried.at) : null}
-    where partner_id = ${name.partnerId} and session_id = ${name.sessionId} and birthdate_again_tries < ${MOST_ATTEMPTS_OF_LINK}
+    where partner_id = ${name.partner_id} and session_id = ${name.session_id} and birthdate_again_tries < ${MOST_ATTEMPTS_OF_LINK}
       and birthdate_again_at is null
     returning birthdate_again_tries`)
   return row?.birthdate_again_tries

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '../../db/database.ts'
 import type { Log } from '../../log.ts'
 import type { CommandExecutor } from '../../membership/commands/executor.ts'
@@ -45,3 +45,6 @@ export type PageContext = {
 
 /** What the routes of the page need: its surroundings, and the files that browsers load. */
 export type PageRoutes = { readonly context: PageContext; readonly files: () => Promise<BrowserFiles> }
+
+/** One request to the page, and what its answer needs. */
+export type Exchange = PageRoutes & { readonly reply: FastifyReply }

@@ -1,16 +1,39 @@
 import { errors } from '@benefit-enrolment/contract'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isClientGone } from '../../http/client-gone.ts'
 import { asFailure, ServiceError } from '../../http/service-error.ts'
 import { describeCause } from '../../log.ts'
+import { setPageHeaders } from '../answer-view.ts'
 import type { ProblemView } from '../views/model.ts'
-import type { PageContext } from './page-context.ts'
+import type { Exchange, PageContext, PageRoutes } from './page-context.ts'
+
+/** Mounts routes with the headers of the page, closed to other sites; `fail` answers what they throw. */
+export function mountGuarded(
+  app: FastifyInstance,
+  routes: PageRoutes,
+  {
+    mount,
+    fail,
+  }: {
+    readonly mount: (scope: FastifyInstance) => void
+    readonly fail: (exchange: Exchange, error: unknown) => Promise<FastifyReply>
+  },
+): void {
+  void app.register(async scope => {
+    scope.addHook('onRequest', async (request, reply) => {
+      setPageHeaders(reply)
+      checkSender(request, new URL(routes.context.baseUrl()).origin)
+    })
+    scope.setErrorHandler((error, _, reply) => fail({ ...routes, reply }, error))
+    mount(scope)
+  })
+}
 
 /**
  * Refuses requests from other sites, because forms of the page come from our own origin. Browsers that send no referrer
  * send `Origin: null` even with our own forms; then `Sec-Fetch-Site` decides. Throws `insufficient_scope`.
  */
-export function checkSender(request: FastifyRequest, own: string): void {
+function checkSender(request: FastifyRequest, own: string): void {
   const { origin } = request.headers
   const site = request.headers['sec-fetch-site']
   const isRead = request.method === 'GET' || request.method === 'HEAD'

@@ -10,7 +10,7 @@ import { noteDeadLink, setLastView, touchSession } from './activity.ts'
 import { MOST_ATTEMPTS_OF_LINK } from './birthdate-attempts.ts'
 import type { PageContext } from './page-context.ts'
 import { sessionOfSecretId, sessionSecretId } from './secret-id.ts'
-import { findSession, type PageSessionRow, type SessionName, spendToken } from './store.ts'
+import { findSession, type PageSessionRow, spendToken } from './store.ts'
 
 /** How long a session stays open (contract §11): without activity, and in all. */
 export const sessionLifetimes = { idle: HOUR_MS, whole: DAY_MS } as const
@@ -19,26 +19,17 @@ const JOIN_WITHIN_MS = MINUTE_MS
 /** For how long after storing the time of the last activity, or of the last use of a dead link, it is not stored again. */
 const TOUCH_AFTER_MS = 15_000
 
+/** A session, open or not, and the partner to whose user it belongs. */
+export type OwnSession = { readonly partner: Partner; readonly session: PageSessionRow }
+
 /** A link whose token is right, whether it can still be used or not. */
-export type Link = { readonly partner: Partner; readonly row: PageSessionRow; readonly token: string }
+export type Link = OwnSession & { readonly token: string }
 
 /** A session that is open. `isOver`: its own cancel has closed it, so that only the confirmation may be seen. */
-export type ActiveSession = {
-  readonly partner: Partner
-  readonly row: PageSessionRow
-  readonly isOver: boolean
-}
+export type ActiveSession = OwnSession & { readonly isOver: boolean }
 
 /** The result of using a token: the session's handle, and in the frame its result token. */
 export type Opened = { readonly handle: string; readonly resultToken: string | undefined }
-
-/** The name of a session's row. */
-export function sessionNameOf(row: PageSessionRow): SessionName {
-  return {
-    partnerId: row.partner_id,
-    sessionId: row.session_id,
-  }
-}
 
 /** Finds the link of a token; `undefined` when the service never made the token or its partner is gone. */
 export async function findLink(context: PageContext, token: string): Promise<Link | undefined> {
@@ -46,19 +37,19 @@ export async function findLink(context: PageContext, token: string): Promise<Lin
   const pepper = context.keyring.pepper(row?.token_pepper_id ?? '')
   if (!row || !pepper || !sameHash(keyedHash(pepper, 'link_token', token), row.token_hash)) return undefined
   const partner = await livePartner(context, row)
-  return partner && { partner, row, token }
+  return partner && { partner, session: row, token }
 }
 
 /** Whether a link can still be used. */
-export function isFresh({ row }: Link, now: Instant): boolean {
-  return row.spent_at === null && row.revoked_at === null && row.token_expires_at > now
+export function isFresh({ session }: Link, now: Instant): boolean {
+  return session.spent_at === null && session.revoked_at === null && session.token_expires_at > now
 }
 
 /** Records that somebody used a link that had ended, for operators to see. */
-export async function noteEnded(context: PageContext, { row }: Link): Promise<void> {
+export async function noteEnded(context: PageContext, { session }: Link): Promise<void> {
   const now = context.clock.real()
-  if (now < (row.dead_link_at ?? 0) + TOUCH_AFTER_MS) return
-  await noteDeadLink(context.database, sessionNameOf(row), now)
+  if (now < (session.dead_link_at ?? 0) + TOUCH_AFTER_MS) return
+  await noteDeadLink(context.database, session, now)
 }
 
 /** Records the view that a session shows, so that operators see where a person stopped. */
@@ -68,7 +59,7 @@ export async function noteShown(
   view: string,
 ): Promise<void> {
   if (session.last_view === view) return
-  await setLastView(database, sessionNameOf(session), { view, at: clock.real() })
+  await setLastView(database, session, { view, at: clock.real() })
 }
 
 /**
@@ -77,9 +68,9 @@ export async function noteShown(
  */
 export async function isEndedByDueCancel(
   { reader }: PageContext,
-  { partner, row }: Pick<Link, 'partner' | 'row'>,
+  { partner, session }: OwnSession,
 ): Promise<boolean> {
-  return hasDueCancel(await reader.read(partner, row.userid))
+  return hasDueCancel(await reader.read(partner, session.userid))
 }
 
 function hasDueCancel(reading: Reading | undefined): boolean {
@@ -101,13 +92,14 @@ export async function spendLink(
   },
 ): Promise<Opened | undefined> {
   const { database, keyring, mode, clock } = context
-  const reading = await context.reader.read(link.partner, link.row.userid)
+  const reading = await context.reader.read(link.partner, link.session.userid)
   if (hasDueCancel(reading)) return undefined
-  const name = sessionNameOf(link.row)
   const pepper = keyring.peppers.current
   const handle = handleOf(context, link, { opener: input.opener, pepper: pepper.key })
-  const resultToken = input.withResult ? makeSecret('rt', mode, sessionSecretId(name)).text : undefined
-  const isSpent = await spendToken(database, name, {
+  const resultToken = input.withResult
+    ? makeSecret('rt', mode, sessionSecretId(link.session)).text
+    : undefined
+  const isSpent = await spendToken(database, link.session, {
     at: clock.real(),
     pepperId: pepper.id,
     handleHash: keyedHash(pepper.key, 'session_handle', handle),
@@ -115,12 +107,15 @@ export async function spendLink(
     locale: input.locale,
   })
   // The session is bound to its user only after this, so the user comes from the reading.
-  if (isSpent) context.noteOpened(input.request, { ...name, serviceId: reading?.user.serviceId })
+  if (isSpent) {
+    const { partner_id: partnerId, session_id: sessionId } = link.session
+    context.noteOpened(input.request, { partnerId, sessionId, serviceId: reading?.user.serviceId })
+  }
   return isSpent ? { handle, resultToken } : joined(context, link, input.opener)
 }
 
 async function joined(context: PageContext, link: Link, opener: string): Promise<Opened | undefined> {
-  const row = await findSession(context.database, sessionNameOf(link.row))
+  const row = await findSession(context.database, link.session)
   if (!row?.handle_hash || row.spent_at === null || row.revoked_at !== null) return undefined
   if (context.clock.real() >= row.spent_at + JOIN_WITHIN_MS) return undefined
   const pepper = context.keyring.pepper(row.handle_pepper_id ?? '')
@@ -135,7 +130,7 @@ async function joined(context: PageContext, link: Link, opener: string): Promise
  */
 function handleOf(context: PageContext, link: Link, by: { opener: string; pepper: Buffer }): string {
   return secretFrom(
-    { kind: 'sh', mode: context.mode, id: sessionSecretId(sessionNameOf(link.row)) },
+    { kind: 'sh', mode: context.mode, id: sessionSecretId(link.session) },
     keyedHash(by.pepper, 'session_handle_of_opener', link.token, by.opener),
   )
 }
@@ -152,26 +147,20 @@ export function newOpener(): string {
 export async function findOwn(
   context: PageContext,
   handle: string | undefined,
-): Promise<{ readonly partner: Partner; readonly row: PageSessionRow } | undefined> {
-  const row = handle === undefined ? undefined : await rowOfHandle(context, handle)
-  const partner = row && (await livePartner(context, row))
-  return partner && { partner, row }
+): Promise<OwnSession | undefined> {
+  const session = handle === undefined ? undefined : await rowOfHandle(context, handle)
+  const partner = session && (await livePartner(context, session))
+  return partner && { partner, session }
 }
 
-/** The address that leads back to the partner from an ended session, if its link had one that is still registered. */
-export function wayBackFrom(own: Awaited<ReturnType<typeof findOwn>>): { redirecturl?: string } {
-  const redirecturl = own?.partner.redirects.find(address => address === own.row.redirecturl)
-  return redirecturl === undefined ? {} : { redirecturl }
+/** The address that leads back to the partner: the one that the link names, if the partner still has it registered. */
+export function wayBack({ partner, session }: OwnSession): string | undefined {
+  return partner.redirects.find(address => address === session.redirecturl)
 }
 
-/** The open session of a handle. `undefined`: unknown, revoked, signed out, inactive for too long, or a day old. */
-export async function findActive(
-  context: PageContext,
-  handle: string | undefined,
-): Promise<ActiveSession | undefined> {
-  const own = await findOwn(context, handle)
-  if (!own) return undefined
-  const { partner, row } = own
+/** The session if it is open. `undefined`: revoked, signed out, inactive for too long, or a day old. */
+export async function findActive(context: PageContext, own: OwnSession): Promise<ActiveSession | undefined> {
+  const { session: row } = own
   const now = context.clock.real()
   const isAlive =
     now < (row.last_seen_at ?? 0) + sessionLifetimes.idle &&
@@ -179,9 +168,8 @@ export async function findActive(
   // A cancel closes all sessions of its user; the session that requested it may still show the confirmation.
   const isOver = row.revoked_at !== null || (await isEndedByDueCancel(context, own))
   if (!isAlive || row.signed_out_at !== null || (isOver && row.outcome !== 'cancelled')) return undefined
-  if (now >= (row.last_seen_at ?? 0) + TOUCH_AFTER_MS)
-    await touchSession(context.database, sessionNameOf(row), now)
-  return { partner, row, isOver }
+  if (now >= (row.last_seen_at ?? 0) + TOUCH_AFTER_MS) await touchSession(context.database, row, now)
+  return { ...own, isOver }
 }
 
 /** Why a session is no longer open. */

@@ -6,12 +6,11 @@ import { sql, timestamp } from '../../db/sql.ts'
 /** What a person last did on the page; the API reports a session without one as `exited`. */
 export type PageOutcome = Exclude<SessionOutcome, 'exited' | 'challengefailed'>
 
-/** A row of `page_sessions`. */
-export type PageSessionRow = {
+/** The stored values of a new link token. */
+type NewLink = {
   partner_id: string
   session_id: string
   userid: string
-  service_id: string | null
   purpose: 'registration' | 'benefits' | 'swap' | 'offerchange'
   offername: string | null
   deeplinkdata: string | null
@@ -23,6 +22,11 @@ export type PageSessionRow = {
   token_hash: Buffer
   created_at: Instant
   token_expires_at: Instant
+}
+
+/** A row of `page_sessions`. */
+export type PageSessionRow = NewLink & {
+  service_id: string | null
   spent_at: Instant | null
   revoked_at: Instant | null
   handle_pepper_id: string | null
@@ -44,27 +48,8 @@ export type PageSessionRow = {
   result_hash: Buffer | null
 }
 
-/** The stored values of a new link token. */
-type NewLink = Pick<
-  PageSessionRow,
-  | 'partner_id'
-  | 'session_id'
-  | 'userid'
-  | 'purpose'
-  | 'offername'
-  | 'deeplinkdata'
-  | 'redirecturl'
-  | 'origins'
-  | 'locale'
-  | 'delivery'
-  | 'token_pepper_id'
-  | 'token_hash'
-  | 'created_at'
-  | 'token_expires_at'
->
-
 /** The name of a session, which its secrets contain. */
-export type SessionName = { readonly partnerId: string; readonly sessionId: string }
+export type SessionName = Pick<PageSessionRow, 'partner_id' | 'session_id'>
 
 /** Stores a link token. */
 export async function insertLink(db: Executor, link: NewLink): Promise<void> {
@@ -79,7 +64,7 @@ export async function insertLink(db: Executor, link: NewLink): Promise<void> {
 /** The session of a name, or `undefined`. */
 export async function findSession(db: Executor, name: SessionName): Promise<PageSessionRow | undefined> {
   const [row] = await db.query<PageSessionRow>(sql`
-    select * from page_sessions where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
+    select * from page_sessions where partner_id = ${name.partner_id} and session_id = ${name.session_id}`)
   return row
 }
 
@@ -91,7 +76,7 @@ export async function revokeSession(
 ): Promise<Instant | undefined> {
   const [row] = await db.query<{ revoked_at: Instant }>(sql`
     update page_sessions set revoked_at = coalesce(revoked_at, ${timestamp(at)})
-    where partner_id = ${name.partnerId} and session_id = ${name.sessionId} returning revoked_at`)
+    where partner_id = ${name.partner_id} and session_id = ${name.session_id} returning revoked_at`)
   return row?.revoked_at
 }
 
@@ -100,7 +85,7 @@ export async function signOut(db: Executor, name: SessionName, at: Instant): Pro
   await db.query(sql`
     update page_sessions set signed_out_at = coalesce(signed_out_at, ${timestamp(at)}),
       revoked_at = coalesce(revoked_at, ${timestamp(at)})
-    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
+    where partner_id = ${name.partner_id} and session_id = ${name.session_id}`)
 }
 
 /**
@@ -123,7 +108,7 @@ export async function spendToken(
       handle_pepper_id = ${session.pepperId}, handle_hash = ${session.handleHash},
       result_pepper_id = case when ${session.resultHash}::bytea is null then null else ${session.pepperId} end,
       result_hash = ${session.resultHash}, locale = coalesce(${session.locale}, locale)
-    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}
+    where partner_id = ${name.partner_id} and session_id = ${name.session_id}
       and spent_at is null and revoked_at is null and token_expires_at > ${timestamp(session.at)}
     returning 1`)
   return rows.length > 0
@@ -133,21 +118,21 @@ export async function spendToken(
 export async function bindSession(db: Executor, name: SessionName, serviceId: string): Promise<void> {
   await db.query(sql`
     update page_sessions set service_id = ${serviceId}
-    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
+    where partner_id = ${name.partner_id} and session_id = ${name.session_id}`)
 }
 
 /** Remembers the language that the person chose. */
 export async function setLocale(db: Executor, name: SessionName, locale: Locale): Promise<void> {
   await db.query(sql`
     update page_sessions set locale = ${locale}
-    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
+    where partner_id = ${name.partner_id} and session_id = ${name.session_id}`)
 }
 
 /** Remembers the appearance of a session in the frame. */
 export async function setAppearance(db: Executor, name: SessionName, appearance: unknown): Promise<void> {
   await db.query(sql`
     update page_sessions set appearance = ${JSON.stringify(appearance)}::jsonb
-    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}`)
+    where partner_id = ${name.partner_id} and session_id = ${name.session_id}`)
 }
 
 /** Stores what a session did last; the same outcome again, as after pressing a button twice, changes nothing. */
@@ -159,6 +144,6 @@ export async function completeSession(
   await db.query(sql`
     update page_sessions set outcome = ${result.outcome}, reference = ${result.reference},
       completed_at = ${timestamp(result.at)}
-    where partner_id = ${name.partnerId} and session_id = ${name.sessionId}
+    where partner_id = ${name.partner_id} and session_id = ${name.session_id}
       and (outcome, reference) is distinct from (${result.outcome}, ${result.reference})`)
 }

@@ -15,15 +15,13 @@ import type { Page } from '../views/surroundings.ts'
 import { type Draft, draftOf } from './answers.ts'
 import { type DeepLink, parseDeepLink } from './deep-link.ts'
 import type { PageContext } from './page-context.ts'
-import { type ActiveSession, sessionLifetimes, sessionNameOf } from './session.ts'
+import { type ActiveSession, type OwnSession, sessionLifetimes } from './session.ts'
 import { personShown, sentTo, shownTag } from './shown.ts'
 import { bindSession, type PageSessionRow } from './store.ts'
 
 /** One request of one person on the page: the person, the session, and everything that views need. */
-export type Visit = {
+export type Visit = ActiveSession & {
   readonly context: PageContext
-  readonly partner: Partner
-  readonly session: PageSessionRow
   readonly shell: Page['shell']
   readonly locale: Locale
   /** The user with due changes applied; only a member's data is confirmed. */
@@ -58,8 +56,11 @@ export async function openVisit(
   active: ActiveSession,
   request: { shell: Page['shell']; files: Visit['files']; requestId: string },
 ): Promise<Visit | undefined> {
-  const { partner, row } = active
-  const begun = row.service_id === null ? await beginRegistration(context, active, request.requestId) : row
+  const { partner } = active
+  const begun =
+    active.session.service_id === null
+      ? await beginRegistration(context, active, request.requestId)
+      : active.session
   if (!begun) return undefined
   const read = await readWhole(context, active, request.requestId)
   if (!read || read.user.status === 'erased' || read.user.serviceId !== begun.service_id) return undefined
@@ -68,10 +69,10 @@ export async function openVisit(
   const documentOf = (kind: DocumentKind) => documents.get(kind)
   const person = personShown(user, documentOf)
   return {
+    ...active,
+    ...request,
     context,
-    partner,
     session: begun,
-    shell: request.shell,
     locale: begun.locale,
     user,
     isMember,
@@ -81,9 +82,7 @@ export async function openVisit(
     person,
     sent: sentTo(user, documentOf),
     draft: draftOf(documentOf('draft')),
-    deepLink: begun.deeplinkdata === null ? undefined : parseDeepLink(begun.deeplinkdata),
-    files: request.files,
-    requestId: request.requestId,
+    deepLink: parseDeepLink(begun.deeplinkdata ?? ''),
   }
 }
 
@@ -111,7 +110,7 @@ async function readWhole(
   let reading = await freshReading(context, active, requestId)
   for (let tries = 1; reading; tries += 1) {
     const documents = await context.reader.documents(active.partner, reading.user)
-    const after: Reading | undefined = await context.reader.read(active.partner, active.row.userid)
+    const after: Reading | undefined = await context.reader.read(active.partner, active.session.userid)
     const isSame =
       after?.user.status === reading.user.status && after.user.updatedAt === reading.user.updatedAt
     if (isSame || tries === 3) return { ...reading, documents }
@@ -126,11 +125,11 @@ async function freshReading(
   active: ActiveSession,
   requestId: string,
 ): Promise<Reading | undefined> {
-  const { partner, row } = active
-  const reading = await context.reader.read(partner, row.userid)
+  const { partner, session } = active
+  const reading = await context.reader.read(partner, session.userid)
   if (reading?.user.status !== 'none' && reading?.user.status !== 'prefilled') return reading
   await beginRegistration(context, active, requestId)
-  return context.reader.read(partner, row.userid)
+  return context.reader.read(partner, session.userid)
 }
 
 /**
@@ -139,14 +138,14 @@ async function freshReading(
  */
 export async function beginRegistration(
   context: PageContext,
-  { partner, row }: ActiveSession,
+  { partner, session }: OwnSession,
   requestId: string,
 ): Promise<PageSessionRow | undefined> {
   const result = await context.executor.submit({
     partner,
-    userid: row.userid,
+    userid: session.userid,
     who: 'user',
-    actor: row.session_id,
+    actor: session.session_id,
     requestId,
     why: 'link opened',
     decide: commandContext => {
@@ -162,8 +161,8 @@ export async function beginRegistration(
     },
   })
   if (isRefusal(result)) return undefined
-  await bindSession(context.database, sessionNameOf(row), result.reply)
-  return { ...row, service_id: result.reply }
+  await bindSession(context.database, session, result.reply)
+  return { ...session, service_id: result.reply }
 }
 
 /** The author of a change, as the history records it: the person, in this session and by this request. */
@@ -173,32 +172,40 @@ export function byVisitor({ partner, user, session, requestId }: Visit) {
 
 /** What every view needs apart from its own content. */
 export function pageOf(visit: Visit, step?: Page['step']): Page {
-  const { context, partner, session, shell, locale, files } = visit
-  const theme = themeAddress(context, partner.look, session.appearance)
+  const { context, partner, session, files } = visit
   return {
-    shell,
-    locale,
-    partner: { displayname: partner.name },
-    help: partner.help,
-    legal: partner.legal,
+    ...pageFor(context, files, { ...visit, appearance: session.appearance }),
     zone: partner.timezone,
-    stylesheets: theme === undefined ? [files.stylesheet] : [files.stylesheet, theme],
-    script: files.script,
-    icon: files.icon,
-    root: rootOf(context),
     idleseconds: sessionLifetimes.idle / 1000,
     draft: `${formTag(visit)}-${visit.draft.version}-${shownTag(visit, visit.person)}`,
     step,
   }
 }
 
-/**
- * The address that the hosted page leads back to: the one that the link names, if the partner still has it registered.
- */
-export function wayBack({ session, partner, shell }: Visit): string | undefined {
-  const { redirecturl } = session
-  const isOpen = shell === 'hosted' && redirecturl !== null && partner.redirects.includes(redirecturl)
-  return isOpen ? redirecturl : undefined
+/** Who sees a page; the partner only once it is known. */
+export type Viewer = {
+  readonly shell: Page['shell']
+  readonly locale: Locale
+  readonly partner?: Pick<Partner, 'name' | 'help' | 'legal' | 'look'> | undefined
+  readonly appearance?: unknown
+}
+
+/** What every view needs, also for somebody without a session. */
+export function pageFor(context: Pick<PageContext, 'basePath'>, files: Visit['files'], viewer: Viewer): Page {
+  const { shell, locale, partner, appearance } = viewer
+  const theme = partner && themeAddress(context, partner.look, appearance)
+  return {
+    shell,
+    locale,
+    partner: { displayname: partner?.name ?? '' },
+    help: partner?.help ?? {},
+    legal: partner?.legal,
+    zone: 'UTC',
+    stylesheets: theme === undefined ? [files.stylesheet] : [files.stylesheet, theme],
+    script: files.script,
+    icon: files.icon,
+    root: rootOf(context),
+  }
 }
 
 /** The page's root below the base URL's own path. */
@@ -210,7 +217,7 @@ export function rootOf(context: Pick<PageContext, 'basePath'>): string {
  * The address of the style sheet of a look: the partner's, overlaid with the appearance that the embedding page asks
  * for. Parts that no longer pass the check are left out; `undefined` when nothing is left.
  */
-export function themeAddress(
+function themeAddress(
   context: Pick<PageContext, 'basePath'>,
   look: Look,
   appearance?: unknown,

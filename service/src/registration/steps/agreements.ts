@@ -1,9 +1,9 @@
 import type { Benefit } from '../../catalogue/model.ts'
 import { ELECTRONIC_RECORDS } from '../../membership/rules/electronic-records.ts'
-import type { Consent } from '../../membership/rules/state.ts'
+import { mergeConsents } from '../../membership/rules/enrolments.ts'
+import type { Consent, User } from '../../membership/rules/state.ts'
 import { hasConsent } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
-import type { AgreedConsent } from '../views/choices.ts'
 import type { ConsentText } from '../views/parts.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { ConsentText } from '../views/parts.ts'
 export function consentsFor(
   visit: Visit,
   benefits: readonly Benefit[],
-  posted: URLSearchParams | undefined,
+  posted?: URLSearchParams,
 ): readonly ConsentText[] {
   const wanted = benefits.flatMap(benefit => {
     const { consent, name, displayname } = benefit
@@ -27,15 +27,20 @@ export function consentsFor(
 export function consentsToEnrol(
   visit: Visit,
   benefits: readonly Benefit[],
-  posted: URLSearchParams | undefined,
+  posted?: URLSearchParams,
 ): readonly ConsentText[] {
   const wanted = consentsFor(visit, benefits, posted)
   return wanted.length > 0 ? wanted : recordsFor(visit, posted)
 }
 
 /** The consents that a person has just given, in the language in which they read them. */
-export function agreedNow({ now, locale }: Visit, agreed: readonly AgreedConsent[]): readonly Consent[] {
-  return agreed.map(consent => ({ ...consent, agreedAt: now, locale }))
+export function agreedNow({ now, locale }: Visit, agreed: readonly ConsentText[]): readonly Consent[] {
+  return agreed.map(({ name, version }) => ({ name, version, agreedAt: now, locale }))
+}
+
+/** The user with the consents that a person has just given. */
+export function withAgreed(user: User, visit: Visit, agreed: readonly ConsentText[]): User {
+  return { ...user, consents: mergeConsents(user.consents, agreedNow(visit, agreed)) }
 }
 
 /** The consent to electronic records, unless it was given in this version. */

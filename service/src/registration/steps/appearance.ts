@@ -1,5 +1,4 @@
 import { checkLook } from '../../look/look.ts'
-import { sessionNameOf } from '../session/session.ts'
 import { setAppearance } from '../session/store.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 
@@ -12,7 +11,7 @@ export async function changeAppearance(
 ): Promise<{ stylesheets: readonly string[]; problems: readonly string[] }> {
   const checked = checkLook(visit.partner.look, appearance)
   if (!checked.ok) return { stylesheets: pageOf(visit).stylesheets, problems: checked.problems }
-  await setAppearance(visit.context.database, sessionNameOf(visit.session), appearance)
+  await setAppearance(visit.context.database, visit.session, appearance)
   const changed = { ...visit, session: { ...visit.session, appearance } }
   return { stylesheets: pageOf(changed).stylesheets, problems: [] }
 }

@@ -6,6 +6,7 @@ import { heldEnrolment, isLive } from '../../membership/rules/state.ts'
 import { hasBeneficiary, openBenefit, partnerOffer } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { changesRows, namesNobody, parseBeneficiaries, rowsIn, rowsOf } from '../views/beneficiary-form.ts'
+import { isFaulty } from '../views/faults.ts'
 import { dayOf, dueDay } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { chosenByNewcomer } from './enrolling-steps.ts'
@@ -60,7 +61,7 @@ export function beneficiaryEdit(name: string): Step {
         page: pageOf(visit, visit.isMember ? undefined : stepOf(visit, 'benefits')),
         name,
         displayname: benefit.displayname[visit.locale],
-        rows: typed.isPosted ? rowsIn(typed.form) : rowsOf(await peopleOf(visit, name)),
+        rows: typed.posted ? rowsIn(typed.posted) : rowsOf(await peopleOf(visit, name)),
         back: backFrom(visit, benefit, next),
         goeson: !visit.isMember || next !== undefined || isBeingAdded(visit, name),
         maylater: mayLater(visit, benefit, next),
@@ -170,11 +171,11 @@ async function nameInDraft(
   const { name } = benefit
   const isCleared = namesNobody(form) && benefit.beneficiaries === 'optional'
   const parsed = isLater || isCleared ? undefined : parseBeneficiaries(form, visit.today)
-  if (parsed && !parsed.ok) return { errors: parsed.errors }
+  if (parsed && isFaulty(parsed)) return parsed
   return saveAnswers(visit, form, draft => {
     const { [name]: _, ...others } = draft.beneficiaries ?? {}
     if (isCleared) return { ...draft, beneficiaries: others }
-    return { ...draft, beneficiaries: { ...others, [name]: parsed?.ok ? parsed.values : 'later' } }
+    return { ...draft, beneficiaries: { ...others, [name]: parsed ?? 'later' } }
   })
 }
 
@@ -183,9 +184,8 @@ async function nameNow(
   form: URLSearchParams,
   { name, next }: { readonly name: string; readonly next: string | undefined },
 ): Promise<Posted> {
-  const parsed = parseBeneficiaries(form, visit.today)
-  if (!parsed.ok) return { errors: parsed.errors }
-  const beneficiaries = parsed.values
+  const beneficiaries = parseBeneficiaries(form, visit.today)
+  if (isFaulty(beneficiaries)) return beneficiaries
   const reply = await changeOwn(visit, {
     why: 'beneficiaries named',
     decide: ({ user, now, terms }) => {

@@ -1,8 +1,7 @@
 import { MOST_ATTEMPTS_OF_LINK as mostAttempts, noteBirthdateAgain } from '../session/birthdate-attempts.ts'
-import { sessionNameOf } from '../session/session.ts'
 import { revokeSession } from '../session/store.ts'
 import { pageOf, rootOf, type Visit } from '../session/visit.ts'
-import type { FieldError } from '../views/faults.ts'
+import { type FieldError, isFaulty } from '../views/faults.ts'
 import { parseBirthDate } from '../views/form.ts'
 import { afterNaming } from './naming.ts'
 import type { Posted, Step } from './step.ts'
@@ -30,7 +29,7 @@ export function behindBirthdate(path: string, step: Step): Step {
         action: `${rootOf(visit.context)}/${path}`,
         attemptsleft: attemptsLeft(visit, typed.errors),
         next: afterNaming(typed.form),
-        kept: typed.isPosted ? Object.fromEntries(typed.form) : undefined,
+        kept: typed.posted && Object.fromEntries(typed.posted),
       }
     },
     post: (visit, form) => {
@@ -43,15 +42,15 @@ export function behindBirthdate(path: string, step: Step): Step {
 async function meetAgain(visit: Visit, form: URLSearchParams, path: string): Promise<Posted> {
   const { context, session, person } = visit
   const parsed = parseBirthDate(form, visit.today)
-  if (!parsed.ok) return { errors: parsed.errors }
+  if (isFaulty(parsed)) return parsed
   const at = context.clock.real()
-  const passed = parsed.values.dob === person.dob
-  const tries = await noteBirthdateAgain(context.database, sessionNameOf(session), { at, passed })
+  const passed = parsed.dob === person.dob
+  const tries = await noteBirthdateAgain(context.database, session, { at, passed })
   const next = afterNaming(form)
   if (tries !== undefined && passed)
     return { to: next === undefined ? path : `${path}?${new URLSearchParams({ next })}` }
   if (tries === undefined || tries >= mostAttempts) {
-    await revokeSession(context.database, sessionNameOf(session), at)
+    await revokeSession(context.database, session, at)
     return 'gone'
   }
   return { errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: mostAttempts - tries }] }

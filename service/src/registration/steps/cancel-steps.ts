@@ -1,10 +1,11 @@
 import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { boundaryAfter } from '../../calendar/calendar.ts'
-import { isHeld, isInForce } from '../../membership/rules/state.ts'
+import { isHeld, isInForce, isLive } from '../../membership/rules/state.ts'
 import { displayNameOf } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseCancel } from '../views/choices.ts'
-import { lastDayOf, linesInForce, liveLines } from './cards.ts'
+import { isFaulty } from '../views/faults.ts'
+import { lastDayOf, liveLines } from './cards.ts'
 import type { OwnChange } from './change-own.ts'
 import { changeAndConfirm } from './outcomes.ts'
 import type { Step } from './step.ts'
@@ -26,13 +27,12 @@ export const cancel: Step = {
   show: (visit, typed) => {
     if (!visit.isMember) return { to: 'overview' }
     const { user, now, partner } = visit
-    const lines = linesInForce(visit)
     const hasBegun = user.offer?.inForce ?? false
-    const effective = typed.isPosted ? typed.form.get('effective') : undefined
+    const effective = typed.posted?.get('effective')
     return {
       view: 'CANCEL',
       page: pageOf(visit),
-      benefits: hasBegun ? lines : liveLines(visit),
+      benefits: liveLines(visit, hasBegun ? isInForce : isLive),
       notbegun: hasBegun ? namesNotBegun(visit) : [],
       lastday: lastDayOf(visit, boundaryAfter(now, partner.timezone)),
       reinstatedays: DAYS_TO_REINSTATE,
@@ -43,14 +43,14 @@ export const cancel: Step = {
     }
   },
   post: async (visit, form) => {
-    const parsed = parseCancel(form)
-    if (!parsed.ok) return { errors: parsed.errors }
+    const effective = parseCancel(form)
+    if (isFaulty(effective)) return effective
     const change: OwnChange = {
       why: 'cancel',
       form,
       of: ({ status }) => status === 'active' || status === 'cancelled',
       decide: ({ user, now, terms }) => {
-        const change = cancelAccount(user, { effective: parsed.values, reason: 'voluntary' }, now, terms())
+        const change = cancelAccount(user, { effective, reason: 'voluntary' }, now, terms())
         return change.user === user ? 'unchanged' : change
       },
     }

@@ -25,18 +25,25 @@ export function cardOf(
   const { locale } = visit
   const { amount } = benefit
   return {
-    name: benefit.name,
-    displayname: benefit.displayname[locale],
-    iconurl: iconOf(visit, benefit),
+    ...faceOf(visit, benefit),
     description: benefit.description[locale],
     pays: sentencesOf(benefit.pays, locale),
     notcovered: sentencesOf(benefit.notcovered, locale),
     worth: amount && { amount: amount.cents / 100, currency: 'USD', per: amount.per },
-    cost: costOf(visit, benefit),
-    coverage: coverageOf(visit, benefit),
     startson: standing.startsAt === undefined ? undefined : dayOf(visit, standing.startsAt),
     status: standing.status,
     selected: standing.selected ?? false,
+  }
+}
+
+/** What the page shows of a benefit wherever it stands. */
+function faceOf(visit: Visit, benefit: Benefit) {
+  return {
+    name: benefit.name,
+    displayname: benefit.displayname[visit.locale],
+    iconurl: iconOf(visit, benefit),
+    cost: costOf(visit, benefit),
+    coverage: coverageOf(visit, benefit),
   }
 }
 
@@ -69,25 +76,18 @@ export function lineOf(
   pickedAt: Instant = visit.now,
 ): BenefitLine {
   const { user, now } = visit
-  const isNamed = hasBeneficiary(user, benefit) || isNamedInDraft(visit, benefit)
-  const endson = leavingOn(visit)
+  const isNamed =
+    hasBeneficiary(user, benefit) ||
+    (!visit.isMember && namedInDraft(visit.draft, benefit.name) !== undefined)
   const dueAt = heldEnrolment(user, benefit.name)?.actionDueAt ?? actionDueAt(startsAt, pickedAt)
   return {
-    name: benefit.name,
-    displayname: benefit.displayname[visit.locale],
-    iconurl: iconOf(visit, benefit),
+    ...faceOf(visit, benefit),
     startson: isNamed ? dayOf(visit, startsAt) : undefined,
     waits: isNamed
       ? undefined
       : { by: dayOf(visit, dueAt), from: startsAt > now ? dayOf(visit, startsAt) : undefined },
-    endson,
-    cost: costOf(visit, benefit),
-    coverage: coverageOf(visit, benefit),
+    endson: leavingOn(visit),
   }
-}
-
-function isNamedInDraft({ isMember, draft }: Visit, { name }: Benefit): boolean {
-  return !isMember && namedInDraft(draft, name) !== undefined
 }
 
 /** An enrolment as one line: which benefit, from when, until when. */
@@ -96,15 +96,14 @@ export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
   const isWaiting = enrolment.state === 'actionrequired'
   return {
     name: enrolment.benefit,
-    displayname: benefit?.displayname[visit.locale] ?? enrolment.benefit,
-    iconurl: benefit ? iconOf(visit, benefit) : visit.files.icon,
+    displayname: enrolment.benefit,
+    iconurl: visit.files.icon,
+    ...(benefit && faceOf(visit, benefit)),
     ...(isWaiting
       ? { actionrequired: true, dueon: dueDay(visit, enrolment) }
       : { startson: dayOf(visit, enrolment.startsAt) }),
     endson: enrolment.endsAt === undefined ? undefined : lastDayOf(visit, enrolment.endsAt),
     ...plannedIn(enrolment),
-    cost: benefit && costOf(visit, benefit),
-    coverage: benefit && coverageOf(visit, benefit),
   }
 }
 
@@ -125,24 +124,21 @@ export function standingLine(visit: Visit, enrolment: Enrolment): BenefitLine {
   return startson <= visit.today ? { ...line, since: startson } : { ...line, startson }
 }
 
-/** Everything that the person has or will have, in the order of the catalogue. */
-export function liveLines(visit: Visit): BenefitLine[] {
-  return inCatalogueOrder(visit, visit.user.enrolments.filter(isLive)).map(enrolment =>
-    standingLine(visit, enrolment),
-  )
+/** Everything that the person has or will have, in the order of the catalogue; `isShown` may limit it. */
+export function liveLines(visit: Visit, isShown: (enrolment: Enrolment) => boolean = isLive): BenefitLine[] {
+  const { user, terms } = visit
+  const order = ({ benefit }: Enrolment) =>
+    knownBenefit(terms, user, benefit)?.sortorder ?? Number.MAX_SAFE_INTEGER
+  return user.enrolments
+    .filter(isShown)
+    .sort((a, b) => order(a) - order(b) || (a.benefit < b.benefit ? -1 : 1))
+    .map(enrolment => standingLine(visit, enrolment))
 }
 
 /** The last day of all benefits, if a cancel is planned. */
 export function leavingOn(visit: Visit): Day | undefined {
   const { user } = visit
   return user.cancel && hasPendingCancel(user) ? lastDayOf(visit, user.cancel.at) : undefined
-}
-
-/** The benefits in force now. */
-export function linesInForce(visit: Visit): BenefitLine[] {
-  return inCatalogueOrder(visit, visit.user.enrolments.filter(isInForce)).map(enrolment =>
-    standingLine(visit, enrolment),
-  )
 }
 
 /** An end of a benefit's own is shown as a warning only when it is this near, because an end by age may be decades away. */
@@ -193,25 +189,15 @@ export function iconOf(visit: Visit, benefit: Benefit): string {
   return `${visit.context.basePath}/${iconPathOf(benefit)}`
 }
 
-function inCatalogueOrder(visit: Visit, enrolments: readonly Enrolment[]): Enrolment[] {
-  const order = ({ benefit }: Enrolment) =>
-    knownBenefit(visit.terms, visit.user, benefit)?.sortorder ?? Number.MAX_SAFE_INTEGER
-  return [...enrolments].sort((a, b) => order(a) - order(b) || (a.benefit < b.benefit ? -1 : 1))
-}
+const split = new WeakMap<Bilingual, Readonly<Record<Locale, readonly string[]>>>()
 
-const segmenters = {
-  en: new Intl.Segmenter('en', { granularity: 'sentence' }),
-  es: new Intl.Segmenter('es', { granularity: 'sentence' }),
-}
-const split = new WeakMap<Bilingual, Map<Locale, readonly string[]>>()
-
-/** The sentences of a text, computed once, because the texts of a catalogue never change. */
+/** The sentences of a text, found once, because the texts of a catalogue never change. */
 function sentencesOf(text: Bilingual, locale: Locale): readonly string[] {
-  const known = split.get(text) ?? new Map<Locale, readonly string[]>()
+  const sentencesIn = (language: Locale) => {
+    const found = new Intl.Segmenter(language, { granularity: 'sentence' }).segment(text[language])
+    return [...found].map(({ segment }) => segment.trim())
+  }
+  const known = split.get(text) ?? { en: sentencesIn('en'), es: sentencesIn('es') }
   split.set(text, known)
-  const found = known.get(locale)
-  if (found) return found
-  const sentences = [...segmenters[locale].segment(text[locale])].map(({ segment }) => segment.trim())
-  known.set(locale, sentences)
-  return sentences
+  return known[locale]
 }

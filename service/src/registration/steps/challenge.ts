@@ -1,12 +1,6 @@
-import {
-  type AttemptBy,
-  birthdateAttemptsLeft,
-  failChallenge,
-  noteBirthdateAttempt,
-} from '../session/birthdate-attempts.ts'
-import { sessionNameOf } from '../session/session.ts'
+import { birthdateAttemptsLeft, failChallenge, noteBirthdateAttempt } from '../session/birthdate-attempts.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
-import type { FieldError } from '../views/faults.ts'
+import { type Faults, isFaulty } from '../views/faults.ts'
 import { parseBirthDate } from '../views/form.ts'
 import type { ChallengeView } from '../views/model.ts'
 import type { EnteredAnswers } from '../views/parts.ts'
@@ -23,12 +17,12 @@ export function isChallenged(visit: Visit): boolean {
  */
 export async function openChallenge(
   visit: Visit,
-  wrong: { kept?: EnteredAnswers; errors?: readonly FieldError[]; attemptsleft?: number },
+  wrong: { kept?: EnteredAnswers; errors?: Faults['errors']; attemptsleft?: number },
 ): Promise<ChallengeView | 'ended'> {
   const { context } = visit
   const at = context.clock.real()
   const attemptsleft =
-    wrong.attemptsleft ?? (await birthdateAttemptsLeft(context.database, attemptBy(visit), at))
+    wrong.attemptsleft ?? (await birthdateAttemptsLeft(context.database, visit.session, at))
   if (attemptsleft === 0) return endChallenge(visit, at)
   const { firstname } = visit.person
   const { draft: _, ...page } = pageOf(visit)
@@ -49,25 +43,21 @@ export async function openChallenge(
 export async function meetChallenge(
   visit: Visit,
   form: URLSearchParams,
-): Promise<'passed' | 'ended' | { attemptsleft?: number; errors: readonly FieldError[] }> {
+): Promise<'passed' | 'ended' | (Faults & { attemptsleft?: number })> {
   const { context } = visit
   const parsed = parseBirthDate(form, visit.today)
-  if (!parsed.ok) return { errors: parsed.errors }
+  if (isFaulty(parsed)) return parsed
   const at = context.clock.real()
-  const passed = knownDates(visit).includes(parsed.values.dob)
-  const left = await noteBirthdateAttempt(context.database, attemptBy(visit), { at, passed })
+  const passed = knownDates(visit).includes(parsed.dob)
+  const left = await noteBirthdateAttempt(context.database, visit.session, { at, passed })
   if (left !== undefined && passed) return 'passed'
   if (left === undefined || left === 0) return endChallenge(visit, at)
   return { attemptsleft: left, errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: left }] }
 }
 
 async function endChallenge(visit: Visit, at: number): Promise<'ended'> {
-  await failChallenge(visit.context.database, sessionNameOf(visit.session), at)
+  await failChallenge(visit.context.database, visit.session, at)
   return 'ended'
-}
-
-function attemptBy({ session }: Visit): AttemptBy {
-  return { ...sessionNameOf(session), userid: session.userid }
 }
 
 /** The birth date that the partner sent, and the one to which the person corrected it. */

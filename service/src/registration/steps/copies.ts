@@ -10,7 +10,7 @@ import {
 import type { NewDesignation } from '../../membership/records/designations.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { isLive, type User } from '../../membership/rules/state.ts'
-import { knownBenefit } from '../../membership/rules/terms.ts'
+import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
 import { rootOf, type Visit } from '../session/visit.ts'
 import { personText } from '../views/beneficiaries.ts'
 import { type CopyBenefit, type CopyContent, renderCopy } from '../views/copy.ts'
@@ -22,11 +22,12 @@ import { cardOf, dayOf, enrolmentLine } from './cards.ts'
 /** What a confirmation is made from, besides the visit. */
 type Agreed = {
   readonly person: Person
-  readonly offername: string
   readonly agreements: readonly ConsentText[]
   readonly reference: string
+  /** The name of the plan, if it is not the one that the person then has or starts with. */
+  readonly offername?: string | undefined
   /** The beneficiaries named with it. */
-  readonly named?: readonly NewDesignation[]
+  readonly named?: readonly NewDesignation[] | undefined
 }
 
 /**
@@ -42,6 +43,7 @@ function contentOf(
 ): CopyContent {
   const { partner, locale, now, user } = visit
   const live = user.enrolments.filter(isLive)
+  const ownOffer = offerOf(visit.terms, user)?.displayname[locale] ?? ''
   return {
     schema: 1,
     locale,
@@ -51,7 +53,7 @@ function contentOf(
     legal: partner.legal,
     reference,
     at: now,
-    offername,
+    offername: offername ?? ownOffer,
     name: [person.firstname, person.lastname].filter(name => name !== undefined).join(' '),
     benefits: live.flatMap((enrolment): CopyBenefit[] => {
       const benefit = knownBenefit(visit.terms, user, enrolment.benefit)

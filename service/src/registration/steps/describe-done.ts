@@ -12,10 +12,10 @@ import type { PageOutcome } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
 import type { DoneChange } from '../views/done-words.ts'
 import type { BenefitLine, Day } from '../views/parts.ts'
-import { dayOf, enrolmentLine, lastDayOf, linesInForce, liveLines } from './cards.ts'
+import { dayOf, enrolmentLine, lastDayOf, liveLines } from './cards.ts'
 
 /** What a confirmation says; it depends on the user's present state and history. */
-export type DoneDescription = {
+type DoneDescription = {
   readonly change: DoneChange
   readonly benefits: readonly BenefitLine[]
   /** When it was done on the partner's clock; absent when history has no line of it. */
@@ -23,6 +23,9 @@ export type DoneDescription = {
   /** Until when it can be undone. */
   readonly undountil?: Instant
 }
+
+/** A description, which lists all benefits unless it names others. */
+type Found = Pick<DoneDescription, 'change'> & Partial<DoneDescription>
 
 /**
  * Describes what a session did, as of today: as planned until it takes effect, then as done. `undefined`: it no longer
@@ -35,28 +38,26 @@ export async function describeDone(
 ): Promise<DoneDescription | undefined> {
   const lines = await visit.context.reader.history({ ...visit, dueChanges: [] })
   const own = lines.filter(line => line.reference === reference)
-  const found = describers[outcome](visit, { lines, own })
-  return found && { at: own.at(-1)?.at, ...found }
+  const found =
+    visit.isMember || outcome === 'cancelled' ? describers[outcome](visit, { lines, own }) : undefined
+  return found && { at: own.at(-1)?.at, benefits: liveLines(visit), ...found }
 }
 
 type Past = { readonly lines: readonly HistoryLine[]; readonly own: readonly HistoryLine[] }
 
-const describers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => DoneDescription | undefined>> = {
+const describers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Found | undefined>> = {
   enrolled: (visit, { own }) => {
-    if (!visit.isMember) return undefined
     const hasJoined = own.some(({ what }) => what === 'user')
     const isAdded = ({ what, from, to }: HistoryLine) =>
       what.startsWith('benefit ') && (from === '' || from === 'actionrequired') && heldStates.has(to)
     const added = new Set(own.filter(isAdded).map(({ what }) => what))
     const what = hasJoined ? ({ what: 'enrolled' } as const) : ({ what: 'added', count: added.size } as const)
-    return { change: { ...what, ...startAhead(visit) }, benefits: liveLines(visit) }
+    return { change: { ...what, ...startAhead(visit) } }
   },
   swapped: describeSwap,
   changed: describeOfferChange,
   cancelled: describeCancel,
   undone: (visit, { own, lines }) => {
-    if (!visit.isMember) return undefined
-    const benefits = liveLines(visit)
     const last = own.filter(({ why }) => undoings.has(why)).at(-1)
     if (!last) return undefined
     if (last.why === 'reinstate') {
@@ -64,25 +65,17 @@ const describers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Don
       const isBack = own.some(
         ({ what, from, at }) => what === 'user' && from === 'cancelled' && at === last.at,
       )
-      if (!isBack) {
-        const isCancelled = ({ what, to }: HistoryLine) => what === 'pending cancel' && to !== ''
+      if (isBack)
         return {
-          change: { what: 'kept', ...staysDropped(lines, isCancelled, /^(swap|pending offer)$/) },
-          benefits,
+          change: { what: 'reinstated', ...startAhead(visit), missing: missingSince(visit, cancelledAt) },
         }
-      }
-      return {
-        change: { what: 'reinstated', ...startAhead(visit), missing: missingSince(visit, cancelledAt) },
-        benefits,
-      }
+      const isCancelled = ({ what, to }: HistoryLine) => what === 'pending cancel' && to !== ''
+      return { change: { what: 'kept', ...staysDropped(lines, isCancelled, /^(swap|pending offer)$/) } }
     }
     const of = last.why === 'offer change undone' ? 'offer' : 'swap'
     const isPlanned = ({ what, to }: HistoryLine) => what === 'pending offer' && to !== ''
     const dropped = of === 'offer' ? staysDropped(lines, isPlanned, /^swap$/) : {}
-    return {
-      change: { what: 'undone', of, plan: planName(visit), ...startAhead(visit), ...dropped },
-      benefits,
-    }
+    return { change: { what: 'undone', of, plan: planName(visit), ...startAhead(visit), ...dropped } }
   },
 }
 
@@ -107,55 +100,37 @@ function staysDropped(
 }
 
 /** A swap that is pending, or was applied at its boundary with at least one new benefit in force. */
-function describeSwap(visit: Visit, { own }: Past): DoneDescription | undefined {
+function describeSwap(visit: Visit, { own }: Past): Found | undefined {
   const { swap } = visit.user
-  if (!visit.isMember) return undefined
-  const benefits = liveLines(visit)
-  if (swap) {
-    return {
-      change: { what: 'swapped', from: dayOf(visit, swap.at) },
-      benefits,
-      ...undoUntil(visit, swap.at),
-    }
-  }
+  if (swap) return { change: { what: 'swapped', from: dayOf(visit, swap.at) }, ...undoUntil(visit, swap.at) }
   const asked = own.filter(({ what }) => what === 'swap').at(-1)
   const added = asked?.to.split(' ').map(pair => pair.split('>')[1]) ?? []
   const hasCome = visit.user.enrolments.some(
     enrolment => isInForce(enrolment) && added.includes(enrolment.benefit),
   )
-  return hasCome ? { change: { what: 'swapped' }, benefits } : undefined
+  return hasCome ? { change: { what: 'swapped' } } : undefined
 }
 
-function describeOfferChange(visit: Visit, { lines, own }: Past): DoneDescription | undefined {
-  const { user } = visit
-  if (!visit.isMember) return undefined
-  const benefits = liveLines(visit)
-  if (user.pendingOffer) {
-    const { name, at } = user.pendingOffer
-    const what = rankOf(visit, name) > rankOf(visit, user.offer?.name ?? '') ? 'upgraded' : 'downgraded'
-    const planned = {
-      what,
-      plan: planName(visit, name),
-      from: dayOf(visit, at),
-      dropsSwap: dropsSwap(own),
-    } as const
-    return { change: planned, benefits, ...undoUntil(visit, at) }
+function describeOfferChange(visit: Visit, { lines, own }: Past): Found | undefined {
+  const { offer, pendingOffer } = visit.user
+  const change = (from: string | undefined, to: string) => ({
+    what: rankOf(visit, to) > rankOf(visit, from ?? '') ? ('upgraded' as const) : ('downgraded' as const),
+    plan: planName(visit, to),
+    dropsSwap: own.some(({ what, to }) => what === 'swap' && to === ''),
+  })
+  if (pendingOffer) {
+    const { name, at } = pendingOffer
+    return { change: { ...change(offer?.name, name), from: dayOf(visit, at) }, ...undoUntil(visit, at) }
   }
   const wanted = own
     .filter(({ what, to }) => to !== '' && /^(offer|pending offer|offer to start)$/.test(what))
     .at(-1)?.to
-  if (wanted === undefined || user.offer?.name !== wanted) return undefined
+  if (wanted === undefined || offer?.name !== wanted) return undefined
   const before = lines.filter(({ what, from, to }) => what === 'offer' && from !== '' && to === wanted).at(-1)
-  const what = rankOf(visit, wanted) > rankOf(visit, before?.from ?? '') ? 'upgraded' : 'downgraded'
-  return { change: { what, plan: planName(visit, wanted), dropsSwap: dropsSwap(own) }, benefits }
+  return { change: change(before?.from, wanted) }
 }
 
-/** Whether a plan change canceled a planned swap. */
-function dropsSwap(own: readonly HistoryLine[]): boolean {
-  return own.some(({ what, to }) => what === 'swap' && to === '')
-}
-
-function describeCancel(visit: Visit, { lines, own }: Past): DoneDescription | undefined {
+function describeCancel(visit: Visit, { lines, own }: Past): Found | undefined {
   const { user, now, partner } = visit
   const { cancel } = user
   if (!cancel || (user.status !== 'cancelled' && !hasPendingCancel(user))) return undefined
@@ -179,7 +154,7 @@ function describeCancel(visit: Visit, { lines, own }: Past): DoneDescription | u
       backuntil: isAhead || now >= back ? undefined : back,
     },
     benefits: isAhead
-      ? linesInForce(visit)
+      ? liveLines(visit, isInForce)
       : ended.filter(({ state }) => state === 'ended').map(endedLine(visit)),
     at: asked,
   }

@@ -10,13 +10,8 @@ export function coverageOf(visit: Visit, benefit: Benefit): Coverage | undefined
   const documents = documentsFor(visit, benefit.documents ?? [])
   if (!insurer && !waitingperiod && documents.length === 0) return undefined
   return {
-    ...(insurer && { insurer: { name: insurer.name, licence: insurer.licence[locale] } }),
-    ...(waitingperiod && {
-      waiting: {
-        days: waitingperiod.days,
-        ...(waitingperiod.text && { text: waitingperiod.text[locale] }),
-      },
-    }),
+    insurer: insurer && { name: insurer.name, licence: insurer.licence[locale] },
+    waiting: waitingperiod && { days: waitingperiod.days, text: waitingperiod.text?.[locale] },
     documents: documents.map(({ title, language, file }) => ({
       title: title[locale],
       language,

@@ -2,21 +2,19 @@ import type { ErrorCode } from '@benefit-enrolment/contract'
 import { createAccount } from '../../accounts/lifecycle.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
-import type { Consent } from '../../membership/rules/state.ts'
 import { detailsOf, draftOf, missingGroups } from '../session/answers.ts'
+import { wayBack } from '../session/session.ts'
 import { personShown, tagNow } from '../session/shown.ts'
-import { pageOf, type Visit, wayBack } from '../session/visit.ts'
-import { parseConsents } from '../views/choices.ts'
+import { pageOf, type Visit } from '../session/visit.ts'
+import { checkConsents } from '../views/choices.ts'
 import type { ConsentText } from '../views/parts.ts'
 import { agreedNow, consentsToEnrol } from './agreements.ts'
 import { foreseenLine, visitAfter } from './ahead.ts'
-import { changeOwn, isAnybody } from './change-own.ts'
-import { confirmationOf } from './copies.ts'
-import { mustName, namingLines, withDraftNames } from './naming.ts'
-import { hasMade, noteDone } from './outcomes.ts'
+import { isAnybody } from './change-own.ts'
+import { namingFirst, namingLines, withDraftNames } from './naming.ts'
+import { type ConfirmedChange, changeAndConfirm, confirmMade } from './outcomes.ts'
 import { findPlan, type Plan } from './plans.ts'
 import { stepOf } from './progress.ts'
-import { referencesOf } from './reference.ts'
 import { foundPlan, picksOf } from './registering-steps.ts'
 import { confirmsOlder } from './save-answers.ts'
 import { type Posted, type Step, showedOther, versionOf } from './step.ts'
@@ -28,8 +26,8 @@ export const check: Step = {
     if ('to' in found) return found
     if (visit.draft.picks === undefined && found.selectable.length > 0) return { to: 'benefits' }
     const chosen = chosenBenefits(visit, found)
-    const unnamed = mustName(visit, chosen)
-    if (unnamed !== undefined) return { to: `beneficiaries/${unnamed}` }
+    const unnamed = namingFirst(visit, chosen)
+    if (unnamed) return unnamed
     const trial = { offer: found.offer, picks: picksOf(visit, found), consents: [], startsAt: visit.now }
     const after = visitAfter(visit, createAccount(visit.user, trial, visit.now, visit.terms))
     return {
@@ -40,7 +38,7 @@ export const check: Step = {
       benefits: chosen.map(benefit => foreseenLine(visit, after, benefit, visit.now)),
       choosable: found.selectable.length > 0,
       naming: namingLines(visit, chosen),
-      consents: consentsToEnrol(visit, chosen, typed.isPosted ? typed.form : undefined),
+      consents: consentsToEnrol(visit, chosen, typed.posted),
     }
   },
 }
@@ -67,32 +65,26 @@ export const enrol: Step = {
     }
     if (confirmsOlder(visit, form)) return 'conflict'
     if (visit.draft.picks === undefined && found.selectable.length > 0) return { to: 'benefits' }
-    const unnamed = mustName(visit, chosenBenefits(visit, found))
-    if (unnamed !== undefined) return { to: `beneficiaries/${unnamed}` }
-    const wanted = consentsToEnrol(visit, chosenBenefits(visit, found), undefined)
-    const parsed = parseConsents(form, wanted, 'enroll')
-    if (!parsed.ok) return { errors: parsed.errors }
-    const consents = agreedNow(visit, parsed.values)
-    return enrolNow(visit, { form, found, consents, agreements: wanted })
+    const chosen = chosenBenefits(visit, found)
+    const agreements = consentsToEnrol(visit, chosen)
+    return (
+      namingFirst(visit, chosen) ??
+      checkConsents(form, agreements, 'enroll') ??
+      enrolNow(visit, { form, found, agreements })
+    )
   },
 }
 
-async function enrolNow(
+function enrolNow(
   visit: Visit,
-  input: {
-    form: URLSearchParams
-    found: Plan
-    consents: readonly Consent[]
-    agreements: readonly ConsentText[]
-  },
+  input: { form: URLSearchParams; found: Plan; agreements: readonly ConsentText[] },
 ): Promise<Posted> {
-  const { form, found, consents, agreements } = input
-  const { next: reference } = await referencesOf(visit, 'enrolled')
+  const { form, found, agreements } = input
   const version = versionOf(form)
-  const reply = await changeOwn(visit, {
+  const change: ConfirmedChange = {
     why: 'enrol',
-    reference,
     of: isAnybody,
+    agreements,
     decide: ({ user, person: documentOf, now, terms }) => {
       if (user.status === 'active') return refuse('user_exists')
       const draft = draftOf(documentOf('draft'))
@@ -101,38 +93,27 @@ async function enrolNow(
         return 'conflict'
       const person = personShown(user, documentOf)
       const picks = picksOf({ ...visit, draft }, found)
-      const start = { offer: found.offer, picks, consents, startsAt: now }
+      const start = { offer: found.offer, picks, consents: agreedNow(visit, agreements), startsAt: now }
       const chosen = chosenBenefits({ ...visit, draft }, found)
       const named = withDraftNames(user, draft, { benefits: chosen, at: now })
       const created = createAccount(named.user, start, now, terms(person))
       if (isRefusal(created)) return created
       const { designations } = named
-      const offername = found.offer.displayname[visit.locale]
-      const copied = { person, offername, agreements, reference, named: designations }
-      return {
-        ...created,
-        designations,
-        documents: { profile: person, prefill: null, draft: null },
-        confirmation: confirmationOf({ ...visit, now }, copied),
-      }
+      return { ...created, designations, documents: { profile: person, prefill: null, draft: null } }
     },
+  }
+  return changeAndConfirm(visit, 'enrolled', change, code => {
+    // The person is already a member: this is another press of the same button, or they enrolled in another way.
+    if (code === 'user_exists') return confirmMade(visit, 'enrolled')
+    noteRefused(visit, code)
+    // The rules or the catalogue changed while the person answered: the person sees what is open now.
+    return { to: 'plan' }
   })
-  if (reply === 'done') return noteDone(visit, 'enrolled')
-  if (reply === 'conflict' || reply === 'gone') return reply
-  if (reply === 'user_exists') return repeated(visit)
-  noteRefused(visit, reply)
-  // The rules or the catalogue changed while the person answered: the person sees what is open now.
-  return { to: 'plan' }
 }
 
 /** Records the refusal, so that `enrolment user show` can tell why somebody who pressed the button is not a member. */
 function noteRefused({ context, partner, user, requestId }: Visit, code: ErrorCode): void {
   context.noteRefused(partner, user.userid, { at: context.clock.real(), requestId, code, reasons: [] })
-}
-
-/** The person is already a member: this is another press of the same button, or they enrolled in another way. */
-async function repeated(visit: Visit): Promise<Posted> {
-  return (await hasMade(visit, 'enrolled')) ? noteDone(visit, 'enrolled') : { to: 'overview' }
 }
 
 /** No plan fits, and why. */

@@ -11,18 +11,18 @@ import { type Consent, heldEnrolment, isLive, type User } from '../../membership
 import { knownBenefit, offerOf, type Terms } from '../../membership/rules/terms.ts'
 import { detailsOf, laidOver, newerThanConfirmed, personOfClean, withGroup } from '../session/answers.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
-import { parseBenefits, parseConsents } from '../views/choices.ts'
+import { checkConsents, parseBenefits } from '../views/choices.ts'
+import { isFaulty } from '../views/faults.ts'
 import { parseDetails } from '../views/form.ts'
-import type { ConsentText, DetailsGroup } from '../views/parts.ts'
+import type { DetailsGroup } from '../views/parts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
 import { foreseenLine, visitAfter } from './ahead.ts'
 import { cardOf, dueDay, leavingOn, statusOf, wantedElsewhere } from './cards.ts'
-import { changeOwn } from './change-own.ts'
-import { confirmationOf } from './copies.ts'
+import { changeOwn, type OwnChange } from './change-own.ts'
 import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
 import { choosableByMember, memberPaths } from './member-choices.ts'
-import { mustName, namingLines } from './naming.ts'
-import { type ConfirmedChange, changeAndConfirm, hasMade, noteDone } from './outcomes.ts'
+import { namingFirst, namingLines } from './naming.ts'
+import { changeAndConfirm, confirmMade } from './outcomes.ts'
 import { confirmsOlder, saveAnswers } from './save-answers.ts'
 import type { Posted, Step } from './step.ts'
 
@@ -51,12 +51,11 @@ export function memberEdit(group: DetailsGroup): Step {
       suggestion: newerThanConfirmed(visit.sent, visit.person).includes(group)
         ? detailsOf(laidOver(visit.person, visit.sent, group))
         : undefined,
-      kept: typed.isPosted ? Object.fromEntries(typed.form) : undefined,
+      kept: typed.posted && Object.fromEntries(typed.posted),
     }),
     post: async (visit, form) => {
       const parsed = parseDetails(group, form, visit.today)
-      if (!parsed.ok) return { errors: parsed.errors }
-      return updateDetails(visit, group, personOfClean(parsed.values))
+      return isFaulty(parsed) ? parsed : updateDetails(visit, group, personOfClean(parsed))
     },
   }
 }
@@ -92,7 +91,7 @@ export const memberBenefits: Step = {
     const offer = offerOf(visit.terms, visit.user)
     if (!offer) return { to: 'overview' }
     const { selectable, waiting, slots, refused, full } = choosableByMember(visit)
-    const chosen = typed.isPosted ? typed.form.getAll('benefit') : picksInMind(visit, selectable, waiting)
+    const chosen = typed.posted?.getAll('benefit') ?? picksInMind(visit, selectable, waiting)
     const focus = visit.deepLink?.productname
     const paths = { ...memberPaths(visit), canadd: false }
     const startsAt = Math.max(visit.now, visit.user.offer?.since ?? visit.now)
@@ -138,9 +137,9 @@ export const memberBenefits: Step = {
     const { selectable, slots } = choosableByMember(visit)
     if (selectable.length === 0) return { to: 'overview' }
     const names = selectable.map(({ name }) => name)
-    const parsed = parseBenefits(form, { selectable: names, slots, required: true })
-    if (!parsed.ok) return { errors: parsed.errors }
-    const saved = await saveAnswers(visit, form, draft => ({ ...draft, picks: parsed.values }))
+    const picks = parseBenefits(form, { selectable: names, slots, required: true })
+    if (isFaulty(picks)) return picks
+    const saved = await saveAnswers(visit, form, draft => ({ ...draft, picks }))
     return saved === 'saved' ? { to: 'check' } : saved
   },
 }
@@ -165,8 +164,8 @@ export const memberCheck: Step = {
     const chosen = pickedBenefits(visit)
     if (!offer || chosen.length === 0)
       return { to: visit.session.outcome === 'enrolled' ? 'done' : 'benefits' }
-    const unnamed = mustName(visit, chosen)
-    if (unnamed !== undefined) return { to: `beneficiaries/${unnamed}` }
+    const unnamed = namingFirst(visit, chosen)
+    if (unnamed) return unnamed
     const startsAt = Math.max(visit.now, visit.user.offer?.since ?? visit.now)
     const names = chosen.map(({ name }) => name)
     const after = visitAfter(visit, withAdded(visit.user, { names, consents: [] }, visit.now, visit.terms))
@@ -179,7 +178,7 @@ export const memberCheck: Step = {
       choosable: true,
       isAddition: true,
       naming: namingLines(visit, chosen),
-      consents: consentsFor(visit, chosen, typed.isPosted ? typed.form : undefined),
+      consents: consentsFor(visit, chosen, typed.posted),
     }
   },
 }
@@ -190,14 +189,17 @@ export const memberEnrol: Step = {
   post: async (visit, form) => {
     const chosen = pickedBenefits(visit)
     // Nothing is left to add: this session, or another, has done it.
-    if (chosen.length === 0)
-      return (await hasMade(visit, 'enrolled')) ? noteDone(visit, 'enrolled') : { to: 'overview' }
+    if (chosen.length === 0) return confirmMade(visit, 'enrolled')
     if (confirmsOlder(visit, form)) return 'conflict'
-    const agreements = consentsFor(visit, chosen, undefined)
-    const parsed = parseConsents(form, agreements, 'enroll')
-    if (!parsed.ok) return { errors: parsed.errors }
-    const consents = agreedNow(visit, parsed.values)
-    return addNow(visit, { form, names: chosen.map(({ name }) => name), consents, agreements })
+    const agreements = consentsFor(visit, chosen)
+    const refused = checkConsents(form, agreements, 'enroll')
+    if (refused) return refused
+    const wanted = { names: chosen.map(({ name }) => name), consents: agreedNow(visit, agreements) }
+    const decide: OwnChange['decide'] = ({ user, now, terms }) => {
+      const added = withAdded(user, wanted, now, terms())
+      return isRefusal(added) ? added : { ...added, documents: { draft: null } }
+    }
+    return changeAndConfirm(visit, 'enrolled', { why: 'enrol', form, agreements, decide }, { to: 'benefits' })
   },
 }
 
@@ -206,37 +208,15 @@ function pickedBenefits(visit: Visit): Benefit[] {
   return selectable.filter(({ name }) => visit.draft.picks?.includes(name))
 }
 
-function addNow(
-  visit: Visit,
-  input: {
-    form: URLSearchParams
-    names: readonly string[]
-    consents: readonly Consent[]
-    agreements: readonly ConsentText[]
-  },
-): Promise<Posted> {
-  const decide: ConfirmedChange['decide'] = ({ user: before, person, now, terms, reference }) => {
-    const others = input.consents.filter(consent => !input.names.includes(consent.name))
-    const own: User = { ...before, consents: mergeConsents(before.consents, others) }
-    const added = withAdded(own, input, now, terms())
-    if (isRefusal(added)) return added
-    const offername = offerOf(visit.terms, added.user)?.displayname[visit.locale] ?? ''
-    const { agreements } = input
-    const copied = { agreements, reference, person: person('profile') ?? {}, offername }
-    const confirmation = confirmationOf({ ...visit, now }, copied)
-    return { ...added, documents: { draft: null }, confirmation }
-  }
-  return changeAndConfirm(visit, 'enrolled', { why: 'enrol', form: input.form, decide }, { to: 'benefits' })
-}
-
-/** The user with these benefits added, each with its own consents; refused when one of them is. */
+/** The user with these benefits added, each with its own consents, and the other consents; refused when one of them is. */
 function withAdded(
   before: User,
   { names, consents }: { readonly names: readonly string[]; readonly consents: readonly Consent[] },
   now: Instant,
   terms: Terms,
 ): Changed | Refusal {
-  let user = before
+  const others = consents.filter(consent => !names.includes(consent.name))
+  let user: User = { ...before, consents: mergeConsents(before.consents, others) }
   const events: Raised[] = []
   for (const name of names) {
     const own = consents.filter(consent => consent.name === name)

@@ -7,6 +7,7 @@ import { hasBeneficiary } from '../../membership/rules/terms.ts'
 import type { Draft } from '../session/answers.ts'
 import type { Visit } from '../session/visit.ts'
 import type { NamingLine } from '../views/parts.ts'
+import type { Redirect } from './step.ts'
 
 /**
  * The beneficiaries that a newcomer has named for a benefit in this registration; `undefined` when none were named or
@@ -24,11 +25,6 @@ export function namedInDraft(draft: Draft, benefit: string): readonly NamedBenef
 export function afterNaming(form: URLSearchParams): string | undefined {
   const next = form.get('next') ?? ''
   return /^(swap|offer)\/confirm\?[\w.=&]{1,2000}$/.test(next) ? next : undefined
-}
-
-/** The path on which beneficiaries are named for a benefit, and which continues with `next`. */
-export function namingPath(benefit: string, next: string): string {
-  return `beneficiaries/${benefit}?${new URLSearchParams({ next })}`
 }
 
 /**
@@ -58,26 +54,28 @@ export function namingLines(
   })
 }
 
-/** The first of these benefits that requires a beneficiary, where the person has neither named one nor put it off. */
-export function mustName(visit: Visit, benefits: readonly Benefit[]): string | undefined {
-  return unnamed(visit, benefits).find(({ name }) => {
-    const said = visit.draft.beneficiaries?.[name]
-    return visit.isMember ? said !== 'later' || !mayNameLater(visit, name) : said === undefined
-  })?.name
+/**
+ * The path to name a beneficiary for the first of these benefits that requires one, where the person has neither named
+ * one nor put it off; `undefined` when there is none. It continues with `next`, if that is not the usual path.
+ */
+export function namingFirst(visit: Visit, benefits: readonly Benefit[], next?: string): Redirect | undefined {
+  const first = benefits.find(
+    benefit => !hasBeneficiary(visit.user, benefit) && !isSaid(visit, benefit, next),
+  )
+  const query = next === undefined ? '' : `?${new URLSearchParams({ next })}`
+  return first && { to: `beneficiaries/${first.name}${query}` }
 }
 
-/** The first of these benefits that lacks a required beneficiary; for swaps, in which naming cannot be put off. */
-export function mustNameNow(visit: Visit, benefits: readonly Benefit[]): string | undefined {
-  return unnamed(visit, benefits)[0]?.name
+/** Whether a newcomer has named somebody or put it off, or a member has put it off; in a swap nobody can. */
+function isSaid(visit: Visit, { name }: Benefit, next = ''): boolean {
+  const said = visit.draft.beneficiaries?.[name]
+  if (!visit.isMember) return said !== undefined
+  return said === 'later' && mayNameLater(visit, name) && !next.startsWith('swap/')
 }
 
 /** Whether naming can be put off: not for a benefit that the person holds, because that one waits for it already. */
 export function mayNameLater({ user }: Visit, benefit: string): boolean {
   return heldEnrolment(user, benefit) === undefined
-}
-
-function unnamed({ user }: Visit, benefits: readonly Benefit[]): readonly Benefit[] {
-  return benefits.filter(benefit => !hasBeneficiary(user, benefit))
 }
 
 /** The user with the draft's beneficiaries for benefits that begin now, and the data to seal. */

@@ -1,25 +1,25 @@
 import { lockedFrom } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
-import { mergeConsents } from '../../membership/rules/enrolments.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { type Consent, hasPendingCancel, heldEnrolment } from '../../membership/rules/state.ts'
-import { knownBenefit, offerOf, openBenefit, partnerOffer } from '../../membership/rules/terms.ts'
+import { hasPendingCancel, heldEnrolment } from '../../membership/rules/state.ts'
+import { knownBenefit, offerOf, openBenefit } from '../../membership/rules/terms.ts'
 import { changeOfferOf, type OfferChange, undoOfferChangeOf } from '../../offers/change.ts'
 import { checkPreview, makePreview } from '../../offers/preview.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
-import { parseConsents, parseOffer } from '../views/choices.ts'
-import type { BenefitLine, ConsentText, OfferChoice } from '../views/parts.ts'
-import { agreedNow, consentsFor } from './agreements.ts'
+import { checkConsents, parseOffer } from '../views/choices.ts'
+import { isFaulty } from '../views/faults.ts'
+import type { BenefitLine, OfferChoice } from '../views/parts.ts'
+import { consentsFor, withAgreed } from './agreements.ts'
 import { comingBySwap, foreseenLine, visitAfter } from './ahead.ts'
 import { dayOf, lastDayOf, leavingOn, standingLine } from './cards.ts'
-import { confirmationOf } from './copies.ts'
+import type { OwnChange } from './change-own.ts'
 import { planName } from './describe-done.ts'
-import { mustName, namingLines, namingPath } from './naming.ts'
+import { namingFirst, namingLines } from './naming.ts'
 import { offerChoices, openOffers } from './offer-choices.ts'
-import { type ConfirmedChange, changeAndConfirm, noteDone } from './outcomes.ts'
+import { changeAndConfirm, noteDone } from './outcomes.ts'
 import { confirmsOlder } from './save-answers.ts'
-import type { Posted, Redirect, Step } from './step.ts'
+import type { Step } from './step.ts'
 
 /** The offers to move to, with the one in force and the pending change. */
 export const offer: Step = {
@@ -31,7 +31,7 @@ export const offer: Step = {
     const pending = user.pendingOffer
     const leaving = leavingOn(visit)
     const wanted = visit.session.offername ?? undefined
-    const chosen = typed.isPosted ? (typed.form.get('offername') ?? '') : wanted
+    const chosen = typed.posted ? (typed.posted.get('offername') ?? '') : wanted
     return {
       view: 'OFFER_CHANGE',
       page: pageOf(visit),
@@ -49,9 +49,8 @@ export const offer: Step = {
   post: (visit, form) => {
     if (!visit.isMember) return { to: 'overview' }
     if (hasPendingCancel(visit.user)) return { to: 'offer' }
-    const parsed = parseOffer(form, openOffers(visit))
-    if (!parsed.ok) return { errors: parsed.errors }
-    return { to: addressOf(parsed.values) }
+    const chosen = parseOffer(form, openOffers(visit))
+    return isFaulty(chosen) ? chosen : { to: addressOf(chosen) }
   },
 }
 
@@ -62,7 +61,9 @@ export const offerConfirm: Step = {
     const current = offerOf(visit.terms, visit.user)
     if (!found || !current) return { to: 'offer' }
     const { changed, choice } = found
-    const unnamed = namingFirst(visit, found)
+    const gained = gainedBenefits(visit, changed)
+    const next = addressOf(choice.offer)
+    const unnamed = namingFirst(visit, gained, next)
     if (unnamed) return unnamed
     const dropsSwap = visit.user.swap !== undefined && changed.user.swap === undefined
     const after = visitAfter(visit, changed)
@@ -73,7 +74,7 @@ export const offerConfirm: Step = {
       from: current.displayname[visit.locale],
       to: choice,
       previewid: preview.previewid,
-      gained: gainedBenefits(visit, changed).map(benefit =>
+      gained: gained.map(benefit =>
         foreseenLine(visit, after, benefit, changed.effectiveAt, changed.effectiveAt),
       ),
       lost: lostLines(visit, changed),
@@ -81,8 +82,8 @@ export const offerConfirm: Step = {
       swapped: comingBySwap(after),
       dropsswap: dropsSwap,
       undountil: changed.isImmediate ? undefined : lockedFrom(changed.effectiveAt, current.cutoffhours),
-      naming: namingLines(visit, gainedBenefits(visit, changed), addressOf(choice.offer)),
-      consents: consentsOf(visit, changed, typed.isPosted ? typed.form : undefined),
+      naming: namingLines(visit, gained, next),
+      consents: consentsFor(visit, gained, typed.posted),
     }
   },
   post: async (visit, form) => {
@@ -90,18 +91,24 @@ export const offerConfirm: Step = {
     const found = proposed(visit, form)
     if (!found) return 'conflict'
     const { changed, choice } = found
-    const unnamed = namingFirst(visit, found)
+    const gained = gainedBenefits(visit, changed)
+    const unnamed = namingFirst(visit, gained, addressOf(choice.offer))
     if (unnamed) return unnamed
     const isPreviewed = checkPreview(form.get('previewid') ?? '', {
       ...previewed(visit, choice.offer),
       changed,
     })
     if (!isPreviewed || confirmsOlder(visit, form)) return 'conflict'
-    const agreements = consentsOf(visit, changed, undefined)
-    const agreed = parseConsents(form, agreements, 'confirm')
-    if (!agreed.ok) return { errors: agreed.errors }
-    const consents = agreedNow(visit, agreed.values)
-    return changeNow(visit, choice.offer, { form, consents, agreements })
+    const agreements = consentsFor(visit, gained)
+    const refused = checkConsents(form, agreements, 'confirm')
+    if (refused) return refused
+    const { offer, displayname: offername } = choice
+    const decide: OwnChange['decide'] = ({ user, now, terms }) => {
+      if (user.pendingOffer?.name === offer || user.offer?.name === offer) return 'unchanged'
+      return changeOfferOf(withAgreed(user, visit, agreements), inputFor(offer), now, terms())
+    }
+    const change = { why: 'offer change', form, agreements, offername, decide }
+    return changeAndConfirm(visit, 'changed', change, 'conflict')
   },
 }
 
@@ -154,34 +161,6 @@ function isMade({ user, session }: Visit, offername: string): boolean {
   )
 }
 
-function changeNow(
-  visit: Visit,
-  offername: string,
-  {
-    form,
-    consents,
-    agreements,
-  }: { form: URLSearchParams; consents: readonly Consent[]; agreements: readonly ConsentText[] },
-): Promise<Posted> {
-  const decide: ConfirmedChange['decide'] = ({ user, person, now, terms, reference }) => {
-    if (user.pendingOffer?.name === offername || user.offer?.name === offername) return 'unchanged'
-    const agreed = { ...user, consents: mergeConsents(user.consents, consents) }
-    const changed = changeOfferOf(agreed, inputFor(offername), now, terms())
-    if (isRefusal(changed)) return changed
-    const confirmation = confirmationOf(
-      { ...visit, now },
-      {
-        person: person('profile') ?? {},
-        agreements,
-        reference,
-        offername: partnerOffer(visit.terms, offername)?.displayname[visit.locale] ?? offername,
-      },
-    )
-    return { ...changed, confirmation }
-  }
-  return changeAndConfirm(visit, 'changed', { why: 'offer change', form, decide }, 'conflict')
-}
-
 function heldLines(visit: Visit, names: readonly string[]): BenefitLine[] {
   return names.flatMap(name => {
     const held = heldEnrolment(visit.user, name)
@@ -197,16 +176,6 @@ function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
     if (startson !== undefined && startson <= endson) return { ...line, startson, endson }
     return since === undefined && line.endson === undefined ? line : { ...line, endson }
   })
-}
-
-function consentsOf(visit: Visit, changed: OfferChange, posted: URLSearchParams | undefined) {
-  return consentsFor(visit, gainedBenefits(visit, changed), posted)
-}
-
-/** The path to name beneficiaries for the plan's benefits, if that is required and neither done nor put off. */
-function namingFirst(visit: Visit, { changed, choice }: Proposed): Redirect | undefined {
-  const unnamed = mustName(visit, gainedBenefits(visit, changed))
-  return unnamed === undefined ? undefined : { to: namingPath(unnamed, addressOf(choice.offer)) }
 }
 
 function gainedBenefits({ terms }: Visit, changed: OfferChange): readonly Benefit[] {

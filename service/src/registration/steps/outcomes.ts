@@ -1,64 +1,73 @@
+import type { ErrorCode } from '@benefit-enrolment/contract'
+import { isRefusal } from '../../membership/rules/refusal.ts'
 import { judgeOwnOffer, offerOf } from '../../membership/rules/terms.ts'
 import { newerThanConfirmed } from '../session/answers.ts'
-import { sessionNameOf } from '../session/session.ts'
+import { wayBack } from '../session/session.ts'
+import { personShown } from '../session/shown.ts'
 import { completeSession, type PageOutcome } from '../session/store.ts'
-import { pageOf, type Visit, wayBack } from '../session/visit.ts'
-import type { PlannedChanges, StillToDo } from '../views/parts.ts'
+import { pageOf, type Visit } from '../session/visit.ts'
+import type { ConsentText, PlannedChanges, StillToDo } from '../views/parts.ts'
 import { dayOf, leavingOn, liveLines } from './cards.ts'
 import { changeOwn, type OwnChange } from './change-own.ts'
-import { copiesOf, copyAddress } from './copies.ts'
+import { confirmationOf, copiesOf, copyAddress } from './copies.ts'
 import { describeDone, planName } from './describe-done.ts'
 import { memberPaths } from './member-choices.ts'
 import { newestReference, referencesOf } from './reference.ts'
 import type { Posted, Redirect, Step } from './step.ts'
 import { stillToDo } from './still-to-do.ts'
 
-/** A change that ends with a confirmation; its rule also gets the reference that the confirmation will have. */
-export type ConfirmedChange = Omit<OwnChange, 'reference' | 'decide'> & {
-  readonly decide: (
-    own: Parameters<OwnChange['decide']>[0] & { readonly reference: string },
-  ) => ReturnType<OwnChange['decide']>
+/** A change that ends with a confirmation. */
+export type ConfirmedChange = Omit<OwnChange, 'reference'> & {
+  /** What the person agrees to by it; a copy in these words is stored with the change. */
+  readonly agreements?: readonly ConsentText[]
+  /** The name of the plan on the copy, if it is not the one that the person then has or starts with. */
+  readonly offername?: string
 }
 
 /**
- * Makes a change that ends with a confirmation, and leads there. If the rules refuse it by now, the result is `otherwise`;
- * if there was nothing left to undo, it leads to the overview.
+ * Makes a change that ends with a confirmation, and leads there. If the rules refuse it by now, the result is
+ * `otherwise`; if there was nothing left to undo, it leads to the overview.
  */
 export async function changeAndConfirm(
   visit: Visit,
   outcome: PageOutcome,
-  change: ConfirmedChange,
-  otherwise: Posted,
+  { agreements, offername, decide, ...change }: ConfirmedChange,
+  otherwise: Posted | ((code: ErrorCode) => Posted | Promise<Posted>),
 ): Promise<Posted> {
   const { next: reference } = await referencesOf(visit, outcome)
-  const decide: OwnChange['decide'] = own => change.decide({ ...own, reference })
-  const made = await changeOwn(visit, { ...change, reference, decide })
-  if (made === 'done') return confirmed(visit, outcome)
-  return made === 'gone' || made === 'conflict' ? made : otherwise
+  const made = await changeOwn(visit, {
+    ...change,
+    reference,
+    decide: own => {
+      const decided = decide(own)
+      if (!agreements || typeof decided === 'string' || isRefusal(decided)) return decided
+      const person = personShown(own.user, own.person)
+      const agreed = { person, agreements, reference, offername, named: decided.designations }
+      return { ...decided, confirmation: confirmationOf({ ...visit, now: own.now }, agreed) }
+    },
+  })
+  if (made === 'done') return outcome === 'undone' ? confirmMade(visit, outcome) : noteDone(visit, outcome)
+  if (made === 'gone' || made === 'conflict') return made
+  return typeof otherwise === 'function' ? otherwise(made) : otherwise
 }
 
 /**
- * Leads to the confirmation of a change, or to the overview when this session undid nothing because another had done so
- * before.
+ * Leads to the confirmation of what this session has made before, as its user's history shows; to the overview when it was
+ * made in another way.
  */
-export async function confirmed(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
-  const isMade = outcome !== 'undone' || (await hasMade(visit, outcome))
-  return isMade ? noteDone(visit, outcome) : { to: 'overview' }
+export async function confirmMade(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
+  const { given } = await referencesOf(visit, outcome)
+  return given === undefined ? { to: 'overview' } : noteDone(visit, outcome)
 }
 
 /** Records the session's outcome, which the partner can get by the result token, and leads to the confirmation. */
 export async function noteDone(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
-  await completeSession(visit.context.database, sessionNameOf(visit.session), {
+  await completeSession(visit.context.database, visit.session, {
     outcome,
     reference: await newestReference(visit, outcome),
     at: visit.context.clock.real(),
   })
   return { to: 'done' }
-}
-
-/** Whether the user's history shows that this session has made a change with this outcome. */
-export async function hasMade(visit: Visit, outcome: PageOutcome): Promise<boolean> {
-  return (await referencesOf(visit, outcome)).given !== undefined
 }
 
 /**
@@ -74,16 +83,15 @@ export const done: Step = {
     if (!found && visit.session.revoked_at !== null)
       return { view: 'LINK_ENDED', page: pageOf(visit), kind: 'closed' }
     if (!found) return { to: visit.isMember ? 'overview' : 'start' }
+    const { at = completedAt, ...description } = found
     const copies = await copiesOf(visit)
     return {
       view: 'DONE',
       page: pageOf(visit),
       outcome,
       reference,
-      completedat: found.at ?? completedAt,
-      change: found.change,
-      benefits: found.benefits,
-      undountil: found.undountil,
+      completedat: at,
+      ...description,
       todo: todoIn(visit),
       copyurl: copies.some(copy => copy.reference === reference) ? copyAddress(visit, reference) : undefined,
       redirecturl: wayBack(visit),

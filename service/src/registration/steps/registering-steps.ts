@@ -1,6 +1,8 @@
+import type { Benefit } from '../../catalogue/model.ts'
 import { detailsOf, groupsIn, missingGroups, newerInDraft, withAnswer } from '../session/answers.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseBenefits, parseOffer } from '../views/choices.ts'
+import { isFaulty } from '../views/faults.ts'
 import { parseDetails } from '../views/form.ts'
 import type { DetailsGroup } from '../views/parts.ts'
 import { cardOf, iconOf, wantedElsewhere } from './cards.ts'
@@ -71,14 +73,12 @@ export function edit(group: DetailsGroup): Step {
       group,
       details: detailsOf(visit.person),
       suggestion: newerInDraft(visit.sent, visit.draft).includes(group) ? detailsOf(visit.sent) : undefined,
-      kept: typed.isPosted ? Object.fromEntries(typed.form) : undefined,
+      kept: typed.posted && Object.fromEntries(typed.posted),
     }),
     post: async (visit, form) => {
-      const parsed = parseDetails(group, form, visit.today)
-      if (!parsed.ok) return { errors: parsed.errors }
-      const saved = await saveAnswers(visit, form, (draft, sent) =>
-        withAnswer(draft, { group, clean: parsed.values, sent }),
-      )
+      const clean = parseDetails(group, form, visit.today)
+      if (isFaulty(clean)) return clean
+      const saved = await saveAnswers(visit, form, (draft, sent) => withAnswer(draft, { group, clean, sent }))
       return saved === 'saved' ? { to: 'details' } : saved
     },
   }
@@ -91,7 +91,13 @@ export const plan: Step = {
     const plans = openPlans(visit)
     if (plans.length === 0) return { to: 'none' }
     if (plans.length === 1) return { to: 'benefits' }
-    const chosen = typed.isPosted ? (typed.form.get('offername') ?? '') : planInMind(visit, plans)
+    const chosen = typed.posted ? (typed.posted.get('offername') ?? '') : planInMind(visit, plans)
+    const partOf = (benefit: Benefit) => ({
+      displayname: benefit.displayname[visit.locale],
+      iconurl: iconOf(visit, benefit),
+      description: benefit.description[visit.locale],
+      cost: costOf(visit, benefit),
+    })
     return {
       view: 'PLAN',
       page: pageOf(visit, stepOf(visit, 'plan')),
@@ -99,16 +105,8 @@ export const plan: Step = {
         offer: offer.offer,
         displayname: offer.displayname[visit.locale],
         description: offer.description[visit.locale],
-        included: included.map(benefit => ({
-          displayname: benefit.displayname[visit.locale],
-          iconurl: iconOf(visit, benefit),
-          description: benefit.description[visit.locale],
-          cost: costOf(visit, benefit),
-        })),
-        selectable: selectable.map(benefit => ({
-          displayname: benefit.displayname[visit.locale],
-          cost: costOf(visit, benefit),
-        })),
+        included: included.map(partOf),
+        selectable: selectable.map(partOf),
         slots: Math.min(offer.slots, selectable.length),
       })),
       chosen,
@@ -118,12 +116,12 @@ export const plan: Step = {
     // The partner may have left a detail out since the view was shown.
     if (missingGroups(visit.person).length > 0) return { to: 'details' }
     const plans = openPlans(visit).map(({ offer }) => offer.offer)
-    const parsed = parseOffer(form, plans)
-    if (!parsed.ok) return { errors: parsed.errors }
+    const offer = parseOffer(form, plans)
+    if (isFaulty(offer)) return offer
     const saved = await saveAnswers(visit, form, draft => {
-      if (draft.offer === parsed.values) return draft
+      if (draft.offer === offer) return draft
       const { picks: _, ...kept } = draft
-      return { ...kept, offer: parsed.values }
+      return { ...kept, offer }
     })
     return saved === 'saved' ? { to: 'benefits' } : saved
   },
@@ -144,7 +142,7 @@ export const benefits: Step = {
     const found = foundPlan(visit)
     if ('to' in found) return found
     const { offer, included, selectable, refused } = found
-    const chosen = typed.isPosted ? typed.form.getAll('benefit') : picksOf(visit, found)
+    const chosen = typed.posted?.getAll('benefit') ?? picksOf(visit, found)
     const focus = visit.deepLink?.productname
     const startsAt = visit.now
     return {
@@ -174,13 +172,13 @@ export const benefits: Step = {
     const found = foundPlan(visit)
     if ('to' in found) return found
     const { offer, included, selectable } = found
-    const parsed = parseBenefits(form, {
+    const picks = parseBenefits(form, {
       selectable: selectable.map(({ name }) => name),
       slots: offer.slots,
       required: included.length === 0,
     })
-    if (!parsed.ok) return { errors: parsed.errors }
-    const saved = await saveAnswers(visit, form, draft => ({ ...draft, picks: parsed.values }))
+    if (isFaulty(picks)) return picks
+    const saved = await saveAnswers(visit, form, draft => ({ ...draft, picks }))
     return saved === 'saved' ? { to: 'check' } : saved
   },
 }

@@ -1,14 +1,14 @@
 import type { Visit } from '../session/visit.ts'
-import type { FieldError } from '../views/faults.ts'
+import type { Faults } from '../views/faults.ts'
 import type { View } from '../views/model.ts'
 
 /** The input of a view besides the visit: what was typed or asked for, and what is wrong with it. */
 export type Typed = {
   /** The posted form, or the query of a `GET`. */
   readonly form: URLSearchParams
-  /** True when `form` was posted: the view then shows what was typed instead of what is stored. */
-  readonly isPosted: boolean
-  readonly errors?: readonly FieldError[]
+  /** The form, if it was posted: the view then shows what was typed instead of what is stored. */
+  readonly posted?: URLSearchParams
+  readonly errors?: Faults['errors']
   readonly conflict?: boolean
 }
 
@@ -18,7 +18,7 @@ export type Redirect = { readonly to: string }
 /** The result of a posted form: a redirect, or its own view is shown again with the errors. */
 export type Posted =
   | Redirect
-  | { readonly errors: readonly FieldError[] }
+  | Faults
   /** The answers were changed elsewhere: the newest are shown. */
   | 'conflict'
   /** The same view again with what was typed, because a button of the form only adds or removes rows. */

@@ -1,43 +1,31 @@
 import { swapBenefitsOf } from '../../benefits/swap.ts'
 import type { Benefit } from '../../catalogue/model.ts'
-import { mergeConsents } from '../../membership/rules/enrolments.ts'
-import { isRefusal } from '../../membership/rules/refusal.ts'
-import { type Consent, heldEnrolment, type SwapPair as MemberPair } from '../../membership/rules/state.ts'
-import { knownBenefit, offerOf, openBenefit } from '../../membership/rules/terms.ts'
+import { heldEnrolment, type SwapPair as MemberPair } from '../../membership/rules/state.ts'
+import { knownBenefit, openBenefit } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
-import { parseConsents, parseSwap, parseSwapIn, parseSwapOut, type SwapChoice } from '../views/choices.ts'
-import type { BenefitCard, BenefitLine, ConsentText, SwapPair } from '../views/parts.ts'
-import { agreedNow, consentsFor } from './agreements.ts'
+import { checkConsents, parseSwap, parseSwapIn, parseSwapOut, type SwapChoice } from '../views/choices.ts'
+import { isFaulty } from '../views/faults.ts'
+import type { BenefitCard, BenefitLine, SwapPair } from '../views/parts.ts'
+import { consentsFor, withAgreed } from './agreements.ts'
 import { foreseenLine, visitAfter } from './ahead.ts'
 import { cardOf, dayOf, enrolmentLine, statusOf } from './cards.ts'
-import { changeOwn } from './change-own.ts'
-import { confirmationOf } from './copies.ts'
-import { mustNameNow, namingLines, namingPath } from './naming.ts'
-import { confirmed } from './outcomes.ts'
-import { referencesOf } from './reference.ts'
-import type { Posted, Redirect, Step } from './step.ts'
-import {
-  allowedIn,
-  availableFor,
-  comingIn,
-  type SwapOptions,
-  swapOptionsOf,
-  swappableSlots,
-  wantedIn,
-} from './swap-options.ts'
+import { namingFirst, namingLines } from './naming.ts'
+import { type ConfirmedChange, changeAndConfirm } from './outcomes.ts'
+import type { Posted, Step } from './step.ts'
+import { availableFor, type SwapOptions, swapOptionsOf, wantedIn } from './swap-options.ts'
 
 /** The first choice: which pick to give up, or a free slot to fill. */
 export const swap: Step = {
   show: (visit, typed) => {
     const options = swapOptionsOf(visit)
     if (!options) return { to: 'overview' }
-    const slots = swappableSlots(visit, options)
+    const { slots, held } = options
     const chosen = typed.form.get('out') ?? (slots.length === 1 ? slots[0] : undefined)
     const wanted = wantedIn(visit, options, typed.form)
     return {
       view: 'SWAP',
       page: pageOf(visit),
-      held: options.held.flatMap(enrolment => heldCard(visit, enrolment.benefit) ?? []),
+      held: held.flatMap(name => heldCard(visit, name) ?? []),
       hasfreeslot: slots.includes('free'),
       choosable: availableFor(visit, options, undefined).length > 0,
       chosen,
@@ -52,10 +40,10 @@ export const swap: Step = {
   post: (visit, form) => {
     const options = swapOptionsOf(visit)
     if (!options || options.isClosed) return { to: 'swap' }
-    const parsed = parseSwapOut(form, swappableSlots(visit, options))
-    if (!parsed.ok) return { errors: parsed.errors }
+    const out = parseSwapOut(form, options.slots)
+    if (isFaulty(out)) return out
     const wanted = wantedIn(visit, options, form)
-    const query = new URLSearchParams({ out: parsed.values, ...(wanted ? { in: wanted.name } : {}) })
+    const query = new URLSearchParams({ out, ...(wanted ? { in: wanted.name } : {}) })
     return { to: `swap/choose?${query}` }
   },
 }
@@ -63,104 +51,103 @@ export const swap: Step = {
 /** The second choice: the new benefit, shown beside the one to give up. */
 export const swapChoose: Step = {
   show: (visit, typed) => {
-    const options = swapOptionsOf(visit)
-    const out = options && parseSwapOut(typed.form, swappableSlots(visit, options))
-    if (!options || options.isClosed || !out?.ok) return { to: 'swap' }
-    const available = availableFor(visit, options, out.values)
-    if (available.length === 0) return { to: 'swap' }
-    const going = out.values === 'free' ? undefined : heldCard(visit, out.values)
-    const chosen =
-      typed.form.get('in') ?? visit.user.swap?.pairs.find(pair => pair.remove === out.values)?.add
+    const choosing = choosingIn(visit, typed.form)
+    if (!choosing || choosing.available.length === 0) return { to: 'swap' }
+    const { options, out, available } = choosing
     return {
       view: 'SWAP_CHOOSE',
       page: pageOf(visit),
-      out: going,
+      out: out === 'free' ? undefined : heldCard(visit, out),
       available: available.map(benefit => comingCard(visit, options, benefit)),
-      chosen,
+      chosen: typed.form.get('in') ?? visit.user.swap?.pairs.find(pair => pair.remove === out)?.add,
       effectiveon: dayOf(visit, options.boundary),
     }
   },
   post: (visit, form) => {
-    const options = swapOptionsOf(visit)
-    const out = options && parseSwapOut(form, swappableSlots(visit, options))
-    if (!options || options.isClosed || !out?.ok) return { to: 'swap' }
-    const available = availableFor(visit, options, out.values).map(({ name }) => name)
-    const chosen = parseSwapIn(form, available, out.values === 'free' ? 'free' : 'instead')
-    if (!chosen.ok) return { errors: chosen.errors }
-    return { to: addressOf(widened(visit, out.values, chosen.values)) }
+    const choosing = choosingIn(visit, form)
+    if (!choosing) return { to: 'swap' }
+    const { out, available } = choosing
+    const names = available.map(({ name }) => name)
+    const chosen = parseSwapIn(form, names, out === 'free' ? 'free' : 'instead')
+    return isFaulty(chosen) ? chosen : { to: addressOf(widened(visit, out, chosen)) }
   },
+}
+
+/** What a form gives up, and what can come for it; `undefined` when no such swap is open. */
+function choosingIn(visit: Visit, form: URLSearchParams) {
+  const options = swapOptionsOf(visit)
+  if (!options || options.isClosed) return undefined
+  const out = parseSwapOut(form, options.slots)
+  return isFaulty(out) ? undefined : { options, out, available: availableFor(visit, options, out) }
 }
 
 /** The chosen swap side by side. Its address names the benefits, so that going back shows the same. */
 export const swapConfirm: Step = {
   show: (visit, typed) => {
-    const options = swapOptionsOf(visit)
-    const parsed = options && parseSwap(typed.form, allowedIn(options))
-    if (!options || options.isClosed || !parsed?.ok) return { to: 'swap' }
-    const unnamed = namingFirst(visit, options, parsed.values)
+    const wanted = swapIn(visit, typed.form)
+    if (!wanted || wanted.options.isClosed) return { to: 'swap' }
+    const { options, choice, coming } = wanted
+    const next = addressOf(choice)
+    const unnamed = namingFirst(visit, coming, next)
     if (unnamed) return unnamed
     return {
       view: 'SWAP_CONFIRM',
       page: pageOf(visit),
-      pairs: pairsShown(visit, options, pairsOf(parsed.values), afterSwap(visit, parsed.values)),
+      pairs: pairsShown(visit, options, pairsOf(choice), afterSwap(visit, choice)),
       effectiveon: dayOf(visit, options.boundary),
       lockedat: options.lockedAt,
-      naming: namingLines(visit, comingIn(options, parsed.values), addressOf(parsed.values)),
-      consents: consentsFor(visit, comingIn(options, parsed.values), typed.isPosted ? typed.form : undefined),
+      naming: namingLines(visit, coming, next),
+      consents: consentsFor(visit, coming, typed.posted),
     }
   },
-  post: async (visit, form) => {
-    const options = swapOptionsOf(visit)
-    const parsed = options && parseSwap(form, allowedIn(options))
-    if (!options || options.leaving !== undefined || !parsed?.ok) return 'conflict'
-    const unnamed = namingFirst(visit, options, parsed.values)
-    if (unnamed) return unnamed
-    const wanted = consentsFor(visit, comingIn(options, parsed.values), undefined)
-    const agreed = parseConsents(form, wanted, 'confirm')
-    if (!agreed.ok) return { errors: agreed.errors }
-    const consents = agreedNow(visit, agreed.values)
-    return swapNow(visit, parsed.values, { form, consents, agreements: wanted })
+  post: (visit, form) => {
+    const wanted = swapIn(visit, form)
+    if (!wanted || wanted.options.leaving !== undefined) return 'conflict'
+    const { choice, coming } = wanted
+    const agreements = consentsFor(visit, coming)
+    return (
+      namingFirst(visit, coming, addressOf(choice)) ??
+      checkConsents(form, agreements, 'confirm') ??
+      swapNow(visit, choice, { form, agreements })
+    )
   },
+}
+
+/** The swap that a form or an address names, and the benefits that it brings; `undefined` when it is not open. */
+function swapIn(visit: Visit, form: URLSearchParams) {
+  const options = swapOptionsOf(visit)
+  const available = options?.available.map(({ name }) => name) ?? []
+  const choice = options && parseSwap(form, { ...options, available })
+  if (!choice) return undefined
+  return { options, choice, coming: options.available.filter(({ name }) => choice.add.includes(name)) }
 }
 
 /** Undoes a pending swap. */
 export const swapUndo: Step = {
   show: () => ({ to: 'swap' }),
-  post: (visit, form) => swapNow(visit, { add: [], remove: [] }, { form, consents: [], agreements: [] }),
+  post: (visit, form) => swapNow(visit, { add: [], remove: [] }, { form }),
 }
 
-async function swapNow(
+function swapNow(
   visit: Visit,
   choice: SwapChoice,
-  {
-    form,
-    consents,
-    agreements,
-  }: { form: URLSearchParams; consents: readonly Consent[]; agreements: readonly ConsentText[] },
+  asked: Pick<ConfirmedChange, 'form' | 'agreements'>,
 ): Promise<Posted> {
-  const outcome = choice.add.length > 0 ? 'swapped' : 'undone'
-  const { next: reference } = await referencesOf(visit, outcome)
-  const reply = await changeOwn(visit, {
+  const change: ConfirmedChange = {
     why: 'swap',
-    reference,
-    form,
-    decide: ({ user, person, now, terms }) => {
+    ...asked,
+    decide: ({ user, now, terms }) => {
       const isMade = JSON.stringify(user.swap?.pairs ?? []) === JSON.stringify(pairsOf(choice))
       if (isMade) return 'unchanged'
-      const agreed = { ...user, consents: mergeConsents(user.consents, consents) }
-      const change = swapBenefitsOf(agreed, choice, now, terms())
-      if (isRefusal(change) || choice.add.length === 0) return change
-      const offername = offerOf(visit.terms, user)?.displayname[visit.locale] ?? ''
-      const copied = { person: person('profile') ?? {}, offername, agreements, reference }
-      const confirmation = confirmationOf({ ...visit, now }, copied)
-      return { ...change, confirmation }
+      return swapBenefitsOf(withAgreed(user, visit, asked.agreements ?? []), choice, now, terms())
     },
-  })
-  if (reply === 'done') return confirmed(visit, outcome)
-  if (reply === 'gone' || reply === 'conflict') return reply
-  // The rules refuse the swap by now: the view is shown again as it is today.
-  const isClosed = reply === 'change_locked' || reply === 'cancel_pending'
-  return isClosed ? 'conflict' : { errors: [{ input: 'form', code: 'benefit_unavailable' }] }
+  }
+  return changeAndConfirm(visit, choice.add.length > 0 ? 'swapped' : 'undone', change, code =>
+    // The rules refuse the swap by now: the view is shown again as it is today.
+    code === 'change_locked' || code === 'cancel_pending'
+      ? 'conflict'
+      : { errors: [{ input: 'form', code: 'benefit_unavailable' }] },
+  )
 }
 
 function pairsOf({ add, remove }: SwapChoice): MemberPair[] {
@@ -170,12 +157,6 @@ function pairsOf({ add, remove }: SwapChoice): MemberPair[] {
 /** The visit as it would be if this swap were planned. */
 function afterSwap(visit: Visit, choice: SwapChoice): Visit {
   return visitAfter(visit, swapBenefitsOf(visit.user, choice, visit.now, visit.terms))
-}
-
-/** The path to name beneficiaries for the new benefit, if that is required and nobody is named yet. */
-function namingFirst(visit: Visit, options: SwapOptions, choice: SwapChoice): Redirect | undefined {
-  const unnamed = mustNameNow(visit, comingIn(options, choice))
-  return unnamed === undefined ? undefined : { to: namingPath(unnamed, addressOf(choice)) }
 }
 
 function pairsShown(

@@ -4,6 +4,7 @@ import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import { type BeneficiaryField, type BeneficiaryRow, beneficiaryInput } from './beneficiary-form.ts'
 import {
   type Answers,
+  dateInputs,
   draftField,
   errorOf,
   fault,
@@ -14,7 +15,7 @@ import {
   selectField,
   textField,
 } from './fields.ts'
-import { dayText, monthNames } from './format.ts'
+import { dayText } from './format.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import type { BeneficiariesEditView, BeneficiariesView } from './model.ts'
@@ -28,7 +29,7 @@ export function beneficiaries(view: BeneficiariesView): Content {
   const words = textsOf(page.locale).beneficiaries
   return {
     title: words.title,
-    back: `${page.root}/overview`,
+    back: 'overview',
     body: html`<h1 tabindex="-1">${words.title}</h1>
 <p class="lead">${words.lead}</p>
 ${benefits.length === 0 && html`<p>${words.none}</p>`}
@@ -101,7 +102,7 @@ export function beneficiariesEdit(view: BeneficiariesEditView): Content {
   const title = words.question(displayname)
   return question(view, {
     title,
-    back: `${page.root}/${view.back}`,
+    back: view.back,
     body: html`<p class="lead">${words.lead}</p>
 <p>${words.ask}</p>
 ${form(view, `beneficiaries/${name}`, [
@@ -148,29 +149,23 @@ ${selectField(
     ],
   },
 )}
-${birthDateOf(answers, row, at)}
+${birthDateOf(answers, at)}
 ${textField(answers, { input: named('contact'), label: words.contact, optional: true })}
 ${ismany && html`<p><button class="quiet" name="remove" value="${String(at)}">${words.remove(at)}</button></p>`}
 </fieldset>`
 }
 
-function birthDateOf(answers: Answers, row: BeneficiaryRow, at: number): Html {
-  const { page } = answers
-  const texts = textsOf(page.locale)
-  const words = texts.details
+function birthDateOf(answers: Answers, at: number): Html {
+  const texts = textsOf(answers.page.locale)
   const id = inputId(beneficiaryInput(at, 'dobmonth'))
   const error = errorOf(answers, beneficiaryInput(at, 'dobmonth'))
-  const wrong = error && html` aria-invalid="true"`
-  const number = (field: 'dobday' | 'dobyear', label: string) => {
-    const own = inputId(beneficiaryInput(at, field))
-    return html`<div><label for="${own}">${label}</label><input id="${own}" name="${beneficiaryInput(at, field)}" type="text" inputmode="numeric" autocomplete="off" value="${row[field]}"${wrong}></div>`
-  }
   return html`<fieldset class="field date${error && ' wrong'}"${error && html` aria-describedby="${id}-error"`}>
 <legend class="label">${texts.beneficiaries.dob} <span class="optional">${texts.shell.optional}</span></legend>
 ${fault(answers, id, error)}
-<div class="parts"><div class="month"><label for="${id}">${words.month}</label><select id="${id}" name="${beneficiaryInput(at, 'dobmonth')}" autocomplete="off"${wrong}>
-<option value="">${words.choosemonth}</option>
-${monthNames(page.locale).map((name, month) => html`<option value="${String(month + 1)}"${String(month + 1) === row.dobmonth && html` selected`}>${name}</option>`)}
-</select></div>${number('dobday', words.day)}${number('dobyear', words.year)}</div>
+${dateInputs(
+  answers,
+  part => beneficiaryInput(at, `dob${part}`),
+  () => error !== undefined,
+)}
 </fieldset>`
 }

@@ -1,25 +1,11 @@
 import { MOST_BENEFICIARIES, type Relationship, relationships } from '@benefit-enrolment/contract'
 import { faultsOfDesignation, type NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
-import type { FieldError } from './faults.ts'
-import { type Parsed, parseBirthDate } from './form.ts'
+import { type FieldError, isFaulty } from './faults.ts'
+import { dateFields, type Parsed, parseBirthDate, typed } from './form.ts'
 import type { Day } from './parts.ts'
 
-/** The inputs of one person, by the last part of their names: `person2.share` is the share of the second person. */
-const beneficiaryFields = [
-  ...(['name', 'relationship', 'kind', 'share'] as const),
-  ...(['dobmonth', 'dobday', 'dobyear', 'contact'] as const),
-] as const
-export type BeneficiaryField = (typeof beneficiaryFields)[number]
-
-/** One person's inputs as typed. */
-export type BeneficiaryRow = Readonly<Record<BeneficiaryField, string>>
-
-/** The name of an input of the person with this number, counted from 1. */
-export function beneficiaryInput(at: number, field: BeneficiaryField): `person${number}.${BeneficiaryField}` {
-  return `person${at}.${field}`
-}
-
-const blank: BeneficiaryRow = {
+/** The inputs of a person of whom nothing was typed, by the last part of their names: `person2.share` is a second person's. */
+const blank = {
   name: '',
   relationship: '',
   kind: 'primary',
@@ -29,30 +15,33 @@ const blank: BeneficiaryRow = {
   dobyear: '',
   contact: '',
 }
+/** The last part of an input's name. */
+export type BeneficiaryField = keyof typeof blank
+
+/** One person's inputs as typed. */
+export type BeneficiaryRow = Readonly<Record<BeneficiaryField, string>>
+
+/** The name of an input of the person with this number, counted from 1. */
+export function beneficiaryInput(at: number, field: BeneficiaryField): `person${number}.${BeneficiaryField}` {
+  return `person${at}.${field}`
+}
 
 /** The rows of people who are already named; one blank row if there are none. */
 export function rowsOf(people: readonly NamedBeneficiary[]): readonly BeneficiaryRow[] {
   if (people.length === 0) return [{ ...blank, share: '100' }]
-  return people.map(({ name, relationship, kind, share, dob = '', contact = '' }) => {
-    const [year = '', month = '', day = ''] = dob.split('-')
-    return {
-      name,
-      relationship,
-      kind,
-      share: String(share),
-      contact,
-      dobmonth: month && String(Number(month)),
-      dobday: day && String(Number(day)),
-      dobyear: year,
-    }
-  })
+  return people.map(({ share, dob, contact = '', ...one }) => ({
+    ...one,
+    contact,
+    share: String(share),
+    ...dateFields(dob),
+  }))
 }
 
 /** The rows as typed, with one more if `add` was pressed, and without the one whose `remove` was pressed. */
 export function rowsIn(form: URLSearchParams): readonly BeneficiaryRow[] {
   const count = Math.min(Math.max(1, Number(form.get('rows')) || 1), MOST_BENEFICIARIES)
-  const typed = Array.from({ length: count }, (_, at) => rowAt(form, at + 1))
-  const left = typed.filter((_, at) => String(at + 1) !== form.get('remove'))
+  const all = Array.from({ length: count }, (_, at) => rowAt(form, at + 1))
+  const left = all.filter((_, at) => String(at + 1) !== form.get('remove'))
   const rows = left.length > 0 ? left : [blank]
   return form.has('add') && rows.length < MOST_BENEFICIARIES ? [...rows, blank] : rows
 }
@@ -72,12 +61,12 @@ export function parseBeneficiaries(form: URLSearchParams, today: Day): Parsed<re
   for (const [index, row] of rows.entries()) {
     if (isEmpty(row)) continue
     const read = readRow(row, index + 1, today)
-    if ('errors' in read) errors.push(...read.errors)
+    if (isFaulty(read)) errors.push(...read.errors)
     else people.push(read)
   }
   const whole = errors.length > 0 ? [] : faultsOfDesignation(people)
   errors.push(...whole.map(code => ({ input: firstInput(rows, code), code, count: sumFor(people, code) })))
-  return errors.length > 0 ? { ok: false, errors } : { ok: true, values: inOrder(people) }
+  return errors.length > 0 ? { errors } : inOrder(people)
 }
 
 /** Whether every row is empty. */
@@ -86,20 +75,12 @@ export function namesNobody(form: URLSearchParams): boolean {
 }
 
 function rowAt(form: URLSearchParams, at: number): BeneficiaryRow {
-  const read = (field: BeneficiaryField) =>
-    (form.get(beneficiaryInput(at, field)) ?? '')
-      .normalize('NFC')
-      .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
-      .trim()
-  const fields = Object.fromEntries(beneficiaryFields.map(field => [field, read(field)]))
-  return { ...blank, ...(fields as Record<BeneficiaryField, string>) }
+  const fields = Object.keys(blank) as BeneficiaryField[]
+  const read = fields.map(field => [field, typed(form, beneficiaryInput(at, field))])
+  return Object.fromEntries(read) as BeneficiaryRow
 }
 
-function readRow(
-  row: BeneficiaryRow,
-  at: number,
-  today: Day,
-): NamedBeneficiary | { readonly errors: readonly FieldError[] } {
+function readRow(row: BeneficiaryRow, at: number, today: Day): Parsed<NamedBeneficiary> {
   const errors: FieldError[] = []
   const refuse = (field: BeneficiaryField, code: FieldError['code']) =>
     errors.push({ input: beneficiaryInput(at, field), code, count: at })
@@ -128,7 +109,7 @@ function readRow(
 function dobOf({ dobmonth, dobday, dobyear }: BeneficiaryRow, today: Day): Day | '' | undefined {
   if (dobmonth === '' && dobday === '' && dobyear === '') return ''
   const parsed = parseBirthDate(new URLSearchParams({ dobmonth, dobday, dobyear }), today)
-  return parsed.ok ? parsed.values.dob : undefined
+  return isFaulty(parsed) ? undefined : parsed.dob
 }
 
 function isEmpty({ name, relationship, contact, dobmonth, dobday, dobyear }: BeneficiaryRow): boolean {

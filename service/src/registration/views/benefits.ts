@@ -15,54 +15,38 @@ import { textsOf } from './texts.ts'
 
 /** The benefits to read about and choose, in groups. */
 export function benefits(view: BenefitsView): Content {
-  const { page, cards, slots } = view
+  const { page, cards, slots, focus } = view
   const texts = textsOf(page.locale)
   const words = texts.benefits
   const groups = groupCards(cards)
   const askable = [...groups.waiting, ...groups.available]
   const choosing = slots > 0 && askable.length > 0
-  const isAboutHeld = groups.yours.some(card => card.name === view.focus)
+  const isAboutHeld = groups.yours.some(isOf(focus))
   const title = choosing && groups.available.length > 0 && !isAboutHeld ? words.title : words.titlenone
-  const chosenCards = askable.filter(card => card.selected)
-  const chosen = chosenCards.length
-  const list = (heading: string, found: readonly BenefitCard[]) => {
-    if (found.length === 0) return { found, body: null }
-    const all = firstOf(found, view.focus).map(card => benefitCard(page, card, view.focus))
-    return {
-      found,
-      body: html`<section class="cards${found.length === 1 && ' single'}"><h2>${heading}</h2><div class="grid">${all}</div></section>`,
-    }
-  }
+  const chosen = askable.filter(card => card.selected)
   const lists = [
-    {
-      found: groups.waiting,
-      body: choosing && choices(view, { found: groups.waiting, heading: texts.standing.waiting.title }),
-    },
-    list(words.yours, groups.yours),
-    list(words.included, groups.included),
-    {
-      found: groups.available,
-      body: choosing && choices(view, { found: groups.available, heading: words.available }),
-    },
-    list(words.swap, groups.swap),
-    list(words.unavailable, groups.unavailable),
-  ]
-  const isAbout = ({ found }: { found: readonly BenefitCard[] }) =>
-    found.some(card => card.name === view.focus)
-  const inOrder = [...lists.filter(isAbout), ...lists.filter(one => !isAbout(one))]
-  const all = html`<div class="groups">${inOrder.map(({ body }) => body)}</div>`
+    { heading: texts.standing.waiting.title, found: groups.waiting, asks: true },
+    { heading: words.yours, found: groups.yours },
+    { heading: words.included, found: groups.included },
+    { heading: words.available, found: groups.available, asks: true },
+    { heading: words.swap, found: groups.swap },
+    { heading: words.unavailable, found: groups.unavailable },
+  ].filter(({ found, asks }) => found.length > 0 && (choosing || !asks))
+  const all = html`<div class="groups">${lists
+    .sort(firstWhere(({ found }) => found.some(isOf(focus))))
+    .map(list => (list.asks ? choices(view, list) : cardList(view, list)))}</div>`
   return question(view, {
     title,
     wide: true,
     asks: choosing || !view.paths,
-    back: `${page.root}/${view.back ?? 'details'}`,
+    back: view.back ?? 'details',
     body: html`${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
 <p class="lead">${lead(view, choosing ? groups.available : [])}</p>
 ${
   choosing || !view.paths
     ? form(view, 'benefits', [
         all,
-        html`<div class="bottom">${choosing && html`<p class="count${chosen > slots && ' over'}" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(chosen, slots)}${chosen > slots && ` ${words.toomany(slots)}`}</p>`}${choosing && runningTotal(page, { included: included(view), chosen: chosenCards }, view.paths !== undefined)}${primary(texts.shell.continue)}</div>`,
+        html`<div class="bottom">${choosing && html`<p class="count${chosen.length > slots && ' over'}" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(chosen.length, slots)}${chosen.length > slots && ` ${words.toomany(slots)}`}</p>`}${choosing && runningTotal(page, { included: view.paths ? [] : groups.included, chosen }, view.paths !== undefined)}${primary(texts.shell.continue)}</div>`,
       ])
     : all
 }
@@ -85,36 +69,46 @@ function lead(view: BenefitsView, open: readonly BenefitCard[]): string {
   return hasAny ? texts.already.lead(offername) : texts.standing.nothing(offername)
 }
 
-/** Puts the card that a deep link is about first. */
-function firstOf(cards: readonly BenefitCard[], focus: string | undefined): readonly BenefitCard[] {
-  return [...cards.filter(({ name }) => name === focus), ...cards.filter(({ name }) => name !== focus)]
+/** Benefits under one heading. */
+type CardGroup = { readonly heading: string; readonly found: readonly BenefitCard[] }
+
+function cardList({ page, focus }: BenefitsView, { heading, found }: CardGroup): Html {
+  const shown = found.toSorted(firstWhere(isOf(focus))).map(card => benefitCard(page, card, focus))
+  return html`<section class="cards${found.length === 1 && ' single'}"><h2>${heading}</h2><div class="grid">${shown}</div></section>`
 }
 
-function choices(
-  view: BenefitsView,
-  { found, heading }: { readonly found: readonly BenefitCard[]; readonly heading: string },
-): Slot {
-  if (found.length === 0) return null
-  const { page } = view
+function choices(view: BenefitsView, { heading, found }: CardGroup): Html {
+  const { page, focus } = view
   const texts = textsOf(page.locale)
   const error = errorOf(view, 'benefit')
   // The link of an error leads to the first box of the whole form.
   const first = firstShown(view)
   return html`<fieldset class="cards field${error && ' wrong'}"${error && html` aria-describedby="benefit-error"`}>
 <legend><h2>${heading}</h2></legend>
-${found.some(card => card.name === first) && fault(view, 'benefit', error)}
-<div class="grid">${firstOf(found, view.focus).map(card => {
+${found.some(isOf(first)) && fault(view, 'benefit', error)}
+<div class="grid">${found.toSorted(firstWhere(isOf(focus))).map(card => {
     const id = card.name === first ? 'benefit' : inputId(`benefit-${card.name}`)
     const box = html`<label class="choice"><input type="checkbox" id="${id}" name="benefit" value="${card.name}"${priceData(card.cost)}${card.selected && html` checked`}><span>${card.status.kind === 'waiting' ? texts.standing.waiting.goon(card.displayname) : texts.benefits.choose(card.displayname)}</span></label>`
-    return benefitCard(page, card, view.focus, box)
+    return benefitCard(page, card, focus, box)
   })}</div>
 </fieldset>`
 }
 
-function firstShown(view: BenefitsView): string | undefined {
-  const { waiting, available } = groupCards(view.cards)
-  const isFirst = available.some(card => card.name === view.focus)
-  return firstOf(isFirst || waiting.length === 0 ? available : waiting, view.focus)[0]?.name
+function firstShown({ cards, focus }: BenefitsView): string | undefined {
+  const { waiting, available } = groupCards(cards)
+  const isFirst = available.some(isOf(focus))
+  const shown = isFirst || waiting.length === 0 ? available : waiting
+  return (shown.find(isOf(focus)) ?? shown[0])?.name
+}
+
+/** Whether a card is that of this benefit, such as the one that a deep link is about. */
+function isOf(name: string | undefined): (card: BenefitCard) => boolean {
+  return card => card.name === name
+}
+
+/** The order in which what fits comes first, and everything else stays as it is. */
+function firstWhere<One>(fits: (one: One) => boolean): (a: One, b: One) => number {
+  return (a, b) => Number(fits(b)) - Number(fits(a))
 }
 
 /** A benefit in plain words, with a box if it can be chosen. */
@@ -156,74 +150,55 @@ function costFacts(locale: Locale, cost: Cost): Slot {
 
 /** The status of a benefit, as a sign and words. */
 function statusText(page: Page, status: BenefitStatus): Html {
-  const { sign, kind, text } = statusParts(page, status)
+  const [sign, kind] = signs[status.kind]
   const reasons = status.kind === 'unavailable' ? status.reasons : []
-  return html`<div class="status ${kind}">${icon(sign)}<div><p>${text}</p>${reasons.map(reason => html`<p class="hint">${reason}</p>`)}</div></div>`
+  return html`<div class="status ${kind}">${icon(sign)}<div><p>${statusWords(page, status)}</p>${reasons.map(reason => html`<p class="hint">${reason}</p>`)}</div></div>`
 }
 
-function statusParts(
-  page: Page,
-  status: BenefitStatus,
-): { readonly sign: IconName; readonly kind: string; readonly text: string } {
-  const words = textsOf(page.locale).benefits.status
-  const on = (day: string) => dayText(page.locale, day)
+const signs: Readonly<Record<BenefitStatus['kind'], readonly [IconName, 'good' | 'warn' | 'plain']>> = {
+  enrolled: ['check', 'good'],
+  included: ['check', 'good'],
+  scheduled: ['clock', 'plain'],
+  ending: ['clock', 'warn'],
+  swapin: ['swap', 'plain'],
+  swapout: ['swap', 'plain'],
+  actionrequired: ['alert', 'warn'],
+  waiting: ['alert', 'warn'],
+  unavailable: ['no', 'plain'],
+  full: ['swap', 'plain'],
+  otherplan: ['info', 'plain'],
+  unknown: ['info', 'plain'],
+  available: ['plus', 'plain'],
+}
+
+function statusWords({ locale }: Page, status: BenefitStatus): string {
+  const words = textsOf(locale).benefits.status
+  const on = (day: string) => dayText(locale, day)
   switch (status.kind) {
     case 'enrolled':
-      return {
-        sign: 'check',
-        kind: 'good',
-        text: status.until
-          ? words.enrolleduntil(on(status.since), on(status.until))
-          : words.enrolled(on(status.since)),
-      }
-    case 'included':
-      return { sign: 'check', kind: 'good', text: words.included }
+      return status.until
+        ? words.enrolleduntil(on(status.since), on(status.until))
+        : words.enrolled(on(status.since))
     case 'scheduled':
-      return { sign: 'clock', kind: 'plain', text: words.scheduled(on(status.from)) }
-    case 'ending':
-      return { sign: 'clock', kind: 'warn', text: words.ending(on(status.on)) }
     case 'swapin':
-      return { sign: 'swap', kind: 'plain', text: words.swapin(on(status.from)) }
+      return words[status.kind](on(status.from))
+    case 'ending':
     case 'swapout':
-      return { sign: 'swap', kind: 'plain', text: words.swapout(on(status.on)) }
+      return words[status.kind](on(status.on))
     case 'actionrequired':
-    case 'waiting': {
-      const text = status.dueon ? words.actionrequiredby(on(status.dueon)) : words.actionrequired
-      return { sign: 'alert', kind: 'warn', text }
-    }
-    case 'unavailable':
-      return { sign: 'no', kind: 'plain', text: words.unavailable }
-    case 'full':
-      return { sign: 'swap', kind: 'plain', text: words.full }
-    case 'otherplan': {
-      const plans = new Intl.ListFormat(page.locale, { type: 'disjunction' }).format(status.plans)
-      return { sign: 'info', kind: 'plain', text: words.otherplan(plans) }
-    }
+    case 'waiting':
+      return status.dueon ? words.actionrequiredby(on(status.dueon)) : words.actionrequired
+    case 'otherplan':
+      return words.otherplan(new Intl.ListFormat(locale, { type: 'disjunction' }).format(status.plans))
     case 'unknown':
-      return { sign: 'info', kind: 'plain', text: status.text }
-    case 'available':
-      return { sign: 'plus', kind: 'plain', text: words.available }
+      return status.text
+    default:
+      return words[status.kind]
   }
 }
 
-/**
- * Benefits that come with a newcomer's plan cost from the start; those that a member already holds are paid for
- * already.
- */
-function included(view: BenefitsView): readonly BenefitCard[] {
-  return view.paths ? [] : view.cards.filter(({ status }) => status.kind === 'included')
-}
-
-type CardGroups = {
-  readonly waiting: readonly BenefitCard[]
-  readonly yours: readonly BenefitCard[]
-  readonly included: readonly BenefitCard[]
-  readonly available: readonly BenefitCard[]
-  readonly swap: readonly BenefitCard[]
-  readonly unavailable: readonly BenefitCard[]
-}
-
-function groupCards(cards: readonly BenefitCard[]): CardGroups {
+/** The groups of the view, by the status of their cards. */
+function groupCards(cards: readonly BenefitCard[]) {
   const of = (...kinds: readonly BenefitStatus['kind'][]) =>
     cards.filter(card => kinds.includes(card.status.kind))
   return {

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts'
-import { form, oneOf, question, radio } from './fields.ts'
+import { form, oneOf, question } from './fields.ts'
 import { dayText, namesText } from './format.ts'
 import type { Content } from './layout.ts'
 import { benefitList } from './lists.ts'
@@ -18,7 +18,7 @@ export function cancel(view: CancelView): Content {
   const lead = pending ? now.lead(dayText(page.locale, pending.on)) : hasbegun ? words.lead : words.neverbegun
   return question(view, {
     title,
-    back: `${page.root}/overview`,
+    back: 'overview',
     body: html`${pending && leavingNotice(page, pending.on, 'all')}
 ${(benefits.length > 0 || !hasbegun) && html`<p class="lead">${lead}</p>`}
 ${benefits.length > 0 && benefitList(page, benefits)}
@@ -38,17 +38,10 @@ function timeChoice(view: CancelView): Html {
   const words = textsOf(page.locale).cancel
   return oneOf(view, 'effective', {
     legend: html`<legend><h2>${words.when}</h2></legend>`,
+    chosen: effective,
     choices: [
-      radio('effective', 'endofperiod', {
-        id: 'effective',
-        label: words.endofperiod(dayText(page.locale, lastday)),
-        checked: effective === 'endofperiod',
-      }),
-      radio('effective', 'immediate', {
-        id: 'effective-immediate',
-        label: words.immediate,
-        checked: effective === 'immediate',
-      }),
+      { value: 'endofperiod', label: words.endofperiod(dayText(page.locale, lastday)) },
+      { value: 'immediate', label: words.immediate },
     ],
   })
 }

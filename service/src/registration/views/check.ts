@@ -15,7 +15,7 @@ export function checkAnswers(view: CheckAnswersView): Content {
   const words = texts.check
   return question(view, {
     title: words.title,
-    back: `${page.root}/${choosable ? 'benefits' : 'details'}`,
+    back: choosable ? 'benefits' : 'details',
     body: html`<p class="lead">${words.lead}</p>
 <section><h2>${words.details}</h2>${detailsList(page, details, detailsGroups)}</section>
 <section><div class="heading"><h2>${words.benefits}</h2>${choosable && html`<a href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${words.benefits}</span></a>`}</div>

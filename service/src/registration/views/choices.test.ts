@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseBenefits, parseCancel, parseConsents, parseOffer, parseSwap, parseSwapIn } from './choices.ts'
+import { checkConsents, parseBenefits, parseCancel, parseOffer, parseSwap, parseSwapIn } from './choices.ts'
+import { isFaulty } from './faults.ts'
 
 function form(...pairs: [string, string][]) {
   return new URLSearchParams(pairs)
@@ -8,7 +9,7 @@ const allowed = { selectable: ['dental', 'vision', 'gym'], slots: 2, required: f
 
 test('chosen benefits come in the order shown, each once', () => {
   const posted = form(['benefit', 'vision'], ['benefit', 'dental'], ['benefit', 'vision'])
-  expect(parseBenefits(posted, allowed)).toEqual({ ok: true, values: ['dental', 'vision'] })
+  expect(parseBenefits(posted, allowed)).toEqual(['dental', 'vision'])
 })
 
 test('more than fit, none where one is needed, and one that is closed are refused', () => {
@@ -17,7 +18,7 @@ test('more than fit, none where one is needed, and one that is closed are refuse
   expect(parseBenefits(form(), { ...allowed, required: true })).toMatchObject({
     errors: [{ code: 'benefits_missing' }],
   })
-  expect(parseBenefits(form(), allowed)).toEqual({ ok: true, values: [] })
+  expect(parseBenefits(form(), allowed)).toEqual([])
   expect(parseBenefits(form(['benefit', 'legal']), allowed)).toMatchObject({
     errors: [{ code: 'benefit_unavailable' }],
   })
@@ -27,28 +28,20 @@ const swappable = { held: ['dental', 'vision'], available: ['gym', 'legal'], fre
 
 test('a swap pairs what comes in with what goes out, then fills free places', () => {
   const posted = form(['replace.dental', ''], ['replace.free1', 'legal'], ['replace.vision', 'gym'])
-  expect(parseSwap(posted, swappable)).toEqual({
-    ok: true,
-    values: { add: ['gym', 'legal'], remove: ['vision'] },
-  })
+  expect(parseSwap(posted, swappable)).toEqual({ add: ['gym', 'legal'], remove: ['vision'] })
 })
 
 test('an empty swap, a benefit chosen twice and one that is not on offer are refused', () => {
-  expect(parseSwap(form(), swappable)).toMatchObject({
-    errors: [{ input: 'replace.dental', code: 'swap_missing' }],
-  })
-  expect(parseSwap(form(['replace.dental', 'gym'], ['replace.vision', 'gym']), swappable)).toMatchObject({
-    errors: [{ input: 'replace.vision', code: 'swap_twice' }],
-  })
-  expect(parseSwap(form(['replace.dental', 'vision']), swappable)).toMatchObject({
-    errors: [{ input: 'replace.dental', code: 'benefit_unavailable' }],
-  })
+  expect(parseSwap(form(), swappable)).toBeUndefined()
+  expect(parseSwap(form(), { held: [], available: ['gym'], freeslots: 0 })).toBeUndefined()
+  expect(parseSwap(form(['replace.dental', 'gym'], ['replace.vision', 'gym']), swappable)).toBeUndefined()
+  expect(parseSwap(form(['replace.dental', 'vision']), swappable)).toBeUndefined()
 })
 
 test('a benefit that comes is asked for instead of another, or as one more', () => {
   const codeOf = (place: 'instead' | 'free', ...pairs: [string, string][]) => {
     const parsed = parseSwapIn(form(...pairs), ['gym'], place)
-    return parsed.ok ? parsed.values : parsed.errors[0]?.code
+    return isFaulty(parsed) ? parsed.errors[0]?.code : parsed
   }
   expect(codeOf('instead', ['in', 'gym'])).toBe('gym')
   expect(codeOf('instead')).toBe('swap_in_missing')
@@ -57,10 +50,10 @@ test('a benefit that comes is asked for instead of another, or as one more', () 
 })
 
 test('an offer must be one that is open, a cancel must say when', () => {
-  expect(parseOffer(form(['offername', 'plus']), ['plus'])).toEqual({ ok: true, values: 'plus' })
-  expect(parseOffer(form(['offername', 'gold']), ['plus'])).toMatchObject({ ok: false })
-  expect(parseCancel(form(['effective', 'endofperiod']))).toEqual({ ok: true, values: 'endofperiod' })
-  expect(parseCancel(form(['effective', 'yesterday']))).toMatchObject({ ok: false })
+  expect(parseOffer(form(['offername', 'plus']), ['plus'])).toBe('plus')
+  expect(isFaulty(parseOffer(form(['offername', 'gold']), ['plus']))).toBe(true)
+  expect(parseCancel(form(['effective', 'endofperiod']))).toBe('endofperiod')
+  expect(isFaulty(parseCancel(form(['effective', 'yesterday'])))).toBe(true)
 })
 
 test('a consent counts only for the version that was shown', () => {
@@ -69,23 +62,18 @@ test('a consent counts only for the version that was shown', () => {
     { name: 'health', version: '1', title: 'Health' },
   ]
   const both = form(['consent.terms', '2'], ['consent.health', '1'])
-  expect(parseConsents(both, wanted, 'enroll')).toEqual({
-    ok: true,
-    values: wanted.map(({ name, version }) => ({ name, version })),
-  })
+  expect(checkConsents(both, wanted, 'enroll')).toBeUndefined()
   const former = form(['consent.terms', '1'], ['consent.health', '1'])
-  expect(parseConsents(former, wanted, 'confirm')).toMatchObject({
+  expect(checkConsents(former, wanted, 'confirm')).toMatchObject({
     errors: [{ input: 'consent.terms', code: 'consent_unconfirmed' }],
   })
-  expect(parseConsents(former, wanted, 'enroll')).toEqual({
-    ok: false,
+  expect(checkConsents(former, wanted, 'enroll')).toEqual({
     errors: [{ input: 'consent.terms', code: 'consent_missing', about: 'Terms' }],
   })
 })
 
 test('a single consent that is missing needs no name', () => {
-  expect(parseConsents(form(), [{ name: 'terms', version: '2', title: 'Terms' }], 'enroll')).toEqual({
-    ok: false,
+  expect(checkConsents(form(), [{ name: 'terms', version: '2', title: 'Terms' }], 'enroll')).toEqual({
     errors: [{ input: 'consent.terms', code: 'consent_missing' }],
   })
 })

@@ -1,4 +1,4 @@
-import type { FieldError } from './faults.ts'
+import type { Faults, FieldError } from './faults.ts'
 import type { Parsed } from './form.ts'
 import type { ConsentText } from './parts.ts'
 
@@ -18,7 +18,7 @@ export function parseBenefits(form: URLSearchParams, allowed: Slots): Parsed<rea
   if (chosen.length > allowed.slots)
     return refused({ input: 'benefit', code: 'benefits_many', count: allowed.slots })
   if (chosen.length === 0 && allowed.required) return refused({ input: 'benefit', code: 'benefits_missing' })
-  return { ok: true, values: chosen }
+  return chosen
 }
 
 /** What can be exchanged: benefits held, benefits to have instead, and free slots. */
@@ -37,7 +37,7 @@ export type SwapChoice = {
 /** Reads the benefit to give up, or `free` for a free slot; refuses one that cannot be given up. */
 export function parseSwapOut(form: URLSearchParams, slots: readonly string[]): Parsed<string> {
   const out = form.get('out') ?? ''
-  if (slots.includes(out)) return { ok: true, values: out }
+  if (slots.includes(out)) return out
   return refused({ input: 'out', code: 'swap_missing' })
 }
 
@@ -48,74 +48,55 @@ export function parseSwapIn(
   slot: 'instead' | 'free',
 ): Parsed<string> {
   const chosen = form.get('in') ?? ''
-  if (available.includes(chosen)) return { ok: true, values: chosen }
+  if (available.includes(chosen)) return chosen
   const missing = slot === 'free' ? 'swap_add_missing' : 'swap_in_missing'
   return refused({ input: 'in', code: chosen === '' ? missing : 'benefit_unavailable' })
 }
 
-/** Reads a swap; refuses an empty one, the same new benefit twice, and benefits that are not open. */
-export function parseSwap(form: URLSearchParams, allowed: Swappable): Parsed<SwapChoice> {
+/** Reads a swap; `undefined` for an empty one, the same new benefit twice, and benefits that are not open. */
+export function parseSwap(form: URLSearchParams, allowed: Swappable): SwapChoice | undefined {
   const free = Array.from({ length: allowed.freeslots }, (_, at) => `free${at + 1}`)
-  const slots = [...allowed.held, ...free]
-  const answers = slots
-    .map(slot => ({ slot, add: form.get(`replace.${slot}`) ?? '' }))
-    .filter(({ add }) => add !== '')
-  const errors = answers.flatMap(({ slot, add }, at): readonly FieldError[] => {
-    const input = `replace.${slot}` as const
-    if (!allowed.available.includes(add)) return [{ input, code: 'benefit_unavailable' }]
-    return answers.slice(0, at).some(other => other.add === add) ? [{ input, code: 'swap_twice' }] : []
-  })
-  const first = slots[0]
-  if (answers.length === 0 && first !== undefined)
-    errors.push({ input: `replace.${first}`, code: 'swap_missing' })
-  if (errors.length > 0) return { ok: false, errors }
-  const pairs = answers.filter(({ slot }) => allowed.held.includes(slot))
-  const adds = answers.filter(({ slot }) => !allowed.held.includes(slot))
-  return {
-    ok: true,
-    values: { add: [...pairs, ...adds].map(({ add }) => add), remove: pairs.map(({ slot }) => slot) },
-  }
+  const chosenFor = (slots: readonly string[]) =>
+    slots.map(slot => ({ slot, add: form.get(`replace.${slot}`) ?? '' })).filter(({ add }) => add !== '')
+  const pairs = chosenFor(allowed.held)
+  const add = [...pairs, ...chosenFor(free)].map(one => one.add)
+  const isOpen = add.every(name => allowed.available.includes(name))
+  if (add.length === 0 || new Set(add).size < add.length || !isOpen) return undefined
+  return { add, remove: pairs.map(({ slot }) => slot) }
 }
 
 /** Reads the chosen offer; refuses a form without one, and an offer that is not open. */
 export function parseOffer(form: URLSearchParams, open: readonly string[]): Parsed<string> {
   const offername = form.get('offername') ?? ''
-  if (open.includes(offername)) return { ok: true, values: offername }
+  if (open.includes(offername)) return offername
   return refused({ input: 'offername', code: 'offer_missing' })
 }
 
 /** Reads when a cancel takes effect; refuses a form without an answer. */
 export function parseCancel(form: URLSearchParams): Parsed<'endofperiod' | 'immediate'> {
   const effective = form.get('effective')
-  if (effective === 'endofperiod' || effective === 'immediate') return { ok: true, values: effective }
+  if (effective === 'endofperiod' || effective === 'immediate') return effective
   return refused({ input: 'effective', code: 'when_missing' })
 }
 
-/** A consent that was given to exactly this version. */
-export type AgreedConsent = {
-  readonly name: string
-  readonly version: string
-}
-
 /**
- * Reads the consents; refuses each one that was not given to the version now shown, by its title if there are several.
- * `act`: what the button of the form does, which the refusal names.
+ * Refuses each consent that was not given to the version now shown, by its title if there are several; `undefined` when
+ * all were. `act`: what the button of the form does, which the refusal names.
  */
-export function parseConsents(
+export function checkConsents(
   form: URLSearchParams,
   wanted: readonly Pick<ConsentText, 'name' | 'version' | 'title'>[],
   act: 'enroll' | 'confirm',
-): Parsed<readonly AgreedConsent[]> {
+): Faults | undefined {
   const missing = wanted.filter(({ name, version }) => form.get(`consent.${name}`) !== version)
   const code = act === 'enroll' ? 'consent_missing' : 'consent_unconfirmed'
   const errors = missing.map(({ name, title }): FieldError => {
     const error = { input: `consent.${name}`, code } as const
     return wanted.length > 1 ? { ...error, about: title } : error
   })
-  if (errors.length > 0) return { ok: false, errors }
-  return { ok: true, values: wanted.map(({ name, version }) => ({ name, version })) }
+  return errors.length > 0 ? { errors } : undefined
 }
 
-function refused(error: FieldError): { readonly ok: false; readonly errors: readonly FieldError[] } {
-  return { ok: false, errors: [error] }
+function refused(error: FieldError): Faults {
+  return { errors: [error] }
 }

@@ -10,7 +10,7 @@ export type DocumentLink = {
 
 /** What a person must be shown about a benefit besides what it pays; absent parts are not shown. */
 export type Coverage = {
-  readonly insurer?: { readonly name: string; readonly licence: string }
-  readonly waiting?: { readonly days: number; readonly text?: string }
+  readonly insurer?: { readonly name: string; readonly licence: string } | undefined
+  readonly waiting?: { readonly days: number; readonly text?: string | undefined } | undefined
   readonly documents: readonly DocumentLink[]
 }

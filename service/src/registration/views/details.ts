@@ -5,7 +5,6 @@ import {
   errorOf,
   fault,
   form,
-  inputId,
   primary,
   question,
   radio,
@@ -35,7 +34,7 @@ export function detailsReview(view: DetailsReviewView): Content {
   return question(view, {
     title: words.title,
     asks: missing.length === 0,
-    back: `${page.root}/start`,
+    back: 'start',
     body: html`${lostNotice(page, lost)}
 <p class="lead">${words.lead}</p>
 ${
@@ -78,7 +77,7 @@ export function detailsEdit(view: DetailsEditView): Content {
   const answers = { ...view, kept }
   return question(answers, {
     title,
-    back: `${page.root}/details`,
+    back: 'details',
     body: html`${suggestion && html`<p class="notice info">${icon('info')}<span>${words.suggestion(page.partner.displayname)} <strong>${groupText(page, suggestion, group)}</strong></span></p>`}
 ${view.mayend && html`<p class="hint">${texts.standing.lost.mayend}</p>`}
 ${form(answers, `details/${group}`, [inputs[group](answers), primary(texts.shell.save)])}`,
@@ -193,12 +192,8 @@ function genderInputs(answers: Answers): Slot {
 <legend class="unseen">${texts.group.gender}</legend>
 <p class="hint" id="gender-hint">${words.genderhint}</p>
 ${fault(answers, 'gender', error)}
-${Object.entries(words.gender).map(([code, label], at) =>
-  radio('gender', code, {
-    id: at === 0 ? inputId('gender') : `gender-${code}`,
-    label,
-    checked: answers.kept?.['gender'] === code,
-  }),
+${Object.entries(words.gender).map(([value, label], at) =>
+  radio('gender', { value, label }, { at, chosen: answers.kept?.['gender'] }),
 )}
 </fieldset>`
 }

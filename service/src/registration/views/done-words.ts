@@ -70,43 +70,45 @@ export function doneWords(page: Page, change: DoneChange, needed: Needed): DoneW
 }
 
 function wordsOf(page: Page, change: DoneChange, words: DoneTexts): DoneWords {
-  const on = (day: Day) => dayText(page.locale, day)
+  const dropped = 'staysDropped' in change && change.staysDropped && words.staysdropped
   switch (change.what) {
     case 'enrolled':
-    case 'swapped': {
-      const { now, from } = words[change.what]
-      return change.from === undefined ? now : from(on(change.from))
-    }
-    case 'added': {
-      const { now, from } = words.added
-      return change.from === undefined ? now(change.count) : from(change.count, on(change.from))
-    }
+    case 'swapped':
+      return timed(page, words[change.what], change)
+    case 'added':
+      return timed(page, words.added, change, change.count)
     case 'upgraded':
     case 'downgraded': {
-      const { now, from } = words[change.what]
-      const said = change.from === undefined ? now(change.plan) : from(change.plan, on(change.from))
-      return change.dropsSwap
-        ? { ...said, next: [textsOf(page.locale).standing.dropsswap, ...said.next] }
-        : said
+      const said = timed(page, words[change.what], change, change.plan)
+      return after(change.dropsSwap && textsOf(page.locale).standing.dropsswap, said)
     }
     case 'cancelled':
       return cancelledWords(page, change, words)
-    case 'undone': {
-      const { now, from } = words.undone[change.of]
-      const said = change.from === undefined ? now(change.plan) : from(change.plan, on(change.from))
-      return change.staysDropped ? { ...said, next: [words.staysdropped, ...said.next] } : said
-    }
+    case 'undone':
+      return after(dropped, timed(page, words.undone[change.of], change, change.plan))
     case 'kept':
-      return change.staysDropped
-        ? { ...words.kept, next: [words.staysdropped, ...words.kept.next] }
-        : words.kept
+      return after(dropped, words.kept)
     case 'reinstated': {
-      const { now, from, missing } = words.reinstated
-      const found = change.from === undefined ? now : from(on(change.from))
-      if (change.missing.length === 0) return found
-      return { ...found, next: [missing(namesText(page, change.missing)), ...found.next] }
+      const { missing } = change
+      const gone = missing.length > 0 && words.reinstated.missing(namesText(page, missing))
+      return after(gone, timed(page, words.reinstated, change))
     }
   }
+}
+
+/** The words for what holds now, or for what will hold from a day on. */
+function timed<About extends readonly unknown[]>(
+  page: Page,
+  { now, from }: { now: (...about: About) => DoneWords; from: (...about: [...About, string]) => DoneWords },
+  change: { readonly from?: Day },
+  ...about: About
+): DoneWords {
+  return change.from === undefined ? now(...about) : from(...about, dayText(page.locale, change.from))
+}
+
+/** The words with a sentence before their next steps, if there is one. */
+function after(sentence: string | false | undefined, said: DoneWords): DoneWords {
+  return sentence ? { ...said, next: [sentence, ...said.next] } : said
 }
 
 function cancelledWords(
@@ -115,21 +117,20 @@ function cancelledWords(
   words: DoneTexts,
 ): DoneWords {
   const { cancelled } = words
+  const { notbegun, leaving } = textsOf(page.locale).standing
+  const { timing, withdrawn = [], backuntil } = change
   const on = dayText(page.locale, change.lastday)
   const said = {
-    ahead: () => cancelled.from(on, textsOf(page.locale).standing.leaving.keep),
+    ahead: () => cancelled.from(on, leaving.keep),
     today: () => cancelled.now.today(on),
     past: () => cancelled.now.past(on),
     neverbegun: () => cancelled.now.neverbegun,
-  }[change.timing]()
-  const back =
-    change.backuntil === undefined
-      ? []
-      : [cancelled.back(page.partner.displayname, deadlineText(page, change.backuntil))]
-  const { withdrawn = [] } = change
-  const gone = [
-    ...(withdrawn.length > 0 ? [textsOf(page.locale).standing.notbegun(namesText(page, withdrawn))] : []),
-    ...(change.hasDropped ? [cancelled.dropped] : []),
+  }[timing]()
+  const next = [
+    withdrawn.length > 0 && notbegun(namesText(page, withdrawn)),
+    change.hasDropped && cancelled.dropped,
+    ...said.next,
+    backuntil !== undefined && cancelled.back(page.partner.displayname, deadlineText(page, backuntil)),
   ]
-  return { ...said, next: [...gone, ...said.next, ...back] }
+  return { ...said, next: next.filter(line => line !== false) }
 }

@@ -19,7 +19,6 @@ export type InputName =
   | 'effective'
   | 'out'
   | 'in'
-  | `replace.${string}`
   | `consent.${string}`
   | `person${number}.${string}`
   | 'form'
@@ -32,6 +31,14 @@ export type FieldError = {
   readonly count?: number
   /** What the input is about, where several inputs of the view can have the same error. */
   readonly about?: string
+}
+
+/** What is wrong with a posted form. */
+export type Faults = { readonly errors: readonly FieldError[] }
+
+/** Whether a form was refused. */
+export function isFaulty(parsed: unknown): parsed is Faults {
+  return Array.isArray((parsed as Partial<Faults>).errors)
 }
 
 /** Every error that the page can name. */
@@ -53,7 +60,6 @@ export type ErrorCode =
   | 'swap_missing'
   | 'swap_in_missing'
   | 'swap_add_missing'
-  | 'swap_twice'
   | 'offer_missing'
   | 'when_missing'
   | 'consent_missing'

@@ -30,13 +30,27 @@ ${asked.body}`,
 export function oneOf(
   answers: Answers,
   input: InputName,
-  { legend, choices }: { readonly legend: Html; readonly choices: Slot },
+  {
+    legend,
+    choices,
+    chosen,
+  }: {
+    readonly legend: Html
+    readonly choices: readonly Choice[]
+    readonly chosen: string | undefined
+  },
 ): Html {
   const error = errorOf(answers, input)
   return html`<fieldset class="field${error && ' wrong'}"${error && html` aria-describedby="${input}-error"`}>
 ${legend}
 ${fault(answers, input, error)}
-${choices}
+${choices.map((choice, at) => {
+  const button = radio(input, choice, { at, chosen })
+  return choice.card
+    ? html`<div class="card plan">${button}
+<div id="${choiceId(input, choice, at)}-holds">${choice.card}</div></div>`
+    : [button, choice.more]
+})}
 </fieldset>`
 }
 
@@ -77,7 +91,8 @@ function errorSummary(answers: Answers, back: string | undefined): Slot {
   const { errors = [], page } = answers
   if (errors.length === 0) return null
   const texts = textsOf(page.locale)
-  const address = (input: InputName) => (input === 'form' && back !== undefined ? back : `#${inputId(input)}`)
+  const address = (input: InputName) =>
+    input === 'form' && back !== undefined ? `${page.root}/${back}` : `#${inputId(input)}`
   return html`<section class="notice alert" id="problem" role="alert" tabindex="-1" aria-labelledby="problem-title">${icon('alert')}<div>
 <h2 id="problem-title">${texts.shell.problem}</h2>
 <ul>${errors.map(error => html`<li><a href="${address(error.input)}">${errorText(texts, error)}</a></li>`)}</ul>
@@ -118,23 +133,38 @@ ${choices.list.map(([value, label]) => option(value, label, now))}
 
 /** Month, day and year in one group, so that nobody has to guess the order of digits in a date. */
 export function birthDate(answers: Answers, options: { readonly asHeading: boolean }): Html {
-  const { errors = [], kept = {}, page } = answers
+  const { errors = [], page } = answers
   const texts = textsOf(page.locale)
-  const words = texts.details
   const error = errors.find(({ input }) => input.startsWith('dob'))
-  const about = html` aria-describedby="dob-hint${error && ' dob-error'}"`
-  const wrong = (input: InputName) => errors.some(found => found.input === input)
-  const number = (input: 'dobday' | 'dobyear', label: string, autocomplete: string) =>
-    html`<div><label for="${input}">${label}</label><input id="${input}" name="${input}" type="text" inputmode="numeric" autocomplete="${autocomplete}" value="${kept[input] ?? ''}"${wrong(input) && invalid}></div>`
-  return html`<fieldset class="field date${error && ' wrong'}"${about}>
+  return html`<fieldset class="field date${error && ' wrong'}" aria-describedby="dob-hint${error && ' dob-error'}">
 <legend class="${options.asHeading ? 'unseen' : 'label'}">${texts.group.dob}</legend>
-<p class="hint" id="dob-hint">${words.dobhint}</p>
+<p class="hint" id="dob-hint">${texts.details.dobhint}</p>
 ${fault(answers, 'dob', error)}
-<div class="parts"><div class="month"><label for="dobmonth">${words.month}</label><select id="dobmonth" name="dobmonth" autocomplete="bday-month"${wrong('dobmonth') && invalid}>
-<option value="">${words.choosemonth}</option>
-${monthNames(page.locale).map((name, at) => option(String(at + 1), name, kept['dobmonth'] ?? ''))}
-</select></div>${number('dobday', words.day, 'bday-day')}${number('dobyear', words.year, 'bday-year')}</div>
+${dateInputs(
+  answers,
+  part => `dob${part}`,
+  input => errors.some(found => found.input === input),
+)}
 </fieldset>`
+}
+
+/** Month, day and year beside each other, each under its own name. A browser fills them in only for the person. */
+export function dateInputs(
+  { page, kept = {} }: Answers,
+  nameOf: (part: 'month' | 'day' | 'year') => string,
+  isWrong: (input: string) => boolean,
+): Html {
+  const words = textsOf(page.locale).details
+  const month = nameOf('month')
+  const help = (part: string) => (month === 'dobmonth' ? `bday-${part}` : 'off')
+  const number = (part: 'day' | 'year') => {
+    const input = nameOf(part)
+    return html`<div><label for="${inputId(input)}">${words[part]}</label><input id="${inputId(input)}" name="${input}" type="text" inputmode="numeric" autocomplete="${help(part)}" value="${kept[input] ?? ''}"${isWrong(input) && invalid}></div>`
+  }
+  return html`<div class="parts"><div class="month"><label for="${inputId(month)}">${words.month}</label><select id="${inputId(month)}" name="${month}" autocomplete="${help('month')}"${isWrong(month) && invalid}>
+<option value="">${words.choosemonth}</option>
+${monthNames(page.locale).map((name, at) => option(String(at + 1), name, kept[month] ?? ''))}
+</select></div>${number('day')}${number('year')}</div>`
 }
 
 /** The consents: each with its whole text and version at the box, and never ticked beforehand. */
@@ -156,17 +186,29 @@ ${fault(answers, id, error)}
 }
 
 /** One of several answers, of which only one can be chosen. */
+export type Choice = {
+  readonly value: string
+  readonly label: Slot
+  /** Shown in a box with the button, which it describes. */
+  readonly card?: Slot
+  /** Shown below the button. */
+  readonly more?: Slot
+}
+
+/** The radio button of an answer. */
 export function radio(
-  name: string,
-  value: string,
-  options: {
-    readonly id: string
-    readonly label: Slot
-    readonly checked: boolean
-    readonly described?: string
-  },
+  input: InputName,
+  choice: Choice,
+  { at, chosen }: { readonly at: number; readonly chosen: string | undefined },
 ): Html {
-  return html`<label class="choice"><input type="radio" id="${options.id}" name="${name}" value="${value}"${options.checked && html` checked`}${options.described && html` aria-describedby="${options.described}"`}><span>${options.label}</span></label>`
+  const { value, label, card } = choice
+  const id = choiceId(input, choice, at)
+  return html`<label class="choice"><input type="radio" id="${id}" name="${input}" value="${value}"${value === chosen && html` checked`}${card && html` aria-describedby="${id}-holds"`}><span>${label}</span></label>`
+}
+
+/** The id of a radio button: of the first one the input's name, to which the link of an error leads. */
+function choiceId(input: InputName, { value }: Choice, at: number): string {
+  return inputId(at === 0 ? input : `${input}-${value}`)
 }
 
 /** The button that leads on. */

@@ -1,23 +1,12 @@
-import type { FieldError, InputName } from './faults.ts'
-import type { Address, Day, Details, DetailsGroup, EnteredAnswers } from './parts.ts'
+import type { Faults, FieldError, InputName } from './faults.ts'
+import type { Day, Details, DetailsGroup, EnteredAnswers } from './parts.ts'
 import { isState } from './states.ts'
 
 /** The result of reading a posted form: validated values, or what is wrong with it. */
-export type Parsed<Values> =
-  | { readonly ok: true; readonly values: Values }
-  | { readonly ok: false; readonly errors: readonly FieldError[] }
+export type Parsed<Values> = Values | Faults
 
 /** Validated details in the fields of the prefill; `''` clears an optional one. */
-export type CleanDetails = {
-  readonly firstname?: string
-  readonly lastname?: string
-  readonly dob?: Day
-  readonly email?: string
-  readonly phone?: string
-  readonly gender?: string
-  readonly zipcode?: string
-  readonly address?: Address
-}
+export type CleanDetails = Details & { readonly zipcode?: string }
 
 /** Reads one group of details. `today` is the day in the partner's zone; a birth date after it is refused. */
 export function parseDetails(group: DetailsGroup, form: URLSearchParams, today: Day): Parsed<CleanDetails> {
@@ -29,14 +18,13 @@ export function parseBirthDate(form: URLSearchParams, today: Day): Parsed<{ read
   const [month, day, year] = ['dobmonth', 'dobday', 'dobyear'].map(name => digitsOnly(typed(form, name)))
   const inputs = faultyDateInputs(Number(month), Number(day), Number(year), [month, day, year])
   const dob = `${year?.padStart(4, '0')}-${month?.padStart(2, '0')}-${day?.padStart(2, '0')}`
-  if (inputs.length === 0 && dob >= '1900-01-01' && dob <= today) return { ok: true, values: { dob } }
+  if (inputs.length === 0 && dob >= '1900-01-01' && dob <= today) return { dob }
   const [input = 'dobyear'] = inputs
-  return { ok: false, errors: [{ input, code: 'dob_invalid' }] }
+  return { errors: [{ input, code: 'dob_invalid' }] }
 }
 
 /** Details as the inputs show them before anything is typed. */
 export function keptDetails(details: Details): EnteredAnswers {
-  const [year, month, day] = (details.dob ?? '').split('-')
   const { address } = details
   return {
     firstname: details.firstname ?? '',
@@ -44,9 +32,7 @@ export function keptDetails(details: Details): EnteredAnswers {
     email: details.email ?? '',
     phone: details.phone ?? '',
     gender: details.gender ?? '',
-    dobmonth: month ? String(Number(month)) : '',
-    dobday: day ? String(Number(day)) : '',
-    dobyear: year ?? '',
+    ...dateFields(details.dob),
     addline1: address?.addline1 ?? '',
     addline2: address?.addline2 ?? '',
     addline3: address?.addline3 ?? '',
@@ -54,6 +40,12 @@ export function keptDetails(details: Details): EnteredAnswers {
     state: address?.state ?? '',
     zipcode: address?.zipcode ?? '',
   }
+}
+
+/** Month, day and year of a date as the inputs show them; empty without a date. */
+export function dateFields(date = ''): { dobmonth: string; dobday: string; dobyear: string } {
+  const [year = '', month, day] = date.split('-')
+  return { dobmonth: String(Number(month) || ''), dobday: String(Number(day) || ''), dobyear: year }
 }
 
 const parsers: Readonly<Record<DetailsGroup, (form: URLSearchParams, today: Day) => Parsed<CleanDetails>>> = {
@@ -119,7 +111,7 @@ function parseGender(form: URLSearchParams): Parsed<CleanDetails> {
 }
 
 function result(values: CleanDetails, errors: readonly FieldError[]): Parsed<CleanDetails> {
-  return errors.length === 0 ? { ok: true, values } : { ok: false, errors }
+  return errors.length === 0 ? values : { errors }
 }
 
 /** The inputs of a date that cannot be right; only the year if the parts are possible but the date is not. */
@@ -163,7 +155,7 @@ function digitsOnly(text: string): string | undefined {
 }
 
 /** What was typed in one input, in one Unicode form, without control characters and superfluous spaces. */
-function typed(form: URLSearchParams, input: string): string {
+export function typed(form: URLSearchParams, input: string): string {
   return (form.get(input) ?? '')
     .normalize('NFC')
     .replace(/[\p{Cc}\p{Z}]+/gu, ' ')

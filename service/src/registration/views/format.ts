@@ -5,7 +5,8 @@ import { textsOf } from './texts.ts'
 
 /** A day in words, such as `December 1, 2026` or `1 de diciembre de 2026`. */
 export function dayText(locale: Locale, day: Day): string {
-  return dateFormat(locale).format(new Date(`${day}T00:00:00Z`))
+  const options = { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' } as const
+  return dateFormat(tags[locale], options).format(new Date(`${day}T00:00:00Z`))
 }
 
 /** Names as a list in a sentence, such as `Dental care, Gym pass, and Legal help`. */
@@ -27,10 +28,7 @@ export function deadlineText(page: Page, at: number): string {
   const zone = zoneText(page, at)
   const isMidnight = dayAndTime(page, at).endsWith(' 00:00:00')
   if (!isMidnight) return `${timeFormat(page, undefined).format(new Date(at))} (${zone})`
-  const options = { month: 'long', day: 'numeric', timeZone: page.zone } as const
-  const format = remember(dateFormats, `${page.locale} ${page.zone} deadline`, () => {
-    return new Intl.DateTimeFormat(tags[page.locale], options)
-  })
+  const format = dateFormat(tags[page.locale], { month: 'long', day: 'numeric', timeZone: page.zone })
   return textsOf(page.locale).shell.endof(format.format(new Date(at - 1)), zone)
 }
 
@@ -55,10 +53,8 @@ export function moneyText(
 }
 
 function moneyFormat(locale: Locale, currency: string, digits: 0 | 2): Intl.NumberFormat {
-  return remember(moneyFormats, `${locale} ${currency} ${digits}`, () => {
-    const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-    return new Intl.NumberFormat(tags[locale], { style: 'currency', currency, ...fraction })
-  })
+  const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  return remember(Intl.NumberFormat, tags[locale], { style: 'currency', currency, ...fraction })
 }
 
 /** What a benefit costs, in words. */
@@ -74,10 +70,8 @@ export function priceText(locale: Locale, cost: Extract<Cost, { kind: 'amount' }
 
 /** The twelve months' names in order. */
 export function monthNames(locale: Locale): readonly string[] {
-  return remember(months, locale, () => {
-    const format = new Intl.DateTimeFormat(tags[locale], { month: 'long', timeZone: 'UTC' })
-    return Array.from({ length: 12 }, (_, month) => format.format(new Date(Date.UTC(2000, month, 1))))
-  })
+  const format = dateFormat(tags[locale], { month: 'long', timeZone: 'UTC' })
+  return Array.from({ length: 12 }, (_, month) => format.format(new Date(Date.UTC(2000, month, 1))))
 }
 
 /** A phone number as people in the United States write it if it has ten digits, else unchanged. */
@@ -93,9 +87,7 @@ export function zipText(digits: string): string {
 
 /** The name in Intl at that instant, because a zone may have had another name in the past. */
 function zoneName(locale: Locale, timeZone: string, at: number): string {
-  const format = remember(dateFormats, `${locale} ${timeZone} zone`, () => {
-    return new Intl.DateTimeFormat(tags[locale], { timeZone, timeZoneName: 'longGeneric' })
-  })
+  const format = dateFormat(tags[locale], { timeZone, timeZoneName: 'longGeneric' })
   return format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
 }
 
@@ -117,39 +109,32 @@ const zoneNames: Readonly<Record<string, Readonly<Record<Locale, string>>>> = {
 
 const tags: Readonly<Record<Locale, string>> = { en: 'en-US', es: 'es-US' }
 
-/** Making a formatter costs a hundred times as much as using one, and there are few zones and currencies. */
-const dateFormats = new Map<string, Intl.DateTimeFormat>()
-const moneyFormats = new Map<string, Intl.NumberFormat>()
-const months = new Map<string, readonly string[]>()
-
-function dateFormat(locale: Locale): Intl.DateTimeFormat {
-  return remember(dateFormats, locale, () => {
-    const day = { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' } as const
-    return new Intl.DateTimeFormat(tags[locale], day)
-  })
-}
-
 function timeFormat(
   { locale, zone }: Pick<Page, 'locale' | 'zone'>,
   year: 'numeric' | undefined,
 ): Intl.DateTimeFormat {
-  return remember(dateFormats, `${locale} ${zone} ${year}`, () => {
-    const day = { year, month: 'long', day: 'numeric', timeZone: zone } as const
-    return new Intl.DateTimeFormat(tags[locale], { ...day, hour: 'numeric', minute: '2-digit' })
-  })
+  const day = { year, month: 'long', day: 'numeric', timeZone: zone } as const
+  return dateFormat(tags[locale], { ...day, hour: 'numeric', minute: '2-digit' })
 }
 
 function dayAndTime({ zone }: Page, at: number): string {
-  const format = remember(dateFormats, `${zone} sortable`, () => {
-    return new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
-  })
-  return format.format(new Date(at))
+  return dateFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' }).format(new Date(at))
 }
 
-function remember<Made>(made: Map<string, Made>, key: string, make: () => Made): Made {
-  const known = made.get(key)
-  if (known !== undefined) return known
-  const fresh = make()
-  made.set(key, fresh)
-  return fresh
+function dateFormat(language: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return remember(Intl.DateTimeFormat, language, options)
+}
+
+/** Making a formatter costs a hundred times as much as using one, and there are few zones and currencies. */
+const made = new Map<string, unknown>()
+
+function remember<Format, Options>(
+  kind: new (language: string, options: Options) => Format,
+  language: string,
+  options: Options,
+): Format {
+  const key = JSON.stringify([kind.name, language, options])
+  const format = made.get(key) ?? new kind(language, options)
+  made.set(key, format)
+  return format as Format
 }

@@ -15,7 +15,7 @@ export type Content = {
    * typed.
    */
   readonly asks?: boolean
-  /** The path of the view before this one. */
+  /** The path of the view before this one, below the page's root. */
   readonly back?: string
   /** Whether the view needs room for cards side by side. */
   readonly wide?: boolean
@@ -57,7 +57,7 @@ function shell(view: string, page: Page, content: Content): Html {
 ${content.asks && html`<button class="default" form="answers" tabindex="-1" aria-hidden="true"></button>`}
 ${header(view, page, content)}
 <main id="main" class="${content.wide ? 'wide' : 'narrow'}" data-view="${view}"${attributes(page, content)}>
-${content.back && html`<a class="back" href="${content.back}">${icon('back')}${texts.shell.back}</a>`}
+${content.back && html`<a class="back" href="${page.root}/${content.back}">${icon('back')}${texts.shell.back}</a>`}
 ${page.step && progress(page.step, texts)}
 ${page.conflict && notice(texts.shell.conflict, texts.shell.conflicttext, 'alert')}
 ${content.body}

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
 import { coverageSection, totalSection } from './coverage.ts'
-import { consentFields, draftField, form, inputId, oneOf, primary, question, radio } from './fields.ts'
+import { consentFields, draftField, form, oneOf, primary, question } from './fields.ts'
 import { dayText, deadlineText } from './format.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
@@ -24,7 +24,7 @@ export function offerChange(view: OfferChangeView): Content {
   return question(view, {
     title: words.title,
     asks: open.length > 0,
-    back: `${page.root}/overview`,
+    back: 'overview',
     body: html`${open.length > 0 && html`<p class="lead">${words.lead}</p>`}
 ${leaving !== undefined && leavingNotice(page, leaving, 'offer')}
 ${leaving === undefined && locked && notice(words.locked, words.lockedtext(dayText(page.locale, view.opensagainon)))}
@@ -35,13 +35,11 @@ ${
   form(view, 'offer', [
     oneOf(view, 'offername', {
       legend: html`<legend class="unseen">${words.title}</legend>`,
-      choices: open.map((offer, at) =>
-        radio('offername', offer.offer, {
-          id: at === 0 ? 'offername' : inputId(`offername-${offer.offer}`),
-          label: html`<strong>${offer.displayname}</strong><span class="hint">${offerText(page, offer)}</span>`,
-          checked: offer.offer === chosen,
-        }),
-      ),
+      chosen,
+      choices: open.map(offer => ({
+        value: offer.offer,
+        label: html`<strong>${offer.displayname}</strong><span class="hint">${offerText(page, offer)}</span>`,
+      })),
     }),
     primary(texts.shell.continue),
   ])
@@ -60,7 +58,7 @@ export function offerConfirm(view: OfferConfirmView): Content {
     html`<section><h2>${heading}</h2>${lines.length > 0 ? benefitList(page, lines) : html`<p class="hint">${words.nothing}</p>`}</section>`
   return question(answers, {
     title: words.confirmtitle,
-    back: `${page.root}/offer`,
+    back: 'offer',
     body: html`<p class="lead">${words.confirmlead(from, to.displayname, to.effectiveon ? dayText(page.locale, to.effectiveon) : '')}</p>
 ${list(words.gained, view.gained)}
 ${list(words.lost, view.lost)}

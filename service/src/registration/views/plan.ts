@@ -1,6 +1,6 @@
 import type { Locale } from '@benefit-enrolment/contract'
-import { type Html, html } from '../../http/html.ts'
-import { form, inputId, oneOf, primary, question, radio } from './fields.ts'
+import { html } from '../../http/html.ts'
+import { type Choice, form, oneOf, primary, question } from './fields.ts'
 import { namesText, priceText } from './format.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
@@ -17,14 +17,13 @@ export function plan(view: PlanView): Content {
   const words = texts.plan
   return question(view, {
     title: words.title,
-    back: `${page.root}/details`,
+    back: 'details',
     body: html`<p class="lead">${words.lead}</p>
 ${form(view, 'plan', [
   oneOf(view, 'offername', {
     legend: html`<legend class="unseen">${words.title}</legend>`,
-    choices: plans.map((choice, at) =>
-      planCard(choice, page, { isFirst: at === 0, isChosen: choice.offer === chosen }),
-    ),
+    chosen,
+    choices: plans.map(choice => planChoice(page, choice)),
   }),
   primary(texts.shell.continue),
 ])}`,
@@ -32,14 +31,9 @@ ${form(view, 'plan', [
 }
 
 /** A plan to choose: its name and price, what it includes, and what else can be chosen. */
-function planCard(
-  choice: PlanChoice,
-  page: Page,
-  shown: { readonly isFirst: boolean; readonly isChosen: boolean },
-): Html {
+function planChoice(page: Page, plan: PlanChoice): Choice {
   const words = textsOf(page.locale).coverage.plan
-  const { offer, displayname, description, included, selectable, slots } = choice
-  const id = shown.isFirst ? 'offername' : inputId(`offername-${offer}`)
+  const { offer, displayname, description, included, selectable, slots } = plan
   const price = totalText(
     page.locale,
     included.map(({ cost }) => cost),
@@ -48,14 +42,12 @@ function planCard(
     page,
     selectable.map(part => nameAndPrice(page.locale, part)),
   )
-  return html`<div class="card plan">${radio('offername', offer, {
-    id,
+  return {
+    value: offer,
     label: html`<strong>${displayname}</strong> <span class="worth">${price}</span><span class="hint">${description}</span>`,
-    checked: shown.isChosen,
-    described: `${id}-holds`,
-  })}
-<div id="${id}-holds">${included.length > 0 && html`<h2>${words.holds}</h2><ul class="ticks">${included.map(part => html`<li>${icon('check')}<span><strong>${part.displayname}</strong> ${part.description}</span></li>`)}</ul>`}
-${slots > 0 && html`<h2>${words.choose(slots)}</h2><p>${more}.</p>`}</div></div>`
+    card: html`${included.length > 0 && html`<h2>${words.holds}</h2><ul class="ticks">${included.map(part => html`<li>${icon('check')}<span><strong>${part.displayname}</strong> ${part.description}</span></li>`)}</ul>`}
+${slots > 0 && html`<h2>${words.choose(slots)}</h2><p>${more}.</p>`}`,
+  }
 }
 
 /** A benefit's name, with its price if it has one. */

@@ -2,7 +2,7 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
 import { worthText } from './benefits.ts'
 import { coverageSection, exchangeSection } from './coverage.ts'
-import { consentFields, draftField, form, inputId, oneOf, primary, question, radio } from './fields.ts'
+import { consentFields, draftField, form, oneOf, primary, question } from './fields.ts'
 import { dayText, deadlineText } from './format.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
@@ -24,7 +24,7 @@ export function swap(view: SwapView): Content {
   return question(view, {
     title: words.title,
     asks: isOpen,
-    back: `${page.root}/overview`,
+    back: 'overview',
     body: html`${leaving !== undefined && leavingNotice(page, leaving, 'swap')}
 ${!locked && (isOpen || pending.length > 0) && html`<p class="lead">${words.lead(on)} ${words.gap}</p>`}
 ${locked && notice(words.locked, words.lockedtext(on))}
@@ -51,19 +51,17 @@ export function swapChoose(view: SwapChooseView): Content {
   const title = out ? words.choose(out.displayname) : words.choosefree
   const choices = oneOf(view, 'in', {
     legend: html`<legend><h2>${words.from(on)}</h2></legend>`,
-    choices: available.map((card, at) => [
-      radio('in', card.name, {
-        id: at === 0 ? 'in' : inputId(`in-${card.name}`),
-        label: choiceLabel(page, card),
-        checked: card.name === chosen,
-      }),
-      coverage(page, card),
-    ]),
+    chosen,
+    choices: available.map(card => ({
+      value: card.name,
+      label: choiceLabel(page, card),
+      more: coverage(page, card),
+    })),
   })
   return question(view, {
     title,
     wide: true,
-    back: `${page.root}/swap`,
+    back: 'swap',
     body: html`<p class="lead">${out ? words.gap : words.freehint}</p>
 ${form(view, 'swap/choose', [
   html`<input type="hidden" name="out" value="${out?.name ?? 'free'}">`,
@@ -83,7 +81,7 @@ export function swapConfirm(view: SwapConfirmView): Content {
   const words = textsOf(page.locale).swap
   return question(view, {
     title: words.confirmtitle,
-    back: `${page.root}/swap`,
+    back: 'swap',
     body: html`${pairList(page, pairs, dayText(page.locale, effectiveon))}
 ${pairs.some(({ out }) => out) && html`<p>${words.gap}</p>`}
 <p class="withsign">${icon('clock')}${words.until(deadlineText(page, lockedat))}</p>
@@ -132,23 +130,19 @@ function pairList(page: Page, pairs: readonly SwapPair[], on: string): Html {
 function slotChoice(view: SwapView): Html {
   const { page } = view
   const words = textsOf(page.locale).swap
-  const first = view.held[0]?.name ?? 'free'
   return oneOf(view, 'out', {
     legend: html`<legend><h2>${view.wanted ? words.goesfor(view.wanted.displayname) : words.goes}</h2></legend>`,
+    chosen: view.chosen,
     choices: [
-      view.held.map(card =>
-        radio('out', card.name, {
-          id: card.name === first ? 'out' : inputId(`out-${card.name}`),
-          label: choiceLabel(page, card),
-          checked: card.name === view.chosen,
-        }),
-      ),
-      view.hasfreeslot &&
-        radio('out', 'free', {
-          id: first === 'free' ? 'out' : 'out-free',
-          label: html`<strong>${words.free}</strong><span class="hint">${words.freehint}</span>`,
-          checked: view.chosen === 'free',
-        }),
+      ...view.held.map(card => ({ value: card.name, label: choiceLabel(page, card) })),
+      ...(view.hasfreeslot
+        ? [
+            {
+              value: 'free',
+              label: html`<strong>${words.free}</strong><span class="hint">${words.freehint}</span>`,
+            },
+          ]
+        : []),
     ],
   })
 }

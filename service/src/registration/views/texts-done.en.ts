@@ -13,11 +13,11 @@ export const doneEn = {
   stillneeded: 'Something is still needed from you. You find it above on this page.',
   stillneededask: (partner: string) => `Something is still needed from you. Ask ${partner} what it is.`,
   enrolled: {
-    now: {
+    now: (): Said => ({
       title: 'You are enrolled',
       lead: 'Your enrollment is in force. Each benefit shows when it starts.',
       next: [nothingElse],
-    } as Said,
+    }),
     from: (on: string): Said => ({
       title: `You are enrolled from ${on}`,
       lead: `Your benefits start on ${on}. There is no coverage before that day.`,
@@ -64,11 +64,11 @@ export const doneEn = {
     }),
   },
   swapped: {
-    now: {
+    now: (): Said => ({
       title: 'Your swap took effect',
       lead: 'These are your benefits now.',
       next: [nothingElse],
-    } as Said,
+    }),
     from: (on: string): Said => ({
       title: `Your swap is set for ${on}`,
       lead: 'Until then you keep the benefits you have now.',
@@ -138,11 +138,11 @@ export const doneEn = {
     next: [nothingElse],
   } as Said,
   reinstated: {
-    now: {
+    now: (): Said => ({
       title: 'Your benefits are back',
       lead: 'Your plan is in force again. There was no coverage while it was canceled.',
       next: [nothingElse],
-    } as Said,
+    }),
     from: (on: string): Said => ({
       title: `Your benefits are back and start on ${on}`,
       lead: 'There is no coverage before that day.',

@@ -12,11 +12,11 @@ export const doneEs: typeof doneEn = {
   stillneeded: 'Todavía falta algo de su parte. Lo encuentra más arriba en esta página.',
   stillneededask: partner => `Todavía falta algo de su parte. Pregunte a ${partner} qué es.`,
   enrolled: {
-    now: {
+    now: () => ({
       title: 'Su inscripción está lista',
       lead: 'Su inscripción está vigente. Cada beneficio indica cuándo empieza.',
       next: [nothingElse],
-    },
+    }),
     from: on => ({
       title: `Su inscripción empieza el ${on}`,
       lead: `Sus beneficios empiezan el ${on}. Antes de ese día no hay cobertura.`,
@@ -63,11 +63,11 @@ export const doneEs: typeof doneEn = {
     }),
   },
   swapped: {
-    now: {
+    now: () => ({
       title: 'Su intercambio ya está hecho',
       lead: 'Estos son sus beneficios ahora.',
       next: [nothingElse],
-    },
+    }),
     from: on => ({
       title: `Su intercambio queda para el ${on}`,
       lead: 'Hasta entonces conserva los beneficios que tiene ahora.',
@@ -136,11 +136,11 @@ export const doneEs: typeof doneEn = {
     next: [nothingElse],
   },
   reinstated: {
-    now: {
+    now: () => ({
       title: 'Recuperó sus beneficios',
       lead: 'Su plan está vigente otra vez. Mientras estuvo cancelado no hubo cobertura.',
       next: [nothingElse],
-    },
+    }),
     from: on => ({
       title: `Recuperó sus beneficios, que empiezan el ${on}`,
       lead: 'Antes de ese día no hay cobertura.',

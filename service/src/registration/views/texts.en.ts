@@ -5,7 +5,7 @@ import { endsEn } from './texts-ends.en.ts'
 import { standingEn } from './texts-standing.en.ts'
 /** The page's words in American English, with the keys that every other language must have. */
 export const en = {
-  language: { name: 'English', switchto: 'Español', switchlabel: 'Ver esta página en español' },
+  language: { switchto: 'Español', switchlabel: 'Ver esta página en español' },
   shell: {
     skip: 'Skip to main content',
     errorprefix: 'Error: ',
@@ -193,8 +193,6 @@ export const en = {
     costnothing: 'Nothing',
     free: 'Costs you nothing',
     paid: (cost: string) => `You pay ${cost}`,
-    costmonth: (amount: string) => `${amount} a month`,
-    costonce: (amount: string) => `${amount} one time`,
     status: {
       available: 'You can choose this',
       enrolled: (since: string) => `Coverage began on ${since}`,
@@ -216,9 +214,6 @@ export const en = {
   plan: {
     title: 'Choose your plan',
     lead: 'You can change to another plan later.',
-    included: (names: string) => `Comes with ${names}.`,
-    slots: (slots: number) =>
-      slots === 1 ? 'You choose 1 more benefit.' : `You choose up to ${slots} more benefits.`,
   },
   swap: {
     title: 'Swap a benefit',
@@ -348,7 +343,6 @@ export const en = {
     swap_missing: () => 'Choose the benefit to swap',
     swap_in_missing: () => 'Choose the benefit you want instead',
     swap_add_missing: () => 'Choose a benefit',
-    swap_twice: () => 'Choose each new benefit only once',
     offer_missing: () => 'Choose a plan',
     when_missing: () => 'Choose when your benefits should end',
     consent_missing: () => 'Select the box to agree before enrolling',

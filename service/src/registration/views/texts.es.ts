@@ -7,7 +7,7 @@ import { standingEs } from './texts-standing.es.ts'
 
 /** The page's words in American Spanish. */
 export const es: typeof en = {
-  language: { name: 'Español', switchto: 'English', switchlabel: 'View this page in English' },
+  language: { switchto: 'English', switchlabel: 'View this page in English' },
   shell: {
     skip: 'Ir al contenido principal',
     errorprefix: 'Error: ',
@@ -194,8 +194,6 @@ export const es: typeof en = {
     costnothing: 'Nada',
     free: 'No le cuesta nada',
     paid: cost => `Usted paga ${cost}`,
-    costmonth: amount => `${amount} al mes`,
-    costonce: amount => `${amount} una sola vez`,
     status: {
       available: 'Puede elegirlo',
       enrolled: since => `La cobertura empezó el ${since}`,
@@ -216,9 +214,6 @@ export const es: typeof en = {
   plan: {
     title: 'Elija su plan',
     lead: 'Más adelante puede cambiar a otro plan.',
-    included: names => `Incluye ${names}.`,
-    slots: slots =>
-      slots === 1 ? 'Usted elige 1 beneficio más.' : `Usted elige hasta ${slots} beneficios más.`,
   },
   swap: {
     title: 'Intercambie un beneficio',
@@ -348,7 +343,6 @@ export const es: typeof en = {
     swap_missing: () => 'Elija el beneficio que quiere intercambiar',
     swap_in_missing: () => 'Elija el beneficio que quiere en su lugar',
     swap_add_missing: () => 'Elija un beneficio',
-    swap_twice: () => 'Elija cada beneficio nuevo una sola vez',
     offer_missing: () => 'Elija un plan',
     when_missing: () => 'Elija cuándo deben terminar sus beneficios',
     consent_missing: () => 'Marque la casilla para aceptar antes de inscribirse',
