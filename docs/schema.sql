@@ -378,9 +378,7 @@ CREATE TABLE public.operator_sessions (
     operator_id uuid NOT NULL,
     pepper_id text NOT NULL,
     hash bytea NOT NULL,
-    csrf_hash bytea NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    last_seen_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone
 );

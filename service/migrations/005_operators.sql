@@ -41,9 +41,7 @@ create table operator_sessions (
   operator_id uuid not null references operators,
   pepper_id text not null,
   hash bytea not null,
-  csrf_hash bytea not null,
   created_at timestamptz not null,
-  last_seen_at timestamptz not null,
   expires_at timestamptz not null,
   ended_at timestamptz
 );

@@ -125,11 +125,3 @@ test('a database that does not answer is told apart from a fault, with a status 
   expect(refused.text).toContain('The database does not answer')
   expect((await viewer.get('/webhooks')).status).toBe(200)
 })
-
-test('an operator goes on looking while it cannot be written when that was', async () => {
-  const viewer = await signIn(service, 'viewer')
-  service.advance(61_000)
-  const held = await holdLocks(urlOf(service.address), ['lock table operator_sessions in share mode'])
-  const shown = await viewer.get('/partners').finally(() => held.release())
-  expect(shown.status).toBe(200)
-})

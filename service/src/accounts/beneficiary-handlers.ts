@@ -6,6 +6,7 @@ import type {
   proposeBeneficiaries,
   Designation as WireDesignation,
 } from '@benefit-enrolment/contract'
+import { noteRead, type Trail } from '../audit/trail.ts'
 import { formatTimestamp } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
 import type { Handler } from '../http/mount.ts'
@@ -30,8 +31,10 @@ export function beneficiaryHandlers(context: {
   readonly reader: Reader
   readonly database: Database
   readonly clock: Clock
+  /** Records who read whose beneficiaries. */
+  readonly trail: Pick<Trail, 'note'>
 }) {
-  const { commands, reader, database, clock } = context
+  const { commands, reader, database, clock, trail } = context
 
   const get: Handler<typeof getBeneficiaries, Caller> = async request => {
     const { partner } = request.caller
@@ -39,6 +42,7 @@ export function beneficiaryHandlers(context: {
     const { user, terms } = accepted(activeAccountOf(await reader.read(partner, userid)), request)
     const versions = await readDesignations(database, { partner, user })
     const withVersions = include?.includes('versions') ?? false
+    noteRead(trail, 'getBeneficiaries', request, user.serviceId)
     return {
       userid,
       serviceid: user.serviceId,
@@ -58,12 +62,8 @@ export function beneficiaryHandlers(context: {
     })
     const beneficiaries = cleanDesignation(request.body.beneficiaries)
     const earlier = await currentOf(request.caller, { userid, name })
-    return commands.run(request, { userid, why: 'beneficiaries proposed' }, commandContext => {
-      const found = activeAccountOf(commandContext.member)
-      if (isRefusal(found)) return found
-      const { user } = found
-      const terms = commandContext.terms()
-      const change = proposeBeneficiariesOf(user, { name, beneficiaries }, commandContext.now, terms)
+    return commands.change(request, { userid, why: 'beneficiaries proposed' }, (user, now, terms) => {
+      const change = proposeBeneficiariesOf(user, { name, beneficiaries }, now, terms)
       if (isRefusal(change)) return change
       const { designation } = change
       return {

@@ -9,6 +9,7 @@ import {
   type reinstateUser,
   type updateUser,
 } from '@benefit-enrolment/contract'
+import { noteRead, type Trail } from '../audit/trail.ts'
 import { formatTimestamp, reinstatableUntil } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
 import { ServiceError } from '../http/service-error.ts'
@@ -52,8 +53,10 @@ export function accountHandlers(context: {
   noteErasure: (erasure: ListedErasure) => Promise<void>
   /** Records that a create was refused, and why. */
   noteRefused: NoteRefused
+  /** Records who fetched which user. */
+  trail: Pick<Trail, 'note'>
 }) {
-  const { commands, reader, clock, noteErasure, noteRefused } = context
+  const { commands, reader, clock, noteErasure, noteRefused, trail } = context
 
   const create: Handler<typeof createUser, Caller> = async request => {
     try {
@@ -61,13 +64,8 @@ export function accountHandlers(context: {
     } catch (error) {
       if (error instanceof ServiceError && recordedStatuses.has(errors[error.code].status)) {
         const reasons = error.errors.map(({ field, code }) => ({ field, code }))
-        const { requestId } = request
-        noteRefused(request.caller.partner, request.body.userid, {
-          at: clock.real(),
-          requestId,
-          code: error.code,
-          reasons,
-        })
+        const refused = { at: clock.real(), requestId: request.requestId, code: error.code, reasons }
+        noteRefused(request.caller.partner, request.body.userid, refused)
       }
       throw error
     }
@@ -103,8 +101,10 @@ export function accountHandlers(context: {
   const get: Handler<typeof getUser, Caller> = async request => {
     const { partner } = request.caller
     const reading = await reader.read(partner, request.body.userid)
-    if (reading?.user.status === 'erased') return viewErased(reading.user)
-    if (!reading || !isKnown(reading.user)) throw new ServiceError('user_not_found')
+    const isErased = reading?.user.status === 'erased'
+    if (!reading || !(isErased || isKnown(reading.user))) throw new ServiceError('user_not_found')
+    noteRead(trail, 'getUser', request, reading.user.serviceId)
+    if (isErased) return viewErased(reading.user)
     const view = viewUser(reading.user, reading.terms, request.locale)
     if (!request.body.include?.includes('timeline')) return view
     return { ...view, timeline: viewTimeline(reading.user, await reader.history(reading)) }

@@ -59,7 +59,6 @@ export async function openConsoleService(
       mode: shared.mode,
       serving: serving.about,
       publicUrl: () => options.publicUrl,
-      consoleUrl: at.url,
       noteErasure: serving.listErasure,
       onWebhookChange: () => serving.deliver(),
     },

@@ -1,7 +1,6 @@
 import type { OperationIdOf, SandboxOperationId } from '@benefit-enrolment/contract'
 import { beneficiaryHandlers } from '../accounts/beneficiary-handlers.ts'
 import { accountHandlers } from '../accounts/handlers.ts'
-import { noteReads } from '../accounts/note-reads.ts'
 import { benefitHandlers } from '../benefits/handlers.ts'
 import { Unavailable } from '../db/failure.ts'
 import type { Handlers } from '../http/mount.ts'
@@ -42,16 +41,15 @@ export function partnerHandlers(
   return {
     ...prefillHandlers({ executor, clock }),
     ...benefitHandlers({ reader, commands, memory, baseUrl }),
-    ...noteReads(trail, {
-      ...accountHandlers({
-        commands,
-        reader,
-        clock,
-        noteErasure: erasure => listErasure(options, erasure),
-        noteRefused,
-      }),
-      ...beneficiaryHandlers({ commands, reader, database, clock }),
+    ...accountHandlers({
+      commands,
+      reader,
+      clock,
+      noteErasure: erasure => listErasure(options, erasure),
+      noteRefused,
+      trail,
     }),
+    ...beneficiaryHandlers({ commands, reader, database, clock, trail }),
     ...offerHandlers({ commands, clock }),
     ...linkTokenHandlers({ database, reader, executor, keyring, mode, real, baseUrl }),
     ...webhookHandlers(webhooks),

@@ -44,8 +44,6 @@ export type ConsoleParts = SignInContext & {
   readonly trail: Pick<Trail, 'note' | 'noteRefusal' | 'sourceOf'>
   /** The service's public address, from which links for users are made. */
   readonly publicUrl: () => string
-  /** The address by which operators reach the console, if it differs from the one that it listens on. */
-  readonly consoleUrl: string | undefined
   /** True while writes are refused: on a quiet copy, and while the disk is nearly full. */
   readonly mayNotWrite: () => boolean
   /** Adds an erasure to the list outside the database; rejects when it is not on the disk. */

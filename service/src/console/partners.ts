@@ -21,6 +21,11 @@ export function ownPartners(visit: Asking): Promise<OwnPartner[]> {
   return reading
 }
 
+/** The names of the operator's partners by their ids, in the order of the names. */
+export async function partnerNames(visit: Asking): Promise<ReadonlyMap<string, string>> {
+  return new Map((await ownPartners(visit)).map(one => [one.partnerId, one.name]))
+}
+
 async function readOwnPartners({ context, operator }: Asking): Promise<OwnPartner[]> {
   const rows = await context.database.query<{ partner_id: string; name: string; is_disabled: boolean }>(sql`
     select partner_id, name, disabled_at is not null as is_disabled from partners order by lower(name), partner_id`)
@@ -29,10 +34,10 @@ async function readOwnPartners({ context, operator }: Asking): Promise<OwnPartne
     .map(row => ({ partnerId: row.partner_id, name: row.name, isDisabled: row.is_disabled }))
 }
 
-/** A partner for which the operator works. Otherwise throws the same refusal as for an unknown one. */
+/** A partner for which the operator works: of this id, or else that of the address. Otherwise throws the same refusal as for an unknown one. */
 export async function ownPartner(
-  visit: Pick<Visit, 'context' | 'operator'>,
-  partnerId: string,
+  visit: Asking & Pick<Visit, 'params'>,
+  partnerId = visit.params['partnerid'] ?? '',
 ): Promise<Partner> {
   const isOwn = isUuid(partnerId) && worksFor(visit.operator, partnerId)
   const partner = isOwn ? await visit.context.directory.partner(partnerId) : undefined

@@ -10,24 +10,31 @@ import type { Query } from '../../db/sql.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { effectOf, type Effect as UserEffect } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { isKnown } from '../../membership/rules/state.ts'
 import { reasonOf } from '../reason.ts'
 import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
 import type { Effect, RequestKind } from '../requests/request.ts'
 import { record, recordAlongside } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../screen/screen.ts'
+import {
+  type Answer,
+  ConsoleRefusal,
+  notHere,
+  onChange,
+  onGet,
+  type Screen,
+  type Visit,
+} from '../screen/screen.ts'
 import { tookPartInErasure } from '../user-data/store.ts'
-import { isErased, openUserDetails, type UserDetails } from '../user-data/user-details.ts'
+import { isErased, livingUserDetails, openUserDetails, type UserDetails } from '../user-data/user-details.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import type { Moment } from './act.ts'
 import { showEffect } from './effect.ts'
-import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
+import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
 /** Erasing a person for good, and the certificate of it. */
 export const eraseScreens: readonly Screen[] = [
-  { method: 'GET', path: '/users/:serviceid/erase', role: 'support', answer: ask },
-  { method: 'POST', path: '/users/:serviceid/erase', role: 'support', changes: true, answer: handlePost },
-  { method: 'GET', path: '/users/:serviceid/certificate', role: 'support', answer: certificate },
+  onGet('/users/:serviceid/erase', 'support', ask),
+  onChange('/users/:serviceid/erase', 'support', handlePost),
+  onGet('/users/:serviceid/certificate', 'support', certificate),
 ]
 
 /** An erasure that a second person confirms. */
@@ -35,14 +42,14 @@ export const erasureRequest: RequestKind = {
   action: 'erase',
   title: 'Erase a user',
   role: 'support',
-  async preview(visit, { serviceId = '' }): Promise<Effect> {
-    const details = await openUserDetails(visit, serviceId)
-    if (isErased(details) || !isKnown(details.user)) return { refused: GONE }
+  async preview(visit, { serviceId }): Promise<Effect> {
+    const details = await livingUserDetails(visit, serviceId)
+    if (!details) return { refused: GONE }
     return { shown: html`${ofWhom(details)}${shown(details)}`, effect: erasureEffect(details).text }
   },
-  async perform(visit, { serviceId = '', effect, askedBy }, decision) {
-    const details = await openUserDetails(visit, serviceId)
-    if (isErased(details)) return { refused: GONE }
+  async perform(visit, { serviceId, effect, askedBy }, decision) {
+    const details = await livingUserDetails(visit, serviceId)
+    if (!details) return { refused: GONE }
     const erased = await erase(visit, details, { effect, actor: askedBy, alongside: decision })
     return erased ? { to: `/users/${serviceId}` } : { refused: CHANGED }
   },
@@ -52,7 +59,7 @@ const GONE = 'The user is erased already, or not known any more.'
 const CHANGED = 'The user has changed since this was asked for. Look again at what would happen now.'
 
 async function ask(visit: Visit): Promise<Answer> {
-  return page(visit, await lookAtLivingUser(visit))
+  return page(visit, await lookAtUser(visit))
 }
 
 async function page(visit: Visit, details: UserDetails, isChanged = false): Promise<Answer> {
@@ -77,11 +84,11 @@ ${actionForm(visit, {
 }
 
 async function handlePost(visit: Visit): Promise<Answer> {
-  const details = await livingUserDetails(visit)
+  const details = await requiredUser(visit)
   const reason = reasonOf(visit)
   const effect = erasureEffect(details).text
   // Only the effect that was shown may happen: after a change in between, the page shows the new effect first.
-  if (visit.form.get('seen') !== effect) return page(visit, await lookAtLivingUser(visit), true)
+  if (visit.form.get('seen') !== effect) return page(visit, await lookAtUser(visit), true)
   const { partner, serviceId } = details
   if (await needsSecondPerson(visit, 'erase'))
     return askSecondPerson(visit, { action: 'erase', partner, serviceId, reason, payload: {}, effect })
@@ -91,7 +98,7 @@ async function handlePost(visit: Visit): Promise<Answer> {
     actor: visit.operator.operatorId,
     alongside: [recordAlongside(visit, deed)],
   })
-  return erased ? { to: `/users/${serviceId}` } : page(visit, await lookAtLivingUser(visit), true)
+  return erased ? { to: `/users/${serviceId}` } : page(visit, await lookAtUser(visit), true)
 }
 
 /** Erases if that still has the effect that was shown; `undefined` if it would now have another. */
@@ -129,7 +136,7 @@ function shown(details: UserDetails): Slot {
 /** The certificate, for those who requested the erasure or confirmed it. */
 async function certificate(visit: Visit): Promise<Answer> {
   const { database, real } = visit.context
-  const details = await openUserDetails(visit, visit.params['serviceid'] ?? '')
+  const details = await openUserDetails(visit)
   if (!isErased(details)) throw notHere('certificate')
   const { partner, serviceId, erasedAt } = details
   const deed = { action: 'download certificate', partner, serviceId }

@@ -2,18 +2,18 @@ import { html } from '../../http/html.ts'
 import { reasonOf } from '../reason.ts'
 import { exportAllHeld } from '../requests/export.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, notHere, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, notHere, onGet, onPost, type Screen, type Visit } from '../screen/screen.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
-import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
+import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
 /** All data kept about one person as a file, for a person who asks for it. */
 export const exportScreens: readonly Screen[] = [
-  { method: 'GET', path: '/users/:serviceid/export', role: 'support', answer: ask },
-  { method: 'POST', path: '/users/:serviceid/export', role: 'support', answer: download },
+  onGet('/users/:serviceid/export', 'support', ask),
+  onPost('/users/:serviceid/export', 'support', download),
 ]
 
 async function ask(visit: Visit): Promise<Answer> {
-  const details = await lookAtLivingUser(visit)
+  const details = await lookAtUser(visit)
   return {
     title: 'Export all we hold',
     body: html`${ofWhom(details)}
@@ -33,7 +33,7 @@ ${actionForm(visit, {
 }
 
 async function download(visit: Visit): Promise<Answer> {
-  const details = await livingUserDetails(visit)
+  const details = await requiredUser(visit)
   const reason = reasonOf(visit)
   const { partner, user, serviceId } = details
   const exported = await exportAllHeld(visit.context, partner, user.userid)

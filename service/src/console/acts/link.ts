@@ -3,15 +3,15 @@ import { isRefusal } from '../../membership/rules/refusal.ts'
 import { mintLinkToken } from '../../registration/links/link-tokens.ts'
 import { reasonOf } from '../reason.ts'
 import { record, recordAlongside } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, ConsoleRefusal, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { actionForm, part, reasonField, selectField, when } from '../views/parts.ts'
 import { wordsOf } from './effect.ts'
-import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
+import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
 /** Makes a link that the operator gives to the person. */
 export const linkScreens: readonly Screen[] = [
-  { method: 'GET', path: '/users/:serviceid/link', role: 'support', answer: choose },
-  { method: 'POST', path: '/users/:serviceid/link', role: 'support', changes: true, answer: make },
+  onGet('/users/:serviceid/link', 'support', choose),
+  onChange('/users/:serviceid/link', 'support', make),
 ]
 
 const PURPOSES = {
@@ -25,7 +25,7 @@ const DISABLED =
 type Purpose = keyof typeof PURPOSES
 
 async function choose(visit: Visit): Promise<Answer> {
-  const details = await lookAtLivingUser(visit)
+  const details = await lookAtUser(visit)
   const isMember = details.user.status === 'active'
   if (details.partner.disabledAt !== undefined)
     return {
@@ -50,10 +50,9 @@ ${actionForm(visit, {
 }
 
 async function make(visit: Visit): Promise<Answer> {
-  const details = await livingUserDetails(visit)
+  const details = await requiredUser(visit)
   const reason = reasonOf(visit)
   const { partner, user, serviceId } = details
-  const { database, reader, executor, keyring, mode, real, publicUrl } = visit.context
   const wanted = visit.form.get('purpose') ?? ''
   const purpose: Purpose = wanted in PURPOSES ? (wanted as Purpose) : 'registration'
   const deed = { action: 'make link', partner, serviceId, reason }
@@ -62,7 +61,7 @@ async function make(visit: Visit): Promise<Answer> {
     throw new ConsoleRefusal(409, 'Not done', DISABLED)
   }
   const made = await mintLinkToken(
-    { database, reader, executor, keyring, mode, real, baseUrl: publicUrl },
+    { ...visit.context, baseUrl: visit.context.publicUrl },
     partner,
     { userid: user.userid, purpose, delivery: 'sms' },
     [recordAlongside(visit, deed)],

@@ -1,9 +1,7 @@
 import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { isKnown } from '../../membership/rules/state.ts'
 import type { RequestKind, SecondPersonRequest } from '../requests/request.ts'
-import type { Visit } from '../screen/screen.ts'
-import { isErased, openUserDetails, type UserDetails } from '../user-data/user-details.ts'
+import { livingUserDetails } from '../user-data/user-details.ts'
 import type { Act } from './act.ts'
 import { acts } from './all.ts'
 import { showEffect, wordsOf } from './effect.ts'
@@ -17,7 +15,7 @@ export const actRequests: readonly RequestKind[] = acts.flatMap(act =>
 function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
   return {
     async preview(visit, request) {
-      const details = await detailsOf(visit, request)
+      const details = await livingUserDetails(visit, request.serviceId)
       if (!details) return gone
       const changed = act.decide(formOf(request), details)
       if (isRefusal(changed)) return { refused: wordsOf(changed) }
@@ -25,7 +23,7 @@ function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
       return { shown: showEffect(effect, details), effect: effect.text }
     },
     async perform(visit, request, decision) {
-      const details = await detailsOf(visit, request)
+      const details = await livingUserDetails(visit, request.serviceId)
       if (!details) return gone
       // `askedBy` is the operator who wanted the act; the request id is that of the confirmation, so that the audit log
       // leads to both.
@@ -42,14 +40,6 @@ function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
 }
 
 const gone = { refused: 'There is no such user any more.' }
-
-async function detailsOf(
-  visit: Visit,
-  { serviceId = '' }: SecondPersonRequest,
-): Promise<UserDetails | undefined> {
-  const details = await openUserDetails(visit, serviceId)
-  return isErased(details) || !isKnown(details.user) ? undefined : details
-}
 
 function formOf({ payload }: SecondPersonRequest): URLSearchParams {
   const { form } = payload

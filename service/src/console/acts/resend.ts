@@ -3,26 +3,20 @@ import { isUuid } from '../../vault/uuid.ts'
 import { endpointsFor, queueAgain } from '../../webhooks/log/replay.ts'
 import { reasonOf } from '../reason.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { type Answer, notHere, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, notHere, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { readStories } from '../user-data/stories.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
-import { livingUserDetails, lookAtLivingUser, ofWhom } from './screens.ts'
+import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
 /** Sends one event again, with the same key and bytes. */
 export const resendScreens: readonly Screen[] = [
-  { method: 'GET', path: '/users/:serviceid/resend/:eventid', role: 'support', answer: choose },
-  {
-    method: 'POST',
-    path: '/users/:serviceid/resend/:eventid',
-    role: 'support',
-    changes: true,
-    answer: resend,
-  },
+  onGet('/users/:serviceid/resend/:eventid', 'support', choose),
+  onChange('/users/:serviceid/resend/:eventid', 'support', resend),
 ]
 
 async function choose(visit: Visit): Promise<Answer> {
-  const details = await lookAtLivingUser(visit)
+  const details = await lookAtUser(visit)
   const { eventId, eventname, endpoints } = await find(visit, details)
   return {
     title: `Send ${eventname} again`,
@@ -45,7 +39,7 @@ ${actionForm(visit, {
 }
 
 async function resend(visit: Visit): Promise<Answer> {
-  const details = await livingUserDetails(visit)
+  const details = await requiredUser(visit)
   const reason = reasonOf(visit)
   const { eventId, endpoints } = await find(visit, details)
   const { partner, serviceId } = details

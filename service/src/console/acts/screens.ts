@@ -1,13 +1,20 @@
 import { html, type Slot } from '../../http/html.ts'
 import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { isKnown } from '../../membership/rules/state.ts'
 import { reasonOf } from '../reason.ts'
 import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
 import type { SecondPersonAction } from '../requests/second-person.ts'
 import { record, recordAlongside } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../screen/screen.ts'
-import { isErased, openUserDetails, type UserDetails } from '../user-data/user-details.ts'
+import {
+  type Answer,
+  ConsoleRefusal,
+  notHere,
+  onChange,
+  onGet,
+  type Screen,
+  type Visit,
+} from '../screen/screen.ts'
+import { livingUserDetails, type UserDetails } from '../user-data/user-details.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import type { Act } from './act.ts'
 import { acts } from './all.ts'
@@ -16,20 +23,20 @@ import { submitAct } from './submit.ts'
 
 /** Changing a user: choose, see the effect, give the reason, do it. */
 export const actScreens: readonly Screen[] = [
-  { method: 'GET', path: '/users/:serviceid/act/:act', role: 'support', answer: choose },
-  { method: 'POST', path: '/users/:serviceid/act/:act', role: 'support', changes: true, answer: handlePost },
+  onGet('/users/:serviceid/act/:act', 'support', choose),
+  onChange('/users/:serviceid/act/:act', 'support', handlePost),
 ]
 
 /** The user of an act. Throws a refusal when there is no such user, or the user was erased. */
-export async function livingUserDetails(visit: Visit): Promise<UserDetails> {
-  const details = await openUserDetails(visit, visit.params['serviceid'] ?? '')
-  if (isErased(details) || !isKnown(details.user)) throw notHere('user')
+export async function requiredUser(visit: Visit): Promise<UserDetails> {
+  const details = await livingUserDetails(visit)
+  if (!details) throw notHere('user')
   return details
 }
 
 /** The same for a page that shows something of the user: on record before it is shown. */
-export async function lookAtLivingUser(visit: Visit): Promise<UserDetails> {
-  const details = await livingUserDetails(visit)
+export async function lookAtUser(visit: Visit): Promise<UserDetails> {
+  const details = await requiredUser(visit)
   await recordReading(visit, details)
   return details
 }
@@ -40,7 +47,7 @@ async function recordReading(visit: Visit, { partner, serviceId }: UserDetails):
 
 async function choose(visit: Visit): Promise<Answer> {
   const act = actOf(visit)
-  const details = await lookAtLivingUser(visit)
+  const details = await lookAtUser(visit)
   return {
     title: act.title,
     body: html`${ofWhom(details)}
@@ -50,7 +57,7 @@ ${part('What', actionForm(visit, { action: addressOf(details, act), button: 'See
 
 async function handlePost(visit: Visit): Promise<Answer> {
   const act = actOf(visit)
-  const details = await livingUserDetails(visit)
+  const details = await requiredUser(visit)
   const { form } = visit
   // Only the effect that was shown may happen: after a change in between, the page shows the new effect first.
   const isSeen = form.get('sure') === 'yes' && form.get('seen') === String(versionOf(details))

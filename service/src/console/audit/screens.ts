@@ -3,30 +3,34 @@ import { verifyPartner } from '../../audit/blocks.ts'
 import { noPartner } from '../../audit/entries.ts'
 import { openCommonReason, openReason } from '../../audit/reason.ts'
 import { addDays, dateAt, formatTimestamp, startOfDate } from '../../calendar/calendar.ts'
-import { csvLine } from '../../csv.ts'
 import { html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { isAskedDay } from '../asked-day.ts'
-import { inSlices } from '../background/give-way.ts'
-import { hasRole } from '../operators/operator.ts'
-import { ownPartner, ownPartners } from '../partners.ts'
+import { ownPartner, partnerNames } from '../partners.ts'
 import { record } from '../screen/record.ts'
-import type { Answer, Screen, Visit } from '../screen/screen.ts'
+import { type Answer, onGet, onPost, type Screen, type Visit } from '../screen/screen.ts'
 import { sortField } from '../views/list.ts'
-import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
+import {
+  isDownIn,
+  type LongList,
+  longFile,
+  longHeading,
+  longPages,
+  queryOf,
+  ROWS_AT_ONCE,
+  type Slice,
+  sliceOf,
+} from '../views/long-list.ts'
 import { actionForm, counted, facts, part, resultTag, selectField, table, tag, when } from '../views/parts.ts'
 import { erasedUsers, findEntries, type NamedEntry, signedUntil } from './store.ts'
 
 /** Who did what, when and to whom, and whether the record is unaltered. */
 export const auditScreens: readonly Screen[] = [
-  { method: 'GET', path: '/audit', role: 'viewer', answer: list },
-  { method: 'GET', path: '/audit.csv', role: 'support', answer: exportList },
-  { method: 'POST', path: '/audit/verify', role: 'viewer', answer: verify },
+  onGet('/audit', 'viewer', list),
+  onGet('/audit.csv', 'support', exportList),
+  onPost('/audit/verify', 'viewer', verify),
 ]
-
-const ENTRIES_A_PAGE = 100
-const ENTRIES_A_SLICE = 100
 
 /** The query in the list's address. */
 type Filter = {
@@ -39,13 +43,11 @@ type Filter = {
   readonly serviceId: string | undefined
 }
 
-async function filterOf(
-  visit: Visit,
-): Promise<Filter & { partners: Awaited<ReturnType<typeof ownPartners>> }> {
+async function filterOf(visit: Visit): Promise<Filter> {
   const { query, operator, context } = visit
-  const partners = await ownPartners(visit)
+  const [first = noPartner] = (await partnerNames(visit)).keys()
   // Only operators for all partners see entries that concern no partner, such as signing in.
-  const wanted = query.get('partner') ?? partners[0]?.partnerId ?? noPartner
+  const wanted = query.get('partner') ?? first
   const isNobody = wanted === noPartner && operator.partners === undefined
   const partner = isNobody ? undefined : await ownPartner(visit, wanted)
   const today = dateAt(context.real(), 'UTC')
@@ -54,7 +56,6 @@ async function filterOf(
     return isAskedDay(text) ? text : otherwise
   }
   return {
-    partners,
     partner,
     partnerId: partner?.partnerId ?? noPartner,
     from: day('from', addDays(today, -30)),
@@ -85,13 +86,12 @@ function listOf({ query }: Visit, filter: Filter): LongList {
   }
 }
 
-async function entriesOf(
+async function entriesAfter(
   visit: Visit,
   filter: Filter,
   after: string | undefined,
-  limit: number,
-): Promise<NamedEntry[]> {
-  return findEntries(visit.context.database, {
+): Promise<Slice<NamedEntry, string>> {
+  const entries = await findEntries(visit.context.database, {
     partnerId: filter.partnerId,
     from: startOfDate(filter.from as `${number}-${number}-${number}`, 'UTC'),
     until: startOfDate(addDays(filter.until as `${number}-${number}-${number}`, 1), 'UTC'),
@@ -99,22 +99,21 @@ async function entriesOf(
     serviceId: filter.serviceId,
     isNewestFirst: listOf(visit, filter).isDown,
     after,
-    limit,
+    limit: ROWS_AT_ONCE + 1,
   })
+  return sliceOf(entries, entry => entry.entry_id)
 }
 
 async function list(visit: Visit): Promise<Answer> {
   const filter = await filterOf(visit)
   const after = idIn(visit.query, 'after')
-  const entries = await entriesOf(visit, filter, after, ENTRIES_A_PAGE + 1)
-  const shown = entries.slice(0, ENTRIES_A_PAGE)
-  const sees = hasRole(visit.operator, 'support')
+  const { rows, next } = await entriesAfter(visit, filter, after)
+  const sees = visit.isSupport
   const blocks = await signedUntil(visit.context.database, filter.partnerId)
   await record(visit, { action: 'look at audit', result: 'shown', partner: filter.partner })
   const list = listOf(visit, filter)
-  const next = entries.length > ENTRIES_A_PAGE ? shown.at(-1)?.entry_id : undefined
   const partners = [
-    ...filter.partners.map(one => [one.partnerId, one.name] as const),
+    ...(await partnerNames(visit)),
     ...(visit.operator.partners === undefined
       ? [[noPartner, 'No partner: sign-ins, the service'] as const]
       : []),
@@ -133,7 +132,7 @@ ${part(
   html`${table({
     caption: 'Entries of the audit log, times in UTC',
     columns: [longHeading(list, 'When (UTC)'), 'Who', 'What', 'To whom', ...(sees ? ['Because'] : [])],
-    rows: await inSlices(shown, entry => [
+    rows: rows.map(entry => [
       when(entry.at, 'UTC'),
       html`${whoOf(entry)}<br><span class="hint">${entry.actor_kind}</span>`,
       html`${entry.action}${resultTag(entry.result)}${entry.times > 1 && ` × ${entry.times}`}`,
@@ -158,38 +157,31 @@ ${actionForm(visit, { action: `/audit/verify?partner=${filter.partnerId}`, butto
 
 async function exportList(visit: Visit): Promise<Answer> {
   const filter = await filterOf(visit)
-  await record(visit, { action: 'export audit', partner: filter.partner })
-  return {
-    file: `audit-${filter.from}-${filter.until}.csv`,
-    type: 'text/csv; charset=utf-8',
-    content: entryLines(visit, filter),
-  }
-}
-
-/** The file, slice by slice, in the order of the screen, with the entry about the file itself. */
-async function* entryLines(visit: Visit, filter: Filter): AsyncGenerator<string> {
-  const head = [
-    'at',
-    'actorkind',
-    'actor',
-    'operator',
-    'action',
-    'result',
-    'times',
-    'serviceid',
-    'requestid',
-    'reason',
-  ]
-  yield `${csvLine(head)}\r\n`
-  let after: string | undefined = idIn(visit.query, 'after')
-  for (;;) {
-    const position: string | undefined = after
-    const entries = await visit.context.slow.inTurn(() => entriesOf(visit, filter, position, ENTRIES_A_SLICE))
-    const lines = await inSlices(entries, entry => csvLine(cellsOf(entry, reasonOf(visit, filter, entry))))
-    if (lines.length > 0) yield `${lines.join('\r\n')}\r\n`
-    after = entries.at(-1)?.entry_id
-    if (entries.length < ENTRIES_A_SLICE) return
-  }
+  const file = `audit-${filter.from}-${filter.until}.csv`
+  // It contains the entry about itself.
+  return longFile<string>(
+    visit,
+    { file, action: 'export audit', partner: filter.partner },
+    {
+      head: [
+        'at',
+        'actorkind',
+        'actor',
+        'operator',
+        'action',
+        'result',
+        'times',
+        'serviceid',
+        'requestid',
+        'reason',
+      ],
+      after: idIn(visit.query, 'after'),
+      read: async after => {
+        const { rows, next } = await entriesAfter(visit, filter, after)
+        return { rows: rows.map(entry => cellsOf(entry, reasonOf(visit, filter, entry))), next }
+      },
+    },
+  )
 }
 
 function cellsOf(entry: NamedEntry, reason: string): (string | number)[] {

@@ -20,7 +20,7 @@ export function countingOf(
   context: ConsoleContext,
   { effect, catalogue }: { readonly effect: string; readonly catalogue: Catalogue },
 ): Counting {
-  const { database, keyring, clock, log, real } = context
+  const { database, log } = context
   const known = countings.get(database) ?? new Map<string, Counting>()
   countings.set(database, known)
   const running = known.get(effect)
@@ -37,8 +37,7 @@ export function countingOf(
     await setTimeout(performance.now() - begunAt, undefined, { ref: false })
     begunAt = performance.now()
   }
-  const published = openPublished({ database, real })
-  countImpact({ database, keyring, published, clock, onBatch }, catalogue).then(
+  countImpact({ ...context, published: openPublished(context), onBatch }, catalogue).then(
     impact => {
       counting.impact = impact
     },

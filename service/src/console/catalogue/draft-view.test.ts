@@ -10,16 +10,9 @@ const catalogue = { benefits: new Map(), offers: new Map() } as unknown as Catal
 const user: UserImpact = {
   is: 'member',
   isUnknown: false,
-  seesLess: [],
-  seesMore: [],
-  offerChangeOff: undefined,
-  picksOff: ['dental'],
-  endsWithChange: [],
-  asksMore: [],
-  keeps: [],
-  keepsOffer: undefined,
-  couldNotJoin: undefined,
   isMarked: false,
+  benefits: { calledoff: ['dental'] },
+  offers: {},
 }
 
 /** So many partners, the later ones with more users; of each user a pick is called off. */
@@ -30,7 +23,7 @@ function viewOf(count: number) {
     return { partner: { partnerId: `p${index}`, name: `Partner ${index}` } as Partner, counts }
   })
   const impact = { version: 2, follows: 1, today: catalogue, next: catalogue, partners }
-  return draftView({ table: html`` }, { users: 0, impact }).markup
+  return draftView(html``, { users: 0, impact }).markup
 }
 
 test('what a draft would do lists the partners with the most called off, and says that there are more', () => {

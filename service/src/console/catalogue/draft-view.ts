@@ -3,12 +3,9 @@ import { part, table } from '../views/parts.ts'
 import type { Counting } from './counting.ts'
 import { closedNames, type ImpactCounts, type NameCounts, sumOf } from './tally.ts'
 
-/**
- * What a draft changes, as a table with its link to a file, if there is one, and what publishing it would do to which
- * users, as far as that has been counted.
- */
-export function draftView(differences: { table: Html; file?: Slot }, counting: Counting): Html {
-  return html`${part('What it changes', differences.table, differences.file)}
+/** What a draft changes, and what publishing it would do to which users, as far as that has been counted. */
+export function draftView(differences: Html, counting: Counting): Html {
+  return html`${differences}
 ${part('What it would do', impactView(counting))}`
 }
 

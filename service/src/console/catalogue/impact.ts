@@ -14,33 +14,38 @@ import {
   type Terms,
 } from '../../membership/rules/terms.ts'
 
-/** What publishing a catalogue would do to one user; names are those of benefits and offers. */
+/** What publishing would do to a benefit or an offer of a user, as commands print it. */
+export type Fate =
+  /** Held, or accepted for a later start: it stays, by the terms under which it began. */
+  | 'keep'
+  /** It would no longer be listed, or newly be listed. */
+  | 'seeless'
+  | 'seemore'
+  /** A pick that waits, or that a pending change would bring, and that would not begin; an offer to which no move would come. */
+  | 'calledoff'
+  /** A pending change would keep the benefit today, and would then end it. */
+  | 'endwithchange'
+  /** The pick waits and would need one thing more, such as agreeing to a new text. */
+  | 'askmore'
+  /**
+   * The offer is held, and its new rules would refuse this person as a newcomer; the rules under which it began still
+   * apply.
+   */
+  | 'couldnotjoin'
+
+/** The names of benefits or offers by what would become of them. */
+export type Fates = Partial<Readonly<Record<Fate, readonly string[]>>>
+
+/** What publishing a catalogue would do to one user. */
 export type UserImpact = {
   /** A member has an account; an applicant has a prefill, a registration, or a membership that is over. */
   readonly is: 'member' | 'applicant'
   /** An applicant whose birth date, state or ZIP code is unknown, so that it cannot be said what they would see. */
   readonly isUnknown: boolean
-  /** Benefits that would no longer be listed, and benefits that would newly be listed. */
-  readonly seesLess: readonly string[]
-  readonly seesMore: readonly string[]
-  /** Benefits that are held, or accepted for a later start: they stay, by the terms under which they began. */
-  readonly keeps: readonly string[]
-  readonly keepsOffer: string | undefined
-  /** The offer of a pending change that would be canceled. */
-  readonly offerChangeOff: string | undefined
-  /** Picks that wait, or that a pending change would bring, and that would not begin. */
-  readonly picksOff: readonly string[]
-  /** Benefits that a pending change would keep today, and would then end. */
-  readonly endsWithChange: readonly string[]
-  /** Picks that wait and would need one thing more, such as agreeing to a new text. */
-  readonly asksMore: readonly string[]
   /** Whether the user would be marked `offerineligible`. */
   readonly isMarked: boolean
-  /**
-   * The held offer, if its new rules would refuse this person as a newcomer; the rules under which it began still
-   * apply.
-   */
-  readonly couldNotJoin: string | undefined
+  readonly benefits: Fates
+  readonly offers: Fates
 }
 
 /** Two catalogues as they apply to one user: today's terms, and those after publishing. */
@@ -65,40 +70,31 @@ export function impactOn(user: User, comparison: Comparison): UserImpact | undef
   return isApplicant ? impactOnApplicant(current, comparison) : undefined
 }
 
-const nothing: Omit<UserImpact, 'is'> = {
-  isUnknown: false,
-  seesLess: [],
-  seesMore: [],
-  keeps: [],
-  keepsOffer: undefined,
-  offerChangeOff: undefined,
-  picksOff: [],
-  endsWithChange: [],
-  asksMore: [],
-  isMarked: false,
-  couldNotJoin: undefined,
-}
-
 function impactOnApplicant(user: User, comparison: Comparison): UserImpact {
   const { applicant } = comparison
-  return applicant === undefined
-    ? { ...nothing, is: 'applicant', isUnknown: true }
-    : { ...nothing, is: 'applicant', ...listingChange(user, applicant, comparison) }
+  return {
+    is: 'applicant',
+    isUnknown: applicant === undefined,
+    isMarked: false,
+    benefits: applicant ? listingChange(user, applicant, comparison) : {},
+    offers: {},
+  }
 }
 
 function impactOnMember(user: User, comparison: Comparison): UserImpact {
   const { before, after } = comparison
   const residence = before.residence()
   return {
-    ...nothing,
     is: 'member',
-    keepsOffer: user.offer?.name,
-    ...(residence && listingChange(user, residence, comparison)),
-    ...pendingChange(user, comparison),
-    keeps: user.enrolments.filter(one => isHeld(one) && !waits(one)).map(one => one.benefit),
-    asksMore: user.enrolments.filter(one => waits(one) && asksMore(user, one, comparison)).map(nameOf),
+    isUnknown: false,
     isMarked: user.offer?.admits === true && !isAdmittedToOwnOffer(after, user),
-    couldNotJoin: couldNotJoin(user, comparison),
+    benefits: {
+      ...(residence && listingChange(user, residence, comparison)),
+      ...pendingChange(user, comparison),
+      keep: user.enrolments.filter(one => isHeld(one) && !waits(one)).map(nameOf),
+      askmore: user.enrolments.filter(one => waits(one) && asksMore(user, one, comparison)).map(nameOf),
+    },
+    offers: offerFates(user, comparison),
   }
 }
 
@@ -107,37 +103,42 @@ function listingChange(
   user: User,
   { dob, state, zipcode }: Residence,
   { before, after, now }: Comparison,
-): Pick<UserImpact, 'seesLess' | 'seesMore'> {
+): Fates {
   const request = { age: ageOn(dob, dateAt(now, before.zone)), state, zipcode }
   const namesUnder = (terms: Terms) =>
     (listBenefits({ user, terms, now }, request) ?? []).map(({ benefit }) => benefit.name)
   const [was, is] = [namesUnder(before), namesUnder(after)]
-  return { seesLess: without(was, is), seesMore: without(is, was) }
+  return { seeless: without(was, is), seemore: without(is, was) }
 }
 
-/** What would happen to pending changes, and to picks that wait for something. */
-function pendingChange(
-  user: User,
-  { before, after, now }: Comparison,
-): Pick<UserImpact, 'offerChangeOff' | 'picksOff' | 'endsWithChange'> {
+/** What would happen to benefits with pending changes, and to picks that wait for something. */
+function pendingChange(user: User, { before, after, now }: Comparison): Fates {
   const [was, is] = [before, after].map(terms => projectPendingChanges(user, terms, { user, at: now }))
   const live = (projected: User | undefined) => (projected?.enrolments ?? []).filter(isLive)
   const planned = live(was).filter(one => one.plannedBy !== undefined)
   const closed = user.enrolments.filter(
     one => waits(one) && openBenefit(before, one.benefit) && !openBenefit(after, one.benefit),
   )
-  const stays = (projected: User | undefined) =>
-    live(projected).filter(one => isHeld(one) && one.endsAt === undefined)
+  const stay = live(was).filter(one => isHeld(one) && one.endsAt === undefined)
   const ended = live(is).filter(one => one.endsAt !== undefined)
   return {
-    offerChangeOff:
-      user.pendingOffer && wouldChange(user, before) && !wouldChange(user, after)
-        ? user.pendingOffer.name
-        : undefined,
-    picksOff: [...without(planned.map(nameOf), live(is).map(nameOf)), ...closed.map(nameOf)],
-    endsWithChange: stays(was)
-      .filter(one => ended.some(other => other.id === one.id))
-      .map(nameOf),
+    calledoff: [...without(planned.map(nameOf), live(is).map(nameOf)), ...closed.map(nameOf)],
+    endwithchange: stay.filter(one => ended.some(other => other.id === one.id)).map(nameOf),
+  }
+}
+
+/** What would happen to the member's offer, and to the offer of a pending change. */
+function offerFates(user: User, { before, after, now }: Comparison): Fates {
+  const { offer: held, pendingOffer } = user
+  const isCalledOff = wouldChange(user, before) && !wouldChange(user, after)
+  const admits = (terms: Terms, name: string) => {
+    const offer = terms.today.catalogue.offers.get(name)
+    return offer === undefined || judgeHeldOffer(offer, factsAt(terms, now, name)).admitted
+  }
+  return {
+    keep: held ? [held.name] : [],
+    calledoff: pendingOffer && isCalledOff ? [pendingOffer.name] : [],
+    couldnotjoin: held && admits(before, held.name) && !admits(after, held.name) ? [held.name] : [],
   }
 }
 
@@ -148,16 +149,6 @@ function wouldChange(user: User, terms: Terms): boolean {
   const { name, at } = pendingOffer
   const then = beforeSwap({ ...user, pendingOffer: undefined }, at, terms)
   return applyOfferChange(then, name, { at, terms }).user.offer?.name === name
-}
-
-function couldNotJoin(user: User, { before, after, now }: Comparison): string | undefined {
-  const name = user.offer?.name
-  if (name === undefined) return undefined
-  const admits = (terms: Terms) => {
-    const offer = terms.today.catalogue.offers.get(name)
-    return offer === undefined || judgeHeldOffer(offer, factsAt(terms, now, name)).admitted
-  }
-  return admits(before) && !admits(after) ? name : undefined
 }
 
 function asksMore(user: User, { benefit }: Enrolment, { before, after }: Comparison): boolean {

@@ -2,13 +2,14 @@ import type { CatalogueDocument } from '../../catalogue/document.ts'
 import { listVersions, publishAfter } from '../../catalogue/published.ts'
 import { checkSuccession } from '../../catalogue/succession.ts'
 import type { Query } from '../../db/sql.ts'
-import { listOperators } from '../operators/store.ts'
+import { operatorNames } from '../operators/store.ts'
 import { reasonOf } from '../reason.ts'
 import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
 import type { RequestKind } from '../requests/request.ts'
 import { recordAlongside } from '../screen/record.ts'
 import { type Answer, ConsoleRefusal, type Visit } from '../screen/screen.ts'
 import { listTable } from '../views/list.ts'
+import { part } from '../views/parts.ts'
 import { countingOf } from './counting.ts'
 import { type Draft, draftOf } from './draft.ts'
 import { draftView } from './draft-view.ts'
@@ -84,15 +85,15 @@ export const publishKind: RequestKind = {
     const draft = await draftNow(visit, payload['document'] as CatalogueDocument)
     const { effect, differences } = draft
     const list = differenceList(differences, { path: `/requests/${requestId}`, filters: {} })
-    const counting = countingOf(visit.context, draft)
-    return { shown: draftView({ table: await listTable(list, visit.query) }, counting), effect }
+    const changes = part('What it changes', listTable(list, visit.query))
+    return { shown: draftView(changes, countingOf(visit.context, draft)), effect }
   },
   perform: async (visit, { payload, effect, askedBy }, decision) => {
     const draft = await draftNow(visit, payload['document'] as CatalogueDocument)
     if (draft.effect !== effect)
       return { refused: 'Another version was published since this was asked for. Ask for it again.' }
-    const asker = (await listOperators(visit.context.database)).find(one => one.operatorId === askedBy)
-    const by = `${asker?.name ?? askedBy}, confirmed by ${visit.operator.name}`
+    const names = await operatorNames(visit.context.database)
+    const by = `${names.get(askedBy) ?? askedBy}, confirmed by ${visit.operator.name}`
     return publish(visit, draft, { by, also: decision })
   },
 }

@@ -3,12 +3,20 @@ import type { Catalogue } from '../../catalogue/model.ts'
 import { listPublications, type Publication, readVersion } from '../../catalogue/published.ts'
 import { storeFiles } from '../../files/store.ts'
 import { html, type Slot } from '../../http/html.ts'
-import { hasRole } from '../operators/operator.ts'
 import { needsSecondPerson } from '../requests/ask.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../screen/screen.ts'
+import {
+  type Answer,
+  ConsoleRefusal,
+  notHere,
+  onChange,
+  onGet,
+  onPost,
+  type Screen,
+  type Visit,
+} from '../screen/screen.ts'
 import { tokenField } from '../views/layout.ts'
-import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
+import { type List, listFile, listPart, sortField } from '../views/list.ts'
 import { actionForm, part, reasonField, selectField } from '../views/parts.ts'
 import { countingOf } from './counting.ts'
 import { type Draft, openDraft, readUpload, sealDraft } from './draft.ts'
@@ -18,39 +26,27 @@ import { draftNow, publishDraft } from './publish.ts'
 
 /** The versions of the catalogue, how they differ, and publishing the next one after seeing its effect. */
 export const catalogueScreens: readonly Screen[] = [
-  { method: 'GET', path: '/catalogue', role: 'viewer', answer: visit => list(visit) },
-  { method: 'GET', path: '/catalogue.csv', role: 'support', answer: versionsFile },
-  { method: 'GET', path: '/catalogue/versions/:version', role: 'viewer', answer: show },
-  { method: 'GET', path: '/catalogue/versions/:version/offers.csv', role: 'support', answer: offersFile },
-  { method: 'GET', path: '/catalogue/versions/:version/benefits.csv', role: 'support', answer: benefitsFile },
-  { method: 'GET', path: '/catalogue/diff', role: 'viewer', answer: compare },
-  { method: 'GET', path: '/catalogue/diff.csv', role: 'support', answer: differencesFile },
-  { method: 'POST', path: '/catalogue/check', role: 'admin', changes: true, takes: 'files', answer: check },
-  { method: 'POST', path: '/catalogue/draft', role: 'admin', takes: 'draft', answer: showDraft },
-  { method: 'POST', path: '/catalogue/draft.csv', role: 'admin', takes: 'draft', answer: draftFile },
-  {
-    method: 'POST',
-    path: '/catalogue/publish',
-    role: 'admin',
-    changes: true,
-    takes: 'draft',
-    answer: publish,
-  },
+  onGet('/catalogue', 'viewer', visit => list(visit)),
+  onGet('/catalogue.csv', 'support', versionsFile),
+  onGet('/catalogue/versions/:version', 'viewer', show),
+  onGet('/catalogue/versions/:version/offers.csv', 'support', offersFile),
+  onGet('/catalogue/versions/:version/benefits.csv', 'support', benefitsFile),
+  onGet('/catalogue/diff', 'viewer', compare),
+  onGet('/catalogue/diff.csv', 'support', differencesFile),
+  { ...onChange('/catalogue/check', 'admin', check), takes: 'files' },
+  { ...onPost('/catalogue/draft', 'admin', showDraft), takes: 'draft' },
+  { ...onPost('/catalogue/draft.csv', 'admin', draftFile), takes: 'draft' },
+  { ...onChange('/catalogue/publish', 'admin', publish), takes: 'draft' },
 ]
 
 async function list(visit: Visit, notice?: Slot, status = 200): Promise<Answer> {
   const versions = await listPublications(visit.context.database)
-  const sees = hasRole(visit.operator, 'support')
-  const mayPublish = hasRole(visit.operator, 'admin') && visit.operator.partners === undefined
+  const mayPublish = visit.isAdmin && visit.operator.partners === undefined
   return {
     title: 'Catalogue',
     status,
     body: html`${notice}
-<div class="columns"><div>${part(
-      'Versions',
-      await listTable(versionList(versions), visit.query),
-      sees && csvLink(versionList(versions), visit.query),
-    )}
+<div class="columns"><div>${listPart(visit, 'Versions', versionList(versions))}
 ${versions.length > 1 && part('Compare two', compareForm(versions))}</div>
 <div>${mayPublish && part('Publish the next version', uploadForm(visit))}</div></div>`,
   }
@@ -79,13 +75,11 @@ function uploadForm(visit: Visit): Slot {
 async function show(visit: Visit): Promise<Answer> {
   const version = numberOf(visit.params['version'])
   const catalogue = await required(visit, version)
-  const [offers, benefits] = [offerList(catalogue, version), benefitList(catalogue, version)]
-  const sees = hasRole(visit.operator, 'support')
   return {
     title: `Version ${version}`,
     body: html`<p><a href="/catalogue">All versions</a>${version > 1 && html` · <a href="/catalogue/diff?from=${version - 1}&amp;to=${version}">What it changed</a>`}</p>
-${part('Offers', await listTable(offers, visit.query), sees && csvLink(offers, visit.query))}
-${part('Benefits', await listTable(benefits, visit.query), sees && csvLink(benefits, visit.query))}`,
+${listPart(visit, 'Offers', offerList(catalogue, version))}
+${listPart(visit, 'Benefits', benefitList(catalogue, version))}`,
   }
 }
 
@@ -95,7 +89,7 @@ async function compare(visit: Visit): Promise<Answer> {
   return {
     title: `From version ${from} to ${to}`,
     body: html`<p><a href="/catalogue">All versions</a> · <a href="/catalogue/diff?from=${to}&amp;to=${from}">The other way round</a></p>
-${part('What differs', await listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
+${listPart(visit, 'What differs', list)}`,
   }
 }
 
@@ -108,29 +102,28 @@ async function comparison(visit: Visit): Promise<List<Difference>> {
 
 async function versionsFile(visit: Visit): Promise<Answer> {
   const list = versionList(await listPublications(visit.context.database))
-  await record(visit, { action: 'export catalogue' })
-  return listFile(list, visit.query, 'catalogue.csv')
+  return listFile(visit, list, { ...EXPORT, file: 'catalogue.csv' })
 }
 
 async function offersFile(visit: Visit): Promise<Answer> {
   const version = numberOf(visit.params['version'])
   const list = offerList(await required(visit, version), version)
-  await record(visit, { action: 'export catalogue' })
-  return listFile(list, visit.query, `offers-of-version-${version}.csv`)
+  return listFile(visit, list, { ...EXPORT, file: `offers-of-version-${version}.csv` })
 }
 
 async function benefitsFile(visit: Visit): Promise<Answer> {
   const version = numberOf(visit.params['version'])
   const list = benefitList(await required(visit, version), version)
-  await record(visit, { action: 'export catalogue' })
-  return listFile(list, visit.query, `benefits-of-version-${version}.csv`)
+  return listFile(visit, list, { ...EXPORT, file: `benefits-of-version-${version}.csv` })
 }
 
 async function differencesFile(visit: Visit): Promise<Answer> {
   const list = await comparison(visit)
-  await record(visit, { action: 'export catalogue' })
-  return listFile(list, visit.query, `catalogue-${list.filters['from']}-${list.filters['to']}.csv`)
+  const { from, to } = list.filters
+  return listFile(visit, list, { ...EXPORT, file: `catalogue-${from}-${to}.csv` })
 }
+
+const EXPORT = { action: 'export catalogue' }
 
 function numberOf(text: string | null | undefined): number {
   return /^[1-9]\d{0,8}$/.test(text ?? '') ? Number(text) : 0
@@ -187,9 +180,8 @@ const DRAFT_FORM = 'draft'
 async function draftFile(visit: Visit): Promise<Answer> {
   await refuseUnlessForAll(visit)
   const { differences, follows } = await sentDraft(visit)
-  await record(visit, { action: 'export catalogue' })
-  const list = draftList(differences)
-  return listFile(list, visit.form, `catalogue-draft-after-${follows}.csv`)
+  const file = `catalogue-draft-after-${follows}.csv`
+  return listFile(visit, draftList(differences), { ...EXPORT, file })
 }
 
 async function publish(visit: Visit): Promise<Answer> {
@@ -210,12 +202,11 @@ async function draftPage(visit: Visit, draft: Draft): Promise<Answer> {
   const field = html`<input type="hidden" name="draft" value="${sealed}">`
   const needsSecond = await needsSecondPerson(visit, 'publish')
   const counting = countingOf(visit.context, draft)
-  const list = draftList(draft.differences)
   return {
     title: `Version ${draft.follows + 1}, not published`,
     body: html`<p class="lead">The catalogue is right. It would follow ${draft.follows === 0 ? 'nothing' : `version ${draft.follows}`}, and nothing is published yet.</p>
 ${actionForm(visit, { id: DRAFT_FORM, action: '/catalogue/draft', button: 'Look again', fields: html`${field}${sortField(visit.form)}` })}
-${draftView({ table: await listTable(list, visit.form), file: csvLink(list, visit.form) }, counting)}
+${draftView(listPart(visit, 'What it changes', draftList(draft.differences)), counting)}
 ${part(
   needsSecond ? 'Ask for it to be published' : 'Publish it',
   html`<p class="hint">${needsSecond ? 'A second person has to confirm it, as the policy says.' : 'Running services use it within a second. A version is never taken back: publish another in its place.'}</p>

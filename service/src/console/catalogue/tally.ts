@@ -1,22 +1,8 @@
 import type { Catalogue } from '../../catalogue/model.ts'
-import type { UserImpact } from './impact.ts'
+import type { Fate, Fates, UserImpact } from './impact.ts'
 
 /** Users counted by what publishing would do to them, for one benefit or offer. */
-export type NameCounts = {
-  /** Held, and kept by the terms under which it began. */
-  keep: number
-  /** Applicants and members who would no longer see it listed, and those who newly would. */
-  seeless: number
-  seemore: number
-  /** Pending picks that would be canceled; for an offer, pending changes to it. */
-  calledoff: number
-  /** Held today, and would end with a pending change. */
-  endwithchange: number
-  /** Picks that wait and would need one thing more. */
-  askmore: number
-  /** Holders whom the new rules would refuse as newcomers. */
-  couldnotjoin: number
-}
+export type NameCounts = Record<Fate, number>
 
 /** What publishing would do to the users of one partner, or of all. */
 export type ImpactCounts = {
@@ -57,35 +43,30 @@ export function noCounts(): ImpactCounts {
 }
 
 /** Adds one user to the counts. */
-export function addUser(counts: ImpactCounts, user: UserImpact): void {
-  const benefit = (names: readonly string[], key: keyof NameCounts) => raise(counts.benefits, names, key)
-  const offer = (name: string | undefined, key: keyof NameCounts) =>
-    raise(counts.offers, name === undefined ? [] : [name], key)
+export function addUser(
+  counts: ImpactCounts,
+  { is, isUnknown, isMarked, benefits, offers }: UserImpact,
+): void {
+  const any = (names: readonly string[] = []) => names.length > 0
+  const kind = is === 'member' ? 'members' : 'applicants'
   counts.users += 1
-  counts[user.is === 'member' ? 'members' : 'applicants'] += 1
-  if (user.isUnknown) counts.unknown += 1
-  if (user.seesLess.length > 0) counts[user.is === 'member' ? 'membersless' : 'applicantsless'] += 1
-  if (user.seesMore.length > 0) counts[user.is === 'member' ? 'membersmore' : 'applicantsmore'] += 1
-  const isTouched = user.offerChangeOff !== undefined || user.picksOff.length + user.endsWithChange.length > 0
-  if (isTouched) counts.calledoff += 1
-  if (user.isMarked) counts.offerineligible += 1
-  benefit(user.keeps, 'keep')
-  benefit(user.seesLess, 'seeless')
-  benefit(user.seesMore, 'seemore')
-  benefit(user.picksOff, 'calledoff')
-  benefit(user.endsWithChange, 'endwithchange')
-  benefit(user.asksMore, 'askmore')
-  offer(user.keepsOffer, 'keep')
-  offer(user.offerChangeOff, 'calledoff')
-  offer(user.couldNotJoin, 'couldnotjoin')
+  counts[kind] += 1
+  if (isUnknown) counts.unknown += 1
+  if (any(benefits.seeless)) counts[`${kind}less` as const] += 1
+  if (any(benefits.seemore)) counts[`${kind}more` as const] += 1
+  if (any(offers.calledoff) || any(benefits.calledoff) || any(benefits.endwithchange)) counts.calledoff += 1
+  if (isMarked) counts.offerineligible += 1
+  raise(counts.benefits, benefits)
+  raise(counts.offers, offers)
 }
 
-function raise(all: Map<string, NameCounts>, names: readonly string[], key: keyof NameCounts): void {
-  for (const name of names) {
-    const counts = all.get(name) ?? noNameCounts()
-    counts[key] += 1
-    all.set(name, counts)
-  }
+function raise(all: Map<string, NameCounts>, fates: Fates): void {
+  for (const [fate, names] of Object.entries(fates) as [Fate, readonly string[]][])
+    for (const name of names) {
+      const counts = all.get(name) ?? noNameCounts()
+      counts[fate] += 1
+      all.set(name, counts)
+    }
 }
 
 function noNameCounts(): NameCounts {

@@ -3,7 +3,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { hasRole } from '../operators/operator.ts'
 import { findSamePerson } from '../operators/store.ts'
-import { ownPartner, ownPartners } from '../partners.ts'
+import { ownPartner, partnerNames } from '../partners.ts'
 import { openedRequest, type RequestKind, type SecondPersonRequest } from '../requests/request.ts'
 import { findRequest, type RequestRow } from '../requests/store.ts'
 import { notHere, type Visit } from '../screen/screen.ts'
@@ -38,7 +38,7 @@ export async function requiredRequest(visit: Visit): Promise<Known> {
 
 /** Only operators for all partners see requests that concern no partner. */
 export async function visiblePartners(visit: Visit): Promise<readonly string[]> {
-  const own = (await ownPartners(visit)).map(({ partnerId }) => partnerId)
+  const own = [...(await partnerNames(visit)).keys()]
   return visit.operator.partners === undefined ? [...own, noPartner] : own
 }
 

@@ -1,36 +1,25 @@
 import { html, type Slot } from '../../http/html.ts'
-import { listOperators } from '../operators/store.ts'
+import { operatorNames } from '../operators/store.ts'
+import { stateOf } from '../requests/store.ts'
 import { record } from '../screen/record.ts'
-import type { Answer, Screen, Visit } from '../screen/screen.ts'
+import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { actionForm, facts, part, reasonField, when } from '../views/parts.ts'
 import { confirm, refuse, withdraw } from './decide.ts'
-import { stateOf, stateTag } from './list.ts'
+import { stateTag } from './list.ts'
 import { type Known, mayDecide, requiredRequest, SAME_PERSON } from './read.ts'
 
 /** One request to a second person, and its decision. */
 export const requestScreens: readonly Screen[] = [
-  { method: 'GET', path: '/requests/:requestid', role: 'support', answer: show },
-  ...(
-    [
-      ['confirm', confirm],
-      ['refuse', refuse],
-      ['withdraw', withdraw],
-    ] as const
-  ).map(
-    ([name, answer]): Screen => ({
-      method: 'POST',
-      path: `/requests/:requestid/${name}`,
-      role: 'support',
-      changes: true,
-      answer,
-    }),
-  ),
+  onGet('/requests/:requestid', 'support', show),
+  onChange('/requests/:requestid/confirm', 'support', confirm),
+  onChange('/requests/:requestid/refuse', 'support', refuse),
+  onChange('/requests/:requestid/withdraw', 'support', withdraw),
 ]
 
 async function show(visit: Visit): Promise<Answer> {
   const known = await requiredRequest(visit)
   const { row, kind, partner, request } = known
-  const names = await operatorNames(visit)
+  const names = await operatorNames(visit.context.database)
   await record(visit, {
     action: 'look at request',
     result: 'shown',
@@ -38,6 +27,7 @@ async function show(visit: Visit): Promise<Answer> {
     serviceId: row.service_id ?? undefined,
   })
   const zone = partner?.timezone ?? 'UTC'
+  const state = stateOf(row, visit.context.real())
   return {
     title: kind.title,
     body: html`${facts([
@@ -49,12 +39,12 @@ async function show(visit: Visit): Promise<Answer> {
       ['Asked by', names.get(row.asked_by) ?? row.asked_by],
       ['Asked', when(row.asked_at, zone)],
       ['Because', request?.reason ?? '–'],
-      ['State', stateTag(stateOf(row, visit.context.real()))],
+      ['State', stateTag(state)],
       row.decided_by !== null && ['Decided by', names.get(row.decided_by) ?? row.decided_by],
       row.decided_at !== null && ['Decided', when(row.decided_at, zone)],
       row.outcome === null && ['Lapses', when(row.expires_at, zone)],
     ])}
-${stateOf(row, visit.context.real()) === 'waiting' && (await decision(visit, known))}
+${state === 'waiting' && (await decision(visit, known))}
 <p><a href="/requests">All requests</a></p>`,
   }
 }
@@ -89,8 +79,4 @@ ${actionForm(visit, { action: `${path}/refuse`, button: 'Refuse it', look: 'dang
   )
 }
 ${!isOwn && !mayDecide(visit, known) && html`<p class="hint">To decide it takes the role ${kind.role}.</p>`}`
-}
-
-async function operatorNames({ context }: Visit): Promise<ReadonlyMap<string, string>> {
-  return new Map((await listOperators(context.database)).map(one => [one.operatorId, one.name]))
 }

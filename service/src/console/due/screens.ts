@@ -1,6 +1,5 @@
 import { addDays, dateAt, type Instant, startOfDate } from '../../calendar/calendar.ts'
 import type { Catalogue } from '../../catalogue/model.ts'
-import { csvLine } from '../../csv.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { countDays, type DueCount, MOST_USERS_COUNTED } from '../background/due-counts.ts'
@@ -13,20 +12,28 @@ import {
   nextDue,
   positionOfUser,
 } from '../background/due-store.ts'
-import { inSlices } from '../background/give-way.ts'
-import { hasRole } from '../operators/operator.ts'
-import { ownPartner, ownPartners } from '../partners.ts'
+import { ownPartner, partnerNames } from '../partners.ts'
 import { type Position, positionOf, positionText } from '../position.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, notHere, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, notHere, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { sortField } from '../views/list.ts'
-import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
+import {
+  isDownIn,
+  type LongList,
+  longFile,
+  longHeading,
+  longPages,
+  queryOf,
+  ROWS_AT_ONCE,
+  type Slice,
+  sliceOf,
+} from '../views/long-list.ts'
 import { part, selectField, table, tag, when, writeDay, writeInstant } from '../views/parts.ts'
 
 /** What will happen by itself in the next days, to which users, and what is overdue. */
 export const dueScreens: readonly Screen[] = [
-  { method: 'GET', path: '/due', role: 'viewer', answer: list },
-  { method: 'GET', path: '/due.csv', role: 'support', answer: exportDue },
+  onGet('/due', 'viewer', list),
+  onGet('/due.csv', 'support', exportDue),
 ]
 
 type Filter = {
@@ -42,8 +49,8 @@ type Filter = {
 
 async function filterOf(visit: Visit): Promise<Filter> {
   const { query, context } = visit
-  const [first] = await ownPartners(visit)
-  const wanted = query.get('partner') ?? first?.partnerId
+  const [first] = (await partnerNames(visit)).keys()
+  const wanted = query.get('partner') ?? first
   if (wanted === undefined) throw notHere('partner')
   const partner = await ownPartner(visit, wanted)
   const now = context.clock.now(partner)
@@ -64,29 +71,28 @@ async function filterOf(visit: Visit): Promise<Filter> {
   }
 }
 
-const USERS_A_PAGE = 100
 /** With a kind, this many users are looked through for one page. */
 const MOST_SEARCHED = 1000
 /** The schedule applies due changes within seconds; an older one shows that the schedule has stopped. */
 const LATE_MS = 120_000
 
-/** The users of a page, and the position after which the next page begins, if there is one. */
-type DuePage = { readonly users: readonly DueUser[]; readonly next: Position | undefined }
-
-async function readPage({ context }: Visit, filter: Filter, after: Position | undefined): Promise<DuePage> {
-  const { partner, until, list, kind } = filter
+/** The next users; with a kind perhaps fewer than a page has, or none, although there are more to look through. */
+async function usersAfter(
+  { context }: Visit,
+  { partner, until, list, kind }: Filter,
+  after: Position | undefined,
+): Promise<Slice<DueUser, Position>> {
   const { users, last } = await nextDue(context.database, {
     partnerId: partner.partnerId,
     until,
     isLatestFirst: list.isDown,
     kind,
     after,
-    limit: USERS_A_PAGE + 1,
+    limit: ROWS_AT_ONCE + 1,
     ...(kind === undefined ? {} : { most: MOST_SEARCHED }),
   })
-  const shown = users.slice(0, USERS_A_PAGE)
-  const end = shown.at(-1)
-  return { users: shown, next: users.length > USERS_A_PAGE && end ? positionOfUser(end) : last }
+  const { rows, next = last } = sliceOf(users, positionOfUser)
+  return { rows, next }
 }
 
 async function list(visit: Visit): Promise<Answer> {
@@ -95,27 +101,21 @@ async function list(visit: Visit): Promise<Answer> {
   const { context } = visit
   const { database, dueCounts } = context
   const after = positionOf(visit.query.get('after'))
-  const [partners, page, late] = await Promise.all([
-    ownPartners(visit),
-    readPage(visit, filter, after),
+  const [names, page, late] = await Promise.all([
+    partnerNames(visit),
+    usersAfter(visit, filter, after),
     countLate(database, { partnerId: partner.partnerId, before: now - LATE_MS }),
   ])
   // All that is due is on this page, so the count is of this moment. Otherwise it is of the last minute.
   const isAll = after === undefined && page.next === undefined
   const count: DueCount = isAll
-    ? { users: page.users.length, days: countDays(page.users, partner), state: 'whole' }
+    ? { users: page.rows.length, days: countDays(page.rows, partner), state: 'whole' }
     : dueCounts.of(partner, until)
   await record(visit, { action: 'look at what is due', result: 'shown', partner })
-  const sees = hasRole(visit.operator, 'support')
   return {
     title: 'What is due',
     body: html`<form method="get" action="/due" class="row">
-${selectField(
-  'partner',
-  'Partner',
-  partners.map(one => [one.partnerId, one.name]),
-  partner.partnerId,
-)}
+${selectField('partner', 'Partner', [...names], partner.partnerId)}
 ${selectField('days', 'Next', Object.entries({ 7: '7 days', 30: '30 days' }), String(days))}
 ${selectField('kind', 'What', ['all', ...DUE_KINDS], kind ?? 'all')}
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
@@ -126,38 +126,42 @@ ${
 }
 <div class="columns"><div>${part(
       'Who',
-      html`${await usersTable(filter, page.users, { sees, catalogue: context.terms(partner, () => undefined).today.catalogue })}
+      html`${usersTable(visit, filter, page.rows)}
 ${longPages(filter.list, {
   isFirst: after === undefined,
   next: page.next && positionText(page.next),
   label:
-    page.users.length < USERS_A_PAGE
+    page.rows.length < ROWS_AT_ONCE
       ? `Search on: ${written(MOST_SEARCHED)} people were looked through`
-      : `Next ${USERS_A_PAGE}`,
+      : `Next ${ROWS_AT_ONCE}`,
 })}`,
-      sees && html`<a href="/due.csv?${queryOf(filter.list)}">CSV</a>`,
+      visit.isSupport && html`<a href="/due.csv?${queryOf(filter.list)}">CSV</a>`,
     )}</div><div>${part('By day', html`${countedPart(count)}${daysTable(filter, count)}`, html`<span class="hint">Days of ${partner.timezone}</span>`)}</div></div>`,
   }
 }
 
-async function usersTable(
+function usersTable(
+  { context, isSupport }: Visit,
   { partner, now, list }: Filter,
   users: readonly DueUser[],
-  { sees, catalogue }: { sees: boolean; catalogue: Catalogue },
-): Promise<Slot> {
+): Slot {
+  const { catalogue } = context.terms(partner, () => undefined).today
   return table({
     caption: 'To whom something is due',
     columns: ['Who', longHeading(list, 'When and what')],
-    rows: await inSlices(users, user => [
-      html`<a href="/users/${user.serviceId}">${sees ? user.userid : user.serviceId}</a>`,
-      html`<ul class="rules">${user.changes.map(change => ({ ...change, what: namedWhat(change, catalogue) })).map(({ at, kind, what }) => html`<li>${when(at, partner.timezone)} ${at < now - LATE_MS && html`${tag('late', 'bad')} `}${tag(kind, kind.endsWith('ends') ? 'bad' : 'plain')} ${what}${kind.endsWith('ends') && html` <span class="hint">last day ${writeDay(at - 1, partner.timezone)}</span>`}</li>`)}</ul>`,
+    rows: users.map(user => [
+      html`<a href="/users/${user.serviceId}">${isSupport ? user.userid : user.serviceId}</a>`,
+      html`<ul class="rules">${user.changes.map(({ at, kind, what }) => html`<li>${when(at, partner.timezone)} ${at < now - LATE_MS && html`${tag('late', 'bad')} `}${tag(kind, kind.endsWith('ends') ? 'bad' : 'plain')} ${namedWhat({ kind, what }, catalogue)}${kind.endsWith('ends') && html` <span class="hint">last day ${writeDay(at - 1, partner.timezone)}</span>`}</li>`)}</ul>`,
     ]),
     empty: 'Nothing in this time.',
   })
 }
 
 /** What a change is about, with the names that the catalogue shows; the file has those of the API. */
-function namedWhat({ kind, what }: DueChange, { benefits, offers }: Catalogue): string {
+function namedWhat(
+  { kind, what }: Pick<DueChange, 'kind' | 'what'>,
+  { benefits, offers }: Catalogue,
+): string {
   if (kind.startsWith('benefit')) return benefits.get(what)?.displayname.en ?? what
   return what
     .split(' to ')
@@ -199,52 +203,22 @@ function written(count: number): string {
 
 async function exportDue(visit: Visit): Promise<Answer> {
   const filter = await filterOf(visit)
-  await record(visit, { action: 'export what is due', partner: filter.partner })
-  return {
-    file: `due-${filter.days}-days.csv`,
-    type: 'text/csv; charset=utf-8',
-    content: dueLines(visit, filter),
-  }
-}
-
-const USERS_A_SLICE = 100
-
-/** The file, slice by slice, in the order of the screen. */
-async function* dueLines({ context }: Visit, filter: Filter): AsyncGenerator<string> {
-  const { partner, until, list, kind } = filter
-  yield `${csvLine(['at', 'kind', 'what', 'userid', 'serviceid'])}\r\n`
-  const textOf = rememberLast((at: Instant) => writeInstant(at, partner.timezone))
-  let after: Position | undefined
-  for (;;) {
-    const position: Position | undefined = after
-    const { users, last } = await context.slow.inTurn(() =>
-      nextDue(context.database, {
-        partnerId: partner.partnerId,
-        until,
-        isLatestFirst: list.isDown,
-        kind,
-        after: position,
-        limit: USERS_A_SLICE,
-      }),
-    )
-    const lines = (
-      await inSlices(users, user =>
-        user.changes.map(({ at, kind, what }) =>
-          csvLine([textOf(at), kind, what, user.userid, user.serviceId]),
-        ),
+  const { partner, days } = filter
+  const deed = { file: `due-${days}-days.csv`, action: 'export what is due', partner }
+  return longFile<Position>(visit, deed, {
+    head: ['at', 'kind', 'what', 'userid', 'serviceid'],
+    read: async after => {
+      const { rows, next } = await usersAfter(visit, filter, after)
+      const lines = rows.flatMap(({ userid, serviceId, changes }) =>
+        changes.map(({ at, kind, what }) => [
+          writeInstant(at, partner.timezone),
+          kind,
+          what,
+          userid,
+          serviceId,
+        ]),
       )
-    ).flat()
-    if (lines.length > 0) yield `${lines.join('\r\n')}\r\n`
-    if (last === undefined) return
-    after = last
-  }
-}
-
-/** Most changes fall due together, at the end of a month, and to write an instant takes some microseconds. */
-function rememberLast(write: (at: Instant) => string): (at: Instant) => string {
-  let last: { readonly at: Instant; readonly text: string } | undefined
-  return at => {
-    if (last?.at !== at) last = { at, text: write(at) }
-    return last.text
-  }
+      return { rows: lines, next }
+    },
+  })
 }

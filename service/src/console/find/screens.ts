@@ -1,10 +1,9 @@
 import { html } from '../../http/html.ts'
-import { hasRole } from '../operators/operator.ts'
-import { ownPartners } from '../partners.ts'
+import { partnerNames } from '../partners.ts'
 import { record } from '../screen/record.ts'
-import type { Answer, Screen, Visit } from '../screen/screen.ts'
+import { type Answer, onGet, onPost, type Screen, type Visit } from '../screen/screen.ts'
 import { tokenField } from '../views/layout.ts'
-import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
+import { type List, listFile, listPart, sortField } from '../views/list.ts'
 import { part } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
 import { type LookedUp, lookUp } from './look-up.ts'
@@ -12,17 +11,17 @@ import { type Found, MOST_FOUND } from './store.ts'
 
 /** Finding a user, and the console's first page. */
 export const findScreens: readonly Screen[] = [
-  { method: 'GET', path: '/', role: 'viewer', answer: start },
-  { method: 'POST', path: '/find', role: 'viewer', answer: find },
-  { method: 'POST', path: '/find.csv', role: 'support', answer: download },
+  onGet('/', 'viewer', start),
+  onPost('/find', 'viewer', find),
+  onPost('/find.csv', 'support', download),
 ]
 
 async function start(visit: Visit): Promise<Answer> {
-  const partners = await ownPartners(visit)
+  const names = await partnerNames(visit)
   return {
     title: 'Find a user',
-    body: html`<p class="lead">One field, above, takes whatever you have: a userid, a serviceid, the id of an event or a request, or the reference of a confirmation${hasRole(visit.operator, 'support') && '; of an account also its email or phone'}.</p>
-<p class="hint">You work for ${visit.operator.partners === undefined ? 'all partners' : partners.map(({ name }) => name).join(', ')}.</p>`,
+    body: html`<p class="lead">One field, above, takes whatever you have: a userid, a serviceid, the id of an event or a request, or the reference of a confirmation${visit.isSupport && '; of an account also its email or phone'}.</p>
+<p class="hint">You work for ${visit.operator.partners === undefined ? 'all partners' : [...names.values()].join(', ')}.</p>`,
   }
 }
 
@@ -37,16 +36,17 @@ async function find(visit: Visit): Promise<Answer> {
   return {
     title: 'Several users',
     body: html`<form id="${FORM}" method="post" action="/find" hidden>${tokenField(visit.session.formToken)}<input type="hidden" name="what" value="${whatOf(visit)}">${sortField(visit.form)}</form>
-${part('Found', await listTable(list, visit.form), hasRole(visit.operator, 'support') && csvLink(list, visit.form))}
+${listPart(visit, 'Found', list)}
 ${found.length >= MOST_FOUND && html`<p class="hint">The first ${MOST_FOUND.toLocaleString('en-US')} are listed.</p>`}`,
   }
 }
 
 async function download(visit: Visit): Promise<Answer> {
   const { found } = await lookUpFor(visit)
-  await record(visit, { action: 'export found users', result: found.length > 0 ? 'found' : 'nothing' })
-  if (found.length === 0) return nothing()
-  return listFile(await listOf(visit, found), visit.form, 'found.csv')
+  const deed = { action: 'export found users', result: found.length > 0 ? 'found' : 'nothing' }
+  if (found.length > 0) return listFile(visit, await listOf(visit, found), { ...deed, file: 'found.csv' })
+  await record(visit, deed)
+  return nothing()
 }
 
 const FORM = 'found'
@@ -61,15 +61,15 @@ async function lookUpFor(visit: Visit): Promise<LookedUp> {
   return lookUp({
     database,
     partner: id => directory.partner(id),
-    partnerIds: (await ownPartners(visit)).map(({ partnerId }) => partnerId),
+    partnerIds: [...(await partnerNames(visit)).keys()],
     what: whatOf(visit),
-    seesPersons: hasRole(visit.operator, 'support'),
+    seesPersons: visit.isSupport,
   })
 }
 
 /** The found users; the form asks for them again in another order, because no address may contain what was typed. */
 async function listOf(visit: Visit, rows: readonly Found[]): Promise<List<Found>> {
-  const names = new Map((await ownPartners(visit)).map(({ partnerId, name }) => [partnerId, name]))
+  const names = await partnerNames(visit)
   const partnerOf = ({ partnerId }: Found) => names.get(partnerId) ?? ''
   return {
     path: '/find',
@@ -94,7 +94,8 @@ async function listOf(visit: Visit, rows: readonly Found[]): Promise<List<Found>
 /** Attempts to enroll somebody who is no user here. */
 async function refusedPage(visit: Visit, lookedUp: LookedUp): Promise<Answer> {
   const { directory, terms } = visit.context
-  const own = await Promise.all((await ownPartners(visit)).map(one => directory.partner(one.partnerId)))
+  const ids = [...(await partnerNames(visit)).keys()]
+  const own = await Promise.all(ids.map(id => directory.partner(id)))
   const parts = own.flatMap(partner => {
     const here = partner ? lookedUp.refused.filter(({ partnerId }) => partnerId === partner.partnerId) : []
     if (!partner || here.length === 0) return []

@@ -14,9 +14,8 @@ import type { ConsoleFiles } from '../screen/console-files.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../screen/screen.ts'
 import { screens } from '../screens.ts'
-import { consoleDocument } from '../views/layout.ts'
 import { signedOut, signingOutOf, type WaysIn } from '../views/sign-in.ts'
-import { type ConsoleServer, sendPlain } from './console-server.ts'
+import { type ConsoleServer, sendPage, takesForm } from './console-server.ts'
 import { isOwnHost, isOwnOrigin, originOf, setCookie } from './guard.ts'
 import { checkForm, openVisit } from './open-visit.ts'
 import { mountPasskeySignIn } from './passkey-sign-in.ts'
@@ -62,13 +61,11 @@ function mountFiles(app: FastifyInstance, files: ConsoleFiles): void {
     app.get(address, async (request, reply) => sendBuiltFile(request, reply, { file, cache: 'private' }))
 }
 
-const takesForm = { config: { takes: 'application/x-www-form-urlencoded' } } as const
-
 function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen): void {
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
     const visit = await openVisit(server, request, screen.path)
     if (!visit) return sendSignIn(server, reply)
-    await checkForm(visit, request.method)
+    checkForm(visit, request.method)
     await checkRole(visit, screen)
     if (screen.changes && server.context.mayNotWrite())
       throw new ConsoleRefusal(
@@ -115,7 +112,7 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
   app.post('/sign-out', takesForm, async (request, reply) => {
     const visit = await openVisit(server, request)
     if (visit) {
-      await checkForm(visit, 'POST')
+      checkForm(visit, 'POST')
       await endOperatorSession(context.database, visit.session.sessionId, context.real())
       await record(visit, { action: 'sign out' })
     }
@@ -124,14 +121,13 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
     const there = isTheirs
       ? await provider.endSession(`${originOf(request.headers, address)}/signed-out`)
       : undefined
-    if (!provider || there === undefined)
-      return sendPlain(server, reply, { status: 200, page: signedOut(true, waysIn(server, '/')) })
+    if (!provider || there === undefined) return sendPage(server, reply, signedOut(true, waysIn(server, '/')))
     // By a header, because the content security policy lets no form lead to another site, not even by a redirect.
     reply.header('Refresh', `0; url=${there}`)
-    return sendPlain(server, reply, { status: 200, page: signingOutOf(provider.settings.name, there) })
+    return sendPage(server, reply, signingOutOf(provider.settings.name, there))
   })
   app.get('/signed-out', async (_request, reply) =>
-    sendPlain(server, reply, { status: 200, page: signedOut(true, waysIn(server, '/')) }),
+    sendPage(server, reply, signedOut(true, waysIn(server, '/'))),
   )
   app.get('/*', async (request, reply) => {
     const visit = await openVisit(server, request)
@@ -154,10 +150,7 @@ async function sendAnswer(
         : fileStream(server, reply.request.id, answer.content),
     )
   }
-  return reply
-    .code(answer.status ?? 200)
-    .type('text/html; charset=utf-8')
-    .send(consoleDocument(visit, server.files, answer))
+  return sendPage(server, reply, answer, visit)
 }
 
 /**
@@ -175,7 +168,7 @@ function sendSignIn(server: ConsoleServer, reply: FastifyReply): FastifyReply {
   const { request } = reply
   // After signing in the requested page is shown; a form must be sent again by hand.
   const to = request.method === 'POST' ? '/' : ownPath(request.url)
-  return sendPlain(server, reply, { status: 401, page: signedOut(false, waysIn(server, to)) })
+  return sendPage(server, reply, { ...signedOut(false, waysIn(server, to)), status: 401 })
 }
 
 function waysIn({ provider }: ConsoleServer, to: string): WaysIn {
@@ -233,11 +226,6 @@ async function sendFailure(
   setHeaders(reply)
   if (!refusal) server.context.log('failure', { requestid: request.id, ...describeCause(error) })
   const { heading, message, status } = refusal ?? faultOf(server, error, request)
-  const page = { title: heading, body: html`<p>${message}</p>` }
   const visit = await openVisit(server, request).catch(() => undefined)
-  if (!visit) return sendPlain(server, reply, { status, page })
-  return reply
-    .code(status)
-    .type('text/html; charset=utf-8')
-    .send(consoleDocument(visit, server.files, page))
+  return sendPage(server, reply, { title: heading, status, body: html`<p>${message}</p>` }, visit)
 }

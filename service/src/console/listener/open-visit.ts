@@ -1,13 +1,10 @@
 import type { FastifyRequest } from 'fastify'
-import { failureOf } from '../../db/failure.ts'
 import { formIn, queryIn } from '../../http/form.ts'
+import { hasRole } from '../operators/operator.ts'
 import { isOwnForm, sessionOf } from '../operators/sign-in.ts'
-import { touchOperatorSession } from '../operators/store.ts'
 import { ConsoleRefusal, type UploadedFile, type Visit } from '../screen/screen.ts'
 import type { ConsoleServer } from './console-server.ts'
 import { originOf, readCookie } from './guard.ts'
-
-const TOUCH_EVERY_MS = 60_000
 
 /** Reads who asks, and what for, from a request to the screen of this path; `undefined` without a session. */
 export async function openVisit(
@@ -18,11 +15,8 @@ export async function openVisit(
   const secret = readCookie(request.headers, 'session', address)
   const session = secret === undefined ? undefined : await sessionOf(context, secret)
   if (!session) return undefined
-  const now = context.real()
   // Screens name what the catalogue has; in the console's own process nothing else may have read it yet.
   await context.prepareTerms([])
-  if (now - session.lastSeenAt >= TOUCH_EVERY_MS)
-    await touchOperatorSession(context.database, session.sessionId, now).catch(passOverUnavailable)
   const query = queryIn(request.url)
   const sent = await readForm(request.body, request.headers['content-type'])
   refuseNul(query, sent.form)
@@ -31,6 +25,8 @@ export async function openVisit(
     session,
     path,
     operator: session.operator,
+    isSupport: hasRole(session.operator, 'support'),
+    isAdmin: hasRole(session.operator, 'admin'),
     requestId: request.id,
     address: request.ip,
     origin: originOf(request.headers, address),
@@ -74,19 +70,11 @@ function refuseNul(...sent: readonly URLSearchParams[]): void {
 }
 
 /** Refuses a form that was made for another session, or by somebody who could not read its token. */
-export async function checkForm({ context, session, form }: Visit, method: string): Promise<void> {
-  if (method !== 'POST' || isOwnForm(context, session, form.get('token') ?? '')) return
+export function checkForm({ session, form }: Visit, method: string): void {
+  if (method !== 'POST' || isOwnForm(session, form.get('token') ?? '')) return
   throw new ConsoleRefusal(
     403,
     'This form is too old',
     'It was made before you signed in. Go back, load the page again, and send it once more.',
   )
-}
-
-/**
- * A session whose use cannot be written ends early, which harms nobody; on a cluster writing it needs every node, and
- * operators look at the console while one is away.
- */
-function passOverUnavailable(error: unknown): void {
-  if (!failureOf(error).unavailable) throw error
 }

@@ -3,11 +3,10 @@ import { formIn, queryIn } from '../../http/form.ts'
 import { describeCause } from '../../log.ts'
 import { noPasskeysFor, optionsToSignIn, signInWithPasskey } from '../operators/passkeys.ts'
 import { ownPath } from '../operators/provider-flow.ts'
-import { openSession } from '../operators/sign-in.ts'
 import { record } from '../screen/record.ts'
 import { noPasskeyPage, passkeyRefused, signInWithPasskeyPage } from '../views/passkeys.ts'
-import { type ConsoleServer, sendPlain } from './console-server.ts'
-import { originOf, setCookie } from './guard.ts'
+import { type ConsoleServer, noteRefused, sendPage, signIn, signingIn, takesForm } from './console-server.ts'
+import { originOf } from './guard.ts'
 
 const PATH = '/sign-in/passkey'
 
@@ -21,34 +20,25 @@ export function mountPasskeySignIn(app: FastifyInstance, server: ConsoleServer):
       noPasskeysFor(origin) === undefined
         ? signInWithPasskeyPage(optionsToSignIn(context, origin), ownPath(query.get('to')))
         : noPasskeyPage(origin, address.port)
-    return sendPlain(server, reply, { status: 200, page })
+    return sendPage(server, reply, page)
   })
-  app.post(PATH, { config: { takes: 'application/x-www-form-urlencoded' } }, async (request, reply) => {
+  app.post(PATH, takesForm, async (request, reply) => {
     const form = formIn(request.body)
     const to = ownPath(form.get('to'))
     const answer = form.get('answer') ?? ''
     // Sent without the script that asks for a passkey, so this is no refusal.
-    if (answer === '') return sendPlain(server, reply, { status: 422, page: passkeyRefused('no script', to) })
+    if (answer === '') return sendPage(server, reply, passkeyRefused('no script', to))
     const action = 'sign in by passkey'
     const { operator, fault } = await signInWithPasskey(context, originOf(request.headers, address), answer)
-    if (!operator || fault !== undefined) {
-      const refused = { action, result: 'refused' }
-      if (operator) await record({ context, operator, requestId: request.id, address: request.ip }, refused)
-      else context.trail.noteRefusal({ partnerId: undefined, credentialId: '', address: request.ip })
-      // The message may contain what was sent, so only class and place are logged.
-      context.log('console_sign_in_failed', {
-        requestid: request.id,
-        reason: 'passkey',
-        ...describeCause(fault),
-      })
-      return sendPlain(server, reply, { status: 403, page: passkeyRefused('refused', to) })
-    }
-    const secret = await openSession(context, operator)
-    await record({ context, operator, requestId: request.id, address: request.ip }, { action })
-    return reply
-      .code(303)
-      .header('Set-Cookie', setCookie('session', secret, address))
-      .header('Location', to)
-      .send()
+    if (operator && fault === undefined) return signIn(server, reply, { operator, action, to })
+    if (operator) await record(signingIn(context, request, operator), { action, result: 'refused' })
+    else noteRefused(server, request)
+    // The message may contain what was sent, so only class and place are logged.
+    context.log('console_sign_in_failed', {
+      requestid: request.id,
+      reason: 'passkey',
+      ...describeCause(fault),
+    })
+    return sendPage(server, reply, passkeyRefused('refused', to))
   })
 }

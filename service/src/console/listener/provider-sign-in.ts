@@ -2,13 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { noPartner } from '../../audit/entries.ts'
 import { queryIn } from '../../http/form.ts'
 import { describeCause } from '../../log.ts'
-import { type Provider, ProviderError, type ProviderFailure } from '../operators/provider.ts'
+import { type Provider, ProviderError } from '../operators/provider.ts'
 import { beginFlow, endFlow, FLOW_LIFETIME_MS, ownPath } from '../operators/provider-flow.ts'
 import { admit } from '../operators/provider-sign-in.ts'
-import { openSession } from '../operators/sign-in.ts'
 import { record } from '../screen/record.ts'
 import { notSignedIn } from '../views/sign-in.ts'
-import { type ConsoleServer, sendPlain } from './console-server.ts'
+import { type ConsoleServer, noteRefused, sendPage, signIn, signingIn } from './console-server.ts'
 import { originOf, readCookie, setCookie } from './guard.ts'
 
 const BACK = '/sign-in/provider/return'
@@ -43,28 +42,18 @@ async function comeBack(
   const flow = endFlow(context.keyring, context.real(), { cookie, state: came.searchParams.get('state') })
   reply.header('Set-Cookie', setCookie('flow', undefined, address))
   if (!flow) {
-    context.trail.noteRefusal({ partnerId: undefined, credentialId: '', address: request.ip })
-    return sendPlain(server, reply, { status: 400, page: notSignedIn('ended', provider.settings.name) })
+    noteRefused(server, request)
+    return sendPage(server, reply, notSignedIn('ended', provider.settings.name))
   }
   try {
     const identity = await provider.complete(flow, came)
     const { operator, refused } = await admit(context, provider.settings, identity)
     const action = 'sign in by provider'
-    if (refused !== undefined) {
-      if (operator)
-        await record(
-          { context, operator, requestId: request.id, address: request.ip },
-          { action, result: 'refused' },
-        )
-      else noteStranger(server, request)
-      context.log('console_sign_in_failed', { requestid: request.id, reason: refused })
-      const page = notSignedIn(refused, provider.settings.name)
-      return sendPlain(server, reply, { status: 403, page })
-    }
-    const secret = await openSession(context, operator)
-    await record({ context, operator, requestId: request.id, address: request.ip }, { action })
-    reply.header('Set-Cookie', setCookie('session', secret, address))
-    return reply.code(303).header('Location', flow.to).send()
+    if (refused === undefined) return await signIn(server, reply, { operator, action, to: flow.to })
+    if (operator) await record(signingIn(context, request, operator), { action, result: 'refused' })
+    else noteStranger(server, request)
+    context.log('console_sign_in_failed', { requestid: request.id, reason: refused })
+    return sendPage(server, reply, notSignedIn(refused, provider.settings.name))
   } catch (error) {
     if (error instanceof ProviderError) noteStranger(server, request)
     return sendFailure(server, error, reply)
@@ -84,14 +73,6 @@ function noteStranger({ context }: ConsoleServer, request: FastifyRequest): void
   })
 }
 
-const statuses: Readonly<Record<ProviderFailure, number>> = {
-  away: 503,
-  declined: 403,
-  used: 400,
-  clocks: 502,
-  wrong: 502,
-}
-
 function sendFailure(server: ConsoleServer, error: unknown, reply: FastifyReply): FastifyReply {
   if (!(error instanceof ProviderError) || !server.provider) throw error
   // The cause's message and the address may contain a token or a name, so only class, code and place are logged.
@@ -100,6 +81,5 @@ function sendFailure(server: ConsoleServer, error: unknown, reply: FastifyReply)
     reason: error.failure,
     ...describeCause(error.cause),
   })
-  const page = notSignedIn(error.failure, server.provider.settings.name)
-  return sendPlain(server, reply, { status: statuses[error.failure], page })
+  return sendPage(server, reply, notSignedIn(error.failure, server.provider.settings.name))
 }

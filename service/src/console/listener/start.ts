@@ -35,7 +35,7 @@ export type PreparedConsole = {
 /** Prepares the console on a server of its own. Rejects when the browser's files were not built. */
 export async function prepareConsole(
   parts: ConsoleParts,
-  { host, port, signIn, trustProxy = [] }: ConsoleOptions,
+  { host, port, url, signIn, trustProxy = [] }: ConsoleOptions,
 ): Promise<PreparedConsole> {
   const slow = openSlowWork()
   const database = withFewStatements(parts.database)
@@ -46,11 +46,11 @@ export async function prepareConsole(
     dueCounts: openDueCounts(database, { slow, log: parts.log }),
   }
   const files = await readConsoleFiles()
-  const address = { consoleUrl: context.consoleUrl, port }
+  const address = { consoleUrl: url, port }
   const provider = signIn && openProvider(signIn, context.real)
   const server: ConsoleServer = { context, address, files, provider }
   const app = createServer({
-    baseUrl: () => context.consoleUrl ?? ownUrlOf(host, port),
+    baseUrl: () => url ?? ownUrlOf(host, port),
     basePath: '',
     trustProxy,
     log: (event, fields) => context.log(event === 'request' ? 'console_request' : event, fields),

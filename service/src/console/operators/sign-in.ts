@@ -3,17 +3,17 @@ import type { Executor } from '../../db/database.ts'
 import { decodeUuid, encodeUuid } from '../../vault/base62.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import type { Keyring } from '../../vault/keyring.ts'
-import { makeSecret, parseSecret, type SecretKind, type SecretMode } from '../../vault/secret.ts'
+import { makeSecret, parseSecret, type SecretMode } from '../../vault/secret.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import type { Operator } from './operator.ts'
 import {
   findLink,
   findOperatorSession,
+  type Hashed,
   insertLink,
   insertOperatorSession,
   type OpenLink,
   type OperatorSession,
-  spendLink,
 } from './store.ts'
 
 /** How long an unused sign-in link stays valid. */
@@ -30,36 +30,16 @@ export type SignInContext = {
 }
 
 /** Makes the token of a single-use sign-in link; an earlier one of the same operator no longer works. */
-export async function mintLink(context: SignInContext, operator: Operator): Promise<string> {
+export async function mintLink(context: SignInContext, { operatorId }: Operator): Promise<string> {
   const at = context.real()
-  const linkId = uuidv7(at)
-  const { text } = makeSecret('ol', context.mode, encodeUuid(linkId))
-  const { id: pepperId, key } = context.keyring.peppers.current
-  await insertLink(context.database, {
-    operatorId: operator.operatorId,
-    linkId,
-    pepperId,
-    hash: keyedHash(key, LINK, text),
-    at,
-    expiresAt: at + LINK_LIFETIME_MS,
-  })
+  const { id: linkId, text, ...hashed } = newSecret(context, 'ol', at)
+  await insertLink(context.database, { ...hashed, operatorId, linkId, at, expiresAt: at + LINK_LIFETIME_MS })
   return text
 }
 
 /** The link of a token; `undefined` when the token is wrong, used or expired, or its operator is disabled. */
-export async function linkOf(context: SignInContext, token: string): Promise<OpenLink | undefined> {
-  const id = idOf(context, token, 'ol')
-  const link = id && (await findLink(context.database, id, context.real()))
-  return link && isRight(context, link, LINK, token) ? link : undefined
-}
-
-/**
- * Uses a link and opens a session; returns the session's secret, or `undefined` when another request used the link
- * first.
- */
-export async function openSessionBy(context: SignInContext, link: OpenLink): Promise<string | undefined> {
-  const isOwn = await spendLink(context.database, link.linkId, context.real())
-  return isOwn ? openSession(context, link.operator) : undefined
+export function linkOf(context: SignInContext, token: string): Promise<OpenLink | undefined> {
+  return openedBy(context, { text: token, kind: 'ol', find: findLink })
 }
 
 /** Opens a session of an operator who has proved their identity; returns the session's secret. */
@@ -68,18 +48,9 @@ export async function openSession(
   { operatorId }: Pick<Operator, 'operatorId'>,
 ): Promise<string> {
   const at = context.real()
-  const sessionId = uuidv7(at)
-  const { text } = makeSecret('os', context.mode, encodeUuid(sessionId))
-  const { id: pepperId, key } = context.keyring.peppers.current
-  await insertOperatorSession(context.database, {
-    sessionId,
-    operatorId,
-    pepperId,
-    hash: keyedHash(key, SESSION, text),
-    csrfHash: keyedHash(key, CSRF_HASH, formTokenFrom(key, text)),
-    at,
-    expiresAt: at + SESSION_LIFETIME_MS,
-  })
+  const { id: sessionId, text, ...hashed } = newSecret(context, 'os', at)
+  const expiresAt = at + SESSION_LIFETIME_MS
+  await insertOperatorSession(context.database, { ...hashed, operatorId, sessionId, at, expiresAt })
   return text
 }
 
@@ -91,40 +62,41 @@ export type OpenSession = OperatorSession & { readonly formToken: string }
  * disabled.
  */
 export async function sessionOf(context: SignInContext, secret: string): Promise<OpenSession | undefined> {
-  const id = idOf(context, secret, 'os')
-  const session = id && (await findOperatorSession(context.database, id, context.real()))
-  if (!session || !isRight(context, session, SESSION, secret)) return undefined
-  const pepper = context.keyring.pepper(session.pepperId)
-  return pepper && { ...session, formToken: formTokenFrom(pepper, secret) }
+  const session = await openedBy(context, { text: secret, kind: 'os', find: findOperatorSession })
+  const pepper = session && context.keyring.pepper(session.pepperId)
+  // Derived from the session's secret, so that every page can contain it and none is stored.
+  return pepper && { ...session, formToken: keyedHash(pepper, FORM_TOKEN, secret).toString('base64url') }
 }
 
 /** Whether a form carries the token of the session it was made for. */
-export function isOwnForm(context: SignInContext, session: OperatorSession, sent: string): boolean {
-  const pepper = context.keyring.pepper(session.pepperId)
-  return pepper !== undefined && sameHash(keyedHash(pepper, CSRF_HASH, sent), session.csrfHash)
+export function isOwnForm({ formToken }: OpenSession, sent: string): boolean {
+  return sameHash(Buffer.from(formToken), Buffer.from(sent))
 }
 
-const LINK = 'operator_links.hash'
-const SESSION = 'operator_sessions.hash'
-const CSRF = 'operator_sessions.form_token'
-const CSRF_HASH = 'operator_sessions.csrf_hash'
+const FORM_TOKEN = 'operator_sessions.form_token'
+const HASHES = { ol: 'operator_links.hash', os: 'operator_sessions.hash' } as const
+type Kind = keyof typeof HASHES
 
-/** Derived from the session's secret, so that every page can contain it and none is stored. */
-function formTokenFrom(pepper: Buffer, secret: string): string {
-  return keyedHash(pepper, CSRF, secret).toString('base64url')
+function newSecret({ keyring, mode }: SignInContext, kind: Kind, at: Instant) {
+  const id = uuidv7(at)
+  const { text } = makeSecret(kind, mode, encodeUuid(id))
+  const { id: pepperId, key } = keyring.peppers.current
+  return { id, text, pepperId, hash: keyedHash(key, HASHES[kind], text) }
 }
 
-function idOf(context: SignInContext, text: string, kind: SecretKind): string | undefined {
+/** What is stored of a secret, if it is right. */
+async function openedBy<Row extends Hashed>(
+  { database, keyring, mode, real }: SignInContext,
+  secret: {
+    readonly text: string
+    readonly kind: Kind
+    readonly find: (db: Executor, id: string, at: Instant) => Promise<Row | undefined>
+  },
+): Promise<Row | undefined> {
+  const { text, kind, find } = secret
   const parsed = parseSecret(text)
-  return parsed?.kind === kind && parsed.mode === context.mode ? decodeUuid(parsed.id) : undefined
-}
-
-function isRight(
-  context: SignInContext,
-  row: { readonly pepperId: string; readonly hash: Buffer },
-  purpose: string,
-  text: string,
-): boolean {
-  const pepper = context.keyring.pepper(row.pepperId)
-  return pepper !== undefined && sameHash(keyedHash(pepper, purpose, text), row.hash)
+  const id = parsed?.kind === kind && parsed.mode === mode ? decodeUuid(parsed.id) : undefined
+  const row = id && (await find(database, id, real()))
+  const pepper = row && keyring.pepper(row.pepperId)
+  return pepper && sameHash(keyedHash(pepper, HASHES[kind], text), row.hash) ? row : undefined
 }

@@ -21,6 +21,11 @@ export async function listOperators(db: Executor): Promise<Operator[]> {
   return rows.map(operatorOf)
 }
 
+/** The names of all operators by their ids. */
+export async function operatorNames(db: Executor): Promise<ReadonlyMap<string, string>> {
+  return new Map((await listOperators(db)).map(one => [one.operatorId, one.name]))
+}
+
 /** The operator of a name, or `undefined`. */
 export async function findOperator(db: Executor, name: string): Promise<Operator | undefined> {
   const [row] = await db.query<OperatorRow>(sql`
@@ -49,9 +54,7 @@ export async function disableOperator(db: Executor, name: string, at: Instant): 
     returning operator_id`)
   const [row] = rows
   if (!row) return false
-  await db.query(sql`
-    update operator_sessions set ended_at = ${timestamp(at)}
-    where operator_id = ${row.operator_id} and ended_at is null`)
+  await endOperatorSessions(db, row.operator_id, at)
   await db.query(sql`
     update operator_links set spent_at = ${timestamp(at)}
     where operator_id = ${row.operator_id} and spent_at is null`)
@@ -80,7 +83,7 @@ export async function findSamePerson(db: Executor, operatorId: string): Promise<
 }
 
 /** A secret as it is stored: its keyed hash, and the pepper of that hash. */
-type Hashed = { readonly pepperId: string; readonly hash: Buffer }
+export type Hashed = { readonly pepperId: string; readonly hash: Buffer }
 
 /** A sign-in link that can still be used. */
 export type OpenLink = Hashed & { readonly linkId: string; readonly operator: Operator }
@@ -120,30 +123,17 @@ export async function spendLink(db: Executor, linkId: string, at: Instant): Prom
 }
 
 /** An active session, with its operator's present rights. */
-export type OperatorSession = Hashed & {
-  readonly sessionId: string
-  readonly csrfHash: Buffer
-  readonly lastSeenAt: Instant
-  readonly expiresAt: Instant
-  readonly operator: Operator
-}
+export type OperatorSession = Hashed & { readonly sessionId: string; readonly operator: Operator }
 
 /** Stores a session. */
 export async function insertOperatorSession(
   db: Executor,
-  session: Hashed & {
-    sessionId: string
-    operatorId: string
-    csrfHash: Buffer
-    at: Instant
-    expiresAt: Instant
-  },
+  session: Hashed & { sessionId: string; operatorId: string; at: Instant; expiresAt: Instant },
 ): Promise<void> {
   await db.query(sql`
-    insert into operator_sessions (session_id, operator_id, pepper_id, hash, csrf_hash, created_at, last_seen_at,
-      expires_at)
-    values (${session.sessionId}, ${session.operatorId}, ${session.pepperId}, ${session.hash}, ${session.csrfHash},
-      ${timestamp(session.at)}, ${timestamp(session.at)}, ${timestamp(session.expiresAt)})`)
+    insert into operator_sessions (session_id, operator_id, pepper_id, hash, created_at, expires_at)
+    values (${session.sessionId}, ${session.operatorId}, ${session.pepperId}, ${session.hash}, ${timestamp(session.at)},
+      ${timestamp(session.expiresAt)})`)
 }
 
 /** The session of an id, unless it has ended or expired or its operator is disabled. */
@@ -152,38 +142,13 @@ export async function findOperatorSession(
   sessionId: string,
   at: Instant,
 ): Promise<OperatorSession | undefined> {
-  const [row] = await db.query<
-    OperatorRow & {
-      pepper_id: string
-      hash: Buffer
-      csrf_hash: Buffer
-      last_seen_at: Instant
-      expires_at: Instant
-    }
-  >(sql`
+  const [row] = await db.query<OperatorRow & { pepper_id: string; hash: Buffer }>(sql`
     select o.operator_id, o.name, o.role, o.partners, o.created_at, o.disabled_at, o.issuer, o.email,
-      s.pepper_id, s.hash, s.csrf_hash, s.last_seen_at, s.expires_at
+      s.pepper_id, s.hash
     from operator_sessions s join operators o using (operator_id)
     where s.session_id = ${sessionId} and s.ended_at is null and s.expires_at > ${timestamp(at)}
       and o.disabled_at is null`)
-  return (
-    row && {
-      sessionId,
-      operator: operatorOf(row),
-      pepperId: row.pepper_id,
-      hash: row.hash,
-      csrfHash: row.csrf_hash,
-      lastSeenAt: row.last_seen_at,
-      expiresAt: row.expires_at,
-    }
-  )
-}
-
-/** Stores when a session was last used. */
-export async function touchOperatorSession(db: Executor, sessionId: string, at: Instant): Promise<void> {
-  await db.query(sql`
-    update operator_sessions set last_seen_at = greatest(last_seen_at, ${timestamp(at)})
-    where session_id = ${sessionId}`)
+  return row && { sessionId, operator: operatorOf(row), pepperId: row.pepper_id, hash: row.hash }
 }
 
 /** Ends a session. */

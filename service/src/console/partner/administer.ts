@@ -15,12 +15,10 @@ export async function administer<T>(
   { partner, action, alongside = [] }: { partner: Partner; action: string; alongside?: readonly Query[] },
   work: (context: AdministerContext) => Promise<T>,
 ): Promise<T> {
-  const { database, keyring, mode, real, directory } = visit.context
   const deed = recordAlongside(visit, { action, partner, reason: reasonOf(visit) })
   try {
-    const context = { database, keyring, mode, real, knownOffers: [], alongside: [...alongside, deed] }
-    const done = await work(context)
-    directory.forget(partner.partnerId)
+    const done = await work({ ...visit.context, knownOffers: [], alongside: [...alongside, deed] })
+    visit.context.directory.forget(partner.partnerId)
     return done
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error

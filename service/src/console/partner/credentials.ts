@@ -3,16 +3,14 @@ import { html, type Slot } from '../../http/html.ts'
 import { lastUses } from '../../partners/credential-uses.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { type CredentialRow, listCredentials } from '../../partners/store.ts'
-import { hasRole } from '../operators/operator.ts'
 import { ownPartner } from '../partners.ts'
-import { record } from '../screen/record.ts'
-import type { Answer, Screen, Visit } from '../screen/screen.ts'
+import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { type Column, csvLink, type List, listFile, listTable } from '../views/list.ts'
 import { actionForm, part, reasonField, selectField, tag, when } from '../views/parts.ts'
 
 /** A partner's credentials as a file. */
 export const credentialScreens: readonly Screen[] = [
-  { method: 'GET', path: '/partners/:partnerid/credentials.csv', role: 'support', answer: download },
+  onGet('/partners/:partnerid/credentials.csv', 'support', download),
 ]
 
 /** The kinds of credentials in words. */
@@ -77,7 +75,7 @@ async function credentialList(visit: Visit, partner: Partner): Promise<List<Cred
           return at === undefined ? html`<span class="hint">never</span>` : when(at, partner.timezone)
         },
       },
-      ...(hasRole(visit.operator, 'admin') ? [revoking] : []),
+      ...(visit.isAdmin ? [revoking] : []),
     ],
   }
 }
@@ -87,9 +85,9 @@ export async function credentialPart(visit: Visit, partner: Partner): Promise<Sl
   const list = await credentialList(visit, partner)
   return part(
     'Credentials',
-    html`${await listTable(list, visit.query)}
+    html`${listTable(list, visit.query)}
 ${
-  hasRole(visit.operator, 'admin') &&
+  visit.isAdmin &&
   html`<details><summary>Make another secret or key</summary>
 <p class="hint">Two are live at once, so that the partner changes over without a gap; then revoke the older.</p>
 ${actionForm(visit, {
@@ -98,15 +96,15 @@ ${actionForm(visit, {
   fields: html`${selectField('kind', 'Which', Object.entries(KINDS))}${reasonField('why-rotate')}`,
 })}</details>`
 }`,
-    hasRole(visit.operator, 'support') && csvLink(list, visit.query),
+    visit.isSupport && csvLink(list, visit.query),
   )
 }
 
 async function download(visit: Visit): Promise<Answer> {
-  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const partner = await ownPartner(visit)
   const list = await credentialList(visit, partner)
-  await record(visit, { action: 'export credentials', partner })
-  return listFile(list, visit.query, `credentials-${partner.partnerId}.csv`)
+  const file = `credentials-${partner.partnerId}.csv`
+  return listFile(visit, list, { file, action: 'export credentials', partner })
 }
 
 /** What a revoke stops, before anybody presses it. */

@@ -1,17 +1,15 @@
 import { html } from '../../http/html.ts'
-import { hasRole } from '../operators/operator.ts'
 import { ownPartners } from '../partners.ts'
-import { record } from '../screen/record.ts'
-import type { Answer, Screen, Visit } from '../screen/screen.ts'
-import { csvLink, type List, listFile, listTable, sortField } from '../views/list.ts'
-import { part, selectField, tag } from '../views/parts.ts'
+import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import { type List, listFile, listPart, sortField } from '../views/list.ts'
+import { selectField, tag } from '../views/parts.ts'
 
 type Row = Awaited<ReturnType<typeof ownPartners>>[number]
 
 /** The operator's partners, as a table and as a file. */
 export const partnerListScreens: readonly Screen[] = [
-  { method: 'GET', path: '/partners', role: 'viewer', answer: show },
-  { method: 'GET', path: '/partners.csv', role: 'support', answer: download },
+  onGet('/partners', 'viewer', show),
+  onGet('/partners.csv', 'support', download),
 ]
 
 const STATES = ['all', 'enabled', 'disabled'] as const
@@ -63,12 +61,10 @@ async function show(visit: Visit): Promise<Answer> {
 <p class="field"><label for="name">Name contains</label><input id="name" name="name" value="${name}" autocomplete="off"></p>
 ${selectField('state', 'State', STATES, state)}
 ${sortField(visit.query)}<button class="secondary">Show</button></form>
-${part('Who integrates', await listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
+${listPart(visit, 'Who integrates', list)}`,
   }
 }
 
 async function download(visit: Visit): Promise<Answer> {
-  const list = await listOf(visit)
-  await record(visit, { action: 'export partners' })
-  return listFile(list, visit.query, 'partners.csv')
+  return listFile(visit, await listOf(visit), { file: 'partners.csv', action: 'export partners' })
 }

@@ -1,10 +1,9 @@
 import { html, type Slot } from '../../http/html.ts'
 import { changePartner, revokeKey, rotateKey } from '../../partners/administer.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { hasRole } from '../operators/operator.ts'
 import { ownPartner } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
-import type { Answer, Screen, Visit } from '../screen/screen.ts'
+import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { actionForm, facts, part, reasonField, tag, when } from '../views/parts.ts'
 import { administer } from './administer.ts'
 import { credentialPart, credentialScreens, KINDS } from './credentials.ts'
@@ -16,17 +15,17 @@ import { findIntegrationProgress, keepDisabledReason, readDisabledReason } from 
 export const partnerScreens: readonly Screen[] = [
   ...partnerListScreens,
   ...partnerSettingScreens,
-  { method: 'GET', path: '/partners/:partnerid', role: 'viewer', answer: visit => show(visit) },
+  onGet('/partners/:partnerid', 'viewer', visit => show(visit)),
   ...credentialScreens,
-  { method: 'POST', path: '/partners/:partnerid/rotate', role: 'admin', changes: true, answer: rotate },
-  { method: 'POST', path: '/partners/:partnerid/revoke', role: 'admin', changes: true, answer: revoke },
-  { method: 'POST', path: '/partners/:partnerid/disable', role: 'admin', changes: true, answer: disable },
-  { method: 'POST', path: '/partners/:partnerid/enable', role: 'admin', changes: true, answer: enable },
+  onChange('/partners/:partnerid/rotate', 'admin', rotate),
+  onChange('/partners/:partnerid/revoke', 'admin', revoke),
+  onChange('/partners/:partnerid/disable', 'admin', disable),
+  onChange('/partners/:partnerid/enable', 'admin', enable),
 ]
 
 async function show(visit: Visit, notice?: Slot): Promise<Answer> {
   const { database } = visit.context
-  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const partner = await ownPartner(visit)
   const [progress, reason] = await Promise.all([
     findIntegrationProgress(database, partner.partnerId),
     readDisabledReason(database, partner.partnerId),
@@ -35,7 +34,7 @@ async function show(visit: Visit, notice?: Slot): Promise<Answer> {
   return {
     title: partner.name,
     body: html`${notice}
-${isDisabled && html`<section class="notice bad"><h2>Disabled since ${when(partner.disabledAt ?? 0, partner.timezone)}</h2>${reason !== null && hasRole(visit.operator, 'support') && html`<p>${reason}</p>`}</section>`}
+${isDisabled && html`<section class="notice bad"><h2>Disabled since ${when(partner.disabledAt ?? 0, partner.timezone)}</h2>${reason !== null && visit.isSupport && html`<p>${reason}</p>`}</section>`}
 <section class="card across">${facts([
       ['Id', html`<code>${partner.partnerId}</code>`],
       ['Time zone', partner.timezone],
@@ -56,7 +55,7 @@ ${isDisabled && html`<section class="notice bad"><h2>Disabled since ${when(partn
       ['Leads back to', partner.redirects.join(', ') || 'nowhere'],
       ['Made', when(partner.createdAt, partner.timezone)],
     ])}</section>
-${hasRole(visit.operator, 'admin') && html`<ul class="row links"><li><a class="button" href="/partners/${partner.partnerId}/settings">Change settings, help and look</a></li></ul>`}
+${visit.isAdmin && html`<ul class="row links"><li><a class="button" href="/partners/${partner.partnerId}/settings">Change settings, help and look</a></li></ul>`}
 <div class="columns"><div>
 ${await credentialPart(visit, partner)}
 </div><div>
@@ -73,7 +72,7 @@ ${part(
     ([name, isDone]) => html`<li>${isDone ? tag('done', 'good') : tag('not yet', 'wait')} ${name}</li>`,
   )}</ul>`,
 )}
-${hasRole(visit.operator, 'admin') && stopPart(visit, partner)}
+${visit.isAdmin && stopPart(visit, partner)}
 </div></div>`,
   }
 }
@@ -118,7 +117,7 @@ ${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', look: 'd
 }
 
 async function rotate(visit: Visit): Promise<Answer> {
-  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const partner = await ownPartner(visit)
   const kind = visit.form.get('kind') === 'api_key' ? 'api_key' : 'client_secret'
   const { secret } = await administer(visit, { partner, action: `make ${kind}` }, context =>
     rotateKey(partner.partnerId, kind, context),
@@ -130,7 +129,7 @@ async function rotate(visit: Visit): Promise<Answer> {
 }
 
 async function revoke(visit: Visit): Promise<Answer> {
-  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const partner = await ownPartner(visit)
   await administer(visit, { partner, action: 'revoke credential' }, context =>
     revokeKey(partner.partnerId, visit.form.get('credential') ?? '', context),
   )
@@ -138,7 +137,7 @@ async function revoke(visit: Visit): Promise<Answer> {
 }
 
 async function disable(visit: Visit): Promise<Answer> {
-  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const partner = await ownPartner(visit)
   const alongside = [keepDisabledReason(partner.partnerId, reasonOf(visit))]
   await administer(visit, { partner, action: 'disable partner', alongside }, context =>
     changePartner(partner.partnerId, { isDisabled: true }, context),
@@ -147,7 +146,7 @@ async function disable(visit: Visit): Promise<Answer> {
 }
 
 async function enable(visit: Visit): Promise<Answer> {
-  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const partner = await ownPartner(visit)
   await administer(visit, { partner, action: 'enable partner' }, context =>
     changePartner(partner.partnerId, { isDisabled: false }, context),
   )

@@ -4,18 +4,18 @@ import { FONTS } from '../../look/look.ts'
 import { changePartner } from '../../partners/administer.ts'
 import type { PartnerSettings } from '../../partners/settings.ts'
 import { ownPartner } from '../partners.ts'
-import type { Answer, Screen, Visit } from '../screen/screen.ts'
+import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { actionForm, part, reasonField, selectField } from '../views/parts.ts'
 import { administer } from './administer.ts'
 
 /** The settings of a partner that an administrator may change: names, zone, addresses, help, look and offers. */
 export const partnerSettingScreens: readonly Screen[] = [
-  { method: 'GET', path: '/partners/:partnerid/settings', role: 'admin', answer: show },
-  { method: 'POST', path: '/partners/:partnerid/settings', role: 'admin', changes: true, answer: change },
+  onGet('/partners/:partnerid/settings', 'admin', show),
+  onChange('/partners/:partnerid/settings', 'admin', change),
 ]
 
 async function show(visit: Visit): Promise<Answer> {
-  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const partner = await ownPartner(visit)
   const { help, legal, look } = partner
   const offers = [...(await todaysOffers(visit)).values()].sort((a, b) => a.rank - b.rank)
   return {
@@ -60,7 +60,7 @@ ${reasonField('why-settings')}`,
 }
 
 async function change(visit: Visit): Promise<Answer> {
-  const partner = await ownPartner(visit, visit.params['partnerid'] ?? '')
+  const partner = await ownPartner(visit)
   const knownOffers = [...(await todaysOffers(visit)).keys()]
   await administer(visit, { partner, action: 'change partner' }, context =>
     changePartner(partner.partnerId, settingsOf(visit.form), { ...context, knownOffers }),

@@ -2,14 +2,22 @@ import { describeCause } from '../../log.ts'
 import { insertPasskey, listPasskeys, MOST_PASSKEYS, removePasskey } from '../operators/passkey-store.ts'
 import { madePasskey, noPasskeysFor, optionsToAdd } from '../operators/passkeys.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, notHere, type Screen, type Visit } from '../screen/screen.ts'
+import {
+  type Answer,
+  ConsoleRefusal,
+  notHere,
+  onChange,
+  onGet,
+  type Screen,
+  type Visit,
+} from '../screen/screen.ts'
 import { passkeysPage } from '../views/passkeys.ts'
 
 /** An operator's own passkeys: see, add and remove them. */
 export const passkeyScreens: readonly Screen[] = [
-  { method: 'GET', path: '/passkeys', role: 'viewer', answer: show },
-  { method: 'POST', path: '/passkeys/add', role: 'viewer', changes: true, answer: add },
-  { method: 'POST', path: '/passkeys/remove', role: 'viewer', changes: true, answer: remove },
+  onGet('/passkeys', 'viewer', show),
+  onChange('/passkeys/add', 'viewer', add),
+  onChange('/passkeys/remove', 'viewer', remove),
 ]
 
 async function show(visit: Visit): Promise<Answer> {

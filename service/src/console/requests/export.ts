@@ -5,7 +5,7 @@ import { exportUser, type UserExport } from '../../membership/export/user-export
 import type { Partner } from '../../partners/partner.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { openedRequest } from './request.ts'
-import { requestsAbout } from './store.ts'
+import { requestsAbout, stateOf } from './store.ts'
 
 /** What one operator asked another to confirm about a person. */
 type ExportedRequest = {
@@ -47,7 +47,7 @@ export async function exportAllHeld(
       askedat: formatTimestamp(row.asked_at),
       reason,
       effect,
-      outcome: row.outcome ?? (row.expires_at > real() ? 'waiting' : 'lapsed'),
+      outcome: stateOf(row, real()),
       decidedat: row.decided_at === null ? null : formatTimestamp(row.decided_at),
     }
   })

@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { nothing, type Part, part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { type Query, sql, timestamp } from '../../db/sql.ts'
 import type { SecondPersonAction, SecondPersonPolicy } from './second-person.ts'
 
 /** A row of `operator_requests`. */
@@ -95,78 +95,45 @@ export function waitingAbout(
 export const REQUEST_STATES = ['waiting', 'done', 'refused', 'withdrawn', 'lapsed'] as const
 export type RequestState = (typeof REQUEST_STATES)[number]
 
+/** The state of a request at an instant. */
+export function stateOf(
+  { outcome, expires_at }: Pick<RequestRow, 'outcome' | 'expires_at'>,
+  at: Instant,
+): RequestState {
+  return outcome ?? (expires_at > at ? 'waiting' : 'lapsed')
+}
+
 /** A request in the list. */
 export type ListedRequest = Pick<
   RequestRow,
   'partner_id' | 'request_id' | 'action' | 'asked_by' | 'asked_at' | 'decided_by'
-> & { state: RequestState }
+> & {
+  state: RequestState
+  /** How many waiting requests there are in the whole list, or others, whichever are more. */
+  longest: number
+}
 
 /** The most waiting requests that are listed, and the most others. */
 export const MOST_LISTED = 2000
 
-/** Which requests to list, and in which order. */
-type RequestQuery = {
-  readonly partners: readonly string[]
-  readonly at: Instant
-  /** `undefined`: all states, the waiting ones first. */
-  readonly state: RequestState | undefined
-  /** `undefined`: the oldest of those that wait come first, and the newest of the others. */
-  readonly order: RequestOrder | undefined
-  readonly skip: number
-  readonly limit: number
-}
-
-/** An order by a column: by its own values, or, where people read names in place of ids, by the place of an id in `ids`. */
-export type RequestOrder = { readonly isDown: boolean } & (
-  | { readonly by: 'state' | 'asked_at' }
-  | { readonly by: 'action' | 'partner_id' | 'asked_by' | 'decided_by'; readonly ids: readonly string[] }
-)
-
-/**
- * A part of the list, with the number of all its rows, and of the longer of its two halves. The database sorts, because
- * thousands of rows would hold up this process for some milliseconds while it reads them.
- */
-export async function listRequests(
+/** The oldest of those that wait, and then the newest of the others. */
+export function listRequests(
   db: Executor,
-  { partners, at, state, order, skip, limit }: RequestQuery,
-): Promise<{ rows: readonly ListedRequest[]; total: number; longest: number }> {
-  const direction = order?.isDown ? part`desc` : part`asc`
-  const rows = await db.query<ListedRequest & { total: number; longest: number }>(sql`
-    select partner_id, request_id, action, asked_by, asked_at, decided_by, state, count(*) over () as total, longest
-    from (
-      select listed.*, max(number) over () as longest from (
-        (select partner_id, request_id, action, asked_by, asked_at, decided_by, 'waiting' as state,
-          row_number() over (order by request_id) as number
-        from operator_requests
-        where partner_id = any(${partners}::uuid[]) and outcome is null and expires_at > ${timestamp(at)}
-        order by request_id limit ${MOST_LISTED})
-        union all
-        (select partner_id, request_id, action, asked_by, asked_at, decided_by, coalesce(outcome, 'lapsed'),
-          row_number() over (order by request_id desc)
-        from operator_requests
-        where partner_id = any(${partners}::uuid[]) and (outcome is not null or expires_at <= ${timestamp(at)})
-        order by request_id desc limit ${MOST_LISTED})
-      ) listed
-    ) measured
-    where ${state ?? null}::text is null or state = ${state ?? null}
-    order by ${order ? part`${keyOf(order)} ${direction},` : nothing} state <> 'waiting', number
-    limit ${limit} offset ${skip}`)
-  const [first] = rows
-  return { rows, total: first?.total ?? 0, longest: first?.longest ?? 0 }
-}
-
-const columns: Readonly<Record<RequestOrder['by'], Part>> = {
-  state: part`state`,
-  asked_at: part`asked_at`,
-  action: part`action`,
-  partner_id: part`partner_id::text`,
-  asked_by: part`asked_by::text`,
-  decided_by: part`decided_by::text`,
-}
-
-function keyOf(order: RequestOrder): Part {
-  const column = columns[order.by]
-  return 'ids' in order ? part`coalesce(array_position(${order.ids}::text[], ${column}), 0)` : column
+  partners: readonly string[],
+  at: Instant,
+): Promise<ListedRequest[]> {
+  return db.query<ListedRequest>(sql`
+    select partner_id, request_id, action, asked_by, asked_at, decided_by, state, max(number) over () as longest from (
+      (select operator_requests.*, 'waiting' as state, row_number() over (order by request_id) as number
+      from operator_requests
+      where partner_id = any(${partners}::uuid[]) and outcome is null and expires_at > ${timestamp(at)}
+      order by request_id limit ${MOST_LISTED})
+      union all
+      (select operator_requests.*, coalesce(outcome, 'lapsed'), row_number() over (order by request_id desc)
+      from operator_requests
+      where partner_id = any(${partners}::uuid[]) and (outcome is not null or expires_at <= ${timestamp(at)})
+      order by request_id desc limit ${MOST_LISTED})) listed
+    order by state <> 'waiting', number`)
 }
 
 /**

@@ -12,7 +12,7 @@ export type Deed = {
   readonly result?: string
   readonly partner?: Partner | undefined
   readonly serviceId?: string | undefined
-  readonly reason?: string
+  readonly reason?: string | undefined
   /** The operator who acted, if not the visit's: one operator requested it, another confirmed it. */
   readonly actor?: string
 }

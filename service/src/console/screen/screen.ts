@@ -10,6 +10,10 @@ export type UploadedFile = { readonly field: string; readonly name: string; read
 export type Visit = {
   readonly context: ConsoleContext
   readonly operator: Operator
+  /** The operator's role is support or one above it: personal data may be shown, and files be taken. */
+  readonly isSupport: boolean
+  /** The operator's role is admin. */
+  readonly isAdmin: boolean
   readonly session: OpenSession
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -56,6 +60,21 @@ export type Screen = {
   /** Its form has files, or a draft as large as files; absent: a few short fields. */
   readonly takes?: 'files' | 'draft'
   readonly answer: (visit: Visit) => Promise<Answer>
+}
+
+/** A screen that is looked at, or a file. */
+export function onGet(path: string, role: Role, answer: Screen['answer']): Screen {
+  return { method: 'GET', path, role, answer }
+}
+
+/** A screen that a form asks for, and that changes nothing. */
+export function onPost(path: string, role: Role, answer: Screen['answer']): Screen {
+  return { method: 'POST', path, role, answer }
+}
+
+/** A form that makes a change. */
+export function onChange(path: string, role: Role, answer: Screen['answer']): Screen {
+  return { ...onPost(path, role, answer), changes: true }
 }
 
 /** A refusal that an operator reads as a page. */

@@ -5,18 +5,15 @@ import { html, type Slot } from '../../http/html.ts'
 import { credentialsByPepper, partnersByRootKey, type UseOfKeys } from '../../partners/key-use.ts'
 import type { KeySet } from '../../vault/keyring.ts'
 import { serviceVersion } from '../../version.ts'
-import { giveWay } from '../background/give-way.ts'
 import type { ServingProcess } from '../console-context.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, ConsoleRefusal, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { counted, facts, part, table, tag, when } from '../views/parts.ts'
 import { type Figures, readFigures } from './figures.ts'
 import { databaseFacts, installedSince, lastDone, livingProcesses, unscrubbed } from './store.ts'
 
 /** The state of the service itself: processes, delays, load, database, keys and backups. No personal data. */
-export const serviceScreens: readonly Screen[] = [
-  { method: 'GET', path: '/service', role: 'viewer', answer: show },
-]
+export const serviceScreens: readonly Screen[] = [onGet('/service', 'viewer', show)]
 
 async function show(visit: Visit): Promise<Answer> {
   if (visit.operator.partners !== undefined) {
@@ -42,7 +39,6 @@ async function show(visit: Visit): Promise<Answer> {
       credentialsByPepper(database, real()),
       record(visit, { action: 'look at service', result: 'shown' }),
     ])
-  await giveWay()
   const figures = readFigures(served.metrics)
   const now = real()
   const [newest] = versions

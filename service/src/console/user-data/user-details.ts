@@ -2,12 +2,12 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { DocumentKind } from '../../membership/records/documents.ts'
 import { type HistoryLine, linesOf } from '../../membership/rules/history.ts'
 import { type Person, residenceOf } from '../../membership/rules/person.ts'
-import type { User } from '../../membership/rules/state.ts'
+import { isKnown, type User } from '../../membership/rules/state.ts'
 import type { Terms } from '../../membership/rules/terms.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
-import { listOperators } from '../operators/store.ts'
-import { ownPartner, ownPartners } from '../partners.ts'
+import { operatorNames } from '../operators/store.ts'
+import { ownPartner, partnerNames } from '../partners.ts'
 import { notHere, type Visit } from '../screen/screen.ts'
 import { findUserRow, readChanges, type StoredChange } from './store.ts'
 import { type EventStory, readStories } from './stories.ts'
@@ -50,14 +50,14 @@ export type ErasedUserDetails = {
 
 const CHANGES_A_PAGE = 50
 
-/** The user of a serviceid. Throws the refusal of an unknown user when the operator does not work for the partner. */
+/** The user of a serviceid, or else of the address. Throws the refusal of an unknown user when the operator does not work for the partner. */
 export async function openUserDetails(
   visit: Visit,
-  serviceId: string,
+  serviceId = visit.params['serviceid'] ?? '',
   before = Number.MAX_SAFE_INTEGER,
 ): Promise<UserDetails | ErasedUserDetails> {
   const { database, reader } = visit.context
-  const partners = (await ownPartners(visit)).map(({ partnerId }) => partnerId)
+  const partners = [...(await partnerNames(visit)).keys()]
   const row = isUuid(serviceId) ? await findUserRow(database, partners, serviceId) : undefined
   if (!row) throw notHere('user')
   const partner = await ownPartner(visit, row.partner_id)
@@ -71,7 +71,7 @@ export async function openUserDetails(
   const [people, stored, operators] = await Promise.all([
     reader.documents(partner, user),
     readChanges(database, user, { before, limit: CHANGES_A_PAGE + 1 }),
-    listOperators(database),
+    operatorNames(database),
   ])
   const person = people.get('profile') ?? people.get('prefill')
   const terms = visit.context.terms(partner, () => (residenceOf(person) ? person : undefined))
@@ -87,7 +87,7 @@ export async function openUserDetails(
     terms,
     now,
     people,
-    operators: new Map(operators.map(one => [one.operatorId, one.name])),
+    operators,
     changes: [
       ...late
         .map(change => ({
@@ -104,6 +104,12 @@ export async function openUserDetails(
     ],
     hasOlder: stored.length > CHANGES_A_PAGE,
   }
+}
+
+/** The same; `undefined` for a user who was erased or is not known any more. */
+export async function livingUserDetails(visit: Visit, serviceId?: string): Promise<UserDetails | undefined> {
+  const details = await openUserDetails(visit, serviceId)
+  return isErased(details) || !isKnown(details.user) ? undefined : details
 }
 
 /** Whether the user was erased. */

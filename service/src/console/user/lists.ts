@@ -5,23 +5,21 @@ import type { ConsentChannel, Enrolment } from '../../membership/rules/state.ts'
 import { isHeld, isInForce, isLive } from '../../membership/rules/state.ts'
 import { displayNameOf } from '../../membership/rules/terms.ts'
 import type { LinkRow } from '../user-data/store.ts'
+import type { UserDetails } from '../user-data/user-details.ts'
 import { type Column, dated, type List } from '../views/list.ts'
 import { stateWords } from '../views/moves.ts'
 import { tag, when } from '../views/parts.ts'
 import { describeLink } from './link-fate.ts'
-import type { Shown } from './shown.ts'
 
-/**
- * The tables of a user's page. All are short, so they are sorted in memory; each has column names of its own, because
- * the page's address names one column.
- */
-type Rendered<Row> = Omit<List<Row>, 'path' | 'filters'>
+// The tables of a user's page. All are short, so they are sorted in memory; each has column names of its own, because the page's
+// address names one column.
 
 /** The benefits that are held, coming and going, with dates in the partner's zone and, if it is known, the person's. */
-export function benefitList({ details }: Shown, other?: Zone): Rendered<Enrolment> {
+export function benefitList(details: UserDetails, other?: Zone): List<Enrolment> {
   const { user, partner } = details
   const at = dateCell(partner.timezone, other)
   return {
+    ...atUser(details),
     filePath: `/users/${details.serviceId}/benefits.csv`,
     caption: 'Benefits held, coming and going',
     empty: 'No benefit is held or coming.',
@@ -48,9 +46,10 @@ export function benefitList({ details }: Shown, other?: Zone): Rendered<Enrolmen
 }
 
 /** The benefits that are over. */
-export function overList({ details }: Shown, other?: Zone): Rendered<Enrolment> {
+export function overList(details: UserDetails, other?: Zone): List<Enrolment> {
   const at = dateCell(details.partner.timezone, other)
   return {
+    ...atUser(details),
     caption: 'Benefits that are over',
     empty: '',
     rows: details.user.enrolments.filter(one => !isLive(one)),
@@ -70,11 +69,11 @@ export function overList({ details }: Shown, other?: Zone): Rendered<Enrolment> 
 }
 
 /** All benefits, also those that are over, as a file. */
-export function benefitFile(shown: Shown): Rendered<Enrolment> {
-  const list = benefitList(shown)
+export function benefitFile(details: UserDetails): List<Enrolment> {
+  const list = benefitList(details)
   return {
     ...list,
-    rows: shown.details.user.enrolments,
+    rows: details.user.enrolments,
     columns: [
       ...list.columns,
       fileColumn('name', one => one.benefit),
@@ -85,11 +84,12 @@ export function benefitFile(shown: Shown): Rendered<Enrolment> {
 }
 
 /** The newest links, and what became of them. */
-export function linkList({ details, links }: Shown): Rendered<LinkRow> {
+export function linkList(details: UserDetails, links: readonly LinkRow[]): List<LinkRow> {
   const zone = details.partner.timezone
   const fate = (link: LinkRow) =>
     describeLink(link, { zone, real: details.now - details.partner.clockOffsetMs })
   return {
+    ...atUser(details),
     filePath: `/users/${details.serviceId}/links.csv`,
     caption: 'Links made for this user, and what became of them',
     empty: 'No link in the last 30 days.',
@@ -116,12 +116,17 @@ export function linkList({ details, links }: Shown): Rendered<LinkRow> {
 }
 
 /** The person's consents and how each was given; the evidence is shown only together with the person's data. */
-export function consentList({ details, consents, isPersonShown }: Shown): Rendered<ConsentRecord> {
+export function consentList(
+  details: UserDetails,
+  consents: readonly ConsentRecord[],
+  isPersonShown: boolean,
+): List<ConsentRecord> {
   const { user, terms, partner, operators } = details
   const nameOfConsent = ({ name }: ConsentRecord) => displayNameOf(terms, user, name, 'en')
   const recorder = ({ recordedBy }: ConsentRecord) =>
     recordedBy !== undefined && `put on record by ${operators.get(recordedBy) ?? recordedBy}`
   return {
+    ...atUser(details),
     filePath: `/users/${details.serviceId}/consents.csv`,
     caption: 'Consents',
     empty: 'No consent is on record.',
@@ -157,17 +162,21 @@ const CHANNELS: Readonly<Record<ConsentChannel, string>> = {
   email: 'by email',
 }
 
+function atUser({ serviceId }: UserDetails): Pick<List<unknown>, 'path' | 'filters'> {
+  return { path: `/users/${serviceId}`, filters: {} }
+}
+
 /** Its first instant; `undefined` while none is set: before it has begun by a consent, or if it never began. */
 function startOf(one: Enrolment): Instant | undefined {
   if (isLive(one)) return one.state === 'actionrequired' ? undefined : one.startsAt
   return one.state === 'ended' ? one.startsAt : undefined
 }
 
-function offerNameOf({ terms }: Shown['details'], { offer }: Enrolment): string {
+function offerNameOf({ terms }: UserDetails, { offer }: Enrolment): string {
   return terms.today.catalogue.offers.get(offer)?.displayname.en ?? offer
 }
 
-function nameOf({ terms, user }: Shown['details'], { benefit }: Enrolment): string {
+function nameOf({ terms, user }: UserDetails, { benefit }: Enrolment): string {
   return displayNameOf(terms, user, benefit, 'en')
 }
 

@@ -2,15 +2,15 @@ import { html, type Slot } from '../../http/html.ts'
 import { listRetained, openRetained } from '../../membership/records/retained-rows.ts'
 import { reasonOf } from '../reason.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, notHere, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, notHere, onGet, onPost, type Screen, type Visit } from '../screen/screen.ts'
 import { type ErasedUserDetails, isErased, openUserDetails } from '../user-data/user-details.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import { retainedPart, retainedTable } from './retained-view.ts'
 
 /** The records that the law makes the operator keep of an erased user; an admin reads them, for a reason. */
 export const retainedScreens: readonly Screen[] = [
-  { method: 'GET', path: '/users/:serviceid/retained', role: 'admin', answer: ask },
-  { method: 'POST', path: '/users/:serviceid/retained', role: 'admin', answer: show },
+  onGet('/users/:serviceid/retained', 'admin', ask),
+  onPost('/users/:serviceid/retained', 'admin', show),
 ]
 
 async function ask(visit: Visit): Promise<Answer> {
@@ -53,7 +53,7 @@ ${body}`,
 }
 
 async function erasedUserDetails(visit: Visit): Promise<ErasedUserDetails> {
-  const details = await openUserDetails(visit, visit.params['serviceid'] ?? '')
+  const details = await openUserDetails(visit)
   if (!isErased(details)) throw notHere('erased user')
   return details
 }

@@ -2,7 +2,6 @@ import { openReason } from '../../audit/reason.ts'
 import { dateAt, type Instant } from '../../calendar/calendar.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { hasRole } from '../operators/operator.ts'
 import type { Visit } from '../screen/screen.ts'
 import type { SeenRow } from '../user-data/store.ts'
 import { part, resultTag, table, when } from '../views/parts.ts'
@@ -18,7 +17,7 @@ type Seen = {
 
 /** Who looked at a user and worked on it; reasons are shown to support only. */
 export function seenPart(visit: Visit, { partner, serviceId, seen, since }: Seen): Html {
-  const sees = hasRole(visit.operator, 'support')
+  const sees = visit.isSupport
   const rows = table({
     caption: 'Who looked at this user, and who worked on it: the newest entries',
     columns: ['When', 'Who', 'What', ...(sees ? ['Because'] : [])],

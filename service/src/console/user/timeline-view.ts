@@ -3,8 +3,6 @@ import { HOUR_MS, type Instant } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Who } from '../../membership/rules/history.ts'
 import { viewTimeline } from '../../membership/rules/view.ts'
-import { inSlices } from '../background/give-way.ts'
-import { hasRole } from '../operators/operator.ts'
 import type { Visit } from '../screen/screen.ts'
 import type { EndpointStory, EventStory } from '../user-data/stories.ts'
 import type { Change, UserDetails } from '../user-data/user-details.ts'
@@ -12,10 +10,10 @@ import { moveWords } from '../views/moves.ts'
 import { tag, when } from '../views/parts.ts'
 
 /** Coming and past changes, newest first, with the webhooks of each change. */
-export async function timeline(visit: Visit, details: UserDetails): Promise<Html> {
+export function timeline(visit: Visit, details: UserDetails): Html {
   const { partner, user, now, changes } = details
   const zone = partner.timezone
-  const sees = hasRole(visit.operator, 'support')
+  const sees = visit.isSupport
   const ahead = new Map<string, TimelineEntry[]>()
   for (const line of viewTimeline(user, []).reverse())
     ahead.set(line.attimestamp, [...(ahead.get(line.attimestamp) ?? []), line])
@@ -27,7 +25,7 @@ ${[...ahead].map(
     html`<li class="ahead"><p>${when(Date.parse(at), zone)} ${tag('ahead')}</p>${lines.map(line => html`<p>${moveWords(line, details)}${sees && html` <span class="hint">${line.why}</span>`}</p>`)}</li>`,
 )}
 <li class="now"><p>${when(now, zone)} ${tag('now', 'good')}</p></li>
-${await inSlices(shown, change => changeItem(change, { sees, details, real: visit.context.real() }))}
+${shown.map(change => changeItem(change, { sees, details, real: visit.context.real() }))}
 </ol>
 ${
   details.hasOlder && oldest !== undefined

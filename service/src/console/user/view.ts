@@ -4,8 +4,6 @@ import type { Person } from '../../membership/rules/person.ts'
 import { isKnown } from '../../membership/rules/state.ts'
 import { displayNameOf } from '../../membership/rules/terms.ts'
 import { acts } from '../acts/all.ts'
-import { inSlices } from '../background/give-way.ts'
-import { hasRole } from '../operators/operator.ts'
 import type { ConsolePage, Visit } from '../screen/screen.ts'
 import type { SeenRow } from '../user-data/store.ts'
 import type { ErasedUserDetails, UserDetails } from '../user-data/user-details.ts'
@@ -25,10 +23,9 @@ import { isOpen, whyNot } from './why-not-view.ts'
 import { zoneOfState } from './zones.ts'
 
 /** One user on one screen. */
-export async function userPage(visit: Visit, shown: Shown): Promise<ConsolePage> {
+export function userPage(visit: Visit, shown: Shown): ConsolePage {
   const { details, isPersonShown } = shown
   const { partner, user, terms, now } = details
-  const sees = hasRole(visit.operator, 'support')
   const zone = partner.timezone
   const cancelledBy = details.changes
     .flatMap(({ lines }) => lines)
@@ -40,7 +37,7 @@ export async function userPage(visit: Visit, shown: Shown): Promise<ConsolePage>
   const sentence = describeUser(user, {
     zone,
     now,
-    showsReason: sees,
+    showsReason: visit.isSupport,
     cancelledBy: cancelledBy === 'schedule' ? undefined : cancelledBy,
     offerName: name => terms.today.catalogue.offers.get(name)?.displayname.en ?? name,
     benefitName: name => displayNameOf(terms, user, name, 'en'),
@@ -48,30 +45,26 @@ export async function userPage(visit: Visit, shown: Shown): Promise<ConsolePage>
     refusedAt: shown.refused.at(-1)?.at,
     openOffers: all.filter(one => one.kind === 'offer' && isOpen(one)).length,
   })
-  const left = [
-    () => benefitsPart(visit, shown),
-    () =>
-      part(
-        'Why not',
-        whyNot(all, isPersonShown),
-        html`<span class="hint">What is not open, and the rule that says no</span>`,
-      ),
-    () => refusedPart(shown),
-    () => listPart(visit, shown, { heading: 'Consents', list: consentList(shown) }),
-    () => listPart(visit, shown, { heading: 'Links and page sessions', list: linkList(shown) }),
-    () => personPart(visit, shown),
-  ]
   return {
-    title: sees ? `User ${user.userid}` : 'User',
+    title: visit.isSupport ? `User ${user.userid}` : 'User',
     body: html`<p class="lead" id="sentence">${sentence}</p>
 ${factsOfUser(visit, details)}
 ${waitingNotice(shown)}
-${sees && actions(details)}
+${visit.isSupport && actions(details)}
 ${isPersonShown && againForm(visit, shown)}
 <div class="columns"><div>
-${await Promise.all(await inSlices(left, async make => make()))}
+${benefitsPart(visit, shown)}
+${part(
+  'Why not',
+  whyNot(all, isPersonShown),
+  html`<span class="hint">What is not open, and the rule that says no</span>`,
+)}
+${refusedPart(shown)}
+${listPart(visit, shown, { heading: 'Consents', list: consentList(details, shown.consents, isPersonShown) })}
+${listPart(visit, shown, { heading: 'Links and page sessions', list: linkList(details, shown.links) })}
+${personPart(visit, shown)}
 </div><div>
-${part('Timeline', await timeline(visit, details), html`<span class="hint">Newest first, times of ${zone}</span>`)}
+${part('Timeline', timeline(visit, details), html`<span class="hint">Newest first, times of ${zone}</span>`)}
 ${seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt })}
 </div></div>`,
   }
@@ -93,8 +86,8 @@ ${facts([
   ['Known since', when(createdAt, partner.timezone)],
   ['Erased', when(erasedAt, partner.timezone)],
 ])}
-${kept.length > 0 && part('Records kept by law', retainedTable(kept, partner.timezone), hasRole(visit.operator, 'admin') && html`<a href="/users/${serviceId}/retained">Read them</a>`)}
-${hasRole(visit.operator, 'support') && html`<p><a href="/users/${serviceId}/certificate">Certificate of erasure</a> <span class="hint">for who asked for it or confirmed it</span></p>`}
+${kept.length > 0 && part('Records kept by law', retainedTable(kept, partner.timezone), visit.isAdmin && html`<a href="/users/${serviceId}/retained">Read them</a>`)}
+${visit.isSupport && html`<p><a href="/users/${serviceId}/certificate">Certificate of erasure</a> <span class="hint">for who asked for it or confirmed it</span></p>`}
 ${seenPart(visit, { partner, serviceId, seen, since: createdAt })}`,
   }
 }
@@ -103,7 +96,7 @@ function factsOfUser(visit: Visit, { partner, user, now, serviceId }: UserDetail
   const isMoved = partner.clockOffsetMs > 0
   return html`<section class="card across">${facts([
     ['Partner', html`${partner.name}${partner.disabledAt !== undefined && html` ${tag('disabled', 'bad')}`}`],
-    ['Userid', hasRole(visit.operator, 'support') ? html`<code>${user.userid}</code>` : MASKED],
+    ['Userid', visit.isSupport ? html`<code>${user.userid}</code>` : MASKED],
     ['Service ID', html`<code>${serviceId}</code>`],
     ['Status', html`${tag(user.status, user.status === 'active' ? 'good' : 'plain')}`],
     ['Known since', when(user.createdAt, partner.timezone)],
@@ -120,22 +113,16 @@ function actions({ user, terms, serviceId }: UserDetails): Slot {
 
 const MASKED = html`<span class="hint">••••••, shown to support</span>`
 
-/**
- * How a table of this page is sorted: by an address, or, on the page with the person's data, by the form that asked for
- * it, because an address would lead to the page without.
- */
-type Sorting = Pick<List<unknown>, 'path' | 'filters'> & { readonly formId?: string }
-
 const AGAIN = 'again'
 
-function sortingOf(
-  visit: Visit,
-  { details, isPersonShown }: Shown,
-): { sorting: Sorting; query: URLSearchParams } {
-  const path = `/users/${details.serviceId}`
-  if (isPersonShown) return { sorting: { path, filters: {}, formId: AGAIN }, query: visit.form }
-  const before = visit.query.get('before')
-  return { sorting: { path, filters: before === null ? {} : { before } }, query: visit.query }
+/**
+ * A table of this page. It is sorted by an address, or, on the page with the person's data, by the form that asked for it,
+ * because an address would lead to the page without.
+ */
+function tableOf<Row>({ form, query }: Visit, { isPersonShown }: Shown, list: List<Row>): Html {
+  if (isPersonShown) return listTable({ ...list, formId: AGAIN }, form)
+  const before = query.get('before')
+  return listTable({ ...list, filters: before === null ? {} : { before } }, query)
 }
 
 /** The form whose buttons are the headings of the page with the person's data; each press is on record with the reason. */
@@ -144,33 +131,34 @@ function againForm(visit: Visit, { details }: Shown): Html {
 }
 
 /** A part with one list of this page, and its file for support. */
-async function listPart<Row>(
+function listPart<Row>(
   visit: Visit,
   shown: Shown,
-  { heading, list, more }: { heading: string; list: Omit<List<Row>, 'path' | 'filters'>; more?: Slot },
-): Promise<Html> {
-  const { sorting, query } = sortingOf(visit, shown)
-  const sees = hasRole(visit.operator, 'support') && list.rows.length > 0
-  const file = sees && csvLink({ ...list, path: sorting.path, filters: {} }, query)
-  return part(heading, html`${await listTable({ ...list, ...sorting }, query)}${more}`, file)
+  { heading, list, more }: { heading: string; list: List<Row>; more?: Slot },
+): Html {
+  const file = visit.isSupport && list.rows.length > 0 && csvLink(list, queryOf(visit, shown))
+  return part(heading, html`${tableOf(visit, shown, list)}${more}`, file)
 }
 
-async function benefitsPart(visit: Visit, shown: Shown): Promise<Html> {
+function queryOf({ form, query }: Visit, { isPersonShown }: Shown): URLSearchParams {
+  return isPersonShown ? form : query
+}
+
+function benefitsPart(visit: Visit, shown: Shown): Html {
   const { details, isPersonShown } = shown
   const { partner, people } = details
   const person = people.get('profile') ?? people.get('prefill')
   const own = isPersonShown ? zoneOfState(person?.state ?? person?.address?.state) : undefined
   const other = own === partner.timezone ? undefined : own
-  const over = overList(shown, other)
-  const { sorting, query } = sortingOf(visit, shown)
-  const isOverSorted = query.get('sort')?.includes('over') ?? false
+  const over = overList(details, other)
+  const isOverSorted = queryOf(visit, shown).get('sort')?.includes('over') ?? false
   return listPart(visit, shown, {
     heading: 'Benefits',
-    list: benefitList(shown, other),
+    list: benefitList(details, other),
     more: html`${missingNotice(details)}
 ${
   over.rows.length > 0 &&
-  html`<details${isOverSorted && html` open`}><summary>${over.rows.length} over</summary>${await listTable({ ...over, ...sorting }, query)}</details>`
+  html`<details${isOverSorted && html` open`}><summary>${over.rows.length} over</summary>${tableOf(visit, shown, over)}</details>`
 }`,
   })
 }
@@ -186,7 +174,7 @@ function refusedPart({ refused, details }: Shown): Slot {
 }
 
 function personPart(visit: Visit, { details, isPersonShown }: Shown): Slot {
-  if (!hasRole(visit.operator, 'support'))
+  if (!visit.isSupport)
     return part('Person', html`<p class="hint">Personal data is shown to support, for a reason.</p>`)
   if (!isPersonShown)
     return part(

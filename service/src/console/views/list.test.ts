@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type List, listFile, listFileOf, listTable, ROWS_A_PAGE, sortedRows } from './list.ts'
+import { type List, listLines, listTable, ROWS_A_PAGE, sortedRows } from './list.ts'
 
 type Row = { name: string; size: number }
 
@@ -27,41 +27,22 @@ test('a list is sorted by numbers as numbers, one way and the other, and by an u
   expect(sizes('no such')).toEqual(rows.map(({ size }) => size))
 })
 
-test('a list is paged, no page is beyond the last, and its links keep sort and filter', async () => {
-  const shown = async (query: string) => (await listTable(list, new URLSearchParams(query))).markup
+test('a list is paged, no page is beyond the last, and its links keep sort and filter', () => {
+  const shown = (query: string) => listTable(list, new URLSearchParams(query)).markup
   const rowsIn = (markup: string) => markup.match(/<tr><td>/g)?.length ?? 0
-  expect(rowsIn(await shown(''))).toBe(ROWS_A_PAGE)
+  expect(rowsIn(shown(''))).toBe(ROWS_A_PAGE)
   for (const query of ['page=2', 'page=99']) {
-    expect(rowsIn(await shown(query))).toBe(11)
-    expect(await shown(query)).toContain(`Page 2 of 2, ${rows.length} in all`)
+    expect(rowsIn(shown(query))).toBe(11)
+    expect(shown(query)).toContain(`Page 2 of 2, ${rows.length} in all`)
   }
-  expect(rowsIn(await shown('page=-1'))).toBe(ROWS_A_PAGE)
-  expect(await shown('sort=-size')).toContain('href="/rows?state=all&amp;sort=-size&amp;page=2"')
-  expect(await shown('sort=-size')).toContain('aria-sort="descending"')
+  expect(rowsIn(shown('page=-1'))).toBe(ROWS_A_PAGE)
+  expect(shown('sort=-size')).toContain('href="/rows?state=all&amp;sort=-size&amp;page=2"')
+  expect(shown('sort=-size')).toContain('aria-sort="descending"')
 })
 
-test('a file has all rows in their order, and no cell that a spreadsheet would run', async () => {
-  const answer = await listFile(
-    { ...list, rows: [{ name: '=1+1', size: 1 }, ...rows] },
-    new URLSearchParams(),
-    'rows.csv',
-  )
-  if (!('file' in answer)) throw new Error('no file')
-  const lines = answer.content.split('\r\n')
+test('a file has all rows in their order, and no cell that a spreadsheet would run', () => {
+  const file = listLines({ ...list, rows: [{ name: '=1+1', size: 1 }, ...rows] }, new URLSearchParams())
+  const lines = file.split('\r\n')
   expect(lines.slice(0, 2)).toEqual(['name,size', "'=1+1,1"])
   expect(lines).toHaveLength(rows.length + 3)
-})
-
-test('the first line of a file of rows that take long to read does not wait for them', async () => {
-  let isRead = false
-  const readRows = async () => {
-    isRead = true
-    return [{ name: '=1+1', size: 1 }]
-  }
-  const { content } = listFileOf(list, readRows, 'rows.csv')
-  if (typeof content === 'string') throw new Error('no parts')
-  const parts = content[Symbol.asyncIterator]()
-  expect([(await parts.next()).value, isRead]).toEqual(['name,size\r\n', false])
-  expect((await parts.next()).value).toBe("'=1+1,1\r\n")
-  expect((await parts.next()).done).toBe(true)
 })

@@ -1,9 +1,9 @@
 import { formatTimestamp, type Instant, type Zone } from '../../calendar/calendar.ts'
 import { csvLine } from '../../csv.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
-import { inSlices } from '../background/give-way.ts'
-import type { FileAnswer } from '../screen/screen.ts'
-import { when } from './parts.ts'
+import { type Deed, record } from '../screen/record.ts'
+import type { FileAnswer, Visit } from '../screen/screen.ts'
+import { part, table, when } from './parts.ts'
 
 /** One column of a list: how a cell is shown, sorted and exported. */
 export type Column<Row> = {
@@ -53,19 +53,13 @@ export const ROWS_A_PAGE = 50
 
 /** The rows in the requested order, such as `sort=-waiting`; an unknown column leaves the order unchanged. */
 export function sortedRows<Row>({ columns, rows }: List<Row>, query: URLSearchParams): readonly Row[] {
-  const { name, isDown } = orderOf(query)
+  const [, down, name] = /^(-?)(\w+)$/.exec(sortOf(query)) ?? []
   const value = columns.find(one => one.name === name)?.value
   if (!value) return rows
-  const sign = isDown ? -1 : 1
+  const sign = down === '-' ? -1 : 1
   // Each value is made once: a comparison that writes a date costs more than all else of a sort.
   const keyed = rows.map(row => ({ row, value: keyOf(value(row)) }))
   return keyed.sort((a, b) => sign * compare(a.value, b.value)).map(({ row }) => row)
-}
-
-/** The column by which an address or a form sorts, if it names one, and whether the greatest values come first. */
-export function orderOf(query: URLSearchParams): { name: string | undefined; isDown: boolean } {
-  const [, down, name] = /^(-?)(\w+)$/.exec(sortOf(query)) ?? []
-  return { name, isDown: down === '-' }
 }
 
 /** The order that an address or a form asks for. A pressed heading comes after the field that keeps the present order. */
@@ -73,50 +67,52 @@ function sortOf(query: URLSearchParams): string {
   return query.getAll('sort').at(-1) ?? ''
 }
 
+/** A part of a page with one page of a list, and the list's file for those who may take it. */
+export function listPart<Row>(visit: Visit, heading: string, list: List<Row>): Html {
+  const query = queryFor(visit, list)
+  return part(heading, listTable(list, query), visit.isSupport && csvLink(list, query))
+}
+
+/** What asks for a list: an address, or a form. */
+function queryFor({ query, form }: Visit, { formId }: Pick<List<unknown>, 'formId'>): URLSearchParams {
+  return formId === undefined ? query : form
+}
+
 /** One page of a list as a table: clicking a heading sorts by it, clicking it again reverses the order. */
-export async function listTable<Row>(list: List<Row>, query: URLSearchParams): Promise<Html> {
+export function listTable<Row>(list: List<Row>, query: URLSearchParams): Html {
+  const { caption, columns, empty, formId } = list
   const rows = sortedRows(list, query)
-  const page = Math.min(Math.max(1, Math.ceil(rows.length / ROWS_A_PAGE)), pageNumberOf(query))
-  const shown = rows.slice((page - 1) * ROWS_A_PAGE, page * ROWS_A_PAGE)
-  return pageTable({ ...list, rows: shown }, query, { page, total: rows.length })
-}
-
-/** The page that an address asks for, from 1 on. */
-export function pageNumberOf(query: URLSearchParams): number {
-  return Math.min(Math.max(1, Number.parseInt(query.get('page') ?? '1', 10) || 1), LAST_PAGE)
-}
-
-/** A page beyond the end of every list, and a number that PostgreSQL accepts. */
-const LAST_PAGE = 1_000_000
-
-/** A page that was cut out of a list already, as the same table. */
-export async function pageTable<Row>(
-  list: List<Row>,
-  query: URLSearchParams,
-  { page, total }: { page: number; total: number },
-): Promise<Html> {
-  const { caption, columns, path, filters, empty, formId, rows } = list
-  if (rows.length === 0) return html`<p class="hint">${empty}</p>`
+  const pages = Math.max(1, Math.ceil(rows.length / ROWS_A_PAGE))
+  const page = Math.min(pages, Math.max(1, Number.parseInt(query.get('page') ?? '', 10) || 1))
   const sort = sortOf(query)
-  const pages = Math.ceil(total / ROWS_A_PAGE)
-  const shown = await inSlices(
-    rows,
-    row => html`<tr>${columns.map(column => html`<td>${cellOf(column, row)}</td>`)}</tr>`,
-  )
-  const to = (more: Readonly<Record<string, string>>) =>
-    `${path}?${new URLSearchParams({ ...filters, ...(sort === '' ? {} : { sort }), ...more })}`
-  const heading = ({ name, label, value }: Column<Row>) =>
-    value === undefined
-      ? html`<th scope="col">${label}</th>`
-      : sortHeading({ name, label, sort, formId, to: next => to({ sort: next }) })
+  const to = (more: Readonly<Record<string, string>>) => addressOf(list, query, more)
   const toPage = (page: number, label: string) =>
     formId === undefined
       ? html`<a href="${to({ page: String(page) })}">${label}</a>`
       : html`<button class="quiet" form="${formId}" name="page" value="${page}">${label}</button>`
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption class="unseen">${caption}</caption>
-<thead><tr>${columns.map(heading)}</tr></thead>
-<tbody>${shown}</tbody></table></div>
-${pages > 1 && html`<p class="row">${page > 1 && toPage(page - 1, 'Previous')}<span class="hint">Page ${page} of ${pages}, ${total} in all</span>${page < pages && toPage(page + 1, 'Next')}</p>`}`
+  return html`${table({
+    caption,
+    columns: columns.map(({ name, label, value }) =>
+      value === undefined
+        ? label
+        : sortHeading({ name, label, sort, formId, to: next => to({ sort: next }) }),
+    ),
+    rows: rows
+      .slice((page - 1) * ROWS_A_PAGE, page * ROWS_A_PAGE)
+      .map(row => columns.map(column => cellOf(column, row))),
+    empty,
+  })}
+${pages > 1 && html`<p class="row">${page > 1 && toPage(page - 1, 'Previous')}<span class="hint">Page ${page} of ${pages}, ${rows.length} in all</span>${page < pages && toPage(page + 1, 'Next')}</p>`}`
+}
+
+/** An address of a list, which keeps its filters and its order. */
+function addressOf(
+  { path, filters }: Pick<List<unknown>, 'path' | 'filters'>,
+  query: URLSearchParams,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const sort = sortOf(query)
+  return `${path}?${new URLSearchParams({ ...filters, ...(sort === '' ? {} : { sort }), ...more })}`
 }
 
 /** A heading that is a link or a button: it sorts by its column, and reverses the order where that is the order already. */
@@ -154,41 +150,34 @@ export function csvLink(
   const { path, filePath = `${path}.csv`, filters, formId } = list
   if (formId !== undefined)
     return html`<button class="quiet" form="${formId}" formaction="${filePath}" data-download>CSV</button>`
-  const sort = query.get('sort')
-  return html`<a href="${`${filePath}?${new URLSearchParams({ ...filters, ...(sort === null ? {} : { sort }) })}`}">CSV</a>`
+  return html`<a href="${addressOf({ path: filePath, filters }, query)}">CSV</a>`
 }
 
-/** All rows of a list as a file. */
+/** All rows of a list as a file, on record. */
 export async function listFile<Row>(
+  visit: Visit,
   list: List<Row>,
-  query: URLSearchParams,
-  file: string,
-): Promise<FileAnswer & { readonly content: string }> {
-  const parts = [headOf(list), await linesOf(list, sortedRows(list, query))]
-  return { file, type: 'text/csv; charset=utf-8', content: parts.join('') }
+  { file, ...deed }: Deed & { readonly file: string },
+): Promise<FileAnswer> {
+  await record(visit, deed)
+  return { file, type: CSV, content: listLines(list, queryFor(visit, list)) }
 }
 
-/** The same of rows that take long to read, in the order in which they are read. The first line is sent before them. */
-export function listFileOf<Row>(
-  list: List<Row>,
-  readRows: () => Promise<readonly Row[]>,
-  file: string,
-): FileAnswer {
-  async function* parts() {
-    yield headOf(list)
-    yield await linesOf(list, await readRows())
-  }
-  return { file, type: 'text/csv; charset=utf-8', content: parts() }
+/** The lines of such a file. */
+export function listLines<Row>(list: List<Row>, query: URLSearchParams): string {
+  const columns = list.columns.flatMap(({ name, value }) => (value ? [{ name, value }] : []))
+  const names = columns.map(({ name }) => name)
+  const rows = sortedRows(list, query).map(row => columns.map(({ value }) => value(row)))
+  return csvLines([names, ...rows])
 }
 
-function headOf<Row>({ columns }: List<Row>): string {
-  return `${csvLine(columns.flatMap(({ name, value }) => (value ? [name] : [])))}\r\n`
+/** Lines of a CSV file. */
+export function csvLines(lines: readonly (readonly (string | number)[])[]): string {
+  return lines.map(cells => `${csvLine(cells)}\r\n`).join('')
 }
 
-async function linesOf<Row>({ columns }: List<Row>, rows: readonly Row[]): Promise<string> {
-  const values = columns.flatMap(({ value }) => (value ? [value] : []))
-  return (await inSlices(rows, row => `${csvLine(values.map(value => value(row)))}\r\n`)).join('')
-}
+/** The media type of a file of lists. */
+export const CSV = 'text/csv; charset=utf-8'
 
 function cellOf<Row>({ cell, value }: Column<Row>, row: Row): Slot {
   if (cell) return cell(row)

@@ -10,38 +10,33 @@ export function when(instant: Instant, zone: Zone): Html {
 
 /** An instant as text, such as `Mar 3, 2026, 12:00 AM EST`. */
 export function writeInstant(instant: Instant, zone: Zone): string {
-  // Rows beside each other often have the same instant, such as the end of a month.
-  if (instant !== last.instant || zone !== last.zone)
-    last = { instant, zone, text: formatOf(zone).format(instant).replaceAll('\u202f', ' ') }
-  return last.text
+  return formatOf('instant', zone).format(instant).replaceAll('\u202f', ' ')
 }
-
-let last = { instant: Number.NaN, zone: '', text: '' }
 
 /** The day of an instant as text, such as `March 3, 2026`. */
 export function writeDay(instant: Instant, zone: Zone): string {
-  const known = days.get(zone) ?? new Intl.DateTimeFormat('en-US', { timeZone: zone, dateStyle: 'long' })
-  days.set(zone, known)
-  return known.format(instant)
+  return formatOf('day', zone).format(instant)
 }
 
-// Created once, because creating one takes longer than formatting a thousand dates with it.
-const days = new Map<Zone, Intl.DateTimeFormat>()
-const formats = new Map<Zone, Intl.DateTimeFormat>()
+const STYLES = {
+  day: { dateStyle: 'long' },
+  instant: {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  },
+} as const
 
-function formatOf(zone: Zone): Intl.DateTimeFormat {
-  const known =
-    formats.get(zone) ??
-    new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      year: 'numeric',
-      month: 'short',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: '2-digit',
-      timeZoneName: 'short',
-    })
-  formats.set(zone, known)
+// Created once, because creating one takes longer than formatting a thousand dates with it.
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatOf(style: keyof typeof STYLES, zone: Zone): Intl.DateTimeFormat {
+  const key = `${style} ${zone}`
+  const known = formats.get(key) ?? new Intl.DateTimeFormat('en-US', { timeZone: zone, ...STYLES[style] })
+  formats.set(key, known)
   return known
 }
 

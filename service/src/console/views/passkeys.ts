@@ -35,6 +35,7 @@ export function signInWithPasskeyPage(options: object, to: string): ConsolePage 
 export function passkeyRefused(why: 'no script' | 'refused', to: string): ConsolePage {
   return {
     title: 'You are not signed in',
+    status: why === 'no script' ? 422 : 403,
     body: html`<p>${
       why === 'no script'
         ? 'A passkey needs script, which your browser does not run here. Open a sign-in link instead.'

@@ -17,6 +17,7 @@ export function signInWithLink({ name, role }: Operator): ConsolePage {
 export function linkEnded(): ConsolePage {
   return {
     title: 'This link has ended',
+    status: 410,
     body: html`<p>A sign-in link works once, for 24 hours, until a newer one is made.</p>
 <p>Whoever runs the service makes a new one:</p>
 <pre><code>enrolment operator link NAME</code></pre>`,
@@ -51,35 +52,38 @@ export function signingOutOf(name: string, address: string): ConsolePage {
   }
 }
 
+/** Why the provider, or the service, signs nobody in. */
+type Failure = ProviderFailure | 'ended' | 'no role' | 'disabled'
+
 /** Why the sign-in at the identity provider failed, and what helps. */
-export function notSignedIn(
-  why: ProviderFailure | 'ended' | 'no role' | 'disabled',
-  name: string,
-): ConsolePage {
+export function notSignedIn(why: Failure, name: string): ConsolePage {
+  const [status, words] = reasonsAt(name)[why]
   return {
     title: 'You are not signed in',
-    body: html`<p>${wordsOf(why, name)}</p>
+    status,
+    body: html`<p>${words}</p>
 ${why !== 'disabled' && html`<p><a class="button" href="/sign-in/provider">Try again</a></p>`}`,
   }
 }
 
-function wordsOf(why: ProviderFailure | 'ended' | 'no role' | 'disabled', name: string): string {
-  switch (why) {
-    case 'ended':
-      return 'This sign-in was begun in another browser, or more than 10 minutes ago. Begin again.'
-    case 'used':
-      return 'This sign-in was used before, or took too long. Begin again.'
-    case 'declined':
-      return `${name} did not sign you in, or you broke it off there.`
-    case 'away':
-      return `${name} does not answer. Try again in some minutes; who has a sign-in link can use that.`
-    case 'clocks':
-      return `The clock of ${name} and that of this service differ. Whoever runs the service has to set one right.`
-    case 'wrong':
-      return `The answer of ${name} was not what it should be, so it was not believed. If it happens twice, tell whoever runs the service: the log says why.`
-    case 'no role':
-      return `You are signed in at ${name}, but none of your groups there has a role here. Whoever looks after the groups can add you; then try again.`
-    case 'disabled':
-      return 'Your access to the console was ended. Whoever runs the service can give it back.'
+function reasonsAt(name: string): Readonly<Record<Failure, readonly [status: number, words: string]>> {
+  return {
+    ended: [400, 'This sign-in was begun in another browser, or more than 10 minutes ago. Begin again.'],
+    used: [400, 'This sign-in was used before, or took too long. Begin again.'],
+    declined: [403, `${name} did not sign you in, or you broke it off there.`],
+    away: [503, `${name} does not answer. Try again in some minutes; who has a sign-in link can use that.`],
+    clocks: [
+      502,
+      `The clock of ${name} and that of this service differ. Whoever runs the service has to set one right.`,
+    ],
+    wrong: [
+      502,
+      `The answer of ${name} was not what it should be, so it was not believed. If it happens twice, tell whoever runs the service: the log says why.`,
+    ],
+    'no role': [
+      403,
+      `You are signed in at ${name}, but none of your groups there has a role here. Whoever looks after the groups can add you; then try again.`,
+    ],
+    disabled: [403, 'Your access to the console was ended. Whoever runs the service can give it back.'],
   }
 }

@@ -1,25 +1,29 @@
 import { formatTimestamp } from '../../calendar/calendar.ts'
-import { csvLine } from '../../csv.ts'
 import { html } from '../../http/html.ts'
-import { inSlices } from '../background/give-way.ts'
-import { hasRole } from '../operators/operator.ts'
 import { type Position, positionOf, positionText } from '../position.ts'
-import { record } from '../screen/record.ts'
-import type { Answer, Screen, Visit } from '../screen/screen.ts'
+import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { sortField } from '../views/list.ts'
-import { isDownIn, type LongList, longHeading, longPages, queryOf } from '../views/long-list.ts'
+import {
+  isDownIn,
+  type LongList,
+  longFile,
+  longHeading,
+  longPages,
+  queryOf,
+  ROWS_AT_ONCE,
+  type Slice,
+  sliceOf,
+} from '../views/long-list.ts'
 import { part, selectField, table, when } from '../views/parts.ts'
 import { answersOf, lastAnswers, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
 import { findOpenLines, type OpenLine, positionOfLine } from './store.ts'
 
 /** What waits at an endpoint or was given up there, page by page and as a file. */
 export const deliveryScreens: readonly Screen[] = [
-  { method: 'GET', path: '/webhooks/:endpointid/deliveries', role: 'viewer', answer: show },
-  { method: 'GET', path: '/webhooks/:endpointid/deliveries.csv', role: 'support', answer: download },
+  onGet('/webhooks/:endpointid/deliveries', 'viewer', show),
+  onGet('/webhooks/:endpointid/deliveries.csv', 'support', download),
 ]
 
-const LINES_A_PAGE = 100
-const LINES_A_SLICE = 100
 const STATES = ['waiting', 'given up'] as const
 
 type Filter = NamedEndpoint & { readonly state: OpenLine['state']; readonly list: LongList }
@@ -42,33 +46,30 @@ const COLUMN = {
   'given up': { name: 'raised', label: 'Raised' },
 } as const
 
-function linesOf({ context }: Visit, filter: Filter, after: Position | undefined, limit: number) {
-  const { partner, line, state, list } = filter
-  return findOpenLines(context.database, {
+async function linesAfter(
+  { context }: Visit,
+  { partner, line, state, list }: Filter,
+  after: Position | undefined,
+): Promise<Slice<OpenLine, Position>> {
+  const lines = await findOpenLines(context.database, {
     partnerId: partner.partnerId,
     endpointId: line.endpoint_id,
     state,
     isDown: list.isDown,
     after,
-    limit,
+    limit: ROWS_AT_ONCE + 1,
   })
+  return sliceOf(lines, positionOfLine)
 }
 
 async function show(visit: Visit): Promise<Answer> {
   const filter = await filterOf(visit)
   const { partner, line, state, list } = filter
   const after = positionOf(visit.query.get('after'))
-  const found = await linesOf(visit, filter, after, LINES_A_PAGE + 1)
-  const shown = found.slice(0, LINES_A_PAGE)
-  const last = shown.at(-1)
-  const sees = hasRole(visit.operator, 'support')
-  const answers = sees
-    ? await answersOf(
-        visit,
-        filter,
-        shown.map(one => one.event_id),
-      )
-    : new Map<string, string>()
+  const { rows, next } = await linesAfter(visit, filter, after)
+  const sees = visit.isSupport
+  const ids = rows.map(one => one.event_id)
+  const answers = await answersOf(visit, filter, ids)
   const host = new URL(line.url).host
   const { timezone } = partner
   const sorted = longHeading(list, COLUMN[state].label)
@@ -88,7 +89,7 @@ ${part(
       'Tries',
       ...(sees ? ['Answered last'] : []),
     ],
-    rows: await inSlices(shown, one => [
+    rows: rows.map(one => [
       html`<a href="/users/${one.service_id}#event-${one.event_id}">${one.eventname}</a>`,
       when(one.created_at, timezone),
       when(one.at, timezone),
@@ -97,10 +98,7 @@ ${part(
     ]),
     empty: state === 'waiting' ? 'Nothing waits.' : 'Nothing was given up.',
   })}
-${longPages(list, {
-  isFirst: after === undefined,
-  next: found.length > LINES_A_PAGE && last ? positionText(positionOfLine(last)) : undefined,
-})}`,
+${longPages(list, { isFirst: after === undefined, next: next && positionText(next) })}`,
   sees && html`<a href="${list.path}.csv?${queryOf(list)}">CSV</a>`,
 )}`,
   }
@@ -108,30 +106,22 @@ ${longPages(list, {
 
 async function download(visit: Visit): Promise<Answer> {
   const filter = await filterOf(visit)
-  await record(visit, { action: 'export deliveries', partner: filter.partner })
-  return {
-    file: filter.state === 'waiting' ? 'waiting.csv' : 'given-up.csv',
-    type: 'text/csv; charset=utf-8',
-    content: fileLines(visit, filter),
-  }
-}
-
-/** The file, slice by slice, in the order of the screen. */
-async function* fileLines(visit: Visit, filter: Filter): AsyncGenerator<string> {
-  const at = filter.state === 'waiting' ? 'nextattempt' : 'givenup'
-  yield `${csvLine(['event', 'eventid', 'serviceid', 'raised', at, 'attempts', 'answeredlast'])}\r\n`
-  let after: Position | undefined
-  for (;;) {
-    const position: Position | undefined = after
-    const lines = await visit.context.slow.inTurn(() => linesOf(visit, filter, position, LINES_A_SLICE))
-    const ids = lines.map(one => one.event_id)
-    const answers = await visit.context.slow.inTurn(() => lastAnswers(visit, filter, ids))
-    const written = await inSlices(lines, one => csvLine(cellsOf(one, answers)))
-    if (written.length > 0) yield `${written.join('\r\n')}\r\n`
-    const last = lines.at(-1)
-    if (lines.length < LINES_A_SLICE || !last) return
-    after = positionOfLine(last)
-  }
+  const { state, partner } = filter
+  const file = state === 'waiting' ? 'waiting.csv' : 'given-up.csv'
+  const at = state === 'waiting' ? 'nextattempt' : 'givenup'
+  return longFile<Position>(
+    visit,
+    { file, action: 'export deliveries', partner },
+    {
+      head: ['event', 'eventid', 'serviceid', 'raised', at, 'attempts', 'answeredlast'],
+      read: async after => {
+        const { rows, next } = await linesAfter(visit, filter, after)
+        const ids = rows.map(one => one.event_id)
+        const answers = await lastAnswers(visit, filter, ids)
+        return { rows: rows.map(one => cellsOf(one, answers)), next }
+      },
+    },
+  )
 }
 
 function cellsOf(one: OpenLine, answers: ReadonlyMap<string, string>): (string | number)[] {

@@ -1,7 +1,7 @@
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { findLastAttempts } from '../../webhooks/log/attempts.ts'
-import { ownPartner, ownPartners } from '../partners.ts'
+import { ownPartner, partnerNames } from '../partners.ts'
 import { record } from '../screen/record.ts'
 import { notHere, type Visit } from '../screen/screen.ts'
 import { type EndpointLine, findEndpointLines } from './store.ts'
@@ -13,18 +13,22 @@ export type NamedEndpoint = { readonly partner: Partner; readonly line: Endpoint
 export async function requiredEndpoint(visit: Visit): Promise<NamedEndpoint> {
   const { database, real } = visit.context
   const id = visit.params['endpointid'] ?? ''
-  const partners = (await ownPartners(visit)).map(({ partnerId }) => partnerId)
+  const partners = [...(await partnerNames(visit)).keys()]
   const [line] = isUuid(id) ? await findEndpointLines(database, partners, real(), id) : []
   if (!line) throw notHere('webhook')
   return { line, partner: await ownPartner(visit, line.partner_id) }
 }
 
-/** The first line of what the endpoint answered last to each of these events, on record, since receivers echo what they like. */
+/**
+ * The first line of what the endpoint answered last to each of these events, for support and on record, since receivers echo
+ * what they like.
+ */
 export async function answersOf(
   visit: Visit,
   { partner, line }: NamedEndpoint,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
+  if (!visit.isSupport) return new Map()
   const answers = await lastAnswers(visit, { partner, line }, ids)
   if (answers.size > 0) await record(visit, { action: 'look at answers', result: 'shown', partner })
   return answers

@@ -2,12 +2,11 @@ import type { Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
 import { replayTo } from '../../webhooks/log/replay.ts'
-import { hasRole } from '../operators/operator.ts'
-import { ownPartners } from '../partners.ts'
+import { partnerNames } from '../partners.ts'
 import { reasonOf } from '../reason.ts'
-import { record, recordAlongside } from '../screen/record.ts'
-import type { Answer, Screen, Visit } from '../screen/screen.ts'
-import { csvLink, dated, type List, listFile, listTable, sortField } from '../views/list.ts'
+import { recordAlongside } from '../screen/record.ts'
+import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import { dated, type List, listFile, listPart, sortField } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, selectField, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
 import { countOf, healthInWords, rankOf, STATES, stateOf, stateTag } from './health.ts'
@@ -16,20 +15,19 @@ import { type EndpointLine, findEndpointLines, findOpenLines, type OpenLine } fr
 
 /** Endpoints by their health, and the actions on one of them. */
 export const webhookScreens: readonly Screen[] = [
-  { method: 'GET', path: '/webhooks', role: 'viewer', answer: showList },
-  { method: 'GET', path: '/webhooks.csv', role: 'support', answer: download },
-  { method: 'GET', path: '/webhooks/:endpointid', role: 'viewer', answer: show },
-  { method: 'POST', path: '/webhooks/:endpointid/replay', role: 'support', changes: true, answer: replay },
-  { method: 'POST', path: '/webhooks/:endpointid/pause', role: 'admin', changes: true, answer: pause },
-  { method: 'POST', path: '/webhooks/:endpointid/enable', role: 'admin', changes: true, answer: enable },
+  onGet('/webhooks', 'viewer', showList),
+  onGet('/webhooks.csv', 'support', download),
+  onGet('/webhooks/:endpointid', 'viewer', show),
+  onChange('/webhooks/:endpointid/replay', 'support', replay),
+  onChange('/webhooks/:endpointid/pause', 'admin', pause),
+  onChange('/webhooks/:endpointid/enable', 'admin', enable),
 ]
 
 /** Endpoints; failing ones come first unless the address asks for another order. */
 async function listOf(visit: Visit): Promise<List<EndpointLine>> {
   const { database, real } = visit.context
   const now = real()
-  const partners = await ownPartners(visit)
-  const names = new Map(partners.map(({ partnerId, name }) => [partnerId, name]))
+  const names = await partnerNames(visit)
   const state = STATES.find(one => one === visit.query.get('state')) ?? 'all'
   const partner = visit.query.get('partner') ?? ''
   const lines = await findEndpointLines(database, names.has(partner) ? [partner] : [...names.keys()], now)
@@ -71,28 +69,25 @@ async function listOf(visit: Visit): Promise<List<EndpointLine>> {
 async function showList(visit: Visit): Promise<Answer> {
   const list = await listOf(visit)
   const { state = '', partner = '' } = list.filters
-  const partners = await ownPartners(visit)
   return {
     title: 'Webhooks',
     body: html`<form method="get" action="/webhooks" class="row">
-${selectField('partner', 'Partner', [['', 'all'], ...partners.map(one => [one.partnerId, one.name] as const)], partner)}
+${selectField('partner', 'Partner', [['', 'all'], ...(await partnerNames(visit))], partner)}
 ${selectField('state', 'Show', ['all', ...STATES], state)}${sortField(visit.query)}<button class="secondary">Show</button></form>
-${part('Endpoints, those in trouble first', await listTable(list, visit.query), hasRole(visit.operator, 'support') && csvLink(list, visit.query))}`,
+${listPart(visit, 'Endpoints, those in trouble first', list)}`,
   }
 }
 
 async function download(visit: Visit): Promise<Answer> {
-  const list = await listOf(visit)
-  await record(visit, { action: 'export webhooks' })
-  return listFile(list, visit.query, 'webhooks.csv')
+  return listFile(visit, await listOf(visit), { file: 'webhooks.csv', action: 'export webhooks' })
 }
 
 async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
   const { partner, line } = await requiredEndpoint(visit)
   const open = await firstOpenLines(visit, { partner, line })
-  const sees = hasRole(visit.operator, 'support')
+  const sees = visit.isSupport
   const ids = [...open.map(one => one.event_id), ...(line.last_event === null ? [] : [line.last_event])]
-  const answers = sees ? await answersOf(visit, { partner, line }, ids) : new Map<string, string>()
+  const answers = await answersOf(visit, { partner, line }, ids)
   const now = visit.context.real()
   const zone = partner.timezone
   const said = line.last_event === null ? undefined : answers.get(line.last_event)
@@ -131,7 +126,7 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
     )}</div><div>
 ${sees && againPart(visit, { partner, line })}
 ${
-  hasRole(visit.operator, 'admin') &&
+  visit.isAdmin &&
   part(
     line.disabled_at === null ? 'Pause' : 'Enable',
     line.disabled_at === null
