@@ -3,6 +3,7 @@ import {
   BenefitNames,
   GivenConsents,
   OptionalState,
+  optionalText,
   PlainDate,
   personFields,
   Timestamp,
@@ -12,40 +13,35 @@ import {
 } from './fields.ts'
 import { keyErrors, keyedErrors, operation, partnerErrors } from './operation.ts'
 import { examplePrefill } from './prefill.ts'
+import { orNull, parameters, shape } from './shape.ts'
 import { ErasedUser, exampleUser, User } from './user.ts'
 
 /** The request of Create User (contract §7). */
-export const CreateUser = Type.Object(
-  {
-    userid: Userid,
-    ...personFields,
-    state: OptionalState,
-    offername: Type.Optional(
-      Type.String({
-        maxLength: 64,
-        'x-rule': 'must be at most 64 characters',
-        description: 'The offer to start with',
-      }),
-    ),
-    benefits: Type.Optional(BenefitNames),
-    consents: Type.Optional(GivenConsents),
-    effectivedate: Type.Optional(PlainDate),
-  },
-  { additionalProperties: false, title: 'CreateUser' },
-)
+export const CreateUser = shape('CreateUser', {
+  userid: Userid,
+  ...personFields,
+  state: OptionalState,
+  offername: optionalText(64, { description: 'The offer to start with' }),
+  benefits: Type.Optional(BenefitNames),
+  consents: Type.Optional(GivenConsents),
+  effectivedate: Type.Optional(PlainDate),
+})
 /** The shape of {@link CreateUser}. */
 export type CreateUser = Static<typeof CreateUser>
 
 /** The request of Update User (contract §7). */
-export const UpdateUser = Type.Object(
-  { userid: Userid, ...updatedFields, state: UpdatedState },
-  { additionalProperties: false, title: 'UpdateUser' },
-)
+export const UpdateUser = shape('UpdateUser', { userid: Userid, ...updatedFields, state: UpdatedState })
 /** The shape of {@link UpdateUser}. */
 export type UpdateUser = Static<typeof UpdateUser>
 
-const JustUserid = Type.Object({ userid: Userid }, { additionalProperties: false, title: 'UseridRequest' })
-const shared = { caller: 'partner', tag: 'Users', section: 'contract §7', idempotency: 'keyed' } as const
+const JustUserid = shape('UseridRequest', { userid: Userid })
+const shared = {
+  method: 'POST',
+  caller: 'partner',
+  tag: 'Users',
+  section: 'contract §7',
+  idempotency: 'keyed',
+} as const
 
 /** Why a user is cancelled (contract §7). */
 export const cancelReasons = [
@@ -61,7 +57,6 @@ export const cancelReasons = [
 export const createUser = operation({
   ...shared,
   id: 'createUser',
-  method: 'POST',
   path: '/user/account/create',
   scope: 'users:write',
   summary: 'Create a user from the request and the prefill; the offer comes into force',
@@ -92,7 +87,6 @@ export const createUser = operation({
 export const updateUser = operation({
   ...shared,
   id: 'updateUser',
-  method: 'POST',
   path: '/user/account/update',
   scope: 'users:write',
   summary: "Change a user's data; absent and empty mean unchanged, null clears",
@@ -109,22 +103,14 @@ export const updateUser = operation({
 })
 
 /** The answer of a cancel (contract §7). */
-export const Cancelled = Type.Object(
-  {
-    userid: Type.String(),
-    serviceid: Type.String(),
-    status: Type.Enum(['active', 'cancelled']),
-    effectiveattimestamp: Timestamp,
-    benefits: Type.Array(
-      Type.Object(
-        { name: Type.String(), endsattimestamp: Type.Union([Timestamp, Type.Null()]) },
-        { additionalProperties: false, title: 'EndingBenefit' },
-      ),
-    ),
-    reinstatableuntil: Timestamp,
-  },
-  { additionalProperties: false, title: 'Cancelled' },
-)
+export const Cancelled = shape('Cancelled', {
+  userid: Type.String(),
+  serviceid: Type.String(),
+  status: Type.Enum(['active', 'cancelled']),
+  effectiveattimestamp: Timestamp,
+  benefits: Type.Array(shape('EndingBenefit', { name: Type.String(), endsattimestamp: orNull(Timestamp) })),
+  reinstatableuntil: Timestamp,
+})
 /** The shape of {@link Cancelled}. */
 export type Cancelled = Static<typeof Cancelled>
 
@@ -136,24 +122,21 @@ export const cancelUser = operation({
   path: '/user/account/cancel/{userid}',
   scope: 'users:cancel',
   summary: 'Cancel a user at the end of the period, or at once',
-  params: Type.Object({ userid: Userid }, { additionalProperties: false }),
-  query: Type.Object(
-    {
-      effective: Type.Optional(
-        Type.Enum(['endofperiod', 'immediate', ''], { 'x-rule': 'must be endofperiod or immediate' }),
-      ),
-      reason: Type.Optional(
-        Type.Enum([...cancelReasons, ''], { 'x-rule': `must be one of ${cancelReasons.join(', ')}` }),
-      ),
-      previewonly: Type.Optional(
-        Type.Enum(['true', 'false', ''], {
-          'x-rule': 'must be true or false',
-          description: '`true`: get the answer that the cancel would have, without canceling',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  params: parameters({ userid: Userid }),
+  query: parameters({
+    effective: Type.Optional(
+      Type.Enum(['endofperiod', 'immediate', ''], { 'x-rule': 'must be endofperiod or immediate' }),
+    ),
+    reason: Type.Optional(
+      Type.Enum([...cancelReasons, ''], { 'x-rule': `must be one of ${cancelReasons.join(', ')}` }),
+    ),
+    previewonly: Type.Optional(
+      Type.Enum(['true', 'false', ''], {
+        'x-rule': 'must be true or false',
+        description: '`true`: get the answer that the cancel would have, without canceling',
+      }),
+    ),
+  }),
   reply: Cancelled,
   errors: [...partnerErrors, ...keyedErrors, 'user_not_found'],
   example: {
@@ -172,24 +155,17 @@ export const cancelUser = operation({
 export const reinstateUser = operation({
   ...shared,
   id: 'reinstateUser',
-  method: 'POST',
   path: '/user/account/reinstate',
   scope: 'users:cancel',
   summary: 'Undo a pending cancel, or restore a user up to 30 days after the cancel took effect',
   body: JustUserid,
-  reply: Type.Object(
-    {
-      ...User.properties,
-      notrestored: Type.Array(
-        Type.Object(
-          { name: Type.String(), code: Type.String(), message: Type.String() },
-          { additionalProperties: false, title: 'NotRestored' },
-        ),
-        { description: 'Benefits that could not return, and why' },
-      ),
-    },
-    { additionalProperties: false, title: 'ReinstatedUser' },
-  ),
+  reply: shape('ReinstatedUser', {
+    ...User.properties,
+    notrestored: Type.Array(
+      shape('NotRestored', { name: Type.String(), code: Type.String(), message: Type.String() }),
+      { description: 'Benefits that could not return, and why' },
+    ),
+  }),
   errors: [
     ...partnerErrors,
     ...keyedErrors,
@@ -205,23 +181,19 @@ export const reinstateUser = operation({
 export const getUser = operation({
   ...shared,
   id: 'getUser',
-  method: 'POST',
   path: '/user/account/get',
   scope: 'users:read',
   idempotency: 'ignored',
   summary: 'Fetch a user, with the timeline when asked for',
-  body: Type.Object(
-    {
-      userid: Userid,
-      include: Type.Optional(
-        Type.Array(Type.Enum(['timeline'], { 'x-rule': 'must be timeline' }), {
-          maxItems: 1,
-          'x-rule': 'must be an empty list or ["timeline"]',
-        }),
-      ),
-    },
-    { additionalProperties: false, title: 'GetUser' },
-  ),
+  body: shape('GetUser', {
+    userid: Userid,
+    include: Type.Optional(
+      Type.Array(Type.Enum(['timeline'], { 'x-rule': 'must be timeline' }), {
+        maxItems: 1,
+        'x-rule': 'must be an empty list or ["timeline"]',
+      }),
+    ),
+  }),
   reply: Type.Union([User, ErasedUser], { title: 'UserOrErased' }),
   errors: [...partnerErrors, 'user_not_found'],
   example: { body: { userid: 'u-1001', include: ['timeline'] }, reply: { ...exampleUser, timeline: [] } },
@@ -231,7 +203,6 @@ export const getUser = operation({
 export const eraseUser = operation({
   ...shared,
   id: 'eraseUser',
-  method: 'POST',
   path: '/user/account/erase',
   scope: 'users:cancel',
   summary: "End all cover and destroy the user's personal data",

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { CodeName, OptionalTimestamp, Timestamp, Userid } from './fields.ts'
+import { CodeName, forms, OptionalTimestamp, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
+import { orNull, shape } from './shape.ts'
 import { exampleUser } from './user.ts'
 
 /** The possible relationships of a beneficiary to the person (contract §7). */
@@ -47,75 +48,60 @@ const share = Type.Integer({
 })
 
 /** A beneficiary in a proposal (contract §7); `""` in an optional field means not given. */
-export const ProposedBeneficiary = Type.Object(
+export const ProposedBeneficiary = shape(
+  'ProposedBeneficiary',
   {
     kind,
     name: line(1, 200, 'Full name, of a person or of a trust'),
     relationship,
     share,
-    dob: Type.Optional(
-      Type.String({
-        pattern: '^(|[0-9]{4}-[0-9]{2}-[0-9]{2})$',
-        format: 'birthdate',
-        'x-rule': 'must be a real date YYYY-MM-DD from 1900-01-01 to today',
-        description: 'Birth date, YYYY-MM-DD',
-      }),
-    ),
+    dob: Type.Optional(Type.String({ ...forms.dob, description: 'Birth date, YYYY-MM-DD' })),
     contact: Type.Optional(line(0, 200, 'How to reach them: a phone number or an address')),
   },
-  { additionalProperties: false, title: 'ProposedBeneficiary', 'x-rule': 'must be an object' },
+  { 'x-rule': 'must be an object' },
 )
 /** The shape of {@link ProposedBeneficiary}. */
 export type ProposedBeneficiary = Static<typeof ProposedBeneficiary>
 
 /** A beneficiary of a designation (contract §7); `""`: not known. */
-export const Beneficiary = Type.Object(
-  {
-    kind: Type.Enum(['primary', 'contingent']),
-    name: Type.String(),
-    relationship: Type.Enum([...relationships]),
-    share: Type.Integer({ description: 'Percent' }),
-    dob: Type.String(),
-    contact: Type.String(),
-  },
-  { additionalProperties: false, title: 'Beneficiary' },
-)
+export const Beneficiary = shape('Beneficiary', {
+  kind: Type.Enum(['primary', 'contingent']),
+  name: Type.String(),
+  relationship: Type.Enum([...relationships]),
+  share: Type.Integer({ description: 'Percent' }),
+  dob: Type.String(),
+  contact: Type.String(),
+})
 /** The shape of {@link Beneficiary}. */
 export type Beneficiary = Static<typeof Beneficiary>
 
 /** One version of a person's beneficiaries for a benefit; versions are never edited (contract §7). */
-export const Designation = Type.Object(
-  {
-    version: Type.Integer({ description: 'Counted from 1 for each benefit' }),
-    status: Type.Enum(['proposed', 'confirmed', 'dropped'], {
-      description: 'It counts once it is `confirmed`; the newest confirmed one is in force',
-    }),
-    who: Type.Enum(['partner', 'user', 'operator'], { description: 'Who wrote this version' }),
-    writtenattimestamp: Timestamp,
-    decidedattimestamp: OptionalTimestamp,
-    beneficiaries: Type.Array(Beneficiary),
-  },
-  { additionalProperties: false, title: 'Designation' },
-)
+export const Designation = shape('Designation', {
+  version: Type.Integer({ description: 'Counted from 1 for each benefit' }),
+  status: Type.Enum(['proposed', 'confirmed', 'dropped'], {
+    description: 'It counts once it is `confirmed`; the newest confirmed one is in force',
+  }),
+  who: Type.Enum(['partner', 'user', 'operator'], { description: 'Who wrote this version' }),
+  writtenattimestamp: Timestamp,
+  decidedattimestamp: OptionalTimestamp,
+  beneficiaries: Type.Array(Beneficiary),
+})
 /** The shape of {@link Designation}. */
 export type Designation = Static<typeof Designation>
 
-const OptionalDesignation = Type.Union([Designation, Type.Null()])
+const OptionalDesignation = orNull(Designation)
 
 /** A person's beneficiaries for one benefit. */
-export const BenefitBeneficiaries = Type.Object(
-  {
-    name: Type.String({ description: 'Short benefit code' }),
-    displayname: Type.String(),
-    naming: Type.Enum(['required', 'optional'], {
-      description: '`required`: without a confirmed designation the benefit waits with `actionrequired`',
-    }),
-    current: OptionalDesignation,
-    proposed: OptionalDesignation,
-    versions: Type.Optional(Type.Array(Designation)),
-  },
-  { additionalProperties: false, title: 'BenefitBeneficiaries' },
-)
+export const BenefitBeneficiaries = shape('BenefitBeneficiaries', {
+  name: Type.String({ description: 'Short benefit code' }),
+  displayname: Type.String(),
+  naming: Type.Enum(['required', 'optional'], {
+    description: '`required`: without a confirmed designation the benefit waits with `actionrequired`',
+  }),
+  current: OptionalDesignation,
+  proposed: OptionalDesignation,
+  versions: Type.Optional(Type.Array(Designation)),
+})
 /** The shape of {@link BenefitBeneficiaries}. */
 export type BenefitBeneficiaries = Static<typeof BenefitBeneficiaries>
 
@@ -153,23 +139,21 @@ export const getBeneficiaries = operation({
     'One element for each benefit of the offer that takes beneficiaries, and for each other benefit for which the ' +
     'member has named somebody. `current` is the designation in force, `proposed` the one that waits for the ' +
     'confirmation of the member.',
-  body: Type.Object(
-    {
-      userid: Userid,
-      include: Type.Optional(
-        Type.Array(Type.Enum(['versions'], { 'x-rule': 'must be versions' }), {
-          maxItems: 1,
-          'x-rule': 'must be an empty list or ["versions"]',
-          description: '`versions`: the newest 200 of all benefits together, oldest first',
-        }),
-      ),
-    },
-    { additionalProperties: false, title: 'GetBeneficiaries' },
-  ),
-  reply: Type.Object(
-    { userid: Type.String(), serviceid: Type.String(), benefits: Type.Array(BenefitBeneficiaries) },
-    { additionalProperties: false, title: 'Beneficiaries' },
-  ),
+  body: shape('GetBeneficiaries', {
+    userid: Userid,
+    include: Type.Optional(
+      Type.Array(Type.Enum(['versions'], { 'x-rule': 'must be versions' }), {
+        maxItems: 1,
+        'x-rule': 'must be an empty list or ["versions"]',
+        description: '`versions`: the newest 200 of all benefits together, oldest first',
+      }),
+    ),
+  }),
+  reply: shape('Beneficiaries', {
+    userid: Type.String(),
+    serviceid: Type.String(),
+    benefits: Type.Array(BenefitBeneficiaries),
+  }),
   errors: beneficiaryErrors,
   example: {
     body: { userid: 'u-1001' },
@@ -191,18 +175,15 @@ export const proposeBeneficiaries = operation({
   description:
     'A proposal takes the place of an earlier one that still waits. What is in force stays in force until the member ' +
     'confirms the proposal on the page, which raises `user_update_successful`.',
-  body: Type.Object(
-    {
-      userid: Userid,
-      name: CodeName,
-      beneficiaries: Type.Array(ProposedBeneficiary, {
-        minItems: 1,
-        maxItems: MOST_BENEFICIARIES,
-        'x-rule': `must be a list of 1 to ${MOST_BENEFICIARIES} beneficiaries`,
-      }),
-    },
-    { additionalProperties: false, title: 'ProposeBeneficiaries' },
-  ),
+  body: shape('ProposeBeneficiaries', {
+    userid: Userid,
+    name: CodeName,
+    beneficiaries: Type.Array(ProposedBeneficiary, {
+      minItems: 1,
+      maxItems: MOST_BENEFICIARIES,
+      'x-rule': `must be a list of 1 to ${MOST_BENEFICIARIES} beneficiaries`,
+    }),
+  }),
   reply: BenefitBeneficiaries,
   errors: [...beneficiaryErrors, ...keyedErrors, 'benefit_unknown', 'ineligible'],
   example: {

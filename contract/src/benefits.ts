@@ -4,71 +4,62 @@ import {
   CodeName,
   GivenConsents,
   OptionalTimestamp,
+  optionalText,
   RequiredState,
   RequiredZipcode,
   Timestamp,
   Userid,
 } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
+import { orNull, parameters, shape } from './shape.ts'
 import { exampleUser, HeldBenefit } from './user.ts'
 
 /** The benefits request (interface §2.3, contract §6). */
-export const BenefitsRequest = Type.Object(
-  {
-    userid: Userid,
-    age: Type.Integer({ minimum: 0, maximum: 120, 'x-rule': 'must be a whole number from 0 to 120' }),
-    state: RequiredState,
-    zipcode: RequiredZipcode,
-    partnername: Type.Optional(
-      Type.String({
-        maxLength: 200,
-        'x-rule': 'must be at most 200 characters',
-        description: '"" = no filter',
-      }),
-    ),
-    offername: Type.Optional(
-      Type.String({
-        maxLength: 64,
-        'x-rule': 'must be at most 64 characters',
-        description: '"" = the offer of the user',
-      }),
-    ),
-  },
-  { additionalProperties: false, title: 'BenefitsRequest' },
-)
+export const BenefitsRequest = shape('BenefitsRequest', {
+  userid: Userid,
+  age: Type.Integer({ minimum: 0, maximum: 120, 'x-rule': 'must be a whole number from 0 to 120' }),
+  state: RequiredState,
+  zipcode: RequiredZipcode,
+  partnername: optionalText(200, { description: '"" = no filter' }),
+  offername: optionalText(64, { description: '"" = the offer of the user' }),
+})
 /** The shape of {@link BenefitsRequest}. */
 export type BenefitsRequest = Static<typeof BenefitsRequest>
 
 /** One benefit with its status (interface §2.4); the order of the members is part of the promise. */
-export const BenefitWithStatus = Type.Object(
-  {
-    name: Type.String({ description: 'Short benefit code' }),
-    displayname: Type.String(),
-    icon: Type.String({ description: 'URL of an icon' }),
-    description: Type.String(),
-    status: Type.Enum(['notenrolled', 'enrolled'], {
-      description: '`enrolled` when cover is in force at this instant',
-    }),
-    benefittype: Type.String({ description: 'dollar, service, discount or account' }),
-    deeplinkdata: Type.String({ description: 'productname=…&producttype=…&redirectto=…, URL-encoded' }),
-    isselectedforswap: Type.Union([Type.Boolean(), Type.Null()]),
-    swapeffectiveattimestamp: OptionalTimestamp,
-    swapexpiresattimestamp: OptionalTimestamp,
-  },
-  { additionalProperties: false, title: 'BenefitWithStatus' },
-)
+export const BenefitWithStatus = shape('BenefitWithStatus', {
+  name: Type.String({ description: 'Short benefit code' }),
+  displayname: Type.String(),
+  icon: Type.String({ description: 'URL of an icon' }),
+  description: Type.String(),
+  status: Type.Enum(['notenrolled', 'enrolled'], {
+    description: '`enrolled` when cover is in force at this instant',
+  }),
+  benefittype: Type.String({ description: 'dollar, service, discount or account' }),
+  deeplinkdata: Type.String({ description: 'productname=…&producttype=…&redirectto=…, URL-encoded' }),
+  isselectedforswap: orNull(Type.Boolean()),
+  swapeffectiveattimestamp: OptionalTimestamp,
+  swapexpiresattimestamp: OptionalTimestamp,
+})
 /** The shape of {@link BenefitWithStatus}. */
 export type BenefitWithStatus = Static<typeof BenefitWithStatus>
 
+const shared = {
+  caller: 'partner',
+  scope: 'benefits:write',
+  idempotency: 'keyed',
+  tag: 'Benefits',
+  section: 'contract §8',
+} as const
+
 /** Lists the benefits of a user with their status (interface §4.2, contract §6). */
 export const getBenefits = operation({
+  ...shared,
   id: 'getBenefits',
   method: 'POST',
   path: '/user/benefits',
-  caller: 'partner',
   scope: 'benefits:read',
   idempotency: 'ignored',
-  tag: 'Benefits',
   section: 'interface §4.2',
   summary: 'List the benefits open to a user, each with an enrolment status',
   body: BenefitsRequest,
@@ -106,30 +97,24 @@ export const getBenefits = operation({
 })
 
 /** What a swap request asks for (contract §8). */
-export const SwapRequest = Type.Object(
-  {
-    userid: Userid,
-    add: BenefitNames,
-    remove: BenefitNames,
-    previewonly: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
-  },
-  { additionalProperties: false, title: 'SwapRequest' },
-)
+export const SwapRequest = shape('SwapRequest', {
+  userid: Userid,
+  add: BenefitNames,
+  remove: BenefitNames,
+  previewonly: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
+})
 /** The shape of {@link SwapRequest}. */
 export type SwapRequest = Static<typeof SwapRequest>
 
 /** A pending swap, or what it would be. */
-export const Swap = Type.Object(
-  {
-    userid: Type.String(),
-    serviceid: Type.String(),
-    add: Type.Array(Type.String()),
-    remove: Type.Array(Type.String()),
-    boundarytimestamp: Timestamp,
-    lockedattimestamp: Timestamp,
-  },
-  { additionalProperties: false, title: 'Swap' },
-)
+export const Swap = shape('Swap', {
+  userid: Type.String(),
+  serviceid: Type.String(),
+  add: Type.Array(Type.String()),
+  remove: Type.Array(Type.String()),
+  boundarytimestamp: Timestamp,
+  lockedattimestamp: Timestamp,
+})
 /** The shape of {@link Swap}. */
 export type Swap = Static<typeof Swap>
 
@@ -146,14 +131,10 @@ const benefitErrors = [...partnerErrors, ...keyedErrors, 'user_not_found', 'user
 
 /** Swaps selectable benefits at the next boundary (contract §8). */
 export const swapBenefits = operation({
+  ...shared,
   id: 'swapBenefits',
   method: 'POST',
   path: '/user/benefits/swap',
-  caller: 'partner',
-  scope: 'benefits:write',
-  idempotency: 'keyed',
-  tag: 'Benefits',
-  section: 'contract §8',
   summary: 'Swap benefits in and out at the next boundary; both lists empty undo a pending swap',
   body: SwapRequest,
   reply: Swap,
@@ -170,16 +151,12 @@ export const swapBenefits = operation({
 
 /** Undoes the pending swap (contract §8); without one: 200, nothing changes. */
 export const undoSwap = operation({
+  ...shared,
   id: 'undoSwap',
   method: 'DELETE',
   path: '/user/benefits/swap/{userid}',
-  caller: 'partner',
-  scope: 'benefits:write',
-  idempotency: 'keyed',
-  tag: 'Benefits',
-  section: 'contract §8',
   summary: 'Undo a pending swap',
-  params: Type.Object({ userid: Userid }, { additionalProperties: false }),
+  params: parameters({ userid: Userid }),
   reply: Swap,
   errors: [...benefitErrors, 'change_locked'],
   example: { reply: { ...exampleSwap, add: [], remove: [] } },
@@ -187,19 +164,12 @@ export const undoSwap = operation({
 
 /** Enrols in one more benefit, now, in a free slot (contract §8). */
 export const enrolBenefit = operation({
+  ...shared,
   id: 'enrolBenefit',
   method: 'POST',
   path: '/user/benefits/enrol',
-  caller: 'partner',
-  scope: 'benefits:write',
-  idempotency: 'keyed',
-  tag: 'Benefits',
-  section: 'contract §8',
   summary: 'Enrol in one benefit now, in a free slot',
-  body: Type.Object(
-    { userid: Userid, name: CodeName, consents: Type.Optional(GivenConsents) },
-    { additionalProperties: false, title: 'EnrolRequest' },
-  ),
+  body: shape('EnrolRequest', { userid: Userid, name: CodeName, consents: Type.Optional(GivenConsents) }),
   reply: HeldBenefit,
   errors: [...benefitErrors, 'benefit_unknown', 'ineligible', 'slots_exceeded'],
   example: { body: { userid: 'u-1001', name: 'telehealth', consents: [] }, reply: exampleUser.benefits[0] },
@@ -207,23 +177,16 @@ export const enrolBenefit = operation({
 
 /** Declines a benefit that is not in force (contract §8). */
 export const declineBenefit = operation({
+  ...shared,
   id: 'declineBenefit',
   method: 'POST',
   path: '/user/benefits/decline',
-  caller: 'partner',
-  scope: 'benefits:write',
-  idempotency: 'keyed',
-  tag: 'Benefits',
-  section: 'contract §8',
   summary: 'Decline a benefit that is not in force',
-  body: Type.Object(
-    {
-      userid: Userid,
-      name: CodeName,
-      reason: Type.Optional(Type.String({ maxLength: 200, 'x-rule': 'must be at most 200 characters' })),
-    },
-    { additionalProperties: false, title: 'DeclineRequest' },
-  ),
+  body: shape('DeclineRequest', {
+    userid: Userid,
+    name: CodeName,
+    reason: optionalText(200),
+  }),
   reply: HeldBenefit,
   errors: [...benefitErrors, 'benefit_unknown', 'ineligible', 'benefit_in_force', 'change_locked'],
   example: {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { type EventName, eventNames } from './event-names.ts'
 import { OptionalTimestamp, Timestamp } from './fields.ts'
+import { orNull, shape } from './shape.ts'
 
 const eventsRule = 'must be "all" by itself, or a list of different event names; GET /docs lists them'
 const WantedEvents = Type.Unsafe<EventName[] | 'all' | ''>({
@@ -38,90 +39,78 @@ const Password = Type.String({
 })
 
 /** The request of a new endpoint (contract §10). */
-export const NewWebhook = Type.Object(
-  {
-    url: Url,
-    username: Username,
-    password: Password,
-    events: Type.Optional(WantedEvents),
-    ordering: Type.Optional(Ordering),
-  },
-  { additionalProperties: false, title: 'NewWebhook' },
-)
+export const NewWebhook = shape('NewWebhook', {
+  url: Url,
+  username: Username,
+  password: Password,
+  events: Type.Optional(WantedEvents),
+  ordering: Type.Optional(Ordering),
+})
 /** The shape of {@link NewWebhook}. */
 export type NewWebhook = Static<typeof NewWebhook>
 
 /** The changes of an endpoint; absent fields do not change (contract §10). */
-export const UpdateWebhook = Type.Object(
-  {
-    url: Type.Optional(Url),
-    events: Type.Optional(WantedEvents),
-    ordering: Type.Optional(Ordering),
-    username: Type.Optional(Username),
-    password: Type.Optional(Password),
-    rotatesecret: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
-  },
-  { additionalProperties: false, title: 'UpdateWebhook' },
-)
+export const UpdateWebhook = shape('UpdateWebhook', {
+  url: Type.Optional(Url),
+  events: Type.Optional(WantedEvents),
+  ordering: Type.Optional(Ordering),
+  username: Type.Optional(Username),
+  password: Type.Optional(Password),
+  rotatesecret: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
+})
 
 /** An endpoint and its health (contract §10). */
-export const Webhook = Type.Object(
-  {
-    webhookid: Type.String(),
-    url: Type.String(),
-    username: Type.String(),
-    events: Type.Unsafe<string[] | 'all'>({
-      anyOf: [
-        { type: 'array', items: { type: 'string' } },
-        { type: 'string', const: 'all' },
-      ],
-    }),
-    ordering: Type.Enum(['none', 'user']),
-    status: Type.Enum(['enabled', 'disabled']),
-    disabledreason: Type.Union([Type.Enum(['operator', 'gone', 'failing']), Type.Null()], {
-      description: '`gone`: it answered 410; `failing`: 72 h without a success',
-    }),
-    disabledattimestamp: OptionalTimestamp,
-    failingsincetimestamp: Type.Union([Timestamp, Type.Null()], {
-      description: 'When the first attempt after the last success failed',
-    }),
-    disablesattimestamp: Type.Union([Timestamp, Type.Null()], {
-      description: 'When it will be disabled unless an attempt succeeds before',
-    }),
-    breaker: Type.Enum(['closed', 'open', 'probing'], {
-      description: '`open`: nothing is sent until `nextprobeattimestamp`; `probing`: one attempt decides',
-    }),
-    nextprobeattimestamp: OptionalTimestamp,
-    pauseduntiltimestamp: Type.Union([Timestamp, Type.Null()], {
-      description: 'Until when nothing is sent, because its Retry-After asked for it',
-    }),
-    credentialsrejected: Type.Boolean({ description: 'The last attempts were answered 401 or 403' }),
-    nextusername: Type.Union([Type.String(), Type.Null()], {
-      description: 'User name of the credentials that will replace the present ones; they are sent first',
-    }),
-    acceptedcredentials: Type.Union([Type.Enum(['current', 'next']), Type.Null()], {
-      description: 'Which pair of credentials the last success had; null before the first',
-    }),
-    oldsecretuntiltimestamp: Type.Union([Timestamp, Type.Null()], {
-      description: 'Until when the previous secret also signs',
-    }),
-    waiting: Type.Integer({ description: 'Deliveries that wait; 10000 means 10,000 or more' }),
-    dead: Type.Integer({ description: 'Deliveries that were given up; 10000 means 10,000 or more' }),
-    createdat: Timestamp,
-    updatedat: Timestamp,
-  },
-  { additionalProperties: false, title: 'Webhook' },
-)
+export const Webhook = shape('Webhook', {
+  webhookid: Type.String(),
+  url: Type.String(),
+  username: Type.String(),
+  events: Type.Unsafe<string[] | 'all'>({
+    anyOf: [
+      { type: 'array', items: { type: 'string' } },
+      { type: 'string', const: 'all' },
+    ],
+  }),
+  ordering: Type.Enum(['none', 'user']),
+  status: Type.Enum(['enabled', 'disabled']),
+  disabledreason: orNull(Type.Enum(['operator', 'gone', 'failing']), {
+    description: '`gone`: it answered 410; `failing`: 72 h without a success',
+  }),
+  disabledattimestamp: OptionalTimestamp,
+  failingsincetimestamp: orNull(Timestamp, {
+    description: 'When the first attempt after the last success failed',
+  }),
+  disablesattimestamp: orNull(Timestamp, {
+    description: 'When it will be disabled unless an attempt succeeds before',
+  }),
+  breaker: Type.Enum(['closed', 'open', 'probing'], {
+    description: '`open`: nothing is sent until `nextprobeattimestamp`; `probing`: one attempt decides',
+  }),
+  nextprobeattimestamp: OptionalTimestamp,
+  pauseduntiltimestamp: orNull(Timestamp, {
+    description: 'Until when nothing is sent, because its Retry-After asked for it',
+  }),
+  credentialsrejected: Type.Boolean({ description: 'The last attempts were answered 401 or 403' }),
+  nextusername: orNull(Type.String(), {
+    description: 'User name of the credentials that will replace the present ones; they are sent first',
+  }),
+  acceptedcredentials: orNull(Type.Enum(['current', 'next']), {
+    description: 'Which pair of credentials the last success had; null before the first',
+  }),
+  oldsecretuntiltimestamp: orNull(Timestamp, {
+    description: 'Until when the previous secret also signs',
+  }),
+  waiting: Type.Integer({ description: 'Deliveries that wait; 10000 means 10,000 or more' }),
+  dead: Type.Integer({ description: 'Deliveries that were given up; 10000 means 10,000 or more' }),
+  createdat: Timestamp,
+  updatedat: Timestamp,
+})
 /** The shape of {@link Webhook}. */
 export type Webhook = Static<typeof Webhook>
 
 /** An endpoint with its secret, if a new one was made; the secret is shown only this once. */
-export const WebhookWithSecret = Type.Object(
-  {
-    ...Webhook.properties,
-    webhooksecret: Type.Optional(Type.String({ description: '`whsec_` and base64' })),
-  },
-  { additionalProperties: false, title: 'WebhookWithSecret' },
-)
+export const WebhookWithSecret = shape('WebhookWithSecret', {
+  ...Webhook.properties,
+  webhooksecret: Type.Optional(Type.String({ description: '`whsec_` and base64' })),
+})
 /** The shape of {@link WebhookWithSecret}. */
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>

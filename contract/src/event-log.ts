@@ -3,6 +3,7 @@ import { eventNames } from './event-names.ts'
 import { exampleEvent } from './events.ts'
 import { OptionalTimestamp, Timestamp, Userid } from './fields.ts'
 import { keyErrors, operation, partnerErrors } from './operation.ts'
+import { orNull, parameters, shape } from './shape.ts'
 import { CurrentOfferDetails } from './user.ts'
 import { Replayed } from './webhooks.ts'
 
@@ -12,42 +13,36 @@ const Eventid = Type.String({
   'x-rule': 'must be the id of an event',
   description: 'The id of an event, from `GET /events` or the `Idempotency-Key` of a delivery',
 })
-const params = Type.Object({ eventid: Eventid }, { additionalProperties: false })
+const params = parameters({ eventid: Eventid })
 
 /** One event of the log (contract §10). */
-export const LoggedEvent = Type.Object(
-  {
-    eventid: Type.String(),
-    eventname: Type.String(),
-    userid: Type.String(),
-    createdat: Timestamp,
-    data: Type.Object(
-      {
-        name: Type.Optional(Type.String({ description: 'The single benefit that the event is about' })),
-        reason: Type.Optional(
-          Type.String({
-            description:
-              'For `benefit_declined`: `expired` when what the benefit waited for did not arrive in time',
-          }),
-        ),
-      },
-      { description: 'Facts for which the delivery itself has no field' },
-    ),
-    body: Type.Object(
-      {
-        userid: Type.String(),
-        eventname: Type.String(),
-        currentofferdetails: CurrentOfferDetails,
-      },
-      {
-        additionalProperties: false,
-        title: 'EventBody',
-        description: 'The body of every delivery of this event',
-      },
-    ),
-  },
-  { additionalProperties: false, title: 'LoggedEvent' },
-)
+export const LoggedEvent = shape('LoggedEvent', {
+  eventid: Type.String(),
+  eventname: Type.String(),
+  userid: Type.String(),
+  createdat: Timestamp,
+  data: Type.Object(
+    {
+      name: Type.Optional(Type.String({ description: 'The single benefit that the event is about' })),
+      reason: Type.Optional(
+        Type.String({
+          description:
+            'For `benefit_declined`: `expired` when what the benefit waited for did not arrive in time',
+        }),
+      ),
+    },
+    { description: 'Facts for which the delivery itself has no field' },
+  ),
+  body: shape(
+    'EventBody',
+    {
+      userid: Type.String(),
+      eventname: Type.String(),
+      currentofferdetails: CurrentOfferDetails,
+    },
+    { description: 'The body of every delivery of this event' },
+  ),
+})
 /** The shape of {@link LoggedEvent}. */
 export type LoggedEvent = Static<typeof LoggedEvent>
 
@@ -59,39 +54,37 @@ const exampleLogged = {
   data: {},
   body: exampleEvent,
 }
-const shared = { caller: 'partner', tag: 'Events', section: 'contract §10' } as const
+const shared = {
+  caller: 'partner',
+  scope: 'events:read',
+  idempotency: 'ignored',
+  tag: 'Events',
+  section: 'contract §10',
+  method: 'GET',
+} as const
 
 /** Reads the event log (contract §10). */
 export const listEvents = operation({
   ...shared,
   id: 'listEvents',
-  method: 'GET',
   path: '/events',
-  scope: 'events:read',
-  idempotency: 'ignored',
   summary: 'Read the event log, oldest first, 100 a page',
   description:
     'To continue, send `next` as `after`. If you store it, you never miss an event and never get one twice. You are at ' +
     'the end when `events` is empty and `next` is the `after` that you sent; continue from there later. An event is kept ' +
     'for 30 days, and longer while it waits for an endpoint.',
-  query: Type.Object(
-    {
-      after: Type.Optional(
-        Type.String({
-          maxLength: 200,
-          'x-rule': 'must be the `next` of an earlier answer',
-          description: 'A cursor',
-        }),
-      ),
-      userid: Type.Optional(Userid),
-      eventname: Type.Optional(Type.Enum(eventNames, { 'x-rule': 'must be the name of an event' })),
-    },
-    { additionalProperties: false },
-  ),
-  reply: Type.Object(
-    { events: Type.Array(LoggedEvent), next: Type.String() },
-    { additionalProperties: false, title: 'EventPage' },
-  ),
+  query: parameters({
+    after: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        'x-rule': 'must be the `next` of an earlier answer',
+        description: 'A cursor',
+      }),
+    ),
+    userid: Type.Optional(Userid),
+    eventname: Type.Optional(Type.Enum(eventNames, { 'x-rule': 'must be the name of an event' })),
+  }),
+  reply: shape('EventPage', { events: Type.Array(LoggedEvent), next: Type.String() }),
   errors: [...partnerErrors],
   example: {
     reply: { events: [exampleLogged], next: 'NzQyLjAxOWFhMWIyLTBkMTEtN2MwMC04YTNlLTViNmM3ZDhlOWYwMA' },
@@ -102,30 +95,21 @@ export const listEvents = operation({
 export const getEvent = operation({
   ...shared,
   id: 'getEvent',
-  method: 'GET',
   path: '/events/{eventid}',
-  scope: 'events:read',
-  idempotency: 'ignored',
   summary: 'Show an event, and the deliveries of it that have not succeeded',
   params,
-  reply: Type.Object(
-    {
-      ...LoggedEvent.properties,
-      deliveries: Type.Array(
-        Type.Object(
-          {
-            webhookid: Type.String(),
-            status: Type.Enum(['waiting', 'dead']),
-            attempts: Type.Integer({ description: 'How many attempts were made' }),
-            dueattimestamp: OptionalTimestamp,
-          },
-          { additionalProperties: false, title: 'OpenDelivery' },
-        ),
-        { description: 'Deliveries that wait or were given up; for the others see the attempts' },
-      ),
-    },
-    { additionalProperties: false, title: 'EventDetails' },
-  ),
+  reply: shape('EventDetails', {
+    ...LoggedEvent.properties,
+    deliveries: Type.Array(
+      shape('OpenDelivery', {
+        webhookid: Type.String(),
+        status: Type.Enum(['waiting', 'dead']),
+        attempts: Type.Integer({ description: 'How many attempts were made' }),
+        dueattimestamp: OptionalTimestamp,
+      }),
+      { description: 'Deliveries that wait or were given up; for the others see the attempts' },
+    ),
+  }),
   errors: [...partnerErrors, 'event_not_found'],
   example: { reply: { ...exampleLogged, deliveries: [] } },
 })
@@ -134,44 +118,35 @@ export const getEvent = operation({
 export const listAttempts = operation({
   ...shared,
   id: 'listAttempts',
-  method: 'GET',
   path: '/events/{eventid}/attempts',
-  scope: 'events:read',
-  idempotency: 'ignored',
   summary: 'List the attempts to deliver an event, oldest first; kept for 30 days',
   params,
-  reply: Type.Object(
-    {
-      attempts: Type.Array(
-        Type.Object(
-          {
-            webhookid: Type.String(),
-            attempt: Type.Integer(),
-            startedat: Timestamp,
-            status: Type.Union([Type.Integer(), Type.Null()]),
-            error: Type.Union([Type.String(), Type.Null()], {
-              description: 'What failed when there was no status, else null',
-            }),
-            credentials: Type.Enum(['current', 'next']),
-            address: Type.Union([Type.String(), Type.Null()], {
-              description: 'The IP address that was used',
-            }),
-            dnsms: Type.Union([Type.Integer(), Type.Null()]),
-            connectms: Type.Union([Type.Integer(), Type.Null()]),
-            tlsms: Type.Union([Type.Integer(), Type.Null()]),
-            firstbytems: Type.Union([Type.Integer(), Type.Null()]),
-            totalms: Type.Integer(),
-            answer: Type.Union([Type.String(), Type.Null()], {
-              description:
-                'The first 1 KiB of an answer other than 2xx, until the user is erased; what cannot be printed is escaped',
-            }),
-          },
-          { additionalProperties: false, title: 'Attempt' },
-        ),
-      ),
-    },
-    { additionalProperties: false, title: 'Attempts' },
-  ),
+  reply: shape('Attempts', {
+    attempts: Type.Array(
+      shape('Attempt', {
+        webhookid: Type.String(),
+        attempt: Type.Integer(),
+        startedat: Timestamp,
+        status: orNull(Type.Integer()),
+        error: orNull(Type.String(), {
+          description: 'What failed when there was no status, else null',
+        }),
+        credentials: Type.Enum(['current', 'next']),
+        address: orNull(Type.String(), {
+          description: 'The IP address that was used',
+        }),
+        dnsms: orNull(Type.Integer()),
+        connectms: orNull(Type.Integer()),
+        tlsms: orNull(Type.Integer()),
+        firstbytems: orNull(Type.Integer()),
+        totalms: Type.Integer(),
+        answer: orNull(Type.String(), {
+          description:
+            'The first 1 KiB of an answer other than 2xx, until the user is erased; what cannot be printed is escaped',
+        }),
+      }),
+    ),
+  }),
   errors: [...partnerErrors, 'event_not_found'],
   example: {
     reply: {

@@ -1,16 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { eventNames } from './event-names.ts'
+import { shape } from './shape.ts'
 import { CurrentOfferDetails, exampleUser } from './user.ts'
 
 /** The body of every delivery, exactly as promised (interface §2.5, §4.3). */
-export const WebhookEvent = Type.Object(
-  {
-    userid: Type.String(),
-    eventname: Type.Enum(eventNames),
-    currentofferdetails: CurrentOfferDetails,
-  },
-  { additionalProperties: false, title: 'WebhookEvent' },
-)
+export const WebhookEvent = shape('WebhookEvent', {
+  userid: Type.String(),
+  eventname: Type.Enum(eventNames),
+  currentofferdetails: CurrentOfferDetails,
+})
 /** The shape of {@link WebhookEvent}. */
 export type WebhookEvent = Static<typeof WebhookEvent>
 

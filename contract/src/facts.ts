@@ -78,20 +78,18 @@ type Parameter = { name: string; in: string; required: boolean; schema: Json }
 function ofOperation(operationName: string, operation: Json): Fact[] {
   const name = String(operation['operationId'])
   const asked = { name, isAsked: true, isGiven: false }
-  const parameters = (operation['parameters'] ?? []) as Parameter[]
-  const body = contentOf(operation['requestBody'] as Json | undefined)
   return [
-    { name, kind: 'offer', text: operationName },
-    ...parameters.flatMap((parameter): Fact[] => {
+    offer(name, operationName),
+    ...parametersOf(operation).flatMap(parameter => {
       const field = `${parameter.in} ${parameter.name}`
       return [
-        { name, kind: 'offer', text: `takes ${field}` },
-        ...(parameter.required ? [{ name, kind: 'demand', text: `needs ${field}` } as const] : []),
+        offer(name, `takes ${field}`),
+        ...(parameter.required ? [fact('demand', name, `needs ${field}`)] : []),
         ...ofSchema(asked, parameter.schema, `${field}.`),
       ]
     }),
-    ...body.flatMap(({ type, schema }): Fact[] => [
-      { name, kind: 'offer', text: `takes a body of ${type}, ${typeOf(schema)}` },
+    ...contentOf(operation['requestBody'] as Json | undefined).flatMap(({ type, schema }) => [
+      offer(name, `takes a body of ${type}, ${typeOf(schema)}`),
       ...ofSchema(asked, schema, 'body.'),
     ]),
     ...Object.entries(operation['responses'] as Record<string, Json>).flatMap(([status, response]) =>
@@ -105,21 +103,15 @@ function ofDelivery(webhook: string, operation: Json): Fact[] {
   const name = String(operation['operationId'])
   const given = { name, isAsked: false, isGiven: true }
   return [
-    { name, kind: 'offer', text: webhook },
-    ...((operation['parameters'] ?? []) as Parameter[]).flatMap((parameter): Fact[] => [
-      { name, kind: 'offer', text: `sends ${parameter.in} ${parameter.name}` },
+    offer(name, webhook),
+    ...parametersOf(operation).flatMap(parameter => [
+      offer(name, `sends ${parameter.in} ${parameter.name}`),
       ...ofSchema(given, parameter.schema, `${parameter.in} ${parameter.name}.`),
     ]),
-    ...contentOf(operation['requestBody'] as Json).map(
-      ({ type, schema }): Fact => ({
-        name,
-        kind: 'offer',
-        text: `sends a body of ${type}, ${typeOf(schema)}`,
-      }),
+    ...contentOf(operation['requestBody'] as Json).map(({ type, schema }) =>
+      offer(name, `sends a body of ${type}, ${typeOf(schema)}`),
     ),
-    ...Object.keys(operation['responses'] as Json).map(
-      (status): Fact => ({ name, kind: 'offer', text: `may be answered ${status}` }),
-    ),
+    ...Object.keys(operation['responses'] as Json).map(status => offer(name, `may be answered ${status}`)),
   ]
 }
 
@@ -130,17 +122,29 @@ function ofResponse(name: string, status: string, response: Json): Fact[] {
   // The examples of an error are named by its codes.
   const codes = status.startsWith('2') ? [] : contents.flatMap(({ examples }) => Object.keys(examples))
   return [
-    { name, kind: 'offer', text: `answers ${status}` },
-    ...headers.flatMap(([header, { schema }]): Fact[] => [
-      { name, kind: 'offer', text: `answers ${status} with the header ${header}` },
+    offer(name, `answers ${status}`),
+    ...headers.flatMap(([header, { schema }]) => [
+      offer(name, `answers ${status} with the header ${header}`),
       ...ofSchema(given, schema, `answer ${status} header ${header}.`),
     ]),
-    ...contents.flatMap(({ type, schema }): Fact[] => [
-      { name, kind: 'offer', text: `answers ${status} with ${type}, ${typeOf(schema)}` },
+    ...contents.flatMap(({ type, schema }) => [
+      offer(name, `answers ${status} with ${type}, ${typeOf(schema)}`),
       ...ofSchema(given, schema, `answer ${status}.`),
     ]),
-    ...codes.map((code): Fact => ({ name, kind: 'remark', text: `answers ${status} with the code ${code}` })),
+    ...codes.map(code => fact('remark', name, `answers ${status} with the code ${code}`)),
   ]
+}
+
+function fact(kind: Fact['kind'], name: string, text: string): Fact {
+  return { name, kind, text }
+}
+
+function offer(name: string, text: string): Fact {
+  return fact('offer', name, text)
+}
+
+function parametersOf(operation: Json): Parameter[] {
+  return (operation['parameters'] ?? []) as Parameter[]
 }
 
 /** The media types of a body, each with its schema and examples. */
@@ -171,35 +175,29 @@ function ofSchema(subject: Subject, schema: Json, prefix = ''): Fact[] {
   const inside = [schema['items'] ?? [], schema['anyOf'] ?? []].flat() as Json[]
   const about = prefix || 'itself'
   return [
-    ...values.map(
-      (value): Fact => ({ name, kind: 'offer', text: `${about} may be ${JSON.stringify(value)}` }),
-    ),
-    ...Object.entries(limitWords).flatMap(([word, text]): Fact[] =>
-      typeof schema[word] === 'number'
-        ? [{ name, kind: 'limit', text: `${about} has ${text.replace('#', String(schema[word]))}` }]
-        : [],
-    ),
+    ...values.map(value => offer(name, `${about} may be ${JSON.stringify(value)}`)),
+    ...Object.entries(limitWords)
+      .filter(([word]) => typeof schema[word] === 'number')
+      .map(([word, text]) => fact('limit', name, `${about} has ${text.replace('#', String(schema[word]))}`)),
     ...formsOf(subject, schema, about),
     ...inside.flatMap(inner => ofSchema(subject, inner, prefix)),
     ...Object.entries(properties).flatMap(([field, inner]) => [
-      { name, kind: 'offer', text: `has ${prefix}${field} of ${typeOf(inner)}` } satisfies Fact,
+      offer(name, `has ${prefix}${field} of ${typeOf(inner)}`),
       ...ofSchema(subject, inner, `${prefix}${field}.`),
     ]),
-    ...required.map((field): Fact => ({ name, kind: 'demand', text: `needs ${prefix}${field}` })),
+    ...required.map(field => fact('demand', name, `needs ${prefix}${field}`)),
   ]
 }
 
 /** Pattern and format: what callers send must have them, and what they get always has them. */
 function formsOf({ name, isAsked, isGiven }: Subject, schema: Json, about: string): Fact[] {
   const forms = [
-    ...(schema['pattern'] === undefined
-      ? []
-      : [{ must: 'look like', does: 'looks like', form: schema['pattern'] }]),
-    ...(schema['format'] === undefined ? [] : [{ must: 'be a', does: 'is a', form: schema['format'] }]),
-  ]
-  return forms.flatMap(({ must, does, form }): Fact[] => [
-    ...(isAsked ? [{ name, kind: 'limit', text: `${about} must ${must} ${form}` } as const] : []),
-    ...(isGiven ? [{ name, kind: 'offer', text: `${about} ${does} ${form}` } as const] : []),
+    { must: 'look like', does: 'looks like', form: schema['pattern'] },
+    { must: 'be a', does: 'is a', form: schema['format'] },
+  ].filter(({ form }) => form !== undefined)
+  return forms.flatMap(({ must, does, form }) => [
+    ...(isAsked ? [fact('limit', name, `${about} must ${must} ${form}`)] : []),
+    ...(isGiven ? [offer(name, `${about} ${does} ${form}`)] : []),
   ])
 }
 

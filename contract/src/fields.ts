@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { orNull, shape } from './shape.ts'
 import { states } from './states.ts'
 
 // `x-rule` completes the sentence "<field> …" in the message of a 400; a message never carries the value.
@@ -24,82 +25,90 @@ function text(maxLength: number, description: string) {
   return Type.String({ ...line(maxLength), description })
 }
 
-const patterns = {
-  email: { pattern: '^(|[^@\\s]+@[^@\\s.]+(\\.[^@\\s.]+)+)$', maxLength: 254 },
-  zipcode: { pattern: '^(|[0-9]{5}|[0-9]{9})$' },
-  phone: { pattern: '^(|[0-9]{10,15})$' },
-  dob: { pattern: '^(|[0-9]{4}-[0-9]{2}-[0-9]{2})$', format: 'birthdate' },
+const zipRule = 'must be 5 or 9 digits, like 33101'
+
+/** The forms of texts, in which "" means not given. */
+export const forms = {
+  email: {
+    pattern: '^(|[^@\\s]+@[^@\\s.]+(\\.[^@\\s.]+)+)$',
+    maxLength: 254,
+    'x-rule':
+      'must be an e-mail address of at most 254 characters with one @ and a domain, like name@example.com',
+  },
+  zipcode: { pattern: '^(|[0-9]{5}|[0-9]{9})$', 'x-rule': zipRule },
+  phone: {
+    pattern: '^(|[0-9]{10,15})$',
+    'x-rule': 'must be 10 to 15 digits, without spaces or punctuation',
+  },
+  dob: {
+    pattern: '^(|[0-9]{4}-[0-9]{2}-[0-9]{2})$',
+    format: 'birthdate',
+    'x-rule': 'must be a real date YYYY-MM-DD from 1900-01-01 to today',
+  },
 } as const
 
-const rules = {
-  email: 'must be an e-mail address of at most 254 characters with one @ and a domain, like name@example.com',
-  zipcode: 'must be 5 or 9 digits, like 33101',
-  phone: 'must be 10 to 15 digits, without spaces or punctuation',
-  dob: 'must be a real date YYYY-MM-DD from 1900-01-01 to today',
-  gender: 'must be one of M, F, X, U',
-  state: 'must be a two-letter USPS code in capitals, like FL',
-} as const
+const genderRule = 'must be one of M, F, X, U'
+const stateRule = 'must be a two-letter USPS code in capitals, like FL'
+
+/** A text of at most this many characters that may be left out. */
+export function optionalText(maxLength: number, more: { readonly description?: string } = {}) {
+  return Type.Optional(
+    Type.String({ maxLength, 'x-rule': `must be at most ${maxLength} characters`, ...more }),
+  )
+}
 
 /** The postal code in requests that require one. */
 export const RequiredZipcode = Type.String({
   pattern: '^([0-9]{5}|[0-9]{9})$',
-  'x-rule': rules.zipcode,
+  'x-rule': zipRule,
   description: 'Postal code, 5 or 9 digits',
 })
 
 /** The state in requests that require one. */
-export const RequiredState = Type.Enum([...states], { 'x-rule': rules.state, description: 'USPS code' })
+export const RequiredState = Type.Enum([...states], { 'x-rule': stateRule, description: 'USPS code' })
 
 /** The person's state in requests where it may be left out; the state of the address then counts. */
 export const OptionalState = Type.Optional(
   Type.Enum([...states, ''], {
-    'x-rule': rules.state,
+    'x-rule': stateRule,
     description: 'USPS code; absent: the one of the address',
   }),
 )
 
 /** The person's state in Update User. */
 export const UpdatedState = Type.Optional(
-  Type.Unsafe<(typeof states)[number] | '' | null>({ enum: [...states, '', null], 'x-rule': rules.state }),
+  Type.Unsafe<(typeof states)[number] | '' | null>({ enum: [...states, '', null], 'x-rule': stateRule }),
 )
 
 /** An address (interface §2.2); `""` means not given. */
-export const Address = Type.Object(
+export const Address = shape(
+  'Address',
   {
     addline1: Type.Optional(text(100, 'Street and number')),
     addline2: Type.Optional(text(100, 'May be empty')),
     addline3: Type.Optional(text(100, 'May be empty; the urbanization in Puerto Rico')),
     city: Type.Optional(text(60, 'City')),
-    state: Type.Optional(Type.Enum([...states, ''], { 'x-rule': rules.state, description: 'USPS code' })),
+    state: Type.Optional(Type.Enum([...states, ''], { 'x-rule': stateRule, description: 'USPS code' })),
     zipcode: Type.Optional(
       Type.String({
-        ...patterns.zipcode,
-        'x-rule': rules.zipcode,
+        ...forms.zipcode,
         description: 'Postal code, 5 or 9 digits',
       }),
     ),
   },
-  { additionalProperties: false, title: 'Address', 'x-rule': 'must be an object' },
+  { 'x-rule': 'must be an object' },
 )
 
 /** The fields of a prefill record other than `userid` (interface §2.1); all optional, `""` means not given. */
 export const personFields = {
   firstname: Type.Optional(text(100, 'Given name')),
   lastname: Type.Optional(text(100, 'Family name')),
-  email: Type.Optional(
-    Type.String({ ...patterns.email, 'x-rule': rules.email, description: 'E-mail address' }),
-  ),
-  zipcode: Type.Optional(
-    Type.String({ ...patterns.zipcode, 'x-rule': rules.zipcode, description: 'Postal code, 5 or 9 digits' }),
-  ),
-  dob: Type.Optional(
-    Type.String({ ...patterns.dob, 'x-rule': rules.dob, description: 'Birth date, YYYY-MM-DD' }),
-  ),
-  phone: Type.Optional(
-    Type.String({ ...patterns.phone, 'x-rule': rules.phone, description: '10 to 15 digits' }),
-  ),
+  email: Type.Optional(Type.String({ ...forms.email, description: 'E-mail address' })),
+  zipcode: Type.Optional(Type.String({ ...forms.zipcode, description: 'Postal code, 5 or 9 digits' })),
+  dob: Type.Optional(Type.String({ ...forms.dob, description: 'Birth date, YYYY-MM-DD' })),
+  phone: Type.Optional(Type.String({ ...forms.phone, description: '10 to 15 digits' })),
   gender: Type.Optional(
-    Type.Enum(['M', 'F', 'X', 'U', ''], { 'x-rule': rules.gender, description: 'Single-letter code' }),
+    Type.Enum(['M', 'F', 'X', 'U', ''], { 'x-rule': genderRule, description: 'Single-letter code' }),
   ),
   address: Type.Optional(Address),
 }
@@ -112,14 +121,14 @@ function nullable(schema: Record<string, unknown>) {
 export const updatedFields = {
   firstname: Type.Optional(nullable(line(100))),
   lastname: Type.Optional(nullable(line(100))),
-  email: Type.Optional(nullable({ ...patterns.email, 'x-rule': rules.email })),
-  zipcode: Type.Optional(nullable({ ...patterns.zipcode, 'x-rule': rules.zipcode })),
-  dob: Type.Optional(nullable({ ...patterns.dob, 'x-rule': rules.dob })),
-  phone: Type.Optional(nullable({ ...patterns.phone, 'x-rule': rules.phone })),
+  email: Type.Optional(nullable(forms.email)),
+  zipcode: Type.Optional(nullable(forms.zipcode)),
+  dob: Type.Optional(nullable(forms.dob)),
+  phone: Type.Optional(nullable(forms.phone)),
   gender: Type.Optional(
     Type.Unsafe<'M' | 'F' | 'X' | 'U' | '' | null>({
       enum: ['M', 'F', 'X', 'U', '', null],
-      'x-rule': rules.gender,
+      'x-rule': genderRule,
     }),
   ),
   address: Type.Optional(
@@ -133,8 +142,8 @@ export const updatedFields = {
         addline2: nullable(line(100)),
         addline3: nullable(line(100)),
         city: nullable(line(60)),
-        state: { enum: [...states, '', null], 'x-rule': rules.state },
-        zipcode: nullable({ ...patterns.zipcode, 'x-rule': rules.zipcode }),
+        state: { enum: [...states, '', null], 'x-rule': stateRule },
+        zipcode: nullable(forms.zipcode),
       },
     }),
   ),
@@ -158,7 +167,7 @@ export const BenefitNames = Type.Array(CodeName, {
 /** An instant in the API: `YYYY-MM-DDTHH:mm:ss.sssZ` (contract §2). */
 export const Timestamp = Type.String({ description: 'UTC with milliseconds, YYYY-MM-DDTHH:mm:ss.sssZ' })
 /** An instant, or null when there is none. */
-export const OptionalTimestamp = Type.Union([Timestamp, Type.Null()])
+export const OptionalTimestamp = orNull(Timestamp)
 
 /** A calendar date in a request; `""` means not given. */
 export const PlainDate = Type.String({
@@ -168,7 +177,8 @@ export const PlainDate = Type.String({
 })
 
 /** A consent that the user gave (contract §7). */
-export const GivenConsent = Type.Object(
+export const GivenConsent = shape(
+  'GivenConsent',
   {
     name: CodeName,
     version: Type.String({
@@ -181,7 +191,7 @@ export const GivenConsent = Type.Object(
     ),
     locale: Type.Optional(Type.Enum(['en', 'es', ''], { 'x-rule': 'must be en or es' })),
   },
-  { additionalProperties: false, title: 'GivenConsent', 'x-rule': 'must be an object with name and version' },
+  { 'x-rule': 'must be an object with name and version' },
 )
 
 /** Consents in a request. */

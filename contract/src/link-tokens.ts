@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { OptionalTimestamp, Timestamp, Userid } from './fields.ts'
+import { OptionalTimestamp, optionalText, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
+import { orNull, parameters, shape } from './shape.ts'
 
 /** What a link is for (contract §11). */
 export const linkPurposes = ['registration', 'benefits', 'swap', 'offerchange'] as const
@@ -20,50 +21,51 @@ export const outcomes = [
 export type SessionOutcome = (typeof outcomes)[number]
 
 /** The request of a link token (contract §11). */
-export const LinkTokenRequest = Type.Object(
-  {
-    userid: Userid,
-    purpose: Type.Optional(
-      Type.Enum([...linkPurposes, ''], { 'x-rule': `must be one of ${linkPurposes.join(', ')}` }),
+export const LinkTokenRequest = shape('LinkTokenRequest', {
+  userid: Userid,
+  purpose: Type.Optional(
+    Type.Enum([...linkPurposes, ''], { 'x-rule': `must be one of ${linkPurposes.join(', ')}` }),
+  ),
+  offername: optionalText(64),
+  deeplinkdata: Type.Optional(
+    Type.String({
+      maxLength: 500,
+      'x-rule': 'must be the deeplinkdata of a benefit, as POST /user/benefits gave it',
+    }),
+  ),
+  redirecturl: Type.Optional(
+    Type.String({ maxLength: 2048, 'x-rule': 'must equal a registered redirect address exactly' }),
+  ),
+  origins: Type.Optional(
+    Type.Array(
+      Type.String({ minLength: 1, maxLength: 300, 'x-rule': 'must equal a registered origin exactly' }),
+      { minItems: 1, maxItems: 20, uniqueItems: true, 'x-rule': 'must be a list of registered origins' },
     ),
-    offername: Type.Optional(Type.String({ maxLength: 64, 'x-rule': 'must be at most 64 characters' })),
-    deeplinkdata: Type.Optional(
-      Type.String({
-        maxLength: 500,
-        'x-rule': 'must be the deeplinkdata of a benefit, as POST /user/benefits gave it',
-      }),
-    ),
-    redirecturl: Type.Optional(
-      Type.String({ maxLength: 2048, 'x-rule': 'must equal a registered redirect address exactly' }),
-    ),
-    origins: Type.Optional(
-      Type.Array(
-        Type.String({ minLength: 1, maxLength: 300, 'x-rule': 'must equal a registered origin exactly' }),
-        { minItems: 1, maxItems: 20, uniqueItems: true, 'x-rule': 'must be a list of registered origins' },
-      ),
-    ),
-    locale: Type.Optional(Type.Enum(['en', 'es', ''], { 'x-rule': 'must be en or es' })),
-    delivery: Type.Optional(
-      Type.Enum([...linkDeliveries, ''], { 'x-rule': `must be one of ${linkDeliveries.join(', ')}` }),
-    ),
-  },
-  { additionalProperties: false, title: 'LinkTokenRequest' },
-)
+  ),
+  locale: Type.Optional(Type.Enum(['en', 'es', ''], { 'x-rule': 'must be en or es' })),
+  delivery: Type.Optional(
+    Type.Enum([...linkDeliveries, ''], { 'x-rule': `must be one of ${linkDeliveries.join(', ')}` }),
+  ),
+})
 /** The shape of {@link LinkTokenRequest}. */
 export type LinkTokenRequest = Static<typeof LinkTokenRequest>
 
 const exampleSession = '019abc12-3456-7def-8123-456789abcdea'
 
-/** Mints a link token (interface §1, contract §11). No answer is stored, so an idempotency key has no effect. */
-export const createLinkToken = operation({
-  id: 'createLinkToken',
-  method: 'POST',
-  path: '/user/linktoken',
+const shared = {
   caller: 'partner',
   scope: 'linktokens:create',
   idempotency: 'ignored',
   tag: 'Link tokens',
   section: 'contract §11',
+} as const
+
+/** Mints a link token (interface §1, contract §11). No answer is stored, so an idempotency key has no effect. */
+export const createLinkToken = operation({
+  ...shared,
+  id: 'createLinkToken',
+  method: 'POST',
+  path: '/user/linktoken',
   summary: 'Mint a short-lived single-use token that opens the registration page for one user',
   description:
     'Lives 15 minutes (embed, hosted), 24 hours (sms) or 7 days (email). For embed, linkurl is null: give the token ' +
@@ -71,15 +73,12 @@ export const createLinkToken = operation({
     'effect gets links of the purpose registration only. A link by sms or email asks for the birth date if it is ' +
     'known: five attempts for each link, ten for each user in 30 days.',
   body: LinkTokenRequest,
-  reply: Type.Object(
-    {
-      linktoken: Type.String(),
-      linkurl: Type.Union([Type.String(), Type.Null()]),
-      sessionid: Type.String(),
-      expiresat: Timestamp,
-    },
-    { additionalProperties: false, title: 'LinkToken' },
-  ),
+  reply: shape('LinkToken', {
+    linktoken: Type.String(),
+    linkurl: orNull(Type.String()),
+    sessionid: Type.String(),
+    expiresat: Timestamp,
+  }),
   errors: [...partnerErrors, 'offername_unknown', 'benefit_unknown', 'user_not_found', 'user_cancelled'],
   example: {
     body: { userid: 'u-1001', purpose: 'registration', delivery: 'hosted', locale: 'en' },
@@ -94,62 +93,43 @@ export const createLinkToken = operation({
 
 /** Revokes a link token and the session it may have started (contract §11); a repeat gets the same answer. */
 export const revokeLinkToken = operation({
+  ...shared,
   id: 'revokeLinkToken',
   method: 'DELETE',
   path: '/user/linktoken/{sessionid}',
-  caller: 'partner',
-  scope: 'linktokens:create',
   idempotency: 'keyed',
-  tag: 'Link tokens',
-  section: 'contract §11',
   summary: 'Revoke a link token and its session',
-  params: Type.Object(
-    { sessionid: Type.String({ maxLength: 64, 'x-rule': 'must be a sessionid' }) },
-    { additionalProperties: false },
-  ),
-  reply: Type.Object(
-    { sessionid: Type.String(), revokedat: Timestamp },
-    { additionalProperties: false, title: 'RevokedLinkToken' },
-  ),
+  params: parameters({ sessionid: Type.String({ maxLength: 64, 'x-rule': 'must be a sessionid' }) }),
+  reply: shape('RevokedLinkToken', { sessionid: Type.String(), revokedat: Timestamp }),
   errors: [...partnerErrors, ...keyedErrors, 'not_found'],
   example: { reply: { sessionid: exampleSession, revokedat: '2026-11-20T15:10:00.000Z' } },
 })
 
 /** Exchanges the result token of `onSuccess`, or returns the result of a session by its id (contract §11). */
 export const exchangeResult = operation({
+  ...shared,
   id: 'exchangeResult',
   method: 'POST',
   path: '/user/linktoken/result',
-  caller: 'partner',
-  scope: 'linktokens:create',
-  idempotency: 'ignored',
-  tag: 'Link tokens',
-  section: 'contract §11',
   summary: 'Get the result of a page session, by its result token or its id, for 24 hours',
   description:
     'Send one of the two. `exited`: nothing was done, or not yet. `challengefailed`: a wrong birth date was entered too ' +
     'many times; such a session has no result token.',
-  body: Type.Object(
-    {
-      resulttoken: Type.Optional(
-        Type.String({ maxLength: 300, 'x-rule': 'must be the result token that onSuccess or onExit got' }),
-      ),
-      sessionid: Type.Optional(
-        Type.String({ maxLength: 64, 'x-rule': 'must be the sessionid of a link token' }),
-      ),
-    },
-    { additionalProperties: false, title: 'ResultRequest' },
-  ),
-  reply: Type.Object(
-    {
-      sessionid: Type.String(),
-      userid: Type.String(),
-      outcome: Type.Enum([...outcomes]),
-      reference: Type.Union([Type.String(), Type.Null()]),
-      completedat: OptionalTimestamp,
-    },
-    { additionalProperties: false, title: 'SessionResult' },
-  ),
+  body: shape('ResultRequest', {
+    resulttoken: Type.Optional(
+      Type.String({ maxLength: 300, 'x-rule': 'must be the result token that onSuccess or onExit got' }),
+    ),
+    sessionid: Type.Optional(
+      Type.String({ maxLength: 64, 'x-rule': 'must be the sessionid of a link token' }),
+    ),
+  }),
+  reply: shape('SessionResult', {
+    sessionid: Type.String(),
+    userid: Type.String(),
+    outcome: Type.Enum([...outcomes]),
+    reference: orNull(Type.String()),
+    completedat: OptionalTimestamp,
+  }),
   errors: [...partnerErrors, 'not_found'],
   example: {
     body: { resulttoken: 'enr_rt_sandbox_…' },

@@ -1,26 +1,29 @@
 import { Type } from 'typebox'
 import { openErrors, operation } from './operation.ts'
+import { shape } from './shape.ts'
 
 /** The answer of the token endpoint (RFC 6749 §5.1, contract §3). */
-export const AccessToken = Type.Object(
-  {
-    access_token: Type.String(),
-    token_type: Type.Literal('Bearer'),
-    expires_in: Type.Integer({ description: 'Seconds' }),
-    scope: Type.String({ description: 'Space-separated' }),
-  },
-  { additionalProperties: false, title: 'AccessToken' },
-)
+export const AccessToken = shape('AccessToken', {
+  access_token: Type.String(),
+  token_type: Type.Literal('Bearer'),
+  expires_in: Type.Integer({ description: 'Seconds' }),
+  scope: Type.String({ description: 'Space-separated' }),
+})
 
-/** Issues an access token (contract §3). The body is form-encoded; all errors have the form of RFC 6749. */
-export const issueToken = operation({
-  id: 'issueToken',
+const shared = {
   method: 'POST',
-  path: '/oauth2/token',
   caller: 'client',
   idempotency: 'ignored',
   tag: 'Authentication',
   section: 'contract §3',
+  errors: [],
+} as const
+
+/** Issues an access token (contract §3). The body is form-encoded; all errors have the form of RFC 6749. */
+export const issueToken = operation({
+  ...shared,
+  id: 'issueToken',
+  path: '/oauth2/token',
   summary: 'Get an access token for client credentials (RFC 6749 §4.4)',
   description:
     'Every error has the form of RFC 6749 §5.2. Where that RFC has no code for it (405, 413, 429, 500, 503), `error` is ' +
@@ -35,7 +38,6 @@ export const issueToken = operation({
     { title: 'TokenRequest' },
   ),
   reply: AccessToken,
-  errors: [],
   example: {
     body: { grant_type: 'client_credentials', scope: 'prefill:write benefits:read' },
     reply: {
@@ -49,13 +51,9 @@ export const issueToken = operation({
 
 /** Revokes an access token (RFC 7009, contract §3); an unknown token is answered 200 as well. */
 export const revokeToken = operation({
+  ...shared,
   id: 'revokeToken',
-  method: 'POST',
   path: '/oauth2/revoke',
-  caller: 'client',
-  idempotency: 'ignored',
-  tag: 'Authentication',
-  section: 'contract §3',
   summary: 'Revoke an access token (RFC 7009)',
   body: Type.Object(
     {
@@ -66,35 +64,29 @@ export const revokeToken = operation({
     },
     { title: 'RevokeRequest' },
   ),
-  reply: Type.Object({}, { additionalProperties: false, title: 'Revoked' }),
-  errors: [],
+  reply: shape('Revoked', {}),
   example: { body: { token: 'enr_at_sandbox_…' }, reply: {} },
 })
 
 /** Authorization server metadata (RFC 8414, contract §3). */
 export const getMetadata = operation({
+  ...shared,
   id: 'getMetadata',
   method: 'GET',
   path: '/.well-known/oauth-authorization-server',
   caller: 'open',
-  idempotency: 'ignored',
-  tag: 'Authentication',
-  section: 'contract §3',
   summary: 'Where and how tokens are issued (RFC 8414)',
-  reply: Type.Object(
-    {
-      issuer: Type.String(),
-      token_endpoint: Type.String(),
-      token_endpoint_auth_methods_supported: Type.Array(Type.String()),
-      revocation_endpoint: Type.String(),
-      revocation_endpoint_auth_methods_supported: Type.Array(Type.String()),
-      grant_types_supported: Type.Array(Type.String()),
-      response_types_supported: Type.Array(Type.String()),
-      scopes_supported: Type.Array(Type.String()),
-      service_documentation: Type.String(),
-    },
-    { additionalProperties: false, title: 'AuthorizationServerMetadata' },
-  ),
+  reply: shape('AuthorizationServerMetadata', {
+    issuer: Type.String(),
+    token_endpoint: Type.String(),
+    token_endpoint_auth_methods_supported: Type.Array(Type.String()),
+    revocation_endpoint: Type.String(),
+    revocation_endpoint_auth_methods_supported: Type.Array(Type.String()),
+    grant_types_supported: Type.Array(Type.String()),
+    response_types_supported: Type.Array(Type.String()),
+    scopes_supported: Type.Array(Type.String()),
+    service_documentation: Type.String(),
+  }),
   errors: openErrors,
   example: {
     reply: {

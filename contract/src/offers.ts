@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { CodeName, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
 import { FieldProblem } from './problem.ts'
+import { orNull, parameters, shape } from './shape.ts'
 import { CurrentOfferDetails, exampleUser, PendingOffer } from './user.ts'
 
 const changeFields = {
@@ -16,13 +17,10 @@ const changeFields = {
 }
 
 /** The request of Upgrade/Downgrade User (contract §8). */
-export const ChangeOffer = Type.Object(
-  {
-    ...changeFields,
-    previewid: Type.Optional(Type.String({ maxLength: 64, 'x-rule': 'must be the previewid of a preview' })),
-  },
-  { additionalProperties: false, title: 'ChangeOffer' },
-)
+export const ChangeOffer = shape('ChangeOffer', {
+  ...changeFields,
+  previewid: Type.Optional(Type.String({ maxLength: 64, 'x-rule': 'must be the previewid of a preview' })),
+})
 /** The shape of {@link ChangeOffer}. */
 export type ChangeOffer = Static<typeof ChangeOffer>
 
@@ -34,14 +32,14 @@ const changeAnswer = {
     description: '`none`: a pending change was undone',
   }),
   currentofferdetails: CurrentOfferDetails,
-  pendingoffer: Type.Union([PendingOffer, Type.Null()]),
+  pendingoffer: orNull(PendingOffer),
   gained: Names,
   lost: Names,
   kept: Names,
 }
 
 /** The answer of an offer change (contract §8). */
-export const OfferChanged = Type.Object(changeAnswer, { additionalProperties: false, title: 'OfferChanged' })
+export const OfferChanged = shape('OfferChanged', changeAnswer)
 /** The shape of {@link OfferChanged}. */
 export type OfferChanged = Static<typeof OfferChanged>
 
@@ -69,16 +67,20 @@ const offerErrors = [
   'change_locked',
 ] as const
 
-/** Upgrades or downgrades a user (interface §1, contract §8). */
-export const changeOffer = operation({
-  id: 'changeOffer',
-  method: 'POST',
-  path: '/user/offers',
+const shared = {
   caller: 'partner',
   scope: 'offers:write',
   idempotency: 'keyed',
   tag: 'Offers',
   section: 'contract §8',
+} as const
+
+/** Upgrades or downgrades a user (interface §1, contract §8). */
+export const changeOffer = operation({
+  ...shared,
+  id: 'changeOffer',
+  method: 'POST',
+  path: '/user/offers',
   summary: 'Move a user to another offer, now or at the next period',
   description:
     'The direction follows the ranks of the offers. `auto`: an upgrade now, a downgrade at the next period. An ' +
@@ -94,16 +96,12 @@ export const changeOffer = operation({
 
 /** Undoes a pending offer change (contract §8); without one: 200, nothing changes. */
 export const undoOfferChange = operation({
+  ...shared,
   id: 'undoOfferChange',
   method: 'DELETE',
   path: '/user/offers/pending/{userid}',
-  caller: 'partner',
-  scope: 'offers:write',
-  idempotency: 'keyed',
-  tag: 'Offers',
-  section: 'contract §8',
   summary: 'Undo a pending offer change',
-  params: Type.Object({ userid: Userid }, { additionalProperties: false }),
+  params: parameters({ userid: Userid }),
   reply: OfferChanged,
   errors: [...partnerErrors, ...keyedErrors, 'user_not_found', 'user_cancelled', 'change_locked'],
   example: { reply: { ...exampleChange, direction: 'none', gained: [], kept: ['accident'] } },
@@ -111,27 +109,21 @@ export const undoOfferChange = operation({
 
 /** Lists the offers a user could move to (contract §8). */
 export const listAvailableOffers = operation({
+  ...shared,
   id: 'listAvailableOffers',
   method: 'POST',
   path: '/user/offers/available',
-  caller: 'partner',
-  scope: 'offers:write',
   idempotency: 'ignored',
-  tag: 'Offers',
-  section: 'contract §8',
   summary: 'List the offers a user could move to, with the reasons against',
-  body: Type.Object({ userid: Userid }, { additionalProperties: false, title: 'UseridRequest' }),
+  body: shape('UseridRequest', { userid: Userid }),
   reply: Type.Array(
-    Type.Object(
-      {
-        offer: Type.String(),
-        displayname: Type.String(),
-        direction: Type.Enum(['upgrade', 'downgrade']),
-        effectiveattimestamp: Timestamp,
-        reasons: Type.Array(FieldProblem),
-      },
-      { additionalProperties: false, title: 'AvailableOffer' },
-    ),
+    shape('AvailableOffer', {
+      offer: Type.String(),
+      displayname: Type.String(),
+      direction: Type.Enum(['upgrade', 'downgrade']),
+      effectiveattimestamp: Timestamp,
+      reasons: Type.Array(FieldProblem),
+    }),
     { title: 'Offers' },
   ),
   errors: [...partnerErrors, 'user_not_found', 'user_cancelled'],
@@ -151,21 +143,15 @@ export const listAvailableOffers = operation({
 
 /** Shows what an offer change would do (contract §8). */
 export const previewOfferChange = operation({
+  ...shared,
   id: 'previewOfferChange',
   method: 'POST',
   path: '/user/offers/preview',
-  caller: 'partner',
-  scope: 'offers:write',
   idempotency: 'ignored',
-  tag: 'Offers',
-  section: 'contract §8',
   summary: 'Show what an offer change would do; the preview is valid for 15 minutes',
   description: 'The 15 minutes are real time, even in a sandbox whose clock was moved.',
-  body: Type.Object(changeFields, { additionalProperties: false, title: 'PreviewOfferChange' }),
-  reply: Type.Object(
-    { ...changeAnswer, previewid: Type.String(), expiresat: Timestamp },
-    { additionalProperties: false, title: 'OfferPreview' },
-  ),
+  body: shape('PreviewOfferChange', changeFields),
+  reply: shape('OfferPreview', { ...changeAnswer, previewid: Type.String(), expiresat: Timestamp }),
   errors: offerErrors,
   example: {
     body: { userid: 'u-1001', offername: 'plus' },

@@ -1,22 +1,20 @@
 import { type Static, Type } from 'typebox'
 import { personFields, Userid } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
+import { shape } from './shape.ts'
 
 /** The prefill record (interface §2.1); only `userid` is required (contract §5). */
-export const Prefill = Type.Object(
-  {
-    firstname: personFields.firstname,
-    lastname: personFields.lastname,
-    email: personFields.email,
-    zipcode: personFields.zipcode,
-    dob: personFields.dob,
-    userid: Userid,
-    phone: personFields.phone,
-    gender: personFields.gender,
-    address: personFields.address,
-  },
-  { additionalProperties: false, title: 'Prefill' },
-)
+export const Prefill = shape('Prefill', {
+  firstname: personFields.firstname,
+  lastname: personFields.lastname,
+  email: personFields.email,
+  zipcode: personFields.zipcode,
+  dob: personFields.dob,
+  userid: Userid,
+  phone: personFields.phone,
+  gender: personFields.gender,
+  address: personFields.address,
+})
 /** The shape of {@link Prefill}. */
 export type Prefill = Static<typeof Prefill>
 

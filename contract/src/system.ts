@@ -2,111 +2,84 @@ import { Type } from 'typebox'
 import { interfaceChanges } from './changes.ts'
 import { Timestamp } from './fields.ts'
 import { keyErrors, openErrors, operation, partnerErrors } from './operation.ts'
+import { parameters, shape } from './shape.ts'
 
-const Health = Type.Object(
-  {
-    status: Type.Literal('ok'),
-    version: Type.Optional(Type.String({ description: 'The version of the service; `/healthz` tells it.' })),
-  },
-  { additionalProperties: false, title: 'Health' },
-)
+const Health = shape('Health', {
+  status: Type.Literal('ok'),
+  version: Type.Optional(Type.String({ description: 'The version of the service; `/healthz` tells it.' })),
+})
 
-/** Answers 200 as long as the process lives (contract §13). */
-export const getHealth = operation({
-  id: 'getHealth',
+const shared = {
   method: 'GET',
-  path: '/healthz',
   caller: 'open',
   idempotency: 'ignored',
   tag: 'System',
   section: 'contract §13',
+  errors: openErrors,
+} as const
+
+/** Answers 200 as long as the process lives (contract §13). */
+export const getHealth = operation({
+  ...shared,
+  id: 'getHealth',
+  path: '/healthz',
   summary: 'Whether the process is alive',
   reply: Health,
-  errors: openErrors,
   example: { reply: { status: 'ok', version: '0.1.0' } },
 })
 
 /** Answers 200 when requests can be served, else 503 (contract §13). */
 export const getReadiness = operation({
+  ...shared,
   id: 'getReadiness',
-  method: 'GET',
   path: '/readyz',
-  caller: 'open',
-  idempotency: 'ignored',
-  tag: 'System',
-  section: 'contract §13',
   summary: 'Whether requests can be served',
   reply: Health,
-  errors: openErrors,
   example: { reply: { status: 'ok' } },
 })
 
-const VersionQuery = Type.Object(
-  {
-    version: Type.Optional(Type.Enum(['1.0.1', '1.0.2'], { 'x-rule': 'must be 1.0.1 or 1.0.2' })),
-  },
-  { additionalProperties: false },
-)
+const VersionQuery = parameters({
+  version: Type.Optional(Type.Enum(['1.0.1', '1.0.2'], { 'x-rule': 'must be 1.0.1 or 1.0.2' })),
+})
 
 /** The interface description as JSON (contract §13). */
 export const getOpenapiJson = operation({
+  ...shared,
   id: 'getOpenapiJson',
-  method: 'GET',
   path: '/openapi.json',
-  caller: 'open',
-  idempotency: 'ignored',
-  tag: 'System',
-  section: 'contract §13',
   summary: 'The interface description, OpenAPI 3.1',
   query: VersionQuery,
   reply: Type.Object({ openapi: Type.String() }, { title: 'OpenAPI', additionalProperties: true }),
-  errors: openErrors,
   example: { reply: { openapi: '3.1.0' } },
 })
 
 /** The interface description as YAML (contract §13). */
 export const getOpenapiYaml = operation({
+  ...shared,
   id: 'getOpenapiYaml',
-  method: 'GET',
   path: '/openapi.yaml',
-  caller: 'open',
-  idempotency: 'ignored',
-  tag: 'System',
-  section: 'contract §13',
   summary: 'The interface description, OpenAPI 3.1, as YAML',
   query: VersionQuery,
   reply: Type.String(),
-  errors: openErrors,
   example: { reply: 'openapi: 3.1.0\n' },
 })
 
 /** The change log of the interface as JSON, the newest version first (contract §13). */
 export const getChangelog = operation({
+  ...shared,
   id: 'getChangelog',
-  method: 'GET',
   path: '/changelog.json',
-  caller: 'open',
-  idempotency: 'ignored',
-  tag: 'System',
-  section: 'contract §13',
   summary: 'The change log of the interface',
   description: 'Also as `/changelog` to read and `/changelog.atom` to subscribe to.',
-  reply: Type.Object(
-    {
-      versions: Type.Array(
-        Type.Object(
-          {
-            version: Type.String(),
-            describedsince: Type.String({ description: 'YYYY-MM-DD' }),
-            changes: Type.Array(Type.String()),
-          },
-          { additionalProperties: false, title: 'InterfaceVersion' },
-        ),
-      ),
-    },
-    { additionalProperties: false, title: 'Changelog' },
-  ),
-  errors: openErrors,
+  reply: shape('Changelog', {
+    versions: Type.Array(
+      shape('InterfaceVersion', {
+        version: Type.String(),
+        describedsince: Type.String({ description: 'YYYY-MM-DD' }),
+        changes: Type.Array(Type.String()),
+      }),
+    ),
+  }),
   example: { reply: { versions: interfaceChanges.slice(-1) } },
 })
 
@@ -121,16 +94,13 @@ export const advanceClock = operation({
   tag: 'Sandbox',
   section: 'contract §13',
   summary: "Move the partner's business clock forward; everything due on the way is applied, in order",
-  body: Type.Object(
-    {
-      advanceto: Type.String({
-        format: 'timestamp',
-        'x-rule': 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ that is not before the present clock',
-      }),
-    },
-    { additionalProperties: false, title: 'AdvanceClock' },
-  ),
-  reply: Type.Object({ now: Timestamp }, { additionalProperties: false, title: 'ClockAdvanced' }),
+  body: shape('AdvanceClock', {
+    advanceto: Type.String({
+      format: 'timestamp',
+      'x-rule': 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ that is not before the present clock',
+    }),
+  }),
+  reply: shape('ClockAdvanced', { now: Timestamp }),
   errors: [...partnerErrors, ...keyErrors],
   example: {
     body: { advanceto: '2026-12-01T05:00:00.000Z' },

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { OptionalTimestamp, Timestamp } from './fields.ts'
+import { orNull, shape } from './shape.ts'
 
 /**
  * The states of a user in the API (contract §9). A user whose prefill has expired is `none`, which is never answered.
@@ -32,86 +33,76 @@ export const conditions = [
 export type Condition = (typeof conditions)[number]
 
 /** The offer in force (interface §2.5); `offer` is "" before there is one and after a cancel took effect. */
-export const CurrentOfferDetails = Type.Object(
-  { offer: Type.String(), updatedat: Timestamp, serviceid: Type.String() },
-  { additionalProperties: false, title: 'CurrentOfferDetails' },
-)
+export const CurrentOfferDetails = shape('CurrentOfferDetails', {
+  offer: Type.String(),
+  updatedat: Timestamp,
+  serviceid: Type.String(),
+})
 
 /** A future offer: a pending change or, without one, a first offer that is still to start. */
-export const PendingOffer = Type.Object(
-  { offer: Type.String(), effectiveattimestamp: Timestamp },
-  { additionalProperties: false, title: 'PendingOffer' },
-)
+export const PendingOffer = shape('PendingOffer', { offer: Type.String(), effectiveattimestamp: Timestamp })
 
 /** One benefit that a user holds or held. */
-export const HeldBenefit = Type.Object(
-  {
-    name: Type.String(),
-    displayname: Type.String(),
-    state: Type.Enum([...enrolmentStates]),
-    startsattimestamp: OptionalTimestamp,
-    endsattimestamp: OptionalTimestamp,
-  },
-  { additionalProperties: false, title: 'HeldBenefit' },
-)
+export const HeldBenefit = shape('HeldBenefit', {
+  name: Type.String(),
+  displayname: Type.String(),
+  state: Type.Enum([...enrolmentStates]),
+  startsattimestamp: OptionalTimestamp,
+  endsattimestamp: OptionalTimestamp,
+})
 
 /** One line of a user's timeline, past or future. */
-export const TimelineEntry = Type.Object(
-  {
-    attimestamp: Timestamp,
-    what: Type.String(),
-    from: Type.String(),
-    to: Type.String(),
-    who: Type.String(),
-    why: Type.String(),
-  },
-  { additionalProperties: false, title: 'TimelineEntry' },
-)
+export const TimelineEntry = shape('TimelineEntry', {
+  attimestamp: Timestamp,
+  what: Type.String(),
+  from: Type.String(),
+  to: Type.String(),
+  who: Type.String(),
+  why: Type.String(),
+})
 /** The shape of {@link TimelineEntry}. */
 export type TimelineEntry = Static<typeof TimelineEntry>
 
 /** A user (contract §7). */
-export const User = Type.Object(
-  {
-    userid: Type.String(),
-    serviceid: Type.String(),
-    status: Type.Enum(['prefilled', 'registering', 'active', 'cancelled']),
-    conditions: Type.Array(Type.Enum([...conditions])),
-    currentofferdetails: CurrentOfferDetails,
-    pendingoffer: Type.Union([PendingOffer, Type.Null()]),
-    benefits: Type.Array(HeldBenefit),
-    requiredactions: Type.Array(
-      Type.Object(
-        { code: Type.String(), name: Type.String(), dueattimestamp: OptionalTimestamp },
-        { additionalProperties: false, title: 'RequiredAction' },
-      ),
-    ),
-    consents: Type.Array(
-      Type.Object(
-        { name: Type.String(), version: Type.String(), agreedattimestamp: Timestamp, locale: Type.String() },
-        { additionalProperties: false, title: 'Consent' },
-      ),
-    ),
-    createdat: Timestamp,
-    updatedat: Timestamp,
-    timeline: Type.Optional(
-      Type.Array(TimelineEntry, {
-        description: 'Oldest first: the lines of the newest 500 changes, then what is still to come',
-      }),
-    ),
-  },
-  { additionalProperties: false, title: 'User' },
-)
+export const User = shape('User', {
+  userid: Type.String(),
+  serviceid: Type.String(),
+  status: Type.Enum(['prefilled', 'registering', 'active', 'cancelled']),
+  conditions: Type.Array(Type.Enum([...conditions])),
+  currentofferdetails: CurrentOfferDetails,
+  pendingoffer: orNull(PendingOffer),
+  benefits: Type.Array(HeldBenefit),
+  requiredactions: Type.Array(
+    shape('RequiredAction', { code: Type.String(), name: Type.String(), dueattimestamp: OptionalTimestamp }),
+  ),
+  consents: Type.Array(
+    shape('Consent', {
+      name: Type.String(),
+      version: Type.String(),
+      agreedattimestamp: Timestamp,
+      locale: Type.String(),
+    }),
+  ),
+  createdat: Timestamp,
+  updatedat: Timestamp,
+  timeline: Type.Optional(
+    Type.Array(TimelineEntry, {
+      description: 'Oldest first: the lines of the newest 500 changes, then what is still to come',
+    }),
+  ),
+})
 /** The shape of {@link User}. */
 export type User = Static<typeof User>
 /** The shape of {@link HeldBenefit}. */
 export type HeldBenefit = Static<typeof HeldBenefit>
 
 /** The remains of an erased user. */
-export const ErasedUser = Type.Object(
-  { userid: Type.String(), serviceid: Type.String(), status: Type.Literal('erased'), erasedat: Timestamp },
-  { additionalProperties: false, title: 'ErasedUser' },
-)
+export const ErasedUser = shape('ErasedUser', {
+  userid: Type.String(),
+  serviceid: Type.String(),
+  status: Type.Literal('erased'),
+  erasedat: Timestamp,
+})
 /** The shape of {@link ErasedUser}. */
 export type ErasedUser = Static<typeof ErasedUser>
 

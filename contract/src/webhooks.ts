@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { NewWebhook, UpdateWebhook, Webhook, WebhookWithSecret } from './endpoint.ts'
 import { OptionalTimestamp } from './fields.ts'
 import { keyErrors, operation, partnerErrors } from './operation.ts'
+import { parameters, shape } from './shape.ts'
 
 // An id that no endpoint can have is answered like an unknown one.
 const Webhookid = Type.String({
@@ -10,7 +11,7 @@ const Webhookid = Type.String({
   'x-rule': 'must be the id of an endpoint',
   description: 'The id of an endpoint, from `POST /webhooks` or `GET /webhooks`',
 })
-const params = Type.Object({ webhookid: Webhookid }, { additionalProperties: false })
+const params = parameters({ webhookid: Webhookid })
 
 const exampleWebhook: Webhook = {
   webhookid: '019aa1b2-0c4e-7d3a-9b1f-2c5d7e8f9a0b',
@@ -36,7 +37,15 @@ const exampleWebhook: Webhook = {
   updatedat: '2026-11-20T15:04:05.123Z',
 }
 const exampleSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw3bA7o0Zb2Xk='
-const shared = { caller: 'partner', tag: 'Webhooks', section: 'contract §10' } as const
+const shared = {
+  method: 'POST',
+  caller: 'partner',
+  scope: 'webhooks:write',
+  idempotency: 'keyed',
+  tag: 'Webhooks',
+  section: 'contract §10',
+  errors: [...partnerErrors, ...keyErrors, 'webhook_not_found'],
+} as const
 
 /** Lists the partner's endpoints (contract §10). */
 export const listWebhooks = operation({
@@ -44,10 +53,9 @@ export const listWebhooks = operation({
   id: 'listWebhooks',
   method: 'GET',
   path: '/webhooks',
-  scope: 'webhooks:write',
   idempotency: 'ignored',
   summary: 'List your endpoints and their state',
-  reply: Type.Object({ webhooks: Type.Array(Webhook) }, { additionalProperties: false, title: 'Webhooks' }),
+  reply: shape('Webhooks', { webhooks: Type.Array(Webhook) }),
   errors: [...partnerErrors],
   example: { reply: { webhooks: [exampleWebhook] } },
 })
@@ -56,10 +64,7 @@ export const listWebhooks = operation({
 export const createWebhook = operation({
   ...shared,
   id: 'createWebhook',
-  method: 'POST',
   path: '/webhooks',
-  scope: 'webhooks:write',
-  idempotency: 'keyed',
   summary: 'Add an endpoint; it gets events from now on',
   description:
     'Without `events` it gets only `offer_activiation_successful`. The signing secret is in this answer and nowhere ' +
@@ -84,7 +89,6 @@ export const getWebhook = operation({
   id: 'getWebhook',
   method: 'GET',
   path: '/webhooks/{webhookid}',
-  scope: 'webhooks:write',
   idempotency: 'ignored',
   summary: 'Show an endpoint and its state',
   params,
@@ -99,8 +103,6 @@ export const updateWebhook = operation({
   id: 'updateWebhook',
   method: 'PATCH',
   path: '/webhooks/{webhookid}',
-  scope: 'webhooks:write',
-  idempotency: 'keyed',
   summary: 'Change an endpoint: address, events, order, credentials, secret',
   description:
     'Absent fields do not change. New credentials are sent first from then on; when your endpoint answers 401, the ' +
@@ -109,7 +111,6 @@ export const updateWebhook = operation({
   params,
   body: UpdateWebhook,
   reply: WebhookWithSecret,
-  errors: [...partnerErrors, ...keyErrors, 'webhook_not_found'],
   example: {
     body: { rotatesecret: true },
     reply: {
@@ -126,15 +127,9 @@ export const deleteWebhook = operation({
   id: 'deleteWebhook',
   method: 'DELETE',
   path: '/webhooks/{webhookid}',
-  scope: 'webhooks:write',
-  idempotency: 'keyed',
   summary: 'Delete an endpoint and all that waits for it',
   params,
-  reply: Type.Object(
-    { webhookid: Type.String(), status: Type.Literal('deleted') },
-    { additionalProperties: false, title: 'DeletedWebhook' },
-  ),
-  errors: [...partnerErrors, ...keyErrors, 'webhook_not_found'],
+  reply: shape('DeletedWebhook', { webhookid: Type.String(), status: Type.Literal('deleted') }),
   example: { reply: { webhookid: exampleWebhook.webhookid, status: 'deleted' } },
 })
 
@@ -142,15 +137,11 @@ export const deleteWebhook = operation({
 export const testWebhook = operation({
   ...shared,
   id: 'testWebhook',
-  method: 'POST',
   path: '/webhooks/{webhookid}/test',
-  scope: 'webhooks:write',
-  idempotency: 'keyed',
   summary: 'Send a webhook_test to an endpoint, whatever its filter',
   description: 'The event is delivered like any other; `GET /events/{eventid}/attempts` shows the result.',
   params,
-  reply: Type.Object({ eventid: Type.String() }, { additionalProperties: false, title: 'TestedWebhook' }),
-  errors: [...partnerErrors, ...keyErrors, 'webhook_not_found'],
+  reply: shape('TestedWebhook', { eventid: Type.String() }),
   example: { reply: { eventid: '019aa1b2-0d11-7c00-8a3e-5b6c7d8e9f00' } },
 })
 
@@ -158,33 +149,26 @@ export const testWebhook = operation({
 export const enableWebhook = operation({
   ...shared,
   id: 'enableWebhook',
-  method: 'POST',
   path: '/webhooks/{webhookid}/enable',
-  scope: 'webhooks:write',
-  idempotency: 'keyed',
   summary: 'Enable an endpoint; what it missed is sent, oldest first',
   description:
     'Whatever disabled it: a 410, 72 hours of failures, or the operator. Attempts begin at once, even if its ' +
     'Retry-After asked for a longer pause.',
   params,
   reply: Webhook,
-  errors: [...partnerErrors, ...keyErrors, 'webhook_not_found'],
   example: { reply: exampleWebhook },
 })
 
 /** The answer of a replay (contract §10). */
-export const Replayed = Type.Object(
-  {
-    count: Type.Integer({ description: 'How many deliveries were queued, or would be' }),
-    dryrun: Type.Boolean(),
-    complete: Type.Boolean({
-      description:
-        'False when there are more than one request takes: send a range again with `from` set to `continuefrom`, a status as it is',
-    }),
-    continuefrom: OptionalTimestamp,
-  },
-  { additionalProperties: false, title: 'Replayed' },
-)
+export const Replayed = shape('Replayed', {
+  count: Type.Integer({ description: 'How many deliveries were queued, or would be' }),
+  dryrun: Type.Boolean(),
+  complete: Type.Boolean({
+    description:
+      'False when there are more than one request takes: send a range again with `from` set to `continuefrom`, a status as it is',
+  }),
+  continuefrom: OptionalTimestamp,
+})
 /** The shape of {@link Replayed}. */
 export type Replayed = Static<typeof Replayed>
 
@@ -195,10 +179,7 @@ const Moment = Type.String({ format: 'timestamp', 'x-rule': timestampRule })
 export const replayWebhook = operation({
   ...shared,
   id: 'replayWebhook',
-  method: 'POST',
   path: '/webhooks/{webhookid}/replay',
-  scope: 'webhooks:write',
-  idempotency: 'keyed',
   summary: 'Send past events to an endpoint again: a range, a status, or a list',
   description:
     'One of: `from` and `to` (events raised between these instants that the endpoint asks for), `status` (`dead`: all ' +
@@ -206,24 +187,20 @@ export const replayWebhook = operation({
     'asks for; ids that are not yours are skipped and not counted). Key and bytes are the same as the first time. At most 10,000 ' +
     'a request: `complete` tells. With `dryrun` nothing is sent.',
   params,
-  body: Type.Object(
-    {
-      from: Type.Optional(Moment),
-      to: Type.Optional(Moment),
-      status: Type.Optional(Type.Enum(['dead', 'waiting', ''], { 'x-rule': 'must be dead or waiting' })),
-      ids: Type.Optional(
-        Type.Array(Type.String({ minLength: 1, maxLength: 64, 'x-rule': 'must be the id of an event' }), {
-          minItems: 1,
-          maxItems: 1000,
-          'x-rule': 'must be a list of 1 to 1,000 event ids',
-        }),
-      ),
-      dryrun: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
-    },
-    { additionalProperties: false, title: 'ReplayWebhook' },
-  ),
+  body: shape('ReplayWebhook', {
+    from: Type.Optional(Moment),
+    to: Type.Optional(Moment),
+    status: Type.Optional(Type.Enum(['dead', 'waiting', ''], { 'x-rule': 'must be dead or waiting' })),
+    ids: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 64, 'x-rule': 'must be the id of an event' }), {
+        minItems: 1,
+        maxItems: 1000,
+        'x-rule': 'must be a list of 1 to 1,000 event ids',
+      }),
+    ),
+    dryrun: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
+  }),
   reply: Replayed,
-  errors: [...partnerErrors, ...keyErrors, 'webhook_not_found'],
   example: {
     body: { status: 'dead' },
     reply: { count: 17, dryrun: false, complete: true, continuefrom: null },

@@ -13,7 +13,6 @@ import { openShedding } from '../http/shedding/shedding.ts'
 import { mountOAuth } from '../oauth/handlers.ts'
 import { authenticatePartner, type Caller, refuseFailures } from '../partners/authenticate.ts'
 import { type Callers, openCallers } from '../partners/callers.ts'
-import { openPartnerGuess } from '../partners/guess-partner.ts'
 import type { Partner } from '../partners/partner.ts'
 import { limitRequests } from '../partners/rate-limit.ts'
 import { refusedCredential } from '../partners/refused-credential.ts'
@@ -134,7 +133,7 @@ function openServer(
   const pools = poolMetrics({ requests: database, deliveries: options.deliveryDatabase })
   const shedding = openShedding(app, {
     limits: options.limits ?? defaultLimits,
-    guessPartner: openPartnerGuess(callers),
+    guessPartner: callers.guessPartner,
     basePath: state.basePath,
     baseUrl: state.baseUrl,
     real,

@@ -78,7 +78,7 @@ async function bring(
 ): Promise<{ readonly file?: NewFile } | { readonly refused: string }> {
   if (use === 'icon' && isShippedName(path)) {
     if (shippedIcons().has(path)) return {}
-    const known = [...shippedIcons()].sort().join(', ')
+    const known = [...shippedIcons().keys()].sort().join(', ')
     return { refused: `nobody serves the icon "${path}"; use one of ${known}, or bring a PNG or WebP file` }
   }
   const found = await source(path)

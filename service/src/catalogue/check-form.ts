@@ -4,7 +4,7 @@ import type { Problem } from './problem.ts'
 import { repeatsIn } from './repeats.ts'
 import { CATALOGUE_SCHEMA } from './schema.ts'
 import type { Part } from './schema-parts.ts'
-import { type Path, quote, type YamlValue } from './yaml-value.ts'
+import { quote, type YamlValue } from './yaml-value.ts'
 
 /**
  * Every mistake that the schema finds in a catalogue. Wrong values are then replaced by `undefined`, so that later checks
@@ -14,7 +14,7 @@ export function checkForm(yaml: YamlValue): Problem[] {
   const errors = errorsIn(yaml.value)
   const problems = errors.flatMap(error => explain(error, yaml))
   for (const { keyword, instancePath } of errors)
-    if (!OF_GROUPS.has(keyword)) removeMember(yaml.value, pathOf(instancePath))
+    if (!OF_GROUPS.has(keyword)) removeMember(yaml.value, instancePath)
   // A number that is both too large and not whole is reported as one mistake.
   return [...new Map(problems.map(problem => [`${problem.path}: ${problem.message}`, problem])).values()]
 }
@@ -50,36 +50,35 @@ function errorsIn(value: unknown): ErrorObject[] {
   )
 }
 
-function removeMember(value: unknown, path: Path): void {
-  type Members = Record<string | number, unknown>
-  const parent = path.slice(0, -1).reduce<unknown>((at, key) => (at as Members | undefined)?.[key], value)
-  const last = path.at(-1)
+function removeMember(value: unknown, pointer: string): void {
+  type Members = Record<string, unknown>
+  const steps = pointer.split('/').slice(1)
+  const last = steps.pop()
+  const parent = steps.reduce<unknown>((at, key) => (at as Members | undefined)?.[key], value)
   if (last !== undefined) (parent as Members)[last] = undefined
-}
-
-/** The path of a JSON pointer such as `/benefits/0/name`; no name in the schema has a character that pointers escape. */
-function pathOf(pointer: string): Path {
-  const parts = pointer.split('/').slice(1)
-  return parts.map(part => (/^\d+$/.test(part) ? Number(part) : part))
 }
 
 function explain(
   { keyword, instancePath, params, data, parentSchema }: ErrorObject,
   yaml: YamlValue,
 ): Problem[] {
-  const path = pathOf(instancePath)
   if (keyword === 'uniqueItems')
     return repeatsIn(data as string[]).map(({ value, index }) => ({
-      ...yaml.positionOf([...path, index]),
+      ...yaml.positionOf(`${instancePath}/${index}`),
       message: `${quote(value)} stands in this list twice; delete one of the two`,
     }))
   const message = MESSAGES[keyword]?.({
     part: parentSchema as Part,
     data,
     params,
-    source: yaml.sourceOf(path),
+    source: yaml.sourceOf(instancePath),
   })
-  return [{ ...yaml.positionOf(path, params['additionalProperty']), message: message ?? 'does not fit here' }]
+  return [
+    {
+      ...yaml.positionOf(instancePath, params['additionalProperty']),
+      message: message ?? 'does not fit here',
+    },
+  ]
 }
 
 type Found = {

@@ -20,21 +20,13 @@ export function factClassesOf(catalogue: Catalogue): FactClasses {
 function openClasses({ benefits, offers }: Catalogue): FactClasses {
   const rules: Rule[] = [...benefits.values(), ...offers.values()].flatMap(one => one.rules)
   /** The ages at which a rule decides differently than a year before. */
-  const ages = new Set<number>()
-  let asksState = false
-  let asksZip = false
-  for (const rule of rules) {
-    if (rule.kind === 'age') {
-      if (rule.min !== undefined) ages.add(rule.min)
-      if (rule.max !== undefined) ages.add(rule.max + 1)
-    }
-    asksState ||= rule.kind === 'states'
-    asksZip ||= rule.kind === 'zips'
-  }
-  const turns = [...ages]
+  const turns = rules.flatMap(rule =>
+    rule.kind === 'age' ? [rule.min ?? 0, (rule.max ?? Number.POSITIVE_INFINITY) + 1] : [],
+  )
+  const asksState = rules.some(({ kind }) => kind === 'states')
+  const asksZip = rules.some(({ kind }) => kind === 'zips')
   return ({ age, state, zipcode }) => {
-    let passed = 0
-    for (const turn of turns) if (age >= turn) passed += 1
+    const passed = turns.filter(turn => age >= turn).length
     return `${passed} ${asksState ? state : ''} ${asksZip ? zipcode.slice(0, 5) : ''}`
   }
 }

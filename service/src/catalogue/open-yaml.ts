@@ -1,6 +1,6 @@
 import { Composer, CST, Lexer, LineCounter, Parser, type YAMLError, YAMLParseError } from 'yaml'
-import type { Position, Problem } from './problem.ts'
-import { YamlValue } from './yaml-value.ts'
+import type { Problem } from './problem.ts'
+import { readValue, type YamlValue } from './yaml-value.ts'
 
 const MAX_BYTES = 1024 * 1024
 const MAX_NESTING = 20
@@ -11,21 +11,18 @@ const MAX_COMPLAINTS = 5
  * Opens a YAML text as a value that knows the position of each part, or says why it cannot: the text is too large, nested
  * too deeply or not YAML.
  */
-export function openYaml(
-  text: string,
-): { readonly yaml: YamlValue } | { readonly problems: readonly Problem[] } {
+export function openYaml(text: string): YamlValue | { readonly problems: readonly Problem[] } {
   const bytes = Buffer.byteLength(text)
-  if (bytes > MAX_BYTES) {
-    const message = `the file has ${bytes} bytes; shorten it to ${MAX_BYTES} (1 MiB) at most`
-    return { problems: [{ ...START, message }] }
-  }
+  if (bytes > MAX_BYTES)
+    return refuse(`the file has ${bytes} bytes; shorten it to ${MAX_BYTES} (1 MiB) at most`)
   const lines = new LineCounter()
   const tokens = tokensOf(text, lines)
-  if (typeof tokens === 'number') {
-    const message = `nested more than ${MAX_NESTING} deep; a catalogue needs 8, so look for a bracket, a dash or an indentation too many`
-    return { problems: [{ line: tokens, column: 1, path: '', message }] }
-  }
-  // The library searches for repeated keys in quadratic time; YamlValue does it in a single pass.
+  if (typeof tokens === 'number')
+    return refuse(
+      `nested more than ${MAX_NESTING} deep; a catalogue needs 8, so look for a bracket, a dash or an indentation too many`,
+      tokens,
+    )
+  // The library searches for repeated keys in quadratic time; `readValue` does it in a single pass.
   const [document, second] = new Composer({ uniqueKeys: false }).compose(tokens, true, text.length)
   const { errors = [], warnings = [], contents = null } = document ?? {}
   const complaints = [...errors, ...warnings].slice(0, MAX_COMPLAINTS)
@@ -34,13 +31,13 @@ export function openYaml(
       new YAMLParseError([second.range[0], second.range[1]], 'MULTIPLE_DOCS', 'more than one document'),
     )
   if (complaints.length > 0) return { problems: complaints.map(error => explain(error, lines)) }
-  if (!document || contents === null)
-    return { problems: [{ ...START, message: 'the file is empty; write schema, benefits and offers' }] }
-  const yaml = new YamlValue(document, lines)
-  return yaml.problems.length > 0 ? { problems: yaml.problems } : { yaml }
+  if (!document || contents === null) return refuse('the file is empty; write schema, benefits and offers')
+  return readValue(document, lines)
 }
 
-const START: Position = { line: 1, column: 1, path: '' }
+function refuse(message: string, line = 1): { readonly problems: readonly Problem[] } {
+  return { problems: [{ line, column: 1, path: '', message }] }
+}
 
 /**
  * The tokens from which the library makes a document, or the line at which the text nests deeper than any catalogue.

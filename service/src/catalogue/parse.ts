@@ -25,22 +25,21 @@ export type RefusedCatalogue = { readonly ok: false; readonly problems: readonly
  * path and a message with the remedy; a text that is not YAML, too large or nested too deeply is not checked further.
  */
 export function parseCatalogue(yamlText: string): ParsedCatalogue | RefusedCatalogue {
-  const opened = openYaml(yamlText)
-  if ('problems' in opened) return refuse(opened.problems)
-  const { yaml } = opened
+  const yaml = openYaml(yamlText)
+  if ('problems' in yaml) return refuse(yaml.problems)
   // In this order, because the first removes from the value what it refuses.
   const problems = [...checkForm(yaml), ...checkAcross(yaml)]
   if (problems.length > 0) return refuse(problems)
   const { benefits, offers } = yaml.value as WrittenCatalogue
   const document = writeDocument(benefits.map(benefitOf), offers.map(offerOf))
   const positions = new Map([
-    ...benefits.map(({ name }, index) => [name, yaml.positionOf(['benefits', index])] as const),
-    ...offers.map(({ offer }, index) => [offer, yaml.positionOf(['offers', index])] as const),
+    ...benefits.map(({ name }, index) => [name, yaml.positionOf(`/benefits/${index}`)] as const),
+    ...offers.map(({ offer }, index) => [offer, yaml.positionOf(`/offers/${index}`)] as const),
   ])
   const files = benefits.flatMap(({ icon, documents = [] }, index): FileMention[] => [
-    { position: yaml.positionOf(['benefits', index, 'icon']), path: icon, use: 'icon' },
+    { position: yaml.positionOf(`/benefits/${index}/icon`), path: icon, use: 'icon' },
     ...documents.map(({ file }, nth) => ({
-      position: yaml.positionOf(['benefits', index, 'documents', nth, 'file']),
+      position: yaml.positionOf(`/benefits/${index}/documents/${nth}/file`),
       path: file,
       use: 'document' as const,
     })),

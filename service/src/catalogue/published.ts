@@ -113,64 +113,37 @@ type Publishing = {
   readonly files: readonly NewFile[]
   readonly at: Instant
   readonly by: string
+  /** The version that must still be the newest; absent: any. */
+  readonly follows?: number
   /** Looks at the earlier versions, and throws if this one contradicts them; no version is published meanwhile. */
   readonly check?: (tx: Executor) => Promise<void>
 }
 
 /**
  * Publishes the next version with its files, runs `also` in the same transaction, and returns its number. If the newest
- * version has the same content, nothing is published or run.
+ * version has the same content, or is not the one that this one `follows`, nothing is published or run, and the newest one's
+ * number is returned.
  */
 export async function publishVersion(
   database: Database,
   fresh: Publishing,
   also: readonly Query[] = [],
 ): Promise<{ version: number; isNew: boolean }> {
-  return database.transaction(tx => publishIn(tx, fresh, also))
-}
-
-/**
- * Publishes a checked version directly after `follows`, and runs `also` in the same transaction. If another version was
- * published meanwhile, or the newest one has the same content, it publishes nothing, runs nothing and returns
- * `undefined`.
- */
-export async function publishAfter(
-  database: Database,
-  fresh: Publishing & { readonly follows: number },
-  also: readonly Query[],
-): Promise<number | undefined> {
   return database.transaction(async tx => {
-    await lockVersions(tx)
-    const [newest] = await tx.query<{ version: number | null }>(
-      sql`select max(version) as version from catalogue_versions`,
-    )
-    if ((newest?.version ?? 0) !== fresh.follows) return undefined
-    const { version, isNew } = await publishIn(tx, fresh, also)
-    return isNew ? version : undefined
+    // Publishing is rare and done by people: two publications at once take turns.
+    await tx.query(sql`lock table catalogue_versions in share row exclusive mode`)
+    const text = JSON.stringify(fresh.document)
+    const [newest = { version: 0, same: false }] = await tx.query<{ version: number; same: boolean }>(sql`
+      select version, document = ${text}::jsonb as same from catalogue_versions order by version desc limit 1`)
+    const { follows = newest.version, at, by } = fresh
+    if (newest.same || newest.version !== follows) return { version: newest.version, isNew: false }
+    await fresh.check?.(tx)
+    const version = newest.version + 1
+    await storeFiles(tx, fresh.files, { at, who: by })
+    await tx.query(sql`
+      insert into catalogue_versions (version, document, published_at, published_by)
+      values (${version}, ${text}::jsonb, ${timestamp(at)}, ${by})`)
+    for (const query of also) await tx.query(query)
+    return { version, isNew: true }
   })
-}
-
-async function lockVersions(tx: Executor): Promise<void> {
-  // Publishing is rare and done by people: two publications at once take turns.
-  await tx.query(sql`lock table catalogue_versions in share row exclusive mode`)
-}
-
-async function publishIn(
-  tx: Executor,
-  fresh: Publishing,
-  also: readonly Query[],
-): Promise<{ version: number; isNew: boolean }> {
-  await lockVersions(tx)
-  const text = JSON.stringify(fresh.document)
-  const [newest] = await tx.query<{ version: number; same: boolean }>(sql`
-    select version, document = ${text}::jsonb as same from catalogue_versions order by version desc limit 1`)
-  if (newest?.same) return { version: newest.version, isNew: false }
-  await fresh.check?.(tx)
-  const version = (newest?.version ?? 0) + 1
-  await storeFiles(tx, fresh.files, { at: fresh.at, who: fresh.by })
-  await tx.query(sql`
-    insert into catalogue_versions (version, document, published_at, published_by)
-    values (${version}, ${text}::jsonb, ${timestamp(fresh.at)}, ${fresh.by})`)
-  for (const query of also) await tx.query(query)
-  return { version, isNew: true }
 }

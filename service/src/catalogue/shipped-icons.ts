@@ -1,12 +1,15 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
-/** The folder of the icons that ship with the service, each served at `/icons/NAME`. */
-export const iconFolder = new URL('../../assets/icons/', import.meta.url)
+const folder = new URL('../../assets/icons/', import.meta.url)
 
-let names: ReadonlySet<string> | undefined
+let icons: ReadonlyMap<string, Buffer> | undefined
 
-/** The names of the icons that ship with us, such as `accident.svg`. */
-export function shippedIcons(): ReadonlySet<string> {
-  names ??= new Set(readdirSync(iconFolder).filter(name => name.endsWith('.svg')))
-  return names
+/** The icons that ship with us by their names, such as `accident.svg`, each served at `/icons/NAME`. */
+export function shippedIcons(): ReadonlyMap<string, Buffer> {
+  icons ??= new Map(
+    readdirSync(folder)
+      .filter(name => name.endsWith('.svg'))
+      .map(name => [name, readFileSync(new URL(name, folder))]),
+  )
+  return icons
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Benefit, Catalogue } from './model.ts'
 import type { ParsedCatalogue } from './parse.ts'
 import type { Problem } from './problem.ts'
@@ -14,11 +15,11 @@ export function checkSuccession(
   const problems: Problem[] = []
   for (const [name, position] of next.positions) {
     const benefit = next.catalogue.benefits.get(name)
-    const messages = previous.map(earlier =>
-      benefit ? judgeBenefit(benefit, earlier) : judgeOffer(name, earlier),
-    )
-    for (const message of new Set(messages))
-      if (message !== undefined) problems.push({ ...position, message })
+    const messages = previous.map(earlier => {
+      if (benefit) return judgeBenefit(benefit, earlier)
+      return earlier.benefits.has(name) && `"${name}" was a benefit in an earlier version; ${REMEDY}`
+    })
+    for (const message of new Set(messages)) if (message) problems.push({ ...position, message })
   }
   return problems
 }
@@ -31,15 +32,11 @@ function judgeBenefit(benefit: Benefit, earlier: Catalogue): string | undefined 
   const known = earlier.benefits.get(name)
   if (known && known.benefittype !== benefittype)
     return `"${name}" was of type ${known.benefittype} in an earlier version and is ${benefittype} here; ${REMEDY}`
-  if (consent && known?.consent?.version === consent.version && !sameText(consent.text, known.consent.text))
+  if (
+    consent &&
+    known?.consent?.version === consent.version &&
+    !isDeepStrictEqual(consent.text, known.consent.text)
+  )
     return `the consent text of "${name}" has changed since version "${consent.version}" of it was published; give the new text a new version`
   return undefined
-}
-
-function judgeOffer(name: string, earlier: Catalogue): string | undefined {
-  return earlier.benefits.has(name) ? `"${name}" was a benefit in an earlier version; ${REMEDY}` : undefined
-}
-
-function sameText(a: { en: string; es: string }, b: { en: string; es: string }): boolean {
-  return a.en === b.en && a.es === b.es
 }

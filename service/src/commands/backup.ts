@@ -9,7 +9,8 @@ import { makeQuiet, resume } from '../quiet.ts'
 import { keyringPath } from '../vault/keyring.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import type { Command, Input } from './command.ts'
-import { dataDirOf, hasDatabase, onDatabase, reach, systemUser } from './workspace.ts'
+import { reach } from './reach.ts'
+import { dataDirOf, hasDatabase, onDatabase, systemUser } from './workspace.ts'
 
 const backup: Command = {
   name: 'backup',

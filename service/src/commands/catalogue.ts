@@ -5,7 +5,8 @@ import { diff, list } from './catalogue-diff.ts'
 import { readCatalogueFile, refuseBreaks } from './catalogue-file.ts'
 import { impact } from './catalogue-impact.ts'
 import type { Command } from './command.ts'
-import { EmptyDatabase, hasDatabase, inWorkspace } from './workspace.ts'
+import { EmptyDatabase } from './reach.ts'
+import { hasDatabase, inWorkspace } from './workspace.ts'
 
 const checkFile: Command = {
   name: 'catalogue check',

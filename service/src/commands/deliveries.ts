@@ -106,7 +106,7 @@ const replay: Command = {
   run: async input => {
     const selected = selectionOf(input)
     const dryRun = input.flag('dry-run')
-    await inWorkspace(input, async ({ database, real, alongside }) => {
+    await inWorkspace(input, async ({ database, real, commit }) => {
       const [partner = '', webhook = ''] = input.positionals
       const row = await requirePartner(database, partner)
       const selection = selected(row.timezone, real())
@@ -116,11 +116,7 @@ const replay: Command = {
         )
       }
       const target = { partnerId: row.partner_id, endpointId: webhook }
-      const outcome = await database.transaction(async tx => {
-        const counted = await replayTo(tx, target, { selection, now: real(), dryRun })
-        if (!dryRun) await tx.query(alongside())
-        return counted
-      })
+      const outcome = await commit(tx => replayTo(tx, target, { selection, now: real(), dryRun }))
       const replayed = replayedOf(outcome, dryRun)
       const { count, complete, continuefrom } = replayed
       const rest = continuefrom === null ? 'the same again' : `--from ${continuefrom}`

@@ -2,7 +2,8 @@ import { rewriteTable } from '../db/rewrite-table.ts'
 import { scrubKeys } from '../schedule/scrub.ts'
 import { dropOldAttempts, ensureAttemptDays } from '../webhooks/log/attempt-days.ts'
 import type { Command } from './command.ts'
-import { onDatabase, reach } from './workspace.ts'
+import { reach } from './reach.ts'
+import { onDatabase } from './workspace.ts'
 
 /** How many days ahead the log of attempts has partitions after a run. */
 const DAYS_AHEAD = 60

@@ -1,7 +1,9 @@
+import { formatTimestamp } from '../calendar/calendar.ts'
 import { openPublished } from '../catalogue/published.ts'
 import type { ExecutorContext } from '../membership/commands/command.ts'
 import { openTerms } from '../membership/commands/open-terms.ts'
 import { openReader, type Reader } from '../membership/commands/reader.ts'
+import type { RefusedCreate } from '../membership/commands/refused-creates.ts'
 import { openUserMemory } from '../membership/commands/user-memory.ts'
 import { clockOn } from '../partners/partner.ts'
 import type { Workspace } from './workspace.ts'
@@ -26,4 +28,15 @@ export function memberContext({ database, installation, real }: WorkspacePart): 
 /** Opens the reader of users for a command. */
 export function openMemberReader(part: WorkspacePart, context = memberContext(part)): Reader {
   return openReader({ ...context, memory: openUserMemory(part.real) })
+}
+
+/** A refused create as commands print it. */
+export function viewRefused({ at, requestId, code, reasons }: RefusedCreate) {
+  return { at: formatTimestamp(at), requestid: requestId, code, reasons }
+}
+
+/** The same as a line. */
+export function lineOfRefused({ at, code, reasons, requestid }: ReturnType<typeof viewRefused>): string {
+  const why = reasons.map(one => `  ${one.field}: ${one.code}`).join(',')
+  return `  ${at}  ${code}${why}   request ${requestid}`
 }

@@ -1,6 +1,7 @@
 import { spreadGrown, spreadState } from '../db/spread.ts'
 import { type Command, flag } from './command.ts'
-import { onDatabase, reach } from './workspace.ts'
+import { reach } from './reach.ts'
+import { onDatabase } from './workspace.ts'
 
 /** `enrolment migrate`: updates the database schema. */
 export const migrateSchema: Command = {

@@ -14,16 +14,14 @@ export const passkeys: Command = {
     remove: flag('remove all, and end open sessions: for a lost device'),
   },
   run: input =>
-    inWorkspace(input, async ({ database, real, alongside }) => {
+    inWorkspace(input, async ({ database, real, commit }) => {
       const [name = ''] = input.positionals
       const operator = await findOperator(database, name)
       if (!operator) throw new OperatorError(`There is no operator ${name}: see \`enrolment operator list\`.`)
       if (input.flag('remove')) {
-        const removed = await database.transaction(async tx => {
-          const count = await removePasskeys(tx, operator.operatorId)
+        const removed = await commit(async tx => {
           await endOperatorSessions(tx, operator.operatorId, real())
-          await tx.query(alongside())
-          return count
+          return removePasskeys(tx, operator.operatorId)
         })
         input.print({ name, removed }, [
           `${name} has no passkeys any more (${removed} removed); open sessions have ended.`,

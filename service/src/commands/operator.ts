@@ -10,14 +10,12 @@ import {
 } from '../console/operators/store.ts'
 import { needsSecond, SECOND_PERSON_ACTIONS } from '../console/requests/second-person.ts'
 import { readPolicy, writePolicy } from '../console/requests/store.ts'
-import type { Executor } from '../db/database.ts'
-import { markInstallation } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import { listPartners } from '../partners/store.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { type Command, choiceOf, type Input, repeatable, UsageError, valued } from './command.ts'
 import { passkeys } from './operator-passkeys.ts'
-import { inWorkspace, type Workspace } from './workspace.ts'
+import { fixKind, inWorkspace, type Workspace } from './workspace.ts'
 
 const add: Command = {
   name: 'operator add',
@@ -46,9 +44,8 @@ const add: Command = {
     await inWorkspace(
       input,
       async workspace => {
-        const { database, keyring, installation, real, alongside } = workspace
-        const wanted = installation.sandbox ? 'sandbox' : 'live'
-        await markInstallation(database, { keyring, wanted, now: real() })
+        const { real } = workspace
+        await fixKind(workspace)
         const partners = await partnersOf(workspace, input.list('partner'))
         const operator = {
           operatorId: uuidv7(real()),
@@ -59,11 +56,10 @@ const add: Command = {
           createdAt: real(),
           disabledAt: undefined,
         }
-        const token = await database.transaction(async tx => {
+        const token = await workspace.commit(async tx => {
           if (!(await insertOperator(tx, operator)))
             throw new OperatorError(`There is an operator ${name} already: see \`enrolment operator list\`.`)
-          await tx.query(alongside())
-          return mintFor(workspace, tx, operator)
+          return mintLink({ ...workspace, database: tx }, operator)
         })
         printLink(input, workspace, { operator, token })
       },
@@ -86,10 +82,7 @@ const link: Command = {
       // Otherwise an operator whose group was withdrawn at the provider could still sign in by a link.
       if (operator.issuer !== undefined)
         throw new OperatorError(`${operator.name} signs in at ${operator.issuer}, not by a link.`)
-      const token = await workspace.database.transaction(async tx => {
-        await tx.query(workspace.alongside())
-        return mintFor(workspace, tx, operator)
-      })
+      const token = await workspace.commit(tx => mintLink({ ...workspace, database: tx }, operator))
       printLink(input, workspace, { operator, token })
     }),
 }
@@ -124,12 +117,9 @@ const disable: Command = {
   arguments: ['NAME'],
   summary: 'Disable an operator of the console: sessions and links end at once.',
   run: input =>
-    inWorkspace(input, async ({ database, real, alongside }) => {
+    inWorkspace(input, async ({ real, commit }) => {
       const [name = ''] = input.positionals
-      await database.transaction(async tx => {
-        if (!(await disableOperator(tx, name, real()))) throw unknown(name)
-        await tx.query(alongside())
-      })
+      if (!(await commit(tx => disableOperator(tx, name, real())))) throw unknown(name)
       input.print({ name, disabled: true }, [`${name} is disabled; open sessions have ended.`])
     }),
 }
@@ -139,15 +129,12 @@ const enable: Command = {
   arguments: ['NAME'],
   summary: 'Enable an operator who was disabled, with the same role, partners and passkeys.',
   run: input =>
-    inWorkspace(input, async ({ database, alongside }) => {
+    inWorkspace(input, async ({ commit }) => {
       const [name = ''] = input.positionals
-      const operator = await database.transaction(async tx => {
-        if (!(await enableOperator(tx, name))) throw unknown(name)
-        await tx.query(alongside())
-        return findOperator(tx, name)
-      })
+      const operator = await commit(async tx => (await enableOperator(tx, name)) && findOperator(tx, name))
+      if (!operator) throw unknown(name)
       input.print({ name, disabled: false }, [
-        operator?.issuer === undefined
+        operator.issuer === undefined
           ? `${name} is enabled; \`enrolment operator link\` makes a new sign-in link.`
           : `${name} is enabled and signs in at ${operator.issuer}.`,
       ])
@@ -166,13 +153,10 @@ const policy: Command = {
       throw new UsageError(
         `Give an action (${SECOND_PERSON_ACTIONS.join(', ')}) and on or off, or nothing, to see the settings; see --help.`,
       )
-    return inWorkspace(input, async ({ database, record, alongside }) => {
+    return inWorkspace(input, async ({ database, record, commit }) => {
       if (action) {
         record({ action: `operator policy ${action} ${state}` })
-        await database.transaction(async tx => {
-          await writePolicy(tx, action, state === 'on')
-          await tx.query(alongside())
-        })
+        await commit(tx => writePolicy(tx, action, state === 'on'))
       }
       const now = await readPolicy(database)
       const shown = SECOND_PERSON_ACTIONS.map(one => [one, needsSecond(now, one)] as const)
@@ -184,14 +168,6 @@ const policy: Command = {
       )
     })
   },
-}
-
-function mintFor(
-  { keyring, installation, real }: Workspace,
-  database: Executor,
-  operator: Operator,
-): Promise<string> {
-  return mintLink({ database, keyring, mode: installation.sandbox ? 'sandbox' : 'live', real }, operator)
 }
 
 function printLink(

@@ -73,7 +73,7 @@ const remove: Command = {
     const reason = neededText(input, 'reason')
     const name = neededText(input, 'name')
     await inWorkspace(input, async workspace => {
-      const { database, keyring, record, begin, alongside } = workspace
+      const { database, keyring, record, begin, commit } = workspace
       const row = await requirePartner(database, input.positionals[0] ?? '')
       refuseWrongOne(row, name)
       const partner = partnerOf(row, keyring)
@@ -84,9 +84,8 @@ const remove: Command = {
       const erased = await eraseAll(workspace, partner)
       const keptUntil = await lastRetained(database, partnerId)
       await deletePartnerRows(database, partnerId, { withRetained: keptUntil !== null })
-      await database.transaction(async tx => {
+      await commit(async tx => {
         if (keptUntil === null) await deletePartner(tx, partnerId)
-        await tx.query(alongside())
       })
       const isClean = await scrub(workspace)
       input.print({ partnerid: partnerId, erased, deleted: keptUntil === null, keptuntil: keptUntil }, [

@@ -1,6 +1,5 @@
 import type { Offer } from '../catalogue/model.ts'
 import { openPublished } from '../catalogue/published.ts'
-import { markInstallation } from '../installation.ts'
 import { clientIdOf } from '../oauth/client-credentials.ts'
 import {
   type AdministerContext,
@@ -27,17 +26,16 @@ import {
 } from './command.ts'
 import { settingOptions, settingsOf, viewPartner } from './partner-settings.ts'
 import { addForOperator, eventsOf, refusalOf } from './webhook.ts'
-import { inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
+import { fixKind, inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
 /** What an operator needs to create and change partners, with the offers of today's catalogue. */
 async function administerContextOf(
   workspace: Workspace,
 ): Promise<AdministerContext & { offers: readonly Offer[] }> {
-  const { database, keyring, installation, real, alongside } = workspace
+  const { database, keyring, mode, real, alongside } = workspace
   const published = openPublished({ database, real })
   await published.prepare([])
   const offers = [...published.today().catalogue.offers.values()].sort((a, b) => a.rank - b.rank)
-  const mode = installation.sandbox ? 'sandbox' : 'live'
   const knownOffers = offers.map(offer => offer.offer)
   return { database, keyring, mode, real, offers, knownOffers, alongside: [alongside()] }
 }
@@ -48,7 +46,7 @@ function linesOf(view: object): string[] {
   )
 }
 
-type AskedWebhook = Omit<Parameters<typeof addForOperator>[1], 'partnerId'>
+type AskedWebhook = Omit<Parameters<typeof addForOperator>[2], 'partnerId'>
 
 /**
  * The endpoint that the options of `partner create` describe, if any. Throws UsageError when a part of one is missing.
@@ -83,18 +81,12 @@ async function createFor(
 ): Promise<void> {
   const context = await administerContextOf(workspace)
   if (asked.webhook) checkWebhook(workspace, asked.webhook)
-  // The partner's secrets say which kind of database they are for, so from here on the kind is fixed.
-  const wanted = workspace.installation.sandbox ? 'sandbox' : 'live'
-  await markInstallation(workspace.database, {
-    keyring: workspace.keyring,
-    wanted,
-    now: workspace.real(),
-  })
+  await fixKind(workspace)
   const { row, clientSecret, apiKey } = await createPartner(asked.settings, context)
-  const webhook = asked.webhook
-    ? // The command is on record with its partner already.
-      await addForOperator(workspace, { partnerId: row.partner_id, ...asked.webhook }, [])
-    : {}
+  const wanted = asked.webhook && { partnerId: row.partner_id, ...asked.webhook }
+  // The command is on record with its partner already.
+  const webhook =
+    wanted && (await workspace.database.transaction(tx => addForOperator(tx, workspace, wanted)))
   const view = {
     partnerid: row.partner_id,
     partnername: row.name,

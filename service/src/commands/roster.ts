@@ -3,12 +3,11 @@ import { listVersions } from '../catalogue/published.ts'
 import { csvLine } from '../csv.ts'
 import type { Executor } from '../db/database.ts'
 import { OperatorError } from '../operator-error.ts'
-import { requirePartner } from '../partners/administer.ts'
 import { partnerOf } from '../partners/keys.ts'
-import { listPartners } from '../partners/store.ts'
 import { type RosterEntry, readRoster } from '../rosters/roster.ts'
 import { type Command, flag, type Input, neededText, UsageError, valued } from './command.ts'
 import { dateIn, neededDate } from './date-option.ts'
+import { partnersAsked } from './partner-option.ts'
 import { writeAnswer } from './standard-streams.ts'
 import { inWorkspace } from './workspace.ts'
 
@@ -49,8 +48,8 @@ export const roster: Command = {
       since: sinceOf(input),
     }
     await inWorkspace(input, async ({ database, keyring, record, alongside }) => {
+      const rows = await partnersAsked(database, input)
       const wanted = input.text('partner')
-      const rows = wanted ? [await requirePartner(database, wanted)] : await listPartners(database)
       await requireBenefit(database, query.benefit)
       const isCsv = input.flag('csv')
       if (wanted) record({ partnerId: wanted })

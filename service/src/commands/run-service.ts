@@ -25,8 +25,9 @@ import {
   listenAddressOf,
   listenErrorOf,
 } from './listen-address.ts'
+import { reach } from './reach.ts'
 import { openLogStream } from './standard-streams.ts'
-import { dataDirOf, reach, webhookRulesOf } from './workspace.ts'
+import { dataDirOf, webhookRulesOf } from './workspace.ts'
 
 /** The options of the commands that serve. */
 export const servingOptions: Readonly<Record<string, Option>> = {
@@ -195,11 +196,7 @@ async function listen(
   const { startService } = await import('../service.ts')
   try {
     return await startService({
-      database: prepared.database,
-      deliveryDatabase: prepared.deliveryDatabase,
-      webhookRules: prepared.webhookRules,
-      keyring: prepared.keyring,
-      installation: prepared.installation,
+      ...prepared,
       host,
       port,
       baseUrl: config.baseUrl,
@@ -209,7 +206,6 @@ async function listen(
       auditKeepMs: config.auditKeepMs,
       securityContact: config.securityContact,
       erasures,
-      log: prepared.log,
       logsRequests: config.logLevel === 'info',
       real: Date.now,
       ...(owned

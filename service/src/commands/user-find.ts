@@ -1,12 +1,11 @@
 import { noPartner } from '../audit/entries.ts'
-import { formatTimestamp } from '../calendar/calendar.ts'
 import { lookUp } from '../console/find/look-up.ts'
 import { findUserRow } from '../console/user-data/store.ts'
 import { OperatorError } from '../operator-error.ts'
-import { requirePartner } from '../partners/administer.ts'
 import { partnerOf } from '../partners/keys.ts'
-import { listPartners } from '../partners/store.ts'
 import { type Command, valued } from './command.ts'
+import { lineOfRefused, viewRefused } from './members.ts'
+import { partnersAsked } from './partner-option.ts'
 import { inWorkspace } from './workspace.ts'
 
 /** `enrolment user find`: what the field at the top of the console finds. */
@@ -22,9 +21,7 @@ export const findUser: Command = {
       // The text may have the form of a partner's id, and the audit entry would take it for one.
       record({ partnerId: noPartner })
       const [what = ''] = input.positionals
-      const named = input.text('partner')
-      const rows =
-        named === undefined ? await listPartners(database) : [await requirePartner(database, named)]
+      const rows = await partnersAsked(database, input)
       const rowOf = new Map(rows.map(row => [row.partner_id, row]))
       const { found, refused, refusedBy, isSure } = await lookUp({
         database,
@@ -49,13 +46,7 @@ export const findUser: Command = {
       )
       const [only, ...others] = users
       if (only && others.length === 0) record({ partnerId: only.partnerid, serviceId: only.serviceid })
-      const refusedCreates = refused.map(one => ({
-        partnerid: one.partnerId,
-        at: formatTimestamp(one.at),
-        requestid: one.requestId,
-        code: one.code,
-        reasons: one.reasons,
-      }))
+      const refusedCreates = refused.map(one => ({ partnerid: one.partnerId, ...viewRefused(one) }))
       await database.query(workspace.alongside())
       input.print({ users, refusedcreates: refusedCreates, issure: isSure }, [
         ...users.map(
@@ -63,10 +54,7 @@ export const findUser: Command = {
             `${one.userid ?? '(erased)'}   serviceid ${one.serviceid}   partner ${one.partnerid}   by ${one.foundby}`,
         ),
         ...(refusedBy === undefined ? [] : [NO_USER[isSure ? 'sure' : 'unsure'], '', 'Refused creates']),
-        ...refusedCreates.map(
-          one =>
-            `  ${one.at}  ${one.code}${one.reasons.map(({ field, code }) => `  ${field}: ${code}`).join(',')}   request ${one.requestid}   partner ${one.partnerid}`,
-        ),
+        ...refusedCreates.map(one => `${lineOfRefused(one)}   partner ${one.partnerid}`),
       ])
     }),
 }

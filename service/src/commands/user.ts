@@ -19,7 +19,7 @@ import { viewTimeline, viewUser } from '../membership/rules/view.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type Command, neededText, UsageError, valued } from './command.ts'
 import { erasureListOf } from './erasures.ts'
-import { memberContext, openMemberReader } from './members.ts'
+import { lineOfRefused, memberContext, openMemberReader, viewRefused } from './members.ts'
 import { correctUser } from './user-correct.ts'
 import { findUser } from './user-find.ts'
 import { reasonOption, userRecordCommands } from './user-records.ts'
@@ -88,23 +88,11 @@ const show: Command = {
       const partner = await partnerIn(workspace, partnerId)
       const zone = named === 'partner' ? partner.timezone : named
       const shown = (at: string | null) => (at && zone ? localTimestamp(Date.parse(at), zone) : (at ?? ''))
-      const refused = (await findRefusedCreates(database, partner, userid)).map(one => ({
-        at: formatTimestamp(one.at),
-        requestid: one.requestId,
-        code: one.code,
-        reasons: one.reasons,
-      }))
+      const refused = (await findRefusedCreates(database, partner, userid)).map(viewRefused)
       const linesOfRefused =
         refused.length === 0
           ? []
-          : [
-              '',
-              'Refused creates',
-              ...refused.map(
-                one =>
-                  `  ${shown(one.at)}  ${one.code}${one.reasons.map(({ field, code }) => `  ${field}: ${code}`).join(',')}   request ${one.requestid}`,
-              ),
-            ]
+          : ['', 'Refused creates', ...refused.map(one => lineOfRefused({ ...one, at: shown(one.at) }))]
       const context = memberContext(workspace)
       const reader = openMemberReader(workspace, context)
       const reading = await reader.read(partner, userid)

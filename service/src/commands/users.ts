@@ -1,11 +1,10 @@
 import { addDays, formatTimestamp, startOfDate } from '../calendar/calendar.ts'
 import { csvLine } from '../csv.ts'
-import { requirePartner } from '../partners/administer.ts'
 import { clockOn } from '../partners/partner.ts'
-import { listPartners } from '../partners/store.ts'
 import { type ComingKind, comingKinds, findComing } from '../rosters/coming.ts'
 import { type Command, flag, valued } from './command.ts'
 import { neededDate } from './date-option.ts'
+import { partnersAsked } from './partner-option.ts'
 import { writeAnswer } from './standard-streams.ts'
 import { inWorkspace } from './workspace.ts'
 
@@ -33,8 +32,8 @@ function coming(kind: ComingKind): Command {
     run: async input => {
       const by = neededDate(input, 'by')
       await inWorkspace(input, async ({ database, real, record, alongside }) => {
+        const partners = await partnersAsked(database, input)
         const wanted = input.text('partner')
-        const partners = wanted ? [await requirePartner(database, wanted)] : await listPartners(database)
         if (wanted) record({ partnerId: wanted })
         // Recorded before it is printed, so that nobody sees data without a record of it.
         await database.query(alongside())

@@ -1,7 +1,7 @@
 import type { Webhook } from '@benefit-enrolment/contract'
 import { eventNames, isEventName } from '@benefit-enrolment/contract/names'
 import { formatTimestamp } from '../calendar/calendar.ts'
-import type { Query } from '../db/sql.ts'
+import type { Executor } from '../db/database.ts'
 import { OperatorError } from '../operator-error.ts'
 import { requirePartner } from '../partners/administer.ts'
 import { partnerOf } from '../partners/keys.ts'
@@ -46,11 +46,9 @@ export function eventsOf(input: Input): Parameters<typeof addEndpoint>[1]['event
   })
 }
 
-/**
- * Adds an endpoint for the operator, in one transaction with the statements `alongside`. Throws OperatorError that says
- * what is wrong with it.
- */
+/** Adds an endpoint for the operator. Throws OperatorError that says what is wrong with it. */
 export async function addForOperator(
+  tx: Executor,
   workspace: Workspace,
   asked: {
     partnerId: string
@@ -60,17 +58,13 @@ export async function addForOperator(
     events: ReturnType<typeof eventsOf>
     ordering?: 'none' | 'user' | undefined
   },
-  alongside: readonly Query[],
 ): Promise<{ webhookid: string; webhooksecret: string }> {
-  const { database, config, installation, real } = workspace
+  const { config, installation, real } = workspace
   const { partnerId, ...endpoint } = asked
   const wanted = { ...endpoint, partner: await partnerIn(workspace, partnerId) }
-  return database.transaction(async tx => {
-    const added = await addEndpoint(tx, wanted, { rules: webhookRulesOf(config, installation), real })
-    if ('refused' in added) throw refusalOf(added, '')
-    for (const statement of alongside) await tx.query(statement)
-    return added
-  })
+  const added = await addEndpoint(tx, wanted, { rules: webhookRulesOf(config, installation), real })
+  if ('refused' in added) throw refusalOf(added, '')
+  return added
 }
 
 /** A refusal in the words of the command line, whose options for an endpoint begin with `prefix`. */
@@ -112,7 +106,7 @@ const add: Command = {
       ordering: choiceOf(input, 'ordering', ['none', 'user']),
     }
     await inWorkspace(input, async workspace => {
-      const added = await addForOperator(workspace, asked, [workspace.alongside()])
+      const added = await workspace.commit(tx => addForOperator(tx, workspace, asked))
       input.print(added, [
         `webhookid       ${added.webhookid}`,
         `webhooksecret   ${added.webhooksecret}`,
@@ -157,20 +151,17 @@ function change(name: 'enable' | 'disable', summary: string): Command {
     summary,
     run: input =>
       inWorkspace(input, async workspace => {
-        const { database, real, alongside } = workspace
+        const { database, real, commit } = workspace
         const [partnerId = '', id = ''] = input.positionals
         const partner = await requirePartner(database, partnerId)
         const named = { partnerId: partner.partner_id, endpointId: id }
         const isDone =
           isUuid(id) &&
-          (await database.transaction(async tx => {
-            const isFound =
-              name === 'enable'
-                ? await enableEndpoint(tx, named, real())
-                : await disableEndpoint(tx, named, { reason: 'operator', at: real() })
-            if (isFound) await tx.query(alongside())
-            return isFound
-          }))
+          (await commit(tx =>
+            name === 'enable'
+              ? enableEndpoint(tx, named, real())
+              : disableEndpoint(tx, named, { reason: 'operator', at: real() }),
+          ))
         const row = isDone ? await getEndpoint(database, partner.partner_id, id) : undefined
         if (!row)
           throw new OperatorError(

@@ -3,10 +3,8 @@ import { resolve } from 'node:path'
 import { borrowEmbeddedDatabase, holdsDatabase } from '@benefit-enrolment/embedded-postgres'
 import { type AuditEntry, addEntries, addUnlessThere, entriesStatement, noPartner } from '../audit/entries.ts'
 import { type Config, readConfig } from '../config.ts'
-import { checkConnection, explainConnection } from '../db/connection-check.ts'
-import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
-import { type MigrateOptions, migrate, refuseFuture, schemaState } from '../db/migrate.ts'
-import { learnLayout } from '../db/spread.ts'
+import { checkConnection } from '../db/connection-check.ts'
+import { type Database, type DatabaseAddress, type Executor, openDatabase } from '../db/database.ts'
 import type { Query } from '../db/sql.ts'
 import { type Installation, loadKeyringFor, markInstallation } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -14,9 +12,11 @@ import { requirePartner } from '../partners/administer.ts'
 import { partnerOf } from '../partners/keys.ts'
 import type { Partner } from '../partners/partner.ts'
 import type { Keyring } from '../vault/keyring.ts'
+import type { SecretMode } from '../vault/secret.ts'
 import { isUuid, uuidv7 } from '../vault/uuid.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
 import type { Input } from './command.ts'
+import { reach, type SchemaUse } from './reach.ts'
 
 /** The environment of a command: the operator's database, its keys, and its kind. */
 export type Workspace = {
@@ -26,6 +26,7 @@ export type Workspace = {
   readonly address: DatabaseAddress
   readonly keyring: Keyring
   readonly installation: Installation
+  readonly mode: SecretMode
   readonly real: () => number
   /** Adds to the audit entry of this command. */
   readonly record: (more: Concerning) => void
@@ -34,6 +35,8 @@ export type Workspace = {
    * what it does: a crash leaves neither without the other. Without it the entry is written once the command is done.
    */
   readonly alongside: () => Query
+  /** Runs work in a transaction and puts this command on record there, unless the work found nothing to do (`false`). */
+  readonly commit: <Done>(work: (tx: Executor) => Promise<Done>) => Promise<Done>
   /**
    * Puts on record, once, that this command is about to act where no transaction reaches, such as on a file: a crash
    * then leaves an entry with the result `begun` and none with `done`. Rejects when it cannot be written, and the
@@ -62,14 +65,6 @@ export async function hasDatabase(input: Input): Promise<boolean> {
   return config.databaseUrl !== undefined || (await holdsDatabase(dataDirOf(input, config)))
 }
 
-/** What a command does with the schema: update it, create it only in an empty database, or require it as it is. */
-type SchemaUse = 'bring up' | 'make' | 'take'
-
-/** There is a database, but it is empty: the message says which command creates its schema. */
-export class EmptyDatabase extends OperatorError {
-  override name = 'EmptyDatabase'
-}
-
 /**
  * Runs a command's work on its database: that of DATABASE_URL, or the embedded one, whether it runs or not. Throws
  * OperatorError when the database cannot be reached, when its schema differs from this version's, and when there is
@@ -86,17 +81,18 @@ export async function inWorkspace<T>(
     const { config, dataDir, database, real } = keyless
     const keyring = await loadKeyringFor(database, { dataDir, rootKey: config.rootKey })
     const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
-    return recorded(input, { ...keyless, keyring, installation }, work)
+    const mode = installation.sandbox ? 'sandbox' : 'live'
+    return recorded(input, { ...keyless, keyring, installation, mode }, work)
   })
 }
 
 /** Runs a command's work and records it: who, what, on whom, with what result. */
 async function recorded<T>(
   input: Input,
-  keyless: Omit<Workspace, 'record' | 'alongside' | 'begin'>,
+  unrecorded: Omit<Workspace, 'record' | 'alongside' | 'commit' | 'begin'>,
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
-  const { database, real } = keyless
+  const { database, real } = unrecorded
   const [first = ''] = input.positionals
   const isPartner = isUuid(first)
   let record: Concerning = {}
@@ -113,15 +109,22 @@ async function recorded<T>(
     result,
     ...record,
   })
+  const alongside = () => {
+    given ??= entryOf('done')
+    return entriesStatement([given])
+  }
   const workspace: Workspace = {
-    ...keyless,
+    ...unrecorded,
     record: more => {
       record = { ...record, ...more }
     },
-    alongside: () => {
-      given ??= entryOf('done')
-      return entriesStatement([given])
-    },
+    alongside,
+    commit: work =>
+      database.transaction(async tx => {
+        const done = await work(tx)
+        if (done !== false) await tx.query(alongside())
+        return done
+      }),
     begin: () => {
       begun ??= addEntries(database, [entryOf('begun')])
       return begun
@@ -149,6 +152,14 @@ export async function partnerIn(
   return partnerOf(await requirePartner(database, partnerId), keyring)
 }
 
+/**
+ * Fixes the kind of the database, as the first secret is made that says for which kind it is. Throws OperatorError when the
+ * keys are not those of this database.
+ */
+export async function fixKind({ database, keyring, mode, real }: Workspace): Promise<void> {
+  await markInstallation(database, { keyring, wanted: mode, now: real() })
+}
+
 /** The system user that runs the command. */
 export function systemUser(): string {
   try {
@@ -159,7 +170,7 @@ export function systemUser(): string {
 }
 
 /** The environment of a command that needs no keys. */
-type KeylessWorkspace = Omit<Workspace, 'keyring' | 'installation' | 'record' | 'alongside' | 'begin'>
+type KeylessWorkspace = Pick<Workspace, 'config' | 'dataDir' | 'database' | 'address' | 'real'>
 
 /** Runs work on the operator's database without reading keys or the schema; otherwise like `inWorkspace`. */
 export async function onDatabase<T>(
@@ -190,49 +201,6 @@ export async function onDatabase<T>(
   } finally {
     await borrowed.release()
   }
-}
-
-/**
- * Inspects the schema, does with it what is allowed, learns how its tables are spread, and returns the migrations that were
- * applied. Throws OperatorError when the schema may not be used as it is.
- */
-export async function reach(
-  database: Database,
-  use: SchemaUse,
-  options: MigrateOptions = {},
-): Promise<readonly string[]> {
-  try {
-    const applied = await bringUp(database, use, options)
-    await learnLayout(database)
-    return applied
-  } catch (error) {
-    if ((error as { code?: string }).code === '42501') {
-      throw new OperatorError(
-        'The user of DATABASE_URL may not make tables: let it own the database, or run `enrolment migrate` as its owner.',
-      )
-    }
-    const sentence = explainConnection(error)
-    if (sentence !== undefined) throw new OperatorError(sentence)
-    throw error
-  }
-}
-
-async function bringUp(
-  database: Database,
-  use: SchemaUse,
-  options: MigrateOptions,
-): Promise<readonly string[]> {
-  if (use === 'bring up') return migrate(database, options)
-  const state = await schemaState(database)
-  refuseFuture(state)
-  if (state.kind === 'old') {
-    throw new OperatorError(
-      `The schema of this database is older than this version of the service (${state.missing.join(', ')} is missing): run \`enrolment migrate\`.`,
-    )
-  }
-  if (state.kind !== 'empty') return []
-  if (use === 'make') return migrate(database, options)
-  throw new EmptyDatabase('This database is empty: run `enrolment migrate` to make the schema.')
 }
 
 /** The addresses that webhooks may reach: public ones, those that the operator allows, and loopback in a sandbox. */

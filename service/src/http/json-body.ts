@@ -23,9 +23,10 @@ export function readJson(bytes: Buffer, maxDepth: number): unknown {
   } catch {
     throw malformed('The body must be one JSON value.')
   }
-  // Of a repeated member the parser keeps only one. Escapes can hide names and NUL, so texts with escapes are searched.
-  if (isPlain && membersOf(value) === members && !text.includes('"__proto__"')) return value
-  if (scan(text)) throw badField(fieldWithNul(value) || 'body', 'nul', 'must not hold the character NUL')
+  // Of a repeated member the parser keeps only one.
+  if (membersOf(value) < members) throw malformed('The body must not name a member twice.')
+  const field = isPlain ? undefined : fieldWithNul(value)
+  if (field !== undefined) throw badField(field || 'body', 'nul', 'must not hold the character NUL')
   return value
 }
 
@@ -37,7 +38,8 @@ const MOST_MEMBERS = 500
 /**
  * Refuses deep nesting and objects of many members, which would cost the parser most, in one pass over bytes that need
  * not be JSON.
- * Returns the number of members of all objects together, and whether no text contains an escape.
+ * Returns the number of members of all objects together, and whether no text contains an escape, which alone can hide NUL and
+ * lone surrogates.
  */
 function checkShape(bytes: Buffer, maxDepth: number): { members: number; isPlain: boolean } {
   const members: number[] = []
@@ -68,12 +70,16 @@ function checkShape(bytes: Buffer, maxDepth: number): { members: number; isPlain
   return { members: all, isPlain }
 }
 
-/** The members of all objects in a value. */
+/** The number of members of all objects in a value. */
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0
   if (Array.isArray(value)) for (const item of value) count += membersOf(item)
-  else for (const name in value) count += 1 + membersOf((value as Record<string, unknown>)[name])
+  else
+    for (const name in value) {
+      if (name === '__proto__') throw malformed('The body must not name a member __proto__.')
+      count += 1 + membersOf((value as Record<string, unknown>)[name])
+    }
   return count
 }
 
@@ -82,73 +88,23 @@ function malformed(detail: string) {
 }
 
 /**
- * Refuses what JSON.parse lets pass: repeated members and lone surrogates. The text is known to be JSON. True when a
- * string in it contains NUL.
+ * The first field whose text contains NUL, such as `address.city`; the value is nested no deeper than allowed. Refuses lone
+ * surrogates, and names that contain NUL.
  */
-function scan(text: string): boolean {
-  // For each list or object around the present place: the members seen so far, if it is an object; the first member
-  // creates the set.
-  const members: (Set<string> | 'none' | undefined)[] = []
-  let expectsName = false
-  let hasNul = false
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text.charCodeAt(at)
-    if (char === 0x22) {
-      const end = endOfString(text, at)
-      const raw = text.slice(at, end + 1)
-      if (raw.includes('\\u') && isWithNul(raw)) {
-        if (expectsName) throw malformed('The name of a member must not hold NUL characters.')
-        hasNul = true
-      }
-      if (expectsName) {
-        const known = members.at(-1)
-        const names = known instanceof Set ? known : new Set<string>()
-        noteMember(names, raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1))
-        members[members.length - 1] = names
-      }
-      expectsName = false
-      at = end
-    } else if (char === 0x7b || char === 0x5b) {
-      members.push(char === 0x7b ? 'none' : undefined)
-      expectsName = char === 0x7b
-    } else if (char === 0x7d || char === 0x5d) {
-      members.pop()
-      expectsName = false
-    } else if (char === 0x2c) {
-      expectsName = members.at(-1) !== undefined
-    }
-  }
-  return hasNul
-}
-
-function endOfString(text: string, start: number): number {
-  let at = start + 1
-  while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1
-  return at
-}
-
-/** Whether a quoted text contains NUL. Refuses lone surrogates. */
-function isWithNul(raw: string): boolean {
-  const value = JSON.parse(raw) as string
-  if (!value.isWellFormed()) throw malformed('The body must not hold lone surrogates.')
-  return value.includes('\0')
-}
-
-function noteMember(known: Set<string>, name: string): void {
-  if (known.has(name)) throw malformed('The body must not name a member twice.')
-  if (name === '__proto__') throw malformed('The body must not name a member __proto__.')
-  known.add(name)
-}
-
-/** The first field whose text contains NUL, such as `address.city`; the value is nested no deeper than allowed. */
 function fieldWithNul(value: unknown): string | undefined {
-  if (typeof value === 'string') return value.includes('\0') ? '' : undefined
+  if (typeof value === 'string') return isWithNul(value) ? '' : undefined
   if (typeof value !== 'object' || value === null) return undefined
   for (const [name, inner] of Object.entries(value)) {
+    if (isWithNul(name)) throw malformed('The name of a member must not hold NUL characters.')
     const below = fieldWithNul(inner)
     if (below === undefined) continue
     const own = Array.isArray(value) ? `[${name}]` : safeName(name)
     return below === '' || below.startsWith('[') ? own + below : `${own}.${below}`
   }
   return undefined
+}
+
+function isWithNul(text: string): boolean {
+  if (!text.isWellFormed()) throw malformed('The body must not hold lone surrogates.')
+  return text.includes('\0')
 }

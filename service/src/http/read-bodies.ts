@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { readJson } from './json-body.ts'
 import { remedyOf } from './request-limits.ts'
 import { ServiceError } from './service-error.ts'
+import { transportMs } from './shedding/admission.ts'
 
 const methodsWithBody = ['DELETE', 'OPTIONS', 'PATCH', 'POST', 'PUT']
 
@@ -76,23 +77,19 @@ function readBytes(
 type Parsing = { readonly limits: RequestLimits; readonly done: (failure?: Error) => void }
 
 function parseOnceAdmitted(request: FastifyRequest, bytes: Buffer, { limits, done }: Parsing): void {
-  const { meter } = request.route
   const parseAndGoOn = (refusal?: ServiceError) => {
-    if (refusal) {
-      done(refusal)
-      return
-    }
     const begunAt = performance.now()
-    let fault: Error | undefined
+    let fault: Error | undefined = refusal
     try {
-      request.body = parse(request, bytes, limits)
+      if (!refusal) request.body = parse(request, bytes, limits)
     } catch (error) {
       fault = error as Error
     }
-    meter?.note(request, { ms: performance.now() - begunAt, bytes: bytes.length })
+    request.loopMs += performance.now() - begunAt + transportMs(bytes.length)
     done(fault)
   }
-  if (meter) meter.admit(request, parseAndGoOn)
+  const { admit } = request.route
+  if (admit) admit(request, parseAndGoOn)
   else parseAndGoOn()
 }
 

@@ -117,6 +117,7 @@ export function createServer(context: ServerContext): FastifyInstance {
     done(null, payload)
   })
   app.decorateRequest('begunAt', 0)
+  app.decorateRequest('loopMs', 0)
   app.decorateRequest('route', undefined as never)
   app.decorateRequest('partnerId', '')
   app.decorateRequest('caller', undefined)

@@ -2,7 +2,7 @@ import type { Operation, Scope } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
 import { addressOf, countFailedAuthentications, isLoopback } from '../http/failed-authentications.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { type Caller, type CallerHeaders, type Callers, mayCall } from './callers.ts'
+import { type Caller, type Callers, mayCall } from './callers.ts'
 import type { Directory, WhyNot } from './directory.ts'
 
 export type { Caller } from './callers.ts'
@@ -53,14 +53,13 @@ export function authenticatePartner(context: { directory: Directory; callers: Ca
   const { directory, callers, refuse } = context
   return (request: FastifyRequest, operation: Operation): Caller | Promise<Caller> => {
     if (operation.caller !== 'partner') return nobody
-    const { authorization = '', 'x-api-key': apiKey } = request.headers
-    const sent: CallerHeaders = { authorization, apiKey: typeof apiKey === 'string' ? apiKey : undefined }
-    const known = callers.find(sent)
-    return known ? admit(request, operation, known) : lookUp(request, operation, sent)
+    const known = callers.find(request.headers)
+    return known ? admit(request, operation, known) : lookUp(request, operation)
   }
 
-  async function lookUp(request: FastifyRequest, operation: Operation, sent: CallerHeaders): Promise<Caller> {
-    const { authorization, apiKey } = sent
+  async function lookUp(request: FastifyRequest, operation: Operation): Promise<Caller> {
+    const { authorization = '', 'x-api-key': sentKey } = request.headers
+    const apiKey = sentKey?.toString()
     const token = bearerForm.exec(authorization)?.[1]
     if (token === undefined) {
       const headers = tokenSent.test(authorization) ? withBadToken : withoutToken
@@ -95,7 +94,7 @@ export function authenticatePartner(context: { directory: Directory; callers: Ca
       scopes: bearer.scopes,
       credentialId: bearer.credentialId,
     }
-    callers.keep(sent, caller, { bearer, key, forgotten })
+    callers.keep(request.headers, caller, { bearer, key, forgotten })
     return admit(request, operation, caller)
   }
 

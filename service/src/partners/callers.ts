@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { defaultScopes, type Operation } from '@benefit-enrolment/contract'
 import type { Instant } from '../calendar/calendar.ts'
 import { coalesce } from '../db/coalesce.ts'
@@ -14,27 +15,24 @@ export type Caller = {
   readonly credentialId: string
 }
 
-/** The two headers that identify a caller, unchanged. */
-export type CallerHeaders = {
-  readonly authorization: string
-  readonly apiKey: string | undefined
-}
-
 /**
  * Remembers callers whose token and API key were right, by both headers: one look-up replaces two hashes and three
  * look-ups.
  */
 export type Callers = {
-  /** The caller of these headers, or `undefined` when it must be authenticated again. */
-  find(headers: CallerHeaders): Caller | undefined
-  /** The id of the partner to which these headers last belonged, whether they are still valid or not. */
-  partnerOf(headers: CallerHeaders): string | undefined
+  /** The caller of a request's headers, or `undefined` when it must be authenticated again. */
+  find(headers: IncomingHttpHeaders): Caller | undefined
+  /**
+   * The id of the partner to which a request's headers last belonged, whether they are still valid or not; "" when memory does
+   * not know. By it capacity is divided before anything is looked up.
+   */
+  guessPartner(request: { readonly headers: IncomingHttpHeaders }): string
   /**
    * Keeps a caller for as long as its token and key may be answered from memory. `forgotten` is the directory's count
    * from before the look-up, so that a caller is not kept if the directory forgot its partner meanwhile.
    */
   keep(
-    headers: CallerHeaders,
+    headers: IncomingHttpHeaders,
     caller: Caller,
     made: { bearer: Bearer; key: Credential | undefined; forgotten: number },
   ): void
@@ -119,7 +117,7 @@ export function openCallers(context: {
       if (isSoonTooOld && found.rows && !found.isAsked) renew(found, found.rows)
       return found.caller
     },
-    partnerOf: headers => kept.get(keyOf(headers))?.caller.partner.partnerId,
+    guessPartner: ({ headers }) => kept.get(keyOf(headers))?.caller.partner.partnerId ?? '',
     keep(headers, caller, { bearer, key, forgotten }) {
       const until = Math.min(bearer.freshUntil, bearer.expiresAt, key?.freshUntil ?? Number.POSITIVE_INFINITY)
       store({
@@ -142,8 +140,8 @@ function rowsOf({ partner, tokenId }: Bearer, key: Credential | undefined): Call
   return { partnerId, partnerHash: rowHash, tokenId, keyId: key?.credentialId ?? null }
 }
 
-/** No header contains a line break, so two different pairs never have the same key. */
-function keyOf({ authorization, apiKey }: CallerHeaders): string {
+/** The two headers that identify a caller. None contains a line break, so two different pairs never have the same key. */
+function keyOf({ authorization = '', 'x-api-key': apiKey }: IncomingHttpHeaders): string {
   return apiKey === undefined ? authorization : `${authorization}\n${apiKey}`
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import {
   type InterfaceVersion,
   type LoadLimits,
@@ -6,7 +5,7 @@ import {
   type RequestLimits,
 } from '@benefit-enrolment/contract'
 import type { FastifyInstance } from 'fastify'
-import { iconFolder } from '../catalogue/shipped-icons.ts'
+import { shippedIcons } from '../catalogue/shipped-icons.ts'
 import { keepDocuments } from '../http/public-document.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { compileCheck, queryOf } from '../http/validation.ts'
@@ -85,7 +84,7 @@ export function mountSystem(app: FastifyInstance, context: SystemContext): void 
 
   app.get(at('/icons/:file'), async (request, reply) => {
     const { file } = request.params as { file: string }
-    const icon = await readIcon(file)
+    const icon = shippedIcons().get(file)
     if (!icon) throw new ServiceError('not_found')
     return reply
       .type('image/svg+xml; charset=utf-8')
@@ -98,22 +97,3 @@ export function mountSystem(app: FastifyInstance, context: SystemContext): void 
 
 /** Tools that run in a browser may read the description from any site. */
 const anyOrigin = { 'Access-Control-Allow-Origin': '*' } as const
-
-const icons = new Map<string, Buffer>()
-
-/**
- * An icon by its file name; `undefined` when there is none. The name is checked first, so that it cannot lead
- * outside the folder.
- */
-async function readIcon(file: string): Promise<Buffer | undefined> {
-  if (!/^[a-z0-9][a-z0-9-]{0,63}\.svg$/.test(file)) return undefined
-  const known = icons.get(file)
-  if (known) return known
-  try {
-    const icon = await readFile(new URL(file, iconFolder))
-    icons.set(file, icon)
-    return icon
-  } catch {
-    return undefined
-  }
-}

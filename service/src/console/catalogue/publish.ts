@@ -1,5 +1,5 @@
 import type { CatalogueDocument } from '../../catalogue/document.ts'
-import { listVersions, publishAfter } from '../../catalogue/published.ts'
+import { listVersions, publishVersion } from '../../catalogue/published.ts'
 import { checkSuccession } from '../../catalogue/succession.ts'
 import type { Query } from '../../db/sql.ts'
 import { operatorNames } from '../operators/store.ts'
@@ -70,10 +70,10 @@ async function publish(
   { by, also }: { by: string; also: readonly Query[] },
 ): Promise<{ to: string } | { refused: string }> {
   const fresh = { document, follows, files: [], at: context.real(), by }
-  const version = await publishAfter(context.database, fresh, also)
-  return version === undefined
-    ? { refused: 'Another version was published meanwhile, or the newest says the same.' }
-    : { to: `/catalogue/versions/${version}` }
+  const { version, isNew } = await publishVersion(context.database, fresh, also)
+  return isNew
+    ? { to: `/catalogue/versions/${version}` }
+    : { refused: 'Another version was published meanwhile, or the newest says the same.' }
 }
 
 /** The request that a second person confirms when an operator wants to publish a catalogue. */

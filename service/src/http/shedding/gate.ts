@@ -50,6 +50,7 @@ export function openGate(limits: AdmissionLimits, now: () => number = () => perf
   const shed = { full: 0, share: 0, time: 0, delay: 0 }
   const time = openTimes(now)
   let inFlight = 0
+  let refusals = 0
   let loopDelayMs = 0
   const hasRoom = (rank: Rank) => inFlight < roomFor(rank, limits, loopDelayMs)
   return {
@@ -77,7 +78,8 @@ export function openGate(limits: AdmissionLimits, now: () => number = () => perf
     charge: time.charge,
     noteRefusal(reason) {
       shed[reason] += 1
-      return retryAfterSeconds(shed.full + shed.share + shed.time + shed.delay)
+      refusals += 1
+      return retryAfterSeconds(refusals)
     },
     noteDelay(lastingMs, busyMs) {
       loopDelayMs = lastingMs

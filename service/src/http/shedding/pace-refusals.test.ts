@@ -57,16 +57,3 @@ test('a stop sends what waits', () => {
   pace.end()
   expect([sent, pace.held()]).toEqual([5, 0])
 })
-
-test('what is held is sent after its ticks, and at once when it ends', () => {
-  const sent: string[] = []
-  const pace = paceRefusals({ perTick: 1, longestTicks: 10 })
-  pace.later(() => sent.push('a'), 2)
-  pace.later(() => sent.push('b'), 5)
-  pace.tick()
-  expect([sent.join(), pace.held()]).toEqual(['', 2])
-  pace.tick()
-  expect([sent.join(), pace.held()]).toEqual(['a', 1])
-  pace.end()
-  expect([sent.join(), pace.held()]).toEqual(['a,b', 0])
-})

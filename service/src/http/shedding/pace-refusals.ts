@@ -2,8 +2,6 @@
 export type RefusalPace = {
   /** Sends at once while there are few refusals; otherwise later, in the order of the calls. */
   pass(send: () => void): void
-  /** Sends after this many ticks. */
-  later(send: () => void, ticks: number): void
   /** Begins the next period. */
   tick(): void
   /** Refusals that wait for their turn. */
@@ -22,7 +20,6 @@ export type PaceLimits = { readonly perTick: number; readonly longestTicks: numb
  * the requests came.
  */
 export function paceRefusals({ perTick, longestTicks }: PaceLimits): RefusalPace {
-  const later = new Map<number, (() => void)[]>()
   let waiting: { readonly send: () => void; readonly since: number }[] = []
   let now = 0
   let sent = 0
@@ -39,24 +36,12 @@ export function paceRefusals({ perTick, longestTicks }: PaceLimits): RefusalPace
         send()
       } else waiting.push({ send, since: now })
     },
-    later(send, ticks) {
-      const at = now + Math.max(1, Math.round(ticks))
-      const due = later.get(at)
-      if (due) due.push(send)
-      else later.set(at, [send])
-    },
     tick() {
       now += 1
-      for (const send of later.get(now) ?? []) send()
-      later.delete(now)
       const late = waiting.findIndex(({ since }) => now - since < longestTicks)
       release(Math.max(perTick, late < 0 ? waiting.length : late))
     },
-    held: () => [...later.values()].reduce((sum, { length }) => sum + length, waiting.length),
-    end() {
-      release(waiting.length)
-      for (const sends of later.values()) for (const send of sends) send()
-      later.clear()
-    },
+    held: () => waiting.length,
+    end: () => release(waiting.length),
   }
 }

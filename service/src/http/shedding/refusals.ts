@@ -1,6 +1,6 @@
 import type { Operation, OperationId } from '@benefit-enrolment/contract'
 import { ServiceError } from '../service-error.ts'
-import type { Rank, ShedReason } from './admission.ts'
+import { type Rank, type ShedReason, TIME_REFUSAL_HELD_MS } from './admission.ts'
 
 const neverShed: ReadonlySet<string> = new Set<OperationId>(['getHealth', 'getReadiness'])
 const ranks: Readonly<Record<string, Rank>> = {
@@ -45,4 +45,10 @@ export const refusals: Readonly<Record<ShedReason, ServiceError>> = {
 export function refusalAfter(reason: ShedReason, seconds: number): ServiceError {
   const { code, message } = refusals[reason]
   return new ServiceError(code, message, { headers: { 'Retry-After': String(seconds) } })
+}
+
+/** Sends a refusal. A refusal for time is delayed, and with it the connection on which its request came. */
+export function sendRefusal(reason: ShedReason, send: () => void): void {
+  if (reason === 'time') setTimeout(send, TIME_REFUSAL_HELD_MS)
+  else send()
 }

@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { type Locale, type Operation, operations } from '@benefit-enrolment/contract'
+import { type Operation, operations } from '@benefit-enrolment/contract'
 import type { FastifyInstance } from 'fastify'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { errorBodyOf, speaksOAuth } from '../error-body.ts'
 import { localeOf } from '../locale.ts'
-import { type Rank, type ShedReason, TIME_REFUSAL_HELD_MS } from './admission.ts'
+import type { Rank, ShedReason } from './admission.ts'
 import { partnerOf } from './gate.ts'
 import { type PaceLimits, paceRefusals } from './pace-refusals.ts'
-import { rankOf, refusals } from './refusals.ts'
+import { rankOf, refusals, sendRefusal } from './refusals.ts'
 import type { SheddingContext } from './refuse-routed.ts'
 
 /** What an early refusal also needs: the paths of the operations, and the values in its answer. */
@@ -26,7 +26,7 @@ export type EarlyContext = SheddingContext & {
 export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
   const { gate, turns, resting, guessPartner, basePath } = context
   const ranks = ranksByTarget(basePath)
-  const say = openWords(context)
+  const say = sayBy(context)
   const pace = paceRefusals(paceLimits)
   const timer = setInterval(pace.tick, TICK_MS).unref()
   app.addHook('preClose', done => {
@@ -50,7 +50,7 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
     resting.note(partnerId)
     if (rank !== 'urgent') response.once('close', () => resting.answered(request.socket, partnerId))
     const reason = gate.isOpenTo(rank) ? undefined : gate.refusalOf(asker, rank)
-    if (reason === 'time') pace.later(() => say(request, response, reason), TIME_REFUSAL_HELD_MS / TICK_MS)
+    if (reason === 'time') sendRefusal(reason, () => say(request, response, reason))
     else if (reason) pace.pass(() => say(request, response, reason))
     else if (rank === 'urgent' || turns.isOpen()) handle(request, response)
     else {
@@ -92,39 +92,20 @@ function ranksByTarget(basePath: string): ReadonlyMap<string, Rank> {
   return known
 }
 
-type Words = { readonly parts: readonly string[]; readonly type: string; readonly length: string }
-
-function openWords({ gate, baseUrl, basePath, real }: EarlyContext) {
-  const known = new Map<string, Words>()
-  const wordsOf = (reason: ShedReason, how: { locale: Locale; isOAuth: boolean }): Words => {
-    const key = `${reason} ${how.locale} ${how.isOAuth}`
-    const words = known.get(key) ?? makeWords(reason, { baseUrl: baseUrl(), ...how })
-    known.set(key, words)
-    return words
-  }
-  return (request: IncomingMessage, response: ServerResponse, reason: ShedReason): void => {
+/** Answers a refused request, which no hook has seen. */
+function sayBy({ gate, baseUrl, basePath, real }: EarlyContext) {
+  return ({ url = '', headers }: IncomingMessage, response: ServerResponse, reason: ShedReason): void => {
     const requestId = uuidv7(real())
-    const locale = localeOf(request.headers['accept-language'])
-    const isOAuth = speaksOAuth(request.url ?? '', basePath)
-    const { parts, type, length } = wordsOf(reason, { locale, isOAuth })
-    response.writeHead(503, [
-      'Request-Id',
-      requestId,
-      'Retry-After',
-      String(gate.noteRefusal(reason)),
-      ...(isOAuth ? ['Cache-Control', 'no-store'] : ['Content-Language', locale]),
-      'Content-Type',
-      type,
-      'Content-Length',
-      length,
-    ])
-    response.end(parts.join(requestId))
+    const locale = localeOf(headers['accept-language'])
+    const isOAuth = speaksOAuth(url, basePath)
+    const { type, text } = errorBodyOf(refusals[reason], { requestId, baseUrl: baseUrl(), locale, isOAuth })
+    response.writeHead(503, {
+      'Request-Id': requestId,
+      'Retry-After': String(gate.noteRefusal(reason)),
+      ...(isOAuth ? { 'Cache-Control': 'no-store' } : { 'Content-Language': locale }),
+      'Content-Type': type,
+      'Content-Length': Buffer.byteLength(text),
+    })
+    response.end(text)
   }
-}
-
-/** The text of a refusal, split at the place of the request id. */
-function makeWords(reason: ShedReason, at: { baseUrl: string; locale: Locale; isOAuth: boolean }): Words {
-  const requestId = '00000000-0000-7000-8000-000000000000'
-  const { type, text } = errorBodyOf(refusals[reason], { requestId, ...at })
-  return { parts: text.split(requestId), type, length: String(Buffer.byteLength(text)) }
 }

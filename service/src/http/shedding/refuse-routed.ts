@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { ServiceError } from '../service-error.ts'
-import { type Rank, type ShedReason, TIME_REFUSAL_HELD_MS, transportMs } from './admission.ts'
+import { type Rank, type ShedReason, transportMs } from './admission.ts'
 import { type Asker, type Gate, partnerOf } from './gate.ts'
-import { rankOf, refusalAfter, takesTurns } from './refusals.ts'
+import { rankOf, refusalAfter, sendRefusal, takesTurns } from './refusals.ts'
 import type { Resting } from './resting.ts'
 import type { Turns } from './turns.ts'
 import { countUntilSent } from './unsent-answers.ts'
@@ -25,7 +25,6 @@ export type SheddingContext = {
  * few slow senders would block the service for everybody. An answer counts until its caller has received it.
  */
 export function refuseRouted(app: FastifyInstance, context: SheddingContext): void {
-  app.decorateRequest('loopMs', 0)
   app.decorateRequest('isCharged', false)
   app.addHook('onError', (request, _reply, _error, done) => {
     chargeRefused(context, request)
@@ -35,23 +34,23 @@ export function refuseRouted(app: FastifyInstance, context: SheddingContext): vo
     const { operation } = route.config ?? {}
     const rank = rankOf(operation?.id ?? '')
     if (!rank) return
-    route.config = { ...route.config, meter: meterOf(context, rank) }
-    route.onRequest = [checkAtArrival(context, rank), ...[route.onRequest ?? []].flat()]
+    const admit = admission(context, rank)
+    route.config = { ...route.config, admit }
+    // Node discards the rest of a refused body, and the connection stays open: a new one would cost more than the refusal.
+    route.onRequest = [(request, _reply, done) => admit(request, done), ...[route.onRequest ?? []].flat()]
     const inTurn = operation !== undefined && takesTurns(operation)
     route.handler = countInFlight(context, { rank, inTurn }, route.handler)
   })
 }
 
-/** Decides whether a body that has arrived is parsed, and is told the time that this took. */
-type Meter = {
-  readonly admit: (request: FastifyRequest, done: (refusal?: ServiceError) => void) => void
-  readonly note: (request: FastifyRequest, parsing: { ms: number; bytes: number }) => void
-}
+/** Lets a request go on, or refuses it. */
+type Admit = (request: FastifyRequest, done: (refusal?: ServiceError) => void) => void
 
 declare module 'fastify' {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface FastifyContextConfig {
-    meter?: Meter
+    /** Asked before a body that has arrived is parsed. */
+    admit?: Admit
   }
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface FastifyRequest {
@@ -62,44 +61,17 @@ declare module 'fastify' {
   }
 }
 
-/** Node discards the rest of the body, and the connection stays open: a new one would cost more than the refusal. */
-function checkAtArrival({ gate, guessPartner }: SheddingContext, rank: Rank) {
-  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
-    if (gate.isOpenTo(rank)) {
-      done()
-      return
-    }
-    const reason = gate.refusalOf(askerOf(request, guessPartner), rank)
-    if (!reason) done()
-    else sendRefusal(reason, () => done(refuse(gate, reason, request)))
-  }
-}
-
 /** The asker, as far as memory knows. */
 function askerOf(request: FastifyRequest, guessPartner: SheddingContext['guessPartner']): Asker {
   return request.partnerId || guessPartner(request) || `@${request.ip}`
 }
 
-/** Sends a refusal. A refusal for time is delayed, and with it the connection on which its request came. */
-function sendRefusal(reason: ShedReason, send: () => void): void {
-  if (reason === 'time') setTimeout(send, TIME_REFUSAL_HELD_MS)
-  else send()
-}
-
-/**
- * Many requests may pass the first check together while there is room, so this check is made for each request
- * separately.
- */
-function meterOf({ gate, guessPartner }: SheddingContext, rank: Rank): Meter {
-  return {
-    admit(request, done) {
-      const reason = gate.isOpenTo(rank) ? undefined : gate.refusalOf(askerOf(request, guessPartner), rank)
-      if (!reason) done()
-      else sendRefusal(reason, () => done(refuse(gate, reason, request)))
-    },
-    note(request, { ms, bytes }) {
-      request.loopMs += ms + transportMs(bytes)
-    },
+/** Many requests may pass a check together while there is room, so each request is checked again once its body has arrived. */
+function admission({ gate, guessPartner }: SheddingContext, rank: Rank): Admit {
+  return (request, done) => {
+    const reason = gate.isOpenTo(rank) ? undefined : gate.refusalOf(askerOf(request, guessPartner), rank)
+    if (!reason) done()
+    else sendRefusal(reason, () => done(refuse(gate, reason, request)))
   }
 }
 
@@ -127,21 +99,15 @@ function countInFlight(
       gate.charge(asker, request.loopMs + transportMs(Number(reply.getHeader('content-length') ?? 0)))
       countUntilSent(gate, asker, reply)
     }
-    let answer: unknown
     const begunAt = performance.now()
-    const noteTime = () => {
-      request.loopMs += performance.now() - begunAt
-    }
+    let answer: unknown
     try {
       answer = handler.call(this, request, reply)
-    } catch (error) {
-      noteTime()
-      leave()
-      throw error
+    } finally {
+      request.loopMs += performance.now() - begunAt
+      if (answer instanceof Promise) answer.then(leave, leave)
+      else leave()
     }
-    noteTime()
-    if (answer instanceof Promise) answer.then(leave, leave)
-    else leave()
     return answer
   }
 }

@@ -1,0 +1,10 @@
+import type { Database } from '../db/database.ts'
+import { requirePartner } from '../partners/administer.ts'
+import { listPartners, type PartnerRow } from '../partners/store.ts'
+import type { Input } from './command.ts'
+
+/** The partner of --partner, or all partners. Throws OperatorError when there is no such partner. */
+export async function partnersAsked(database: Database, input: Input): Promise<readonly PartnerRow[]> {
+  const wanted = input.text('partner')
+  return wanted ? [await requirePartner(database, wanted)] : listPartners(database)
+}
