@@ -4,18 +4,18 @@ import type { Instant } from '../calendar/calendar.ts'
 // (73 µs instead of 59), and this process the quoting and the hexadecimal digits of every value. The driver sends a
 // Buffer as binary.
 
-/** An array of UUIDs as a bound value. */
-export function uuids(values: readonly (string | null)[]): Buffer {
+/** An array of UUIDs as a bound value; absent ones are null. */
+export function uuids(values: readonly (string | null | undefined)[]): Buffer {
   return arrayOf(UUID_OID, values, () => 16, writeUuid)
 }
 
-/** An array of texts as a bound value. */
-export function texts(values: readonly (string | null)[]): Buffer {
+/** An array of texts as a bound value; absent ones are null. */
+export function texts(values: readonly (string | null | undefined)[]): Buffer {
   return arrayOf(TEXT_OID, values, Buffer.byteLength, writeText)
 }
 
-/** An array of integers as a bound value. */
-export function integers(values: readonly (number | null)[]): Buffer {
+/** An array of integers as a bound value; absent ones are null. */
+export function integers(values: readonly (number | null | undefined)[]): Buffer {
   return arrayOf(INTEGER_OID, values, () => 4, writeInteger)
 }
 
