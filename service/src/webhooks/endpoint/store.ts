@@ -7,26 +7,21 @@ import { releaseAttempted } from './release.ts'
 
 type Named = { readonly partnerId: string; readonly endpointId: string }
 
-/** The stored values of a new endpoint. */
-type NewEndpoint = Named & {
-  readonly url: string
-  readonly username: string
-  readonly sealedSecrets: Buffer
-  readonly events: readonly string[]
-  readonly allEvents: boolean
-  readonly ordering: 'none' | 'user'
-  readonly createdAt: Instant
-}
+/** The values of an endpoint that a partner decides, with its ids. */
+type OwnValues = Pick<
+  EndpointRow,
+  'partner_id' | 'endpoint_id' | 'url' | 'username' | 'sealed_secrets' | 'events' | 'all_events' | 'ordering'
+>
 
 /** Stores a new endpoint in good health. */
-export async function insertEndpoint(db: Executor, endpoint: NewEndpoint): Promise<void> {
-  const at = timestamp(endpoint.createdAt)
+export async function insertEndpoint(db: Executor, endpoint: OwnValues, createdAt: Instant): Promise<void> {
+  const at = timestamp(createdAt)
   await db.query(sql`
     with made as (
       insert into webhook_endpoints (partner_id, endpoint_id, url, username, sealed_secrets, events, all_events, ordering,
         created_at, updated_at)
-      values (${endpoint.partnerId}, ${endpoint.endpointId}, ${endpoint.url}, ${endpoint.username},
-        ${endpoint.sealedSecrets}, ${endpoint.events}::text[], ${endpoint.allEvents}, ${endpoint.ordering}, ${at}, ${at})
+      values (${endpoint.partner_id}, ${endpoint.endpoint_id}, ${endpoint.url}, ${endpoint.username},
+        ${endpoint.sealed_secrets}, ${endpoint.events}::text[], ${endpoint.all_events}, ${endpoint.ordering}, ${at}, ${at})
       returning partner_id, endpoint_id
     )
     insert into endpoint_health (partner_id, endpoint_id, breaker)
@@ -43,7 +38,7 @@ export const COUNTED = 10_000
  * The endpoints of a partner, oldest first, or only the one with this id; without deleted ones. Each subquery names the partner,
  * as Citus asks every node where it has to infer who it is.
  */
-export function findEndpoints(
+export function listEndpoints(
   db: Executor,
   partnerId: string,
   endpointId: string | null = null,
@@ -81,7 +76,11 @@ export async function lockEndpoint(db: Executor, named: Named): Promise<Endpoint
 }
 
 /** Stores the values of an endpoint that can change. */
-export async function updateEndpoint(db: Executor, row: EndpointRow, at: Instant): Promise<void> {
+export async function updateEndpoint(
+  db: Executor,
+  row: OwnValues & Pick<EndpointRow, 'next_username'>,
+  at: Instant,
+): Promise<void> {
   await db.query(sql`
     update webhook_endpoints set url = ${row.url}, username = ${row.username}, next_username = ${row.next_username},
       sealed_secrets = ${row.sealed_secrets}, events = ${row.events}::text[], all_events = ${row.all_events},
