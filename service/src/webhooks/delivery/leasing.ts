@@ -8,7 +8,7 @@ import { type HealthAction, review } from '../endpoint/health.ts'
 import { changeOf, logHealthAction } from './endpoint-change.ts'
 import { openEndpointLoader } from './endpoint-loader.ts'
 import { type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './endpoint-queues.ts'
-import { beat, leave, type NamedEndpoint, TAKEN_AT_ONCE, takeLeases } from './lease.ts'
+import { beat, leave, TAKEN_AT_ONCE, takeLeases } from './lease.ts'
 import type { OwnedEndpoints } from './owned-endpoints.ts'
 import type { Timers } from './timers.ts'
 import type { Writer } from './writer.ts'
@@ -115,10 +115,7 @@ export function openLeasing(context: {
   const takeUp = async (
     leases: readonly { partner_id: string; endpoint_id: string; epoch: number }[],
   ): Promise<void> => {
-    const ids: NamedEndpoint[] = leases.map(lease => ({
-      partnerId: lease.partner_id,
-      endpointId: lease.endpoint_id,
-    }))
+    const ids = leases.map(lease => ({ partnerId: lease.partner_id, endpointId: lease.endpoint_id }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
     for (const loaded of await load(ids))
       endpoints.add(ownEndpoint(loaded, epochs.get(loaded.endpoint.endpoint_id) ?? 0))

@@ -10,7 +10,7 @@ import { uuidv7 } from '../../vault/uuid.ts'
 import { type AddressRules, checkWebhookUrl } from '../egress/address.ts'
 import { newWebhookSecret } from '../egress/envelope.ts'
 import { closedBreaker } from './breaker.ts'
-import type { DisabledReason, EndpointRow } from './endpoint.ts'
+import type { DisabledReason, EndpointRow, NamedEndpoint } from './endpoint.ts'
 import { type EndpointSecrets, openSecrets, ROTATION_MS, type SigningSecret, sealSecrets } from './secrets.ts'
 import {
   forgetPairs,
@@ -158,11 +158,7 @@ function withNewPair(
 }
 
 /** Enables an endpoint; held events are sent, the oldest first. False when the partner has no endpoint of this id. */
-export async function enableEndpoint(
-  tx: Executor,
-  named: { partnerId: string; endpointId: string },
-  now: Instant,
-): Promise<boolean> {
+export async function enableEndpoint(tx: Executor, named: NamedEndpoint, now: Instant): Promise<boolean> {
   if (!(await lockEndpoint(tx, named))) return false
   await markEnabled(tx, named, now)
   return true
@@ -171,7 +167,7 @@ export async function enableEndpoint(
 /** Disables an endpoint; its events are held. False when the partner has no endpoint of this id. */
 export async function disableEndpoint(
   tx: Executor,
-  named: { partnerId: string; endpointId: string },
+  named: NamedEndpoint,
   why: { reason: DisabledReason; at: Instant },
 ): Promise<boolean> {
   if (!(await lockEndpoint(tx, named))) return false
@@ -180,11 +176,7 @@ export async function disableEndpoint(
 }
 
 /** Deletes an endpoint and everything that waits for it. False when the partner has no endpoint of this id. */
-export async function removeEndpoint(
-  tx: Executor,
-  named: { partnerId: string; endpointId: string },
-  now: Instant,
-): Promise<boolean> {
+export async function removeEndpoint(tx: Executor, named: NamedEndpoint, now: Instant): Promise<boolean> {
   if (!(await lockEndpoint(tx, named))) return false
   await markDeleted(tx, named, now)
   return true
