@@ -14,9 +14,8 @@ import {
   type EndpointRefusal,
   enableEndpoint,
   getEndpoint,
-  listEndpoints,
 } from '../webhooks/endpoint/endpoints.ts'
-import type { ListedEndpoint } from '../webhooks/endpoint/store.ts'
+import { type ListedEndpoint, listEndpoints } from '../webhooks/endpoint/store.ts'
 import {
   type Command,
   choiceOf,

@@ -1,39 +1,34 @@
 import type { Instant } from '../calendar/calendar.ts'
-import { bytes, documents, integers, texts, timestamps, uuids } from './binary-array.ts'
+import { bytes, documents, integers, texts, timestamps, uuids, type Values } from './binary-array.ts'
 import { type Column, type ColumnType, timestamp } from './sql.ts'
 
 /** Columns for `rowsOf`, from the values of their rows. Null and undefined both become null. */
 export const columnOf = {
-  uuid: (values: readonly (string | null)[]) => made('uuid', values, uuids, asItIs),
-  text: (values: readonly (string | null)[]) => made('text', values, texts, asItIs),
-  integer: (values: readonly (number | null)[]) => made('integer', values, integers, asItIs),
-  instant: (values: readonly (Instant | null | undefined)[]) =>
-    made('timestamptz', values, timestamps, timestamp),
-  bytes: (values: readonly (Buffer | null | undefined)[]) => made('bytea', values, bytes, orNull),
+  uuid: (values: Values<string>) => made('uuid', values, uuids),
+  text: (values: Values<string>) => made('text', values, texts),
+  integer: (values: Values<number>) => made('integer', values, integers),
+  instant: (values: Values<Instant>) => made('timestamptz', values, timestamps, timestamp),
+  bytes: (values: Values<Buffer>) => made('bytea', values, bytes),
   /** JSON documents, each given as its text. */
-  document: (values: readonly (string | null)[]) => made('jsonb', values, documents, asItIs),
+  document: (values: Values<string>) => made('jsonb', values, documents),
 }
 
 function made<T>(
   type: ColumnType,
-  values: readonly T[],
-  arrayOf: (values: readonly T[]) => Buffer,
-  single: (value: T) => unknown,
+  values: Values<T>,
+  arrayOf: (values: Values<T>) => Buffer,
+  single: (value: T | null | undefined) => unknown = orNull,
 ): Column {
   return {
     type,
     count: values.length,
     isAlike: areAlike(values),
-    single: () => single(values[0] as T),
+    single: () => single(values[0]),
     all: () => arrayOf(values),
   }
 }
 
-function asItIs<T>(value: T): T {
-  return value
-}
-
-function orNull(value: Buffer | null | undefined): Buffer | null {
+function orNull<T>(value: T | null | undefined): T | null {
   return value ?? null
 }
 

@@ -16,7 +16,8 @@ import { findPartners } from '../partners/store.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { createPrivateFile, readPrivateFile } from '../vault/private-file.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
-import { addEndpoint, changeEndpoint, listEndpoints } from '../webhooks/endpoint/endpoints.ts'
+import { addEndpoint, changeEndpoint } from '../webhooks/endpoint/endpoints.ts'
+import { listEndpoints } from '../webhooks/endpoint/store.ts'
 import type { ReceiverSettings } from './receiver.ts'
 
 /** The demo partner's credentials, stored in a file that only its owner can read. */

@@ -6,7 +6,7 @@ import { sql, timestamp } from '../db/sql.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Partner } from '../partners/partner.ts'
 import { seal, unseal } from '../vault/seal.ts'
-import { idempotencyKeyOf, reservationOf, type SameRequest } from './key-reservation.ts'
+import { idempotencyKeyOf, type KeyReservation, reservationOf, type SameRequest } from './key-reservation.ts'
 
 /** A write about the partner as a whole, not about one user. */
 type KeyedWrite<Reply> = {
@@ -41,19 +41,15 @@ export async function runKeyed<Reply>(
   if (key === undefined) return context.database.transaction(effect)
   const { partner } = request.caller
   const reservation = reservationOf(key, request, { partner, mode: 'keyed' })
-  const name = {
-    partnerId: partner.partnerId,
-    operation: reservation.operation,
-    keyHash: reservation.keyHash,
-  }
   const purpose = `idempotency_keys.answer ${reservation.operation} ${reservation.keyHash.toString('base64')}`
   const binding = { purpose, partnerId: partner.partnerId }
   const now = context.real()
+  const reserved = { ...reservation, partnerId: partner.partnerId, now }
   let mine: { reply: Reply } | undefined
 
   const run = (): Promise<Reply> =>
     context.database.transaction(async tx => {
-      const seen = await reserve(tx, { ...name, ...reservation, now })
+      const seen = await reserve(tx, reserved)
       if (seen?.attempt_id === reservation.attemptId && mine) return mine.reply
       if (seen && seen.expires_at > now) {
         const sealed = seen.sealed_answer ?? Buffer.alloc(0)
@@ -66,7 +62,7 @@ export async function runKeyed<Reply>(
       }
       const reply = await effect(tx)
       const stored = JSON.stringify(write.stored ? write.stored(reply) : reply)
-      await fillKey(tx, { ...name, ...reservation, now, answer: seal(partner.key.key, stored, binding) })
+      await fillKey(tx, reserved, seal(partner.key.key, stored, binding))
       mine = { reply }
       return reply
     })
@@ -79,8 +75,7 @@ export async function runKeyed<Reply>(
   }
 }
 
-type Name = { partnerId: string; operation: string; keyHash: Buffer }
-type NewKey = Name & { requestHash: Buffer; attemptId: string; now: Instant }
+type NewKey = KeyReservation & { readonly partnerId: string; readonly now: Instant }
 
 /**
  * Reserves a key, or returns its row when it was reserved before. The clean-up may delete an expired row between the two
@@ -104,18 +99,18 @@ async function insertKey(tx: Executor, key: NewKey): Promise<boolean> {
   return rows.length > 0
 }
 
-async function lockKey(tx: Executor, name: Name): Promise<KeyRow | undefined> {
+async function lockKey(tx: Executor, key: NewKey): Promise<KeyRow | undefined> {
   const [row] = await tx.query<KeyRow>(sql`
     select attempt_id, request_hash, sealed_answer, expires_at from idempotency_keys
-    where partner_id = ${name.partnerId} and operation = ${name.operation} and key_hash = ${name.keyHash}
+    where partner_id = ${key.partnerId} and operation = ${key.operation} and key_hash = ${key.keyHash}
     for update`)
   return row
 }
 
 /** Stores the answer under a key that was just reserved, or that had expired. */
-async function fillKey(tx: Executor, key: NewKey & { answer: Buffer }): Promise<void> {
+async function fillKey(tx: Executor, key: NewKey, answer: Buffer): Promise<void> {
   await tx.query(sql`
     update idempotency_keys set request_hash = ${key.requestHash}, attempt_id = ${key.attemptId},
-      sealed_answer = ${key.answer}, created_at = ${timestamp(key.now)}, expires_at = ${timestamp(key.now + KEPT_MS)}
+      sealed_answer = ${answer}, created_at = ${timestamp(key.now)}, expires_at = ${timestamp(key.now + KEPT_MS)}
     where partner_id = ${key.partnerId} and operation = ${key.operation} and key_hash = ${key.keyHash}`)
 }

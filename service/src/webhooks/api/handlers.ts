@@ -20,9 +20,9 @@ import {
   type EndpointRefusal,
   enableEndpoint,
   getEndpoint,
-  listEndpoints,
   removeEndpoint,
 } from '../endpoint/endpoints.ts'
+import { listEndpoints } from '../endpoint/store.ts'
 import { replayTo, type Selection } from '../log/replay.ts'
 import { raiseTest } from './test-event.ts'
 import { replayedOf, webhookOf } from './view.ts'

@@ -2,14 +2,14 @@ import type { Database } from '../../db/database.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Directory } from '../../partners/directory.ts'
 import { credentialsOf, type WireCredentials } from '../endpoint/credentials.ts'
-import { type EndpointRow, readEndpoints } from '../endpoint/endpoint.ts'
+import { type EndpointRow, type NamedEndpoint, readEndpoints } from '../endpoint/endpoint.ts'
 import { openSecrets } from '../endpoint/secrets.ts'
 
 /** An endpoint with the credentials and keys that its attempts need. */
 export type LoadedEndpoint = { readonly endpoint: EndpointRow; readonly credentials: WireCredentials }
 
 /** Reads endpoints with everything needed to send to them. One whose secrets cannot be opened is left out. */
-type EndpointLoader = (ids: readonly { partnerId: string; endpointId: string }[]) => Promise<LoadedEndpoint[]>
+type EndpointLoader = (ids: readonly NamedEndpoint[]) => Promise<LoadedEndpoint[]>
 
 /** Opens the loader. It logs once when the secrets of an endpoint cannot be opened, and once when they can be again. */
 export function openEndpointLoader(context: {

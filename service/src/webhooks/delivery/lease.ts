@@ -18,9 +18,6 @@ type Lease = {
   has_due: boolean
 }
 
-/** The name of an endpoint. */
-export type NamedEndpoint = { readonly partnerId: string; readonly endpointId: string }
-
 /** Which process reports that it lives, and for how long at least. */
 type Heartbeat = {
   readonly dispatcherId: string
@@ -172,10 +169,7 @@ export function takeLeases(
 }
 
 /** Gives up endpoints at which nothing is under way; one that another process took in the meantime stays with it. */
-export async function leave(
-  db: Executor,
-  leaving: readonly (NamedEndpoint & { readonly epoch: number })[],
-): Promise<void> {
+export async function leave(db: Executor, leaving: readonly EndpointLease[]): Promise<void> {
   // An insert finds each row by its key; a planner may not do so for an update of many rows.
   await db.query(sql`
     insert into endpoint_leases as l (partner_id, endpoint_id, owner, epoch)

@@ -8,7 +8,7 @@ import { type HealthAction, review } from '../endpoint/health.ts'
 import { changeOf, logHealthAction } from './endpoint-change.ts'
 import { openEndpointLoader } from './endpoint-loader.ts'
 import { type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './endpoint-queues.ts'
-import { beat, leave, type NamedEndpoint, TAKEN_AT_ONCE, takeLeases } from './lease.ts'
+import { beat, leave, TAKEN_AT_ONCE, takeLeases } from './lease.ts'
 import type { OwnedEndpoints } from './owned-endpoints.ts'
 import type { Timers } from './timers.ts'
 import type { Writer } from './writer.ts'
@@ -91,9 +91,11 @@ export function openLeasing(context: {
     if (fresh.length > 0) await takeUp(fresh)
     if (owned.free.length === TAKEN_AT_ONCE) isWanted = true
     giveUpAbove(owned.part)
-    reviewAll(owned => leases.get(owned.endpointId)?.has_due ?? true)
-    for (const owned of endpoints.all())
-      if (leases.get(owned.endpointId)?.has_due) endpoints.requestRead(owned)
+    for (const owned of endpoints.all()) {
+      const hasDue = leases.get(owned.endpointId)?.has_due
+      reviewHealth(owned, hasDue ?? true)
+      if (hasDue) endpoints.requestRead(owned)
+    }
   }
 
   /**
@@ -115,10 +117,7 @@ export function openLeasing(context: {
   const takeUp = async (
     leases: readonly { partner_id: string; endpoint_id: string; epoch: number }[],
   ): Promise<void> => {
-    const ids: NamedEndpoint[] = leases.map(lease => ({
-      partnerId: lease.partner_id,
-      endpointId: lease.endpoint_id,
-    }))
+    const ids = leases.map(lease => ({ partnerId: lease.partner_id, endpointId: lease.endpoint_id }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
     for (const loaded of await load(ids))
       endpoints.add(ownEndpoint(loaded, epochs.get(loaded.endpoint.endpoint_id) ?? 0))
@@ -154,20 +153,18 @@ export function openLeasing(context: {
     if (surplus.some(owned => owned.inMemory.size === 0)) isWanted = true
   }
 
-  /** Reports or disables endpoints that have failed for long, because that time passes even while nothing is due there. */
-  const reviewAll = (mayHaveDue: (owned: OwnedEndpoint) => boolean): void => {
-    for (const owned of endpoints.all()) {
-      const { health, action } = review(owned.health, real())
-      if (action.kind === 'none' || owned.phase === 'leaving') continue
-      // Do not disable an endpoint while deliveries are due there: the service may have been down, and the next attempts
-      // show whether the endpoint works. While the endpoint itself has asked for a pause, there are no attempts, so it is
-      // disabled when its time is over.
-      const isPaused = (owned.health.pausedUntil ?? 0) > real()
-      if (action.kind === 'disable' && mayHaveDue(owned) && !isPaused) continue
-      owned.health = { ...owned.health, ...health }
-      // Not awaited: after an outage of many endpoints this takes long, and the leases must be renewed meanwhile.
-      void carryOut(owned, action)
-    }
+  /** Reports or disables an endpoint that has failed for long, because that time passes even while nothing is due there. */
+  const reviewHealth = (owned: OwnedEndpoint, mayHaveDue: boolean): void => {
+    const { health, action } = review(owned.health, real())
+    if (action.kind === 'none' || owned.phase === 'leaving') return
+    // Do not disable an endpoint while deliveries are due there: the service may have been down, and the next attempts
+    // show whether the endpoint works. While the endpoint itself has asked for a pause, there are no attempts, so it is
+    // disabled when its time is over.
+    const isPaused = (owned.health.pausedUntil ?? 0) > real()
+    if (action.kind === 'disable' && mayHaveDue && !isPaused) return
+    owned.health = { ...owned.health, ...health }
+    // Not awaited: after an outage of many endpoints this takes long, and the leases must be renewed meanwhile.
+    void carryOut(owned, action)
   }
 
   const carryOut = async (owned: OwnedEndpoint, action: HealthAction): Promise<void> => {

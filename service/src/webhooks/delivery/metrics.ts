@@ -29,7 +29,8 @@ const commonReasons = ['4xx', '5xx', 'connect', 'dns', 'reset', 'timeout', 'tls'
 
 /** Sets the numbers up. */
 export function webhookMetrics(context: { database: Database; real: () => Instant }): WebhookMetrics {
-  const registers = [new Registry()]
+  const registry = new Registry()
+  const registers = [registry]
   const attempts = new Counter({
     name: 'webhook_attempts_total',
     help: 'Attempts that ended, by outcome: delivered, failed, or unspent for a fault of ours',
@@ -62,14 +63,8 @@ export function webhookMetrics(context: { database: Database; real: () => Instan
   })
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers })
-  // Looking up a counter by its label costs more than counting.
-  const outcomes = {
-    delivered: attempts.labels('delivered'),
-    failed: attempts.labels('failed'),
-    unspent: attempts.labels('unspent'),
-  }
-  const ended = { delivered: ends.labels('delivered'), dead: ends.labels('dead') }
-  for (const child of [...Object.values(outcomes), ...Object.values(ended)]) child.inc(0)
+  for (const outcome of ['delivered', 'failed', 'unspent']) attempts.inc({ outcome }, 0)
+  for (const outcome of ['delivered', 'dead']) ends.inc({ outcome }, 0)
   for (const reason of commonReasons) errors.inc({ reason }, 0)
   const waiting = gauge('webhook_waiting', `Deliveries that wait, up to ${COUNTED} of each endpoint`, 'state')
   const oldest = gauge('webhook_oldest_due_seconds', 'Age of the oldest due delivery', 'state')
@@ -92,8 +87,9 @@ export function webhookMetrics(context: { database: Database; real: () => Instan
     note(item, { assessment, last, disposition }) {
       const { outcome, startedAt } = last
       const { dnsMs = 0, connectMs = 0, tlsMs = 0, totalMs } = outcome.timings
-      outcomes[outcomeOf(assessment)].inc()
-      if (disposition.kind === 'delivered' || disposition.kind === 'dead') ended[disposition.kind].inc()
+      attempts.inc({ outcome: outcomeOf(assessment) })
+      if (disposition.kind === 'delivered' || disposition.kind === 'dead')
+        ends.inc({ outcome: disposition.kind })
       if (assessment.kind !== 'delivered')
         errors.inc({ reason: outcome.errorClass ?? `${Math.floor(outcome.status / 100)}xx` })
       if (item.attempts === 0 && item.queue === 'fresh' && assessment.kind !== 'unspent') {
@@ -112,7 +108,7 @@ export function webhookMetrics(context: { database: Database; real: () => Instan
         oldest.set({ state }, oldestDueAt === null ? 0 : Math.max(0, real() - oldestDueAt) / 1000)
       }
       for (const when of certificateEnds) certificates.set({ ends: when }, ending.value.get(when) ?? 0)
-      return registers[0]?.metrics() ?? ''
+      return registry.metrics()
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { failuresLeft, roomOf } from '../endpoint/breaker.ts'
+import { failuresLeft } from '../endpoint/breaker.ts'
 import type { HealthRecord } from './result.ts'
 
 /**
@@ -47,8 +47,9 @@ export function modeOf(state: ModeState, now: Instant): Mode {
   if (until > now) return { kind: 'waiting', until }
   if (breaker.open !== null) return { kind: 'probing' }
   const left = acceptedPair === null ? failuresLeft(breaker) : Number.POSITIVE_INFINITY
-  if (left < Number.POSITIVE_INFINITY) return { kind: 'proving', room: left }
-  return breaker.window === null ? { kind: 'serving' } : { kind: 'recovering', room: breaker.window }
+  const window = breaker.window ?? Number.POSITIVE_INFINITY
+  if (left < Number.POSITIVE_INFINITY) return { kind: 'proving', room: Math.min(left, window) }
+  return breaker.window === null ? { kind: 'serving' } : { kind: 'recovering', room: window }
 }
 
 /** How many attempts may be under way at the endpoint now, `limit` being its own bound. */
@@ -59,10 +60,12 @@ export function roomIn(state: ModeState, limit: number, now: Instant): number {
     case 'releasing':
     case 'waiting':
       return 0
-    case 'proving':
-      return Math.min(mode.room, roomOf(state.health.breaker, limit, now))
+    case 'probing':
+      return Math.min(1, limit)
+    case 'serving':
+      return limit
     default:
-      return roomOf(state.health.breaker, limit, now)
+      return Math.min(mode.room, limit)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { AttemptOutcome } from '../egress/outcome.ts'
 import type { Breaker } from '../endpoint/breaker.ts'
-import type { Pair } from '../endpoint/endpoint.ts'
+import type { NamedEndpoint, Pair } from '../endpoint/endpoint.ts'
 import type { QueueKind } from './fairness.ts'
 
 /** One request that was made, as the log keeps it. */
@@ -39,11 +39,7 @@ export type HealthRecord = {
  * The lease under which a process writes about an endpoint. It is the same object each time, so that a batch finds it
  * by identity.
  */
-export type EndpointLease = {
-  readonly partnerId: string
-  readonly endpointId: string
-  readonly epoch: number
-}
+export type EndpointLease = NamedEndpoint & { readonly epoch: number }
 
 /** The result of one attempt at a delivery: one request, or two while new credentials are on trial. */
 export type Result = {

@@ -1,5 +1,6 @@
+import { bytes, documents, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
 import type { Database, Executor } from '../../db/database.ts'
-import { namingPartners, nothing, type Part, part, sql, timestamp } from '../../db/sql.ts'
+import { namingPartners, nothing, type Part, part, sql } from '../../db/sql.ts'
 import type { Attempt, Disposition, EndpointChange, EndpointLease, Result, Written } from './result.ts'
 
 /**
@@ -82,11 +83,10 @@ function writtenOf(leases: Leases, rows: readonly WrittenRow[]): Written {
 /** The leases of a batch, each once. Rows refer to a lease by its number, which is shorter than two ids. */
 type Leases = {
   readonly distinct: readonly EndpointLease[]
-  readonly partnerIds: string
-  readonly endpointIds: string
-  readonly epochs: string
+  readonly partnerIds: Buffer
+  readonly endpointIds: Buffer
   /** The number of each row's lease, counted from 1. */
-  numbersOf(rows: readonly { readonly lease: EndpointLease }[]): string
+  numbersOf(rows: readonly { readonly lease: EndpointLease }[]): Buffer
 }
 
 /** The condition that limits a column to the partners of the batch; see `namingPartners`. */
@@ -99,19 +99,18 @@ function numbered(leases: readonly EndpointLease[]): Leases {
   const numbers = new Map(distinct.map((lease, index) => [lease, index + 1]))
   return {
     distinct,
-    partnerIds: list(distinct.map(lease => lease.partnerId)),
-    endpointIds: list(distinct.map(lease => lease.endpointId)),
-    epochs: list(distinct.map(lease => lease.epoch)),
-    numbersOf: rows => list(rows.map(({ lease }) => numbers.get(lease) ?? 0)),
+    partnerIds: uuids(distinct.map(lease => lease.partnerId)),
+    endpointIds: uuids(distinct.map(lease => lease.endpointId)),
+    numbersOf: rows => integers(rows.map(({ lease }) => numbers.get(lease) ?? 0)),
   }
 }
 
 /** Locks the leases that this process still has; results are written for these only. */
-function lockedLeases({ partnerIds, endpointIds, epochs }: Leases, owner: string, naming: Naming): Part {
+function lockedLeases({ partnerIds, endpointIds, distinct }: Leases, owner: string, naming: Naming): Part {
   return part`
     select l.partner_id, l.endpoint_id, mine.lease
     from endpoint_leases l
-    join unnest(${partnerIds}::uuid[], ${endpointIds}::uuid[], ${epochs}::bigint[])
+    join unnest(${partnerIds}::uuid[], ${endpointIds}::uuid[], ${distinct.map(lease => lease.epoch)}::bigint[])
       with ordinality as mine (partner_id, endpoint_id, epoch, lease)
       on mine.partner_id = l.partner_id and mine.endpoint_id = l.endpoint_id and mine.epoch = l.epoch
     where l.owner = ${owner} ${naming(part`l.partner_id`)}
@@ -127,12 +126,12 @@ function resultRows(leases: Leases, results: readonly Result[]): Part {
       (${leases.endpointIds}::uuid[])[r.lease] as endpoint_id, r.*
     from unnest(
       ${leases.numbersOf(results)}::integer[],
-      ${list(results.map(r => r.eventId))}::uuid[],
-      ${list(results.map(r => r.disposition.kind))}::text[],
-      ${list(results.map(r => attemptsOf(r.disposition)))}::integer[],
-      ${list(later.map(disposition => timestamp(disposition?.dueAt)))}::timestamptz[],
-      ${list(later.map(disposition => disposition?.queue ?? null))}::text[],
-      ${list(results.map(r => (r.disposition.kind === 'dead' ? timestamp(r.endedAt) : null)))}::timestamptz[])
+      ${uuids(results.map(r => r.eventId))}::uuid[],
+      ${texts(results.map(r => r.disposition.kind))}::text[],
+      ${integers(results.map(r => attemptsOf(r.disposition)))}::integer[],
+      ${timestamps(later.map(disposition => disposition?.dueAt))}::timestamptz[],
+      ${texts(later.map(disposition => disposition?.queue))}::text[],
+      ${timestamps(results.map(r => (r.disposition.kind === 'dead' ? r.endedAt : null)))}::timestamptz[])
       as r (lease, event_id, disposition, attempts, due_at, work, died_at)
     where r.lease = any (array(select lease from fence))`
 }
@@ -151,20 +150,20 @@ function logAttempts(leases: Leases, batch: Omit<Batch, 'changes'>, only: Part):
       t.first_byte_ms, t.total_ms, t.sealed_answer
     from unnest(
       ${leases.numbersOf(logged)}::integer[],
-      ${list(logged.map(l => l.eventId))}::uuid[],
-      ${list(logged.map(l => l.attempt.attemptId))}::uuid[],
-      ${list(logged.map(l => l.number))}::integer[],
-      ${list(logged.map(l => timestamp(l.attempt.startedAt)))}::timestamptz[],
-      ${list(logged.map(l => l.attempt.pair))}::text[],
-      ${list(logged.map(l => l.outcome.status ?? null))}::integer[],
-      ${list(logged.map(l => l.outcome.errorClass ?? null))}::text[],
-      ${list(logged.map(l => l.outcome.address ?? null))}::text[],
-      ${list(timings.map(t => t.dnsMs ?? null))}::integer[],
-      ${list(timings.map(t => t.connectMs ?? null))}::integer[],
-      ${list(timings.map(t => t.tlsMs ?? null))}::integer[],
-      ${list(timings.map(t => t.firstByteMs ?? null))}::integer[],
-      ${list(timings.map(t => t.totalMs))}::integer[],
-      ${list(logged.map(l => bytes(batch.answers?.get(l.attempt))))}::bytea[])
+      ${uuids(logged.map(l => l.eventId))}::uuid[],
+      ${uuids(logged.map(l => l.attempt.attemptId))}::uuid[],
+      ${integers(logged.map(l => l.number))}::integer[],
+      ${timestamps(logged.map(l => l.attempt.startedAt))}::timestamptz[],
+      ${texts(logged.map(l => l.attempt.pair))}::text[],
+      ${integers(logged.map(l => l.outcome.status))}::integer[],
+      ${texts(logged.map(l => l.outcome.errorClass))}::text[],
+      ${texts(logged.map(l => l.outcome.address))}::text[],
+      ${integers(timings.map(t => t.dnsMs))}::integer[],
+      ${integers(timings.map(t => t.connectMs))}::integer[],
+      ${integers(timings.map(t => t.tlsMs))}::integer[],
+      ${integers(timings.map(t => t.firstByteMs))}::integer[],
+      ${integers(timings.map(t => t.totalMs))}::integer[],
+      ${bytes(logged.map(l => batch.answers?.get(l.attempt)))}::bytea[])
       as t (lease, event_id, attempt_id, attempt, started_at, pair, status, error_class, address, dns_ms, connect_ms,
         tls_ms, first_byte_ms, total_ms, sealed_answer)
     ${only}
@@ -201,10 +200,10 @@ function addDead(given: Part): Part {
 
 /** Results as rows with those columns of `ended` that `addDead` reads. */
 function asEnded(given: readonly Result[]): Part {
-  return part`unnest(${list(given.map(({ lease }) => lease.partnerId))}::uuid[],
-    ${list(given.map(r => r.eventId))}::uuid[], ${list(given.map(({ lease }) => lease.endpointId))}::uuid[],
-    ${list(given.map(r => attemptsOf(r.disposition)))}::integer[],
-    ${list(given.map(r => timestamp(r.endedAt)))}::timestamptz[]) as ended (partner_id, event_id, endpoint_id, attempts, died_at)`
+  return part`unnest(${uuids(given.map(({ lease }) => lease.partnerId))}::uuid[],
+    ${uuids(given.map(r => r.eventId))}::uuid[], ${uuids(given.map(({ lease }) => lease.endpointId))}::uuid[],
+    ${integers(given.map(r => attemptsOf(r.disposition)))}::integer[],
+    ${timestamps(given.map(r => r.endedAt))}::timestamptz[]) as ended (partner_id, event_id, endpoint_id, attempts, died_at)`
 }
 
 /** Forgets that a delivery was given up, once a replay of it was delivered. */
@@ -239,14 +238,14 @@ function saveHealth(leases: Leases, changes: readonly EndpointChange[], naming: 
       certificate_ends_at = c.certificate_ends_at
     from unnest(
       ${leases.numbersOf(changes)}::integer[],
-      ${healths.map(h => h.revision)}::integer[],
-      ${healths.map(h => JSON.stringify(h.breaker))}::jsonb[],
-      ${healths.map(h => timestamp(h.failingSince))}::timestamptz[],
-      ${healths.map(h => h.notices)}::integer[],
-      ${healths.map(h => timestamp(h.pausedUntil))}::timestamptz[],
-      ${healths.map(h => h.acceptedPair)}::text[],
-      ${healths.map(h => timestamp(h.nextAcceptedAt))}::timestamptz[],
-      ${healths.map(h => timestamp(h.certificateEndsAt))}::timestamptz[])
+      ${integers(healths.map(h => h.revision))}::integer[],
+      ${documents(healths.map(h => JSON.stringify(h.breaker)))}::jsonb[],
+      ${timestamps(healths.map(h => h.failingSince))}::timestamptz[],
+      ${integers(healths.map(h => h.notices))}::integer[],
+      ${timestamps(healths.map(h => h.pausedUntil))}::timestamptz[],
+      ${texts(healths.map(h => h.acceptedPair))}::text[],
+      ${timestamps(healths.map(h => h.nextAcceptedAt))}::timestamptz[],
+      ${timestamps(healths.map(h => h.certificateEndsAt))}::timestamptz[])
       as c (lease, revision, breaker, failing_since, notices, paused_until, accepted_pair, next_accepted_at,
         certificate_ends_at)
     join fence using (lease)
@@ -261,23 +260,13 @@ function disableEndpoints(leases: Leases, changes: readonly EndpointChange[], na
     set disabled_at = c.at, disabled_reason = c.reason, version = c.version + 1, updated_at = c.at
     from unnest(
       ${leases.numbersOf(changes)}::integer[],
-      ${changes.map(c => c.disable?.version ?? null)}::integer[],
-      ${changes.map(c => c.disable?.reason ?? null)}::text[],
-      ${changes.map(c => timestamp(c.disable?.at))}::timestamptz[]) as c (lease, version, reason, at)
+      ${integers(changes.map(c => c.disable?.version))}::integer[],
+      ${texts(changes.map(c => c.disable?.reason))}::text[],
+      ${timestamps(changes.map(c => c.disable?.at))}::timestamptz[]) as c (lease, version, reason, at)
     join fence using (lease)
     where w.partner_id = fence.partner_id ${naming(part`w.partner_id`)} and w.endpoint_id = fence.endpoint_id
       and (w.version = c.version and w.disabled_at is null or w.version = c.version + 1 and w.disabled_at = c.at)
     returning c.lease`
-}
-
-/** An array literal of values that need no quoting, for which the driver would search each of them. An empty text is null. */
-function list(values: readonly (string | number | null)[]): string {
-  return `{${values.map(value => (value === null || value === '' ? 'NULL' : value)).join(',')}}`
-}
-
-/** Bytes as an element of such an array, where a backslash is escaped by another. */
-function bytes(value: Buffer | undefined): string | null {
-  return value === undefined ? null : `\\\\x${value.toString('hex')}`
 }
 
 function attemptsOf(disposition: Disposition): number | null {

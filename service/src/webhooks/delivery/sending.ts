@@ -85,14 +85,13 @@ export function openSending(context: SendingContext): Sending {
 
   const begin = async (owned: OwnedEndpoint, item: Item, turn: Turn): Promise<void> => {
     underWay += 1
-    let ended: Ended | undefined
     try {
-      ended = await deliver(owned, item, turn)
+      const ended = await deliver(owned, item, turn)
+      if (ended) return write(ended)
     } catch (error) {
       breakOff(owned, item, error)
     }
-    if (ended) write(ended)
-    else over()
+    over()
   }
 
   /** After a fault in our own code: the delivery's row stays as it was, and is read again after a pause. */
@@ -111,13 +110,8 @@ export function openSending(context: SendingContext): Sending {
   /** Makes an attempt and applies its outcome; returns nothing when there is nothing to write. */
   const deliver = async (owned: OwnedEndpoint, item: Item, turn: Turn): Promise<Ended | undefined> => {
     const { version } = owned.endpoint
-    let attempted: Awaited<ReturnType<typeof makeAttempt>>
-    try {
-      attempted = await makeAttempt(owned, item, context)
-    } finally {
-      turns.end(turn, performance.now())
-    }
-    const { requests, last } = attempted
+    const endTurn = () => turns.end(turn, performance.now())
+    const { requests, last } = await makeAttempt(owned, item, context).finally(endTurn)
     const at = real()
     const assessment = assess(last.outcome, at)
     const wasOwned = endpoints.isOwned(owned)

@@ -108,13 +108,12 @@ export function mayReach(ip: string, protocol: string, rules: AddressRules): boo
   if (rules.sandbox && isIP(ip) !== 0 && ipaddr.parse(ip).range() === 'loopback') return true
   if (isInRanges(ip, rules.allow)) return true
   if (rules.own?.has(ip)) return false
-  return (protocol === 'https:' || rules.sandbox) && isPublicAddress(ip, [])
+  return (protocol === 'https:' || rules.sandbox) && isPublicAddress(ip)
 }
 
-/** Whether an address is public unicast or in one of the allowed ranges; false for text that is not a strict IP address. */
-export function isPublicAddress(ip: string, allow: readonly AllowedRange[]): boolean {
+/** Whether an address is public unicast; false for text that is not a strict IP address. */
+export function isPublicAddress(ip: string): boolean {
   if (isIP(ip) === 0 || ip.includes('%')) return false
-  if (isInRanges(ip, allow)) return true
   const address = ipaddr.parse(ip)
   if (address.range() !== 'unicast') return false
   return address.kind() === 'ipv4' ? ip !== AZURE_WIRE_SERVER : isGlobalUnicast(address)

@@ -52,15 +52,6 @@ export function closedBreaker(): Breaker {
   return { endpointInRow: 0, credentialsInRow: 0, failedEvents: [], open: null, window: null }
 }
 
-/**
- * How many attempts the endpoint may have in flight now, at most `limit`: none while the breaker is open, one when a
- * probe is due, a growing number after an outage.
- */
-export function roomOf(breaker: Breaker, limit: number, now: number): number {
-  if (breaker.open !== null) return now < breaker.open.until ? 0 : Math.min(1, limit)
-  return breaker.window === null ? limit : Math.min(breaker.window, limit)
-}
-
 /** How many more failures would open the breaker, at least one; infinitely many before the first failure of a row. */
 export function failuresLeft({ endpointInRow, credentialsInRow }: Breaker): number {
   const ofEndpoint = endpointInRow === 0 ? Number.POSITIVE_INFINITY : ENDPOINT_FAILURES - endpointInRow

@@ -35,11 +35,11 @@ export type EndpointRow = {
   certificate_ends_at: Instant | null
 }
 
+/** The name of an endpoint. */
+export type NamedEndpoint = { readonly partnerId: string; readonly endpointId: string }
+
 /** The endpoints with these ids, without deleted ones. */
-export function readEndpoints(
-  db: Executor,
-  ids: readonly { partnerId: string; endpointId: string }[],
-): Promise<EndpointRow[]> {
+export function readEndpoints(db: Executor, ids: readonly NamedEndpoint[]): Promise<EndpointRow[]> {
   const partnerIds = ids.map(id => id.partnerId)
   const naming = namingPartners(db.layout.isSpread, partnerIds)
   return db.query<EndpointRow>(sql`

@@ -10,13 +10,13 @@ import { uuidv7 } from '../../vault/uuid.ts'
 import { type AddressRules, checkWebhookUrl } from '../egress/address.ts'
 import { newWebhookSecret } from '../egress/envelope.ts'
 import { closedBreaker } from './breaker.ts'
-import type { DisabledReason, EndpointRow } from './endpoint.ts'
+import type { DisabledReason, EndpointRow, NamedEndpoint } from './endpoint.ts'
 import { type EndpointSecrets, openSecrets, ROTATION_MS, type SigningSecret, sealSecrets } from './secrets.ts'
 import {
-  findEndpoints,
   forgetPairs,
   insertEndpoint,
   type ListedEndpoint,
+  listEndpoints,
   lockEndpoint,
   markDeleted,
   markDisabled,
@@ -51,7 +51,8 @@ export async function addEndpoint(
 ): Promise<{ webhookid: string; webhooksecret: string } | EndpointRefusal> {
   const faults = faultsOfEndpoint(input, context.rules)
   if (faults.length > 0) return { refused: faults }
-  const { partner } = input
+  const { partner, url, username, ordering = 'none' } = input
+  const { partnerId, key } = partner
   const now = context.real()
   const endpointId = uuidv7(now)
   const secret = newWebhookSecret()
@@ -60,23 +61,17 @@ export async function addEndpoint(
     nextPassword: null,
     signing: [{ secret, until: null }],
   }
-  await insertEndpoint(db, {
-    partnerId: partner.partnerId,
-    endpointId,
-    url: input.url,
-    username: input.username,
-    sealedSecrets: sealSecrets({ partnerId: partner.partnerId, endpointId, key: partner.key }, secrets),
-    events: input.events === 'all' ? [] : [...new Set(input.events)],
-    allEvents: input.events === 'all',
-    ordering: input.ordering ?? 'none',
-    createdAt: now,
-  })
+  const sealed_secrets = sealSecrets({ partnerId, endpointId, key }, secrets)
+  const named = { partner_id: partnerId, endpoint_id: endpointId }
+  const row = { ...named, url, username, sealed_secrets, ordering, ...subscribedTo(input.events) }
+  await insertEndpoint(db, row, now)
   return { webhookid: endpointId, webhooksecret: secret }
 }
 
-/** The endpoints of a partner, oldest first. */
-export function listEndpoints(db: Executor, partnerId: string): Promise<ListedEndpoint[]> {
-  return findEndpoints(db, partnerId)
+function subscribedTo(events: readonly EventName[] | 'all'): Pick<EndpointRow, 'events' | 'all_events'> {
+  return events === 'all'
+    ? { events: [], all_events: true }
+    : { events: [...new Set(events)], all_events: false }
 }
 
 /** One endpoint, or `undefined` when the partner has none of this id. */
@@ -85,7 +80,7 @@ export async function getEndpoint(
   partnerId: string,
   endpointId: string,
 ): Promise<ListedEndpoint | undefined> {
-  return (await findEndpoints(db, partnerId, endpointId))[0]
+  return (await listEndpoints(db, partnerId, endpointId))[0]
 }
 
 /** The changes to an endpoint; absent parts stay. */
@@ -127,26 +122,15 @@ export async function changeEndpoint(
   const signing = webhooksecret === undefined ? before.signing : rotated(before.signing, webhooksecret, now)
   const kept = { ...before, signing }
   const pairs = credentials ? withNewPair(row, kept, credentials) : { row, secrets: kept }
-  const { events } = changes
-  await updateEndpoint(
-    tx,
-    {
-      ...pairs.row,
-      sealed_secrets: sealSecrets(owner, pairs.secrets),
-      ...(changes.url === undefined ? {} : { url: changes.url }),
-      ...(events === undefined
-        ? {}
-        : { events: events === 'all' ? [] : [...new Set(events)], all_events: events === 'all' }),
-      ...(changes.ordering === undefined ? {} : { ordering: changes.ordering }),
-    },
-    now,
-  )
+  const { url = row.url, ordering = row.ordering, events } = changes
+  const sealed_secrets = sealSecrets(owner, pairs.secrets)
+  const changed = { ...pairs.row, url, ordering, sealed_secrets, ...(events && subscribedTo(events)) }
+  await updateEndpoint(tx, changed, now)
   if (changes.credentials) await forgetPairs(tx, named, row.accepted_pair === null ? null : 'current')
   // The health at another address says nothing about the new one, and refused credentials say nothing about new ones.
-  const isOtherEndpoint = changes.url !== undefined && changes.url !== row.url
-  if (isOtherEndpoint || (changes.credentials && row.breaker.open?.by === 'credentials'))
+  if (url !== row.url || (changes.credentials && row.breaker.open?.by === 'credentials'))
     await resetHealth(tx, named, { ...closedBreaker(), window: 1 })
-  return webhooksecret === undefined ? {} : { webhooksecret }
+  return { ...(webhooksecret && { webhooksecret }) }
 }
 
 /** Adds a secret: the present one signs for another day, and an even older one ends at once. */
@@ -174,11 +158,7 @@ function withNewPair(
 }
 
 /** Enables an endpoint; held events are sent, the oldest first. False when the partner has no endpoint of this id. */
-export async function enableEndpoint(
-  tx: Executor,
-  named: { partnerId: string; endpointId: string },
-  now: Instant,
-): Promise<boolean> {
+export async function enableEndpoint(tx: Executor, named: NamedEndpoint, now: Instant): Promise<boolean> {
   if (!(await lockEndpoint(tx, named))) return false
   await markEnabled(tx, named, now)
   return true
@@ -187,7 +167,7 @@ export async function enableEndpoint(
 /** Disables an endpoint; its events are held. False when the partner has no endpoint of this id. */
 export async function disableEndpoint(
   tx: Executor,
-  named: { partnerId: string; endpointId: string },
+  named: NamedEndpoint,
   why: { reason: DisabledReason; at: Instant },
 ): Promise<boolean> {
   if (!(await lockEndpoint(tx, named))) return false
@@ -196,11 +176,7 @@ export async function disableEndpoint(
 }
 
 /** Deletes an endpoint and everything that waits for it. False when the partner has no endpoint of this id. */
-export async function removeEndpoint(
-  tx: Executor,
-  named: { partnerId: string; endpointId: string },
-  now: Instant,
-): Promise<boolean> {
+export async function removeEndpoint(tx: Executor, named: NamedEndpoint, now: Instant): Promise<boolean> {
   if (!(await lockEndpoint(tx, named))) return false
   await markDeleted(tx, named, now)
   return true

@@ -2,6 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import { mostAttemptsWithin } from './backoff.ts'
+import type { NamedEndpoint } from './endpoint.ts'
 
 /** An outage: from the first failure to the answer that ended it. */
 export type Outage = { readonly from: Instant; readonly to: Instant }
@@ -12,11 +13,7 @@ export type Outage = { readonly from: Instant; readonly to: Instant }
  * keeps its schedule: the endpoint may never accept it, and would fail again because of it. Deliveries without an attempt
  * are due already, and parked ones stay parked, so the cost grows with the number of attempts in the outage.
  */
-export async function releaseAttempted(
-  db: Executor,
-  endpoint: { partnerId: string; endpointId: string },
-  outage: Outage,
-): Promise<void> {
+export async function releaseAttempted(db: Executor, endpoint: NamedEndpoint, outage: Outage): Promise<void> {
   // Not `case work when 'retry'`, which Citus hands to its nodes as `work = (work = 'retry')`.
   await db.query(sql`
     update deliveries set due_at = queued_at, work = case when work = 'retry' then 'fresh' else work end

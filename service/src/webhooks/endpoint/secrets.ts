@@ -1,6 +1,7 @@
 import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { NamedKey } from '../../vault/seal.ts'
 import { seal, unseal } from '../../vault/seal.ts'
+import type { NamedEndpoint } from './endpoint.ts'
 
 /** One signing secret; during a rotation the older one is valid until `until`. */
 export type SigningSecret = { readonly secret: string; readonly until: Instant | null }
@@ -19,7 +20,7 @@ export type EndpointSecrets = {
 /** How long the older secret still signs after a rotation, and the older credentials are still used after a change. */
 export const ROTATION_MS = DAY_MS
 
-type Owner = { readonly partnerId: string; readonly endpointId: string; readonly key: NamedKey }
+type Owner = NamedEndpoint & { readonly key: NamedKey }
 
 function binding({ partnerId, endpointId }: Owner) {
   return {

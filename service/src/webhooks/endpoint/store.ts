@@ -2,31 +2,24 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import { type Breaker, closedBreaker } from './breaker.ts'
-import { type DisabledReason, type EndpointRow, readEndpoints } from './endpoint.ts'
+import { type DisabledReason, type EndpointRow, type NamedEndpoint, readEndpoints } from './endpoint.ts'
 import { releaseAttempted } from './release.ts'
 
-type Named = { readonly partnerId: string; readonly endpointId: string }
-
-/** The stored values of a new endpoint. */
-type NewEndpoint = Named & {
-  readonly url: string
-  readonly username: string
-  readonly sealedSecrets: Buffer
-  readonly events: readonly string[]
-  readonly allEvents: boolean
-  readonly ordering: 'none' | 'user'
-  readonly createdAt: Instant
-}
+/** The values of an endpoint that a partner decides, with its ids. */
+type OwnValues = Pick<
+  EndpointRow,
+  'partner_id' | 'endpoint_id' | 'url' | 'username' | 'sealed_secrets' | 'events' | 'all_events' | 'ordering'
+>
 
 /** Stores a new endpoint in good health. */
-export async function insertEndpoint(db: Executor, endpoint: NewEndpoint): Promise<void> {
-  const at = timestamp(endpoint.createdAt)
+export async function insertEndpoint(db: Executor, endpoint: OwnValues, createdAt: Instant): Promise<void> {
+  const at = timestamp(createdAt)
   await db.query(sql`
     with made as (
       insert into webhook_endpoints (partner_id, endpoint_id, url, username, sealed_secrets, events, all_events, ordering,
         created_at, updated_at)
-      values (${endpoint.partnerId}, ${endpoint.endpointId}, ${endpoint.url}, ${endpoint.username},
-        ${endpoint.sealedSecrets}, ${endpoint.events}::text[], ${endpoint.allEvents}, ${endpoint.ordering}, ${at}, ${at})
+      values (${endpoint.partner_id}, ${endpoint.endpoint_id}, ${endpoint.url}, ${endpoint.username},
+        ${endpoint.sealed_secrets}, ${endpoint.events}::text[], ${endpoint.all_events}, ${endpoint.ordering}, ${at}, ${at})
       returning partner_id, endpoint_id
     )
     insert into endpoint_health (partner_id, endpoint_id, breaker)
@@ -43,7 +36,7 @@ export const COUNTED = 10_000
  * The endpoints of a partner, oldest first, or only the one with this id; without deleted ones. Each subquery names the partner,
  * as Citus asks every node where it has to infer who it is.
  */
-export function findEndpoints(
+export function listEndpoints(
   db: Executor,
   partnerId: string,
   endpointId: string | null = null,
@@ -70,7 +63,7 @@ export function findEndpoints(
 }
 
 /** Locks an endpoint for a change; `undefined` when the partner has no endpoint of this id. */
-export async function lockEndpoint(db: Executor, named: Named): Promise<EndpointRow | undefined> {
+export async function lockEndpoint(db: Executor, named: NamedEndpoint): Promise<EndpointRow | undefined> {
   // Read by a statement of its own: one that waits for the lock sees the endpoint as it is then, but the health as it was
   // when it began, and so might take credentials for accepted that another change has just added.
   await db.query(sql`
@@ -81,7 +74,11 @@ export async function lockEndpoint(db: Executor, named: Named): Promise<Endpoint
 }
 
 /** Stores the values of an endpoint that can change. */
-export async function updateEndpoint(db: Executor, row: EndpointRow, at: Instant): Promise<void> {
+export async function updateEndpoint(
+  db: Executor,
+  row: OwnValues & Pick<EndpointRow, 'next_username'>,
+  at: Instant,
+): Promise<void> {
   await db.query(sql`
     update webhook_endpoints set url = ${row.url}, username = ${row.username}, next_username = ${row.next_username},
       sealed_secrets = ${row.sealed_secrets}, events = ${row.events}::text[], all_events = ${row.all_events},
@@ -92,7 +89,7 @@ export async function updateEndpoint(db: Executor, row: EndpointRow, at: Instant
 /** Disables an endpoint unless it is disabled already; its deliveries are held. */
 export async function markDisabled(
   db: Executor,
-  named: Named,
+  named: NamedEndpoint,
   { reason, at }: { reason: DisabledReason; at: Instant },
 ): Promise<void> {
   await db.query(sql`
@@ -102,7 +99,7 @@ export async function markDisabled(
 }
 
 /** Enables an endpoint and resets its health; held deliveries are sent, the oldest first, at a growing rate. */
-export async function markEnabled(db: Executor, named: Named, at: Instant): Promise<void> {
+export async function markEnabled(db: Executor, named: NamedEndpoint, at: Instant): Promise<void> {
   await db.query(sql`
     update webhook_endpoints set disabled_at = null, disabled_reason = null, version = version + 1,
       updated_at = ${timestamp(at)}
@@ -113,7 +110,7 @@ export async function markEnabled(db: Executor, named: Named, at: Instant): Prom
 }
 
 /** Resets the health of an endpoint; the process that owns it continues from this breaker. */
-export async function resetHealth(db: Executor, named: Named, breaker: Breaker): Promise<void> {
+export async function resetHealth(db: Executor, named: NamedEndpoint, breaker: Breaker): Promise<void> {
   await db.query(sql`
     update endpoint_health set breaker = ${JSON.stringify(breaker)}::jsonb, failing_since = null, notices = 0,
       paused_until = null, certificate_ends_at = null, revision = revision + 1
@@ -121,14 +118,18 @@ export async function resetHealth(db: Executor, named: Named, breaker: Breaker):
 }
 
 /** Records that the credentials have changed, so that earlier successes are not credited to the new ones. */
-export async function forgetPairs(db: Executor, named: Named, accepted: 'current' | null): Promise<void> {
+export async function forgetPairs(
+  db: Executor,
+  named: NamedEndpoint,
+  accepted: 'current' | null,
+): Promise<void> {
   await db.query(sql`
     update endpoint_health set accepted_pair = ${accepted}, next_accepted_at = null, revision = revision + 1
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
 }
 
 /** Deletes an endpoint and its secrets; the clean-up later removes what waits for it. */
-export async function markDeleted(db: Executor, named: Named, at: Instant): Promise<void> {
+export async function markDeleted(db: Executor, named: NamedEndpoint, at: Instant): Promise<void> {
   await db.query(sql`
     update webhook_endpoints set deleted_at = ${timestamp(at)}, updated_at = ${timestamp(at)}, version = version + 1,
       sealed_secrets = ''::bytea, next_username = null
