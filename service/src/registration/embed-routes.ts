@@ -110,7 +110,7 @@ async function entryView(visit: Visit): Promise<View> {
   let path = entryOf(visit)
   for (let leads = 0; leads < 5; leads += 1) {
     const shown = await stepAt(path, visit)?.show(visit, { form: new URLSearchParams() })
-    if (!shown) break
+    if (!shown || shown === 'gone') break
     if (!isRedirect(shown)) return shown
     path = shown.to === '' ? entryOf(visit) : shown.to
   }

@@ -14,7 +14,7 @@ import { findOwn, noteShown } from './session/session.ts'
 import { setLocale, signOut } from './session/store.ts'
 import { formTag, rootOf, type Visit } from './session/visit.ts'
 import { changeAppearance } from './steps/appearance.ts'
-import { isChallenged, meetChallenge, openChallenge } from './steps/challenge.ts'
+import { isChallenged } from './steps/challenge.ts'
 import { sendCopy } from './steps/copies.ts'
 import { isRedirect, type Typed } from './steps/step.ts'
 import { entryOf, pathOfView, stepAt } from './steps/steps.ts'
@@ -52,7 +52,6 @@ async function answerGet(exchange: PathExchange): Promise<FastifyReply> {
   if (!visit) return reply
   const detour = detourOf(visit, path)
   if (detour !== undefined) return redirect(exchange, detour)
-  if (path === 'challenge') return sendChallenge(exchange, visit)
   if (path === '') return redirect(exchange, entryOf(visit))
   if (path.startsWith('copy/') && (await sendCopy(visit, path.slice('copy/'.length), reply))) return reply
   return show(exchange, visit, { form: queryIn(reply.request.url) })
@@ -87,7 +86,6 @@ async function answerPost(exchange: PathExchange): Promise<FastifyReply> {
   if (path === 'language') return redirect(exchange, pathOfView(form.get('view') ?? ''))
   const detour = detourOf(visit, path)
   if (detour !== undefined) return redirect(exchange, detour)
-  if (path === 'challenge') return answerChallenge(exchange, visit, { form, isLanguage: !!language })
   if (language) return show(exchange, visit, { form, posted: form })
   return handlePost(exchange, visit, form)
 }
@@ -125,36 +123,13 @@ async function showNewest(exchange: PathExchange, form: URLSearchParams): Promis
 async function show(exchange: PathExchange, visit: Visit, typed: Typed): Promise<FastifyReply> {
   const view = await stepAt(exchange.path, visit)?.show(visit, typed)
   if (!view) return showNotFound(exchange, visit)
+  if (view === 'gone') return sendEnd(exchange)
   if (isRedirect(view)) return redirect(exchange, view.to)
   await noteShown(exchange.context, visit.session, view.view)
   const { errors, conflict } = typed
   const page = conflict ? { ...view.page, conflict } : view.page
   const whole = { ...view, page, errors }
   return sendView(exchange.reply, whole, errors ? 422 : conflict ? 409 : 200)
-}
-
-async function answerChallenge(
-  exchange: PathExchange,
-  visit: Visit,
-  { form, isLanguage }: { form: URLSearchParams; isLanguage: boolean },
-): Promise<FastifyReply> {
-  const kept = Object.fromEntries(form)
-  if (isLanguage) return sendChallenge(exchange, visit, { kept })
-  const met = await meetChallenge(visit, form)
-  if (met === 'passed') return redirect(exchange, '')
-  return met === 'ended' ? sendEnd(exchange) : sendChallenge(exchange, visit, { kept, ...met })
-}
-
-/** Asks the birth date, or says that no attempt is left. */
-async function sendChallenge(
-  exchange: Exchange,
-  visit: Visit,
-  wrong: Parameters<typeof openChallenge>[1] = {},
-): Promise<FastifyReply> {
-  const view = await openChallenge(visit, wrong)
-  if (view === 'ended') return sendEnd(exchange)
-  await noteShown(exchange.context, visit.session, view.view)
-  return sendView(exchange.reply, view, wrong.errors && 422)
 }
 
 /** Shows that a session has ended; where the session continues, leads to its first view. */

@@ -1,8 +1,9 @@
-import { MOST_ATTEMPTS_OF_LINK as mostAttempts, noteBirthdateAgain } from '../session/birthdate-attempts.ts'
+import { MOST_ATTEMPTS_OF_LINK, noteBirthdateAgain } from '../session/birthdate-attempts.ts'
 import { revokeSession } from '../session/store.ts'
-import { pageOf, rootOf, type Visit } from '../session/visit.ts'
-import { type FieldError, isFaulty } from '../views/faults.ts'
+import type { Visit } from '../session/visit.ts'
+import { isFaulty } from '../views/faults.ts'
 import { parseBirthDate } from '../views/form.ts'
+import { asked, leftAfter, mismatch } from './challenge.ts'
 import { afterNaming } from './naming.ts'
 import type { Posted, Step } from './step.ts'
 
@@ -21,15 +22,11 @@ export function behindBirthdate(path: string, step: Step): Step {
   return {
     show: (visit, typed) => {
       if (!isAskedAgain(visit)) return step.show(visit, typed)
-      const { draft: _, ...page } = pageOf(visit)
       return {
-        view: 'CHALLENGE',
-        page,
+        ...asked(visit, typed, path),
         again: true,
-        action: `${rootOf(visit.context)}/${path}`,
-        attemptsleft: attemptsLeft(visit, typed.errors),
+        attemptsleft: leftAfter(typed) ?? MOST_ATTEMPTS_OF_LINK - visit.session.birthdate_again_tries,
         next: afterNaming(typed.form),
-        kept: typed.posted && Object.fromEntries(typed.posted),
       }
     },
     post: (visit, form) => {
@@ -49,15 +46,8 @@ async function meetAgain(visit: Visit, form: URLSearchParams, path: string): Pro
   const next = afterNaming(form)
   if (tries !== undefined && passed)
     return { to: next === undefined ? path : `${path}?${new URLSearchParams({ next })}` }
-  if (tries === undefined || tries >= mostAttempts) {
-    await revokeSession(context.database, session, at)
-    return 'gone'
-  }
-  return { errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: mostAttempts - tries }] }
-}
-
-/** The count in the error is newer than the visit, which was loaded before the attempt. */
-function attemptsLeft({ session }: Visit, errors: readonly FieldError[] | undefined): number {
-  const left = errors?.find(({ code }) => code === 'dob_mismatch')?.count
-  return left ?? mostAttempts - session.birthdate_again_tries
+  const left = MOST_ATTEMPTS_OF_LINK - (tries ?? MOST_ATTEMPTS_OF_LINK)
+  if (left > 0) return mismatch(left)
+  await revokeSession(context.database, session, at)
+  return 'gone'
 }

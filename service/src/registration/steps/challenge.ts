@@ -2,8 +2,7 @@ import { birthdateAttemptsLeft, failChallenge, noteBirthdateAttempt } from '../s
 import { pageOf, type Visit } from '../session/visit.ts'
 import { type Faults, isFaulty } from '../views/faults.ts'
 import { parseBirthDate } from '../views/form.ts'
-import type { ChallengeView } from '../views/model.ts'
-import type { EnteredAnswers } from '../views/parts.ts'
+import type { Step, Typed } from './step.ts'
 
 /** Whether the birth date is asked first: other people may have read the link, and the date is known. */
 export function isChallenged(visit: Visit): boolean {
@@ -12,52 +11,49 @@ export function isChallenged(visit: Visit): boolean {
 }
 
 /**
- * Asks the birth date, and shows only the first name of the person. `ended`: no attempt is left, for this link or for
- * all links of the person together, and the link is closed.
+ * Asks the birth date, and shows only the first name of the person. It is compared at most five times for one link and ten
+ * times for all links of a person in 30 days; then the session ends. Input that is not a date costs no attempt.
  */
-export async function openChallenge(
-  visit: Visit,
-  wrong: { kept?: EnteredAnswers; errors?: Faults['errors']; attemptsleft?: number },
-): Promise<ChallengeView | 'ended'> {
-  const { context } = visit
-  const at = context.clock.real()
-  const attemptsleft =
-    wrong.attemptsleft ?? (await birthdateAttemptsLeft(context.database, visit.session, at))
-  if (attemptsleft === 0) return endChallenge(visit, at)
-  const { firstname } = visit.person
+export const challenge: Step = {
+  show: async (visit, typed) => {
+    const { context, session } = visit
+    const at = context.clock.real()
+    const attemptsleft = leftAfter(typed) ?? (await birthdateAttemptsLeft(context.database, session, at))
+    if (attemptsleft === 0) return endChallenge(visit, at)
+    return { ...asked(visit, typed, 'challenge'), firstname: visit.person.firstname, attemptsleft }
+  },
+  post: async (visit, form) => {
+    const parsed = parseBirthDate(form, visit.today)
+    if (isFaulty(parsed)) return parsed
+    const { context, session } = visit
+    const at = context.clock.real()
+    const passed = knownDates(visit).includes(parsed.dob)
+    const left = await noteBirthdateAttempt(context.database, session, { at, passed })
+    if (left !== undefined && passed) return { to: '' }
+    return left ? mismatch(left) : endChallenge(visit, at)
+  },
+}
+
+/** The view that asks the birth date at this path. */
+export function asked(visit: Visit, { posted }: Typed, path: string) {
   const { draft: _, ...page } = pageOf(visit)
-  return {
-    view: 'CHALLENGE',
-    page,
-    action: `${page.root}/challenge`,
-    firstname,
-    ...wrong,
-    attemptsleft,
-  }
+  const kept = posted && Object.fromEntries(posted)
+  return { view: 'CHALLENGE', page, action: `${page.root}/${path}`, kept } as const
 }
 
-/**
- * Compares a birth date, at most five times for one link and ten times for all links of a person in 30 days; then the
- * session ends. Input that is not a date costs no attempt.
- */
-export async function meetChallenge(
-  visit: Visit,
-  form: URLSearchParams,
-): Promise<'passed' | 'ended' | (Faults & { attemptsleft?: number })> {
-  const { context } = visit
-  const parsed = parseBirthDate(form, visit.today)
-  if (isFaulty(parsed)) return parsed
-  const at = context.clock.real()
-  const passed = knownDates(visit).includes(parsed.dob)
-  const left = await noteBirthdateAttempt(context.database, visit.session, { at, passed })
-  if (left !== undefined && passed) return 'passed'
-  if (left === undefined || left === 0) return endChallenge(visit, at)
-  return { attemptsleft: left, errors: [{ input: 'dobmonth', code: 'dob_mismatch', count: left }] }
+/** Says that the birth date is wrong, and how many attempts are left. */
+export function mismatch(count: number): Faults {
+  return { errors: [{ input: 'dobmonth', code: 'dob_mismatch', count }] }
 }
 
-async function endChallenge(visit: Visit, at: number): Promise<'ended'> {
+/** The attempts left after the one just made, which is newer than the visit. */
+export function leftAfter({ errors }: Typed): number | undefined {
+  return errors?.find(({ code }) => code === 'dob_mismatch')?.count
+}
+
+async function endChallenge(visit: Visit, at: number): Promise<'gone'> {
   await failChallenge(visit.context.database, visit.session, at)
-  return 'ended'
+  return 'gone'
 }
 
 /** The birth date that the partner sent, and the one to which the person corrected it. */

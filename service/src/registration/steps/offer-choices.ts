@@ -25,8 +25,8 @@ export function offerChoices(visit: Visit): OfferChoice[] {
       effectiveon: dayOf(visit, at),
       reasons: [
         ...verdict.reasons.map(reason => reason.text[locale]),
-        ...(isLocked ? [`${textsOf(locale).offer.locked}.`] : []),
-        ...(isClosed ? [textsOf(locale).offer.closed] : []),
+        ...(isLocked ? [`${textsOf(visit).offer.locked}.`] : []),
+        ...(isClosed ? [textsOf(visit).offer.closed] : []),
       ],
     }
   })

@@ -26,16 +26,19 @@ export type Posted =
   /** The user no longer exists. */
   | 'gone'
 
+/** The result of asking for a path. */
+type Shown = View | Redirect | 'gone'
+
 /** One path of the page. */
 export type Step = {
-  /** The view of this path, or the path to go to when this person has nothing to do here. */
-  readonly show: (visit: Visit, typed: Typed) => View | Redirect | Promise<View | Redirect>
+  /** The view of this path, or the path to go to when this person has nothing to do here; `gone`: the session has ended. */
+  readonly show: (visit: Visit, typed: Typed) => Shown | Promise<Shown>
   readonly post?: (visit: Visit, form: URLSearchParams) => Posted | Promise<Posted>
 }
 
 /** Whether a step sends the browser elsewhere. */
-export function isRedirect(shown: View | Redirect): shown is Redirect {
-  return !('view' in shown)
+export function isRedirect(shown: Shown): shown is Redirect {
+  return typeof shown === 'object' && !('view' in shown)
 }
 
 /** The version of the draft that a form was made from; `undefined` when the form has none. */

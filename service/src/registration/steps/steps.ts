@@ -4,6 +4,7 @@ import type { View } from '../views/model.ts'
 import { beneficiaryAnswer, beneficiaryEdit, beneficiaryList } from './beneficiary-steps.ts'
 import { behindBirthdate } from './birthdate-again.ts'
 import { cancel } from './cancel-steps.ts'
+import { challenge } from './challenge.ts'
 import { cancelUndo, comeback } from './comeback-steps.ts'
 import { check, enrol, none } from './enrolling-steps.ts'
 import { memberBenefits, memberCheck, memberEdit, memberEnrol, memberReview } from './member-steps.ts'
@@ -55,6 +56,7 @@ const paths: ReadonlyMap<string, string> = new Map<View['view'], string>([
 ])
 
 const steps: ReadonlyMap<string, Step> = new Map([
+  ['challenge', challenge],
   ['start', start],
   ['comeback', comeback],
   ['details', review],

@@ -20,13 +20,13 @@ import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import type { BeneficiariesEditView, BeneficiariesView } from './model.ts'
 import type { NamingLine } from './parts.ts'
-import type { Page } from './surroundings.ts'
+import type { Localized, Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
 /** A member's beneficiaries for each benefit, and those that the partner proposes. */
 export function beneficiaries(view: BeneficiariesView): Content {
   const { page, benefits } = view
-  const words = textsOf(page.locale).beneficiaries
+  const words = textsOf(page).beneficiaries
   return {
     title: words.title,
     back: 'overview',
@@ -38,13 +38,13 @@ ${benefits.map(one => namingPart(page, one))}`,
 }
 
 function namingPart(page: Page, one: BeneficiariesView['benefits'][number]): Html {
-  const words = textsOf(page.locale).beneficiaries
+  const words = textsOf(page).beneficiaries
   const { name, displayname, people, since, isheld, ismissing, dueon, proposal } = one
   const path = `${page.root}/beneficiaries/${name}`
   return html`<section class="naming"><div class="heading"><h2>${displayname}</h2><a href="${path}">${people.length > 0 ? words.change : words.add}<span class="unseen"> – ${displayname}</span></a></div>
 ${people.length > 0 ? peopleList(page, people) : html`<p>${words.nobody}</p>`}
-${isheld ? since && html`<p class="hint">${words.since(dayText(page.locale, since))}</p>` : html`<p class="withsign">${icon('info')}${people.length > 0 ? words.notheldnamed : words.notheld}</p>`}
-${ismissing && html`<p class="withsign warn">${icon('alert')}${dueon ? words.neededby(dayText(page.locale, dueon)) : words.needed}</p>`}
+${isheld ? since && html`<p class="hint">${words.since(dayText(page, since))}</p>` : html`<p class="withsign">${icon('info')}${people.length > 0 ? words.notheldnamed : words.notheld}</p>`}
+${ismissing && html`<p class="withsign warn">${icon('alert')}${dueon ? words.neededby(dayText(page, dueon)) : words.needed}</p>`}
 ${
   proposal &&
   html`<div class="panel"><h3>${words.suggested(page.partner.displayname)}</h3>${peopleList(page, proposal.people)}<p class="hint">${words.suggestedtext}</p>
@@ -54,8 +54,8 @@ ${
 }
 
 /** A list of beneficiaries, each with relationship and share; contingent ones follow under a heading of their own. */
-function peopleList(page: Pick<Page, 'locale'>, people: readonly NamedBeneficiary[]): Slot {
-  const words = textsOf(page.locale).beneficiaries
+function peopleList(page: Localized, people: readonly NamedBeneficiary[]): Slot {
+  const words = textsOf(page).beneficiaries
   const second = people.filter(({ kind }) => kind === 'contingent')
   const items = (of: readonly NamedBeneficiary[]) =>
     html`<ul class="plain">${of.map(one => html`<li>${personText(page, one)}</li>`)}</ul>`
@@ -66,14 +66,14 @@ function peopleList(page: Pick<Page, 'locale'>, people: readonly NamedBeneficiar
 }
 
 /** One person in a line, such as `Grace King, Spouse, 100%`. */
-export function personText({ locale }: Pick<Page, 'locale'>, one: NamedBeneficiary): string {
-  const words = textsOf(locale).beneficiaries
+export function personText(page: Localized, one: NamedBeneficiary): string {
+  const words = textsOf(page).beneficiaries
   const { name, relationship, share, dob, contact } = one
   const facts = [
     name,
     words.relationship[relationship],
     words.share(share),
-    dob && dayText(locale, dob),
+    dob && dayText(page, dob),
     contact,
   ]
   return facts.filter(fact => fact).join(', ')
@@ -82,7 +82,7 @@ export function personText({ locale }: Pick<Page, 'locale'>, one: NamedBeneficia
 /** The beneficiaries that a newcomer, or a member who adds a benefit, has named so far, with a link to change them. */
 export function namingSection(page: Page, lines: readonly NamingLine[] = []): Slot {
   if (lines.length === 0) return null
-  const words = textsOf(page.locale).beneficiaries
+  const words = textsOf(page).beneficiaries
   const named = ({ standing, people = [] }: NamingLine): Slot => {
     if (standing === 'here') return peopleList(page, people)
     return html`<p>${standing === 'before' ? words.earlier : standing === 'named' ? words.named : words.nobody}</p>`
@@ -97,7 +97,7 @@ ${line.standing === 'nobody' && html`<p class="hint">${line.isrequired ? words.n
 /** The beneficiaries for one benefit, each as a group of inputs; buttons add and remove groups without script. */
 export function beneficiariesEdit(view: BeneficiariesEditView): Content {
   const { page, name, displayname, rows, goeson, maylater, next } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.beneficiaries
   const title = words.question(displayname)
   return question(view, {
@@ -122,7 +122,7 @@ function personFields(
   row: BeneficiaryRow,
   { at, ismany }: { readonly at: number; readonly ismany: boolean },
 ): Html {
-  const words = textsOf(whole.page.locale).beneficiaries
+  const words = textsOf(whole.page).beneficiaries
   const named = (field: BeneficiaryField) => beneficiaryInput(at, field)
   const kept = Object.fromEntries(
     Object.entries(row).map(([field, value]) => [`person${at}.${field}`, value]),
@@ -156,7 +156,7 @@ ${ismany && html`<p><button class="quiet" name="remove" value="${String(at)}">${
 }
 
 function birthDateOf(answers: Answers, at: number): Html {
-  const texts = textsOf(answers.page.locale)
+  const texts = textsOf(answers.page)
   const id = inputId(beneficiaryInput(at, 'dobmonth'))
   const error = errorOf(answers, beneficiaryInput(at, 'dobmonth'))
   return html`<fieldset class="field date${error && ' wrong'}"${error && html` aria-describedby="${id}-error"`}>

@@ -1,4 +1,3 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { coverageFacts } from './coverage.ts'
 import { errorOf, fault, form, inputId, primary, question } from './fields.ts'
@@ -10,13 +9,13 @@ import type { BenefitsView } from './model.ts'
 import type { BenefitCard, BenefitStatus, Cost, Worth } from './parts.ts'
 import { priceData, runningTotal } from './running-total.ts'
 import { leavingNotice } from './standing.ts'
-import type { Page } from './surroundings.ts'
+import type { Localized, Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
 /** The benefits to read about and choose, in groups. */
 export function benefits(view: BenefitsView): Content {
   const { page, cards, slots, focus } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.benefits
   const groups = groupCards(cards)
   const askable = [...groups.waiting, ...groups.available]
@@ -56,7 +55,7 @@ ${view.paths && memberPaths(page, view.paths)}`,
 
 /** How many of `open` can be chosen; mentions swaps if a benefit is left that could be swapped in. */
 function lead(view: BenefitsView, open: readonly BenefitCard[]): string {
-  const texts = textsOf(view.page.locale)
+  const texts = textsOf(view.page)
   const { offername, slots, paths, waitingslots = 0 } = view
   const { lead, leadmore, later } = texts.benefits
   const free = slots - waitingslots
@@ -79,7 +78,7 @@ function cardList({ page, focus }: BenefitsView, { heading, found }: CardGroup):
 
 function choices(view: BenefitsView, { heading, found }: CardGroup): Html {
   const { page, focus } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const error = errorOf(view, 'benefit')
   // The link of an error leads to the first box of the whole form.
   const first = firstShown(view)
@@ -113,15 +112,14 @@ function firstWhere<One>(fits: (one: One) => boolean): (a: One, b: One) => numbe
 
 /** A benefit in plain words, with a box if it can be chosen. */
 function benefitCard(page: Page, card: BenefitCard, focus?: string, choose: Slot = null): Html {
-  const words = textsOf(page.locale).benefits
-  const { locale } = page
+  const words = textsOf(page).benefits
   const opened = card.name === focus
   const isClosed = ['full', 'otherplan', 'unavailable', 'unknown'].includes(card.status.kind)
   return html`<article class="card${isClosed && ' closed'}" id="card-${inputId(card.name)}">
-<div class="top"><img src="${card.iconurl}" alt="" width="48" height="48"><div><h3>${card.displayname}</h3>${card.worth && html`<p class="worth">${worthText(locale, card.worth)}</p>`}</div></div>
+<div class="top"><img src="${card.iconurl}" alt="" width="48" height="48"><div><h3>${card.displayname}</h3>${card.worth && html`<p class="worth">${worthText(page, card.worth)}</p>`}</div></div>
 <p>${card.description}</p>
-<dl class="facts"><div><dt>${words.costs}</dt><dd>${costFacts(locale, card.cost)}</dd></div>
-${card.startson && html`<div><dt>${words.starts}</dt><dd>${dayText(locale, card.startson)}</dd></div>`}</dl>
+<dl class="facts"><div><dt>${words.costs}</dt><dd>${costFacts(page, card.cost)}</dd></div>
+${card.startson && html`<div><dt>${words.starts}</dt><dd>${dayText(page, card.startson)}</dd></div>`}</dl>
 ${
   card.pays.length > 0 &&
   html`<details${opened && html` open`}><summary>${words.pays}<span class="unseen">: ${card.displayname}</span></summary>
@@ -134,18 +132,18 @@ ${card.status.kind === 'full' && card.status.swapto && html`<p><a class="seconda
 }
 
 /** What a benefit pays, in words. */
-export function worthText(locale: Locale, worth: Worth): string {
-  const texts = textsOf(locale)
-  const amount = moneyText(locale, worth)
+export function worthText(page: Localized, worth: Worth): string {
+  const texts = textsOf(page)
+  const amount = moneyText(page, worth)
   return worth.per ? texts.benefits.worthper[worth.per](amount) : texts.benefits.worth(amount)
 }
 
 /** What it costs, and who collects it. */
-function costFacts(locale: Locale, cost: Cost): Slot {
-  const words = textsOf(locale).coverage.price
+function costFacts(page: Localized, cost: Cost): Slot {
+  const words = textsOf(page).coverage.price
   if (cost.kind === 'nothing') return words.free
   const { taken } = cost
-  return html`${costText(locale, cost)}${taken && html`<p class="hint">${words.takenplain(taken.how, taken.by)}</p>`}`
+  return html`${costText(page, cost)}${taken && html`<p class="hint">${words.takenplain(taken.how, taken.by)}</p>`}`
 }
 
 /** The status of a benefit, as a sign and words. */
@@ -171,9 +169,9 @@ const signs: Readonly<Record<BenefitStatus['kind'], readonly [IconName, 'good' |
   available: ['plus', 'plain'],
 }
 
-function statusWords({ locale }: Page, status: BenefitStatus): string {
-  const words = textsOf(locale).benefits.status
-  const on = (day: string) => dayText(locale, day)
+function statusWords(page: Page, status: BenefitStatus): string {
+  const words = textsOf(page).benefits.status
+  const on = (day: string) => dayText(page, day)
   switch (status.kind) {
     case 'enrolled':
       return status.until
@@ -189,7 +187,7 @@ function statusWords({ locale }: Page, status: BenefitStatus): string {
     case 'waiting':
       return status.dueon ? words.actionrequiredby(on(status.dueon)) : words.actionrequired
     case 'otherplan':
-      return words.otherplan(new Intl.ListFormat(locale, { type: 'disjunction' }).format(status.plans))
+      return words.otherplan(new Intl.ListFormat(page.locale, { type: 'disjunction' }).format(status.plans))
     case 'unknown':
       return status.text
     default:

@@ -10,12 +10,12 @@ import { textsOf } from './texts.ts'
 /** What a cancel ends, and when. A pending cancel can be undone here, or be made to take effect at once. */
 export function cancel(view: CancelView): Content {
   const { page, benefits, notbegun = [], pending, reinstatedays, hasbegun } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.cancel
   const standing = texts.standing
   const { now, keep } = standing.leaving
   const title = pending ? now.title : words.title
-  const lead = pending ? now.lead(dayText(page.locale, pending.on)) : hasbegun ? words.lead : words.neverbegun
+  const lead = pending ? now.lead(dayText(page, pending.on)) : hasbegun ? words.lead : words.neverbegun
   return question(view, {
     title,
     back: 'overview',
@@ -35,12 +35,12 @@ ${form(view, 'cancel', [
 /** One question: when the benefits end. */
 function timeChoice(view: CancelView): Html {
   const { page, lastday, effective } = view
-  const words = textsOf(page.locale).cancel
+  const words = textsOf(page).cancel
   return oneOf(view, 'effective', {
     legend: html`<legend><h2>${words.when}</h2></legend>`,
     chosen: effective,
     choices: [
-      { value: 'endofperiod', label: words.endofperiod(dayText(page.locale, lastday)) },
+      { value: 'endofperiod', label: words.endofperiod(dayText(page, lastday)) },
       { value: 'immediate', label: words.immediate },
     ],
   })

@@ -11,7 +11,7 @@ import { textsOf } from './texts.ts'
 /** All answers once more, the consents, and the button that enrols. */
 export function checkAnswers(view: CheckAnswersView): Content {
   const { page, details, benefits, consents, offername, choosable } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.check
   return question(view, {
     title: words.title,

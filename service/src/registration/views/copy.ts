@@ -56,11 +56,10 @@ type CopyLook = { readonly css: string; readonly origin: string }
 
 /** The copy as one HTML file that needs no other file, to be kept and printed. */
 export function renderCopy(copy: CopyContent, look: CopyLook): string {
-  const { locale, partner, reference } = copy
-  const words = textsOf(locale).coverage
-  const page = { locale, zone: copy.zone }
+  const { partner, reference } = copy
+  const words = textsOf(copy).coverage
   return html`<!doctype html>
-<html lang="${locale}">
+<html lang="${copy.locale}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -75,7 +74,7 @@ export function renderCopy(copy: CopyContent, look: CopyLook): string {
 <h1>${words.copy.title}</h1>
 <dl><div><dt>${words.copy.name}</dt><dd>${copy.name}</dd></div>
 <div><dt>${words.copy.reference}</dt><dd>${reference}</dd></div>
-<div><dt>${words.copy.made}</dt><dd>${instantText(page, copy.at)}</dd></div>
+<div><dt>${words.copy.made}</dt><dd>${instantText(copy, copy.at)}</dd></div>
 <div><dt>${words.copy.plan}</dt><dd>${copy.offername}</dd></div></dl>
 <h2>${words.price.total}</h2>
 ${copy.price.map(line => html`<p>${line}</p>`)}
@@ -91,30 +90,25 @@ ${helpPart(copy, words)}
 `.markup.replace('__STYLE__', () => `${STYLE}${look.css}`)
 }
 
-function benefitPart(
-  { locale }: CopyContent,
-  words: CoverageTexts,
-  benefit: CopyBenefit,
-  look: CopyLook,
-): Html {
+function benefitPart(copy: CopyContent, words: CoverageTexts, benefit: CopyBenefit, look: CopyLook): Html {
   const { insurer, waiting, documents = [] } = benefit.coverage ?? {}
   const row = (name: string, value: unknown) => html`<div><dt>${name}</dt><dd>${value as string}</dd></div>`
   return html`<section><h3>${benefit.displayname}</h3>
 <p>${benefit.description}</p>
-<dl>${row(words.copy.starts, startText(locale, words, benefit))}
-${benefit.endson && row(words.copy.ends, dayText(locale, benefit.endson))}
+<dl>${row(words.copy.starts, startText(copy, words, benefit))}
+${benefit.endson && row(words.copy.ends, dayText(copy, benefit.endson))}
 ${row(words.copy.cost, benefit.price)}
 ${insurer && row(words.insurer, `${insurer.name}. ${insurer.licence}`)}
 ${waiting && row(words.waiting, `${words.days(waiting.days)}. ${waiting.text ?? ''}`)}</dl>
 <h4>${words.copy.pays}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
 <h4>${words.copy.notcovered}</h4><ul>${benefit.notcovered.map(line => html`<li>${line}</li>`)}</ul>
-${benefit.beneficiaries && html`<h4>${textsOf(locale).beneficiaries.copy}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`}
+${benefit.beneficiaries && html`<h4>${textsOf(copy).beneficiaries.copy}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`}
 ${documents.length > 0 && html`<h4>${words.documents}</h4><ul>${documents.map(({ title, address }) => html`<li><a href="${look.origin}${address}">${title}</a> <span class="hint">SHA-256 ${hashIn(address)}</span></li>`)}</ul>`}</section>`
 }
 
-function startText(locale: Locale, words: CoverageTexts, { startson, dueon }: CopyBenefit): string {
-  if (startson) return dayText(locale, startson)
-  return dueon ? words.copy.waitsuntil(dayText(locale, dueon)) : words.copy.waits
+function startText(copy: CopyContent, words: CoverageTexts, { startson, dueon }: CopyBenefit): string {
+  if (startson) return dayText(copy, startson)
+  return dueon ? words.copy.waitsuntil(dayText(copy, dueon)) : words.copy.waits
 }
 
 function helpPart({ partner, help, legal, locale }: CopyContent, words: CoverageTexts): Html {

@@ -9,7 +9,7 @@ import { textsOf } from './texts.ts'
 /** Insurer, waiting period and documents of one benefit; empty when there are none. */
 export function coverageFacts(page: Page, coverage: Coverage | undefined): Slot {
   const { insurer, waiting, documents = [] } = coverage ?? {}
-  const words = textsOf(page.locale).coverage
+  const words = textsOf(page).coverage
   if (!insurer && !waiting && documents.length === 0) return null
   return html`<dl class="known">${insurer && html`<div><dt>${words.insurer}</dt><dd>${insurer.name}<p class="hint">${insurer.licence}</p></dd></div>`}
 ${waiting && html`<div><dt>${words.waiting}</dt><dd>${words.days(waiting.days)}${waiting.text && html`<p class="hint">${waiting.text}</p>`}</dd></div>`}
@@ -20,21 +20,21 @@ ${documents.length > 0 && html`<div><dt>${words.documents}</dt><dd><ul class="do
 export function coverageSection(page: Page, lines: readonly BenefitLine[]): Slot {
   const known = lines.filter(({ coverage }) => coverageFacts(page, coverage))
   if (known.length === 0) return null
-  return html`<section class="know"><h2>${textsOf(page.locale).coverage.know}</h2>
+  return html`<section class="know"><h2>${textsOf(page).coverage.know}</h2>
 ${known.map(line => html`<h3>${line.displayname}</h3>${coverageFacts(page, line.coverage)}`)}</section>`
 }
 
 /** What these benefits cost together, and who collects it; one word when all are free. */
 export function priceSection(page: Page, costs: readonly Cost[], isAddition = false): Slot {
   if (costs.length === 0) return null
-  const words = textsOf(page.locale).coverage.price
-  return pricePanel(isAddition ? words.added : words.total, priceLines(page.locale, costs))
+  const words = textsOf(page).coverage.price
+  return pricePanel(isAddition ? words.added : words.total, priceLines(page, costs))
 }
 
 /** What a person with these benefits pays in all; empty when no price is known. */
 export function totalSection(page: Page, lines: readonly BenefitLine[]): Slot {
   if (costsOf(lines).length === 0) return null
-  return pricePanel(textsOf(page.locale).coverage.price.total, totalLines(page.locale, lines))
+  return pricePanel(textsOf(page).coverage.price.total, totalLines(page, lines))
 }
 
 /**
@@ -42,15 +42,15 @@ export function totalSection(page: Page, lines: readonly BenefitLine[]): Slot {
  * the swap is shown as an addition.
  */
 export function exchangeSection(page: Page, pairs: readonly SwapPair[], effectiveon: Day): Slot {
-  const words = textsOf(page.locale).coverage.price
+  const words = textsOf(page).coverage.price
   const coming = pairs.map(pair => pair.in)
   if (!pairs.some(({ out }) => out)) return priceSection(page, costsOf(coming), true)
   const over = pairs.flatMap(({ out }) => {
     if (out?.cost?.kind !== 'amount' || out.cost.per === 'once') return []
-    const price = priceText(page.locale, out.cost)
-    return [words.nolonger(dayText(page.locale, effectiveon), price, out.displayname)]
+    const price = priceText(page, out.cost)
+    return [words.nolonger(dayText(page, effectiveon), price, out.displayname)]
   })
-  return pricePanel(words.incoming(coming.length), [...priceLines(page.locale, costsOf(coming)), ...over])
+  return pricePanel(words.incoming(coming.length), [...priceLines(page, costsOf(coming)), ...over])
 }
 
 function pricePanel(title: string, lines: readonly string[]): Html {
@@ -68,8 +68,8 @@ export function copyLink(page: Page, copy: { readonly address: string; readonly 
 /** The copies of a person's agreements; empty when there are none. */
 export function copyList(page: Page, copies: readonly CopyLink[] = []): Slot {
   if (copies.length === 0) return null
-  const words = textsOf(page.locale).coverage.copy
-  return html`<section><h2>${words.list}</h2><ul class="documents">${copies.map(copy => html`<li>${copyLink(page, { address: copy.address, text: words.of(dayText(page.locale, copy.on), copy.reference) })}</li>`)}</ul></section>`
+  const words = textsOf(page).coverage.copy
+  return html`<section><h2>${words.list}</h2><ul class="documents">${copies.map(copy => html`<li>${copyLink(page, { address: copy.address, text: words.of(dayText(page, copy.on), copy.reference) })}</li>`)}</ul></section>`
 }
 
 /** The costs of lines, as far as they are known. */
@@ -78,7 +78,7 @@ export function costsOf(lines: readonly BenefitLine[]): readonly Cost[] {
 }
 
 function documentLink(page: Page, document: DocumentLink): Html {
-  const words = textsOf(page.locale).coverage
+  const words = textsOf(page).coverage
   const isOther = document.language !== page.locale
   const kind = isOther ? words.pdfin[document.language] : words.pdf
   return html`<a href="${document.address}" target="_blank" rel="noopener" hreflang="${document.language}">${document.title} ${kind}</a>`

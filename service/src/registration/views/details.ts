@@ -28,7 +28,7 @@ export const detailsGroups: readonly DetailsGroup[] = ['name', 'dob', 'contact',
 /** The known details of the person; missing ones come first, as questions. */
 export function detailsReview(view: DetailsReviewView): Content {
   const { page, details, missing, suggested, lost = [] } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.details
   const known = detailsGroups.filter(group => !missing.includes(group))
   return question(view, {
@@ -56,7 +56,7 @@ export function detailsList(
   groups: readonly DetailsGroup[],
   suggested: readonly DetailsGroup[] = [],
 ): Html {
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.details
   return html`<dl class="answers">${groups.map(
     group =>
@@ -70,7 +70,7 @@ export function detailsList(
 /** One group of inputs, filled with what was typed or what is known. */
 export function detailsEdit(view: DetailsEditView): Content {
   const { page, group, suggestion } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.details
   const title = words.question[group]
   const kept = view.kept ?? keptDetails(view.details)
@@ -89,17 +89,17 @@ function groupText(page: Page, details: Details, group: DetailsGroup): Slot {
   const lines = groupLines(page, details, group).filter(line => line !== '')
   return lines.length > 0
     ? lines.map((line, at) => [at > 0 && html`<br>`, line])
-    : html`<span class="hint">${textsOf(page.locale).shell.notgiven}</span>`
+    : html`<span class="hint">${textsOf(page).shell.notgiven}</span>`
 }
 
 function groupLines(page: Page, details: Details, group: DetailsGroup): readonly string[] {
   const { address } = details
   if (group === 'name') return [[details.firstname, details.lastname].filter(part => part).join(' ')]
-  if (group === 'dob') return [details.dob ? dayText(page.locale, details.dob) : '']
+  if (group === 'dob') return [details.dob ? dayText(page, details.dob) : '']
   if (group === 'contact') return [details.email ?? '', details.phone ? phoneText(details.phone) : '']
-  if (group === 'gender') return [genderText(textsOf(page.locale), details.gender ?? '')]
+  if (group === 'gender') return [genderText(textsOf(page), details.gender ?? '')]
   if (!address) return []
-  const locality = [address.city, address.state && stateName(page.locale, address.state)].filter(part => part)
+  const locality = [address.city, address.state && stateName(page, address.state)].filter(part => part)
   return [
     address.addline1,
     address.addline2,
@@ -122,7 +122,7 @@ const inputs: Readonly<Record<DetailsGroup, (answers: Answers) => Slot>> = {
 }
 
 function nameInputs(answers: Answers): Slot {
-  const words = textsOf(answers.page.locale).details
+  const words = textsOf(answers.page).details
   return [
     html`<p class="hint">${words.namehint}</p>`,
     textField(answers, { input: 'firstname', label: words.firstname, autocomplete: 'given-name' }),
@@ -131,7 +131,7 @@ function nameInputs(answers: Answers): Slot {
 }
 
 function contactInputs(answers: Answers): Slot {
-  const words = textsOf(answers.page.locale).details
+  const words = textsOf(answers.page).details
   return [
     textField(answers, {
       input: 'email',
@@ -154,7 +154,7 @@ function contactInputs(answers: Answers): Slot {
 }
 
 function addressInputs(answers: Answers): Slot {
-  const words = textsOf(answers.page.locale).details
+  const words = textsOf(answers.page).details
   const line = (input: 'addline1' | 'addline2', label: string, at: number) =>
     textField(answers, { input, label, optional: true, autocomplete: `address-line${at}` })
   return [
@@ -172,7 +172,7 @@ function addressInputs(answers: Answers): Slot {
     selectField(
       answers,
       { input: 'state', label: words.state, autocomplete: 'address-level1', size: 'middle' },
-      { empty: words.choosestate, list: stateNames(answers.page.locale) },
+      { empty: words.choosestate, list: stateNames(answers.page) },
     ),
     textField(answers, {
       input: 'zipcode',
@@ -185,7 +185,7 @@ function addressInputs(answers: Answers): Slot {
 }
 
 function genderInputs(answers: Answers): Slot {
-  const texts = textsOf(answers.page.locale)
+  const texts = textsOf(answers.page)
   const words = texts.details
   const error = errorOf(answers, 'gender')
   return html`<fieldset class="field${error && ' wrong'}" aria-describedby="gender-hint${error && ' gender-error'}">

@@ -59,7 +59,7 @@ type DoneWords = {
  * something is still needed from the person, no step says that there is nothing to do.
  */
 export function doneWords(page: Page, change: DoneChange, needed: Needed): DoneWords {
-  const words = textsOf(page.locale).donewords
+  const words = textsOf(page).donewords
   const found = wordsOf(page, change, words)
   const { phone } = page.help
   const keep = phone ? words.reference(phone) : words.referenceplain
@@ -80,7 +80,7 @@ function wordsOf(page: Page, change: DoneChange, words: DoneTexts): DoneWords {
     case 'upgraded':
     case 'downgraded': {
       const said = timed(page, words[change.what], change, change.plan)
-      return after(change.dropsSwap && textsOf(page.locale).standing.dropsswap, said)
+      return after(change.dropsSwap && textsOf(page).standing.dropsswap, said)
     }
     case 'cancelled':
       return cancelledWords(page, change, words)
@@ -103,7 +103,7 @@ function timed<About extends readonly unknown[]>(
   change: { readonly from?: Day },
   ...about: About
 ): DoneWords {
-  return change.from === undefined ? now(...about) : from(...about, dayText(page.locale, change.from))
+  return change.from === undefined ? now(...about) : from(...about, dayText(page, change.from))
 }
 
 /** The words with a sentence before their next steps, if there is one. */
@@ -117,9 +117,9 @@ function cancelledWords(
   words: DoneTexts,
 ): DoneWords {
   const { cancelled } = words
-  const { notbegun, leaving } = textsOf(page.locale).standing
+  const { notbegun, leaving } = textsOf(page).standing
   const { timing, withdrawn = [], backuntil } = change
-  const on = dayText(page.locale, change.lastday)
+  const on = dayText(page, change.lastday)
   const said = {
     ahead: () => cancelled.from(on, leaving.keep),
     today: () => cancelled.now.today(on),

@@ -90,7 +90,7 @@ export function draftField(page: Page): Slot {
 function errorSummary(answers: Answers, back: string | undefined): Slot {
   const { errors = [], page } = answers
   if (errors.length === 0) return null
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const address = (input: InputName) =>
     input === 'form' && back !== undefined ? `${page.root}/${back}` : `#${inputId(input)}`
   return html`<section class="notice alert" id="problem" role="alert" tabindex="-1" aria-labelledby="problem-title">${icon('alert')}<div>
@@ -105,7 +105,7 @@ export function textField(answers: Answers, field: TextField): Html {
   const id = inputId(input)
   const error = errorOf(answers, input)
   return html`<div class="field${error && ' wrong'}">
-<label for="${id}"${field.labelinpr && html` data-pr="${field.labelinpr}" data-other="${field.label}"`}>${labelOf(answers, field)}${field.optional && html` <span class="optional">${textsOf(answers.page.locale).shell.optional}</span>`}</label>
+<label for="${id}"${field.labelinpr && html` data-pr="${field.labelinpr}" data-other="${field.label}"`}>${labelOf(answers, field)}${field.optional && html` <span class="optional">${textsOf(answers.page).shell.optional}</span>`}</label>
 ${field.hint && html`<p class="hint" id="${id}-hint">${field.hint}</p>`}
 ${fault(answers, id, error)}
 <input id="${id}" name="${input}" type="${field.type ?? 'text'}" class="${size ?? 'full'}" value="${answers.kept?.[input] ?? ''}" autocomplete="${field.autocomplete ?? 'off'}"${field.inputmode && html` inputmode="${field.inputmode}"`}${input === 'email' && html` autocapitalize="none" spellcheck="false"`}${described(id, field.hint !== undefined, error !== undefined)}>
@@ -134,7 +134,7 @@ ${choices.list.map(([value, label]) => option(value, label, now))}
 /** Month, day and year in one group, so that nobody has to guess the order of digits in a date. */
 export function birthDate(answers: Answers, options: { readonly asHeading: boolean }): Html {
   const { errors = [], page } = answers
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const error = errors.find(({ input }) => input.startsWith('dob'))
   return html`<fieldset class="field date${error && ' wrong'}" aria-describedby="dob-hint${error && ' dob-error'}">
 <legend class="${options.asHeading ? 'unseen' : 'label'}">${texts.group.dob}</legend>
@@ -154,7 +154,7 @@ export function dateInputs(
   nameOf: (part: 'month' | 'day' | 'year') => string,
   isWrong: (input: string) => boolean,
 ): Html {
-  const words = textsOf(page.locale).details
+  const words = textsOf(page).details
   const month = nameOf('month')
   const help = (part: string) => (month === 'dobmonth' ? `bday-${part}` : 'off')
   const number = (part: 'day' | 'year') => {
@@ -163,14 +163,14 @@ export function dateInputs(
   }
   return html`<div class="parts"><div class="month"><label for="${inputId(month)}">${words.month}</label><select id="${inputId(month)}" name="${month}" autocomplete="${help('month')}"${isWrong(month) && invalid}>
 <option value="">${words.choosemonth}</option>
-${monthNames(page.locale).map((name, at) => option(String(at + 1), name, kept[month] ?? ''))}
+${monthNames(page).map((name, at) => option(String(at + 1), name, kept[month] ?? ''))}
 </select></div>${number('day')}${number('year')}</div>`
 }
 
 /** The consents: each with its whole text and version at the box, and never ticked beforehand. */
 export function consentFields(answers: Answers, consents: readonly ConsentText[]): Slot {
   if (consents.length === 0) return null
-  const texts = textsOf(answers.page.locale)
+  const texts = textsOf(answers.page)
   const fields = consents.map(consent => {
     const input: InputName = `consent.${consent.name}`
     const id = inputId(input)
@@ -228,7 +228,7 @@ export function errorOf(answers: Answers, input: InputName): FieldError | undefi
 /** The words of an error beside its input, if it has one. */
 export function fault({ page }: Answers, id: string, error: FieldError | undefined): Slot {
   if (!error) return null
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   return html`<p class="fault" id="${id}-error">${icon('alert')}<span><span class="unseen">${texts.shell.errorprefix}</span>${errorText(texts, error)}</span></p>`
 }
 

@@ -158,7 +158,7 @@ test('the messages are those that were promised', () => {
   const say = (
     locale: Locale,
     code: 'zipcode_invalid' | 'dob_invalid' | 'phone_invalid' | 'consent_missing',
-  ) => errorText(textsOf(locale), { input: 'form', code })
+  ) => errorText(textsOf({ locale }), { input: 'form', code })
   expect(say('en', 'zipcode_invalid')).toBe('ZIP code must be 5 or 9 digits, like 33101')
   expect(say('es', 'zipcode_invalid')).toBe('El código postal debe tener 5 o 9 dígitos, como 33101')
   expect(say('en', 'dob_invalid')).toBe('Date of birth must be a real date, for example March 27, 1990')

@@ -1,16 +1,16 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import type { Cost, Day } from './parts.ts'
-import type { Page } from './surroundings.ts'
+import type { Localized, Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
 /** A day in words, such as `December 1, 2026` or `1 de diciembre de 2026`. */
-export function dayText(locale: Locale, day: Day): string {
+export function dayText(page: Localized, day: Day): string {
   const options = { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' } as const
-  return dateFormat(tags[locale], options).format(new Date(`${day}T00:00:00Z`))
+  return dateFormat(tags[page.locale], options).format(new Date(`${day}T00:00:00Z`))
 }
 
 /** Names as a list in a sentence, such as `Dental care, Gym pass, and Legal help`. */
-export function namesText({ locale }: Pick<Page, 'locale'>, names: readonly string[]): string {
+export function namesText({ locale }: Localized, names: readonly string[]): string {
   return new Intl.ListFormat(locale, { type: 'conjunction' }).format(names)
 }
 
@@ -29,48 +29,49 @@ export function deadlineText(page: Page, at: number): string {
   const isMidnight = dayAndTime(page, at).endsWith(' 00:00:00')
   if (!isMidnight) return `${timeFormat(page, undefined).format(new Date(at))} (${zone})`
   const format = dateFormat(tags[page.locale], { month: 'long', day: 'numeric', timeZone: page.zone })
-  return textsOf(page.locale).shell.endof(format.format(new Date(at - 1)), zone)
+  return textsOf(page).shell.endof(format.format(new Date(at - 1)), zone)
 }
 
 /**
  * The name of a time zone as people say it, such as `Eastern time` or `hora del Este`. A zone without summer time has a
  * name of its own: in summer, Arizona is an hour behind what others call Mountain time.
  */
-function zoneText({ locale, zone }: Pick<Page, 'locale' | 'zone'>, at: number): string {
-  const known = zoneNames[zone] ?? zoneNames[zoneName('en', zone, at)]
-  if (known) return known[locale]
+function zoneText(page: Pick<Page, 'locale' | 'zone'>, at: number): string {
+  const { zone } = page
+  const known = zoneNames[zone] ?? zoneNames[zoneName({ locale: 'en' }, zone, at)]
+  if (known) return known[page.locale]
   if (zone === 'UTC' || zone === 'Etc/UTC') return 'UTC'
-  return zoneName(locale, zone, at).replace(/Time$/, 'time')
+  return zoneName(page, zone, at).replace(/Time$/, 'time')
 }
 
 /** An amount of money; whole amounts without cents. */
 export function moneyText(
-  locale: Locale,
+  page: Localized,
   worth: { readonly amount: number; readonly currency: string },
 ): string {
   const digits = Number.isInteger(worth.amount) ? 0 : 2
-  return moneyFormat(locale, worth.currency, digits).format(worth.amount)
+  return moneyFormat(page, worth.currency, digits).format(worth.amount)
 }
 
-function moneyFormat(locale: Locale, currency: string, digits: 0 | 2): Intl.NumberFormat {
+function moneyFormat(page: Localized, currency: string, digits: 0 | 2): Intl.NumberFormat {
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-  return remember(Intl.NumberFormat, tags[locale], { style: 'currency', currency, ...fraction })
+  return remember(Intl.NumberFormat, tags[page.locale], { style: 'currency', currency, ...fraction })
 }
 
 /** What a benefit costs, in words. */
-export function costText(locale: Locale, cost: Cost): string {
-  return cost.kind === 'nothing' ? textsOf(locale).benefits.costnothing : priceText(locale, cost)
+export function costText(page: Localized, cost: Cost): string {
+  return cost.kind === 'nothing' ? textsOf(page).benefits.costnothing : priceText(page, cost)
 }
 
 /** A price with its cents and span, such as `$19.00 a month`. */
-export function priceText(locale: Locale, cost: Extract<Cost, { kind: 'amount' }>): string {
-  const amount = moneyFormat(locale, cost.currency, 2).format(cost.amount)
-  return textsOf(locale).coverage.price[cost.per](amount)
+export function priceText(page: Localized, cost: Extract<Cost, { kind: 'amount' }>): string {
+  const amount = moneyFormat(page, cost.currency, 2).format(cost.amount)
+  return textsOf(page).coverage.price[cost.per](amount)
 }
 
 /** The twelve months' names in order. */
-export function monthNames(locale: Locale): readonly string[] {
-  const format = dateFormat(tags[locale], { month: 'long', timeZone: 'UTC' })
+export function monthNames(page: Localized): readonly string[] {
+  const format = dateFormat(tags[page.locale], { month: 'long', timeZone: 'UTC' })
   return Array.from({ length: 12 }, (_, month) => format.format(new Date(Date.UTC(2000, month, 1))))
 }
 
@@ -86,8 +87,8 @@ export function zipText(digits: string): string {
 }
 
 /** The name in Intl at that instant, because a zone may have had another name in the past. */
-function zoneName(locale: Locale, timeZone: string, at: number): string {
-  const format = dateFormat(tags[locale], { timeZone, timeZoneName: 'longGeneric' })
+function zoneName(page: Localized, timeZone: string, at: number): string {
+  const format = dateFormat(tags[page.locale], { timeZone, timeZoneName: 'longGeneric' })
   return format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
 }
 

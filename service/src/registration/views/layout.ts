@@ -27,7 +27,7 @@ export type Content = {
 
 /** The whole document of a view. */
 export function document(view: string, page: Page, content: Content): string {
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const { displayname } = page.partner
   const title = displayname ? texts.shell.pagetitle(content.title, displayname) : content.title
   return html`<!doctype html>
@@ -51,7 +51,7 @@ ${shell(view, page, content)}
 }
 
 function shell(view: string, page: Page, content: Content): Html {
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   return html`<div id="page">
 <a class="skip" href="#main">${texts.shell.skip}</a>
 ${content.asks && html`<button class="default" form="answers" tabindex="-1" aria-hidden="true"></button>`}
@@ -70,7 +70,7 @@ ${scriptTexts(texts)}
 
 /** The language button posts the answers too, if there are any, so that none is lost. */
 function header(view: string, page: Page, content: Content): Html {
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const other = page.locale === 'en' ? 'es' : 'en'
   const button = html`<button class="quiet language" name="language" value="${other}" lang="${other}" formnovalidate${content.asks ? html` form="answers"` : ''} aria-label="${texts.language.switchto}: ${texts.language.switchlabel}">${icon('globe')}<span>${texts.language.switchto}</span></button>`
   return html`<header>
@@ -97,7 +97,7 @@ function progress(step: { readonly at: number; readonly of: number }, texts: Tex
 }
 
 function footer(page: Page): Html {
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const { phone, email, url } = page.help
   const ways = [
     phone && html`<a href="tel:${phone.replace(/[^+\d]/g, '')}">${texts.shell.helpphone} ${phone}</a>`,
@@ -144,7 +144,7 @@ export function notice(heading: string, text: Slot, kind: 'info' | 'alert' | 'go
  */
 function legalFacts(page: Page): Slot {
   const { privacyurl, termsurl, operatorline } = page.legal ?? {}
-  const words = textsOf(page.locale).coverage
+  const words = textsOf(page).coverage
   const link = (address: string, text: string) =>
     html`<li><a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a></li>`
   if (!privacyurl && !termsurl && !operatorline) return null

@@ -12,34 +12,34 @@ export function benefitList(page: Page, lines: readonly BenefitLine[]): Html {
 
 /** One benefit with its icon, name and dates. */
 export function benefitLine(page: Page, line: BenefitLine): Html {
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const facts = [
-    line.startson && texts.check.starts(dayText(page.locale, line.startson)),
+    line.startson && texts.check.starts(dayText(page, line.startson)),
     line.waits && waitsText(page, line.waits),
-    line.since && texts.benefits.status.enrolled(dayText(page.locale, line.since)),
-    line.endson && texts.done.ends(dayText(page.locale, line.endson)),
-    line.endedon && texts.done.ended(dayText(page.locale, line.endedon)),
+    line.since && texts.benefits.status.enrolled(dayText(page, line.since)),
+    line.endson && texts.done.ends(dayText(page, line.endson)),
+    line.endedon && texts.done.ended(dayText(page, line.endedon)),
     line.cost && costLine(page, line.cost),
   ].filter(fact => fact)
-  return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${line.dueon ? texts.done.actionby(dayText(page.locale, line.dueon)) : texts.done.action}</p>`}</div>`
+  return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${line.dueon ? texts.done.actionby(dayText(page, line.dueon)) : texts.done.action}</p>`}</div>`
 }
 
 function waitsText(page: Page, waits: NonNullable<BenefitLine['waits']>): string {
-  const words = textsOf(page.locale).beneficiaries
-  const by = dayText(page.locale, waits.by)
+  const words = textsOf(page).beneficiaries
+  const by = dayText(page, waits.by)
   if (waits.from === undefined) return words.waitsuntil(by)
-  return waits.by <= waits.from ? words.waitsonly(by) : words.waitsfrom(dayText(page.locale, waits.from), by)
+  return waits.by <= waits.from ? words.waitsonly(by) : words.waitsfrom(dayText(page, waits.from), by)
 }
 
 /** What it costs, in words that stand without a label. */
 export function costLine(page: Page, cost: Cost): string {
-  const words = textsOf(page.locale).benefits
-  return cost.kind === 'nothing' ? words.free : words.paid(costText(page.locale, cost))
+  const words = textsOf(page).benefits
+  return cost.kind === 'nothing' ? words.free : words.paid(costText(page, cost))
 }
 
 /** What a member can do, each a link to a short path. */
 export function memberPaths(page: Page, paths: MemberPaths): Html {
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.already
   const path = (to: string, sign: IconName, text: string) =>
     html`<li><a href="${page.root}/${to}">${icon(sign)}<span>${text}</span>${icon('arrow')}</a></li>`

@@ -15,7 +15,7 @@ import { textsOf } from './texts.ts'
 /** The offers to choose from, with the one in force. */
 export function offerChange(view: OfferChangeView): Content {
   const { page, offers, pending, locked, chosen, leaving } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.offer
   const current = offers.find(offer => offer.direction === 'current')
   const others = leaving === undefined ? offers.filter(offer => offer.direction !== 'current') : []
@@ -27,7 +27,7 @@ export function offerChange(view: OfferChangeView): Content {
     back: 'overview',
     body: html`${open.length > 0 && html`<p class="lead">${words.lead}</p>`}
 ${leaving !== undefined && leavingNotice(page, leaving, 'offer')}
-${leaving === undefined && locked && notice(words.locked, words.lockedtext(dayText(page.locale, view.opensagainon)))}
+${leaving === undefined && locked && notice(words.locked, words.lockedtext(dayText(page, view.opensagainon)))}
 ${pending && pendingOffer(view, { ...pending, isOpen: open.length > 0 })}
 ${current && html`<section class="panel"><h2>${words.current}</h2><p class="name">${current.displayname}</p></section>`}
 ${
@@ -51,7 +51,7 @@ ${closed.map(offer => html`<section class="panel quietly"><h2>${offer.displaynam
 /** What the change gives, takes and keeps. */
 export function offerConfirm(view: OfferConfirmView): Content {
   const { page, from, to, consents, undountil, swapped = [] } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.offer
   const answers = { page, errors: view.errors }
   const list = (heading: string, lines: readonly BenefitLine[]) =>
@@ -59,7 +59,7 @@ export function offerConfirm(view: OfferConfirmView): Content {
   return question(answers, {
     title: words.confirmtitle,
     back: 'offer',
-    body: html`<p class="lead">${words.confirmlead(from, to.displayname, to.effectiveon ? dayText(page.locale, to.effectiveon) : '')}</p>
+    body: html`<p class="lead">${words.confirmlead(from, to.displayname, to.effectiveon ? dayText(page, to.effectiveon) : '')}</p>
 ${list(words.gained, view.gained)}
 ${list(words.lost, view.lost)}
 ${list(words.kept, view.kept)}
@@ -82,16 +82,14 @@ function pendingOffer(
   pending: { readonly displayname: string; readonly effectiveon: string; readonly isOpen: boolean },
 ): Html {
   const { page, locked } = view
-  const words = textsOf(page.locale).offer
-  return html`<section class="panel"><h2>${words.pending(pending.displayname, dayText(page.locale, pending.effectiveon))}</h2>
+  const words = textsOf(page).offer
+  return html`<section class="panel"><h2>${words.pending(pending.displayname, dayText(page, pending.effectiveon))}</h2>
 ${pending.isOpen && html`<p>${words.pendingtext}</p>`}
 ${!locked && html`<form method="post" action="${page.root}/offer/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`}</section>`
 }
 
 function offerText(page: Page, offer: OfferChoice): string {
-  const words = textsOf(page.locale).offer
+  const words = textsOf(page).offer
   const direction = offer.direction === 'upgrade' ? words.upgrade : words.downgrade
-  return offer.effectiveon
-    ? `${direction}. ${words.from(dayText(page.locale, offer.effectiveon))}`
-    : direction
+  return offer.effectiveon ? `${direction}. ${words.from(dayText(page, offer.effectiveon))}` : direction
 }

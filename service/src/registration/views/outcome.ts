@@ -14,7 +14,7 @@ import { textsOf } from './texts.ts'
 /** What was done, with its reference, dates and next steps. */
 export function done(view: DoneView): Content {
   const { page, outcome, reference, benefits, undountil } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.done
   const isWhole = outcome === 'enrolled' || (outcome === 'changed' && !('from' in view.change))
   const { title, lead, next } = doneWords(page, view.change, neededIn(view))
@@ -40,7 +40,7 @@ ${leave(page, { redirecturl: view.redirecturl, more: page.shell === 'hosted' && 
 /** The person is already enrolled: the benefits in force, and links to what can be done. */
 export function alreadyEnrolled(view: AlreadyEnrolledView): Content {
   const { page } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.already
   return {
     title: words.title,
@@ -60,7 +60,7 @@ ${toDo(page, view.todo)}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
 ${plannedNotices(page, view.planned)}
 ${ineligibleNotice(page, view.ineligible && { offername: view.offername, isLeaving: view.leaving !== undefined, ...view.ineligible })}
-<p class="lead">${view.benefits.length > 0 ? words.lead(view.offername) : textsOf(page.locale).standing.nothing(view.offername)}</p>
+<p class="lead">${view.benefits.length > 0 ? words.lead(view.offername) : textsOf(page).standing.nothing(view.offername)}</p>
 ${view.benefits.length > 0 && benefitList(page, view.benefits)}
 ${memberPaths(page, view.paths)}
 ${copyList(page, view.copies)}
@@ -71,7 +71,7 @@ ${leave(page, { redirecturl: view.redirecturl })}`,
 /** No benefit fits: why, which data is kept, and how to correct wrong data. */
 export function noBenefits(view: NoBenefitsView): Content {
   const { page, reasons } = view
-  const words = textsOf(page.locale).none
+  const words = textsOf(page).none
   // Without a reason no rule keeps this person out; no plan is open.
   const isClosed = reasons.length === 0
   const title = isClosed ? words.closed : words.title
@@ -94,7 +94,7 @@ ${leave(page, { redirecturl: view.redirecturl, rank: isClosed ? 'primary' : 'sec
 /** The link or session has ended: a link's words are the same whether it was used, expired or unknown. */
 export function linkEnded(view: LinkEndedView): Content {
   const { page, kind } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.ended
   const isChallenge = kind === 'challenge' || kind === 'challengelimit'
   const { title, text } = words[isChallenge ? 'challenge' : kind]
@@ -120,7 +120,7 @@ ${leave(page, { redirecturl: view.redirecturl, more: isRenewable && html`<button
 /** Something failed: what is kept, how to go on, and the request id to read out. */
 export function problem(view: ProblemView): Content {
   const { page, kind, requestid, retry } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.problem
   const isOurs = kind === 'internal' || kind === 'busy'
   const [title, text] = {
@@ -150,12 +150,12 @@ function neededIn({ benefits, todo }: DoneView): Needed {
 
 /** What a member still has to do, with links; empty when nothing. */
 function toDo(page: Page, todo: StillToDo | undefined): Slot {
-  const words = textsOf(page.locale).beneficiaries
+  const words = textsOf(page).beneficiaries
   const dated = (found: readonly WaitingName[]) =>
     namesText(
       page,
       found.map(({ displayname, dueon }) =>
-        dueon ? words.before(displayname, dayText(page.locale, dueon)) : displayname,
+        dueon ? words.before(displayname, dayText(page, dueon)) : displayname,
       ),
     )
   const { missing = [], agree = [], proposed = [] } = todo ?? {}
@@ -172,7 +172,7 @@ function toDo(page: Page, todo: StillToDo | undefined): Slot {
 
 /** The link back to the partner if the address was checked; in the frame, the button that closes it. */
 function leave(page: Page, way: WayOut): Html {
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const { redirecturl, rank = 'primary', more } = way
   const partner = texts.shell.backto(page.partner.displayname)
   const out =

@@ -1,4 +1,3 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import { html } from '../../http/html.ts'
 import { type Choice, form, oneOf, primary, question } from './fields.ts'
 import { namesText, priceText } from './format.ts'
@@ -7,13 +6,13 @@ import type { Content } from './layout.ts'
 import type { PlanView } from './model.ts'
 import type { PlanChoice, PlanPart } from './parts.ts'
 import { totalText } from './price.ts'
-import type { Page } from './surroundings.ts'
+import type { Localized, Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
 /** The plans from which a newcomer chooses one: what comes with each, and how much can be chosen. */
 export function plan(view: PlanView): Content {
   const { page, plans, chosen } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.plan
   return question(view, {
     title: words.title,
@@ -32,15 +31,15 @@ ${form(view, 'plan', [
 
 /** A plan to choose: its name and price, what it includes, and what else can be chosen. */
 function planChoice(page: Page, plan: PlanChoice): Choice {
-  const words = textsOf(page.locale).coverage.plan
+  const words = textsOf(page).coverage.plan
   const { offer, displayname, description, included, selectable, slots } = plan
   const price = totalText(
-    page.locale,
+    page,
     included.map(({ cost }) => cost),
   )
   const more = namesText(
     page,
-    selectable.map(part => nameAndPrice(page.locale, part)),
+    selectable.map(part => nameAndPrice(page, part)),
   )
   return {
     value: offer,
@@ -51,6 +50,9 @@ ${slots > 0 && html`<h2>${words.choose(slots)}</h2><p>${more}.</p>`}`,
 }
 
 /** A benefit's name, with its price if it has one. */
-function nameAndPrice(locale: Locale, { displayname, cost }: Pick<PlanPart, 'displayname' | 'cost'>): string {
-  return cost.kind === 'nothing' ? displayname : `${displayname} (${priceText(locale, cost)})`
+function nameAndPrice(
+  page: Localized,
+  { displayname, cost }: Pick<PlanPart, 'displayname' | 'cost'>,
+): string {
+  return cost.kind === 'nothing' ? displayname : `${displayname} (${priceText(page, cost)})`
 }

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import type { Cost } from './parts.ts'
 import { priceLines, totalText } from './price.ts'
 
+const en = { locale: 'en' } as const
+const es = { locale: 'es' } as const
 const free: Cost = { kind: 'nothing' }
 function monthly(amount: number, taken?: { by: string; how: string }): Cost {
   return { kind: 'amount', amount, currency: 'USD', per: 'month', ...(taken ? { taken } : {}) }
@@ -10,12 +12,12 @@ function monthly(amount: number, taken?: { by: string; how: string }): Cost {
 const payout = { by: 'Harbor Rides', how: 'from your weekly payout' }
 
 test('where all is free, one word says so', () => {
-  expect(priceLines('en', [free, free])).toEqual(['Free'])
-  expect(priceLines('es', [free])).toEqual(['Gratis'])
+  expect(priceLines(en, [free, free])).toEqual(['Free'])
+  expect(priceLines(es, [free])).toEqual(['Gratis'])
 })
 
 test('one way of paying is one sentence with the sum', () => {
-  expect(priceLines('en', [monthly(6.5, payout), free, monthly(12.5, payout)])).toEqual([
+  expect(priceLines(en, [monthly(6.5, payout), free, monthly(12.5, payout)])).toEqual([
     'You pay $19.00 a month, taken from your weekly payout by Harbor Rides.',
   ])
 })
@@ -26,7 +28,7 @@ test('several ways of paying stand each below the sum', () => {
     monthly(12.5),
     { kind: 'amount', amount: 2, currency: 'USD', per: 'week' },
   ]
-  expect(priceLines('en', costs)).toEqual([
+  expect(priceLines(en, costs)).toEqual([
     'You pay $19.00 a month and $2.00 a week.',
     'You pay $6.50 a month, taken from your weekly payout by Harbor Rides.',
     'You pay $12.50 a month.',
@@ -39,7 +41,7 @@ test('a sum of cents is never off by a fraction', () => {
     fc.property(fc.array(fc.integer({ min: 1, max: 99_999 }), { minLength: 1 }), cents => {
       const sum = cents.reduce((all, one) => all + one, 0)
       const text = totalText(
-        'en',
+        en,
         cents.map(one => monthly(one / 100)),
       )
       expect(text.replace(/[^\d]/g, '')).toBe(`${Math.floor(sum / 100)}${String(sum % 100).padStart(2, '0')}`)

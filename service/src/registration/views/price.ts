@@ -1,6 +1,6 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import { priceText } from './format.ts'
 import type { BenefitLine, Cost } from './parts.ts'
+import type { Localized } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
 /** The order in which sums are listed by time span; the page's script uses the same order. */
@@ -13,12 +13,12 @@ type PriceGroup = Extract<Cost, { kind: 'amount' }>
  * What these benefits cost together, in whole sentences: first the sum for each time span if it is collected in several
  * ways, then each way. One word when all are free.
  */
-export function priceLines(locale: Locale, costs: readonly Cost[]): readonly string[] {
-  const words = textsOf(locale).coverage.price
+export function priceLines(page: Localized, costs: readonly Cost[]): readonly string[] {
+  const words = textsOf(page).coverage.price
   const groups = groupsOf(costs)
   if (groups.length === 0) return [words.free]
-  const lines = groups.map(group => `${sentenceOf(locale, group)}.`)
-  return groups.length === 1 ? lines : [`${words.youpay(totalText(locale, costs))}.`, ...lines]
+  const lines = groups.map(group => `${sentenceOf(page, group)}.`)
+  return groups.length === 1 ? lines : [`${words.youpay(totalText(page, costs))}.`, ...lines]
 }
 
 /**
@@ -26,27 +26,27 @@ export function priceLines(locale: Locale, costs: readonly Cost[]): readonly str
  * pays for them and their replacements at the same time; if a change is planned, the last sentence says that the total
  * is the one after it.
  */
-export function totalLines(locale: Locale, lines: readonly BenefitLine[]): readonly string[] {
+export function totalLines(page: Localized, lines: readonly BenefitLine[]): readonly string[] {
   const costs = lines.flatMap(({ planned, cost }) => (cost && planned !== 'goes' ? [cost] : []))
-  const sentences = priceLines(locale, costs)
+  const sentences = priceLines(page, costs)
   const isPlanned = lines.some(({ planned }) => planned !== undefined)
-  return isPlanned ? [...sentences, textsOf(locale).coverage.price.afterplanned] : sentences
+  return isPlanned ? [...sentences, textsOf(page).coverage.price.afterplanned] : sentences
 }
 
 /** What these benefits cost together, such as `$19.00 a month`; one word when all are free. */
-export function totalText(locale: Locale, costs: readonly Cost[]): string {
-  const words = textsOf(locale).coverage.price
+export function totalText(page: Localized, costs: readonly Cost[]): string {
+  const words = textsOf(page).coverage.price
   const sums = groupsOf(costs.map(cost => (cost.kind === 'amount' ? withoutTaken(cost) : cost)))
   const inOrder = SPANS.flatMap(span => sums.filter(({ per }) => per === span))
   return (
-    inOrder.map(sum => priceText(locale, sum)).reduce((all, one) => (all ? words.and(all, one) : one), '') ||
+    inOrder.map(sum => priceText(page, sum)).reduce((all, one) => (all ? words.and(all, one) : one), '') ||
     words.free
   )
 }
 
-function sentenceOf(locale: Locale, group: PriceGroup): string {
-  const words = textsOf(locale).coverage.price
-  const price = priceText(locale, group)
+function sentenceOf(page: Localized, group: PriceGroup): string {
+  const words = textsOf(page).coverage.price
+  const price = priceText(page, group)
   return group.taken ? words.taken(price, group.taken.how, group.taken.by) : words.youpay(price)
 }
 

@@ -9,19 +9,19 @@ import { textsOf } from './texts.ts'
 
 /** Tells a member whose benefits are about to end what is no longer possible, with the button that keeps them. */
 export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer' | 'all'): Html {
-  const words = textsOf(page.locale).standing.leaving
-  return html`${notice(words.title(dayText(page.locale, lastday)), words[what])}
+  const words = textsOf(page).standing.leaving
+  return html`${notice(words.title(dayText(page, lastday)), words[what])}
 <form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keep}</button></p></form>`
 }
 
 /** Tells a member which changes are planned, since the benefits' dates alone do not say why; empty when none. */
 export function plannedNotices(page: Page, { plan, swapon }: PlannedChanges = {}): Slot {
-  const words = textsOf(page.locale).standing.planned
+  const words = textsOf(page).standing.planned
   const line = (text: string, to: string) =>
     html`<p class="notice info">${icon('clock')}<span>${text} <a href="${page.root}/${to}">${words.see}<span class="unseen">: ${text}</span></a></span></p>`
   return [
-    plan && line(words.plan(plan.displayname, dayText(page.locale, plan.on)), 'offer'),
-    swapon && line(words.swap(dayText(page.locale, swapon)), 'swap'),
+    plan && line(words.plan(plan.displayname, dayText(page, plan.on)), 'offer'),
+    swapon && line(words.swap(dayText(page, swapon)), 'swap'),
   ]
 }
 
@@ -35,7 +35,7 @@ export function ineligibleNotice(
     | { readonly offername: string; readonly reasons: readonly string[]; readonly isLeaving: boolean }
     | undefined,
 ): Slot {
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   if (!about) return null
   const { offername, reasons, isLeaving } = about
   const words = texts.standing.ineligible
@@ -46,12 +46,12 @@ ${!isLeaving && html`<p>${words.keeps}</p>`}<p>${words.back(offername)}</p>
 }
 
 /** Tells a member that their details are saved, and which benefits they lose; empty when they lose none. */
-export function lostNotice({ locale }: Page, lost: readonly LostCover[]): Slot {
-  const words = textsOf(locale).standing.lost
+export function lostNotice(page: Page, lost: readonly LostCover[]): Slot {
+  const words = textsOf(page).standing.lost
   const [first, ...others] = lost.map(cover =>
     cover.how === 'neverstarts'
       ? words.neverstarts(cover.displayname)
-      : words[cover.how](cover.displayname, dayText(locale, cover.on)),
+      : words[cover.how](cover.displayname, dayText(page, cover.on)),
   )
   if (first === undefined) return null
   return html`<div class="notice info" role="status">${icon('info')}<div><p>${words.saved} ${first}</p>${others.map(sentence => html`<p>${sentence}</p>`)}</div></div>`

@@ -11,7 +11,7 @@ import { textsOf } from './texts.ts'
  * The page behind a link. Its form posts without the script to an address of its own, because the answer is a redirect.
  */
 export function open(view: OpenView): Content {
-  const words = textsOf(view.page.locale).open
+  const words = textsOf(view.page).open
   const { title, lead, text } = words.purpose[view.purpose]
   return {
     title,
@@ -27,7 +27,7 @@ export function open(view: OpenView): Content {
 
 /** Asks the birth date of a person whose link came by text message or email. */
 export function challenge(view: ChallengeView): Content {
-  const texts = textsOf(view.page.locale)
+  const texts = textsOf(view.page)
   const words = texts.challenge
   return question(view, {
     title: words.title,
@@ -44,7 +44,7 @@ ${primary(texts.shell.continue)}
 /** The first view of the journey. */
 export function start(view: StartView): Content {
   const { page, shared, known = [], firstname, resumed } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const groups = known.length > 0 ? known : shared
   const isOwn = groups.length === 0 && resumed && view.hassaved
   const words = texts.start
@@ -80,7 +80,7 @@ ${form(view, 'start', primary(resumed ? words.resume : words.button, icon('arrow
 
 /** The empty frame, as shown until the host has answered. */
 export function frame(view: FrameView): Content {
-  const texts = textsOf(view.page.locale)
+  const texts = textsOf(view.page)
   return {
     title: texts.start.title,
     body: html`<h1 class="unseen" tabindex="-1">${texts.shell.loading}</h1>

@@ -1,13 +1,14 @@
 import type { Locale } from '@benefit-enrolment/contract'
+import type { Localized } from './surroundings.ts'
 
 /** The USPS codes a person can choose, with their names, sorted by name: states, DC, territories and military. */
-export function stateNames(locale: Locale): readonly (readonly [code: string, name: string])[] {
-  return lists[locale]
+export function stateNames(page: Localized): readonly (readonly [code: string, name: string])[] {
+  return lists[page.locale]
 }
 
 /** The name of a state, or the code itself when it is unknown. */
-export function stateName(locale: Locale, code: string): string {
-  return lists[locale].find(([known]) => known === code)?.[1] ?? code
+export function stateName(page: Localized, code: string): string {
+  return lists[page.locale].find(([known]) => known === code)?.[1] ?? code
 }
 
 /** True for a USPS code. */

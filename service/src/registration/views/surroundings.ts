@@ -7,6 +7,9 @@ type PartnerFace = {
   readonly displayname: string
 }
 
+/** Something in one language: a page, a visit, a copy. */
+export type Localized = { readonly locale: Locale }
+
 /** What every view needs apart from its own content. */
 export type Page = {
   /** `frame`: shown by the embed, where no cookie exists and the script keeps the session's handle. */

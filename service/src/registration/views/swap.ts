@@ -16,10 +16,10 @@ import { textsOf } from './texts.ts'
 /** The first choice: which benefit to give up, or a free slot to fill. */
 export function swap(view: SwapView): Content {
   const { page, held, hasfreeslot, effectiveon, pending, wanted, leaving } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const locked = view.locked && leaving === undefined
   const words = texts.swap
-  const on = dayText(page.locale, effectiveon)
+  const on = dayText(page, effectiveon)
   const isOpen = view.choosable && !locked && leaving === undefined && (held.length > 0 || hasfreeslot)
   return question(view, {
     title: words.title,
@@ -45,9 +45,9 @@ ${
 /** The second choice: the new benefit, with the one to give up beside it. */
 export function swapChoose(view: SwapChooseView): Content {
   const { page, out, available, chosen, effectiveon } = view
-  const texts = textsOf(page.locale)
+  const texts = textsOf(page)
   const words = texts.swap
-  const on = dayText(page.locale, effectiveon)
+  const on = dayText(page, effectiveon)
   const title = out ? words.choose(out.displayname) : words.choosefree
   const choices = oneOf(view, 'in', {
     legend: html`<legend><h2>${words.from(on)}</h2></legend>`,
@@ -78,11 +78,11 @@ ${form(view, 'swap/choose', [
 export function swapConfirm(view: SwapConfirmView): Content {
   const { page, pairs, effectiveon, lockedat, consents } = view
   const coming = pairs.map(pair => pair.in)
-  const words = textsOf(page.locale).swap
+  const words = textsOf(page).swap
   return question(view, {
     title: words.confirmtitle,
     back: 'swap',
-    body: html`${pairList(page, pairs, dayText(page.locale, effectiveon))}
+    body: html`${pairList(page, pairs, dayText(page, effectiveon))}
 ${pairs.some(({ out }) => out) && html`<p>${words.gap}</p>`}
 <p class="withsign">${icon('clock')}${words.until(deadlineText(page, lockedat))}</p>
 ${exchangeSection(page, pairs, effectiveon)}
@@ -107,7 +107,7 @@ function slotsOf(pairs: readonly SwapPair[]): readonly (readonly [slot: string, 
 
 function pendingSwap(view: SwapView, on: string): Html {
   const { page, pending, locked } = view
-  const words = textsOf(page.locale).swap
+  const words = textsOf(page).swap
   return html`<section class="panel"><h2>${words.pending}</h2>
 ${pairList(page, pending, on)}
 <p>${words.pendingtext(on)}</p>
@@ -115,7 +115,7 @@ ${!locked && html`<form method="post" action="${page.root}/swap/undo">${draftFie
 }
 
 function pairList(page: Page, pairs: readonly SwapPair[], on: string): Html {
-  const words = textsOf(page.locale).swap
+  const words = textsOf(page).swap
   return html`<ul class="pairs">${pairs.map(
     pair =>
       html`<li><div class="side out"><p class="when">${words.now}</p>${
@@ -129,7 +129,7 @@ function pairList(page: Page, pairs: readonly SwapPair[], on: string): Html {
 /** One question: which benefit to give up. */
 function slotChoice(view: SwapView): Html {
   const { page } = view
-  const words = textsOf(page.locale).swap
+  const words = textsOf(page).swap
   return oneOf(view, 'out', {
     legend: html`<legend><h2>${view.wanted ? words.goesfor(view.wanted.displayname) : words.goes}</h2></legend>`,
     chosen: view.chosen,
@@ -153,13 +153,13 @@ function choiceLabel(page: Page, card: BenefitCard): Slot {
 
 /** What it pays and what it costs, in one line. */
 function facts(page: Page, card: BenefitCard): Html {
-  const worth = card.worth && worthText(page.locale, card.worth)
+  const worth = card.worth && worthText(page, card.worth)
   return html`<span class="hint">${[worth, costLine(page, card.cost)].filter(fact => fact).join('. ')}.</span>`
 }
 
 /** What is covered and what is not, in a part that opens. */
-function coverage({ locale }: Page, card: BenefitCard): Slot {
-  const words = textsOf(locale).benefits
+function coverage(page: Page, card: BenefitCard): Slot {
+  const words = textsOf(page).benefits
   if (card.pays.length === 0) return null
   return html`<details><summary>${words.pays}<span class="unseen">: ${card.displayname}</span></summary>
 <ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>

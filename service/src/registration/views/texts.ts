@@ -1,5 +1,5 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import type { FieldError } from './faults.ts'
+import type { Localized } from './surroundings.ts'
 import { en } from './texts.en.ts'
 import { es } from './texts.es.ts'
 
@@ -11,8 +11,8 @@ export type CoverageTexts = Texts['coverage']
 export type DoneTexts = Texts['donewords']
 
 /** The words of a language. */
-export function textsOf(locale: Locale): Texts {
-  return locale === 'es' ? es : en
+export function textsOf(page: Localized): Texts {
+  return page.locale === 'es' ? es : en
 }
 
 /** The sentence that says what is wrong with an input. */
