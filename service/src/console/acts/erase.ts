@@ -10,7 +10,6 @@ import type { Query } from '../../db/sql.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { effectOf, type Effect as UserEffect } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { reasonOf } from '../reason.ts'
 import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
 import type { Effect, RequestKind } from '../requests/request.ts'
 import { record, recordAlongside } from '../screen/record.ts'
@@ -20,6 +19,7 @@ import {
   notHere,
   onChange,
   onGet,
+  reasonOf,
   type Screen,
   type Visit,
 } from '../screen/screen.ts'

@@ -1,8 +1,7 @@
 import { html } from '../../http/html.ts'
-import { reasonOf } from '../reason.ts'
 import { exportAllHeld } from '../requests/export.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, notHere, onGet, onPost, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, notHere, onGet, onPost, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
 import { actionForm, part, reasonField } from '../views/parts.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 

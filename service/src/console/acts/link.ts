@@ -1,9 +1,16 @@
 import { html } from '../../http/html.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { mintLinkToken } from '../../registration/links/link-tokens.ts'
-import { reasonOf } from '../reason.ts'
 import { record, recordAlongside } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import {
+  type Answer,
+  ConsoleRefusal,
+  onChange,
+  onGet,
+  reasonOf,
+  type Screen,
+  type Visit,
+} from '../screen/screen.ts'
 import { actionForm, part, reasonField, selectField, when } from '../views/parts.ts'
 import { wordsOf } from './effect.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'

@@ -1,7 +1,6 @@
 import { html, type Slot } from '../../http/html.ts'
 import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { reasonOf } from '../reason.ts'
 import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
 import type { SecondPersonAction } from '../requests/second-person.ts'
 import { record, recordAlongside } from '../screen/record.ts'
@@ -11,6 +10,7 @@ import {
   notHere,
   onChange,
   onGet,
+  reasonOf,
   type Screen,
   type Visit,
 } from '../screen/screen.ts'
@@ -143,7 +143,7 @@ function asksSecond(act: Act): act is Act & { second: SecondPersonAction } {
 }
 
 function versionOf({ changes }: UserDetails): number {
-  return changes[0]?.version ?? 0
+  return changes[0]?.stored?.version ?? 0
 }
 
 function actOf(visit: Visit): Act {

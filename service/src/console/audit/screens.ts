@@ -7,7 +7,7 @@ import { html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { isAskedDay } from '../asked-day.ts'
-import { ownPartner, partnerNames } from '../partners.ts'
+import { ownPartner } from '../partners.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, onGet, onPost, type Screen, type Visit } from '../screen/screen.ts'
 import { sortField } from '../views/list.ts'
@@ -45,7 +45,7 @@ type Filter = {
 
 async function filterOf(visit: Visit): Promise<Filter> {
   const { query, operator, context } = visit
-  const [first = noPartner] = (await partnerNames(visit)).keys()
+  const [first = noPartner] = visit.partnerNames.keys()
   // Only operators for all partners see entries that concern no partner, such as signing in.
   const wanted = query.get('partner') ?? first
   const isNobody = wanted === noPartner && operator.partners === undefined
@@ -113,7 +113,7 @@ async function list(visit: Visit): Promise<Answer> {
   await record(visit, { action: 'look at audit', result: 'shown', partner: filter.partner })
   const list = listOf(visit, filter)
   const partners = [
-    ...(await partnerNames(visit)),
+    ...visit.partnerNames,
     ...(visit.operator.partners === undefined
       ? [[noPartner, 'No partner: sign-ins, the service'] as const]
       : []),

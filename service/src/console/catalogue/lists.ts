@@ -61,9 +61,8 @@ const differenceColumns: List<Difference>['columns'] = [
   {
     name: 'what',
     label: 'What',
-    value: one => (one.field === '' ? (one.from === '' ? 'new' : 'left out') : one.field),
-    cell: one =>
-      one.field === '' ? (one.from === '' ? tag('new', 'good') : tag('left out', 'bad')) : one.field,
+    value: whatOf,
+    cell: one => (one.field === '' ? tag(whatOf(one), isLeftOut(one) ? 'bad' : 'good') : one.field),
   },
   { name: 'before', label: 'Before', value: ({ from }) => from, cell: one => shortened(one).from || '–' },
   {
@@ -75,6 +74,11 @@ const differenceColumns: List<Difference>['columns'] = [
 ]
 
 const KEPT = 'closed to newcomers; its holders keep it'
+
+function whatOf(one: Difference): string {
+  if (one.field !== '') return one.field
+  return isLeftOut(one) ? 'left out' : 'new'
+}
 
 function isLeftOut({ field, from }: Difference): boolean {
   return field === '' && from !== ''

@@ -1,8 +1,7 @@
 import { html } from '../../http/html.ts'
-import { reasonOf } from '../reason.ts'
 import { decideRequest } from '../requests/store.ts'
 import { type Deed, record, recordAlongside } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, type Visit } from '../screen/screen.ts'
+import { type Answer, ConsoleRefusal, reasonOf, type Visit } from '../screen/screen.ts'
 import { type Known, mayDecide, requiredRequest, SAME_PERSON } from './read.ts'
 
 /**

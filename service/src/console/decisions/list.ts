@@ -1,7 +1,6 @@
 import { noPartner } from '../../audit/entries.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../operators/store.ts'
-import { partnerNames } from '../partners.ts'
 import {
   type ListedRequest,
   listRequests,
@@ -31,13 +30,12 @@ export function stateTag(state: RequestState): Slot {
 async function listOf(visit: Visit): Promise<List<ListedRequest>> {
   const { database, real } = visit.context
   const state = REQUEST_STATES.find(one => one === visit.query.get('state'))
-  const visible = await visiblePartners(visit)
+  const visible = visiblePartners(visit)
   const partner = visible.find(one => one === visit.query.get('partner')) ?? ''
   const rows = await listRequests(database, partner === '' ? visible : [partner], real())
-  const names = await partnerNames(visit)
   const operators = await operatorNames(database)
   const partnerOf = ({ partner_id }: ListedRequest) =>
-    partner_id === noPartner ? 'all partners' : (names.get(partner_id) ?? '')
+    partner_id === noPartner ? 'all partners' : (visit.partnerNames.get(partner_id) ?? '')
   const titleOf = ({ action }: ListedRequest) =>
     requestKinds.find(one => one.action === action)?.title ?? action
   return {
@@ -72,7 +70,7 @@ async function show(visit: Visit): Promise<Answer> {
   const { state = '', partner = '' } = list.filters
   const choices = [
     ['', 'all'] as const,
-    ...(await partnerNames(visit)),
+    ...visit.partnerNames,
     ...(visit.operator.partners === undefined ? [[noPartner, 'No partner: catalogues'] as const] : []),
   ]
   await record(visit, { action: 'look at requests', result: 'shown' })

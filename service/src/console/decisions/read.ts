@@ -3,7 +3,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { hasRole } from '../operators/operator.ts'
 import { findSamePerson } from '../operators/store.ts'
-import { ownPartner, partnerNames } from '../partners.ts'
+import { ownPartner } from '../partners.ts'
 import { openedRequest, type RequestKind, type SecondPersonRequest } from '../requests/request.ts'
 import { findRequest, type RequestRow } from '../requests/store.ts'
 import { notHere, type Visit } from '../screen/screen.ts'
@@ -29,7 +29,7 @@ export const SAME_PERSON =
  */
 export async function requiredRequest(visit: Visit): Promise<Known> {
   const id = visit.params['requestid'] ?? ''
-  const partners = await visiblePartners(visit)
+  const partners = visiblePartners(visit)
   const row = isUuid(id) ? await findRequest(visit.context.database, partners, id) : undefined
   const known = row && (await knownOf(visit, row))
   if (!known) throw notHere('request')
@@ -37,8 +37,8 @@ export async function requiredRequest(visit: Visit): Promise<Known> {
 }
 
 /** Only operators for all partners see requests that concern no partner. */
-export async function visiblePartners(visit: Visit): Promise<readonly string[]> {
-  const own = [...(await partnerNames(visit)).keys()]
+export function visiblePartners(visit: Visit): readonly string[] {
+  const own = [...visit.partnerNames.keys()]
   return visit.operator.partners === undefined ? [...own, noPartner] : own
 }
 

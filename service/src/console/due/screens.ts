@@ -12,7 +12,7 @@ import {
   nextDue,
   positionOfUser,
 } from '../background/due-store.ts'
-import { ownPartner, partnerNames } from '../partners.ts'
+import { ownPartner } from '../partners.ts'
 import { type Position, positionOf, positionText } from '../position.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, notHere, onGet, type Screen, type Visit } from '../screen/screen.ts'
@@ -49,7 +49,7 @@ type Filter = {
 
 async function filterOf(visit: Visit): Promise<Filter> {
   const { query, context } = visit
-  const [first] = (await partnerNames(visit)).keys()
+  const [first] = visit.partnerNames.keys()
   const wanted = query.get('partner') ?? first
   if (wanted === undefined) throw notHere('partner')
   const partner = await ownPartner(visit, wanted)
@@ -101,8 +101,7 @@ async function list(visit: Visit): Promise<Answer> {
   const { context } = visit
   const { database, dueCounts } = context
   const after = positionOf(visit.query.get('after'))
-  const [names, page, late] = await Promise.all([
-    partnerNames(visit),
+  const [page, late] = await Promise.all([
     usersAfter(visit, filter, after),
     countLate(database, { partnerId: partner.partnerId, before: now - LATE_MS }),
   ])
@@ -115,7 +114,7 @@ async function list(visit: Visit): Promise<Answer> {
   return {
     title: 'What is due',
     body: html`<form method="get" action="/due" class="row">
-${selectField('partner', 'Partner', [...names], partner.partnerId)}
+${selectField('partner', 'Partner', [...visit.partnerNames], partner.partnerId)}
 ${selectField('days', 'Next', Object.entries({ 7: '7 days', 30: '30 days' }), String(days))}
 ${selectField('kind', 'What', ['all', ...DUE_KINDS], kind ?? 'all')}
 ${sortField(visit.query)}<button class="secondary">Show</button></form>

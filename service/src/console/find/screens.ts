@@ -1,5 +1,4 @@
 import { html } from '../../http/html.ts'
-import { partnerNames } from '../partners.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, onGet, onPost, type Screen, type Visit } from '../screen/screen.ts'
 import { tokenField } from '../views/layout.ts'
@@ -17,11 +16,10 @@ export const findScreens: readonly Screen[] = [
 ]
 
 async function start(visit: Visit): Promise<Answer> {
-  const names = await partnerNames(visit)
   return {
     title: 'Find a user',
     body: html`<p class="lead">One field, above, takes whatever you have: a userid, a serviceid, the id of an event or a request, or the reference of a confirmation${visit.isSupport && '; of an account also its email or phone'}.</p>
-<p class="hint">You work for ${visit.operator.partners === undefined ? 'all partners' : [...names.values()].join(', ')}.</p>`,
+<p class="hint">You work for ${visit.operator.partners === undefined ? 'all partners' : [...visit.partnerNames.values()].join(', ')}.</p>`,
   }
 }
 
@@ -32,7 +30,7 @@ async function find(visit: Visit): Promise<Answer> {
   await record(visit, { action: 'find', result: only || refusedBy !== undefined ? 'found' : 'nothing' })
   if (!only) return refusedBy === undefined ? nothing() : refusedPage(visit, lookedUp)
   if (others.length === 0) return { to: addressOf(only) }
-  const list = await listOf(visit, found)
+  const list = listOf(visit, found)
   return {
     title: 'Several users',
     body: html`<form id="${FORM}" method="post" action="/find" hidden>${tokenField(visit.session.formToken)}<input type="hidden" name="what" value="${whatOf(visit)}">${sortField(visit.form)}</form>
@@ -44,7 +42,7 @@ ${found.length >= MOST_FOUND && html`<p class="hint">The first ${MOST_FOUND.toLo
 async function download(visit: Visit): Promise<Answer> {
   const { found } = await lookUpFor(visit)
   const deed = { action: 'export found users', result: found.length > 0 ? 'found' : 'nothing' }
-  if (found.length > 0) return listFile(visit, await listOf(visit, found), { ...deed, file: 'found.csv' })
+  if (found.length > 0) return listFile(visit, listOf(visit, found), { ...deed, file: 'found.csv' })
   await record(visit, deed)
   return nothing()
 }
@@ -61,16 +59,15 @@ async function lookUpFor(visit: Visit): Promise<LookedUp> {
   return lookUp({
     database,
     partner: id => directory.partner(id),
-    partnerIds: [...(await partnerNames(visit)).keys()],
+    partnerIds: [...visit.partnerNames.keys()],
     what: whatOf(visit),
     seesPersons: visit.isSupport,
   })
 }
 
 /** The found users; the form asks for them again in another order, because no address may contain what was typed. */
-async function listOf(visit: Visit, rows: readonly Found[]): Promise<List<Found>> {
-  const names = await partnerNames(visit)
-  const partnerOf = ({ partnerId }: Found) => names.get(partnerId) ?? ''
+function listOf(visit: Visit, rows: readonly Found[]): List<Found> {
+  const partnerOf = ({ partnerId }: Found) => visit.partnerNames.get(partnerId) ?? ''
   return {
     path: '/find',
     formId: FORM,
@@ -94,7 +91,7 @@ async function listOf(visit: Visit, rows: readonly Found[]): Promise<List<Found>
 /** Attempts to enroll somebody who is no user here. */
 async function refusedPage(visit: Visit, lookedUp: LookedUp): Promise<Answer> {
   const { directory, terms } = visit.context
-  const ids = [...(await partnerNames(visit)).keys()]
+  const ids = [...visit.partnerNames.keys()]
   const own = await Promise.all(ids.map(id => directory.partner(id)))
   const parts = own.flatMap(partner => {
     const here = partner ? lookedUp.refused.filter(({ partnerId }) => partnerId === partner.partnerId) : []

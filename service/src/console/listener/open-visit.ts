@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { formIn, queryIn } from '../../http/form.ts'
 import { hasRole } from '../operators/operator.ts'
 import { isOwnForm, sessionOf } from '../operators/sign-in.ts'
+import { readPartnerNames } from '../partners.ts'
 import { ConsoleRefusal, type UploadedFile, type Visit } from '../screen/screen.ts'
 import type { ConsoleServer } from './console-server.ts'
 import { originOf, readCookie } from './guard.ts'
@@ -25,6 +26,7 @@ export async function openVisit(
     session,
     path,
     operator: session.operator,
+    partnerNames: await readPartnerNames(context.database, session.operator),
     isSupport: hasRole(session.operator, 'support'),
     isAdmin: hasRole(session.operator, 'admin'),
     requestId: request.id,

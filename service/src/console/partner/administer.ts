@@ -2,9 +2,8 @@ import type { Query } from '../../db/sql.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { AdministerContext } from '../../partners/administer.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { reasonOf } from '../reason.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { ConsoleRefusal, type Visit } from '../screen/screen.ts'
+import { ConsoleRefusal, reasonOf, type Visit } from '../screen/screen.ts'
 
 /**
  * Does to a partner what a command can do, on record and for the reason in the form; `alongside` is committed with it. A

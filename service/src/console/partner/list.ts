@@ -1,10 +1,10 @@
 import { html } from '../../http/html.ts'
-import { ownPartners } from '../partners.ts'
 import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { type List, listFile, listPart, sortField } from '../views/list.ts'
 import { selectField, tag } from '../views/parts.ts'
+import { disabledPartners } from './store.ts'
 
-type Row = Awaited<ReturnType<typeof ownPartners>>[number]
+type Row = { readonly partnerId: string; readonly name: string; readonly isDisabled: boolean }
 
 /** The operator's partners, as a table and as a file. */
 export const partnerListScreens: readonly Screen[] = [
@@ -17,16 +17,17 @@ const STATES = ['all', 'enabled', 'disabled'] as const
 async function listOf(visit: Visit): Promise<List<Row>> {
   const state = STATES.find(one => one === visit.query.get('state')) ?? 'all'
   const name = (visit.query.get('name') ?? '').trim()
-  const partners = await ownPartners(visit)
+  const disabled = await disabledPartners(visit.context.database)
   return {
     path: '/partners',
     caption: 'Partners that you work for',
     empty:
-      partners.length === 0
+      visit.partnerNames.size === 0
         ? 'There is no partner yet: `enrolment partner create` makes one.'
         : 'No partner fits.',
     filters: { state, name },
-    rows: partners
+    rows: [...visit.partnerNames]
+      .map(([partnerId, name]) => ({ partnerId, name, isDisabled: disabled.has(partnerId) }))
       .filter(one => state === 'all' || one.isDisabled === (state === 'disabled'))
       .filter(one => one.name.toLowerCase().includes(name.toLowerCase())),
     columns: [

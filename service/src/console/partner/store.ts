@@ -28,3 +28,10 @@ export async function readDisabledReason(db: Executor, partnerId: string): Promi
 export function keepDisabledReason(partnerId: string, reason: string): Query {
   return sql`update partners set disabled_reason = ${reason} where partner_id = ${partnerId}`
 }
+
+/** The partners that are disabled. */
+export async function disabledPartners(db: Executor): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ partner_id: string }>(sql`
+    select partner_id from partners where disabled_at is not null`)
+  return new Set(rows.map(row => row.partner_id))
+}

@@ -77,25 +77,21 @@ export function openedRequest(
   partner: Partner | undefined,
   row: RequestRow,
 ): SecondPersonRequest | undefined {
+  const binding = bindingOf(partner, row.service_id ?? undefined)
   try {
-    return openRequest(keyring, partner, row)
+    const text = partner
+      ? unseal(partner.key.key, row.sealed, binding)
+      : unwrapKey(keyring.rootKey, row.sealed, binding)
+    return {
+      ...(JSON.parse(text.toString('utf8')) as Content),
+      action: row.action,
+      partner,
+      serviceId: row.service_id ?? undefined,
+      requestId: row.request_id,
+      askedBy: row.asked_by,
+    }
   } catch {
     return undefined
-  }
-}
-
-function openRequest(keyring: Keyring, partner: Partner | undefined, row: RequestRow): SecondPersonRequest {
-  const binding = bindingOf(partner, row.service_id ?? undefined)
-  const text = partner
-    ? unseal(partner.key.key, row.sealed, binding)
-    : unwrapKey(keyring.rootKey, row.sealed, binding)
-  return {
-    ...(JSON.parse(text.toString('utf8')) as Content),
-    action: row.action,
-    partner,
-    serviceId: row.service_id ?? undefined,
-    requestId: row.request_id,
-    askedBy: row.asked_by,
   }
 }
 

@@ -15,14 +15,13 @@ type Manifest = {
 
 /** Reads the files that scripts/build-browser.mjs built for the console; rejects when nothing was built. */
 export async function readConsoleFiles(folder: URL = builtFolder): Promise<ConsoleFiles> {
-  const manifest = await readManifest<Manifest>(folder)
-  const names = [manifest.console.script, manifest.console.stylesheet, manifest.icon] as const
+  const { icon, console } = await readManifest<Manifest>(folder)
   const served = new Map<string, BuiltFile>()
-  for (const name of names) served.set(`/files/${name}`, await readBuiltFile(folder, name))
-  const [script, stylesheet, icon] = names
+  for (const name of [console.script, console.stylesheet, icon])
+    served.set(`/files/${name}`, await readBuiltFile(folder, name))
   return {
-    script: `/files/${script}`,
-    stylesheet: `/files/${stylesheet}`,
+    script: `/files/${console.script}`,
+    stylesheet: `/files/${console.stylesheet}`,
     icon: `/files/${icon}`,
     served,
   }

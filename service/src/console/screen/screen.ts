@@ -14,6 +14,8 @@ export type Visit = {
   readonly isSupport: boolean
   /** The operator's role is admin. */
   readonly isAdmin: boolean
+  /** The names of the operator's partners by their ids, in the order of the names. */
+  readonly partnerNames: ReadonlyMap<string, string>
   readonly session: OpenSession
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -97,4 +99,11 @@ export function notHere(what: string): ConsoleRefusal {
     'Not found',
     `There is no ${what} here, or it belongs to a partner that you do not work for.`,
   )
+}
+
+/** The operator's reason, from the form. Throws a refusal when it is missing. */
+export function reasonOf({ form }: Pick<Visit, 'form'>): string {
+  const reason = (form.get('reason') ?? '').trim()
+  if (reason.length >= 3 && reason.length <= 300) return reason
+  throw new ConsoleRefusal(422, 'Say why', 'A reason of 3 to 300 characters is needed; it goes on record.')
 }

@@ -45,10 +45,13 @@ type AttemptRow = {
   total_ms: number
   sealed_answer: Buffer | null
 }
-type OpenRow = {
+type EndpointRow = {
   endpoint_id: string
   event_id: string
-  state: 'waiting' | 'given up'
+  /** `null`: the endpoint was deleted. */
+  url: string | null
+  /** `null`: nothing waits for it, and nothing was given up. */
+  state: 'waiting' | 'given up' | null
   due_at: Instant | null
 }
 
@@ -60,7 +63,7 @@ export async function readStories(
 ): Promise<ReadonlyMap<string, EventStory>> {
   if (ids.length === 0) return new Map()
   const { partnerId } = partner
-  const [events, attempts, open, endpoints, keys] = await Promise.all([
+  const [events, attempts, endpoints, keys] = await Promise.all([
     db.query<{
       event_id: string
       service_id: string
@@ -74,18 +77,25 @@ export async function readStories(
       select attempt_id, endpoint_id, event_id, started_at, status, error_class, total_ms, sealed_answer
       from delivery_attempts where partner_id = ${partnerId} and event_id = any(${ids}::uuid[])
       order by started_at, attempt_id limit 2000`),
-    db.query<OpenRow>(sql`
-      select endpoint_id, event_id, 'waiting' as state, due_at from deliveries
-      where partner_id = ${partnerId} and event_id = any(${ids}::uuid[])
-      union all
-      select endpoint_id, event_id, 'given up', null from dead_deliveries
-      where partner_id = ${partnerId} and event_id = any(${ids}::uuid[])`),
-    db.query<{ endpoint_id: string; url: string }>(sql`
-      select endpoint_id, url from webhook_endpoints where partner_id = ${partnerId}`),
+    db.query<EndpointRow>(sql`
+      select reached.endpoint_id, reached.event_id, w.url, reached.state, reached.due_at
+      from (
+        select endpoint_id, event_id, max(state) as state, max(due_at) as due_at
+        from (
+          select endpoint_id, event_id, null as state, null::timestamptz as due_at from delivery_attempts
+          where partner_id = ${partnerId} and event_id = any(${ids}::uuid[])
+          union all
+          select endpoint_id, event_id, 'waiting', due_at from deliveries
+          where partner_id = ${partnerId} and event_id = any(${ids}::uuid[])
+          union all
+          select endpoint_id, event_id, 'given up', null from dead_deliveries
+          where partner_id = ${partnerId} and event_id = any(${ids}::uuid[])) found
+        group by endpoint_id, event_id) reached
+      left join webhook_endpoints w on w.partner_id = ${partnerId} and w.endpoint_id = reached.endpoint_id
+      order by reached.endpoint_id`),
     db.query<{ wrapped_key: Buffer }>(sql`
       select wrapped_key from data_keys where partner_id = ${partnerId} and service_id = ${user.serviceId}`),
   ])
-  const hosts = new Map(endpoints.map(row => [row.endpoint_id, new URL(row.url).host]))
   const wrappedKey = keys[0]?.wrapped_key ?? null
   const attemptOf = (row: AttemptRow): AttemptStory => ({
     at: row.started_at,
@@ -101,34 +111,29 @@ export async function readStories(
         })) ??
       undefined,
   })
-  const storyAt = (eventId: string, endpointId: string): EndpointStory => {
-    const isHere = (row: { event_id: string; endpoint_id: string }) =>
-      row.event_id === eventId && row.endpoint_id === endpointId
-    const ofEndpoint = attempts.filter(isHere).map(attemptOf)
-    const waiting = open.find(isHere)
+  const endpointOf = ({ endpoint_id, event_id, url, state, due_at }: EndpointRow): EndpointStory => {
+    const own = attempts
+      .filter(row => row.event_id === event_id && row.endpoint_id === endpoint_id)
+      .map(attemptOf)
     return {
-      endpointId,
-      host: hosts.get(endpointId) ?? 'a deleted endpoint',
-      attempts: ofEndpoint,
-      state: waiting?.state ?? (ofEndpoint.some(one => one.isGood) ? 'delivered' : 'failed'),
-      dueAt: waiting?.due_at ?? undefined,
+      endpointId: endpoint_id,
+      host: url === null ? 'a deleted endpoint' : new URL(url).host,
+      attempts: own,
+      state: state ?? (own.some(one => one.isGood) ? 'delivered' : 'failed'),
+      dueAt: due_at ?? undefined,
     }
   }
   return new Map(
-    events.map(event => {
-      const isOf = (row: { event_id: string }) => row.event_id === event.event_id
-      const ids = new Set([...attempts.filter(isOf), ...open.filter(isOf)].map(row => row.endpoint_id))
-      return [
-        event.event_id,
-        {
-          eventId: event.event_id,
-          serviceId: event.service_id,
-          eventname: event.eventname,
-          benefit: event.data.name,
-          createdAt: event.created_at,
-          endpoints: [...ids].map(endpointId => storyAt(event.event_id, endpointId)),
-        },
-      ]
-    }),
+    events.map(event => [
+      event.event_id,
+      {
+        eventId: event.event_id,
+        serviceId: event.service_id,
+        eventname: event.eventname,
+        benefit: event.data.name,
+        createdAt: event.created_at,
+        endpoints: endpoints.filter(row => row.event_id === event.event_id).map(endpointOf),
+      },
+    ]),
   )
 }

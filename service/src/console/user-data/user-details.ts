@@ -7,7 +7,7 @@ import type { Terms } from '../../membership/rules/terms.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { operatorNames } from '../operators/store.ts'
-import { ownPartner, partnerNames } from '../partners.ts'
+import { ownPartner } from '../partners.ts'
 import { notHere, type Visit } from '../screen/screen.ts'
 import { findUserRow, readChanges, type StoredChange } from './store.ts'
 import { type EventStory, readStories } from './stories.ts'
@@ -31,13 +31,11 @@ export type UserDetails = {
 
 /** One change of the user, with its events. */
 export type Change = {
-  readonly version: number | undefined
   readonly at: Instant
-  readonly recordedAt: Instant | undefined
   readonly lines: readonly HistoryLine[]
-  readonly actor: string | undefined
-  readonly requestId: string | undefined
   readonly events: readonly EventStory[]
+  /** Absent: it is due, and not stored yet. */
+  readonly stored?: StoredChange
 }
 
 /** An erased user, of whom no personal data is left. */
@@ -57,7 +55,7 @@ export async function openUserDetails(
   before = Number.MAX_SAFE_INTEGER,
 ): Promise<UserDetails | ErasedUserDetails> {
   const { database, reader } = visit.context
-  const partners = [...(await partnerNames(visit)).keys()]
+  const partners = [...visit.partnerNames.keys()]
   const row = isUuid(serviceId) ? await findUserRow(database, partners, serviceId) : undefined
   if (!row) throw notHere('user')
   const partner = await ownPartner(visit, row.partner_id)
@@ -90,15 +88,7 @@ export async function openUserDetails(
     operators,
     changes: [
       ...late
-        .map(change => ({
-          version: undefined,
-          at: change.at,
-          recordedAt: undefined,
-          actor: undefined,
-          requestId: undefined,
-          lines: linesOf(change, 'schedule', 'due'),
-          events: [],
-        }))
+        .map(change => ({ at: change.at, lines: linesOf(change, 'schedule', 'due'), events: [] }))
         .reverse(),
       ...shown.map(change => changeOf(change, stories)),
     ],
@@ -117,15 +107,12 @@ export function isErased(details: UserDetails | ErasedUserDetails): details is E
   return 'erasedAt' in details
 }
 
-function changeOf(change: StoredChange, stories: ReadonlyMap<string, EventStory>): Change {
-  const { at, who } = change
+function changeOf(stored: StoredChange, stories: ReadonlyMap<string, EventStory>): Change {
+  const { at, who, lines, event_ids } = stored
   return {
-    version: change.version,
     at,
-    recordedAt: change.recorded_at,
-    lines: change.lines.map(([what, from, to, why]) => ({ at, what, from, to, who, why })),
-    actor: change.actor ?? undefined,
-    requestId: change.request_id ?? undefined,
-    events: change.event_ids.flatMap(id => stories.get(id) ?? []),
+    lines: lines.map(([what, from, to, why]) => ({ at, what, from, to, who, why })),
+    events: event_ids.flatMap(id => stories.get(id) ?? []),
+    stored,
   }
 }

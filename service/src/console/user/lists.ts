@@ -9,7 +9,7 @@ import type { UserDetails } from '../user-data/user-details.ts'
 import { type Column, dated, type List } from '../views/list.ts'
 import { stateWords } from '../views/moves.ts'
 import { tag, when } from '../views/parts.ts'
-import { describeLink } from './link-fate.ts'
+import { describeLink, noteText, shownNote } from './link-fate.ts'
 
 // The tables of a user's page. All are short, so they are sorted in memory; each has column names of its own, because the page's
 // address names one column.
@@ -86,8 +86,7 @@ export function benefitFile(details: UserDetails): List<Enrolment> {
 /** The newest links, and what became of them. */
 export function linkList(details: UserDetails, links: readonly LinkRow[]): List<LinkRow> {
   const zone = details.partner.timezone
-  const fate = (link: LinkRow) =>
-    describeLink(link, { zone, real: details.now - details.partner.clockOffsetMs })
+  const fate = (link: LinkRow) => describeLink(link, details.now - details.partner.clockOffsetMs)
   return {
     ...atUser(details),
     filePath: `/users/${details.serviceId}/links.csv`,
@@ -107,9 +106,10 @@ export function linkList(details: UserDetails, links: readonly LinkRow[]): List<
         label: 'What became of it',
         value: link =>
           fate(link)
-            .map(({ text }) => text)
+            .map(note => noteText(note, zone))
             .join('; '),
-        cell: link => html`<ul class="rules">${fate(link).map(({ shown }) => html`<li>${shown}</li>`)}</ul>`,
+        cell: link =>
+          html`<ul class="rules">${fate(link).map(note => html`<li>${shownNote(note, zone)}</li>`)}</ul>`,
       },
     ],
   }

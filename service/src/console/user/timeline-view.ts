@@ -18,7 +18,7 @@ export function timeline(visit: Visit, details: UserDetails): Html {
   for (const line of viewTimeline(user, []).reverse())
     ahead.set(line.attimestamp, [...(ahead.get(line.attimestamp) ?? []), line])
   const shown = changes.filter(({ lines, events }) => lines.length > 0 || events.length > 0)
-  const oldest = changes.at(-1)?.version
+  const oldest = changes.at(-1)?.stored?.version
   return html`<ol class="steps">
 ${[...ahead].map(
   ([at, lines]) =>
@@ -39,12 +39,13 @@ function changeItem(
   { sees, details, real }: { sees: boolean; details: UserDetails; real: Instant },
 ): Html {
   const zone = details.partner.timezone
-  const { at, recordedAt, lines, events, actor, requestId } = change
+  const { at, lines, events, stored } = change
+  const { recorded_at = at, actor = null, request_id = null } = stored ?? {}
   // A change is shown at its effective time; if it was recorded much later, the line says so.
-  const isLate = recordedAt !== undefined && Math.abs(recordedAt - at) > LATE_MS
-  return html`<li><p>${when(at, zone)}${isLate && html` <span class="hint">recorded ${when(recordedAt ?? at, zone)}</span>`}</p>
+  const isLate = Math.abs(recorded_at - at) > LATE_MS
+  return html`<li><p>${when(at, zone)}${isLate && html` <span class="hint">recorded ${when(recorded_at, zone)}</span>`}</p>
 ${lines.map(line => html`<p>${moveWords(line, details)} <span class="hint">by the ${line.who}${sees && html`: ${line.why}`}</span></p>`)}
-${(actor !== undefined || requestId !== undefined) && html`<p class="hint">${actor !== undefined && html`${actorWords(actor, lines[0]?.who, details)} `}${requestId !== undefined && html`request <code>${requestId}</code>`}</p>`}
+${(actor ?? request_id) !== null && html`<p class="hint">${actor !== null && html`${actorWords(actor, lines[0]?.who, details)} `}${request_id !== null && html`request <code>${request_id}</code>`}</p>`}
 ${events.length > 0 && html`<ul class="events">${events.map(event => eventItem(event, { zone, sees, real }))}</ul>`}</li>`
 }
 

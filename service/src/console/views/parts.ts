@@ -40,8 +40,11 @@ function formatOf(style: keyof typeof STYLES, zone: Zone): Intl.DateTimeFormat {
   return known
 }
 
+/** What a state means, as the color of its tag repeats. */
+export type Tone = 'good' | 'bad' | 'wait' | 'plain'
+
 /** A state in one word; the color only repeats it. */
-export function tag(text: string, tone: 'good' | 'bad' | 'wait' | 'plain' = 'plain'): Html {
+export function tag(text: string, tone: Tone = 'plain'): Html {
   return html`<span class="tag ${tone}">${text}</span>`
 }
 

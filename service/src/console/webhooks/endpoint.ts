@@ -1,7 +1,7 @@
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { findLastAttempts } from '../../webhooks/log/attempts.ts'
-import { ownPartner, partnerNames } from '../partners.ts'
+import { ownPartner } from '../partners.ts'
 import { record } from '../screen/record.ts'
 import { notHere, type Visit } from '../screen/screen.ts'
 import { type EndpointLine, findEndpointLines } from './store.ts'
@@ -13,7 +13,7 @@ export type NamedEndpoint = { readonly partner: Partner; readonly line: Endpoint
 export async function requiredEndpoint(visit: Visit): Promise<NamedEndpoint> {
   const { database, real } = visit.context
   const id = visit.params['endpointid'] ?? ''
-  const partners = [...(await partnerNames(visit)).keys()]
+  const partners = [...visit.partnerNames.keys()]
   const [line] = isUuid(id) ? await findEndpointLines(database, partners, real(), id) : []
   if (!line) throw notHere('webhook')
   return { line, partner: await ownPartner(visit, line.partner_id) }

@@ -2,10 +2,8 @@ import type { Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
 import { replayTo } from '../../webhooks/log/replay.ts'
-import { partnerNames } from '../partners.ts'
-import { reasonOf } from '../reason.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, onChange, onGet, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
 import { dated, type List, listFile, listPart, sortField } from '../views/list.ts'
 import { actionForm, facts, part, reasonField, selectField, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
@@ -27,7 +25,7 @@ export const webhookScreens: readonly Screen[] = [
 async function listOf(visit: Visit): Promise<List<EndpointLine>> {
   const { database, real } = visit.context
   const now = real()
-  const names = await partnerNames(visit)
+  const names = visit.partnerNames
   const state = STATES.find(one => one === visit.query.get('state')) ?? 'all'
   const partner = visit.query.get('partner') ?? ''
   const lines = await findEndpointLines(database, names.has(partner) ? [partner] : [...names.keys()], now)
@@ -72,7 +70,7 @@ async function showList(visit: Visit): Promise<Answer> {
   return {
     title: 'Webhooks',
     body: html`<form method="get" action="/webhooks" class="row">
-${selectField('partner', 'Partner', [['', 'all'], ...(await partnerNames(visit))], partner)}
+${selectField('partner', 'Partner', [['', 'all'], ...visit.partnerNames], partner)}
 ${selectField('state', 'Show', ['all', ...STATES], state)}${sortField(visit.query)}<button class="secondary">Show</button></form>
 ${listPart(visit, 'Endpoints, those in trouble first', list)}`,
   }
