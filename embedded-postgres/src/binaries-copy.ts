@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { copyFile, lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { messageOf } from './error-parts.ts'
 
 /**
  * Copies the installed programs once into the first of `folders` that allows it, readable by everybody and writable
@@ -34,7 +35,7 @@ export async function copyBinaries(
       if (await isWhole(copy)) return copy
       reasons.push(`${copy} is not complete`)
     } catch (error) {
-      reasons.push(error instanceof Error ? error.message : String(error))
+      reasons.push(messageOf(error))
     }
   }
   throw new EmbeddedPostgresError(
