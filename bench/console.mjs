@@ -18,7 +18,8 @@ import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import pg from 'pg'
 import { addEvents, addLists, addUsers } from './console-fill.mjs'
 import { send } from './console-request.mjs'
-import { demoCatalogue, headersOf, startServed, tokenOf } from './served.mjs'
+import { percentileOf } from './generator.mjs'
+import { demoCatalogue, headersOf, say, startServed, tokenOf } from './served.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -40,10 +41,6 @@ const ROUND_SECONDS = 40
 const RUSHES = 10
 if (options.keep) mkdirSync(options.keep, { recursive: true, mode: 0o700 })
 const isNew = !options.keep || !existsSync(join(options.keep, 'data'))
-
-function say(name, text) {
-  process.stdout.write(`${name.padEnd(44)}${text}\n`)
-}
 
 async function freePort() {
   const server = createServer()
@@ -126,7 +123,7 @@ try {
   for (const read of reads) screens.set(read.name, [...(screens.get(read.name) ?? []), read])
   say(`the API alone at ${rate}/s`, describe(quiet))
   say(`beside ${agents} agents`, describe(beside))
-  say('p99 beside over alone', (quantile(beside, 0.99) / quantile(quiet, 0.99)).toFixed(2))
+  say('p99 beside over alone', (percentileOf(beside, 0.99) / percentileOf(quiet, 0.99)).toFixed(2))
   for (const [name, all] of [...screens].sort()) {
     const wrong = all.filter(one => one.status >= 400)
     say(
@@ -216,12 +213,9 @@ async function signIn(index) {
   return { cookie, token, webhook, form }
 }
 
-function quantile(times, share) {
-  const sorted = [...times].sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-}
-
 function describe(times) {
-  const parts = [0.5, 0.95, 0.99].map(share => quantile(times, share).toFixed(1))
-  return `fastest ${quantile(times, 0).toFixed(1)}, median ${parts[0]}, p95 ${parts[1]}, p99 ${parts[2]} ms of ${times.length}`
+  const [least, median, p95, p99] = [0, 0.5, 0.95, 0.99].map(share =>
+    (percentileOf(times, share) ?? 0).toFixed(1),
+  )
+  return `fastest ${least}, median ${median}, p95 ${p95}, p99 ${p99} ms of ${times.length}`
 }

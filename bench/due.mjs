@@ -7,14 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { demoCatalogue, headersOf, tokenOf } from './served.mjs'
+import { percentileOf } from './generator.mjs'
+import { demoCatalogue, headersOf, say, tokenOf } from './served.mjs'
+import { asked } from './webhooks/asked.mjs'
 
 const dist = new URL('../service/dist/', import.meta.url)
 function load(name) {
   return import(new URL(name, dist).href)
-}
-function percentile(sorted, share) {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
 // --- The caller is a process of its own, so that it does not share a thread with the service that it measures.
@@ -33,12 +32,12 @@ async function caller() {
     return { ms: performance.now() - startedAt, ok: answer.statusCode === 200 }
   }
   const summary = (results, seconds) => {
-    const sorted = results.map(one => one.ms).sort((a, b) => a - b)
+    const times = results.map(one => one.ms)
     return {
       perSecond: results.length / seconds,
       failed: results.filter(one => !one.ok).length,
-      p50: percentile(sorted, 0.5),
-      p99: percentile(sorted, 0.99),
+      p50: percentileOf(times, 0.5),
+      p99: percentileOf(times, 0.99),
     }
   }
   const peak = async seconds => {
@@ -77,13 +76,6 @@ async function caller() {
     if (message.stop) isOn = false
   })
   process.send('ready')
-}
-
-function ask(child, message) {
-  return new Promise(resolve => {
-    child.once('message', resolve)
-    if (message) child.send(message)
-  })
 }
 
 // --- The service.
@@ -217,8 +209,8 @@ async function startCaller(service, { made, partner }, users) {
   const child = fork(fileURLToPath(import.meta.url), ['--caller'], {
     env: { ...process.env, BENCH_TARGET: JSON.stringify({ baseUrl: service.address, headers, users }) },
   })
-  await ask(child)
-  await ask(child, { peak: 2 })
+  await asked(child)
+  await asked(child, { peak: 2 })
   return child
 }
 
@@ -238,20 +230,21 @@ async function applyAll(service, database) {
 
 /** Calls at this rate while `work` is under way. */
 async function steadyDuring(child, rate, work) {
-  const result = ask(child, { steady: rate })
+  const result = asked(child, { steady: rate })
   await work()
   child.send({ stop: true })
   return result
 }
 
 function showCalls(name, { perSecond, p50, p99, failed }) {
-  process.stdout.write(
-    `${name.padEnd(34)}${perSecond.toFixed(0).padStart(7)}/s   p50 ${p50.toFixed(1)} ms   p99 ${p99.toFixed(1)} ms   failed ${failed}\n`,
+  say(
+    name,
+    `${perSecond.toFixed(0).padStart(7)}/s   p50 ${p50.toFixed(1)} ms   p99 ${p99.toFixed(1)} ms   failed ${failed}`,
   )
 }
 
 function showChanges(name, perSecond) {
-  process.stdout.write(`${name.padEnd(34)}${perSecond.toFixed(0).padStart(7)}/s\n`)
+  say(name, `${perSecond.toFixed(0).padStart(7)}/s`)
 }
 
 async function main(due) {
@@ -264,7 +257,7 @@ async function main(due) {
   const service = await startOn(stage)
 
   const child = await startCaller(service, stage, users)
-  const peak = await ask(child, { peak: 5 })
+  const peak = await asked(child, { peak: 5 })
   showCalls('API at its peak', peak)
   const without = await steadyDuring(
     child,

@@ -30,9 +30,14 @@ export function readAnswer(received) {
   return { status: text.slice(9, 12), total, isLast: /\r\nconnection: close/i.test(text), hasRetryAfter }
 }
 
+/** The value below which this share of the values lies; `undefined` of none. */
+export function percentileOf(values, share) {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+}
+
 /** The milliseconds within which half of the requests were answered, and 99 of a hundred, with so many decimals. */
 export function millisecondsOf(times, decimals) {
-  const sorted = times.sort((a, b) => a - b)
-  const at = share => Number((sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(decimals))
+  const at = share => Number((percentileOf(times, share) ?? 0).toFixed(decimals))
   return { median: at(0.5), p99: at(0.99) }
 }

@@ -17,7 +17,7 @@ export const demoCatalogue = fileOf('../service/assets/demo-catalogue.yaml')
 
 /** Prints one figure on a line. */
 export function say(name, told) {
-  return process.stdout.write(`${name.padEnd(34)}${told}\n`)
+  return process.stdout.write(`${name.padEnd(44)}${told}\n`)
 }
 
 /** Starts a program and waits until it says where it listens. */

@@ -1,11 +1,10 @@
 // Writes client/src/generated.ts and generated-routes.ts: the types and routes of every partner's operation, from the contract,
 // so that nothing is written twice. Runs before `tsc -b`; client/src/drift.ts does not compile where what is written here differs.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { load } from './sources.mjs'
 
 const root = new URL('..', import.meta.url)
-const contract = await loadContract()
+const contract = await load(`export * from './contract/src/index.ts'`)
 const partnerOperations = Object.values(contract.operations).filter(({ caller }) => caller === 'partner')
 const everywhere = new Set([...contract.commonErrors, ...contract.partnerErrors, ...contract.keyedErrors])
 
@@ -142,17 +141,4 @@ function listOf(codes) {
 
 function comment(told, indent) {
   return told ? `${indent}/** ${told.replaceAll('*/', '* /')} */\n` : ''
-}
-
-/** Bundles the contract's sources, because Node 20 does not read TypeScript and they may not be built yet. */
-async function loadContract() {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('contract/src/index.ts', root))],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'node',
-    logLevel: 'error',
-  })
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
 }

@@ -1,15 +1,12 @@
 // Takes the pictures of the partner's site for the docs from a running sandbox; the gallery has every view of the page:
 //   npm start, then node scripts/demo-screenshots.mjs http://localhost:PORT/demo docs/screenshots
 import { mkdirSync } from 'node:fs'
-import { chromium } from 'playwright-core'
+import { launchBrowser } from './browser.mjs'
 
 const [site, out] = process.argv.slice(2)
 if (!site || !out) throw new Error('node scripts/demo-screenshots.mjs http://localhost:PORT/demo OUTDIR')
 mkdirSync(out, { recursive: true })
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
-})
+const browser = await launchBrowser()
 
 /** Opens a page of this size with a driver who has just signed up. */
 async function signUp({ width, height = 900, scheme = 'light', locale = 'en' }) {

@@ -1,7 +1,7 @@
 // Makes the two pictures of the README: the registration page, from the gallery's own shots, and the flow.
 // npm run pictures, after `npm run screenshots`; CHROMIUM names another browser than /usr/bin/chromium.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { chromium } from 'playwright-core'
+import { launchBrowser } from './browser.mjs'
 
 const root = new URL('..', import.meta.url)
 const out = new URL('docs/pictures/', root)
@@ -9,10 +9,7 @@ const out = new URL('docs/pictures/', root)
 const shown = ['start', 'details-review', 'benefits', 'done-enrolled-from']
 const style = `* { box-sizing: border-box } body { margin: 0; font: 15px/1.4 system-ui, 'DejaVu Sans', sans-serif; color: #1b2430; background: #eef2f7 }`
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
-})
+const browser = await launchBrowser()
 mkdirSync(out, { recursive: true })
 await keep('page.webp', { width: 1200, height: 600 }, pageHtml())
 await keep('flow.webp', { width: 1200, height: 368 }, flowHtml())

@@ -2,8 +2,8 @@
 // npm run screenshots; CHROMIUM names another browser than /usr/bin/chromium.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { build } from 'esbuild'
-import { chromium } from 'playwright-core'
+import { launchBrowser } from './browser.mjs'
+import { load } from './sources.mjs'
 
 const root = new URL('..', import.meta.url)
 const out = new URL('docs/screenshots/', root)
@@ -16,7 +16,10 @@ const looks = [
 /** The greatest height of a picture in the gallery; taller pictures make large files that nobody scrolls through. */
 const MOST_HEIGHT = 1600
 
-const { examples, iconOf, renderPage } = await loadViews()
+const { examples, iconOf, renderPage } = await load(`
+  export { renderPage } from './service/src/registration/views/page.ts'
+  export { examples } from './tests/page/fixtures/examples.ts'
+  export { iconOf } from './tests/page/fixtures/parts.ts'`)
 const manifest = JSON.parse(readFileSync(new URL('manifest.json', built), 'utf8'))
 const files = {
   stylesheets: [`/page/${manifest.stylesheet}`],
@@ -33,10 +36,7 @@ const server = createServer((request, response) => {
 })
 await new Promise(ready => server.listen(0, '127.0.0.1', ready))
 const address = `http://127.0.0.1:${server.address().port}/`
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
-})
+const browser = await launchBrowser()
 
 mkdirSync(out, { recursive: true })
 for (const name of readdirSync(out)) if (name.endsWith('.webp')) rmSync(new URL(name, out))
@@ -71,25 +71,6 @@ await browser.close()
 server.close()
 writeFileSync(new URL('docs/gallery.md', root), galleryOf(names))
 console.log(`${names.length} views in docs/gallery.md, each in ${looks.length} looks`)
-
-/** The sources of the views and the tests' examples, bundled because Node 20 does not read TypeScript. */
-async function loadViews() {
-  const { outputFiles } = await build({
-    stdin: {
-      contents: `export { renderPage } from './service/src/registration/views/page.ts'
-export { examples } from './tests/page/fixtures/examples.ts'
-export { iconOf } from './tests/page/fixtures/parts.ts'`,
-      resolveDir: new URL('.', root).pathname,
-    },
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'node',
-    conditions: ['source'],
-    logLevel: 'error',
-  })
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
-}
 
 function iconOfBenefit(name) {
   try {

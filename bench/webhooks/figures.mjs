@@ -1,15 +1,8 @@
 // Computes figures from measurements, and formats them.
+import { percentileOf } from '../generator.mjs'
 
-export function say(name, text) {
-  return process.stdout.write(`${name.padEnd(34)}${text}\n`)
-}
 function ms(value) {
   return value === undefined ? 'none' : `${value.toFixed(1)} ms`
-}
-
-export function percentileOf(values, share) {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
 }
 
 /** The figures of latencies in milliseconds, out of `committed` events. */

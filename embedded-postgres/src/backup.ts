@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { type Cluster, openCluster } from './cluster.ts'
 import { asSuperuser, type SocketAddress } from './database.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { codeOf } from './error-parts.ts'
 
 /** The list of a backup's files, each with its size and the hash of its content. */
 export type Manifest = {
@@ -131,7 +132,7 @@ async function copyData(cluster: Cluster, into: string): Promise<ManifestFile[]>
       files.push({ path: copy, ...(await copyFile(join(cluster.directory, path), join(into, copy))) })
     } catch (error) {
       // A table was dropped or rewritten after its file was listed; the log files of the backup repeat that change.
-      if (!isMissing(error)) throw error
+      if (codeOf(error) !== 'ENOENT') throw error
       await rm(join(into, copy), { force: true })
     }
   }
@@ -186,10 +187,6 @@ async function described(directory: string, file: string): Promise<ManifestFile>
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
   return { path: relative(directory, file), size: (await stat(file)).size, sha256: hash.digest('hex') }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
 /** Makes the names in a directory durable, so that they survive a power cut. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { copyFile, lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join, relative, sep } from 'node:path'
+import { cp, lstat, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { basename, join, relative } from 'node:path'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { messageOf } from './error-parts.ts'
 
 /**
  * Copies the installed programs once into the first of `folders` that allows it, readable by everybody and writable
@@ -26,7 +27,7 @@ export async function copyBinaries(
       if ((await isOurs(copy)) && (await isWhole(copy))) return copy
       const unfinished = await mkdtemp(join(folder, `.${basename(copy)}-`))
       try {
-        await copyFiles(installed, files, unfinished)
+        await copyFiles(installed, unfinished)
         await putInPlace(unfinished, copy, isWhole)
       } finally {
         await rm(unfinished, { recursive: true, force: true })
@@ -34,7 +35,7 @@ export async function copyBinaries(
       if (await isWhole(copy)) return copy
       reasons.push(`${copy} is not complete`)
     } catch (error) {
-      reasons.push(error instanceof Error ? error.message : String(error))
+      reasons.push(messageOf(error))
     }
   }
   throw new EmbeddedPostgresError(
@@ -44,11 +45,11 @@ export async function copyBinaries(
 
 type File = { path: string; size: number }
 
-/** The regular files below `native`, without the static libraries that only a compiler needs. */
+/** The regular files below `native` that are copied. */
 async function listFiles(native: string): Promise<File[]> {
   const files: File[] = []
   for (const entry of await readdir(native, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || entry.name.endsWith('.a')) continue
+    if (!entry.isFile() || isForCompilers(entry.name)) continue
     const file = join(entry.parentPath, entry.name)
     files.push({ path: relative(native, file), size: (await lstat(file)).size })
   }
@@ -71,21 +72,20 @@ async function isOurs(copy: string): Promise<boolean> {
   throw new Error(`${copy} belongs to another user`)
 }
 
-async function copyFiles(installed: string, files: readonly File[], target: string): Promise<void> {
-  const paths = [...files.map(file => file.path), 'pg-symlinks.json']
-  const folders = new Set(paths.flatMap(path => foldersOf(join('native', path))))
-  for (const folder of [...folders].sort()) await mkdir(join(target, folder))
-  for (const path of paths) {
-    const file = join(target, 'native', path)
-    await copyFile(join(installed, 'native', path), file)
-    await finish(file, path.startsWith(`bin${sep}`) ? 0o755 : 0o644)
+async function copyFiles(installed: string, target: string): Promise<void> {
+  const native = join(target, 'native')
+  const filter = (path: string) => !isForCompilers(path)
+  await cp(join(installed, 'native'), native, { recursive: true, verbatimSymlinks: true, filter })
+  for (const entry of await readdir(native, { recursive: true, withFileTypes: true })) {
+    const isOpenToAll = entry.isDirectory() || entry.parentPath === join(native, 'bin')
+    if (!entry.isSymbolicLink()) await finish(join(entry.parentPath, entry.name), isOpenToAll ? 0o755 : 0o644)
   }
-  for (const folder of [...folders, '.']) await finish(join(target, folder), 0o755)
+  for (const folder of [native, target]) await finish(folder, 0o755)
 }
 
-function foldersOf(path: string): string[] {
-  const folder = dirname(path)
-  return folder === '.' ? [] : [...foldersOf(folder), folder]
+/** Whether a file is a static library, which only a compiler needs. */
+function isForCompilers(path: string): boolean {
+  return path.endsWith('.a')
 }
 
 /** Sets the mode, whatever the umask was, and syncs, so that a power cut leaves no empty file. */

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { chooseAccount } from './account.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { codeOf, messageOf } from './error-parts.ts'
 import { holders } from './process-locks.ts'
 import type { Account } from './programs.ts'
 import { reasonIn, runAs } from './programs.ts'
@@ -50,18 +51,17 @@ export async function openCluster(dataDir: string, isThrownAway = false): Promis
  * true when it cannot tell; `openCluster` then refuses with the reason.
  */
 export async function holdsDatabase(dataDir: string): Promise<boolean> {
-  const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
   const locks = join(resolve(dataDir), 'locks')
   try {
     await access(join(resolve(dataDir), 'postgres'))
     return true
   } catch (error) {
-    if (!isMissing(error)) return true
+    if (codeOf(error) !== 'ENOENT') return true
   }
   try {
     return (await holders(locks, 'own')).length + (await holders(locks, 'turn')).length > 0
   } catch (error) {
-    return !isMissing(error)
+    return codeOf(error) !== 'ENOENT'
   }
 }
 
@@ -143,7 +143,7 @@ const smallMachine = {
 }
 
 function unusable(dataDir: string, error: unknown): EmbeddedPostgresError {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   if (code === 'EEXIST' || code === 'ENOTDIR')
     return new EmbeddedPostgresError(
       `The data directory ${dataDir} is not a directory: choose another with --data.`,
@@ -152,8 +152,7 @@ function unusable(dataDir: string, error: unknown): EmbeddedPostgresError {
     return new EmbeddedPostgresError(
       `The data directory ${dataDir} cannot be read and written by this user: change its owner or choose another with --data.`,
     )
-  const reason = error instanceof Error ? error.message : String(error)
   return new EmbeddedPostgresError(
-    `The data directory ${dataDir} cannot be used (${reason}): fix that or choose another with --data.`,
+    `The data directory ${dataDir} cannot be used (${messageOf(error)}): fix that or choose another with --data.`,
   )
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { codeOf } from './error-parts.ts'
 
 /** The address of a database for the pg driver: the directory of its Unix socket, port, user and database. */
 export type SocketAddress = { host: string; port: number; user: string; database: string }
@@ -89,6 +90,5 @@ async function connect(address: SocketAddress, deadline: number): Promise<pg.Cli
 
 // In order: PostgreSQL is starting up, its socket does not exist yet, or nothing listens on it any more.
 function isStartingOrStopping(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return code === '57P03' || code === 'ENOENT' || code === 'ECONNREFUSED'
+  return ['57P03', 'ENOENT', 'ECONNREFUSED'].includes(String(codeOf(error)))
 }

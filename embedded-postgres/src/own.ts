@@ -5,6 +5,7 @@ import { sharedAccountName } from './account.ts'
 import { type Cluster, openCluster } from './cluster.ts'
 import type { SocketAddress } from './database.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { messageOf } from './error-parts.ts'
 import { shortenLog } from './log-file.ts'
 import { addressOf, findPostmaster, stopPostmaster } from './postmaster.ts'
 import { holders, inTurn, type ProcessLock, takeLock } from './process-locks.ts'
@@ -200,8 +201,4 @@ async function giveUp(owned: Owned): Promise<void> {
   } catch (error) {
     log('database_stop_failed', { error: messageOf(error) })
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -8,7 +8,6 @@ import {
   type ToService,
 } from './assembly/console-messages.ts'
 import { type ConsoleService, openConsoleService, type Serving } from './assembly/console-service.ts'
-import type { ServingProcess } from './console/console-context.ts'
 import { openDatabase } from './db/database.ts'
 import { Unavailable } from './db/failure.ts'
 import { loadKeyringFor } from './installation.ts'
@@ -38,16 +37,18 @@ const log: Log = (event, fields = {}) => {
   if (logLevels.indexOf(levelOf(event)) < written) sendToService({ kind: 'log', event, fields })
 }
 
+/** Calls a function of the service. */
+function call<Result>(name: keyof Serving, ...args: unknown[]): Promise<Result> {
+  return questions.ask(id => sendToService({ kind: 'call', id, name, args }))
+}
 const serving: Serving = {
-  deliver: partnerIds => sendToService({ kind: 'deliver', ...(partnerIds ? { partnerIds } : {}) }),
-  forget: partnerId => sendToService({ kind: 'forget', partnerId }),
-  about: () => questions.ask<ServingProcess>(id => sendToService({ kind: 'about', id })),
+  deliver: partnerIds => call('deliver', partnerIds),
+  forget: partnerId => call('forget', partnerId),
+  about: () => call('about'),
   listErasure: erasure =>
-    questions
-      .ask<void>(id => sendToService({ kind: 'list erasure', id, erasure }))
-      .catch(cause => {
-        throw new Unavailable('not listed', { cause })
-      }),
+    call<void>('listErasure', erasure).catch(cause => {
+      throw new Unavailable('not listed', { cause })
+    }),
 }
 
 /** Opens the console with its own connections to the database. Rejects when the database or the keys cannot be read. */

@@ -82,17 +82,14 @@ export function startConsoleChild(context: {
       if (error) socket.destroy()
     })
   }
-  const answer = (id: number, value: Promise<unknown>) =>
-    value.then(
-      found => send({ kind: 'answer', id, value: found }),
+  const answer = (id: number, ask: (...given: unknown[]) => Promise<unknown>, given: unknown[]) =>
+    ask(...given).then(
+      value => send({ kind: 'answer', id, value }),
       () => send({ kind: 'answer', id, failed: true }),
     )
   child.on('message', (message: ToService) => {
     if (message.kind === 'log') log(message.event, message.fields)
-    else if (message.kind === 'deliver') serving.deliver(message.partnerIds)
-    else if (message.kind === 'forget') serving.forget(message.partnerId)
-    else if (message.kind === 'about') answer(message.id, serving.about())
-    else if (message.kind === 'list erasure') answer(message.id, serving.listErasure(message.erasure))
+    else if (message.kind === 'call') answer(message.id, serving[message.name] as never, message.args)
     else if (message.kind === 'answer') questions.answered(message)
     else if (message.kind === 'ready') {
       isReady = true
@@ -136,8 +133,8 @@ export function startConsoleChild(context: {
 /** What a console may ask this process, which serves partners, and tell it. */
 export function servingOf({ dispatcher, metrics, forget, listErasure }: Service): Serving {
   return {
-    deliver: partnerIds => (partnerIds ? dispatcher.nudge(new Set(partnerIds)) : dispatcher.refresh()),
-    forget,
+    deliver: async partnerIds => (partnerIds ? dispatcher.nudge(new Set(partnerIds)) : dispatcher.refresh()),
+    forget: async partnerId => forget(partnerId),
     about: async () => ({
       metrics: await metrics(),
       memoryBytes: process.memoryUsage.rss(),

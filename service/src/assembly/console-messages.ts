@@ -6,7 +6,7 @@ import type { ConsoleOptions } from '../console/listener/start.ts'
 import type { DatabaseAddress } from '../db/database.ts'
 import type { Installation } from '../installation.ts'
 import type { LogLevel } from '../log.ts'
-import type { ListedErasure } from '../membership/erasure-list/list.ts'
+import type { Serving } from './console-service.ts'
 
 /** What a console in a process of its own is started with. */
 export type ConsoleSettings = {
@@ -51,15 +51,10 @@ export type ToService =
   /** Takes connections. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'log'; readonly event: string; readonly fields: Readonly<Record<string, unknown>> }
-  /** Events of these partners were committed; without partners, endpoints or waiting deliveries were changed. */
-  | { readonly kind: 'deliver'; readonly partnerIds?: readonly string[] }
   /** Sent last, after everything else, once it was told to stop. */
   | { readonly kind: 'closed' }
-  /** A partner was changed. */
-  | { readonly kind: 'forget'; readonly partnerId: string }
-  /** Asks for a `ServingProcess`. */
-  | { readonly kind: 'about'; readonly id: number }
-  | { readonly kind: 'list erasure'; readonly id: number; readonly erasure: ListedErasure }
+  /** Asks for the result of a function of `Serving`. */
+  | { readonly kind: 'call'; readonly id: number; readonly name: keyof Serving; readonly args: unknown[] }
   | Answer
 
 /** The other process could not do what it was asked. */

@@ -16,9 +16,9 @@ export type ConsoleService = {
 /** What the console asks the process that serves partners, and tells it. */
 export type Serving = {
   /** Events of these partners were committed; without partners, endpoints or waiting deliveries were changed. */
-  deliver(partnerIds?: readonly string[]): void
+  deliver(partnerIds?: readonly string[]): Promise<void>
   /** A partner was changed. */
-  forget(partnerId: string): void
+  forget(partnerId: string): Promise<void>
   about(): Promise<ServingProcess>
   /** Adds an erasure to the list outside the database; rejects when it is not on the disk. */
   listErasure(erasure: ListedErasure): Promise<void>
@@ -42,9 +42,9 @@ export async function openConsoleService(
   const shared = await openShared({ ...options, deliveryDatabase: database })
   const forget = (partnerId: string) => {
     shared.directory.forget(partnerId)
-    serving.forget(partnerId)
+    void serving.forget(partnerId)
   }
-  const nudge = (partnerIds: ReadonlySet<string>) => serving.deliver([...partnerIds])
+  const nudge = (partnerIds: ReadonlySet<string>) => void serving.deliver([...partnerIds])
   const { executor, reader, terms, prepareTerms } = openUsers(shared, { dispatcher: { nudge } }, mayNotWrite)
   const { app, close } = await prepareConsole(
     {
@@ -60,7 +60,7 @@ export async function openConsoleService(
       serving: serving.about,
       publicUrl: () => options.publicUrl,
       noteErasure: serving.listErasure,
-      onWebhookChange: () => serving.deliver(),
+      onWebhookChange: () => void serving.deliver(),
     },
     at,
   )

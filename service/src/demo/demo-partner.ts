@@ -18,7 +18,6 @@ import { createPrivateFile, readPrivateFile } from '../vault/private-file.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
 import { addEndpoint, changeEndpoint } from '../webhooks/endpoint/endpoints.ts'
 import { listEndpoints } from '../webhooks/endpoint/store.ts'
-import type { ReceiverSettings } from './receiver.ts'
 
 /** The demo partner's credentials, stored in a file that only its owner can read. */
 export type DemoCredentials = {
@@ -28,7 +27,8 @@ export type DemoCredentials = {
   readonly apikey: string
   /** The address of the service on this machine, as of the last start. */
   readonly baseurl?: string
-  readonly webhook: ReceiverSettings
+  /** The port and the credentials of its webhook. */
+  readonly webhook: { readonly port: number; readonly username: string; readonly password: string }
 }
 
 /** The name of the demo partner, which its users see too. */

@@ -1,11 +1,16 @@
 import { existsSync } from 'node:fs'
 import type { DemoCredentials } from './demo-partner.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
 
 /** The demo partner's site from `examples/gig-platform`, which also receives the webhooks. */
-export type Site = Receiver & {
-  /** The page to open first; `undefined` when only the receiver runs. */
-  readonly site: string | undefined
+export type Site = {
+  /** The page to open first. */
+  readonly site: string
+  /** The address to which the service sends events. */
+  readonly url: string
+  /** The address where a person or a page reads the deliveries that arrived. */
+  readonly inbox: string
+  readonly port: number
+  close(): Promise<void>
 }
 
 type Platform = {
@@ -22,21 +27,19 @@ type Platform = {
 
 // In a checkout the example itself is run, so that a change to it shows at the next start; an installed package
 // contains a bundle of it.
-const candidates = ['../../../examples/gig-platform/platform.mjs', '../gig-platform/platform.mjs'].map(
-  path => new URL(path, import.meta.url),
-)
+const inCheckout = new URL('../../../examples/gig-platform/platform.mjs', import.meta.url)
+const inPackage = new URL('../gig-platform/platform.mjs', import.meta.url)
 
 /**
- * Starts the demo partner's site, or only the receiver when neither the example nor its bundle exists. Browsers find the
- * service at `service`; the site's own server calls it at `calls`, because this machine may not reach a public address.
+ * Starts the demo partner's site. Browsers find the service at `service`; the site's own server calls it at `calls`,
+ * because this machine may not reach a public address.
  */
 export async function startSite(
   { service, calls }: { service: string; calls: string },
   demo: DemoCredentials,
 ): Promise<Site> {
-  const example = candidates.find(candidate => existsSync(candidate))
-  if (!example) return { ...(await startReceiver(demo.webhook)), site: undefined }
-  const { startPlatform } = (await import(example.href)) as Platform
+  const { href } = existsSync(inCheckout) ? inCheckout : inPackage
+  const { startPlatform } = (await import(href)) as Platform
   return startPlatform({
     service,
     calls,

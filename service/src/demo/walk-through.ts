@@ -9,7 +9,7 @@ export function walkThrough(shown: {
   baseUrl: string
   demo: DemoCredentials
   inbox: string
-  site: string | undefined
+  site: string
   consoleLink: string | undefined
 }): string {
   const { baseUrl, demo, inbox, site, consoleLink } = shown
@@ -45,7 +45,9 @@ export function walkThrough(shown: {
   const create = JSON.stringify({ userid, offername: 'starter', benefits: ['telehealth', 'dental'] })
   const post = (path: string, body: string, more = '') =>
     `curl -s -X POST '${baseUrl}${path}' ${headers}${more} -d '${body}'; echo`
-  return `${site === undefined ? '' : `\n  START HERE     ${site}   a partner's site: sign up, enroll, watch the webhooks arrive\n`}
+  return `
+  START HERE     ${site}   a partner's site: sign up, enroll, watch the webhooks arrive
+
   base url       ${baseUrl}
   client id      ${demo.clientid}
   client secret  ${demo.clientsecret}

@@ -67,6 +67,11 @@ function mountDocuments(app: FastifyInstance, context: Docs): void {
       content: changeLogFeed(context.baseUrl()),
       headers: anyOrigin,
     }),
+    '/changelog.json': async () => ({
+      type: json,
+      content: JSON.stringify({ versions: interfaceChanges }),
+      headers: anyOrigin,
+    }),
     '/postman.json': async () => ({
       type: json,
       content: JSON.stringify(postmanCollection({ baseUrl: context.baseUrl(), sandbox: context.sandbox })),
@@ -92,17 +97,10 @@ function mountDocuments(app: FastifyInstance, context: Docs): void {
   }
   const sendFixed = keepDocuments((path: keyof typeof documents) => documents[path]())
   for (const path of Object.keys(documents) as (keyof typeof documents)[]) {
+    const config = path === operations.getChangelog.path ? { operation: operations.getChangelog } : {}
     for (const address of addressesOf(path))
-      app.get(address, (request, reply) => sendFixed(path, request, reply))
+      app.get(address, { config }, (request, reply) => sendFixed(path, request, reply))
   }
-  app.get(at('/changelog.json'), { config: { operation: operations.getChangelog } }, (request, reply) =>
-    sendChangeLog('json', request, reply),
-  )
-  const sendChangeLog = keepDocuments((_only: 'json') => ({
-    type: json,
-    content: JSON.stringify({ versions: interfaceChanges }),
-    headers: anyOrigin,
-  }))
   app.get(at('/.well-known/security.txt'), (_request, reply) => {
     const { securityContact: contact } = context
     void reply.type(plain).send(securityText({ baseUrl: context.baseUrl(), contact, now: context.real() }))

@@ -1,6 +1,7 @@
 import {
   type InterfaceVersion,
   type LoadLimits,
+  type Operation,
   operations,
   type RequestLimits,
 } from '@benefit-enrolment/contract'
@@ -61,26 +62,18 @@ export function mountSystem(app: FastifyInstance, context: SystemContext): void 
     checkQuery(query)
     return (query as { version?: InterfaceVersion }).version ?? '1.0.2'
   }
-  const describe = (form: 'json' | 'yaml', version: InterfaceVersion) => {
-    const { sandbox, limits } = context
-    return readDescription(form, { baseUrl: context.baseUrl(), version, sandbox, limits })
+  const mountDescription = (form: 'json' | 'yaml', type: string, operation: Operation) => {
+    const send = keepDocuments(async (version: InterfaceVersion) => ({
+      type,
+      content: await readDescription(form, { ...context, baseUrl: context.baseUrl(), version }),
+      headers: anyOrigin,
+    }))
+    app.get(at(operation.path), { config: { operation } }, async (request, reply) =>
+      send(versionOf(request.query), request, reply),
+    )
   }
-  const sendJson = keepDocuments(async (version: InterfaceVersion) => ({
-    type: json,
-    content: await describe('json', version),
-    headers: anyOrigin,
-  }))
-  const sendYaml = keepDocuments(async (version: InterfaceVersion) => ({
-    type: 'application/yaml; charset=utf-8',
-    content: await describe('yaml', version),
-    headers: anyOrigin,
-  }))
-  app.get(at('/openapi.json'), { config: { operation: operations.getOpenapiJson } }, async (request, reply) =>
-    sendJson(versionOf(request.query), request, reply),
-  )
-  app.get(at('/openapi.yaml'), { config: { operation: operations.getOpenapiYaml } }, async (request, reply) =>
-    sendYaml(versionOf(request.query), request, reply),
-  )
+  mountDescription('json', json, operations.getOpenapiJson)
+  mountDescription('yaml', 'application/yaml; charset=utf-8', operations.getOpenapiYaml)
 
   app.get(at('/icons/:file'), async (request, reply) => {
     const { file } = request.params as { file: string }

@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto'
+import { type KeyObject, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { OperatorError } from '../../operator-error.ts'
+import { signingKey } from '../../webhooks/egress/envelope.ts'
 import { type Command, UsageError, valued } from '../command.ts'
 import { printFindings } from '../findings.ts'
 import { checkSignIn } from '../sign-in-check.ts'
@@ -36,10 +37,8 @@ export const doctor: Command = {
         `Set HOOK_SECRET and HOOK_PASSWORD as your receiver has them, or run this where ${file} is, which \`enrolment listen\` writes; see --help.`,
       )
     const secret = environment['HOOK_SECRET'] ?? readProgress(file).secret
-    if (!/^whsec_./.test(secret))
-      throw new UsageError('HOOK_SECRET must be the whsec_… that your receiver verifies with; see --help.')
     const credentials = {
-      secret,
+      key: keyOf(secret),
       username: input.text('username') ?? environment['HOOK_USERNAME'] ?? 'enrolment',
       password: environment['HOOK_PASSWORD'] ?? secret,
     }
@@ -63,6 +62,14 @@ export const doctor: Command = {
       for (const name of [userid, longNamed]) await erase(api, name).catch(() => undefined)
     }
   },
+}
+
+function keyOf(secret: string): KeyObject {
+  try {
+    return signingKey(secret)
+  } catch {
+    throw new UsageError('HOOK_SECRET must be the whsec_… that your receiver verifies with; see --help.')
+  }
 }
 
 /** An address of this machine, or one that is an endpoint of the partner. Throws UsageError on any other. */

@@ -1,10 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { type KeyObject, randomUUID } from 'node:crypto'
+import { attemptHeaders, newWebhookSecret, signingKey } from '../../webhooks/egress/envelope.ts'
 import type { Finding } from '../findings.ts'
-import { basicPair, deliveryHeaders } from './delivery.ts'
+import { basicPair } from './delivery.ts'
 import type { LoggedEvent } from './logged-events.ts'
 import { type ReceiverAnswer, sendPieces } from './send-slowly.ts'
 
-type Credentials = { readonly username: string; readonly password: string; readonly secret: string }
+type Credentials = { readonly username: string; readonly password: string; readonly key: KeyObject }
 type Trial = {
   readonly attempt?: number
   readonly stranger?: 'password' | 'signature' | 'both'
@@ -175,16 +176,18 @@ function inPieces(body: string): readonly Buffer[] {
 function deliver(
   target: string,
   event: LoggedEvent,
-  { username, password, secret }: Credentials,
+  { username, password, key }: Credentials,
   trial: Trial,
 ): Promise<ReceiverAnswer> {
   const isWrong = (what: 'password' | 'signature') => trial.stranger === what || trial.stranger === 'both'
   const body = JSON.stringify(event.body)
-  const headers = deliveryHeaders(event.eventid, body, {
+  const headers = attemptHeaders({
+    eventId: event.eventid,
+    body: Buffer.from(body),
     authorization: basicPair(username, isWrong('password') ? `${password}-wrong` : password),
-    secret: isWrong('signature') ? `whsec_${randomBytes(32).toString('base64')}` : secret,
+    keys: [isWrong('signature') ? signingKey(newWebhookSecret()) : key],
     attempt: trial.attempt ?? 1,
-    ...(trial.at === undefined ? {} : { at: trial.at }),
+    at: trial.at ?? Date.now(),
   })
   return sendPieces(target, headers, trial.pieces?.(body) ?? [body], trial.pauseMs)
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { attemptHeaders, type Envelope, signingKey } from '../../webhooks/egress/envelope.ts'
 import { type Command, flag, givenSecret, secretOptions, UsageError, valued } from '../command.ts'
-import { basicPair, deliveryHeaders, isLoopback } from './delivery.ts'
+import { basicPair, isLoopback } from './delivery.ts'
 import type { EventPage, LoggedEvent } from './logged-events.ts'
 import { openPartnerApi, type PartnerApi, partnerOptions, ServiceAway } from './partner-api.ts'
 import { type Progress, progressFile, readProgress, writeProgress } from './progress.ts'
@@ -58,7 +59,7 @@ export const listen: Command = {
       for (const event of page.events) {
         if (stop.signal.aborted) break
         if (progress.delivered.includes(event.eventid)) continue
-        const how = { authorization, secret: progress.secret, signal: stop.signal }
+        const how = { authorization, keys: [signingKey(progress.secret)], signal: stop.signal }
         const result = target === undefined ? `for ${event.userid}` : await deliver(target, event, how)
         if (result === undefined) break
         keep({ ...progress, delivered: [...progress.delivered, event.eventid] })
@@ -127,11 +128,11 @@ async function endOfLog(api: PartnerApi): Promise<string> {
 async function deliver(
   target: string,
   event: LoggedEvent,
-  options: { authorization: string; secret: string; signal: AbortSignal },
+  { signal, ...sender }: Pick<Envelope, 'authorization' | 'keys'> & { signal: AbortSignal },
 ): Promise<string | undefined> {
-  const body = JSON.stringify(event.body)
-  for (let attempt = 1; !options.signal.aborted; attempt += 1) {
-    const headers = deliveryHeaders(event.eventid, body, { ...options, attempt })
+  const body = Buffer.from(JSON.stringify(event.body))
+  for (let attempt = 1; !signal.aborted; attempt += 1) {
+    const headers = attemptHeaders({ ...sender, eventId: event.eventid, body, attempt, at: Date.now() })
     const status = await fetch(target, {
       method: 'POST',
       headers,
@@ -147,7 +148,7 @@ async function deliver(
     process.stderr.write(
       `${event.eventname} ${event.eventid} -> ${status || 'no answer'}, again in ${wait / 1000} s\n`,
     )
-    await pause(wait, undefined, { signal: options.signal }).catch(() => {})
+    await pause(wait, undefined, { signal }).catch(() => {})
   }
   return undefined
 }
