@@ -53,7 +53,6 @@ const owners: Readonly<Record<string, Table>> = {
   data_keys: ownedBy(executor, {
     ...screens,
     [records]: 'reads: what is sealed for a user is opened with the key of that user',
-    ...exports,
     rosters: 'reads: a roster names its people',
     [delivery]: answers,
     [log]: answers,
@@ -65,11 +64,7 @@ const owners: Readonly<Record<string, Table>> = {
   enrolments: ownedBy(executor, { ...screens, rosters: 'reads: a roster is made of periods of coverage' }),
   consents: ownedBy(records, { [executor]: erased }),
   beneficiary_designations: ownedBy(records, { [executor]: erased }),
-  confirmations: ownedBy(records, {
-    ...screens,
-    ...exports,
-    [executor]: erased,
-  }),
+  confirmations: ownedBy(records, { ...screens, [executor]: erased }),
   search_hashes: ownedBy(executor, {
     console: 'reads: operators find a person by the hashes of an email or a phone number',
   }),

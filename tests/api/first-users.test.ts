@@ -2,8 +2,8 @@ import { expect } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { statementsOf } from '../../service/src/membership/commands/save.ts'
+import { noWrites } from '../../service/src/membership/commands/writes.ts'
 import { newUser } from '../../service/src/membership/rules/state.ts'
-import { emptyBatch } from '../empty-batch.ts'
 import { keepPlans, onOneServer, readByIndexes } from '../kept-plans.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
@@ -93,8 +93,7 @@ onOneServer(
     const database = openDatabase(service.address, { max: 1, ...patientDatabase })
     const at = Date.now()
     const user = newUser({ partnerId, serviceId: crypto.randomUUID(), userid: 'u-1002', at })
-    const end = () =>
-      database.commit(statementsOf({ ...emptyBatch, recordedAt: at, ended: [user] }, database.layout))
+    const end = () => database.commit(statementsOf({ ...noWrites(at), ended: [user] }, database.layout))
     // From here on its plan is kept.
     await end()
     await Promise.all(Array.from({ length: 100 }, () => client.createLinkToken({ userid: 'u-1001' })))

@@ -189,3 +189,19 @@ test('whom a person names is exported, and outlives the erasure where a partner 
     { userid: 'u-1', ...told },
   ])
 })
+
+test('every version of a designation outlives the erasure, however many there are', async () => {
+  const scopes = ['users:write', 'users:cancel', 'beneficiaries:write']
+  const partner = await newPartner('--retain', '7y', ...scopes.flatMap(scope => ['--scope', scope]))
+  const client = clientOf(service, partner)
+  await client.createUser({ ...ada, userid: 'u-1', offername: 'premier', effectivedate: '' })
+  const grace = { kind: 'primary', name: 'Gracecanary', relationship: 'spouse', share: 100 } as const
+  const versions = Array.from({ length: 205 }, (_, index) => index + 1)
+  for (const _ of versions)
+    await client.proposeBeneficiaries({ userid: 'u-1', name: 'life', beneficiaries: [grace] })
+  await erase(partner, 'u-1')
+  const kept = await retained(partner, 'u-1')
+  expect(kept.retained.find(({ kind }) => kind === 'beneficiaries')?.records).toMatchObject(
+    versions.map(version => ({ version })),
+  )
+})

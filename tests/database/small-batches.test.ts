@@ -29,7 +29,7 @@ onOneServer.each([
   ['users with their documents', () => loadUsersWithDocuments(database, names)],
   ['users', () => loadUsers(database, names)],
   ['idempotency keys', () => loadKeys(database, [{ partnerId, operation: 'o', keyHash: Buffer.alloc(32) }])],
-  ['versions', () => findUnchanged(database, [{ ...user, version: 1 }])],
+  ['versions', () => findUnchanged(database, [{ user, version: 1 }])],
   ['an update', () => update(updateUsers([entry], database.layout))],
 ])('PostgreSQL does not plan anew for each single user: %s', async (_, run) => {
   const plans = async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { CommitUnknown, type Database } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
-import { uuidv4, uuidv7 } from '../../service/src/vault/uuid.ts'
+import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import type { Result } from '../../service/src/webhooks/delivery/result.ts'
 import { parkDeliveries } from '../../service/src/webhooks/delivery/save-parked.ts'
 import { writeResults } from '../../service/src/webhooks/delivery/save-results.ts'
@@ -19,7 +19,7 @@ async function withOwner() {
   const { partnerId } = rig.partner
   const { webhookid: endpointId } = await rig.addEndpoint('http://127.0.0.1:1/hook', { ordering: 'user' })
   const [first = '', second = ''] = await rig.raise(['u', 'u'])
-  const owner = uuidv4()
+  const owner = crypto.randomUUID()
   await rig.database.query(sql`
     with alive as (insert into dispatchers (dispatcher_id, until) values (${owner}, now()))
     insert into endpoint_leases (partner_id, endpoint_id, owner, epoch) values (${partnerId}, ${endpointId}, ${owner}, 7)`)
@@ -65,7 +65,7 @@ test('a process that no longer owns an endpoint writes nothing about it, whether
   await using _ = rig
   const before = await state()
   for (const [who, named] of [
-    [uuidv4(), lease],
+    [crypto.randomUUID(), lease],
     [owner, { ...lease, epoch: 6 }],
   ] as const) {
     const batch = { results: [{ ...result, lease: named }], changes: [{ ...change, lease: named }] }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Database, Executor } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { uuidv4, uuidv7 } from '../../service/src/vault/uuid.ts'
+import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { parkDeliveries } from '../../service/src/webhooks/delivery/save-parked.ts'
 import { markDeleted } from '../../service/src/webhooks/endpoint/store.ts'
 import { dropOldAttempts, ensureAttemptDays } from '../../service/src/webhooks/log/attempt-days.ts'
@@ -216,7 +216,7 @@ test.each([
     const writer = await newWriter(0)
     const { partnerId } = rig.partner
     const { webhookid: endpointId } = await rig.addEndpoint('http://127.0.0.1:1/hook', { ordering: 'user' })
-    const owner = uuidv4()
+    const owner = crypto.randomUUID()
     await rig.database.query(sql`
     with alive as (insert into dispatchers (dispatcher_id, until) values (${owner}, now()))
     insert into endpoint_leases (partner_id, endpoint_id, owner, epoch) values (${partnerId}, ${endpointId}, ${owner}, 1)`)

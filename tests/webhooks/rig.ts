@@ -5,6 +5,7 @@ import { type Database, type DatabaseAddress, openDatabase } from '../../service
 import { learnLayout } from '../../service/src/db/spread.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { statementsOf } from '../../service/src/membership/commands/save.ts'
+import { noWrites } from '../../service/src/membership/commands/writes.ts'
 import { newUser } from '../../service/src/membership/rules/state.ts'
 import { createPartner } from '../../service/src/partners/administer.ts'
 import { openDirectory } from '../../service/src/partners/directory.ts'
@@ -21,7 +22,6 @@ import { eventBody } from '../../service/src/webhooks/egress/envelope.ts'
 import { createOutgoing } from '../../service/src/webhooks/egress/outgoing.ts'
 import { createResolver, type NameResolver } from '../../service/src/webhooks/egress/resolver.ts'
 import { addEndpoint, type EndpointInput } from '../../service/src/webhooks/endpoint/endpoints.ts'
-import { emptyBatch } from '../empty-batch.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase } from '../rig.ts'
 import { slowClock } from '../slow-clock.ts'
@@ -132,7 +132,7 @@ export async function dispatchRig(): Promise<DispatchRig> {
           data: {},
         }
       })
-      await database.commit(statementsOf({ ...emptyBatch, recordedAt: now(), events }, database.layout))
+      await database.commit(statementsOf({ ...noWrites(now()), events }, database.layout))
       return events.map(event => event.id)
     },
     open(options = {}, own = {}) {

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { type Database, type Executor, openDatabase } from '../../service/src/db/database.ts'
 import { learnLayout } from '../../service/src/db/spread.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
-import { uuidv4 } from '../../service/src/vault/uuid.ts'
 import { startPostgresProxy } from '../crash/postgres-proxy.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { startReceiver } from './receiver.ts'
@@ -123,7 +122,7 @@ test.each([
     const takenAnew = sql`update endpoint_leases set epoch = epoch + 1 where endpoint_id = ${webhookid}`
     const takenByAnother = sql`
     with other as (
-      insert into dispatchers (dispatcher_id, until) values (${uuidv4()}, 'infinity') returning dispatcher_id
+      insert into dispatchers (dispatcher_id, until) values (${crypto.randomUUID()}, 'infinity') returning dispatcher_id
     )
     update endpoint_leases set owner = (select dispatcher_id from other), epoch = epoch + 1
     where endpoint_id = ${webhookid}`

@@ -8,8 +8,8 @@ import { deleteOldRefusedCreates } from '../membership/commands/refused-creates.
 import { deleteOldSessions } from '../registration/session/old-sessions.ts'
 import { openCleanUp } from '../schedule/clean-up.ts'
 import { erasureMetrics } from '../schedule/erasure-metrics.ts'
-import { every } from '../schedule/every.ts'
 import { deleteLapsed } from '../schedule/housekeeping.ts'
+import { repeatedly } from '../schedule/repeatedly.ts'
 import { openSchedule, type Schedule } from '../schedule/schedule.ts'
 import { scrubKeys } from '../schedule/scrub.ts'
 import { cleanUpWebhooks } from '../webhooks/log/clean-up.ts'
@@ -58,11 +58,12 @@ export function openSchedules(
     onError: error => log('schedule_failed', describeCause(error)),
   })
   const searched: Searched = new Map()
-  const signing = every(SIGN_EVERY_MS, () =>
-    signBlocks(database, openBlockKeys(database, keyring), real(), searched).catch(error =>
+  const signing = repeatedly(SIGN_EVERY_MS, async () => {
+    await signBlocks(database, openBlockKeys(database, keyring), real(), searched).catch(error =>
       log('seal_failed', describeCause(error)),
-    ),
-  )
+    )
+    return SIGN_EVERY_MS
+  })
   return {
     schedule,
     metrics: [cleanUp.metrics, erasureMetrics({ database, real })],

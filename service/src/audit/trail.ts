@@ -90,7 +90,6 @@ export function openTrail(context: {
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   let writing: Promise<void> = Promise.resolve()
-  const sourceOf = openSources(keyring)
 
   const write = async (): Promise<void> => {
     const batch = oncePerId([...entries, ...refusals.values()].map(entry => inTime(entry, real())))
@@ -131,7 +130,7 @@ export function openTrail(context: {
         return
       }
       const at = real()
-      const source = address === undefined ? undefined : sourceOf(address)
+      const source = address === undefined ? undefined : sourceOf(keyring, address)
       entries.push({ ...act, entryId: uuidv7(at), at, source, times: 1 })
       wake()
     },
@@ -139,7 +138,7 @@ export function openTrail(context: {
       const at = Math.floor(real() / MINUTE_MS) * MINUTE_MS
       if (at !== minute) named = new Set()
       minute = at
-      const source = sourceOf(refusal.address)
+      const source = sourceOf(keyring, refusal.address)
       const own = `${refusal.partnerId ?? ''} ${refusal.credentialId} ${source.toString('base64')}`
       const isOne = named.has(own) || named.size < MOST_REFUSALS_A_MINUTE
       if (isOne) named.add(own)
@@ -158,7 +157,7 @@ export function openTrail(context: {
       })
       wake()
     },
-    sourceOf,
+    sourceOf: address => sourceOf(keyring, address),
     async close() {
       isClosed = true
       clearTimeout(timer)
@@ -213,23 +212,9 @@ function idOf(keyring: Keyring, at: Instant, name: string): string {
  * The keyed hash of an address's network (IPv4 /24 or IPv6 /48): it shows that two calls came from one network, and
  * hides the address.
  */
-function openSources(keyring: Keyring): (address: string) => Buffer {
-  const known = new Map<string, Buffer>()
-  let pepper = ''
-  return address => {
-    const { id, key } = keyring.peppers.current
-    if (id !== pepper || known.size > 10_000) known.clear()
-    pepper = id
-    let source = known.get(address)
-    if (!source) {
-      source = createHmac('sha256', key)
-        .update(`audit source ${networkOf(address)}`)
-        .digest()
-        .subarray(0, 16)
-      known.set(address, source)
-    }
-    return source
-  }
+function sourceOf({ peppers }: Keyring, address: string): Buffer {
+  const hash = createHmac('sha256', peppers.current.key).update(`audit source ${networkOf(address)}`)
+  return hash.digest().subarray(0, 16)
 }
 
 function networkOf(address: string): string {

@@ -9,23 +9,23 @@ import type {
   swapBenefits,
   undoSwap,
 } from '@benefit-enrolment/contract'
-import { formatTimestamp } from '../calendar/calendar.ts'
+import { formatTimestamp, type Instant } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
 import { type OperationRequest, ReadyJson } from '../http/operation-request.ts'
 import { ServiceError } from '../http/service-error.ts'
 import type { Reader } from '../membership/commands/reader.ts'
 import type { UserMemory } from '../membership/commands/user-memory.ts'
-import type { AccountCommands } from '../membership/requests/account-command.ts'
+import { type AccountCommands, decisionOf } from '../membership/requests/account-command.ts'
 import { accepted } from '../membership/requests/answer.ts'
 import { consentsOf } from '../membership/requests/consents.ts'
 import { consentNames, type NamedBenefit, refuseUnknown } from '../membership/requests/known-benefits.ts'
 import { isRefusal } from '../membership/rules/refusal.ts'
-import { type Enrolment, hasEntry, type User } from '../membership/rules/state.ts'
+import { hasEntry, type User } from '../membership/rules/state.ts'
 import type { Terms } from '../membership/rules/terms.ts'
 import { viewEnrolment } from '../membership/rules/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import { openLists } from './lists.ts'
-import { declineBenefitOf, enrolBenefitOf } from './single.ts'
+import { declineBenefitOf, enrolBenefitOf, type SingleChange } from './single.ts'
 import { type SwapChange, swapBenefitsOf } from './swap.ts'
 
 function foreignName(): ServiceError {
@@ -63,21 +63,15 @@ export function benefitHandlers(context: {
     lists: { userid: string; add: readonly string[]; remove: readonly string[]; previewOnly: boolean },
   ): Promise<Swap> => {
     const named = [...namesIn('add', lists.add), ...namesIn('remove', lists.remove)]
+    const decide = (user: User, now: Instant, terms: Terms) =>
+      refuseUnknown(named, { user, terms }) ?? swapBenefitsOf(user, lists, now, terms)
     if (lists.previewOnly) {
       const { user, terms, now } = await context.commands.read(request, lists.userid)
-      const unknown = refuseUnknown(named, { user, terms })
-      const change = accepted(unknown ?? swapBenefitsOf(user, lists, now, terms), request)
-      return viewSwap(change, { userid: user.userid, serviceid: user.serviceId })
+      return viewSwap(user, accepted(decide(user, now, terms), request))
     }
-    return context.commands.change(request, { userid: lists.userid, why: 'swap' }, (user, now, terms) => {
-      const unknown = refuseUnknown(named, { user, terms })
-      const change = unknown ?? swapBenefitsOf(user, lists, now, terms)
-      if (isRefusal(change)) return change
-      return {
-        ...(change.user === user ? {} : { change }),
-        answer: () => viewSwap(change, { userid: user.userid, serviceid: user.serviceId }),
-      }
-    })
+    return context.commands.change(request, { userid: lists.userid, why: 'swap' }, (user, now, terms) =>
+      decisionOf(decide(user, now, terms), user, viewSwap),
+    )
   }
 
   const swapIn: Handler<typeof swapBenefits, Caller> = request => {
@@ -95,9 +89,8 @@ export function benefitHandlers(context: {
         refuseUnknown(named, { user, terms }) ??
         consentsOf(request.body.consents, { terms, now, locale: request.locale })
       if (isRefusal(consents)) return consents
-      const change = enrolBenefitOf(user, { name, consents }, now, terms)
-      if (isRefusal(change)) return change
-      return { change, answer: after => viewOf(change.enrolment, after, { terms, locale: request.locale }) }
+      const made = enrolBenefitOf(user, { name, consents }, now, terms)
+      return decisionOf(made, user, viewIn({ terms, locale: request.locale }))
     })
   }
 
@@ -107,9 +100,8 @@ export function benefitHandlers(context: {
     const why = reason ? 'declined, with a reason' : 'declined'
     return context.commands.change(request, { userid, why }, (user, now, terms) => {
       const unknown = refuseUnknown([{ field: 'name', name }], { user, terms })
-      const change = unknown ?? declineBenefitOf(user, name, now, terms)
-      if (isRefusal(change)) return change
-      return { change, answer: after => viewOf(change.enrolment, after, { terms, locale: request.locale }) }
+      const made = unknown ?? declineBenefitOf(user, name, now, terms)
+      return decisionOf(made, user, viewIn({ terms, locale: request.locale }))
     })
   }
 
@@ -122,12 +114,13 @@ export function benefitHandlers(context: {
   }
 }
 
-/** The enrolment after the change; a pending change may give it an end date. */
-function viewOf(enrolment: Enrolment, after: User, context: { terms: Terms; locale: Locale }): HeldBenefit {
-  return viewEnrolment(after.enrolments.find(one => one.id === enrolment.id) ?? enrolment, {
-    user: after,
-    ...context,
-  })
+/** Shows the enrolment as it is after its change; a pending change may give it an end date. */
+function viewIn(context: { terms: Terms; locale: Locale }) {
+  return (after: User, { enrolment }: SingleChange): HeldBenefit =>
+    viewEnrolment(after.enrolments.find(one => one.id === enrolment.id) ?? enrolment, {
+      user: after,
+      ...context,
+    })
 }
 
 function namesIn(list: string, names: readonly string[]): NamedBenefit[] {
@@ -138,9 +131,10 @@ function isSameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase()
 }
 
-function viewSwap(change: SwapChange, user: { userid: string; serviceid: string }): Swap {
+function viewSwap({ userid, serviceId }: User, change: SwapChange): Swap {
   return {
-    ...user,
+    userid,
+    serviceid: serviceId,
     add: [...change.add],
     remove: [...change.remove],
     boundarytimestamp: formatTimestamp(change.boundary),

@@ -7,22 +7,25 @@ import {
   lockedFrom,
   startOfDate,
 } from '../calendar/calendar.ts'
-import { type Facts, judgeBenefit, judgeOffer } from '../catalogue/eligibility.ts'
+import type { Facts } from '../catalogue/eligibility.ts'
 import { iconPathOf } from '../catalogue/file-paths.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import type { Reading } from '../membership/commands/reader.ts'
 import { dueAt } from '../membership/rules/apply-due.ts'
-import { nextBoundary } from '../membership/rules/boundary.ts'
+import { cutoffHours, swapBoundary } from '../membership/rules/boundary.ts'
+import { enrolmentOf } from '../membership/rules/enrolments.ts'
 import {
   type Enrolment,
   heldEnrolment,
+  isActive,
   isHeld,
   isInForce,
   isLive,
   type User,
 } from '../membership/rules/state.ts'
 import {
-  isAvailable,
+  judgeOfferAt,
+  judgePick,
   knownBenefit,
   offerOf,
   openBenefit,
@@ -58,23 +61,31 @@ export type Listed = {
  */
 export function listBenefits(reading: ReadState, request: Asked): Listed[] | undefined {
   const { user, terms, now } = reading
-  const facts: Facts = { age: request.age, state: request.state, zipcode: request.zipcode }
-  const own = hasAccount(user) ? offerOf(terms, user) : undefined
+  const { age, state, zipcode } = request
+  const asking: Terms = { ...terms, asked: { age, state, zipcode } }
+  const own = isActive(user) ? offerOf(terms, user) : undefined
   const asked = request.offername ? askedOffer(user, terms, request.offername) : undefined
   if (request.offername && !asked) return undefined
-  const offers = asked ? [asked] : own ? [own] : openOffers(terms, facts, now)
+  const alone = asked ?? own
+  const offers = alone
+    ? [alone]
+    : partnerOffers(terms).filter(offer => judgeOfferAt(asking, offer, now).admitted)
 
-  const routes = openRoutes(user, now, { ...terms, asked: facts })
+  const routes = openRoutes(user, now, asking)
   const listed = new Map<string, Listed>()
   const add = (name: string, offer: Offer) => {
     if (listed.has(name)) return
-    const enrolment = enrolmentOf(user, name)
+    const enrolment = heldEnrolment(user, name) ?? enrolmentOf(user, name, isLive)
     const open = openBenefit(terms, name)
-    const isHeldHere = enrolment !== undefined && isLive(enrolment)
-    const isAdmitted = open !== undefined && judgeBenefit(open, { ...facts, offer: offer.offer }).admitted
-    const benefit = isHeldHere ? knownBenefit(terms, user, name) : open
-    if (!benefit || !(isHeldHere || isAdmitted)) return
-    listed.set(name, describe(benefit, { user, own, enrolment, routes }))
+    const benefit = enrolment ? knownBenefit(terms, user, name) : open
+    const isAdmitted = open !== undefined && judgePick(asking, open, now, offer.offer).admitted
+    if (!benefit || !(enrolment || isAdmitted)) return
+    listed.set(name, {
+      benefit,
+      status: enrolment && isInForce(enrolment) ? 'enrolled' : 'notenrolled',
+      route: routes(name),
+      swap: swapFields(benefit, user, own),
+    })
   }
   for (const offer of offers) for (const name of [...offer.fixed, ...offer.selectable]) add(name, offer)
   if (!asked && own)
@@ -90,52 +101,17 @@ export function listBenefits(reading: ReadState, request: Asked): Listed[] | und
  */
 export function listedUntil({ user, terms, now }: ReadState): Instant {
   const instants = [dueAt(user), startOfDate(addDays(dateAt(now, terms.zone), 1), terms.zone)]
-  if (hasAccount(user)) {
-    const boundary = user.swap?.at ?? nextBoundary(user, now, terms)
-    instants.push(lockedFrom(boundary, offerOf(terms, user)?.cutoffhours ?? 24))
+  if (isActive(user)) {
+    instants.push(lockedFrom(swapBoundary(user, now, terms), cutoffHours(user, terms)))
   }
   return Math.min(...instants.filter(at => at !== undefined && at > now).map(Number))
-}
-
-function hasAccount(user: User): boolean {
-  return user.status === 'active'
 }
 
 function askedOffer(user: User, terms: Terms, name: string): Offer | undefined {
   return (
     partnerOffer(terms, name) ??
-    (hasAccount(user) && user.offer?.name === name ? offerOf(terms, user) : undefined)
+    (isActive(user) && user.offer?.name === name ? offerOf(terms, user) : undefined)
   )
-}
-
-function openOffers(terms: Terms, facts: Facts, now: number): Offer[] {
-  return partnerOffers(terms).filter(
-    offer => isAvailable(terms, offer, now) && judgeOffer(offer, facts, dateAt(now, terms.zone)).admitted,
-  )
-}
-
-/** The live enrolment of a benefit; one in force takes precedence over a planned one. */
-function enrolmentOf(user: User, name: string): Enrolment | undefined {
-  return (
-    user.enrolments.find(enrolment => enrolment.benefit === name && isHeld(enrolment)) ??
-    user.enrolments.find(enrolment => enrolment.benefit === name && isLive(enrolment))
-  )
-}
-
-type Standing = {
-  user: User
-  own: Offer | undefined
-  enrolment: Enrolment | undefined
-  routes: (name: string) => Listed['route']
-}
-
-function describe(benefit: Benefit, { user, own, enrolment, routes }: Standing): Listed {
-  return {
-    benefit,
-    status: enrolment !== undefined && isInForce(enrolment) ? 'enrolled' : 'notenrolled',
-    route: routes(benefit.name),
-    swap: swapFields(benefit, user, own),
-  }
 }
 
 /**
@@ -178,7 +154,7 @@ function isSwappedIn(enrolment: Enrolment): boolean {
  * a change that would be refused, such as a swap in the locked hours, or a benefit that the user's offer does not have.
  */
 function openRoutes(user: User, now: number, terms: Terms): (name: string) => Listed['route'] {
-  if (!hasAccount(user)) return () => 'enrol'
+  if (!isActive(user)) return () => 'enrol'
   let swaps: ((name: string) => boolean) | undefined
   const maySwapIn = (name: string) => {
     swaps ??= openSwaps(user, now, terms)
@@ -196,51 +172,26 @@ function openRoutes(user: User, now: number, terms: Terms): (name: string) => Li
 function inOrder(a: Listed, b: Listed): number {
   return (
     a.benefit.sortorder - b.benefit.sortorder ||
-    compareWithoutCase(a.benefit.displayname.en, b.benefit.displayname.en) ||
+    withoutCase.compare(a.benefit.displayname.en, b.benefit.displayname.en) ||
     (a.benefit.name < b.benefit.name ? -1 : 1)
   )
 }
 
-const collator = new Intl.Collator('en', { sensitivity: 'base' })
-function compareWithoutCase(a: string, b: string): number {
-  return collator.compare(a, b)
-}
+const withoutCase = new Intl.Collator('en', { sensitivity: 'base' })
 
-/** The texts of a benefit as JSON, made once for each benefit, language and address of the service. */
-export function openFragments(baseUrl: () => string) {
-  const made = new WeakMap<Benefit, Map<string, { head: string; middle: string; link: string }>>()
-  return (listed: Listed, locale: Locale): string => {
-    const { benefit } = listed
-    const known = made.get(benefit) ?? new Map<string, { head: string; middle: string; link: string }>()
-    made.set(benefit, known)
-    const key = `${locale} ${baseUrl()}`
-    const fragment = known.get(key) ?? fragmentOf(benefit, locale, baseUrl())
-    known.set(key, fragment)
-    const { swap } = listed
-    return (
-      `${fragment.head}${listed.status}${fragment.middle}${listed.route}"` +
-      `,"isselectedforswap":${swap.isselectedforswap}` +
-      `,"swapeffectiveattimestamp":${quoted(swap.swapeffectiveattimestamp)}` +
-      `,"swapexpiresattimestamp":${quoted(swap.swapexpiresattimestamp)}}`
-    )
-  }
-}
-
-function quoted(text: string | null): string {
-  return text === null ? 'null' : `"${text}"`
-}
-
-function fragmentOf(benefit: Benefit, locale: Locale, baseUrl: string) {
-  const link = `productname=${encodeURIComponent(benefit.name)}&producttype=${encodeURIComponent(benefit.benefittype)}&redirectto=`
-  const words = {
-    name: benefit.name,
+/** An element of the list in the form of the API, with its members in the order of the interface. */
+export function viewListed({ benefit, status, route, swap }: Listed, locale: Locale, baseUrl: string) {
+  const { name, benefittype } = benefit
+  return {
+    name,
     displayname: benefit.displayname[locale],
     icon: `${baseUrl}/${iconPathOf(benefit)}`,
     description: benefit.description[locale],
-  }
-  return {
-    head: `${JSON.stringify(words).slice(0, -1)},"status":"`,
-    middle: `","benefittype":${JSON.stringify(benefit.benefittype)},"deeplinkdata":${JSON.stringify(link).slice(0, -1)}`,
-    link,
-  }
+    status,
+    benefittype,
+    deeplinkdata: `productname=${encodeURIComponent(name)}&producttype=${encodeURIComponent(benefittype)}&redirectto=${route}`,
+    isselectedforswap: swap.isselectedforswap,
+    swapeffectiveattimestamp: swap.swapeffectiveattimestamp,
+    swapexpiresattimestamp: swap.swapexpiresattimestamp,
+  } satisfies BenefitWithStatus
 }

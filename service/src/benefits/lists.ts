@@ -4,7 +4,7 @@ import type { Reading } from '../membership/commands/reader.ts'
 import type { UserMemory } from '../membership/commands/user-memory.ts'
 import { type Refusal, unknownOffer } from '../membership/rules/refusal.ts'
 import type { Partner } from '../partners/partner.ts'
-import { type Asked, listBenefits, listedUntil, openFragments } from './listing.ts'
+import { type Asked, listBenefits, listedUntil, viewListed } from './listing.ts'
 import { sharedStateOf } from './shared-state.ts'
 
 /** The list of benefits as JSON. Refuses an offer that the user cannot ask for. */
@@ -22,7 +22,6 @@ export function openLists({
   memory: Pick<UserMemory, 'shared' | 'noteAnswer'>
   baseUrl: () => string
 }): ListJson {
-  const fragment = openFragments(baseUrl)
   return (reading, asked, { partner, locale }) => {
     const { user, terms, now, answers } = reading
     const { version, catalogue } = terms.today
@@ -50,7 +49,7 @@ export function openLists({
 
   function listed(reading: Reading, asked: Asked, locale: Locale): Buffer | undefined {
     const benefits = listBenefits(reading, asked)
-    return benefits && bytesOf(`[${benefits.map(one => fragment(one, locale)).join(',')}]`)
+    return benefits && bytesOf(JSON.stringify(benefits.map(one => viewListed(one, locale, baseUrl()))))
   }
 }
 

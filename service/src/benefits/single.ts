@@ -2,7 +2,13 @@ import type { Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
 import { isBoundaryLocked } from '../membership/rules/boundary.ts'
 import { completeEnrolment, eventsOfPick } from '../membership/rules/complete.ts'
-import { mergeConsents, newEnrolment, withEnrolment, withOwnEnd } from '../membership/rules/enrolments.ts'
+import {
+  enrolmentOf,
+  mergeConsents,
+  newEnrolment,
+  withEnrolment,
+  withOwnEnd,
+} from '../membership/rules/enrolments.ts'
 import { type Raised, raise } from '../membership/rules/events.ts'
 import type { Changed } from '../membership/rules/intents.ts'
 import { because, isRefusal, type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
@@ -11,7 +17,7 @@ import {
   type Enrolment,
   heldEnrolment,
   isInForce,
-  isLive,
+  isPlanned,
   lastClosed,
   type User,
 } from '../membership/rules/state.ts'
@@ -25,7 +31,7 @@ import {
 } from '../membership/rules/terms.ts'
 
 /** A change of one benefit, and the enrolment for the answer. */
-type SingleChange = Changed & { readonly enrolment: Enrolment }
+export type SingleChange = Changed & { readonly enrolment: Enrolment }
 
 /**
  * Enrols in one benefit now, in a free slot, or completes one that waits for a consent. A benefit that is already held
@@ -41,7 +47,7 @@ export function enrolBenefitOf(
   const asked: User = { ...user, consents: mergeConsents(user.consents, input.consents) }
   const held = heldEnrolment(user, input.name)
   if (held) return completeEnrolment(asked, held, now, terms)
-  const planned = plannedEnrolment(user, input.name)
+  const planned = enrolmentOf(user, input.name, isPlanned)
   const opening = openingFor(user, input.name, now, terms)
   // A benefit that a pending swap brings never begins before it when its consent is given; one that a pending offer
   // change brings does where it can. Otherwise the consent is for the boundary.
@@ -61,28 +67,25 @@ export function enrolBenefitOf(
   }
 }
 
-/** The enrolment that a pending offer change or swap will bring. */
-function plannedEnrolment(user: User, benefit: string): Enrolment | undefined {
-  return user.enrolments.find(
-    enrolment => enrolment.benefit === benefit && isLive(enrolment) && enrolment.plannedBy !== undefined,
-  )
-}
+type OfTheOffer = { readonly offer: Offer; readonly benefit: Benefit; readonly isFixed: boolean }
 
-/** The offer and the start for a benefit that is not held yet, or why it is refused. */
-type Opening = {
-  readonly offer: Offer
-  readonly benefit: Benefit
-  readonly isFixed: boolean
-  readonly startsAt: Instant
-}
-
-function openingFor(user: User, name: string, now: Instant, terms: Terms): Opening | Refusal {
+/** A benefit of the user's offer. */
+function ofTheOffer(user: User, name: string, terms: Terms): OfTheOffer | undefined {
   const offer = offerOf(terms, user)
   const benefit = openBenefit(terms, name)
   const isFixed = offer?.fixed.includes(name) ?? false
-  if (!offer || !benefit || !(isFixed || offer.selectable.includes(name))) {
-    return notOfTheOffer()
-  }
+  return offer && benefit && (isFixed || offer.selectable.includes(name))
+    ? { offer, benefit, isFixed }
+    : undefined
+}
+
+/** The offer and the start for a benefit that is not held yet, or why it is refused. */
+type Opening = OfTheOffer & { readonly startsAt: Instant }
+
+function openingFor(user: User, name: string, now: Instant, terms: Terms): Opening | Refusal {
+  const found = ofTheOffer(user, name, terms)
+  if (!found) return notOfTheOffer()
+  const { offer, benefit, isFixed } = found
   const startsAt = Math.max(now, user.offer?.since ?? now)
   const reasons = reasonsFor('name', judgePick(terms, benefit, startsAt, offer.offer).reasons)
   if (reasons.length > 0) return refuse('ineligible', reasons)
@@ -143,18 +146,15 @@ export function declineBenefitOf(
   if (held && isInForce(held)) return refuse('benefit_in_force')
   if (held) return decline(user, declinedFrom(held, { user, now, terms }), now)
   if (user.swap?.pairs.some(pair => pair.add === name)) return declineSwap(user, name, now, terms)
-  const planned = plannedEnrolment(user, name)
+  const planned = enrolmentOf(user, name, isPlanned)
   if (planned) {
     if (isBoundaryLocked(user, planned.startsAt, { now, terms })) return refuse('change_locked')
     return decline(user, declinedFrom(planned, { user, now, terms }), now)
   }
   const past = lastClosed(user, name)
   if (past?.state === 'declined') return { user, events: [], enrolment: past }
-  const offer = offerOf(terms, user)
-  const benefit = openBenefit(terms, name)
-  if (!offer || !benefit || !(offer.fixed.includes(name) || offer.selectable.includes(name)))
-    return notOfTheOffer()
-  return decline(user, declinedRow(user, benefit, { offer, now, terms }), now)
+  const found = ofTheOffer(user, name, terms)
+  return found ? decline(user, declinedRow(user, found, { now, terms }), now) : notOfTheOffer()
 }
 
 /** The enrolment as declined. If a pending offer change would bring the benefit, the row says so: see `applyOfferChange`. */
@@ -176,11 +176,9 @@ function declinedFrom(
 
 function declinedRow(
   user: User,
-  benefit: Benefit,
-  context: { offer: Offer; now: Instant; terms: Terms },
+  { offer, benefit, isFixed }: OfTheOffer,
+  { now, terms }: { now: Instant; terms: Terms },
 ): Enrolment {
-  const { offer, now, terms } = context
-  const isFixed = offer.fixed.includes(benefit.name)
   const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt: now }
   const enrolment = newEnrolment(user, terms, fresh)
   return { ...withOwnEnd(enrolment, undefined), state: 'declined', endsAt: now, closeReason: 'declined' }
@@ -192,8 +190,9 @@ function declineSwap(user: User, name: string, now: Instant, terms: Terms): Sing
   const benefit = openBenefit(terms, name)
   if (!offer || !benefit) return notOfTheOffer()
   if (isSwapLocked(user, now, terms)) return refuse('change_locked')
+  const isFixed = offer.fixed.includes(name)
   const unswapped = withoutSwapOf(user, name)
-  const declined = decline(unswapped, declinedRow(user, benefit, { offer, now, terms }), now)
+  const declined = decline(unswapped, declinedRow(user, { offer, benefit, isFixed }, { now, terms }), now)
   return { ...declined, events: [...declined.events, ...droppedSwap(user, declined.user, now)] }
 }
 

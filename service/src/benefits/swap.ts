@@ -1,14 +1,19 @@
 import { type Instant, lockedFrom } from '../calendar/calendar.ts'
-import { beforeSwap, isBoundaryLocked, nextBoundary, tryPairs } from '../membership/rules/boundary.ts'
-import { type Raised, raise } from '../membership/rules/events.ts'
+import {
+  beforeSwap,
+  cutoffHours,
+  isBoundaryLocked,
+  swapBoundary,
+  tryPairs,
+} from '../membership/rules/boundary.ts'
+import { raise } from '../membership/rules/events.ts'
+import type { Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import { hasPendingCancel, isLive, type SwapPair, type User } from '../membership/rules/state.ts'
-import { judgePick, offerOf, openBenefit, type Terms } from '../membership/rules/terms.ts'
+import { judgePick, openBenefit, type Terms } from '../membership/rules/terms.ts'
 
 /** A swap, made or previewed. */
-export type SwapChange = {
-  readonly user: User
-  readonly events: readonly Raised[]
+export type SwapChange = Changed & {
   readonly add: readonly string[]
   readonly remove: readonly string[]
   readonly boundary: Instant
@@ -26,9 +31,9 @@ export function swapBenefitsOf(
   now: Instant,
   terms: Terms,
 ): SwapChange | Refusal {
-  const boundary = boundaryOf(user, now, terms)
-  const cutoff = offerOf(terms, user)?.cutoffhours ?? 24
-  const answer = { add: lists.add, remove: lists.remove, boundary, lockedAt: lockedFrom(boundary, cutoff) }
+  const boundary = swapBoundary(user, now, terms)
+  const lockedAt = lockedFrom(boundary, cutoffHours(user, terms))
+  const answer = { add: lists.add, remove: lists.remove, boundary, lockedAt }
   const pairs = pairsOf(lists)
   if (pairs.length === 0 && !user.swap) return { ...answer, user, events: [] }
   if (user.swap && isSameSwap(user.swap.pairs, pairs)) return { ...answer, user, events: [] }
@@ -50,16 +55,12 @@ export function swapBenefitsOf(
  * new one replaces it whole.
  */
 export function openSwaps(user: User, now: Instant, terms: Terms): (name: string) => boolean {
-  const boundary = boundaryOf(user, now, terms)
+  const boundary = swapBoundary(user, now, terms)
   if (isBoundaryLocked(user, boundary, { now, terms }) || hasPendingCancel(user)) return () => false
   const ahead = beforeSwap(user, boundary, terms)
   const picks = ahead.enrolments.filter(enrolment => isLive(enrolment) && !enrolment.isFixed)
   const ways = [...picks.map(enrolment => enrolment.benefit), undefined]
   return add => ways.some(remove => refusedPairs(ahead, [{ add, remove }], { boundary, terms }) === undefined)
-}
-
-function boundaryOf(user: User, now: Instant, terms: Terms): Instant {
-  return user.swap?.at ?? nextBoundary(user, now, terms)
 }
 
 function pairsOf(lists: { add: readonly string[]; remove: readonly string[] }): SwapPair[] {

@@ -26,7 +26,6 @@ export function dayAt(instant: Instant, zone: Zone): Day {
 
 // The cached starts are a pure function of zone and day, so clearing the cache costs time and never changes an
 // answer.
-const ZONES_KEPT = 1_000
 const DAYS_KEPT = 1_000
 const startsByZone = new Map<Zone, Map<Day, Instant>>()
 
@@ -34,7 +33,6 @@ function startsOf(zone: Zone): Map<Day, Instant> {
   const known = startsByZone.get(zone)
   if (known) return known
   if (!isZone(zone)) throw new RangeError(`Unknown time zone: ${zone}`)
-  if (startsByZone.size >= ZONES_KEPT) startsByZone.clear()
   const starts = new Map<Day, Instant>()
   startsByZone.set(zone, starts)
   return starts

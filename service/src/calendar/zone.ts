@@ -33,7 +33,6 @@ export function offsetAt(instant: Instant, zone: Zone): number {
 
 // Creating a formatter takes far longer than using it.
 const clocks = new Map<string, Intl.DateTimeFormat>()
-const CLOCKS_KEPT = 1_000
 
 /** The formatter that shows the local time of a zone. Throws RangeError when the zone is unknown. */
 function clockOf(zone: string): Intl.DateTimeFormat {
@@ -52,7 +51,6 @@ function clockOf(zone: string): Intl.DateTimeFormat {
     minute: 'numeric',
     second: 'numeric',
   })
-  if (clocks.size >= CLOCKS_KEPT) clocks.clear()
   clocks.set(zone, clock)
   return clock
 }

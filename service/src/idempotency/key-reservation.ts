@@ -1,9 +1,9 @@
 /** Reads the Idempotency-Key of a request and prepares the hashes by which a write reserves it. */
+import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { ServiceError } from '../http/service-error.ts'
 import type { Partner } from '../partners/partner.ts'
 import { keyedHash } from '../vault/hash.ts'
-import { uuidv4 } from '../vault/uuid.ts'
 import { canonicalJson } from './canonical-json.ts'
 
 /** An Idempotency-Key that a write reserves (contract §4). */
@@ -64,7 +64,7 @@ export function reservationOf(
       query,
       body === undefined ? '' : canonicalJson(body),
     ),
-    attemptId: uuidv4(),
+    attemptId: randomUUID(),
     mode: context.mode,
   }
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 import { startProjectedRows, withoutProjectedRows } from '../membership/rules/apply-due.ts'
 import { beforeSwap, dropMisfitSwap, isBoundaryLocked, nextBoundary } from '../membership/rules/boundary.ts'
-import { type Raised, raise } from '../membership/rules/events.ts'
+import { raise } from '../membership/rules/events.ts'
 import { applyOfferChange, type Changed } from '../membership/rules/intents.ts'
 import { type Refusal, reasonsFor, refuse } from '../membership/rules/refusal.ts'
 import { endsByItself, hasPendingCancel, isHeld, isLive, type User } from '../membership/rules/state.ts'
@@ -54,43 +54,24 @@ export function changeOfferOf(
     return refuse('offer_not_available', reasonsFor('offername', verdict.reasons))
   if (!verdict.admitted) return refuse('ineligible', reasonsFor('offername', verdict.reasons))
 
-  const events: Raised[] = []
-  let base: User = withoutProjectedRows({ ...user, updatedAt: now })
-  const free: User = { ...base, pendingOffer: undefined }
+  const free: User = withoutProjectedRows({ ...user, updatedAt: now, pendingOffer: undefined })
   const moment = { at: effectiveAt, terms }
   // Benefits that begin before the change will be in force by then, so they get the places before those that still wait.
   const then = applyOfferChange(beforeSwap(free, effectiveAt, terms), offer.offer, moment)
-  const compared = compare(base, then.user, effectiveAt)
+  const answer = { ...compare(free, then.user, effectiveAt), direction, isImmediate, effectiveAt } as const
   const isPendingAlready = user.pendingOffer?.name === offer.offer && user.pendingOffer.at === effectiveAt
-  if (isPendingAlready) return { ...compared, user, events: [], direction, isImmediate, effectiveAt }
+  if (isPendingAlready) return { ...answer, user, events: [] }
   if (!isImmediate && isBoundaryLocked(user, boundary, { now, terms })) return refuse('change_locked')
-  if (base.pendingOffer) {
-    base = { ...base, pendingOffer: undefined }
-    events.push(raise(base, 'offer_change_cancelled', now))
-  }
+  const events = user.pendingOffer ? [raise(free, 'offer_change_cancelled', now)] : []
   if (isImmediate && effectiveAt <= now) {
     const applied = applyOfferChange(free, offer.offer, moment)
     const swept = dropMisfitSwap(startProjectedRows(user, applied.user), now, terms)
-    return {
-      ...compared,
-      user: swept.user,
-      events: [...events, ...applied.events, ...swept.events],
-      direction,
-      isImmediate,
-      effectiveAt,
-    }
+    return { ...answer, user: swept.user, events: [...events, ...applied.events, ...swept.events] }
   }
-  const pending: User = { ...base, pendingOffer: { name: offer.offer, at: effectiveAt } }
+  const pending: User = { ...free, pendingOffer: { name: offer.offer, at: effectiveAt } }
   events.push(raise(pending, 'offer_change_scheduled', now))
   const swept = dropMisfitSwap(pending, now, terms)
-  return {
-    ...compared,
-    user: swept.user,
-    events: [...events, ...swept.events],
-    direction,
-    isImmediate,
-    effectiveAt,
-  }
+  return { ...answer, user: swept.user, events: [...events, ...swept.events] }
 }
 
 /** Undoes a pending offer change; without one nothing changes. Refused in the locked hours before its boundary. */

@@ -9,8 +9,8 @@ import {
 } from '@benefit-enrolment/contract'
 import { formatTimestamp } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
-import type { AccountCommands } from '../membership/requests/account-command.ts'
-import { accepted } from '../membership/requests/answer.ts'
+import { type AccountCommands, decisionOf } from '../membership/requests/account-command.ts'
+import { accepted, reasonsIn } from '../membership/requests/answer.ts'
 import { nextBoundary } from '../membership/rules/boundary.ts'
 import {
   isRefusal,
@@ -52,10 +52,7 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
         !checkPreview(body.previewid, { partner, user, input, changed, now: clock.real() })
       )
         return refuse('preview_stale')
-      return {
-        ...(changed.user === user ? {} : { change: changed }),
-        answer: after => viewChange(after, changed),
-      }
+      return decisionOf(changed, user, viewChange)
     })
   }
 
@@ -63,14 +60,7 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
     commands.change(
       request,
       { userid: request.params.userid, why: 'offer change undone' },
-      (user, now, terms) => {
-        const undone = undoOfferChangeOf(user, now, terms)
-        if (isRefusal(undone)) return undone
-        return {
-          ...(undone.user === user ? {} : { change: undone }),
-          answer: after => viewChange(after, undone),
-        }
-      },
+      (user, now, terms) => decisionOf(undoOfferChangeOf(user, now, terms), user, viewChange),
     )
 
   const available: Handler<typeof listAvailableOffers, Caller> = async request => {
@@ -89,11 +79,7 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
           displayname: offer.displayname[request.locale],
           direction: isUpgrade ? ('upgrade' as const) : ('downgrade' as const),
           effectiveattimestamp: formatTimestamp(effectiveAt),
-          reasons: reasonsOf(changeOfferOf(user, input, now, terms)).map(reason => ({
-            field: reason.field,
-            code: reason.code,
-            message: reason.text[request.locale],
-          })),
+          reasons: reasonsIn(reasonsOf(changeOfferOf(user, input, now, terms)), request.locale),
         }
       })
   }

@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { sql, timestamp } from '../db/sql.ts'
+import { type Query, sql, timestamp } from '../db/sql.ts'
 
 /** The kinds of coming changes of a user. */
 export const comingKinds = ['ending', 'starting', 'changing'] as const
@@ -27,12 +27,11 @@ export type Coming = { readonly partnerId: string; readonly from: Instant; reado
  * first. Uses the index of due users, because a user with a change in the period is due by its end.
  */
 export function findComing(db: Executor, kind: ComingKind, query: Coming): Promise<ComingRow[]> {
-  return reads[kind](db, query)
+  return db.query<ComingRow>(statements[kind](query))
 }
 
-const reads: Record<ComingKind, (db: Executor, query: Coming) => Promise<ComingRow[]>> = {
-  ending: (db, { partnerId, from, until }) =>
-    db.query(sql`
+const statements: Record<ComingKind, (query: Coming) => Query> = {
+  ending: ({ partnerId, from, until }) => sql`
       select u.userid, u.service_id, e.ends_at as at, 'benefit' as what, e.benefit as name,
         coalesce(e.own_end_reason, '') as next
       from users u
@@ -40,18 +39,16 @@ const reads: Record<ComingKind, (db: Executor, query: Coming) => Promise<ComingR
       where u.partner_id = ${partnerId} and u.is_current and u.due_at < ${timestamp(until)}
         and e.state in ('enrolled', 'endscheduled', 'scheduled', 'selected', 'actionrequired')
         and e.ends_at > ${timestamp(from)} and e.ends_at < ${timestamp(until)} and e.ends_at > e.starts_at
-      order by e.ends_at, u.userid, e.benefit`),
-  starting: (db, { partnerId, from, until }) =>
-    db.query(sql`
+      order by e.ends_at, u.userid, e.benefit`,
+  starting: ({ partnerId, from, until }) => sql`
       select u.userid, u.service_id, e.starts_at as at, 'benefit' as what, e.benefit as name, '' as next
       from users u
       join enrolments e on e.partner_id = u.partner_id and e.service_id = u.service_id
       where u.partner_id = ${partnerId} and u.is_current and u.due_at < ${timestamp(until)}
         and e.state in ('scheduled', 'selected', 'actionrequired')
         and e.starts_at > ${timestamp(from)} and e.starts_at < ${timestamp(until)}
-      order by e.starts_at, u.userid, e.benefit`),
-  changing: (db, { partnerId, from, until }) =>
-    db.query(sql`
+      order by e.starts_at, u.userid, e.benefit`,
+  changing: ({ partnerId, from, until }) => sql`
       select u.userid, u.service_id, change.at, change.what, change.name, change.next
       from users u
       cross join lateral (
@@ -68,5 +65,5 @@ const reads: Record<ComingKind, (db: Executor, query: Coming) => Promise<ComingR
       ) change
       where u.partner_id = ${partnerId} and u.is_current and u.due_at < ${timestamp(until)}
         and change.at > ${timestamp(from)} and change.at < ${timestamp(until)}
-      order by change.at, u.userid, change.what`),
+      order by change.at, u.userid, change.what`,
 }

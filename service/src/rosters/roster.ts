@@ -46,7 +46,6 @@ export async function* readRoster(
   const on = dayIn(query.on, partner.timezone)
   const since = dayIn(query.since ?? query.on, partner.timezone)
   let after = FIRST_SERVICE_ID
-  let whole: CoverageRow[] = []
   for (;;) {
     const rows = await findCoverage(db, {
       partnerId: partner.partnerId,
@@ -58,7 +57,7 @@ export async function* readRoster(
     const isLast = rows.length < PAGE || rows[0]?.service_id === rows.at(-1)?.service_id
     // A page may end between two periods of one person: that person is left for the next page.
     const last = rows.at(-1)?.service_id
-    whole = isLast ? rows : rows.filter(row => row.service_id !== last)
+    const whole = isLast ? rows : rows.filter(row => row.service_id !== last)
     yield entriesOf(whole, { partner, on, since })
     if (isLast) return
     after = whole.at(-1)?.service_id ?? after

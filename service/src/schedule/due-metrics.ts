@@ -26,7 +26,7 @@ export function dueMetrics(context: {
       const byId = new Map(partners.map(partner => [partner.partnerId, partner]))
       const due = await earliestDue(
         database,
-        partners.map(({ partnerId }) => partnerId),
+        partners.map(partner => ({ partnerId: partner.partnerId, now: clock.now(partner) })),
       )
       return due.flatMap(({ partnerId, dueAt }) => {
         const partner = byId.get(partnerId)

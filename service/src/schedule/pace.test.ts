@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { openPace } from './pace.ts'
+import { drain } from './pace.ts'
 
 const items = Array.from({ length: 600 }, (_, index) => index)
 
 /** The slices in which the items were handed over, while requests were served or not. */
 async function slicesWhile(isServing: () => boolean): Promise<number[][]> {
   const slices: number[][] = []
-  await openPace(isServing).drain(items, async slice => {
+  await drain(items, isServing, async slice => {
     slices.push(slice)
   })
   return slices

@@ -1,12 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Work in the background, at a speed that leaves room for requests. */
-type Pace = {
-  /** Hands `items` to `work`, one slice after the other. */
-  drain<Item>(items: readonly Item[], work: (slice: Item[]) => Promise<unknown>): Promise<void>
-}
-
 const CALM_SLICE = 256
 /** A slice this small is decided and written in a few milliseconds, which is how long a request may have to wait. */
 const POLITE_SLICE = 16
@@ -14,17 +8,20 @@ const POLITE_SLICE = 16
 const REST_FACTOR = 1
 const LONGEST_REST_MS = 200
 
-/** Uses large slices while no requests are served; otherwise small slices with rests between them. */
-export function openPace(isServing: () => boolean): Pace {
-  return {
-    async drain(items, work) {
-      for (let done = 0; done < items.length; ) {
-        const size = isServing() ? POLITE_SLICE : CALM_SLICE
-        const startedAt = performance.now()
-        await work(items.slice(done, done + size))
-        done += size
-        if (isServing()) await sleep(Math.min(LONGEST_REST_MS, (performance.now() - startedAt) * REST_FACTOR))
-      }
-    },
+/**
+ * Hands `items` to `work`, one slice after the other: large slices while no requests are served; otherwise small slices
+ * with rests between them.
+ */
+export async function drain<Item>(
+  items: readonly Item[],
+  isServing: () => boolean,
+  work: (slice: Item[]) => Promise<unknown>,
+): Promise<void> {
+  for (let done = 0; done < items.length; ) {
+    const size = isServing() ? POLITE_SLICE : CALM_SLICE
+    const startedAt = performance.now()
+    await work(items.slice(done, done + size))
+    done += size
+    if (isServing()) await sleep(Math.min(LONGEST_REST_MS, (performance.now() - startedAt) * REST_FACTOR))
   }
 }

@@ -10,8 +10,9 @@ import type { CommandExecutor } from '../membership/commands/executor.ts'
 import { nameOf } from '../membership/commands/load.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import { type DueUser, findDue, timeUntilDue } from './due.ts'
-import { openPace } from './pace.ts'
+import { drain } from './pace.ts'
 import { openPassedOver } from './passed-over.ts'
+import { repeatedly } from './repeatedly.ts'
 
 /** Applies due changes on time, each of them once. */
 export type Schedule = {
@@ -68,7 +69,6 @@ export function openSchedule(context: {
   onError: (error: unknown) => void
 }): Schedule {
   const { database, executor, clock, onError } = context
-  const pace = openPace(context.isServing)
   const passedOver = openPassedOver()
   /**
    * Users that were found due although nothing had to be applied. If they are found again, their row is written
@@ -76,11 +76,9 @@ export function openSchedule(context: {
    */
   let idle = new Set<string>()
   let quota = CHANGES_OF_A_ROUND
-  let timer: NodeJS.Timeout | undefined
   let isClosed = false
   let known: readonly Partner[] = []
   let running: Promise<unknown> = Promise.resolve()
-  let ticking: Promise<void> = Promise.resolve()
   let tidyAt = clock.real()
 
   const clocked = (partner: Partner) => ({ partnerId: partner.partnerId, now: clock.now(partner) })
@@ -115,7 +113,7 @@ export function openSchedule(context: {
         return undefined
       }
     }
-    await pace.drain(interleaved(due), async slice => {
+    await drain(interleaved(due), context.isServing, async slice => {
       const failures = (await Promise.all(slice.map(apply))).filter(failure => failure !== undefined)
       // If nobody of a slice can be written, the database is away. If some can, another database session may lock
       // the others for hours, and whoever comes after them must not wait for that.
@@ -173,33 +171,25 @@ export function openSchedule(context: {
     return run
   }
 
-  const tick = async (): Promise<void> => {
-    let sleepMs = AFTER_FAULT_MS
+  const runs = repeatedly(0, async () => {
     try {
       await runAll()
-      if (!isClosed) sleepMs = await timeToSleep()
+      const wait = isClosed ? 0 : await timeUntilDue(database, known.map(clocked))
+      return Math.min(LONGEST_SLEEP_MS, (wait ?? LONGEST_SLEEP_MS) + 1)
     } catch (error) {
       onError(error)
+      return AFTER_FAULT_MS
     }
-    if (!isClosed) timer = setTimeout(start, sleepMs)
-  }
-  const start = () => {
-    ticking = tick()
-  }
-  const timeToSleep = async (): Promise<number> => {
-    const wait = (await timeUntilDue(database, known.map(clocked))) ?? LONGEST_SLEEP_MS
-    return Math.min(LONGEST_SLEEP_MS, wait + 1)
-  }
+  })
 
   return {
     runPartner: partner => untilDone([partner]),
     catchUp,
     runAll,
-    start,
+    start: runs.start,
     async close() {
       isClosed = true
-      clearTimeout(timer)
-      await Promise.all([running, ticking])
+      await Promise.all([running, runs.close()])
     },
   }
 }

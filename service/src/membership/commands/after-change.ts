@@ -7,38 +7,27 @@ import { newUser, type User } from '../rules/state.ts'
 import type { Change, ExecutorContext } from './command.ts'
 import { type LoadedUser, personOf } from './loaded-user.ts'
 
-/** A change that a command decided on, and the user as read, with everything due applied. */
+/** A change that a command decided on, and the user that it changes. */
 export type DecidedChange = {
-  change: Change
-  loaded: LoadedUser | undefined
-  current: User | undefined
-  now: Instant
-}
-
-/** Whether a change is about a user who was not read: a new one, perhaps under the name of an erased one. */
-export function isOfNewUser({ change, loaded }: DecidedChange): boolean {
-  return loaded?.user.serviceId !== change.user.serviceId
-}
-
-/** The user before a change; a new user is still empty then. */
-export function beforeOf(decided: DecidedChange): User {
-  const { change, current } = decided
-  return isOfNewUser(decided) ? nothingYet(change.user) : (current ?? change.user)
+  readonly change: Change
+  /** The user as read; `undefined` for a new one, perhaps under the name of an erased one. */
+  readonly own: LoadedUser | undefined
+  /** The user before the change, with everything due applied; a new user is still empty then. */
+  readonly before: User
+  readonly now: Instant
 }
 
 /** The user after a change, with what is pending projected anew. */
 export function withPendingChanges(
   context: Pick<ExecutorContext, 'terms'>,
   partner: Partner,
-  decided: DecidedChange,
+  { change, own, before, now }: DecidedChange,
 ): User {
-  const { change, loaded, now } = decided
   if (change.user.status !== 'active') return change.user
   const person =
     change.documents && 'profile' in change.documents ? (change.documents.profile as Person) : undefined
-  const stored = isOfNewUser(decided) ? undefined : loaded
-  const terms = context.terms(partner, () => person ?? (stored && personOf(stored, partner, 'profile')))
-  return projectPendingChanges(change.user, terms, { user: beforeOf(decided), at: now })
+  const terms = context.terms(partner, () => person ?? (own && personOf(own, partner, 'profile')))
+  return projectPendingChanges(change.user, terms, { user: before, at: now })
 }
 
 /**
@@ -61,7 +50,7 @@ export function growsTooLarge(after: User, current: User | undefined): boolean {
 }
 
 /** A new user before its first change. */
-function nothingYet(user: User): User {
+export function nothingYet(user: User): User {
   const { partnerId, serviceId, userid, createdAt, designations } = user
   const nothing = newUser({ partnerId, serviceId, userid, at: createdAt })
   return designations.length === 0 ? nothing : { ...nothing, designations }

@@ -1,11 +1,11 @@
-import type { Instant } from '../../calendar/calendar.ts'
+import { DAY_MS, type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { sealJson } from '../records/documents.ts'
-import { refuse } from '../rules/refusal.ts'
 import type { User } from '../rules/state.ts'
+import type { ReservedKey } from './batch-writes.ts'
 import type { Command, CommandResult } from './command.ts'
-import { judgeKey, type KeyDecision, keyName, reservedKey } from './key-decisions.ts'
+import { judgeKey, keyName } from './key-decisions.ts'
 import { nameOf } from './load.ts'
 import { dataKeyOf, type LoadedUser } from './loaded-user.ts'
 import { type BatchState, ReadTooEarly } from './read-batch.ts'
@@ -31,26 +31,17 @@ export function judgeSeenKey(
   if (!known) return undefined
   const { partnerId } = command.partner
   const { operation, keyHash } = reservation
-  const decision = judgeKey(reservation, known, {
+  const judged = judgeKey(reservation, known, {
     now,
     real: state.real,
     userid: command.userid,
     current: loaded?.user,
     dataKey: () => dataKeyOf(loaded, command.partner),
   })
-  if (decision.kind === 'answered') {
-    // The answer is sealed with the key of a user who did not exist yet when users were read.
-    if ('reply' in decision && decision.reply === undefined) throw new ReadTooEarly('newer key')
-    return answered(decision)
-  }
-  state.writes.staleKeys.push({ partnerId, operation, keyHash })
-  return undefined
-}
-
-function answered(decision: Extract<KeyDecision, { kind: 'answered' }>): CommandResult<unknown> {
-  return 'code' in decision
-    ? { ...refuse(decision.code), replayed: decision.replayed }
-    : { reply: decision.reply, replayed: decision.replayed }
+  if (!judged) state.writes.staleKeys.push({ partnerId, operation, keyHash })
+  // The answer is sealed with the key of a user who did not exist yet when users were read.
+  else if ('reply' in judged && judged.reply === undefined) throw new ReadTooEarly('newer key')
+  return judged
 }
 
 /** Only a 2xx answer uses up a key; the answer is kept, sealed with the user's data key. */
@@ -59,20 +50,26 @@ export function spendKey(
   { name, reservation }: NamedKey,
   spent: { partner: Partner; user: User; now: Instant; reply: unknown },
 ): void {
-  const { partner, user, reply } = spent
-  const keepsAnswer = reservation.mode === 'keyed' && user.status !== 'erased'
+  const { partner, user, now, reply } = spent
+  const { operation, keyHash, requestHash, attemptId, mode } = reservation
+  const isPrefill = mode === 'prefill'
+  const keepsAnswer = mode === 'keyed' && user.status !== 'erased'
   const key = keepsAnswer ? dataKeyOf(state.users.get(nameOf(user)), partner) : undefined
-  const sealedAnswer = key && sealJson(key, reply, 'idempotency_keys', user)
-  const entry = reservedKey(reservation, { partner, user, now: spent.now, real: state.real, sealedAnswer })
-  state.writes.keys.push(entry)
-  state.seenKeys.set(name, {
-    requestHash: entry.requestHash,
-    attemptId: entry.attemptId,
-    serviceId: entry.serviceId,
-    prefillNumber: entry.prefillNumber,
-    expiresAt: entry.expiresAt,
+  const entry: ReservedKey = {
+    partnerId: partner.partnerId,
+    operation,
+    keyHash,
+    requestHash,
+    attemptId,
+    serviceId: user.serviceId,
+    prefillNumber: isPrefill ? user.prefillCount : undefined,
+    sealedAnswer: key && sealJson(key, reply, 'idempotency_keys', user),
+    // A prefill's key lives at least as long as its entry.
+    expiresAt: isPrefill ? prefillExpiresAt(now) : state.real + DAY_MS,
     answer: () => reply,
     userErasedAt: undefined,
     userWrittenAt: undefined,
-  })
+  }
+  state.writes.keys.push(entry)
+  state.seenKeys.set(name, entry)
 }

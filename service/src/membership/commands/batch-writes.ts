@@ -3,11 +3,13 @@ import type { Query } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { ConfirmationRow } from '../records/confirmations.ts'
 import type { ConsentWrite } from '../records/consents.ts'
-import type { DesignationWrite } from '../records/designations.ts'
 import type { DocumentKind } from '../records/documents.ts'
 import type { RetainedRow } from '../records/retained-rows.ts'
-import type { HistoryLine, Who } from '../rules/history.ts'
-import type { Enrolment, User } from '../rules/state.ts'
+import type { UserIds } from '../records/user-ids.ts'
+import type { HistoryLine } from '../rules/history.ts'
+import type { User } from '../rules/state.ts'
+import type { Command } from './command.ts'
+import type { SeenKey } from './key-decisions.ts'
 import type { LoadedUser } from './loaded-user.ts'
 import type { SearchHash } from './search-hashes.ts'
 
@@ -17,12 +19,9 @@ export type HistoryRow = {
   /** The version of the user after the change. */
   readonly version: number
   readonly at: Instant
-  readonly who: Who
+  readonly by: Pick<Command<unknown>, 'who' | 'why' | 'actor' | 'requestId' | 'reference'>
   readonly lines: readonly HistoryLine[]
   readonly eventIds: readonly string[]
-  readonly actor: string | undefined
-  readonly requestId: string | undefined
-  readonly reference: string | undefined
 }
 /** An event with the bytes that every attempt sends. */
 export type EventRow = {
@@ -30,19 +29,16 @@ export type EventRow = {
   readonly user: Pick<User, 'partnerId' | 'serviceId' | 'userid'>
   readonly eventname: string
   readonly body: Buffer
-  readonly data: Record<string, string>
+  /** What the log keeps besides the body. */
+  readonly data: { readonly name?: string | undefined; readonly reason?: string | undefined }
 }
-/** An idempotency key that a command has spent. */
-export type ReservedKey = {
+/** An idempotency key that a command has spent; later commands of the batch see it. */
+export type ReservedKey = SeenKey & {
   readonly partnerId: string
   readonly operation: string
   readonly keyHash: Buffer
-  readonly requestHash: Buffer
-  readonly attemptId: string
   readonly serviceId: string
-  readonly prefillNumber: number | undefined
   readonly sealedAnswer: Buffer | undefined
-  readonly expiresAt: Instant
 }
 /** A document to write, or to delete when `sealed` is undefined. */
 export type DocumentChange = {
@@ -68,30 +64,31 @@ export type ErasedUserRow = {
   readonly key: Buffer | undefined
 }
 
-/** Everything that one batch writes. */
+/** Everything that one batch writes, collected while its commands are decided. */
 export type BatchWrites = {
   /** The real time of the writing. */
   readonly recordedAt: Instant
   /** Erased users who give up their name to a new user. */
-  readonly renamed: readonly { partnerId: string; serviceId: string }[]
-  readonly users: readonly ChangedUser[]
+  readonly renamed: UserIds[]
+  /** The users to write, with their enrolments and designations; by serviceid, which no two users have in common. */
+  readonly changed: Map<string, LoadedUser>
   /** Erased users, with the texts that replace their userids. */
-  readonly erased: readonly ErasedUserRow[]
+  readonly erased: ErasedUserRow[]
   /** Users whose cancel or erasure took effect, so that their links and sessions end. */
-  readonly ended: readonly User[]
-  readonly enrolments: readonly { user: User; enrolment: Enrolment }[]
-  readonly consents: readonly ConsentWrite[]
-  readonly confirmations: readonly ConfirmationRow[]
+  readonly ended: User[]
+  /** By user, name and version. */
+  readonly consents: Map<string, ConsentWrite>
+  readonly confirmations: ConfirmationRow[]
   /** Records that are kept after erasures, sealed under keys of their own. */
-  readonly retained: readonly RetainedRow[]
-  readonly designations: readonly DesignationWrite[]
-  /** Earlier proposals of beneficiaries that are now confirmed or dropped. */
-  readonly decidedDesignations: readonly Omit<DesignationWrite, 'sealed'>[]
-  readonly documents: readonly DocumentChange[]
-  readonly history: readonly HistoryRow[]
-  readonly events: readonly EventRow[]
-  readonly staleKeys: readonly { partnerId: string; operation: string; keyHash: Buffer }[]
-  readonly keys: readonly ReservedKey[]
+  readonly retained: RetainedRow[]
+  /** The sealed beneficiaries of new designations, by user, benefit and version. */
+  readonly named: Map<string, Buffer>
+  /** By user and kind. */
+  readonly documents: Map<string, DocumentChange>
+  readonly history: HistoryRow[]
+  readonly events: EventRow[]
+  readonly staleKeys: Pick<ReservedKey, 'partnerId' | 'operation' | 'keyHash'>[]
+  readonly keys: ReservedKey[]
   /** Statements of commands that are committed together with their changes. */
-  readonly alongside: readonly Query[]
+  readonly alongside: Query[]
 }

@@ -6,10 +6,9 @@ import { type AppliedChange, applyDueChanges, hasLapsed } from '../rules/apply-d
 import { isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User } from '../rules/state.ts'
 import {
-  beforeOf,
   type DecidedChange,
   growsTooLarge,
-  isOfNewUser,
+  nothingYet,
   tooManyEnrolments,
   withPendingChanges,
 } from './after-change.ts'
@@ -18,20 +17,24 @@ import type { BatchWrites } from './batch-writes.ts'
 import type { Command, CommandContext, CommandResult } from './command.ts'
 import { proofOf } from './commit-proof.ts'
 import { erasedName } from './erased-name.ts'
-import { nameOf } from './load.ts'
-import { dataKeyOf, type LoadedUser, newLoadedUser, personOf } from './loaded-user.ts'
+import { nameOf, nameOfUser } from './load.ts'
+import { dataKeyOf, newLoadedUser, personOf } from './loaded-user.ts'
 import type { BatchContext } from './newcomers.ts'
 import { type BatchState, ReadTooEarly, readState } from './read-batch.ts'
 import { retain } from './retain.ts'
 import { writeSealed } from './write-sealed.ts'
-import { recordChange, writesOf } from './writes.ts'
+import { recordChange } from './writes.ts'
 
 /** The result of one command in a batch. */
 export type Result = Settled<CommandResult<unknown>>
 
 /** The decided commands of a batch, and the writes that they need. */
 export type DecidedBatch = {
-  readonly results: Result[]
+  /**
+   * `undefined` for a command that must run after its batch, in which nothing of it is: it would add a second new user of
+   * one name, which the statement that adds all new users cannot; or it follows such a command of the same user.
+   */
+  readonly results: readonly (Result | undefined)[]
   /** `undefined` when nothing changes. */
   readonly writes: BatchWrites | undefined
   /** Finds a row that exists only if the writes were committed; `undefined` when there is no such row. */
@@ -43,14 +46,6 @@ export type DecidedBatch = {
 /** A command failed after it had begun to add to its batch, so the batch must not be committed; `cause` says why. */
 export class PartialDecision extends Error {
   override name = 'PartialDecision'
-}
-
-/**
- * The result of a command that must run after its batch: it would add a second new user of one name, which the statement
- * that adds all new users cannot; or it follows such a command of the same user. Nothing of it is in the batch.
- */
-export class RunsLater extends Error {
-  override name = 'RunsLater'
 }
 
 /**
@@ -66,11 +61,11 @@ export async function decideBatch(
   const state = await readState(context, commands, unread)
   const results = commands.map(command => decideSafely(state, command))
   const { writes } = state
-  const retained = await retain(context.database, writes)
+  await retain(context.database, writes)
   const isChanged = writes.changed.size > 0 || writes.keys.length > 0
   return {
     results,
-    writes: isChanged ? writesOf(writes, retained, state.real) : undefined,
+    writes: isChanged ? writes : undefined,
     proof: proofOf(writes),
     announce() {
       context.onWritten(writes.changed.values())
@@ -80,16 +75,17 @@ export async function decideBatch(
   }
 }
 
-function decideSafely(state: BatchState, command: Command<unknown>): Result {
+function decideSafely(state: BatchState, command: Command<unknown>): Result | undefined {
   const { context, unread, writes } = state
   const recorded = writes.history.length
   let result: Result
   try {
-    result = { ok: true, value: decide(state, command) }
+    const value = decide(state, command)
+    if (!value) return undefined
+    result = { ok: true, value }
   } catch (error) {
     if (error instanceof PartialDecision || error instanceof ReadTooEarly) throw error
     result = { ok: false, error }
-    if (error instanceof RunsLater) return result
   }
   if (unread.has(command) && writes.history.length === recorded) {
     // Nothing was read for this command, and only a write would show whether its user is new. So the batch is decided again
@@ -101,11 +97,12 @@ function decideSafely(state: BatchState, command: Command<unknown>): Result {
   return result
 }
 
-function decide(state: BatchState, command: Command<unknown>): CommandResult<unknown> {
+/** The result of a command; `undefined` when it must run after its batch. */
+function decide(state: BatchState, command: Command<unknown>): CommandResult<unknown> | undefined {
   const { context, users, clockOffsets } = state
   const { partner } = command
-  const name = nameOf({ partnerId: partner.partnerId, userid: command.userid })
-  if (state.later.has(name)) throw new RunsLater('in order')
+  const name = nameOfUser(command)
+  if (state.later.has(name)) return undefined
   const loaded = users.get(name)
   const clockOffsetMs = clockOffsets.get(partner.partnerId) ?? partner.clockOffsetMs
   // All commands of a batch share one instant, so that it is sent to PostgreSQL only once. The clocks of two processes
@@ -139,26 +136,30 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   if (isRefusal(decided)) return { ...decided, replayed: false }
   const change =
     decided.change ?? (dueChanges.length > 0 && current ? { user: current, events: [] } : undefined)
-  // If only due changes were applied, they have already projected what is pending; projecting it again would look like a
-  // change by this command.
-  const after = decided.change
-    ? withPendingChanges(context, partner, { change: decided.change, loaded, now, current })
-    : change?.user
-  // Neither the schedule nor an operator is ever refused for this: what is due has to happen, and mistakes have to be
-  // corrected.
-  const isAsked = decided.change && (command.who === 'partner' || command.who === 'user')
-  if (after && isAsked && growsTooLarge(after, current))
-    return { ...refuse('bad_request', [tooManyEnrolments]), replayed: false }
-  // `readVersion` is 0 when this batch itself adds the user of this name.
-  if (change && loaded?.readVersion === 0 && isOfNewUser({ change, loaded, now, current })) {
-    state.later.add(name)
-    throw new RunsLater('a second new user of one name')
+  let applied: AppliedCommand | undefined
+  if (change) {
+    const own = loaded?.user.serviceId === change.user.serviceId ? loaded : undefined
+    const before = own && current ? current : nothingYet(change.user)
+    // If only due changes were applied, they have already projected what is pending; projecting it again would look like a
+    // change by this command.
+    const after = decided.change
+      ? withPendingChanges(context, partner, { change, own, before, now })
+      : change.user
+    // Neither the schedule nor an operator is ever refused for this: what is due has to happen, and mistakes have to be
+    // corrected.
+    const isAsked = decided.change && (command.who === 'partner' || command.who === 'user')
+    if (isAsked && growsTooLarge(after, current))
+      return { ...refuse('bad_request', [tooManyEnrolments]), replayed: false }
+    // `readVersion` is 0 when this batch itself adds the user of this name.
+    if (!own && loaded?.readVersion === 0) {
+      state.later.add(name)
+      return undefined
+    }
+    if (!own && loaded) state.writes.renamed.push(loaded.user)
+    applied = { change, own, before, after, dueChanges, now }
   }
   try {
-    const user =
-      change && after
-        ? applyChange(state, command, { change, after, dueChanges, loaded, now, current })
-        : current
+    const user = applied ? applyChange(state, command, applied) : current
     if (!user) throw new Error('a command that neither changed nor found a user')
     const reply = decided.answer(user)
     if (key) spendKey(state, key, { partner, user, now, reply })
@@ -168,42 +169,22 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
   }
 }
 
-type Applied = DecidedChange & { after: User; dueChanges: readonly AppliedChange[] }
+type AppliedCommand = DecidedChange & { readonly after: User; readonly dueChanges: readonly AppliedChange[] }
 
 /** Applies a change in memory, and adds it to the writes of the batch. */
-function applyChange(state: BatchState, command: Command<unknown>, applied: Applied): User {
-  const { users, writes } = state
+function applyChange(state: BatchState, command: Command<unknown>, applied: AppliedCommand): User {
+  const { context, users, writes } = state
   const { partner } = command
-  const { change, after, dueChanges, loaded, now } = applied
+  const { change, own, before, after, dueChanges, now } = applied
   writes.alongside.push(...(command.alongside ?? []))
-  const isNew = isOfNewUser(applied)
-  const mine: LoadedUser = isNew || !loaded ? newLoadedUser(partner, change.user) : loaded
-  if (isNew && loaded)
-    writes.renamed.push({ partnerId: loaded.user.partnerId, serviceId: loaded.user.serviceId })
-  const before = beforeOf(applied)
-  const ownChange: AppliedChange = { at: now, before, after, events: change.events }
-
-  const { real } = state
-  for (const change of dueChanges) recordChange(writes, mine, change, { who: 'schedule', why: 'due', real })
-  if (
-    dueChanges.length === 0 ||
-    ownChange.before !== ownChange.after ||
-    change.events.length > 0 ||
-    change.documents
-  )
-    recordChange(writes, mine, ownChange, {
-      who: command.who,
-      why: command.why,
-      actor: command.actor,
-      requestId: command.requestId,
-      reference: command.reference,
-      real,
-    })
+  const mine = own ?? newLoadedUser(partner, change.user)
+  for (const due of dueChanges) recordChange(writes, mine, due, { who: 'schedule', why: 'due' })
+  if (dueChanges.length === 0 || before !== after || change.events.length > 0 || change.documents)
+    recordChange(writes, mine, { at: now, before, after, events: change.events }, command)
   mine.user = after
   users.set(nameOf(after), mine)
   writes.changed.set(after.serviceId, mine)
-  const lapsed = dueChanges.some(hasLapsed)
-  writeSealed(writes, mine, { context: state.context, command, before, change, lapsed, now })
+  writeSealed({ context, writes, command, mine, before, change, hasLapsed: dueChanges.some(hasLapsed), now })
   if (after.status === 'erased') {
     const key = dataKeyOf(mine, partner)
     writes.erased.push({ user: after, name: erasedName(partner, after.userid), partner, key })

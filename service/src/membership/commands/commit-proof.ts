@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
-import type { Writes } from './writes.ts'
+import type { BatchWrites } from './batch-writes.ts'
 
 /**
  * Finds a row that only this batch could have written; `undefined` when there is no such row. All writes are in one
  * transaction, so that one row proves that all were committed.
  */
-export function proofOf({ events, keys }: Writes): Query | undefined {
+export function proofOf({ events, keys }: BatchWrites): Query | undefined {
   const [event] = events
   if (event)
     return sql`select 1 from events where partner_id = ${event.user.partnerId} and event_id = ${event.id}`

@@ -1,10 +1,10 @@
 import { coalesceApart } from '../../db/coalesce.ts'
 import { CommitUnknown, LOCK_TIMEOUT_MS } from '../../db/database.ts'
 import { failureOf, Unavailable } from '../../db/failure.ts'
-import { type DecidedBatch, decideBatch, PartialDecision, type Result, RunsLater } from './batch.ts'
+import { type DecidedBatch, decideBatch, PartialDecision, type Result } from './batch.ts'
 import type { Command, CommandResult, ExecutorContext } from './command.ts'
 import { wasCommitted } from './commit-proof.ts'
-import { nameOf } from './load.ts'
+import { nameOfUser } from './load.ts'
 import { type BatchContext, openNewcomers } from './newcomers.ts'
 import { ReadTooEarly } from './read-batch.ts'
 import { statementsOf } from './save.ts'
@@ -22,26 +22,15 @@ export type CommandExecutor = {
  */
 export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): CommandExecutor {
   const context: BatchContext = { ...given, newcomers: openNewcomers() }
-  const waitingRoom = openWaitingRoom((command, longestMs) =>
-    runIsolated(context, [command], { endsAt: performance.now() + longestMs }),
-  )
+  const waitingRoom = openWaitingRoom(async (command, longestMs) => {
+    const results: Results = new Map()
+    await runIsolated(context, [command], { results, endsAt: performance.now() + longestMs })
+    return results.get(command)
+  })
   const run = async (commands: Command<unknown>[]) => {
-    try {
-      const results = await runIsolated(context, commands, {})
-      return results.map((result, index) => {
-        const command = commands[index]
-        return command && isLater(result) ? waitingRoom.enter(command) : result
-      })
-    } catch (error) {
-      // Another database session has locked the row of one of these users. Commands that are done keep their results; each
-      // of the others continues alone, so that only those that need the locked row wait for it.
-      if (error instanceof LockTimedOut)
-        return commands.map(command => {
-          const done = error.done.get(command)
-          return done && !isLater(done) ? done : waitingRoom.enter(command)
-        })
-      throw error
-    }
+    const results: Results = new Map()
+    await runIsolated(context, commands, { results })
+    return commands.map(command => results.get(command) ?? waitingRoom.enter(command))
   }
   // While the database works for one batch, the next one is decided. On a cluster each partner has a queue of its own,
   // so that a transaction stays on one node.
@@ -96,57 +85,49 @@ const MOST_RACES = 2
 
 const nothing: ReadonlySet<Command<unknown>> = new Set()
 
-/** Another database session has locked a row of the batch; `done` has the results of the commands that did not need it. */
-class LockTimedOut extends Error {
-  override name = 'LockTimedOut'
-  readonly done: ReadonlyMap<Command<unknown>, Result>
-
-  constructor(cause: unknown, done: ReadonlyMap<Command<unknown>, Result>) {
-    super('held', { cause })
-    this.done = done
-  }
-}
+/** The results so far; commands without one continue alone. */
+type Results = Map<Command<unknown>, Result>
 
 /**
- * How commands run: in a batch, or alone until an instant of `performance.now()`; and how many commits so far got no
- * answer.
+ * How commands run: in a batch, or alone until an instant of `performance.now()`; where their results go; and how many
+ * commits so far got no answer.
  */
-type Run = { readonly endsAt?: number; readonly lostCommits?: number }
+type Run = { readonly results: Results; readonly endsAt?: number; readonly lostCommits?: number }
 
 /**
  * Runs a batch; when one command fails it, its halves, and the commands of one user one by one. So the neighbors of a
- * command that fails wait for a few batches, not for a transaction of each. Rejects only with `LockTimedOut`.
+ * command that fails wait for a few batches, not for a transaction of each. If another database session has locked the row
+ * of one of the users, the commands of the batch get no results: each continues alone, so that only those that need the
+ * locked row wait for it. Never rejects.
  */
-async function runIsolated(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
+async function runIsolated(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<void> {
   try {
-    return await runBatch(context, commands, run)
+    await runBatch(context, commands, run)
   } catch (error) {
-    if (failureOf(error).lockTimedOut && run.endsAt === undefined) throw new LockTimedOut(error, new Map())
-    if (error instanceof LockTimedOut) throw error
+    if (failureOf(error).lockTimedOut && run.endsAt === undefined) return
     if (error instanceof CommitUnknown || failureOf(error).unavailable)
-      return commands.map(() => failed(unavailable(error)))
-    if (commands.length === 1) return [failed(error instanceof PartialDecision ? error.cause : error)]
+      fail(commands, run, unavailable(error))
+    else if (commands.length === 1)
+      fail(commands, run, error instanceof PartialDecision ? error.cause : error)
+    else if (new Set(commands.map(nameOfUser)).size > 1) await runHalves(context, commands, run)
+    else for (const command of commands) await runIsolated(context, [command], alone(run))
   }
-  if (new Set(commands.map(nameOfUser)).size > 1) return runHalves(context, commands, run)
-  const results: Result[] = []
-  for (const command of commands) results.push(...(await runIsolated(context, [command], alone(run))))
-  return results
 }
 
-function nameOfUser({ partner, userid }: Command<unknown>): string {
-  return nameOf({ partnerId: partner.partnerId, userid })
+function fail(commands: readonly Command<unknown>[], { results }: Run, error: unknown): void {
+  for (const command of commands) results.set(command, { ok: false, error })
 }
 
-function isLater(result: Result): boolean {
-  return !result.ok && result.error instanceof RunsLater
+function succeed(commands: readonly Command<unknown>[], { results }: Run, decided: DecidedBatch): void {
+  decided.announce()
+  commands.forEach((command, index) => {
+    const result = decided.results[index]
+    if (result) results.set(command, result)
+  })
 }
 
 function alone(run: Run): Run {
   return { endsAt: performance.now() + RETRIED_FOR_MS, ...run }
-}
-
-function failed(error: unknown): Result {
-  return { ok: false, error }
 }
 
 function unavailable(cause: unknown): Unavailable {
@@ -157,7 +138,7 @@ function unavailable(cause: unknown): Unavailable {
  * Reads, decides and writes a batch. If another process wrote first, the batch is read and decided again; after two
  * lost races it is split. If the answer to the commit was lost, finds out whether the commit took place.
  */
-async function runBatch(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
+async function runBatch(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<void> {
   const endsAt = run.endsAt ?? performance.now() + RETRIED_FOR_MS
   // Nothing is guessed for a command that runs again, because a wrong guess may be the reason why it does.
   let unread = run.endsAt === undefined ? context.newcomers.guess(commands) : nothing
@@ -170,8 +151,7 @@ async function runBatch(context: BatchContext, commands: Command<unknown>[], run
           statementsOf(decided.writes, context.database.layout),
           run.endsAt === undefined ? BATCH_LOCK_MS : undefined,
         )
-      decided.announce()
-      return decided.results
+      return succeed(commands, run, decided)
     } catch (error) {
       if (error instanceof CommitUnknown && decided)
         return afterLostCommit(context, { commands, decided, error, run })
@@ -189,33 +169,15 @@ async function runBatch(context: BatchContext, commands: Command<unknown>[], run
   }
 }
 
-/**
- * Runs the two halves of a batch one after the other; the commands of one user stay together and in order. A half that
- * needs a locked row fails the whole at the end, since the other half is written and must not run again.
- */
-async function runHalves(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<Result[]> {
-  const names = commands.map(nameOfUser)
-  const users = [...new Set(names)]
+/** Runs the two halves of a batch one after the other; the commands of one user stay together and in order. */
+async function runHalves(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<void> {
+  const users = [...new Set(commands.map(nameOfUser))]
   const firstUsers = new Set(users.slice(0, Math.ceil(users.length / 2)))
-  const results = new Map<Command<unknown>, Result>()
-  let held: LockTimedOut | undefined
   for (const isFirst of [true, false]) {
-    const half = commands.filter((_, index) => firstUsers.has(names[index] ?? '') === isFirst)
+    const half = commands.filter(command => firstUsers.has(nameOfUser(command)) === isFirst)
     const isWhole = half.length === commands.length
-    try {
-      const done = half.length === 0 ? [] : await runIsolated(context, half, isWhole ? alone(run) : run)
-      half.forEach((command, index) => {
-        const result = done[index]
-        if (result) results.set(command, result)
-      })
-    } catch (error) {
-      if (!(error instanceof LockTimedOut)) throw error
-      held = error
-      for (const [command, result] of error.done) results.set(command, result)
-    }
+    if (half.length > 0) await runIsolated(context, half, isWhole ? alone(run) : run)
   }
-  if (held) throw new LockTimedOut(held, results)
-  return commands.map(command => results.get(command) ?? failed(new Error('a command without a result')))
 }
 
 type LostCommit = {
@@ -231,16 +193,22 @@ type LostCommit = {
  * were applied, and waits for a transaction that is still open. Other commands must not run again; their callers are
  * told that the result is unknown.
  */
-async function afterLostCommit(context: BatchContext, lost: LostCommit): Promise<Result[]> {
+async function afterLostCommit(context: BatchContext, lost: LostCommit): Promise<void> {
   const { commands, decided, error, run } = lost
+  if (await wasCommitted(context.database, decided.proof)) return succeed(commands, run, decided)
   const lostCommits = (run.lostCommits ?? 0) + 1
-  if (await wasCommitted(context.database, decided.proof)) {
-    decided.announce()
-    return decided.results
-  }
   const keyed = lostCommits < MOST_LOST_COMMITS ? commands.filter(command => command.reservation) : []
-  const again = keyed.length > 0 ? await runIsolated(context, keyed, { ...alone({}), lostCommits }) : []
-  return commands.map(command => again[keyed.indexOf(command)] ?? failed(unavailable(error)))
+  fail(
+    commands.filter(command => !keyed.includes(command)),
+    run,
+    unavailable(error),
+  )
+  if (keyed.length > 0)
+    await runIsolated(context, keyed, {
+      results: run.results,
+      endsAt: performance.now() + RETRIED_FOR_MS,
+      lostCommits,
+    })
 }
 
 const MOST_LOST_COMMITS = 3

@@ -98,15 +98,15 @@ function always(check: (told: Story, judged: ReturnType<typeof judge>) => void, 
 
 describe('a seen key', () => {
   test('is free exactly when its time is over: 90 days from the last write, 24 h from the rest', () => {
-    always((_, { decision, isLapsed }) => expect(decision.kind === 'free').toBe(isLapsed))
+    always((_, { decision, isLapsed }) => expect(decision === undefined).toBe(isLapsed))
   })
 
   test('never lets another request through while it lives', () => {
     always(
       (_, { decision, isLapsed, erasedAt }) => {
         if (isLapsed) return
-        expect(decision).toMatchObject({ kind: 'answered', replayed: false })
-        if (erasedAt === undefined) expect(decision).toMatchObject({ code: 'idempotency_key_reused' })
+        expect(decision).toMatchObject({ replayed: false })
+        if (erasedAt === undefined) expect(decision).toMatchObject({ refused: 'idempotency_key_reused' })
       },
       story.map(told => ({ ...told, isSame: false })),
     )
@@ -116,8 +116,8 @@ describe('a seen key', () => {
     always(
       (told, { decision, isLapsed, erasedAt }) => {
         if (isLapsed) return
-        if (told.mode !== 'erase') expect(decision).toMatchObject({ code: 'user_erased' })
-        else if (!told.isSame) expect(decision).toMatchObject({ code: 'idempotency_key_reused' })
+        if (told.mode !== 'erase') expect(decision).toMatchObject({ refused: 'user_erased' })
+        else if (!told.isSame) expect(decision).toMatchObject({ refused: 'idempotency_key_reused' })
         else {
           expect(decision).toMatchObject({
             replayed: true,
@@ -138,8 +138,8 @@ describe('a seen key', () => {
     always(
       (told, { decision, isLapsed }) => {
         if (isLapsed) return
-        const code = told.newer > 0 ? 'prefill_superseded' : 'user_exists'
-        expect(decision).toEqual({ kind: 'answered', code, replayed: true })
+        const refused = told.newer > 0 ? 'prefill_superseded' : 'user_exists'
+        expect(decision).toEqual({ refused, reasons: [], replayed: true })
       },
       story.map(told => ({ ...told, mode: 'prefill', isSame: true, erasedAgo: undefined })),
     )
@@ -149,7 +149,7 @@ describe('a seen key', () => {
     always(
       (_, { decision, isLapsed }) => {
         if (isLapsed) return
-        expect(decision).toEqual({ kind: 'answered', reply: firstAnswer, replayed: true })
+        expect(decision).toEqual({ reply: firstAnswer, replayed: true })
       },
       story.map(told => ({ ...told, mode: 'keyed', isSame: true, erasedAgo: undefined })),
     )
@@ -159,7 +159,7 @@ describe('a seen key', () => {
     always(
       (told, { decision }) => {
         const reply = told.mode === 'prefill' ? 'prefill saved' : firstAnswer
-        expect(decision).toEqual({ kind: 'answered', reply, replayed: false })
+        expect(decision).toEqual({ reply, replayed: false })
       },
       story.map(told => ({ ...told, isMine: true, isSame: true, erasedAgo: undefined })),
     )

@@ -1,10 +1,10 @@
-import type { ErasedUser, ErrorCode } from '@benefit-enrolment/contract'
+import type { ErasedUser } from '@benefit-enrolment/contract'
 import { DAY_MS, formatTimestamp, type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
-import type { Partner } from '../../partners/partner.ts'
 import { openJson } from '../records/documents.ts'
+import { refuse } from '../rules/refusal.ts'
 import type { User } from '../rules/state.ts'
-import type { ReservedKey } from './batch-writes.ts'
+import type { CommandResult } from './command.ts'
 import type { KeyRow } from './load.ts'
 
 /** A key that was used before. */
@@ -19,12 +19,6 @@ export type SeenKey = {
   readonly userErasedAt: Instant | undefined
   readonly userWrittenAt: Instant | undefined
 }
-
-/** What a seen key means for a command: it has the answer, or the key has lapsed and is free. */
-export type KeyDecision =
-  | { readonly kind: 'free' }
-  | { readonly kind: 'answered'; readonly code: ErrorCode; readonly replayed: boolean }
-  | { readonly kind: 'answered'; readonly reply: unknown; readonly replayed: boolean }
 
 /** The name of a key within a batch. */
 export function keyName(partnerId: string, operation: string, keyHash: Buffer): string {
@@ -50,7 +44,7 @@ export function seenKeyOf(row: KeyRow): SeenKey {
   }
 }
 
-/** Judges a seen key by the table of contract §4. */
+/** Judges a seen key by the table of contract §4: the answer of its command; `undefined` when it has lapsed and is free. */
 export function judgeKey(
   reservation: KeyReservation,
   seen: SeenKey,
@@ -61,33 +55,23 @@ export function judgeKey(
     current: User | undefined
     dataKey: () => Buffer | undefined
   },
-): KeyDecision {
-  const isMine = seen.attemptId === reservation.attemptId
-  if (!isMine && isLapsed(reservation, seen, context)) return { kind: 'free' }
-  const { current } = context
-  const isErased =
-    seen.userErasedAt !== undefined || (current?.serviceId === seen.serviceId && current?.status === 'erased')
-  if (reservation.mode === 'erase' && isErased && seen.requestHash.equals(reservation.requestHash)) {
-    const erasedAt =
-      (current?.serviceId === seen.serviceId ? current?.erasedAt : undefined) ?? seen.userErasedAt
-    return {
-      kind: 'answered',
-      reply: erasedAnswer(context.userid, seen.serviceId ?? '', erasedAt ?? 0),
-      replayed: !isMine,
-    }
+): CommandResult<unknown> | undefined {
+  const { now, real, userid, current, dataKey } = context
+  const own = current?.serviceId === seen.serviceId ? current : undefined
+  const replayed = seen.attemptId !== reservation.attemptId
+  if (replayed && isLapsed(reservation, seen, { now, real, own })) return undefined
+  const isSame = seen.requestHash.equals(reservation.requestHash)
+  if (seen.userErasedAt !== undefined || own?.status === 'erased') {
+    if (reservation.mode !== 'erase') return { ...refuse('user_erased'), replayed: false }
+    const erasedAt = own?.erasedAt ?? seen.userErasedAt ?? 0
+    if (isSame) return { reply: erasedAnswer(userid, seen.serviceId ?? '', erasedAt), replayed }
   }
   // An erase names its user itself, so its key with another request concerns another user.
-  if (isErased && reservation.mode !== 'erase')
-    return { kind: 'answered', code: 'user_erased', replayed: false }
-  if (!seen.requestHash.equals(reservation.requestHash)) {
-    return { kind: 'answered', code: 'idempotency_key_reused', replayed: false }
-  }
-  if (reservation.mode === 'prefill') {
-    if (isMine) return { kind: 'answered', reply: 'prefill saved', replayed: false }
-    const isSuperseded = current !== undefined && current.prefillCount > (seen.prefillNumber ?? 0)
-    return { kind: 'answered', code: isSuperseded ? 'prefill_superseded' : 'user_exists', replayed: true }
-  }
-  return { kind: 'answered', reply: seen.answer(context.dataKey), replayed: !isMine }
+  if (!isSame) return { ...refuse('idempotency_key_reused'), replayed: false }
+  if (reservation.mode !== 'prefill') return { reply: seen.answer(dataKey), replayed }
+  if (!replayed) return { reply: 'prefill saved', replayed }
+  const isSuperseded = current !== undefined && current.prefillCount > (seen.prefillNumber ?? 0)
+  return { ...refuse(isSuperseded ? 'prefill_superseded' : 'user_exists'), replayed }
 }
 
 /**
@@ -97,38 +81,13 @@ export function judgeKey(
 function isLapsed(
   reservation: KeyReservation,
   seen: SeenKey,
-  context: { now: Instant; real: Instant; current: User | undefined },
+  { now, real, own }: { now: Instant; real: Instant; own: User | undefined },
 ): boolean {
-  if (reservation.mode !== 'prefill') return seen.expiresAt <= context.real
-  const own = context.current?.serviceId === seen.serviceId ? context.current : undefined
+  if (reservation.mode !== 'prefill') return seen.expiresAt <= real
   const erasedAt = own?.erasedAt ?? seen.userErasedAt
-  if (erasedAt !== undefined) return erasedAt + DAY_MS <= context.now
+  if (erasedAt !== undefined) return erasedAt + DAY_MS <= now
   const writtenAt = own?.prefillWrittenAt ?? seen.userWrittenAt
-  return (writtenAt === undefined ? seen.expiresAt : prefillExpiresAt(writtenAt)) <= context.now
-}
-
-/** The row for a reserved key; keyed answers live 24 hours, a prefill's key at least as long as its entry. */
-export function reservedKey(
-  reservation: KeyReservation,
-  context: {
-    partner: Partner
-    user: User
-    now: Instant
-    real: Instant
-    sealedAnswer: Buffer | undefined
-  },
-): ReservedKey & { serviceId: string } {
-  return {
-    partnerId: context.partner.partnerId,
-    operation: reservation.operation,
-    keyHash: reservation.keyHash,
-    requestHash: reservation.requestHash,
-    attemptId: reservation.attemptId,
-    serviceId: context.user.serviceId,
-    prefillNumber: reservation.mode === 'prefill' ? context.user.prefillCount : undefined,
-    sealedAnswer: context.sealedAnswer,
-    expiresAt: reservation.mode === 'prefill' ? prefillExpiresAt(context.now) : context.real + DAY_MS,
-  }
+  return (writtenAt === undefined ? seen.expiresAt : prefillExpiresAt(writtenAt)) <= now
 }
 
 /** The answer of an erase: all that is left of the user. */

@@ -4,6 +4,7 @@ import type { Executor } from '../../db/database.ts'
 import { namingPartners, ofAnyLength, part, type Query, sql } from '../../db/sql.ts'
 import type { DocumentKind } from '../records/documents.ts'
 import type { UserStatus } from '../rules/state.ts'
+import type { Command } from './command.ts'
 import type { UserRow } from './rows.ts'
 
 /** Names a user as the partner does. */
@@ -12,6 +13,11 @@ export type UserName = { readonly partnerId: string; readonly userid: string }
 /** That name as one text, for maps and sets. */
 export function nameOf({ partnerId, userid }: UserName): string {
   return `${partnerId} ${userid}`
+}
+
+/** The name of a command's user. */
+export function nameOfUser({ partner, userid }: Pick<Command<unknown>, 'partner' | 'userid'>): string {
+  return nameOf({ partnerId: partner.partnerId, userid })
 }
 
 function columns(names: readonly UserName[]) {

@@ -2,14 +2,15 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { versionsOf } from '../rules/state.ts'
+import type { BatchWrites } from './batch-writes.ts'
 import type { Command } from './command.ts'
 import { erasedName } from './erased-name.ts'
 import { keyName, type SeenKey, seenKeyOf } from './key-decisions.ts'
-import { loadKeys, loadUsersWithDocuments, nameOf, type UserName } from './load.ts'
+import { loadKeys, loadUsersWithDocuments, nameOf, nameOfUser } from './load.ts'
 import { type LoadedUser, loadedUserOf } from './loaded-user.ts'
 import type { BatchContext } from './newcomers.ts'
 import type { UserRow } from './rows.ts'
-import { noWrites, type Writes } from './writes.ts'
+import { noWrites } from './writes.ts'
 
 /** The state of a batch in memory: the users that were read, with the changes decided so far. */
 export type BatchState = {
@@ -21,7 +22,7 @@ export type BatchState = {
   readonly clockOffsets: ReadonlyMap<string, number>
   /** Commands for which nothing was read, because they are assumed to create a user, with a key that nobody has used. */
   readonly unread: ReadonlySet<Command<unknown>>
-  readonly writes: Writes
+  readonly writes: BatchWrites
   /** The users whose further commands run after this batch. */
   readonly later: Set<string>
 }
@@ -41,7 +42,7 @@ export async function readState(
   unread: ReadonlySet<Command<unknown>>,
 ): Promise<BatchState> {
   const asked = unread.size === 0 ? commands : commands.filter(command => !unread.has(command))
-  const names = namesOf(asked)
+  const names = oncePerUser(asked).map(({ partner, userid }) => ({ partnerId: partner.partnerId, userid }))
   const reservations = asked.flatMap(({ partner: { partnerId }, reservation }) =>
     reservation ? [{ partnerId, operation: reservation.operation, keyHash: reservation.keyHash }] : [],
   )
@@ -68,16 +69,17 @@ export async function readState(
   )
   for (const command of asked) context.newcomers.learn(command, isUnknown(command, users, seenKeys))
   const real = context.clock.real()
-  return { context, real, users, seenKeys, clockOffsets, unread, writes: noWrites(), later: new Set() }
+  return { context, real, users, seenKeys, clockOffsets, unread, writes: noWrites(real), later: new Set() }
 }
 
 function isUnknown(
-  { partner: { partnerId }, userid, reservation }: Command<unknown>,
+  command: Command<unknown>,
   users: ReadonlyMap<string, LoadedUser>,
   seenKeys: ReadonlyMap<string, SeenKey>,
 ): boolean {
-  if (users.has(nameOf({ partnerId, userid }))) return false
-  return !reservation || !seenKeys.has(keyName(partnerId, reservation.operation, reservation.keyHash))
+  if (users.has(nameOfUser(command))) return false
+  const { partner, reservation } = command
+  return !reservation || !seenKeys.has(keyName(partner.partnerId, reservation.operation, reservation.keyHash))
 }
 
 /**
@@ -92,28 +94,18 @@ async function loadErased(
   const asked = commands.filter(command => !command.startsAnew)
   if (asked.length === 0) return []
   const known = new Set(found.map(row => nameOf({ partnerId: row.partner_id, userid: row.userid })))
-  const missing = new Map<string, UserName & { plain: string }>()
-  for (const { partner, userid } of asked) {
-    const { partnerId } = partner
-    if (known.has(nameOf({ partnerId, userid }))) continue
-    const name = { partnerId, userid: erasedName(partner, userid) }
-    missing.set(nameOf(name), { ...name, plain: userid })
-  }
-  if (missing.size === 0) return []
-  const rows = await loadUsersWithDocuments(context.database, [...missing.values()])
-  return rows.map(row => ({
-    ...row,
-    userid: missing.get(nameOf({ partnerId: row.partner_id, userid: row.userid }))?.plain ?? row.userid,
+  const missing = oncePerUser(asked.filter(command => !known.has(nameOfUser(command))))
+  if (missing.length === 0) return []
+  const names = missing.map(({ partner, userid }) => ({
+    partnerId: partner.partnerId,
+    userid: erasedName(partner, userid),
   }))
+  const rows = await loadUsersWithDocuments(context.database, names)
+  return rows.map(row => ({ ...row, userid: missing[row.place - 1]?.userid ?? row.userid }))
 }
 
-function namesOf(commands: readonly Command<unknown>[]): UserName[] {
-  const names = new Map<string, UserName>()
-  for (const { partner, userid } of commands) {
-    const name = { partnerId: partner.partnerId, userid }
-    names.set(nameOf(name), name)
-  }
-  return [...names.values()]
+function oncePerUser(commands: readonly Command<unknown>[]): Command<unknown>[] {
+  return [...new Map(commands.map(command => [nameOfUser(command), command])).values()]
 }
 
 async function loadOffsets(

@@ -54,20 +54,15 @@ export function openReader(
   const { memory, database } = context
   const lostOnes = database.lostConnections
   let lost = lostOnes()
-  const queueOf = (partnerId: string) => (database.layout.isSpread ? partnerId : '')
-  const isUnchanged = coalesceApart<RememberedUser, boolean>(({ user }) => queueOf(user.partnerId), {
+  const queueOf = ({ partnerId }: UserName) => (database.layout.isSpread ? partnerId : '')
+  const isUnchanged = coalesceApart<RememberedUser, boolean>(({ user }) => queueOf(user), {
     maxBatch: 256,
     run: async users => {
-      const known = users.map(({ user, version }) => ({
-        partnerId: user.partnerId,
-        serviceId: user.serviceId,
-        version,
-      }))
-      const unchanged = await findUnchanged(database, known)
+      const unchanged = await findUnchanged(database, users)
       return users.map((_, index) => ({ ok: true, value: unchanged.has(index) }))
     },
   })
-  const load = coalesceApart<UserName, UserRow | undefined>(({ partnerId }) => queueOf(partnerId), {
+  const load = coalesceApart<UserName, UserRow | undefined>(queueOf, {
     maxBatch: 256,
     run: async names => {
       const found: (UserRow | undefined)[] = names.map(() => undefined)
@@ -76,29 +71,22 @@ export function openReader(
     },
   })
 
-  const loadSealed = coalesceApart<UserName & { serviceId: string }, DocumentRow[]>(
-    ({ partnerId }) => queueOf(partnerId),
-    {
-      maxBatch: 256,
-      run: async users => {
-        const rows = await loadDocuments(database, users)
-        const byUser = new Map<string, DocumentRow[]>()
-        for (const row of rows) byUser.set(row.service_id, [...(byUser.get(row.service_id) ?? []), row])
-        return users.map(user => ({ ok: true, value: byUser.get(user.serviceId) ?? [] }))
-      },
+  const loadSealed = coalesceApart<User, DocumentRow[]>(queueOf, {
+    maxBatch: 256,
+    run: async users => {
+      const rows = await loadDocuments(database, users)
+      const byUser = new Map<string, DocumentRow[]>()
+      for (const row of rows) byUser.set(row.service_id, [...(byUser.get(row.service_id) ?? []), row])
+      return users.map(user => ({ ok: true, value: byUser.get(user.serviceId) ?? [] }))
     },
-  )
+  })
 
-  const documentsOf = async (
-    partner: Partner,
-    row: Pick<UserRow, 'partner_id' | 'service_id' | 'userid'>,
-  ) => {
-    const user = { partnerId: row.partner_id, userid: row.userid, serviceId: row.service_id }
+  const documents = async (partner: Partner, user: User) => {
     const rows = await loadSealed(user)
     const people = new Map<DocumentKind, Person>()
     const [first] = rows
     if (!first) return people
-    const key = openDataKey(partner, row.service_id, first.wrapped_key)
+    const key = openDataKey(partner, user.serviceId, first.wrapped_key)
     for (const { kind, sealed } of rows)
       people.set(kind, openJson(key, sealed, `documents.${kind}`, user) as Person)
     return people
@@ -147,7 +135,7 @@ export function openReader(
       if (!row) return undefined
       const stored = userOf(row)
       // Nobody sees a late job: due changes are applied here in memory, and in the table by the schedule.
-      const people = await documentsOf(partner, row)
+      const people = await documents(partner, stored)
       const terms = context.terms(partner, () => people.get('profile'))
       const dueChanges = applyDueChanges(stored, now, terms)
       return { user: dueChanges.at(-1)?.after ?? stored, terms, now, dueChanges, answers: undefined }
@@ -156,10 +144,7 @@ export function openReader(
       await context.prepareTerms([])
       return context.terms(partner, () => undefined)
     },
-    async documents(partner, user) {
-      const row = await load({ partnerId: partner.partnerId, userid: user.userid })
-      return row && row.service_id === user.serviceId ? documentsOf(partner, row) : new Map()
-    },
+    documents,
     async history({ user, dueChanges }, which = 'newest') {
       const most = which === 'newest' ? NEWEST_CHANGES : null
       const written = await readHistory(database, user, most)
@@ -203,7 +188,7 @@ async function readHistory(database: Database, user: User, most: number | null):
       to,
       who,
       why,
-      ...(reference === null ? {} : { reference }),
+      reference: reference ?? undefined,
     })),
   )
 }

@@ -31,7 +31,7 @@ export type UserRow = {
   offer_admits: boolean
   pending_offer: string | null
   pending_offer_at: Instant | null
-  swap_pairs: { add: string | null; remove: string | null }[] | null
+  swap_pairs: SwapPair[] | null
   swap_at: Instant | null
   cancel_at: Instant | null
   cancel_requested_at: Instant | null
@@ -119,7 +119,7 @@ export function userOf(row: UserRow): User {
         : undefined,
     swap:
       row.swap_pairs !== null && row.swap_at !== null
-        ? { pairs: row.swap_pairs.map(pairOf), at: row.swap_at }
+        ? { pairs: row.swap_pairs, at: row.swap_at }
         : undefined,
     cancel:
       row.cancel_at !== null && row.cancel_requested_at !== null && row.cancel_reason !== null
@@ -132,38 +132,42 @@ export function userOf(row: UserRow): User {
   }
 }
 
-function pairOf(pair: { add: string | null; remove: string | null }): SwapPair {
+function enrolmentOf([
+  id,
+  benefit,
+  offer,
+  isFixed,
+  state,
+  plannedBy,
+  version,
+  pickedAt,
+  startsAt,
+  endsAt,
+  ownEndAt,
+  ownEndReason,
+  actionDueAt,
+  closeReason,
+  isSingle,
+  corrects,
+  correctedEnd,
+]: EnrolmentRow): Enrolment {
   return {
-    add: pair.add ?? undefined,
-    remove: pair.remove ?? undefined,
-  }
-}
-
-function enrolmentOf(row: EnrolmentRow): Enrolment {
-  const corrects = row[15]
-  const correctedEnd = row[16]
-  // Not spread from parts: V8 takes 0.05 µs for this literal, and 5.7 µs for one that begins with `...{ … }`.
-  const enrolment: Enrolment = {
-    id: row[0],
-    benefit: row[1],
-    offer: row[2],
-    isFixed: row[3],
-    state: row[4],
-    version: row[6],
-    pickedAt: row[7],
-    startsAt: row[8],
-    plannedBy: row[5] ?? undefined,
-    endsAt: row[9] ?? undefined,
-    ownEnd: row[10] === null || row[11] === null ? undefined : { at: row[10], reason: row[11] },
-    actionDueAt: row[12] ?? undefined,
-    closeReason: row[13] ?? undefined,
-    isSingle: row[14],
-  }
-  if (corrects === null && correctedEnd === null) return enrolment
-  return {
-    ...enrolment,
-    ...(corrects === null ? {} : { corrects }),
-    ...(correctedEnd === null ? {} : { correctedEnd }),
+    id,
+    benefit,
+    offer,
+    isFixed,
+    state,
+    version,
+    pickedAt,
+    startsAt,
+    plannedBy: plannedBy ?? undefined,
+    endsAt: endsAt ?? undefined,
+    ownEnd: ownEndAt === null || ownEndReason === null ? undefined : { at: ownEndAt, reason: ownEndReason },
+    actionDueAt: actionDueAt ?? undefined,
+    closeReason: closeReason ?? undefined,
+    isSingle,
+    corrects: corrects ?? undefined,
+    correctedEnd: correctedEnd ?? undefined,
   }
 }
 

@@ -1,14 +1,16 @@
 import { booleans, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
 import { type Query, sql } from '../../db/sql.ts'
-import { ids } from '../records/user-ids.ts'
+import { ids, type UserIds } from '../records/user-ids.ts'
 import type { Enrolment } from '../rules/state.ts'
-import type { BatchWrites } from './batch-writes.ts'
+
+/** An enrolment to write, and whose it is. */
+export type ChangedEnrolment = { readonly user: UserIds; readonly enrolment: Enrolment }
 
 /**
  * Splits enrolments into those that are voided, those that are closed, and those that are open, to be written in this
  * order, because the enrolments of one benefit must not overlap at any moment.
  */
-export function inTurn(entries: BatchWrites['enrolments']): BatchWrites['enrolments'][] {
+export function inTurn(entries: readonly ChangedEnrolment[]): ChangedEnrolment[][] {
   return [0, 1, 2]
     .map(turn => entries.filter(({ enrolment }) => turnOf(enrolment) === turn))
     .filter(part => part.length > 0)
@@ -19,7 +21,7 @@ function turnOf({ state, closeReason }: Enrolment): number {
 }
 
 /** Writes new and changed enrolments. */
-export function saveEnrolments(entries: BatchWrites['enrolments']): Query {
+export function saveEnrolments(entries: readonly ChangedEnrolment[]): Query {
   const { partners, services } = ids(entries.map(entry => entry.user))
   const rows = entries.map(entry => entry.enrolment)
   return sql`

@@ -11,7 +11,7 @@ export function insertHistory(rows: readonly HistoryRow[], recordedAt: Instant, 
     service_id: columnOf.uuid(rows.map(row => row.user.serviceId)),
     version: columnOf.integer(rows.map(row => row.version)),
     at: columnOf.instant(rows.map(row => row.at)),
-    who: columnOf.text(rows.map(row => row.who)),
+    who: columnOf.text(rows.map(row => row.by.who)),
     lines: columnOf.document(
       rows.map(row => JSON.stringify(row.lines.map(line => [line.what, line.from, line.to, line.why]))),
     ),
@@ -20,9 +20,9 @@ export function insertHistory(rows: readonly HistoryRow[], recordedAt: Instant, 
     event_ids: columnOf.text(
       rows.map(row => (row.eventIds.length === 1 ? null : `{${row.eventIds.join()}}`)),
     ),
-    actor: columnOf.text(rows.map(row => row.actor ?? null)),
-    request_id: columnOf.uuid(rows.map(row => row.requestId ?? null)),
-    reference: columnOf.text(rows.map(row => row.reference ?? null)),
+    actor: columnOf.text(rows.map(row => row.by.actor ?? null)),
+    request_id: columnOf.uuid(rows.map(row => row.by.requestId ?? null)),
+    reference: columnOf.text(rows.map(row => row.by.reference ?? null)),
   })
   return sql`
     insert into history (partner_id, service_id, version, at, recorded_at, who, lines, event_ids, actor, request_id,

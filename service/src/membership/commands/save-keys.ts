@@ -6,7 +6,7 @@ import { namingPartners, part, type Query, rowsOf, sql, timestamp } from '../../
 import type { BatchWrites, ReservedKey } from './batch-writes.ts'
 
 /** Deletes keys that have lapsed, so that they are free. */
-export function deleteKeys(keys: BatchWrites['staleKeys'], { isSpread }: Layout): Query {
+export function deleteKeys(keys: readonly BatchWrites['staleKeys'][number][], { isSpread }: Layout): Query {
   const partners = uuids(keys.map(key => key.partnerId))
   const naming = namingPartners(isSpread, partners)
   return sql`

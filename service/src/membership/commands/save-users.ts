@@ -3,13 +3,13 @@ import { booleans, documents, integers, texts, timestamps } from '../../db/binar
 import { columnOf } from '../../db/columns.ts'
 import type { Layout } from '../../db/database.ts'
 import { namingPartners, ofAnyLength, part, type Query, rowsOf, sql, timestamp } from '../../db/sql.ts'
-import { ids } from '../records/user-ids.ts'
+import { ids, type UserIds } from '../records/user-ids.ts'
 import { dueAt } from '../rules/apply-due.ts'
 import type { User } from '../rules/state.ts'
-import type { BatchWrites, ChangedUser } from './batch-writes.ts'
+import type { ChangedUser } from './batch-writes.ts'
 
 /** Releases the names of erased users for the new users of these names. */
-export function giveUpNames(users: BatchWrites['renamed'], { isSpread }: Layout): Query {
+export function giveUpNames(users: readonly UserIds[], { isSpread }: Layout): Query {
   const { partners, services } = ids(users)
   const naming = namingPartners(isSpread, partners)
   return sql`
@@ -77,15 +77,7 @@ export function updateUsers(entries: readonly ChangedUser[], layout: Layout): Qu
   const users = entries.map(entry => entry.user)
   const { partners, services } = ids(users)
   const naming = namingPartners(layout.isSpread, partners)
-  const swaps = documents(
-    users.map(user =>
-      user.swap
-        ? JSON.stringify(
-            user.swap.pairs.map(pair => ({ add: pair.add ?? null, remove: pair.remove ?? null })),
-          )
-        : null,
-    ),
-  )
+  const swaps = documents(users.map(user => (user.swap ? JSON.stringify(user.swap.pairs) : null)))
   return sql`
     with written as (
       update users u set version = row.version, status = row.status, updated_at = row.updated_at,

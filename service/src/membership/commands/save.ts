@@ -2,12 +2,13 @@ import type { Layout } from '../../db/database.ts'
 import type { Query } from '../../db/sql.ts'
 import { insertConfirmations } from '../records/confirmations.ts'
 import { saveConsents } from '../records/consents.ts'
-import { decideDesignations, insertDesignations } from '../records/designations.ts'
+import { type DesignationWrite, decideDesignations, insertDesignations } from '../records/designations.ts'
 import { insertRetained } from '../records/retained-rows.ts'
-import type { User } from '../rules/state.ts'
+import type { Designation, User } from '../rules/state.ts'
 import type { BatchWrites, ChangedUser, DocumentChange, ReservedKey } from './batch-writes.ts'
+import type { LoadedUser } from './loaded-user.ts'
 import { deleteDocuments, insertDocuments, writeDocuments } from './save-documents.ts'
-import { inTurn, saveEnrolments } from './save-enrolments.ts'
+import { type ChangedEnrolment, inTurn, saveEnrolments } from './save-enrolments.ts'
 import { eraseUsers } from './save-erasures.ts'
 import { saveEvents } from './save-events.ts'
 import { insertHistory } from './save-history.ts'
@@ -21,6 +22,7 @@ import {
   revokeLinks,
   updateUsers,
 } from './save-users.ts'
+import { versionName } from './writes.ts'
 
 /**
  * The statements that write a batch in one transaction, one for each table. The statements for event logs come last,
@@ -32,18 +34,23 @@ import {
 export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
   const some = <T>(rows: readonly T[], statement: (rows: readonly T[], layout: Layout) => Query) =>
     rows.length > 0 ? [statement(rows, layout)] : []
+  const users = [...writes.changed.values()]
   const known = sortedByUser(
-    writes.users.filter(({ readVersion }) => readVersion > 0),
+    users.filter(({ readVersion }) => readVersion > 0),
     user => user.serviceId,
   )
   const fresh = sortedByUser(
-    writes.users.filter(({ readVersion }) => readVersion === 0),
+    users.filter(({ readVersion }) => readVersion === 0),
     user => user.userid,
   )
-  const written = writes.documents.filter(change => change.sealed !== undefined)
+  // Almost all users of most batches have no enrolments and have named nobody: these are not gone through one by one.
+  const holders = users.filter(({ user }) => user.enrolments.length > 0)
+  const designating = users.filter(({ user }) => user.designations.length > 0 && user.status !== 'erased')
+  const documents = [...writes.documents.values()].filter(({ user }) => user.status !== 'erased')
+  const written = documents.filter(change => change.sealed !== undefined)
   const newcomers = new Set(fresh.map(({ user }) => user.serviceId))
   const isFirst = ({ user }: DocumentChange) => newcomers.has(user.serviceId)
-  const deleted = writes.documents.filter(change => change.sealed === undefined)
+  const deleted = documents.filter(change => change.sealed === undefined)
   return [
     ...some(known, updateUsers),
     ...some(writes.renamed, giveUpNames),
@@ -61,11 +68,14 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
       fresh.filter(({ wrappedKey }) => wrappedKey !== undefined),
       insertDataKeys,
     ),
-    ...inTurn(writes.enrolments).map(saveEnrolments),
-    ...some(writes.consents, saveConsents),
+    ...inTurn(holders.flatMap(changedEnrolments)).map(saveEnrolments),
+    ...some([...writes.consents.values()], saveConsents),
     ...some(writes.confirmations, insertConfirmations),
-    ...some(writes.decidedDesignations, decideDesignations),
-    ...some(writes.designations, insertDesignations),
+    ...some(designating.flatMap(decidedDesignations), decideDesignations),
+    ...some(
+      designating.flatMap(mine => freshDesignations(mine, writes.named)),
+      insertDesignations,
+    ),
     ...some(written.filter(isFirst), insertDocuments),
     ...some(
       written.filter(change => !isFirst(change)),
@@ -85,6 +95,39 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
     ...revokeLinks(writes.ended, writes.recordedAt),
     ...saveEvents(writes.events, writes.recordedAt, layout),
   ]
+}
+
+function changedEnrolments({ user, stored }: LoadedUser): ChangedEnrolment[] {
+  return user.enrolments
+    .filter(enrolment => !stored?.enrolments.includes(enrolment))
+    .map(enrolment => ({ user, enrolment }))
+}
+
+function freshDesignations({ user, stored }: LoadedUser, named: BatchWrites['named']): DesignationWrite[] {
+  return user.designations
+    .filter(designation => !storedDesignation(stored, designation))
+    .map(designation => {
+      const sealed = named.get(versionName(user, designation.benefit, designation.version))
+      if (!sealed) throw new Error('a designation that names nobody')
+      return { user, designation, sealed }
+    })
+}
+
+/** Earlier proposals of beneficiaries that are now confirmed or dropped. */
+function decidedDesignations({ user, stored }: LoadedUser): Omit<DesignationWrite, 'sealed'>[] {
+  return user.designations
+    .filter(
+      designation =>
+        (storedDesignation(stored, designation)?.status ?? designation.status) !== designation.status,
+    )
+    .map(designation => ({ user, designation }))
+}
+
+function storedDesignation(
+  stored: User | undefined,
+  { benefit, version }: Designation,
+): Designation | undefined {
+  return stored?.designations.find(known => known.benefit === benefit && known.version === version)
 }
 
 /** Compared part by part: a text made of both for each user would cost more than the sorting. */

@@ -1,12 +1,9 @@
 import type { Executor } from '../../db/database.ts'
 import { namingPartners, ofAnyLength, part, sql } from '../../db/sql.ts'
+import type { UserIds } from '../records/user-ids.ts'
 
 /** A user's version, as some part of this process knows it. */
-type KnownVersion = {
-  readonly partnerId: string
-  readonly serviceId: string
-  readonly version: number
-}
+type KnownVersion = { readonly user: UserIds; readonly version: number }
 
 /**
  * Which of these users still have the known version, in one narrow statement: their indexes in the list.
@@ -16,11 +13,11 @@ type KnownVersion = {
 export async function findUnchanged(db: Executor, known: readonly KnownVersion[]): Promise<Set<number>> {
   const [only] = known
   if (only && known.length === 1) return (await isUnchanged(db, only)) ? new Set([0]) : new Set()
-  const partners = listOf(known.map(one => one.partnerId))
+  const partners = listOf(known.map(({ user }) => user.partnerId))
   const naming = namingPartners(db.layout.isSpread, partners)
   const [row] = await db.query<{ positions: string | null }>(sql`
     select array_agg(known.position)::text as positions
-    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${listOf(known.map(one => one.serviceId))}::uuid[],
+    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${listOf(known.map(({ user }) => user.serviceId))}::uuid[],
       ${listOf(known.map(one => one.version))}::integer[]) with ordinality as known (partner_id, service_id, version, position)
     join users u on u.partner_id = known.partner_id and u.service_id = known.service_id and u.version = known.version
     where u.is_current ${naming(part`u.partner_id`)}`)
@@ -36,10 +33,10 @@ export async function findUnchanged(db: Executor, known: readonly KnownVersion[]
 }
 
 /** Arrays of one cost PostgreSQL several times as much as plain values, which delays a request that is alone. */
-async function isUnchanged(db: Executor, { partnerId, serviceId, version }: KnownVersion): Promise<boolean> {
+async function isUnchanged(db: Executor, { user, version }: KnownVersion): Promise<boolean> {
   const rows = await db.query(sql`
     select from users
-    where partner_id = ${partnerId} and service_id = ${serviceId} and version = ${version} and is_current`)
+    where partner_id = ${user.partnerId} and service_id = ${user.serviceId} and version = ${version} and is_current`)
   return rows.length > 0
 }
 

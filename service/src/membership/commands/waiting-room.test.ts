@@ -27,7 +27,7 @@ function openRoom(takesMs: number) {
   const room = openWaitingRoom(async (command, longestMs) => {
     allowed.push(longestMs)
     await new Promise(resolve => setTimeout(resolve, Math.min(takesMs, longestMs)))
-    return [takesMs <= longestMs ? { ok: true, value: { reply: command.userid, replayed: false } } : held]
+    return takesMs <= longestMs ? { ok: true, value: { reply: command.userid, replayed: false } } : held
   })
   return { room, allowed }
 }

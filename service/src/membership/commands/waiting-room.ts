@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../db/failure.ts'
 import type { Result } from './batch.ts'
 import type { Command } from './command.ts'
-import { nameOf } from './load.ts'
+import { nameOfUser } from './load.ts'
 
 /** Where commands wait whose user another database session has locked, so that they delay no other commands. */
 type WaitingRoom = {
@@ -23,7 +23,7 @@ const LONGEST_MS = 4500
 
 /** Opens the waiting room; `run` runs one command alone, and waits for locks no longer than it is told. */
 export function openWaitingRoom(
-  run: (command: Command<unknown>, longestMs: number) => Promise<Result[]>,
+  run: (command: Command<unknown>, longestMs: number) => Promise<Result | undefined>,
 ): WaitingRoom {
   const last = new Map<string, Promise<Result>>()
   const asleep: (() => void)[] = []
@@ -52,7 +52,7 @@ export function openWaitingRoom(
     try {
       const remainingMs = Math.ceil(endsAt - performance.now())
       if (remainingMs <= 0) return late
-      const [result] = await run(command, remainingMs)
+      const result = await run(command, remainingMs)
       return result ?? { ok: false, error: new Error('a command without a result') }
     } catch (error) {
       return { ok: false, error }
@@ -63,9 +63,9 @@ export function openWaitingRoom(
 
   return {
     // Mostly nobody waits there, and then no name is made.
-    holds: command => last.size > 0 && last.has(keyOf(command)),
+    holds: command => last.size > 0 && last.has(nameOfUser(command)),
     async enter(command) {
-      const key = keyOf(command)
+      const key = nameOfUser(command)
       pending += 1
       const mine = runAfter(command, last.get(key))
       last.set(key, mine)
@@ -78,10 +78,6 @@ export function openWaitingRoom(
     },
     pending: () => pending,
   }
-}
-
-function keyOf(command: Command<unknown>): string {
-  return nameOf({ partnerId: command.partner.partnerId, userid: command.userid })
 }
 
 async function endsInTime(before: Promise<Result>): Promise<boolean> {

@@ -5,20 +5,24 @@ import { sealDesignation } from '../records/designations.ts'
 import { type DocumentKind, sealJson } from '../records/documents.ts'
 import type { Person } from '../rules/person.ts'
 import type { Consent, User } from '../rules/state.ts'
+import type { BatchWrites } from './batch-writes.ts'
 import type { Change, Command, ExecutorContext } from './command.ts'
 import { dataKeyOf, type LoadedUser } from './loaded-user.ts'
 import { searchHashesOf } from './search-hashes.ts'
-import { designationName, type Writes } from './writes.ts'
+import { versionName } from './writes.ts'
 
 /** A decided change, with all that its sealed records depend on. */
 type Sealing = {
   readonly context: Pick<ExecutorContext, 'clock' | 'consentHash'>
+  readonly writes: BatchWrites
   readonly command: Pick<Command<unknown>, 'partner' | 'who' | 'actor'>
+  /** The user after the change. */
+  readonly mine: LoadedUser
   /** The user before the change. */
   readonly before: User
   readonly change: Change
   /** Whether prefilled data and a draft have expired, so that they are deleted. */
-  readonly lapsed: boolean
+  readonly hasLapsed: boolean
   readonly now: Instant
 }
 
@@ -27,19 +31,21 @@ type Sealing = {
  * documents, beneficiaries, and the confirmation. Throws when a consent that an operator puts on record has no evidence,
  * because it must not be stored without.
  */
-export function writeSealed(writes: Writes, mine: LoadedUser, decided: Sealing): void {
-  writeConsents(writes, mine, decided)
-  writeDocuments(writes, mine, decided)
-  writeDesignations(writes, mine, decided)
-  writeConfirmation(writes, mine, decided)
+export function writeSealed(sealing: Sealing): void {
+  writeConsents(sealing)
+  writeDocuments(sealing)
+  writeDesignations(sealing)
+  writeConfirmation(sealing)
 }
 
-function writeConsents(writes: Writes, mine: LoadedUser, decided: Sealing): void {
+function writeConsents(sealing: Sealing): void {
+  const { writes, mine, before } = sealing
   for (const consent of mine.user.consents)
-    if (!decided.before.consents.includes(consent)) writes.consents.push(consentOf(consent, mine, decided))
+    if (!before.consents.includes(consent))
+      writes.consents.set(versionName(mine.user, consent.name, consent.version), consentOf(consent, sealing))
 }
 
-function consentOf(consent: Consent, mine: LoadedUser, { context, command, change }: Sealing): ConsentWrite {
+function consentOf(consent: Consent, { context, command, mine, change }: Sealing): ConsentWrite {
   const { user } = mine
   const written = { user, consent, textHash: context.consentHash(consent) }
   if (consent.channel === undefined) {
@@ -56,10 +62,10 @@ function consentOf(consent: Consent, mine: LoadedUser, { context, command, chang
   }
 }
 
-function writeDocuments(writes: Writes, mine: LoadedUser, { command, change, lapsed, now }: Sealing): void {
+function writeDocuments({ writes, command, mine, change, hasLapsed, now }: Sealing): void {
   const { user } = mine
   const { partner } = command
-  const changes = lapsed ? { prefill: null, draft: null, ...change.documents } : (change.documents ?? {})
+  const changes = hasLapsed ? { prefill: null, draft: null, ...change.documents } : (change.documents ?? {})
   for (const kind of Object.keys(changes) as DocumentKind[]) {
     const content: unknown = changes[kind]
     const key = content === null || content === undefined ? undefined : dataKeyOf(mine, partner)
@@ -72,17 +78,17 @@ function writeDocuments(writes: Writes, mine: LoadedUser, { command, change, lap
   }
 }
 
-function writeDesignations(writes: Writes, mine: LoadedUser, { command, change }: Sealing): void {
+function writeDesignations({ writes, command, mine, change }: Sealing): void {
   const { user } = mine
   for (const designation of change.designations ?? []) {
     const key = dataKeyOf(mine, command.partner)
     if (!key) return
     const sealed = sealDesignation(key, designation.beneficiaries, user)
-    writes.named.set(designationName(user, designation), sealed)
+    writes.named.set(versionName(user, designation.benefit, designation.version), sealed)
   }
 }
 
-function writeConfirmation(writes: Writes, mine: LoadedUser, { context, command, change }: Sealing): void {
+function writeConfirmation({ context, writes, command, mine, change }: Sealing): void {
   const { user } = mine
   const confirmation = change.confirmation?.(user)
   const key = confirmation && dataKeyOf(mine, command.partner)

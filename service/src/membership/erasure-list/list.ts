@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { constants, type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { coalesce } from '../../db/coalesce.ts'
 import { OperatorError } from '../../operator-error.ts'
 
 /** One erasure: which user, and when. A new user under the same userid has another serviceid. */
@@ -61,23 +62,15 @@ export async function openErasureList(path: string): Promise<ErasureList> {
       { cause: error },
     )
   }
-  let writing: Promise<void> = Promise.resolve()
-  let waiting: ListedErasure[] = []
-  let next: Promise<void> | undefined
   /** Erasures that arrive while a write is under way are written together by the next write. */
-  const write = (erasure: ListedErasure): Promise<void> => {
-    waiting.push(erasure)
-    next ??= writing.then(async () => {
-      const batch = waiting
-      waiting = []
-      next = undefined
-      await append(path, batch)
-      for (const one of batch) listed.set(nameOf(one), one)
-    })
-    const mine = next
-    writing = mine.catch(() => undefined)
-    return mine
-  }
+  const write = coalesce<ListedErasure, void>({
+    maxBatch: 1000,
+    run: async erasures => {
+      await append(path, erasures)
+      for (const one of erasures) listed.set(nameOf(one), one)
+      return erasures.map(() => ({ ok: true, value: undefined }))
+    },
+  })
   return {
     path,
     note: erasure => (listed.has(nameOf(erasure)) ? Promise.resolve() : write(erasure)),

@@ -4,9 +4,9 @@ import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { findRefusedCreates } from '../commands/find-refused-creates.ts'
 import type { Reader } from '../commands/reader.ts'
+import { readConfirmations } from '../records/confirmations.ts'
 import { readConsentRecords } from '../records/consents.ts'
 import { designationRecord, readDesignations } from '../records/designations.ts'
-import { openDataKey, openJson } from '../records/documents.ts'
 import type { User } from '../rules/state.ts'
 import { viewTimeline, viewUser } from '../rules/view.ts'
 
@@ -41,15 +41,16 @@ export async function exportUser(
   const reading = await reader.read(partner, userid)
   if (!reading || reading.user.status === 'none' || reading.user.status === 'erased') return undefined
   const { user, terms } = reading
+  const whose = { partner, user }
   return {
     exportedat: formatTimestamp(real()),
     partnerid: partner.partnerId,
     user: viewUser(user, terms, 'en'),
     timeline: viewTimeline(user, await reader.history(reading, 'all')),
     documents: Object.fromEntries(await reader.documents(partner, user)),
-    consents: await consentsOf(database, partner, user),
-    confirmations: await confirmationsOf(database, partner, user),
-    beneficiaries: (await readDesignations(database, { partner, user }, 'all')).map(designationRecord),
+    consents: await consentsOf(database, whose),
+    confirmations: await readConfirmations(database, whose),
+    beneficiaries: (await readDesignations(database, whose, 'all')).map(designationRecord),
     events: await eventsOf(database, user),
     visits: await visitsOf(database, user),
     refusedcreates: (await findRefusedCreates(database, partner, userid)).map(one => ({
@@ -61,8 +62,8 @@ export async function exportUser(
   }
 }
 
-async function consentsOf(db: Executor, partner: Partner, user: User): Promise<unknown[]> {
-  return (await readConsentRecords(db, { partner, user })).map(one => ({
+async function consentsOf(db: Executor, whose: { partner: Partner; user: User }): Promise<unknown[]> {
+  return (await readConsentRecords(db, whose)).map(one => ({
     name: one.name,
     version: one.version,
     agreedat: formatTimestamp(one.agreedAt),
@@ -72,80 +73,40 @@ async function consentsOf(db: Executor, partner: Partner, user: User): Promise<u
   }))
 }
 
-async function confirmationsOf(db: Executor, partner: Partner, user: User): Promise<unknown[]> {
-  const { partnerId, serviceId } = user
-  const rows = await db.query<{
-    reference: string
-    sealed: Buffer
-    created_at: Instant
-    wrapped_key: Buffer
-  }>(sql`
-    select c.reference, c.sealed, c.created_at, k.wrapped_key
-    from confirmations c join data_keys k using (partner_id, service_id)
-    where c.partner_id = ${partnerId} and c.service_id = ${serviceId} order by c.created_at, c.confirmation_id`)
-  return rows.map(row => ({
-    reference: row.reference,
-    at: formatTimestamp(row.created_at),
-    content: openJson(openDataKey(partner, serviceId, row.wrapped_key), row.sealed, 'confirmations', user),
-  }))
-}
-
 async function eventsOf(db: Executor, { partnerId, serviceId }: User): Promise<unknown[]> {
-  const rows = await db.query<{ event_id: string; body: Buffer; created_at: Instant }>(sql`
-    select e.event_id, e.body, e.created_at
+  const rows = await db.query<{ at: Instant; body: Buffer }>(sql`
+    select e.event_id as eventid, e.created_at as at, e.body
     from history h
     cross join lateral unnest(h.event_ids) as raised (event_id)
     join events e on e.partner_id = h.partner_id and e.event_id = raised.event_id
     where h.partner_id = ${partnerId} and h.service_id = ${serviceId} order by e.position`)
   return rows.map(row => ({
-    eventid: row.event_id,
-    at: formatTimestamp(row.created_at),
+    ...row,
+    at: formatTimestamp(row.at),
     body: JSON.parse(row.body.toString('utf8')) as unknown,
   }))
 }
 
-type VisitRow = {
-  purpose: string
-  delivery: string
-  locale: string
-  offername: string | null
-  deeplinkdata: string | null
-  redirecturl: string | null
-  created_at: Instant
-  spent_at: Instant | null
-  last_seen_at: Instant | null
-  last_view: string | null
-  dead_link_at: Instant | null
-  birthdate_tries: number
-  birthdate_tried_at: Instant | null
-  birthdate_again_tries: number
-  outcome: string | null
-  reference: string | null
-  completed_at: Instant | null
-}
+type VisitInstants = Record<
+  'createdat' | 'openedat' | 'lastseenat' | 'deadlinkat' | 'birthdatetriedat' | 'completedat',
+  Instant | null
+>
 
 async function visitsOf(db: Executor, { partnerId, userid }: User): Promise<unknown[]> {
-  const rows = await db.query<VisitRow>(sql`
-    select purpose, delivery, locale, offername, deeplinkdata, redirecturl, created_at, spent_at, last_seen_at, last_view,
-      dead_link_at, birthdate_tries, birthdate_tried_at, birthdate_again_tries, outcome, reference, completed_at
+  const rows = await db.query<VisitInstants>(sql`
+    select purpose, delivery, locale, offername, deeplinkdata, redirecturl, outcome, reference, created_at as createdat,
+      spent_at as openedat, last_seen_at as lastseenat, last_view as lastview, dead_link_at as deadlinkat,
+      birthdate_tries + birthdate_again_tries as birthdatetries, birthdate_tried_at as birthdatetriedat,
+      completed_at as completedat
     from page_sessions where partner_id = ${partnerId} and userid = ${userid} order by created_at`)
   const optional = (at: Instant | null) => (at === null ? null : formatTimestamp(at))
   return rows.map(row => ({
-    purpose: row.purpose,
-    delivery: row.delivery,
-    locale: row.locale,
-    offername: row.offername,
-    deeplinkdata: row.deeplinkdata,
-    redirecturl: row.redirecturl,
-    outcome: row.outcome,
-    reference: row.reference,
-    createdat: formatTimestamp(row.created_at),
-    openedat: optional(row.spent_at),
-    lastseenat: optional(row.last_seen_at),
-    lastview: row.last_view,
-    deadlinkat: optional(row.dead_link_at),
-    birthdatetries: row.birthdate_tries + row.birthdate_again_tries,
-    birthdatetriedat: optional(row.birthdate_tried_at),
-    completedat: optional(row.completed_at),
+    ...row,
+    createdat: optional(row.createdat),
+    openedat: optional(row.openedat),
+    lastseenat: optional(row.lastseenat),
+    deadlinkat: optional(row.deadlinkat),
+    birthdatetriedat: optional(row.birthdatetriedat),
+    completedat: optional(row.completedat),
   }))
 }

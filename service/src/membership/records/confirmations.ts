@@ -1,4 +1,4 @@
-import type { Instant } from '../../calendar/calendar.ts'
+import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { type Query, sql, timestamp } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
@@ -25,6 +25,46 @@ export function insertConfirmations(rows: readonly ConfirmationRow[]): Query {
       ${rows.map(({ user }) => user.serviceId)}::uuid[], ${rows.map(({ id }) => id)}::uuid[],
       ${rows.map(({ reference }) => reference)}::text[], ${rows.map(({ sealed }) => sealed)}::bytea[],
       ${rows.map(({ createdAt }) => timestamp(createdAt))}::timestamptz[])`
+}
+
+/** A confirmation in the form of exports and of the records that are kept after an erasure. */
+export type ConfirmationRecord = {
+  readonly reference: string
+  readonly at: string
+  readonly content: unknown
+}
+
+/** Opens a stored confirmation. Throws for another key or another user. */
+export function openConfirmation(
+  dataKey: Buffer,
+  { user, reference, sealed, createdAt }: Omit<ConfirmationRow, 'id'>,
+): ConfirmationRecord {
+  const content = openJson(dataKey, sealed, 'confirmations', user)
+  return { reference, at: formatTimestamp(createdAt), content }
+}
+
+/** All of a user's confirmations, opened, oldest first. */
+export async function readConfirmations(
+  db: Executor,
+  { partner, user }: { readonly partner: Partner; readonly user: UserIds },
+): Promise<readonly ConfirmationRecord[]> {
+  const rows = await db.query<{
+    reference: string
+    sealed: Buffer
+    created_at: Instant
+    wrapped_key: Buffer
+  }>(sql`
+    select c.reference, c.sealed, c.created_at, k.wrapped_key
+    from confirmations c join data_keys k using (partner_id, service_id)
+    where c.partner_id = ${user.partnerId} and c.service_id = ${user.serviceId} order by c.created_at, c.confirmation_id`)
+  return rows.map(({ reference, sealed, created_at: createdAt, wrapped_key }) =>
+    openConfirmation(openDataKey(partner, user.serviceId, wrapped_key), {
+      user,
+      reference,
+      sealed,
+      createdAt,
+    }),
+  )
 }
 
 /** A user's agreements, newest first; only references and instants. */

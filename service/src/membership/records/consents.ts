@@ -47,17 +47,6 @@ export function saveConsents(entries: readonly ConsentWrite[]): Query {
         channel = excluded.channel, recorded_by = excluded.recorded_by, sealed_evidence = excluded.sealed_evidence`
 }
 
-/** The stored, sealed evidence of a user's consents; an erasure opens it with the key that it has. */
-export async function readEvidence(
-  db: Executor,
-  { partnerId, serviceId }: UserIds,
-): Promise<readonly { name: string; version: string; sealedEvidence: Buffer }[]> {
-  const rows = await db.query<{ name: string; version: string; sealed_evidence: Buffer }>(sql`
-    select name, version, sealed_evidence from consents
-    where partner_id = ${partnerId} and service_id = ${serviceId} and sealed_evidence is not null`)
-  return rows.map(row => ({ name: row.name, version: row.version, sealedEvidence: row.sealed_evidence }))
-}
-
 /** A consent and how it was given, opened. */
 export type ConsentRecord = {
   readonly name: string

@@ -8,6 +8,7 @@ import type { CommandContext, Decided } from '../commands/command.ts'
 import type { CommandExecutor } from '../commands/executor.ts'
 import type { Reader, Reading } from '../commands/reader.ts'
 import { activeAccountOf } from '../rules/account.ts'
+import type { Changed } from '../rules/intents.ts'
 import type { Person } from '../rules/person.ts'
 import { isRefusal, type Refusal } from '../rules/refusal.ts'
 import type { User } from '../rules/state.ts'
@@ -39,6 +40,19 @@ export type AccountCommands = {
   ): Promise<Reply>
   /** Reads an active account with its rules and its person's data, for previews. */
   read(request: AnyRequest, userid: string): Promise<Reading>
+}
+
+/**
+ * The decision that a rule's change makes, with its answer; a change that leaves the user as it was writes nothing. Refuses
+ * what the rule refused.
+ */
+export function decisionOf<Made extends Changed, Reply>(
+  made: Made | Refusal,
+  user: User,
+  answer: (after: User, made: Made) => Reply,
+): Decided<Reply> | Refusal {
+  if (isRefusal(made)) return made
+  return { ...(made.user === user ? {} : { change: made }), answer: after => answer(after, made) }
 }
 
 /** Opens these functions. */

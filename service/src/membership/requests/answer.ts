@@ -2,7 +2,7 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import { ServiceError } from '../../http/service-error.ts'
 import type { CommandResult } from '../commands/command.ts'
-import { isRefusal, type Refusal } from '../rules/refusal.ts'
+import { isRefusal, type Refusal, type RefusalReason } from '../rules/refusal.ts'
 
 /** The problem for a refusal, with its reasons in the caller's language. */
 export function problemOfRefusal(
@@ -12,12 +12,13 @@ export function problemOfRefusal(
 ): ServiceError {
   return new ServiceError(refusal.refused, undefined, {
     headers,
-    errors: refusal.reasons.map(reason => ({
-      field: reason.field,
-      code: reason.code,
-      message: reason.text[locale],
-    })),
+    errors: reasonsIn(refusal.reasons, locale),
   })
+}
+
+/** Reasons of a refusal in the caller's language. */
+export function reasonsIn(reasons: readonly RefusalReason[], locale: Locale) {
+  return reasons.map(({ field, code, text }) => ({ field, code, message: text[locale] }))
 }
 
 /** What a rule decided; throws the problem of a refusal. */

@@ -7,8 +7,10 @@ import {
   endsByItself,
   hasPendingCancel,
   isActive,
+  isHeld,
   isInForce,
   isLive,
+  isPlanned,
   lapsesAt,
   type User,
 } from './state.ts'
@@ -34,7 +36,7 @@ export function dueAt(user: User): Instant | undefined {
     instants.push(user.cancel?.at, user.pendingOffer?.at, user.swap?.at)
     if (user.offer && !user.offer.inForce) instants.push(user.offer.since)
     for (const enrolment of user.enrolments) {
-      if (enrolment.plannedBy !== undefined || !isLive(enrolment)) continue
+      if (!isHeld(enrolment)) continue
       if (enrolment.state === 'scheduled') instants.push(enrolment.startsAt)
       instants.push(enrolment.ownEnd?.at, lapsesAt(enrolment))
     }
@@ -55,14 +57,8 @@ export function applyDueChanges(user: User, now: Instant, terms: Terms): Applied
     const at = dueAt(before)
     if (at === undefined || at > now) return applied
     const changed = applyAt(withoutProjectedRows(before), { at, terms, isProjection: false })
-    const after = projectPendingChanges(
-      startProjectedRows(before, { ...changed.user, updatedAt: at }),
-      terms,
-      {
-        user: before,
-        at,
-      },
-    )
+    const started = startProjectedRows(before, { ...changed.user, updatedAt: at })
+    const after = projectPendingChanges(started, terms, { user: before, at })
     applied.push({ at, before, after, events: changed.events })
     before = after
   }
@@ -77,18 +73,13 @@ export function applyDueChanges(user: User, now: Instant, terms: Terms): Applied
 export function projectPendingChanges(user: User, terms: Terms, earlier: { user: User; at: Instant }): User {
   const base = withoutProjectedRows(user)
   const projected = projectionOf(base, terms)
-  const past = earlier.user.enrolments.filter(
-    enrolment => enrolment.plannedBy !== undefined && isLive(enrolment),
-  )
+  const past = earlier.user.enrolments.filter(isPlanned)
   const known = new Set(base.enrolments.map(enrolment => enrolment.id))
   const planned = projected.enrolments
     .filter(enrolment => !known.has(enrolment.id) && isLive(enrolment))
     .map(enrolment => {
-      const same = past.find(
-        candidate => candidate.benefit === enrolment.benefit && candidate.startsAt === enrolment.startsAt,
-      )
-      const state = enrolment.state === 'enrolled' ? ('scheduled' as const) : enrolment.state
-      return { ...enrolment, state, ...(same ? { id: same.id, pickedAt: same.pickedAt } : {}) }
+      const same = asPlanned(enrolment, past)
+      return same.state === 'enrolled' ? { ...same, state: 'scheduled' as const } : same
     })
   const kept = new Set([...known, ...planned.map(enrolment => enrolment.id)])
   const vanished = past
@@ -98,6 +89,14 @@ export function projectPendingChanges(user: User, terms: Terms, earlier: { user:
     ...base,
     enrolments: [...base.enrolments.map(enrolment => dated(enrolment, projected)), ...planned, ...vanished],
   }
+}
+
+/** The enrolment with the id and the pick of the row by which it was planned before, if there is one. */
+function asPlanned(enrolment: Enrolment, past: readonly Enrolment[]): Enrolment {
+  const planned = past.find(
+    one => one.benefit === enrolment.benefit && one.startsAt === enrolment.startsAt && isPlanned(one),
+  )
+  return planned ? { ...enrolment, id: planned.id, pickedAt: planned.pickedAt } : enrolment
 }
 
 function gone(enrolment: Enrolment, at: Instant): Enrolment {
@@ -125,30 +124,17 @@ function dated(enrolment: Enrolment, projected: User): Enrolment {
 function projectionOf(user: User, terms: Terms): User {
   let ahead = user
   for (;;) {
-    const pending = [
-      hasPendingCancel(ahead) ? ahead.cancel?.at : undefined,
-      ahead.pendingOffer?.at,
-      ahead.swap?.at,
-    ]
-    const last = pending.reduce<number | undefined>(
-      (latest, at) => (at !== undefined && (latest === undefined || at > latest) ? at : latest),
-      undefined,
-    )
+    const pending = [ahead.cancel?.at, ahead.pendingOffer?.at, ahead.swap?.at].filter(at => at !== undefined)
     const at = dueAt(ahead)
-    if (last === undefined || at === undefined || at > last || !isActive(ahead)) return ahead
+    if (at === undefined || at > Math.max(...pending) || !isActive(ahead)) return ahead
     ahead = applyAt(ahead, { at, terms, isProjection: true }).user
   }
 }
 
 /** The user without projected rows; `projectPendingChanges` makes them anew. */
 export function withoutProjectedRows(user: User): User {
-  return user.enrolments.some(enrolment => enrolment.plannedBy !== undefined && isLive(enrolment))
-    ? {
-        ...user,
-        enrolments: user.enrolments.filter(
-          enrolment => enrolment.plannedBy === undefined || !isLive(enrolment),
-        ),
-      }
+  return user.enrolments.some(isPlanned)
+    ? { ...user, enrolments: user.enrolments.filter(enrolment => !isPlanned(enrolment)) }
     : user
 }
 
@@ -156,21 +142,9 @@ export function withoutProjectedRows(user: User): User {
 export function startProjectedRows(before: User, after: User): User {
   return {
     ...after,
-    enrolments: after.enrolments.map(enrolment => {
-      if (enrolment.plannedBy === undefined || !isLive(enrolment)) return enrolment
-      const planned = before.enrolments.find(
-        candidate =>
-          candidate.plannedBy !== undefined &&
-          isLive(candidate) &&
-          candidate.benefit === enrolment.benefit &&
-          candidate.startsAt === enrolment.startsAt,
-      )
-      return {
-        ...enrolment,
-        plannedBy: undefined,
-        ...(planned ? { id: planned.id, pickedAt: planned.pickedAt } : {}),
-      }
-    }),
+    enrolments: after.enrolments.map(enrolment =>
+      isPlanned(enrolment) ? { ...asPlanned(enrolment, before.enrolments), plannedBy: undefined } : enrolment,
+    ),
   }
 }
 
@@ -226,8 +200,7 @@ function applyStarts(user: User, at: Instant): Changed {
   let changed = user
   if (!isActive(user)) return { user, events: [] }
   const begun = user.enrolments.filter(
-    enrolment =>
-      enrolment.state === 'scheduled' && enrolment.startsAt <= at && enrolment.plannedBy === undefined,
+    enrolment => enrolment.state === 'scheduled' && enrolment.startsAt <= at && isHeld(enrolment),
   )
   // A scheduled enrolment was accepted with everything that it needed; a later catalogue cannot ask for more.
   for (const enrolment of begun) changed = withEnrolment(changed, { ...enrolment, state: 'enrolled' })

@@ -13,6 +13,16 @@ export function nextBoundary(user: User, now: Instant, terms: Terms): Instant {
   return boundaryAfter(Math.max(now, user.offer?.since ?? now), terms.zone)
 }
 
+/** The boundary at which the user's picks are swapped: that of the pending swap, or the next one. */
+export function swapBoundary(user: User, now: Instant, terms: Terms): Instant {
+  return user.swap?.at ?? nextBoundary(user, now, terms)
+}
+
+/** For how many hours before a boundary changes are locked. */
+export function cutoffHours(user: User, terms: Terms): number {
+  return offerOf(terms, user)?.cutoffhours ?? 24
+}
+
 /**
  * Whether changes meant for a boundary are locked, by the `cutoffhours` of the user's offer. The start of a membership
  * locks nothing, because no period ends there.
@@ -24,7 +34,7 @@ export function isBoundaryLocked(
 ): boolean {
   return (
     (user.offer === undefined || user.offer.inForce || boundary > user.offer.since) &&
-    isLocked(context.now, boundary, offerOf(context.terms, user)?.cutoffhours ?? 24)
+    isLocked(context.now, boundary, cutoffHours(user, context.terms))
   )
 }
 
@@ -78,15 +88,8 @@ function withoutMarks(user: User): User {
 
 /** Drops a pending swap if one of its pairs no longer fits the offer that will be in force at its boundary. */
 export function dropMisfitSwap(user: User, now: Instant, terms: Terms): Changed {
-  if (tryPending(user, terms).every(trial => trial.misfit === undefined)) return { user, events: [] }
-  return dropSwap(user, now)
-}
-
-function tryPending(user: User, terms: Terms): PairTrial[] {
-  return user.swap ? tryPairs(beforeSwap(user, user.swap.at, terms), user.swap, terms) : []
-}
-
-function dropSwap(user: User, now: Instant): Changed {
+  const trials = user.swap ? tryPairs(beforeSwap(user, user.swap.at, terms), user.swap, terms) : []
+  if (trials.every(trial => trial.misfit === undefined)) return { user, events: [] }
   const dropped: User = { ...user, swap: undefined, updatedAt: now }
   return { user: dropped, events: [raise(dropped, 'user_benefits_swap_cancelled', now)] }
 }

@@ -103,7 +103,7 @@ function moved(
   const endsAt = dates.lastDay === undefined ? undefined : startOfDate(addDays(dates.lastDay, 1), terms.zone)
   const wasOver = wrong.state === 'ended'
   const isOver = endsAt === undefined ? wasOver : endsAt <= now
-  const until = endsAt ?? (wasOver ? wrong.endsAt : earlier(wrong.endsAt, wrong.ownEnd?.at))
+  const until = endsAt ?? Math.min(wrong.endsAt ?? NEVER, wasOver ? NEVER : (wrong.ownEnd?.at ?? NEVER))
   const refused =
     refusedStart(
       user,
@@ -111,9 +111,9 @@ function moved(
       { now, terms },
     ) ??
     refusedEnd(user, { wasOver, endsAt }, now) ??
-    (until !== undefined && until <= startsAt
+    (until <= startsAt
       ? no('dates', 'no_day_left', 'It would end before it begins: no day of cover would be left.')
-      : refusedOverlap(user, wrong, { startsAt, until: isOver ? (until ?? now) : undefined }))
+      : refusedOverlap(user, wrong, { startsAt, until: isOver ? until : NEVER }))
   if (refused) return refused
   const right = { ...wrong, id: terms.newId(), corrects: wrong.id, startsAt }
   if (isOver)
@@ -150,6 +150,7 @@ function refusedStart(
 
 /** A start further back most likely has a mistyped year. */
 const MOST_BACK_MS = YEAR_MS
+const NEVER: Instant = Number.POSITIVE_INFINITY
 
 function refusedEnd(
   user: User,
@@ -171,9 +172,8 @@ function refusedEnd(
 function refusedOverlap(
   user: User,
   wrong: Enrolment,
-  window: { readonly startsAt: Instant; readonly until: Instant | undefined },
+  { startsAt, until }: { readonly startsAt: Instant; readonly until: Instant },
 ): Refusal | undefined {
-  const { startsAt, until = Number.POSITIVE_INFINITY } = window
   const clashes = user.enrolments.some(
     one =>
       one.id !== wrong.id &&
@@ -181,15 +181,11 @@ function refusedOverlap(
       one.plannedBy === undefined &&
       (one.state === 'ended' || isHeld(one)) &&
       one.startsAt < until &&
-      startsAt < (one.endsAt ?? Number.POSITIVE_INFINITY),
+      startsAt < (one.endsAt ?? NEVER),
   )
   return clashes
     ? no('dates', 'overlaps', 'On some of these days the person has the same benefit by another enrollment.')
     : undefined
-}
-
-function earlier(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
-  return a === undefined ? b : b === undefined ? a : Math.min(a, b)
 }
 
 function isMember(user: User): boolean {

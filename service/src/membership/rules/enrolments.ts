@@ -92,6 +92,15 @@ export function closed(enrolment: Enrolment, at: Instant, closeReason: CloseReas
   }
 }
 
+/** The first of a user's enrolments in a benefit of which this is true. */
+export function enrolmentOf(
+  user: User,
+  benefit: string,
+  is: (enrolment: Enrolment) => boolean,
+): Enrolment | undefined {
+  return user.enrolments.find(enrolment => enrolment.benefit === benefit && is(enrolment))
+}
+
 /** The user with this enrolment added, or in the place of the one with its id. */
 export function withEnrolment(user: User, enrolment: Enrolment): User {
   return {

@@ -15,7 +15,7 @@ export type HistoryLine = {
   readonly who: Who
   readonly why: string
   /** The reference of the change in which the line was made, if its caller gave one. */
-  readonly reference?: string
+  readonly reference?: string | undefined
 }
 
 /**
@@ -54,10 +54,8 @@ export function linesOf(applied: AppliedChange, who: Who, why: string): HistoryL
   if (after.enrolments.length === 0) return lines
   const known = new Map(before.enrolments.map(enrolment => [enrolment.id, enrolment]))
   // New rows come last, so that a row that takes the place of another one of its benefit follows the end of that one.
-  const [fresh, continued] = [false, true].map(isKnown =>
-    after.enrolments.filter(enrolment => known.has(enrolment.id) === isKnown),
-  )
-  for (const enrolment of [...(continued ?? []), ...(fresh ?? [])]) {
+  const isNew = ({ id }: Enrolment) => Number(!known.has(id))
+  for (const enrolment of [...after.enrolments].sort((a, b) => isNew(a) - isNew(b))) {
     const earlier = known.get(enrolment.id)
     if (earlier === enrolment) continue
     if (
@@ -68,7 +66,12 @@ export function linesOf(applied: AppliedChange, who: Who, why: string): HistoryL
     }
     note(`benefit ${enrolment.benefit}`, earlier?.state ?? '', enrolment.state, whyOf(enrolment, why))
     if (earlier?.state === 'endscheduled' && enrolment.state === 'endscheduled')
-      note(`planned end of ${enrolment.benefit}`, endText(earlier), endText(enrolment), whyOf(enrolment, why))
+      note(
+        `planned end of ${enrolment.benefit}`,
+        textOf(earlier.endsAt),
+        textOf(enrolment.endsAt),
+        whyOf(enrolment, why),
+      )
     if (earlier && enrolment.state === 'void') {
       const right = after.enrolments.find(one => one.corrects === enrolment.id)
       note(`start of ${enrolment.benefit}`, startText(earlier), right ? startText(right) : '')
@@ -102,16 +105,15 @@ function isEndedFromNothing({ state, corrects }: Enrolment, earlier: Enrolment |
 
 /** The dates of a row that had or will have cover; a row that waits for something has none yet. */
 function startText({ state, startsAt }: Enrolment): string {
-  return datedStates.has(state) ? new Date(startsAt).toISOString() : ''
+  return datedStates.has(state) ? textOf(startsAt) : ''
 }
 function ownEndText({ state, endsAt, ownEnd }: Enrolment): string {
-  const end = endsAt ?? ownEnd?.at
-  return end === undefined || !datedStates.has(state) ? '' : new Date(end).toISOString()
+  return datedStates.has(state) ? textOf(endsAt ?? ownEnd?.at) : ''
 }
 const datedStates = new Set(['scheduled', 'enrolled', 'endscheduled', 'ended'])
 
-function endText({ endsAt }: Enrolment): string {
-  return endsAt === undefined ? '' : new Date(endsAt).toISOString()
+function textOf(instant: Instant | undefined): string {
+  return instant === undefined ? '' : new Date(instant).toISOString()
 }
 function offerInForce(user: User): string {
   return user.offer?.inForce ? user.offer.name : ''
@@ -120,7 +122,7 @@ function offerToStart(user: User): string {
   return user.offer && !user.offer.inForce && user.status === 'active' ? user.offer.name : ''
 }
 function pendingCancel(user: User): string {
-  return user.status === 'active' && user.cancel ? new Date(user.cancel.at).toISOString() : ''
+  return user.status === 'active' ? textOf(user.cancel?.at) : ''
 }
 function swapText(user: User): string {
   return user.swap?.pairs.map(pair => `${pair.remove ?? ''}>${pair.add ?? ''}`).join(' ') ?? ''

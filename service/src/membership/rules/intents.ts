@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Offer } from '../../catalogue/model.ts'
-import { closed, newEnrolment, withEnrolment } from './enrolments.ts'
+import { closed, enrolmentOf, newEnrolment, withEnrolment } from './enrolments.ts'
 import { type Raised, raise } from './events.ts'
 import {
   byEnrolledFirst,
@@ -14,7 +14,6 @@ import {
 import {
   admitsOffer,
   heldTerms,
-  isAvailable,
   judgeOfferAt,
   judgePick,
   missingFor,
@@ -26,9 +25,6 @@ import {
 
 // The functions of this file work on a user without projected changes (`withoutProjectedRows`). Every live enrolment is
 // therefore held, including one that an earlier change at the same instant has just brought.
-function liveEnrolment(user: User, benefit: string): Enrolment | undefined {
-  return user.enrolments.find(enrolment => enrolment.benefit === benefit && isLive(enrolment))
-}
 
 /** A user after a change, and the events that the change raised. */
 export type Changed = { readonly user: User; readonly events: readonly Raised[] }
@@ -61,7 +57,7 @@ export function applyOfferChange(user: User, name: string, context: { at: Instan
   const offer = partnerOffer(terms, name)
   const before = offerOf(terms, user)
   const free: User = { ...user, pendingOffer: undefined }
-  if (!offer || !before || !isAvailable(terms, offer, at) || !judgeOfferAt(terms, offer, at).admitted) {
+  if (!offer || !before || !judgeOfferAt(terms, offer, at).admitted) {
     return { user: free, events: [raise(free, 'offer_change_cancelled', at)] }
   }
   const kept = keptPicks(user, offer, context)
@@ -78,7 +74,8 @@ export function applyOfferChange(user: User, name: string, context: { at: Instan
   }
   for (const fixed of offer.fixed) {
     const benefit = openBenefit(terms, fixed)
-    if (!benefit || liveEnrolment(changed, fixed) || !judgePick(terms, benefit, at, name).admitted) continue
+    if (!benefit || enrolmentOf(changed, fixed, isLive) || !judgePick(terms, benefit, at, name).admitted)
+      continue
     if (isDeclinedFor(user, fixed, at)) continue
     const joined = newEnrolment(changed, terms, {
       benefit,
@@ -161,7 +158,7 @@ export function swapPair(user: User, pair: SwapPair, context: PairContext): User
   const { at, terms } = context
   if (!pairSucceeds(user, pair, context)) return undefined
   let changed = user
-  const removed = pair.remove === undefined ? undefined : liveEnrolment(user, pair.remove)
+  const removed = pair.remove === undefined ? undefined : enrolmentOf(user, pair.remove, isLive)
   if (removed) changed = withEnrolment(changed, closed(removed, at, 'swapped out'))
   const benefit = pair.add === undefined ? undefined : openBenefit(terms, pair.add)
   const offer = user.offer?.name
@@ -191,13 +188,13 @@ export type Misfit = 'not_selectable' | 'not_with_offer' | 'already_held' | 'not
 export function pairMisfit(user: User, pair: SwapPair, terms: Terms): Misfit | undefined {
   const offer = offerOf(terms, user)
   if (!offer) return 'not_selectable'
-  const removed = pair.remove === undefined ? undefined : liveEnrolment(user, pair.remove)
+  const removed = pair.remove === undefined ? undefined : enrolmentOf(user, pair.remove, isLive)
   if (pair.remove !== undefined && (!removed || removed.isFixed || !isInForce(removed))) return 'not_held'
   if (pair.add === undefined) return undefined
   const benefit = openBenefit(terms, pair.add)
   if (!benefit || !offer.selectable.includes(pair.add)) return 'not_selectable'
   if (!admitsOffer(benefit, offer.offer)) return 'not_with_offer'
-  if (liveEnrolment(user, pair.add)) return 'already_held'
+  if (enrolmentOf(user, pair.add, isLive)) return 'already_held'
   const taken = user.enrolments.filter(enrolment => isLive(enrolment) && !enrolment.isFixed).length
   return taken - (removed ? 1 : 0) + 1 > offer.slots ? 'no_slot' : undefined
 }

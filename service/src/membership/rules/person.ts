@@ -40,15 +40,7 @@ type Given = Omit<Prefill | CreateUser, 'userid'> & { state?: string }
 
 /** The personal data that a request gives; `""` means not given. */
 export function personOf(request: Given): Person {
-  const person: Record<string, unknown> = {}
-  for (const field of fields) if (request[field]) person[field] = request[field]
-  const address: Record<string, string> = {}
-  for (const field of addressFields) {
-    const value = request.address?.[field]
-    if (value) address[field] = value
-  }
-  if (Object.keys(address).length > 0) person['address'] = address
-  return person as Person
+  return updatedPerson({}, request)
 }
 
 /** Merges the data of a request into stored data: the request wins, and its address replaces the stored one whole. */
@@ -62,7 +54,7 @@ export function mergePerson(stored: Person | undefined, given: Person): Person {
  */
 export function updatedPerson(
   stored: Person,
-  update: Omit<UpdateUser, 'userid'> & { state?: string | null },
+  update: Omit<UpdateUser, 'userid' | 'state'> & { state?: string | null },
 ): Person {
   const person: Record<string, unknown> = { ...stored }
   for (const field of fields) patch(person, field, update[field])

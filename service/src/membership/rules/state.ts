@@ -25,14 +25,14 @@ export type Enrolment = {
   /** An end that is the enrolment's own, and not the effect of a pending change. */
   readonly ownEnd: { readonly at: Instant; readonly reason: OwnEndReason } | undefined
   /** The end that an operator gave, kept while the benefit ends earlier because it no longer admits the person. */
-  readonly correctedEnd?: Instant
+  readonly correctedEnd?: Instant | undefined
   /** The instant by which what is missing must be given; see `lapsesAt`. */
   readonly actionDueAt: Instant | undefined
   /** The user asked for this benefit alone and not with an offer, so an event of its own reports its start. */
   readonly isSingle: boolean
   readonly closeReason: CloseReason | undefined
   /** The voided enrolment that this one replaces, after an operator's correction. */
-  readonly corrects?: string
+  readonly corrects?: string | undefined
 }
 
 /** Why an enrolment ends by itself. */
@@ -52,7 +52,7 @@ export type CloseReason =
   | 'corrected'
 
 /** One element of a swap: a benefit to add, a benefit to remove, or an exchange of the two. */
-export type SwapPair = { readonly add: string | undefined; readonly remove: string | undefined }
+export type SwapPair = { readonly add?: string | undefined; readonly remove?: string | undefined }
 
 /** How a consent reached us: on the page, from the partner, or through an operator by phone, paper or email. */
 export type ConsentChannel = 'page' | 'partner' | 'phone' | 'paper' | 'email'
@@ -118,19 +118,14 @@ export type User = {
 }
 
 /** A user of whom only the userid and the serviceid are known. */
-export function newUser(identity: {
-  partnerId: string
-  serviceId: string
-  userid: string
-  at: Instant
-}): User {
+export function newUser({ partnerId, serviceId, userid, at }: NewUser): User {
   return {
-    partnerId: identity.partnerId,
-    serviceId: identity.serviceId,
-    userid: identity.userid,
+    partnerId,
+    serviceId,
+    userid,
     status: 'none',
-    createdAt: identity.at,
-    updatedAt: identity.at,
+    createdAt: at,
+    updatedAt: at,
     prefillCount: 0,
     prefillWrittenAt: undefined,
     entryExpiresAt: undefined,
@@ -144,6 +139,8 @@ export function newUser(identity: {
     erasedAt: undefined,
   }
 }
+
+type NewUser = Pick<User, 'partnerId' | 'serviceId' | 'userid'> & { readonly at: Instant }
 
 const liveStates = new Set<EnrolmentState>([
   'selected',
@@ -166,6 +163,11 @@ export function isLive(enrolment: Enrolment): boolean {
 /** Whether the user holds it now, unlike a row that a pending change only plans. */
 export function isHeld(enrolment: Enrolment): boolean {
   return isLive(enrolment) && enrolment.plannedBy === undefined
+}
+
+/** Whether a pending change would bring it, so that it is not held yet. */
+export function isPlanned(enrolment: Enrolment): boolean {
+  return isLive(enrolment) && enrolment.plannedBy !== undefined
 }
 
 /**

@@ -38,19 +38,15 @@ export type Residence = { readonly dob: PlainDate; readonly state: string; reado
  * when there are neither.
  */
 export function factsAt(terms: Terms, at: Instant, offer: string | undefined): Facts {
-  const { asked } = terms
-  if (asked) {
-    const { age, state, zipcode } = asked
-    return offer === undefined ? asked : { age, state, zipcode, offer }
-  }
+  const facts = terms.asked ?? ownFacts(terms, at)
+  return offer === undefined ? facts : { ...facts, offer }
+}
+
+function ownFacts(terms: Terms, at: Instant): Facts {
   const residence = terms.residence()
   if (!residence) throw new Error('an account without birth date, state and ZIP code')
-  return {
-    age: ageOn(residence.dob, dateAt(at, terms.zone)),
-    state: residence.state,
-    zipcode: residence.zipcode,
-    ...(offer === undefined ? {} : { offer }),
-  }
+  const { dob, state, zipcode } = residence
+  return { age: ageOn(dob, dateAt(at, terms.zone)), state, zipcode }
 }
 
 /**
@@ -112,7 +108,7 @@ export function judgePick(terms: Terms, benefit: Benefit, at: Instant, offer: st
   return judgeBenefit(benefit, factsAt(terms, at, offer))
 }
 
-/** The verdict on an offer at an instant. */
+/** The verdict on an offer at an instant, with its availability on that date. */
 export function judgeOfferAt(terms: Terms, offer: Offer, at: Instant): Verdict {
   return judgeOffer(offer, factsAt(terms, at, offer.offer), dateAt(at, terms.zone))
 }

@@ -124,26 +124,17 @@ function shownEnrolments(user: User, terms: Terms): Enrolment[] {
 
 /** Everything that happened and, after `now`, everything that is going to happen. */
 export function viewTimeline(user: User, past: readonly HistoryLine[]): TimelineEntry[] {
-  return [
-    ...past.map(line => ({
-      attimestamp: formatTimestamp(line.at),
-      what: line.what,
-      from: line.from,
-      to: line.to,
-      who: line.who,
-      why: line.why,
-    })),
-    ...ahead(user)
-      .sort((a, b) => a.at - b.at)
-      .map(line => ({
-        attimestamp: formatTimestamp(line.at),
-        what: line.what,
-        from: line.from,
-        to: line.to,
-        who: 'schedule',
-        why: line.why,
-      })),
-  ]
+  const coming = ahead(user)
+    .sort((a, b) => a.at - b.at)
+    .map(line => ({ ...line, who: 'schedule' }))
+  return [...past, ...coming].map(({ at, what, from, to, who, why }) => ({
+    attimestamp: formatTimestamp(at),
+    what,
+    from,
+    to,
+    who,
+    why,
+  }))
 }
 
 type Ahead = { at: Instant; what: string; from: string; to: string; why: string }

@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Directory } from '../../partners/directory.ts'
-import { uuidv4 } from '../../vault/uuid.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
 import { ensureAttemptDays } from '../log/attempt-days.ts'
 import { openDueReader } from './due-reader.ts'
@@ -78,7 +78,7 @@ export type DispatcherOptions = {
 export function openDispatcher(context: DispatcherContext, options: DispatcherOptions = {}): Dispatcher {
   const { database, real, log } = context
   const { slots = 256, endpointSlots = 64, leaseMs = 6000, pollMs = 200, graceMs = 3000 } = options
-  const owner = uuidv4()
+  const owner = randomUUID()
   const timers = openTimers()
   let isClosing = false
   let isWoken = false
