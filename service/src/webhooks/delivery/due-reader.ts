@@ -93,7 +93,7 @@ export function openDueReader(context: {
       else queueItem(owned, { ...row, queue })
     }
     if (behind.length > 0)
-      setAside(owned, { kind: 'park', rows: behind.map(eventId => ({ ...owned.lease, eventId })) })
+      setAside(owned, { kind: 'park', rows: behind.map(eventId => ({ lease: owned.lease, eventId })) })
   }
 
   /** Removes a delivery whose event has left the log, as if it had been delivered. */
