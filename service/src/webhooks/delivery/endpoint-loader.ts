@@ -1,8 +1,9 @@
-import { describeCause } from '../../log.ts'
+import type { Database } from '../../db/database.ts'
+import { describeCause, type Log } from '../../log.ts'
+import type { Directory } from '../../partners/directory.ts'
 import { credentialsOf, type WireCredentials } from '../endpoint/credentials.ts'
 import { type EndpointRow, type NamedEndpoint, readEndpoints } from '../endpoint/endpoint.ts'
 import { openSecrets } from '../endpoint/secrets.ts'
-import type { DispatcherContext } from './context.ts'
 
 /** An endpoint with the credentials and keys that its attempts need. */
 export type LoadedEndpoint = { readonly endpoint: EndpointRow; readonly credentials: WireCredentials }
@@ -11,11 +12,12 @@ export type LoadedEndpoint = { readonly endpoint: EndpointRow; readonly credenti
 type EndpointLoader = (ids: readonly NamedEndpoint[]) => Promise<LoadedEndpoint[]>
 
 /** Opens the loader. It logs once when the secrets of an endpoint cannot be opened, and once when they can be again. */
-export function openEndpointLoader({
-  database,
-  directory,
-  log,
-}: Pick<DispatcherContext, 'database' | 'directory' | 'log'>): EndpointLoader {
+export function openEndpointLoader(context: {
+  database: Database
+  directory: Pick<Directory, 'partner'>
+  log: Log
+}): EndpointLoader {
+  const { database, directory, log } = context
   const closed = new Set<string>()
 
   const open = async (endpoint: EndpointRow): Promise<LoadedEndpoint[]> => {
