@@ -74,7 +74,7 @@ test('a process that no longer owns an endpoint writes nothing about it, whether
       const ended = { ...result, lease: named, disposition: { kind, attempts: 12 } }
       await writeResults(rig.database, who, { results: [ended], changes: [] })
     }
-    await parkDeliveries(rig.database, who, [{ ...named, eventId: second }])
+    await parkDeliveries(rig.database, who, [{ lease: named, eventId: second }])
     expect(await state()).toEqual(before)
   }
 })
@@ -91,7 +91,7 @@ test('the owner writes a result whole: the attempt with its times, the new state
     })
     expect(written).toEqual({ owned: new Set([lease]), disabled: new Set([lease]) })
   }
-  await parkDeliveries(rig.database, owner, [{ ...lease, eventId: second }])
+  await parkDeliveries(rig.database, owner, [{ lease, eventId: second }])
   expect(await state()).toEqual({
     health: [
       {

@@ -229,7 +229,7 @@ test.each([
     await rig.database.transaction(async tx => {
       await hold(tx, partnerId)
       parking = parkDeliveries(patientForLocks(rig.database), owner, [
-        { partnerId, endpointId, epoch: 1, eventId: behind },
+        { lease: { partnerId, endpointId, epoch: 1 }, eventId: behind },
       ])
       await waitForLock(rig)
       await cleanUpWebhooks(rig.database, rig.now())

@@ -1,6 +1,5 @@
 import type { OperationId } from '@benefit-enrolment/contract'
 import { noteRead, type Trail } from '../../audit/trail.ts'
-import { formatTimestamp } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import type { Handlers } from '../../http/mount.ts'
 import { badField, ServiceError } from '../../http/service-error.ts'
@@ -14,7 +13,7 @@ import { findOpenDeliveries } from '../log/deliveries.ts'
 import { findEvent, readLog } from '../log/event-log.ts'
 import { endpointsFor, queueAgain } from '../log/replay.ts'
 import type { WebhookContext } from './handlers.ts'
-import { attemptOf, eventOf, replayedOf } from './view.ts'
+import { attemptOf, eventOf, optional, replayedOf } from './view.ts'
 
 type EventOperation = Extract<OperationId, 'listEvents' | 'getEvent' | 'listAttempts' | 'replayEvent'>
 
@@ -54,7 +53,7 @@ export function eventHandlers(context: EventContext): Handlers<Caller, EventOper
           webhookid: endpoint_id,
           status,
           attempts,
-          dueattimestamp: due_at === null ? null : formatTimestamp(due_at),
+          dueattimestamp: optional(due_at),
         })),
       }
     },

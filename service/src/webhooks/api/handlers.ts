@@ -63,8 +63,9 @@ export function webhookHandlers(context: WebhookContext): Handlers<Caller, Webho
       const rows = await listEndpoints(database, partner.partnerId)
       return { webhooks: rows.map(row => webhookOf(row, partner, real())) }
     },
-    getWebhook({ caller: { partner }, params }) {
-      return view(database, partner, endpointIdOf(params))
+    getWebhook(request) {
+      const { partner, endpointId } = targetOf(request)
+      return view(database, partner, endpointId)
     },
     createWebhook(request) {
       const { partner } = request.caller
@@ -87,8 +88,7 @@ export function webhookHandlers(context: WebhookContext): Handlers<Caller, Webho
       )
     },
     updateWebhook(request) {
-      const { partner } = request.caller
-      const endpointId = endpointIdOf(request.params)
+      const { partner, endpointId } = targetOf(request)
       return write<WebhookWithSecret>(
         request,
         async tx => {
@@ -101,34 +101,29 @@ export function webhookHandlers(context: WebhookContext): Handlers<Caller, Webho
       )
     },
     deleteWebhook(request) {
-      const endpointId = endpointIdOf(request.params)
+      const { partnerId, endpointId } = targetOf(request)
       return write(request, async tx => {
-        const { partnerId } = request.caller.partner
         if (!(await removeEndpoint(tx, { partnerId, endpointId }, real())))
           throw new ServiceError('webhook_not_found')
         return { webhookid: endpointId, status: 'deleted' as const }
       })
     },
     enableWebhook(request) {
-      const { partner } = request.caller
-      const endpointId = endpointIdOf(request.params)
+      const { partner, partnerId, endpointId } = targetOf(request)
       return write(request, async tx => {
-        await enableEndpoint(tx, { partnerId: partner.partnerId, endpointId }, real())
+        await enableEndpoint(tx, { partnerId, endpointId }, real())
         return view(tx, partner, endpointId)
       })
     },
     testWebhook(request) {
-      const { partner } = request.caller
-      const endpointId = endpointIdOf(request.params)
+      const { partner, partnerId, endpointId } = targetOf(request)
       return write(request, async tx => {
         await view(tx, partner, endpointId)
-        return { eventid: await raiseTest(tx, { partnerId: partner.partnerId, endpointId, now: real() }) }
+        return { eventid: await raiseTest(tx, { partnerId, endpointId, now: real() }) }
       })
     },
     async replayWebhook(request) {
-      const { partner } = request.caller
-      const { partnerId } = partner
-      const endpointId = endpointIdOf(request.params)
+      const { partner, partnerId, endpointId } = targetOf(request)
       const selection = selectionOf(request.body)
       const dryRun = request.body.dryrun ?? false
       const effect = async (tx: Executor) => {
@@ -142,10 +137,11 @@ export function webhookHandlers(context: WebhookContext): Handlers<Caller, Webho
   }
 }
 
-/** The endpoint's id; text that cannot be one is answered like an unknown id. */
-function endpointIdOf({ webhookid }: { webhookid: string }): string {
-  if (!isUuid(webhookid)) throw new ServiceError('webhook_not_found')
-  return webhookid.toLowerCase()
+/** The partner, and the endpoint that the request names; text that cannot be an id is answered like an unknown one. */
+function targetOf({ caller, params }: { caller: Caller; params: { webhookid: string } }) {
+  if (!isUuid(params.webhookid)) throw new ServiceError('webhook_not_found')
+  const { partner } = caller
+  return { partner, partnerId: partner.partnerId, endpointId: params.webhookid.toLowerCase() }
 }
 
 /** The result of adding or changing an endpoint; a refusal becomes a 400. */

@@ -9,7 +9,8 @@ import type { AttemptRow } from '../log/attempts.ts'
 import type { EventRow } from '../log/event-log.ts'
 import type { ReplayOutcome } from '../log/replay.ts'
 
-function optional(instant: Instant | null | undefined): string | null {
+/** An instant on the wire, or null when there is none. */
+export function optional(instant: Instant | null | undefined): string | null {
   return instant === null || instant === undefined ? null : formatTimestamp(instant)
 }
 
@@ -101,6 +102,6 @@ export function replayedOf(done: ReplayOutcome, dryRun: boolean): Replayed {
     count: done.count,
     dryrun: dryRun,
     complete: done.isComplete,
-    continuefrom: done.continueFrom === null ? null : formatTimestamp(done.continueFrom),
+    continuefrom: optional(done.continueFrom),
   }
 }

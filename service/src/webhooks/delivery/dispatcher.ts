@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Instant } from '../../calendar/calendar.ts'
-import type { Database } from '../../db/database.ts'
-import { describeCause, type Log } from '../../log.ts'
-import type { Directory } from '../../partners/directory.ts'
-import type { Outgoing } from '../egress/outgoing.ts'
+import { describeCause } from '../../log.ts'
 import { ensureAttemptDays } from '../log/attempt-days.ts'
+import type { DispatcherContext, PartContext } from './context.ts'
 import { openDueReader } from './due-reader.ts'
 import { giveUp } from './lease.ts'
 import { openLeasing } from './leasing.ts'
-import type { WebhookMetrics } from './metrics.ts'
 import { openOwnedEndpoints } from './owned-endpoints.ts'
 import { openSending } from './sending.ts'
 import { openTimers } from './timers.ts'
@@ -30,17 +26,6 @@ export type Dispatcher = {
    */
   close(): Promise<void>
   inventory(): Inventory
-}
-
-/** What a dispatcher works with. */
-type DispatcherContext = {
-  readonly database: Database
-  readonly directory: Pick<Directory, 'partner'>
-  readonly outgoing: Outgoing
-  readonly metrics: WebhookMetrics
-  /** Real time. */
-  readonly real: () => Instant
-  readonly log: Log
 }
 
 /** How a dispatcher works; all have defaults. */
@@ -90,9 +75,9 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
     isWoken = true
   }
 
-  const writer = openWriter({ database, directory: context.directory, owner, log })
+  const writer = openWriter({ ...context, owner })
   const endpoints = openOwnedEndpoints({ ...context, timers, slots, endpointSlots, wake })
-  const shared = { ...context, timers, writer, endpoints, slots, endpointSlots, wake }
+  const shared: PartContext = { ...context, timers, writer, endpoints, slots, endpointSlots, wake }
   const leasing = openLeasing({ ...shared, owner, leaseMs })
   const dueReader = openDueReader({ ...shared, leasing, pollMs })
   const sending = openSending({ ...shared, leasing })

@@ -1,13 +1,10 @@
-import type { Instant } from '../../calendar/calendar.ts'
-import type { Database } from '../../db/database.ts'
 import { groupsOf } from '../../db/spread.ts'
-import { describeCause, type Log } from '../../log.ts'
+import { describeCause } from '../../log.ts'
+import type { PartContext } from './context.ts'
 import { type DueRow, readDue } from './due.ts'
 import { beginRead, type Item, type OwnedAsk, type OwnedEndpoint, queueItem } from './endpoint-queues.ts'
 import type { Leasing } from './leasing.ts'
-import type { OwnedEndpoints } from './owned-endpoints.ts'
-import type { Timers } from './timers.ts'
-import type { Entry, Writer } from './writer.ts'
+import type { Entry } from './writer.ts'
 
 /** Reads due deliveries from the database, and queues them in memory. */
 export type DueReader = {
@@ -27,18 +24,9 @@ const ENDPOINTS_AT_ONCE = 256
  * Opens the reader, which reads all requested endpoints by one statement, one statement at a time. `wake` is called when
  * something may be sent, and when a read has ended.
  */
-export function openDueReader(context: {
-  database: Pick<Database, 'query' | 'layout'>
-  endpoints: OwnedEndpoints
-  leasing: Pick<Leasing, 'areLeasesValid' | 'reload'>
-  writer: Writer
-  timers: Timers
-  endpointSlots: number
-  pollMs: number
-  real: () => Instant
-  log: Log
-  wake: () => void
-}): DueReader {
+export function openDueReader(
+  context: PartContext & { leasing: Pick<Leasing, 'areLeasesValid' | 'reload'>; pollMs: number },
+): DueReader {
   const { database, endpoints, leasing, writer, timers, endpointSlots, pollMs, real, log, wake } = context
   let isReading = false
 
@@ -93,7 +81,7 @@ export function openDueReader(context: {
       else queueItem(owned, { ...row, queue })
     }
     if (behind.length > 0)
-      setAside(owned, { kind: 'park', rows: behind.map(eventId => ({ ...owned.lease, eventId })) })
+      setAside(owned, { kind: 'park', rows: behind.map(eventId => ({ lease: owned.lease, eventId })) })
   }
 
   /** Removes a delivery whose event has left the log, as if it had been delivered. */

@@ -1,17 +1,11 @@
-import type { Instant } from '../../calendar/calendar.ts'
-import type { Database } from '../../db/database.ts'
 import { failureOf } from '../../db/failure.ts'
-import { describeCause, type Log } from '../../log.ts'
-import type { Directory } from '../../partners/directory.ts'
-import type { Outgoing } from '../egress/outgoing.ts'
+import { describeCause } from '../../log.ts'
 import { type HealthAction, review } from '../endpoint/health.ts'
+import type { PartContext } from './context.ts'
 import { changeOf, logHealthAction } from './endpoint-change.ts'
 import { openEndpointLoader } from './endpoint-loader.ts'
 import { type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './endpoint-queues.ts'
 import { beat, leave, TAKEN_AT_ONCE, takeLeases } from './lease.ts'
-import type { OwnedEndpoints } from './owned-endpoints.ts'
-import type { Timers } from './timers.ts'
-import type { Writer } from './writer.ts'
 
 /** Keeps the leases of the endpoints that this process owns: an even share of all endpoints. */
 export type Leasing = {
@@ -30,21 +24,8 @@ export type Leasing = {
 /**
  * Opens the heartbeat, which beats three times in the life of a lease. A beat also finds out where other processes have
  * committed something that is due, and requests a read of these endpoints, so that an idle process needs no other query.
- * `wake` is called when the beat is done.
  */
-export function openLeasing(context: {
-  database: Database
-  directory: Pick<Directory, 'partner'>
-  outgoing: Pick<Outgoing, 'forget'>
-  endpoints: OwnedEndpoints
-  writer: Writer
-  timers: Timers
-  owner: string
-  leaseMs: number
-  real: () => Instant
-  log: Log
-  wake: () => void
-}): Leasing {
+export function openLeasing(context: PartContext & { owner: string; leaseMs: number }): Leasing {
   const { database, endpoints, writer, timers, owner, leaseMs, real, log, wake } = context
   const load = openEndpointLoader(context)
   let validUntil = 0

@@ -70,4 +70,4 @@ export type Written = {
 }
 
 /** A delivery whose turn has not come: an earlier event of its user is still to be delivered. */
-export type Behind = EndpointLease & { readonly eventId: string }
+export type Behind = { readonly lease: EndpointLease; readonly eventId: string }

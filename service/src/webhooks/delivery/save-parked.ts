@@ -1,6 +1,8 @@
+import { uuids } from '../../db/binary-array.ts'
 import type { Database } from '../../db/database.ts'
 import { namingPartners, part, sql } from '../../db/sql.ts'
 import type { Behind } from './result.ts'
+import { lockedLeases, numbered } from './save-results.ts'
 
 /**
  * Parks deliveries until the earlier delivery to their user has ended. The statement looks for that delivery once more,
@@ -13,25 +15,14 @@ export async function parkDeliveries(
   owner: string,
   rows: readonly Behind[],
 ): Promise<void> {
-  const leases = [...new Map(rows.map(row => [row.endpointId, row])).values()]
-  const partnerIds = leases.map(lease => lease.partnerId)
-  const naming = namingPartners(db.layout.isSpread, partnerIds)
+  const leases = numbered(rows.map(({ lease }) => lease))
+  const naming = namingPartners(db.layout.isSpread, leases.partnerIds)
   await db.query(sql`
-    with fence as (
-      select l.partner_id, l.endpoint_id
-      from endpoint_leases l
-      join unnest(${partnerIds}::uuid[], ${leases.map(lease => lease.endpointId)}::uuid[],
-        ${leases.map(lease => lease.epoch)}::bigint[]) as mine (partner_id, endpoint_id, epoch)
-        on mine.partner_id = l.partner_id and mine.endpoint_id = l.endpoint_id and mine.epoch = l.epoch
-      where l.owner = ${owner} ${naming(part`l.partner_id`)}
-      order by l.partner_id, l.endpoint_id
-      for update of l
-    )
+    with fence as (${lockedLeases(leases, owner, naming)})
     update deliveries d set parked = true
-    from unnest(${rows.map(row => row.partnerId)}::uuid[], ${rows.map(row => row.endpointId)}::uuid[],
-      ${rows.map(row => row.eventId)}::uuid[]) as row (partner_id, endpoint_id, event_id)
-    join fence using (partner_id, endpoint_id)
-    where d.partner_id = row.partner_id and d.endpoint_id = row.endpoint_id and d.event_id = row.event_id
+    from unnest(${leases.numbersOf(rows)}::integer[], ${uuids(rows.map(row => row.eventId))}::uuid[]) as row (lease, event_id)
+    join fence using (lease)
+    where d.partner_id = fence.partner_id and d.endpoint_id = fence.endpoint_id and d.event_id = row.event_id
       ${naming(part`d.partner_id`)}
       and exists (
         select from deliveries earlier

@@ -94,7 +94,8 @@ type Naming = (column: Part) => Part
 
 const noNaming: Naming = () => nothing
 
-function numbered(leases: readonly EndpointLease[]): Leases {
+/** The leases of rows, each once. */
+export function numbered(leases: readonly EndpointLease[]): Leases {
   const distinct = [...new Set(leases)]
   const numbers = new Map(distinct.map((lease, index) => [lease, index + 1]))
   return {
@@ -105,8 +106,12 @@ function numbered(leases: readonly EndpointLease[]): Leases {
   }
 }
 
-/** Locks the leases that this process still has; results are written for these only. */
-function lockedLeases({ partnerIds, endpointIds, distinct }: Leases, owner: string, naming: Naming): Part {
+/** Locks the leases that this process still has; only what is about these is written. */
+export function lockedLeases(
+  { partnerIds, endpointIds, distinct }: Leases,
+  owner: string,
+  naming: Naming,
+): Part {
   return part`
     select l.partner_id, l.endpoint_id, mine.lease
     from endpoint_leases l

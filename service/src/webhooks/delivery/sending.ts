@@ -1,19 +1,17 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { describeCause, type Log } from '../../log.ts'
-import type { Outgoing } from '../egress/outgoing.ts'
+import { describeCause } from '../../log.ts'
 import { type Assessment, assess } from '../endpoint/assessment.ts'
 import type { Outage } from '../endpoint/release.ts'
 import { type AppliedOutcome, applyOutcome, pauseAfterOwnFault } from './apply-outcome.ts'
 import { makeAttempt } from './attempt.ts'
+import type { PartContext } from './context.ts'
 import { changeOf, logHealthAction } from './endpoint-change.ts'
 import { emptyQueues, forgetItem, type Item, type OwnedEndpoint, runsLow } from './endpoint-queues.ts'
 import type { Turn } from './fairness.ts'
 import type { Leasing } from './leasing.ts'
-import type { WebhookMetrics } from './metrics.ts'
 import { beginRelease, endRelease } from './mode.ts'
-import type { OwnedEndpoints } from './owned-endpoints.ts'
 import type { Attempt, EndpointChange } from './result.ts'
-import type { Receipt, Writer } from './writer.ts'
+import type { Receipt } from './writer.ts'
 
 /** Sends queued deliveries by turns, and writes their results. */
 export type Sending = {
@@ -23,30 +21,19 @@ export type Sending = {
   underWay(): number
 }
 
-/** What sending needs of the other parts. */
-type SendingContext = {
-  readonly endpoints: OwnedEndpoints
-  /** Attempts begin only while the leases are valid, and a heartbeat gives up what is being left. */
-  readonly leasing: Pick<Leasing, 'areLeasesValid' | 'request'>
-  readonly writer: Writer
-  readonly outgoing: Outgoing
-  readonly metrics: WebhookMetrics
-  readonly slots: number
-  readonly endpointSlots: number
-  readonly real: () => Instant
-  readonly log: Log
-  /** Called when an attempt has ended or its result is written, since others may then be possible. */
-  readonly wake: () => void
-}
-
 /**
  * How many results may wait to be written, for each slot; after a crash their deliveries are sent again. With a smaller
  * number sending would pause while a batch is written, because the next batch gathers meanwhile.
  */
 const UNWRITTEN = 4
 
-/** Prepares sending; nothing is sent before the first `pump`. */
-export function openSending(context: SendingContext): Sending {
+/**
+ * Prepares sending; nothing is sent before the first `pump`. Attempts begin only while the leases are valid, and a
+ * heartbeat gives up what is being left.
+ */
+export function openSending(
+  context: PartContext & { leasing: Pick<Leasing, 'areLeasesValid' | 'request'> },
+): Sending {
   const { endpoints, leasing, writer, real, log, wake } = context
   const { turns } = endpoints
   let underWay = 0

@@ -115,7 +115,7 @@ export function openWriter(context: {
 
 /** The partner of an entry. The rows of one `park` entry belong to one partner where tables are spread. */
 function partnerOf(entry: Entry): string {
-  if (entry.kind === 'park') return entry.rows[0]?.partnerId ?? ''
+  if (entry.kind === 'park') return entry.rows[0]?.lease.partnerId ?? ''
   if (entry.kind === 'release') return entry.lease.partnerId
   return (entry.result ?? entry.change)?.lease.partnerId ?? ''
 }
