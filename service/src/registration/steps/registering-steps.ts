@@ -1,16 +1,15 @@
 import type { Benefit } from '../../catalogue/model.ts'
-import { detailsOf, groupsIn, missingGroups, newerInDraft, withAnswer } from '../session/answers.ts'
+import { groupsIn, missingGroups } from '../session/answers.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseBenefits, parseOffer } from '../views/choices.ts'
 import { isFaulty } from '../views/faults.ts'
-import { parseDetails } from '../views/form.ts'
 import type { DetailsGroup } from '../views/parts.ts'
-import { cardOf, iconOf, wantedElsewhere } from './cards.ts'
+import { cardOf, wantedElsewhere } from './cards.ts'
 import { comebackOf } from './comeback-steps.ts'
 import { costOf } from './disclosures.ts'
 import { findPlan, offersOf, openPlans, type Plan } from './plans.ts'
 import { choosesPlan, stepOf } from './progress.ts'
-import { confirmsOlder, saveAnswers } from './save-answers.ts'
+import { saveAnswers } from './save-answers.ts'
 import type { Step } from './step.ts'
 
 /** Who asks, and which details they shared. */
@@ -49,41 +48,6 @@ function knownFromBefore({ user, sent, person }: Visit): readonly DetailsGroup[]
   return user.status === 'cancelled' && groupsIn(sent).length === 0 ? groupsIn(person) : undefined
 }
 
-/** The known details of a newcomer, each with a link to change it. */
-export const review: Step = {
-  show: visit => ({
-    view: 'DETAILS_REVIEW',
-    page: pageOf(visit, stepOf(visit, 'details')),
-    details: detailsOf(visit.person),
-    missing: missingGroups(visit.person),
-    suggested: newerInDraft(visit.sent, visit.draft),
-  }),
-  post: (visit, form) => {
-    if (confirmsOlder(visit, form)) return 'conflict'
-    return { to: missingGroups(visit.person).length > 0 ? 'details' : 'plan' }
-  },
-}
-
-/** The inputs for one group of a newcomer's details. */
-export function edit(group: DetailsGroup): Step {
-  return {
-    show: (visit, typed) => ({
-      view: 'DETAILS_EDIT',
-      page: pageOf(visit, stepOf(visit, 'details')),
-      group,
-      details: detailsOf(visit.person),
-      suggestion: newerInDraft(visit.sent, visit.draft).includes(group) ? detailsOf(visit.sent) : undefined,
-      kept: typed.posted && Object.fromEntries(typed.posted),
-    }),
-    post: async (visit, form) => {
-      const clean = parseDetails(group, form, visit.today)
-      if (isFaulty(clean)) return clean
-      const saved = await saveAnswers(visit, form, (draft, sent) => withAnswer(draft, { group, clean, sent }))
-      return saved === 'saved' ? { to: 'details' } : saved
-    },
-  }
-}
-
 /** The plans from which a newcomer chooses one; skipped when there is no choice. */
 export const plan: Step = {
   show: (visit, typed) => {
@@ -94,7 +58,6 @@ export const plan: Step = {
     const chosen = typed.posted ? (typed.posted.get('offername') ?? '') : planInMind(visit, plans)
     const partOf = (benefit: Benefit) => ({
       displayname: benefit.displayname[visit.locale],
-      iconurl: iconOf(visit, benefit),
       description: benefit.description[visit.locale],
       cost: costOf(visit, benefit),
     })
@@ -118,12 +81,11 @@ export const plan: Step = {
     const plans = openPlans(visit).map(({ offer }) => offer.offer)
     const offer = parseOffer(form, plans)
     if (isFaulty(offer)) return offer
-    const saved = await saveAnswers(visit, form, draft => {
+    return saveAnswers(visit, { form, to: 'benefits' }, draft => {
       if (draft.offer === offer) return draft
       const { picks: _, ...kept } = draft
       return { ...kept, offer }
     })
-    return saved === 'saved' ? { to: 'benefits' } : saved
   },
 }
 
@@ -178,8 +140,7 @@ export const benefits: Step = {
       required: included.length === 0,
     })
     if (isFaulty(picks)) return picks
-    const saved = await saveAnswers(visit, form, draft => ({ ...draft, picks }))
-    return saved === 'saved' ? { to: 'check' } : saved
+    return saveAnswers(visit, { form, to: 'check' }, draft => ({ ...draft, picks }))
   },
 }
 
