@@ -90,7 +90,6 @@ export const en = {
     sharednone: (partner: string) => `${partner} did not share any details. We will ask for the few we need.`,
     known: 'What we know from before',
     steps: 'What you will do',
-    step1: 'Check your details',
     stepplan: 'Choose your plan',
     stepperhaps: 'Choose your plan, if more than one is open to you',
     step2: 'Choose your benefits',
@@ -161,7 +160,6 @@ export const en = {
   },
   benefits: {
     title: 'Choose your benefits',
-    titlenone: 'Your benefits',
     lead: (slots: number, offer: string) =>
       slots === 1
         ? `With ${offer} you can choose 1 benefit.`
@@ -192,7 +190,6 @@ export const en = {
     },
     costnothing: 'Nothing',
     free: 'Costs you nothing',
-    paid: (cost: string) => `You pay ${cost}`,
     status: {
       available: 'You can choose this',
       enrolled: (since: string) => `Coverage began on ${since}`,
@@ -244,7 +241,6 @@ export const en = {
     current: 'Your plan now',
     upgrade: 'Upgrade',
     downgrade: 'Downgrade',
-    from: (on: string) => `From ${on}`,
     pending: (name: string, on: string) => `You move to ${name} on ${on}`,
     pendingtext: 'A new choice replaces this change.',
     undo: 'Undo this change',
@@ -278,9 +274,7 @@ export const en = {
     title: 'Check your answers',
     lead: 'Please read everything once more before you enroll.',
     details: 'Your details',
-    benefits: 'Your benefits',
     plan: 'Plan',
-    starts: (on: string) => `Starts on ${on}`,
     consent: 'Your agreement',
     agree: 'I have read this and I agree',
     version: (version: string) => `Version ${version}`,
@@ -289,13 +283,9 @@ export const en = {
   done: {
     reference: 'Your reference',
     completed: (when: string) => `Completed on ${when}`,
-    benefits: 'Your benefits',
-    ends: (on: string) => `Ends on ${on}`,
     ended: (on: string) => `Ended on ${on}`,
-    undountil: (when: string) => `You can undo this until ${when}.`,
     next: 'What happens next',
     action: 'Something is still needed from you before this starts',
-    actionby: (on: string) => `Something is still needed from you before ${on}, or this will not start`,
   },
   already: {
     title: 'You are already enrolled',

@@ -91,7 +91,6 @@ export const es: typeof en = {
     sharednone: partner => `${partner} no compartió ningún dato. Le pediremos los pocos que necesitamos.`,
     known: 'Lo que ya sabemos de antes',
     steps: 'Lo que va a hacer',
-    step1: 'Revisar sus datos',
     stepplan: 'Elegir su plan',
     stepperhaps: 'Elegir su plan, si hay más de uno para usted',
     step2: 'Elegir sus beneficios',
@@ -162,7 +161,6 @@ export const es: typeof en = {
   },
   benefits: {
     title: 'Elija sus beneficios',
-    titlenone: 'Sus beneficios',
     lead: (slots, offer) =>
       slots === 1
         ? `Con ${offer} puede elegir 1 beneficio.`
@@ -193,7 +191,6 @@ export const es: typeof en = {
     },
     costnothing: 'Nada',
     free: 'No le cuesta nada',
-    paid: cost => `Usted paga ${cost}`,
     status: {
       available: 'Puede elegirlo',
       enrolled: since => `La cobertura empezó el ${since}`,
@@ -244,7 +241,6 @@ export const es: typeof en = {
     current: 'Su plan actual',
     upgrade: 'Plan superior',
     downgrade: 'Plan inferior',
-    from: on => `Desde el ${on}`,
     pending: (name, on) => `Pasa a ${name} el ${on}`,
     pendingtext: 'Una elección nueva reemplaza este cambio.',
     undo: 'Deshacer este cambio',
@@ -278,9 +274,7 @@ export const es: typeof en = {
     title: 'Revise sus respuestas',
     lead: 'Lea todo una vez más antes de inscribirse.',
     details: 'Sus datos',
-    benefits: 'Sus beneficios',
     plan: 'Plan',
-    starts: on => `Empieza el ${on}`,
     consent: 'Su consentimiento',
     agree: 'Leí este texto y acepto',
     version: version => `Versión ${version}`,
@@ -289,13 +283,9 @@ export const es: typeof en = {
   done: {
     reference: 'Su referencia',
     completed: when => `Completado el ${when}`,
-    benefits: 'Sus beneficios',
-    ends: on => `Termina el ${on}`,
     ended: on => `Terminó el ${on}`,
-    undountil: when => `Puede deshacerlo hasta el ${when}.`,
     next: 'Qué sigue',
     action: 'Todavía falta algo de su parte para que empiece',
-    actionby: on => `Todavía falta algo de su parte antes del ${on}; si no, esto no empezará`,
   },
   already: {
     title: 'Su inscripción ya está hecha',
