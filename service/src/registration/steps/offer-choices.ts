@@ -32,9 +32,9 @@ export function offerChoices(visit: Visit): OfferChoice[] {
   })
 }
 
-/** The names of the offers that a member can change to. */
-export function openOffers(visit: Visit): string[] {
-  return offerChoices(visit)
-    .filter(choice => choice.direction !== 'current' && choice.reasons.length === 0)
-    .map(choice => choice.offer)
+/** The offers that a member can change to. */
+export function openOffers(visit: Visit): OfferChoice[] {
+  return offerChoices(visit).filter(
+    ({ direction, reasons }) => direction !== 'current' && reasons.length === 0,
+  )
 }

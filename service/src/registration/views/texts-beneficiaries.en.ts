@@ -74,7 +74,7 @@ export const beneficiariesEn = {
     beneficiary_dob: (at: number) => `Enter a real date of birth for person ${at}, or leave it empty`,
     beneficiary_contact: (at: number) =>
       `The phone number or address of person ${at} can have up to 200 characters`,
-    primary_missing: () => 'Name at least one person who is first in line',
+    primary_missing: 'Name at least one person who is first in line',
     primary_shares: (sum: number) => `The shares of those first in line add up to ${sum}%. Make it 100%`,
     contingent_shares: (sum: number) => `The shares of those second in line add up to ${sum}%. Make it 100%`,
   },

@@ -72,7 +72,7 @@ export const beneficiariesEs: typeof beneficiariesEn = {
     beneficiary_dob: at => `Escriba una fecha de nacimiento real para la persona ${at}, o déjela vacía`,
     beneficiary_contact: at =>
       `El teléfono o la dirección de la persona ${at} puede tener hasta 200 caracteres`,
-    primary_missing: () => 'Nombre al menos a una persona en primer lugar',
+    primary_missing: 'Nombre al menos a una persona en primer lugar',
     primary_shares: sum => `Las partes de quienes van en primer lugar suman ${sum}%. Deben sumar 100%`,
     contingent_shares: sum => `Las partes de quienes van en segundo lugar suman ${sum}%. Deben sumar 100%`,
   },
