@@ -7,7 +7,7 @@ import type { DetailsGroup } from '../views/parts.ts'
 import { cardOf, wantedElsewhere } from './cards.ts'
 import { comebackOf } from './comeback-steps.ts'
 import { costOf } from './disclosures.ts'
-import { findPlan, offersOf, openPlans, type Plan } from './plans.ts'
+import { offersOf, type Plan, plansFor } from './plans.ts'
 import { choosesPlan, stepOf } from './progress.ts'
 import { saveAnswers } from './save-answers.ts'
 import type { Step } from './step.ts'
@@ -37,7 +37,7 @@ export const start: Step = {
 function mayChoose(visit: Visit): boolean {
   if (missingGroups(visit.person).length > 0)
     return offersOf(visit).some(offer => offer.slots > 0 && offer.selectable.length > 0)
-  const plans = openPlans(visit)
+  const { plans } = plansFor(visit)
   return (
     plans.length === 0 || plans.some(({ offer, selectable }) => Math.min(offer.slots, selectable.length) > 0)
   )
@@ -52,7 +52,7 @@ function knownFromBefore({ user, sent, person }: Visit): readonly DetailsGroup[]
 export const plan: Step = {
   show: (visit, typed) => {
     if (missingGroups(visit.person).length > 0) return { to: 'details' }
-    const plans = openPlans(visit)
+    const { plans } = plansFor(visit)
     if (plans.length === 0) return { to: 'none' }
     if (plans.length === 1) return { to: 'benefits' }
     const chosen = typed.posted ? (typed.posted.get('offername') ?? '') : planInMind(visit, plans)
@@ -78,7 +78,7 @@ export const plan: Step = {
   post: async (visit, form) => {
     // The partner may have left a detail out since the view was shown.
     if (missingGroups(visit.person).length > 0) return { to: 'details' }
-    const plans = openPlans(visit).map(({ offer }) => offer.offer)
+    const plans = plansFor(visit).plans.map(({ offer }) => offer.offer)
     const offer = parseOffer(form, plans)
     if (isFaulty(offer)) return offer
     return saveAnswers(visit, { form, to: 'benefits' }, draft => {
@@ -112,7 +112,7 @@ export const benefits: Step = {
       page: pageOf(visit, stepOf(visit, 'benefits')),
       offername: offer.displayname[visit.locale],
       slots: Math.min(offer.slots, selectable.length),
-      back: openPlans(visit).length > 1 ? 'plan' : 'details',
+      back: plansFor(visit).plans.length > 1 ? 'plan' : 'details',
       cards: [
         ...included.map(benefit => cardOf(visit, benefit, { status: { kind: 'included' }, startsAt })),
         ...selectable.map(benefit =>
@@ -147,9 +147,11 @@ export const benefits: Step = {
 /** The plan to continue with, or the path of a step that must be done first. */
 export function foundPlan(visit: Visit): Plan | { to: string } {
   if (missingGroups(visit.person).length > 0) return { to: 'details' }
-  const found = findPlan(visit)
-  if ('none' in found) return { to: 'none' }
-  return 'choice' in found ? { to: 'plan' } : found.plan
+  const { plans } = plansFor(visit)
+  const [only, ...more] = plans
+  if (!only) return { to: 'none' }
+  const chosen = more.length === 0 ? only : plans.find(({ offer }) => offer.offer === visit.draft.offer)
+  return chosen ?? { to: 'plan' }
 }
 
 /**
