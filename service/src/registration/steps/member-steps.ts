@@ -31,7 +31,6 @@ export const memberBenefits: Step = {
     const focus = visit.deepLink?.productname
     const paths = { ...memberPaths(visit), canadd: false }
     const startsAt = startsFrom(visit)
-    const leaving = leavingOn(visit)
     const held = visit.user.enrolments.filter(
       enrolment => isLive(enrolment) && !waiting.includes(enrolment.benefit),
     )
@@ -39,7 +38,7 @@ export const memberBenefits: Step = {
       view: 'BENEFITS',
       page: pageOf(visit),
       back: 'overview',
-      leaving,
+      leaving: leavingOn(visit),
       offername: offer.displayname[visit.locale],
       slots,
       waitingslots: waiting.length,

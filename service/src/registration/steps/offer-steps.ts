@@ -28,7 +28,6 @@ export const offer: Step = {
     if (!visit.isMember || !current) return { to: 'overview' }
     const boundary = nextBoundary(user, now, terms)
     const pending = user.pendingOffer
-    const leaving = leavingOn(visit)
     const wanted = visit.session.offername ?? undefined
     const chosen = typed.posted ? (typed.posted.get('offername') ?? '') : wanted
     return {
@@ -42,7 +41,7 @@ export const offer: Step = {
       },
       locked: isBoundaryLocked(user, boundary, { now, terms }),
       opensagainon: dayOf(visit, boundary),
-      leaving,
+      leaving: leavingOn(visit),
     }
   },
   post: (visit, form) => {

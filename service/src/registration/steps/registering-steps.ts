@@ -16,7 +16,6 @@ import type { Step } from './step.ts'
 export const start: Step = {
   show: visit => {
     if (visit.isMember) return { to: 'overview' }
-    const back = comebackOf(visit)
     return {
       view: 'START',
       page: pageOf(visit),
@@ -27,7 +26,7 @@ export const start: Step = {
       hassaved: groupsIn(visit.person).length > 0,
       choosesbenefits: mayChoose(visit),
       choosesplan: choosesPlan(visit),
-      comeback: back,
+      comeback: comebackOf(visit),
     }
   },
   post: visit => ({ to: visit.draft.picks === undefined ? 'details' : 'check' }),
