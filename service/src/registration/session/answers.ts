@@ -1,11 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
-import {
-  missingForAccount,
-  type NeededField,
-  type Person,
-  type PersonAddress,
-} from '../../membership/rules/person.ts'
+import { missingForAccount, type Person, type PersonAddress } from '../../membership/rules/person.ts'
 import { detailsGroups } from '../views/details.ts'
 import type { CleanDetails } from '../views/form.ts'
 import type { Details, DetailsGroup } from '../views/parts.ts'
@@ -97,8 +92,8 @@ export function groupsIn(person: Person): DetailsGroup[] {
 
 /** The groups that must be answered before an account can be made. */
 export function missingGroups(person: Person): DetailsGroup[] {
-  const missing = new Set(missingForAccount(person).map(field => groupOf[field]))
-  return detailsGroups.filter(group => missing.has(group))
+  const missing = missingForAccount(person)
+  return detailsGroups.filter(group => missing.some(field => fields[group].includes(field)))
 }
 
 /** The details as the views show them: state and ZIP code appear only in the address. */
@@ -133,15 +128,6 @@ const fields: Readonly<Record<DetailsGroup, readonly (keyof Person)[]>> = {
   contact: ['email', 'phone'],
   address: ['address', 'state', 'zipcode'],
   gender: ['gender'],
-}
-
-const groupOf: Readonly<Record<NeededField, DetailsGroup>> = {
-  firstname: 'name',
-  lastname: 'name',
-  email: 'contact',
-  dob: 'dob',
-  state: 'address',
-  zipcode: 'address',
 }
 
 /** What is known of one group. */

@@ -1,7 +1,6 @@
 /** Where a tile leads (contract §6): a route's name, never a URL. */
 export type DeepLink = {
   readonly productname: string
-  readonly producttype: string
   readonly redirectto: 'swap' | 'manage' | 'enrol' | 'details'
 }
 
@@ -22,5 +21,5 @@ export function parseDeepLink(text: string): DeepLink | undefined {
   ) {
     return undefined
   }
-  return { productname, producttype, redirectto: redirectto as DeepLink['redirectto'] }
+  return { productname, redirectto: redirectto as DeepLink['redirectto'] }
 }

@@ -4,7 +4,7 @@ import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
 import { isLive, type User } from '../../membership/rules/state.ts'
 import type { Visit } from '../session/visit.ts'
 import type { BenefitLine } from '../views/parts.ts'
-import { enrolmentLine, lastDayOf, lineOf } from './cards.ts'
+import { enrolmentLine, lastDayOf, lineOf, liveEnrolment } from './cards.ts'
 
 /**
  * The visit as it would be if a change were made, with the effect of everything that is pending then; the same visit when
@@ -27,7 +27,7 @@ export function foreseenLine(
   ...when: [startsAt: number, pickedAt?: number]
 ): BenefitLine {
   const line = lineOf(visit, benefit, ...when)
-  const row = after.user.enrolments.find(one => one.benefit === benefit.name && isLive(one))
+  const row = liveEnrolment(after.user, benefit.name)
   const at = row?.endsAt ?? row?.ownEnd?.at
   return at === undefined ? line : { ...line, endson: lastDayOf(after, at) }
 }

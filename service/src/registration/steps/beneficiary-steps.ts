@@ -2,18 +2,18 @@ import { decideProposalOf, nameBeneficiariesOf, namingBenefits } from '../../acc
 import type { Benefit } from '../../catalogue/model.ts'
 import { type OpenDesignation, readDesignations } from '../../membership/records/designations.ts'
 import { confirmedDesignation, proposedDesignation } from '../../membership/rules/designations.ts'
-import { heldEnrolment, isLive } from '../../membership/rules/state.ts'
+import { heldEnrolment } from '../../membership/rules/state.ts'
 import { hasBeneficiary, openBenefit, partnerOffer } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { changesRows, namesNobody, parseBeneficiaries, rowsIn, rowsOf } from '../views/beneficiary-form.ts'
 import { isFaulty } from '../views/faults.ts'
-import { dayOf, dueDay } from './cards.ts'
+import { dayOf, dueDay, liveEnrolment } from './cards.ts'
 import { changeOwn } from './change-own.ts'
 import { chosenByNewcomer } from './enrolling-steps.ts'
 import { afterNaming, mayNameLater, namedInDraft } from './naming.ts'
 import { stepOf } from './progress.ts'
 import { isStale, saveAnswers } from './save-answers.ts'
-import type { Posted, Redirect, Step } from './step.ts'
+import type { Posted, Step } from './step.ts'
 
 /** A member's beneficiaries, for each of the member's benefits. */
 export const beneficiaryList: Step = {
@@ -36,7 +36,7 @@ export const beneficiaryList: Step = {
           displayname: benefit.displayname[visit.locale],
           people: current?.beneficiaries ?? [],
           since: current && dayOf(visit, current.decidedAt ?? current.writtenAt),
-          isheld: visit.user.enrolments.some(one => one.benefit === name && isLive(one)),
+          isheld: liveEnrolment(visit.user, name) !== undefined,
           ismissing: isMissing,
           dueon: held && isMissing ? dueDay(visit, held) : undefined,
           proposal: proposal && { version: proposal.version, people: proposal.beneficiaries },
@@ -76,8 +76,7 @@ export function beneficiaryEdit(name: string): Step {
       if (isStale(visit, form)) return 'conflict'
       const isLater = form.has('later') && mayLater(visit, benefit, next)
       if (visit.isMember && !isLater) return nameNow(visit, form, { name, next })
-      const saved = await nameInDraft(visit, form, { benefit, isLater })
-      return saved === 'saved' ? { to: next ?? 'check' } : saved
+      return nameInDraft(visit, form, { benefit, isLater, next })
     },
   }
 }
@@ -102,10 +101,11 @@ export function beneficiaryAnswer(benefit: string): Step {
 
 /** The benefits that take beneficiaries and that a member has, or has already named somebody for. */
 function takingBenefits({ user, terms }: Visit): readonly Benefit[] {
-  const live = new Set(user.enrolments.filter(isLive).map(({ benefit }) => benefit))
   return namingBenefits(user, terms)
     .map(({ benefit }) => benefit)
-    .filter(({ name }) => live.has(name) || user.designations.some(({ benefit }) => benefit === name))
+    .filter(
+      ({ name }) => liveEnrolment(user, name) || user.designations.some(({ benefit }) => benefit === name),
+    )
 }
 
 function benefitAt(visit: Visit, name: string, next: string | undefined): Benefit | undefined {
@@ -166,13 +166,14 @@ function versionsOf({ context, partner, user }: Visit): Promise<readonly OpenDes
 async function nameInDraft(
   visit: Visit,
   form: URLSearchParams,
-  { benefit, isLater }: { readonly benefit: Benefit; readonly isLater: boolean },
-): Promise<'saved' | Exclude<Posted, Redirect>> {
+  asked: { readonly benefit: Benefit; readonly isLater: boolean; readonly next: string | undefined },
+): Promise<Posted> {
+  const { benefit, isLater, next = 'check' } = asked
   const { name } = benefit
   const isCleared = namesNobody(form) && benefit.beneficiaries === 'optional'
   const parsed = isLater || isCleared ? undefined : parseBeneficiaries(form, visit.today)
   if (parsed && isFaulty(parsed)) return parsed
-  return saveAnswers(visit, form, draft => {
+  return saveAnswers(visit, { form, to: next }, draft => {
     const { [name]: _, ...others } = draft.beneficiaries ?? {}
     if (isCleared) return { ...draft, beneficiaries: others }
     return { ...draft, beneficiaries: { ...others, [name]: parsed ?? 'later' } }

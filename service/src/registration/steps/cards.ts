@@ -9,6 +9,7 @@ import {
   heldEnrolment,
   isInForce,
   isLive,
+  type User,
 } from '../../membership/rules/state.ts'
 import { hasBeneficiary, knownBenefit, openBenefit, partnerOffers } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
@@ -53,7 +54,7 @@ function faceOf(visit: Visit, benefit: Benefit) {
 export function wantedElsewhere(visit: Visit, offer: Offer): readonly BenefitCard[] {
   const name = visit.deepLink?.productname ?? ''
   const benefit = openBenefit(visit.terms, name)
-  const isHeld = visit.isMember && visit.user.enrolments.some(one => one.benefit === name && isLive(one))
+  const isHeld = visit.isMember && liveEnrolment(visit.user, name) !== undefined
   if (!benefit || isHeld || hasBenefit(offer, name)) return []
   const plans = partnerOffers(visit.terms).filter(other => hasBenefit(other, name))
   if (plans.length === 0) return []
@@ -135,6 +136,16 @@ export function liveLines(visit: Visit, isShown: (enrolment: Enrolment) => boole
     .map(enrolment => standingLine(visit, enrolment))
 }
 
+/** The enrolment of a benefit that the person has or will have. */
+export function liveEnrolment(user: User, benefit: string): Enrolment | undefined {
+  return user.enrolments.find(one => one.benefit === benefit && isLive(one))
+}
+
+/** When benefits that a member chooses now can start: now, or with the membership if that is still to start. */
+export function startsFrom({ user, now }: Visit): Instant {
+  return Math.max(now, user.offer?.since ?? now)
+}
+
 /** The last day of all benefits, if a cancel is planned. */
 export function leavingOn(visit: Visit): Day | undefined {
   const { user } = visit
@@ -185,7 +196,7 @@ export function lastDayOf(visit: Visit, at: Instant): string {
 }
 
 /** The address of a benefit's icon. */
-export function iconOf(visit: Visit, benefit: Benefit): string {
+function iconOf(visit: Visit, benefit: Benefit): string {
   return `${visit.context.basePath}/${iconPathOf(benefit)}`
 }
 

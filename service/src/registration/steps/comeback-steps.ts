@@ -2,7 +2,7 @@ import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { confirmedDesignation } from '../../membership/rules/designations.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, isActive, type User } from '../../membership/rules/state.ts'
-import { hasConsent, knownBenefit, offerOf, type Terms } from '../../membership/rules/terms.ts'
+import { hasConsent, knownBenefit, offerOf } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { StartView } from '../views/model.ts'
 import { visitAfter } from './ahead.ts'
@@ -22,26 +22,15 @@ export function comebackOf(visit: Visit): StartView['comeback'] {
     since === undefined ? line : { ...line, startson: since },
   )
   if (!offer || benefits.length === 0) return undefined
-  const isAgreed = benefits.some(({ name }) => holdsAgain(trial.user, terms, name))
-  const isNamed = benefits.some(({ name }) => takesNames(trial.user, terms, name))
+  const known = benefits.flatMap(({ name }) => knownBenefit(terms, trial.user, name) ?? [])
   return {
     offername: offer.displayname[visit.locale],
     benefits,
-    agreed: isAgreed,
-    named: isNamed,
+    agreed: known.some(benefit => benefit.consent && hasConsent(trial.user, benefit)),
+    named: known.some(
+      ({ name, beneficiaries }) => beneficiaries && confirmedDesignation(trial.user, name) !== undefined,
+    ),
   }
-}
-
-/** Whether the benefit needs a consent, and the person's earlier consent is still of the present version. */
-function holdsAgain(user: User, terms: Terms, name: string): boolean {
-  const benefit = knownBenefit(terms, user, name)
-  return benefit?.consent !== undefined && hasConsent(user, benefit)
-}
-
-/** Whether somebody was named for the benefit before. */
-function takesNames(user: User, terms: Terms, name: string): boolean {
-  const benefit = knownBenefit(terms, user, name)
-  return benefit?.beneficiaries !== undefined && confirmedDesignation(user, name) !== undefined
 }
 
 /** Restores offer and benefits after a cancel, during the days in which that is allowed; a repeat changes nothing. */

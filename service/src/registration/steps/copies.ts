@@ -42,7 +42,7 @@ function contentOf(
   { person, offername, agreements, reference, named = [] }: Agreed,
 ): CopyContent {
   const { partner, locale, now, user } = visit
-  const live = user.enrolments.filter(isLive)
+  const lines = user.enrolments.filter(isLive).map(enrolment => enrolmentLine(visit, enrolment))
   const ownOffer = offerOf(visit.terms, user)?.displayname[locale] ?? ''
   return {
     schema: 1,
@@ -55,14 +55,13 @@ function contentOf(
     at: now,
     offername: offername ?? ownOffer,
     name: [person.firstname, person.lastname].filter(name => name !== undefined).join(' '),
-    benefits: live.flatMap((enrolment): CopyBenefit[] => {
-      const benefit = knownBenefit(visit.terms, user, enrolment.benefit)
+    benefits: lines.flatMap(({ name, displayname, startson, dueon, endson }): CopyBenefit[] => {
+      const benefit = knownBenefit(visit.terms, user, name)
       if (!benefit) return []
       const { description, pays, notcovered, cost, coverage } = cardOf(visit, benefit, {
         status: { kind: 'included' },
       })
-      const people = named.find(one => one.benefit === benefit.name)?.beneficiaries
-      const { displayname, startson, dueon, endson } = enrolmentLine(visit, enrolment)
+      const people = named.find(one => one.benefit === name)?.beneficiaries
       return [
         {
           displayname,
@@ -78,10 +77,7 @@ function contentOf(
         },
       ]
     }),
-    price: totalLines(
-      visit,
-      live.map(enrolment => enrolmentLine(visit, enrolment)),
-    ),
+    price: totalLines(visit, lines),
     agreements: agreements.map(({ title, version, paragraphs }) => ({ title, version, paragraphs })),
   }
 }

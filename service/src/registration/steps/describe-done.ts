@@ -1,18 +1,12 @@
 import { type Instant, lockedFrom, reinstatableUntil } from '../../calendar/calendar.ts'
 import type { HistoryLine } from '../../membership/rules/history.ts'
-import {
-  type Enrolment,
-  hasPendingCancel,
-  isInForce,
-  isLive,
-  lastClosed,
-} from '../../membership/rules/state.ts'
+import { type Enrolment, hasPendingCancel, isInForce, lastClosed } from '../../membership/rules/state.ts'
 import { displayNameOf, offerOf } from '../../membership/rules/terms.ts'
 import type { PageOutcome } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
 import type { DoneChange } from '../views/done-words.ts'
 import type { BenefitLine, Day } from '../views/parts.ts'
-import { dayOf, enrolmentLine, lastDayOf, liveLines } from './cards.ts'
+import { dayOf, enrolmentLine, lastDayOf, liveEnrolment, liveLines } from './cards.ts'
 
 /** What a confirmation says; it depends on the user's present state and history. */
 type DoneDescription = {
@@ -58,10 +52,10 @@ const describers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Fou
   changed: describeOfferChange,
   cancelled: describeCancel,
   undone: (visit, { own, lines }) => {
-    const last = own.filter(({ why }) => undoings.has(why)).at(-1)
+    const last = own.findLast(({ why }) => undoings.has(why))
     if (!last) return undefined
     if (last.why === 'reinstate') {
-      const cancelledAt = lines.filter(({ what, to }) => what === 'user' && to === 'cancelled').at(-1)?.at
+      const cancelledAt = lines.findLast(({ what, to }) => what === 'user' && to === 'cancelled')?.at
       const isBack = own.some(
         ({ what, from, at }) => what === 'user' && from === 'cancelled' && at === last.at,
       )
@@ -94,7 +88,7 @@ function staysDropped(
   isAsked: (line: HistoryLine) => boolean,
   planned: RegExp,
 ): { staysDropped?: true } {
-  const asked = lines.filter(isAsked).at(-1)
+  const asked = lines.findLast(isAsked)
   const isDropped = lines.some(({ what, to, at }) => at === asked?.at && to === '' && planned.test(what))
   return isDropped ? { staysDropped: true } : {}
 }
@@ -103,7 +97,7 @@ function staysDropped(
 function describeSwap(visit: Visit, { own }: Past): Found | undefined {
   const { swap } = visit.user
   if (swap) return { change: { what: 'swapped', from: dayOf(visit, swap.at) }, ...undoUntil(visit, swap.at) }
-  const asked = own.filter(({ what }) => what === 'swap').at(-1)
+  const asked = own.findLast(({ what }) => what === 'swap')
   const added = asked?.to.split(' ').map(pair => pair.split('>')[1]) ?? []
   const hasCome = visit.user.enrolments.some(
     enrolment => isInForce(enrolment) && added.includes(enrolment.benefit),
@@ -122,11 +116,11 @@ function describeOfferChange(visit: Visit, { lines, own }: Past): Found | undefi
     const { name, at } = pendingOffer
     return { change: { ...change(offer?.name, name), from: dayOf(visit, at) }, ...undoUntil(visit, at) }
   }
-  const wanted = own
-    .filter(({ what, to }) => to !== '' && /^(offer|pending offer|offer to start)$/.test(what))
-    .at(-1)?.to
+  const wanted = own.findLast(
+    ({ what, to }) => to !== '' && /^(offer|pending offer|offer to start)$/.test(what),
+  )?.to
   if (wanted === undefined || offer?.name !== wanted) return undefined
-  const before = lines.filter(({ what, from, to }) => what === 'offer' && from !== '' && to === wanted).at(-1)
+  const before = lines.findLast(({ what, from, to }) => what === 'offer' && from !== '' && to === wanted)
   return { change: change(before?.from, wanted) }
 }
 
@@ -186,7 +180,7 @@ function missingSince(visit: Visit, cancelledAt: Instant | undefined): string[] 
     user.enrolments.filter(({ endsAt }) => endsAt === cancelledAt).map(({ benefit }) => benefit),
   )
   return [...names]
-    .filter(name => !user.enrolments.some(one => one.benefit === name && isLive(one)))
+    .filter(name => !liveEnrolment(user, name))
     .filter(name => lastClosed(user, name)?.closeReason === 'cancelled')
     .map(name => displayNameOf(terms, user, name, locale))
 }

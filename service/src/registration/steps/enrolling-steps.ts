@@ -13,7 +13,7 @@ import { foreseenLine, visitAfter } from './ahead.ts'
 import { isAnybody } from './change-own.ts'
 import { namingFirst, namingLines, withDraftNames } from './naming.ts'
 import { type ConfirmedChange, changeAndConfirm, confirmMade } from './outcomes.ts'
-import { findPlan, type Plan } from './plans.ts'
+import { type Plan, plansFor } from './plans.ts'
 import { stepOf } from './progress.ts'
 import { foundPlan, picksOf } from './registering-steps.ts'
 import { confirmsOlder } from './save-answers.ts'
@@ -120,12 +120,12 @@ function noteRefused({ context, partner, user, requestId }: Visit, code: ErrorCo
 export const none: Step = {
   show: visit => {
     if (missingGroups(visit.person).length > 0) return { to: 'details' }
-    const found = findPlan(visit)
-    if (!('none' in found)) return { to: 'plan' }
+    const { plans, reasons } = plansFor(visit)
+    if (plans.length > 0) return { to: 'plan' }
     return {
       view: 'NO_BENEFITS',
       page: pageOf(visit),
-      reasons: found.none,
+      reasons,
       redirecturl: wayBack(visit),
     }
   },

@@ -1,10 +1,11 @@
 import { namingBenefits } from '../../accounts/beneficiaries.ts'
 import { type Benefit, bySortOrder, type Offer } from '../../catalogue/model.ts'
 import { nextBoundary } from '../../membership/rules/boundary.ts'
-import { hasPendingCancel, heldEnrolment, isInForce, isLive } from '../../membership/rules/state.ts'
+import { hasPendingCancel, heldEnrolment, isInForce } from '../../membership/rules/state.ts'
 import { judgePick, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { MemberPaths } from '../views/parts.ts'
+import { liveEnrolment, startsFrom } from './cards.ts'
 import type { Refused } from './plans.ts'
 
 /**
@@ -23,11 +24,10 @@ type Addable = {
 
 /** What a member can add to their benefits. */
 export function choosableByMember(visit: Visit): Addable {
-  const { user, terms, now, locale } = visit
+  const { user, terms, locale } = visit
   const offer = offerOf(terms, user)
   if (!offer) return { selectable: [], waiting: [], slots: 0, refused: [], full: [] }
   const free = Math.max(0, offer.slots - slotsTaken(user) - swapAdds(visit))
-  const startsAt = Math.max(now, user.offer?.since ?? now)
   const selectable: Benefit[] = []
   const waiting: string[] = []
   const refused: Refused[] = []
@@ -42,8 +42,8 @@ export function choosableByMember(visit: Visit): Addable {
       waiting.push(name)
       continue
     }
-    if (user.enrolments.some(enrolment => enrolment.benefit === name && isLive(enrolment))) continue
-    const { reasons } = judgePick(terms, benefit, startsAt, offer.offer)
+    if (liveEnrolment(user, name)) continue
+    const { reasons } = judgePick(terms, benefit, startsFrom(visit), offer.offer)
     const isFixed = offer.fixed.includes(name)
     if (reasons.length > 0) refused.push({ benefit, reasons: reasons.map(reason => reason.text[locale]) })
     else if (isFixed || free > 0) {
@@ -84,7 +84,7 @@ export function memberPaths(visit: Visit): MemberPaths {
     cancancel: true,
     isleaving: isLeaving,
     canname: namingBenefits(visit.user, visit.terms).some(({ benefit: { name } }) =>
-      visit.user.enrolments.some(enrolment => enrolment.benefit === name && isLive(enrolment)),
+      liveEnrolment(visit.user, name),
     ),
   }
 }

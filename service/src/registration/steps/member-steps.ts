@@ -1,89 +1,25 @@
-import { updateAccount } from '../../accounts/lifecycle.ts'
 import { enrolBenefitOf } from '../../benefits/single.ts'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { mergeConsents } from '../../membership/rules/enrolments.ts'
 import type { Raised } from '../../membership/rules/events.ts'
 import type { Changed } from '../../membership/rules/intents.ts'
-import { type Person, residenceOf } from '../../membership/rules/person.ts'
 import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
 import { type Consent, heldEnrolment, isLive, type User } from '../../membership/rules/state.ts'
 import { knownBenefit, offerOf, type Terms } from '../../membership/rules/terms.ts'
-import { detailsOf, laidOver, newerThanConfirmed, personOfClean, withGroup } from '../session/answers.ts'
+import { detailsOf } from '../session/answers.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { checkConsents, parseBenefits } from '../views/choices.ts'
 import { isFaulty } from '../views/faults.ts'
-import { parseDetails } from '../views/form.ts'
-import type { DetailsGroup } from '../views/parts.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
 import { foreseenLine, visitAfter } from './ahead.ts'
-import { cardOf, dueDay, leavingOn, statusOf, wantedElsewhere } from './cards.ts'
-import { changeOwn, type OwnChange } from './change-own.ts'
-import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
+import { cardOf, dueDay, leavingOn, startsFrom, statusOf, wantedElsewhere } from './cards.ts'
+import type { OwnChange } from './change-own.ts'
 import { choosableByMember, memberPaths } from './member-choices.ts'
 import { namingFirst, namingLines } from './naming.ts'
 import { changeAndConfirm, confirmMade } from './outcomes.ts'
 import { confirmsOlder, saveAnswers } from './save-answers.ts'
-import type { Posted, Step } from './step.ts'
-
-/** A member's confirmed details, newer ones that the partner sent, and the benefits lost by a change just made. */
-export const memberReview: Step = {
-  show: (visit, typed) => ({
-    view: 'DETAILS_REVIEW',
-    page: pageOf(visit),
-    details: detailsOf(visit.person),
-    missing: [],
-    suggested: newerThanConfirmed(visit.sent, visit.person),
-    lost: lostIn(visit, typed.form),
-  }),
-  post: () => ({ to: 'overview' }),
-}
-
-/** The inputs for one group of a member's details; saving takes effect at once. */
-export function memberEdit(group: DetailsGroup): Step {
-  return {
-    show: (visit, typed) => ({
-      view: 'DETAILS_EDIT',
-      page: pageOf(visit),
-      group,
-      details: detailsOf(visit.person),
-      mayend: group === 'address' || group === 'dob',
-      suggestion: newerThanConfirmed(visit.sent, visit.person).includes(group)
-        ? detailsOf(laidOver(visit.person, visit.sent, group))
-        : undefined,
-      kept: typed.posted && Object.fromEntries(typed.posted),
-    }),
-    post: async (visit, form) => {
-      const parsed = parseDetails(group, form, visit.today)
-      return isFaulty(parsed) ? parsed : updateDetails(visit, group, personOfClean(parsed))
-    },
-  }
-}
-
-/**
- * Stores one group of details as confirmed, after which what the partner sent for it is no longer suggested. Leads to the
- * details, which name the benefits lost by it.
- */
-async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): Promise<Posted> {
-  let lost: readonly string[] = []
-  const reply = await changeOwn(visit, {
-    why: 'details corrected',
-    decide: ({ user, person: documentOf, now, terms }) => {
-      const stored = documentOf('profile') ?? {}
-      const person = withGroup(stored, given, group)
-      const sent = documentOf('prefill')
-      const suggestion = sent && { prefill: withGroup(sent, {}, group) }
-      lost = []
-      const isSame = JSON.stringify(detailsOf(stored)) === JSON.stringify(detailsOf(person))
-      if (isSame) return suggestion ? { user, events: [], documents: suggestion } : 'unchanged'
-      const moved = JSON.stringify(residenceOf(stored)) !== JSON.stringify(residenceOf(person))
-      const updated = updateAccount(user, moved, now, terms(person))
-      lost = lostBetween(user, updated.user)
-      return { ...updated, documents: { profile: person, ...suggestion } }
-    },
-  })
-  return reply === 'done' ? { to: pathAfter(lost) } : 'gone'
-}
+import type { Step } from './step.ts'
 
 /** The benefits that a member has, and those that fit into free slots. */
 export const memberBenefits: Step = {
@@ -94,8 +30,7 @@ export const memberBenefits: Step = {
     const chosen = typed.posted?.getAll('benefit') ?? picksInMind(visit, selectable, waiting)
     const focus = visit.deepLink?.productname
     const paths = { ...memberPaths(visit), canadd: false }
-    const startsAt = Math.max(visit.now, visit.user.offer?.since ?? visit.now)
-    const leaving = leavingOn(visit)
+    const startsAt = startsFrom(visit)
     const held = visit.user.enrolments.filter(
       enrolment => isLive(enrolment) && !waiting.includes(enrolment.benefit),
     )
@@ -103,7 +38,7 @@ export const memberBenefits: Step = {
       view: 'BENEFITS',
       page: pageOf(visit),
       back: 'overview',
-      leaving,
+      leaving: leavingOn(visit),
       offername: offer.displayname[visit.locale],
       slots,
       waitingslots: waiting.length,
@@ -139,8 +74,7 @@ export const memberBenefits: Step = {
     const names = selectable.map(({ name }) => name)
     const picks = parseBenefits(form, { selectable: names, slots, required: true })
     if (isFaulty(picks)) return picks
-    const saved = await saveAnswers(visit, form, draft => ({ ...draft, picks }))
-    return saved === 'saved' ? { to: 'check' } : saved
+    return saveAnswers(visit, { form, to: 'check' }, draft => ({ ...draft, picks }))
   },
 }
 
@@ -166,7 +100,7 @@ export const memberCheck: Step = {
       return { to: visit.session.outcome === 'enrolled' ? 'done' : 'benefits' }
     const unnamed = namingFirst(visit, chosen)
     if (unnamed) return unnamed
-    const startsAt = Math.max(visit.now, visit.user.offer?.since ?? visit.now)
+    const startsAt = startsFrom(visit)
     const names = chosen.map(({ name }) => name)
     const after = visitAfter(visit, withAdded(visit.user, { names, consents: [] }, visit.now, visit.terms))
     return {

@@ -3,7 +3,7 @@ import { isAvailable, judgeOfferAt, offerOf, partnerOffers } from '../../members
 import type { Visit } from '../session/visit.ts'
 import type { OfferChoice } from '../views/parts.ts'
 import { textsOf } from '../views/texts.ts'
-import { dayOf } from './cards.ts'
+import { dayOf, startsFrom } from './cards.ts'
 
 /** The offers that the page shows to a member: the one in force, and whether and when each other can follow it. */
 export function offerChoices(visit: Visit): OfferChoice[] {
@@ -14,7 +14,7 @@ export function offerChoices(visit: Visit): OfferChoice[] {
     if (one.offer === current?.offer)
       return { offer: one.offer, displayname, direction: 'current', reasons: [] }
     const isUpgrade = one.rank > (current?.rank ?? 0)
-    const at = isUpgrade ? Math.max(now, user.offer?.since ?? now) : nextBoundary(user, now, terms)
+    const at = isUpgrade ? startsFrom(visit) : nextBoundary(user, now, terms)
     const verdict = judgeOfferAt(terms, one, at)
     const isLocked = !isUpgrade && isBoundaryLocked(user, at, { now, terms })
     const isClosed = verdict.admitted && !isAvailable(terms, one, at)
@@ -32,9 +32,9 @@ export function offerChoices(visit: Visit): OfferChoice[] {
   })
 }
 
-/** The names of the offers that a member can change to. */
-export function openOffers(visit: Visit): string[] {
-  return offerChoices(visit)
-    .filter(choice => choice.direction !== 'current' && choice.reasons.length === 0)
-    .map(choice => choice.offer)
+/** The offers that a member can change to. */
+export function openOffers(visit: Visit): OfferChoice[] {
+  return offerChoices(visit).filter(
+    ({ direction, reasons }) => direction !== 'current' && reasons.length === 0,
+  )
 }

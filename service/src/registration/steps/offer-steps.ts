@@ -1,5 +1,4 @@
 import { lockedFrom } from '../../calendar/calendar.ts'
-import type { Benefit } from '../../catalogue/model.ts'
 import { isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, heldEnrolment } from '../../membership/rules/state.ts'
@@ -9,7 +8,7 @@ import { checkPreview, makePreview } from '../../offers/preview.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { checkConsents, parseOffer } from '../views/choices.ts'
 import { isFaulty } from '../views/faults.ts'
-import type { BenefitLine, OfferChoice } from '../views/parts.ts'
+import type { BenefitLine } from '../views/parts.ts'
 import { consentsFor, withAgreed } from './agreements.ts'
 import { comingBySwap, foreseenLine, visitAfter } from './ahead.ts'
 import { dayOf, lastDayOf, leavingOn, standingLine } from './cards.ts'
@@ -29,7 +28,6 @@ export const offer: Step = {
     if (!visit.isMember || !current) return { to: 'overview' }
     const boundary = nextBoundary(user, now, terms)
     const pending = user.pendingOffer
-    const leaving = leavingOn(visit)
     const wanted = visit.session.offername ?? undefined
     const chosen = typed.posted ? (typed.posted.get('offername') ?? '') : wanted
     return {
@@ -43,13 +41,16 @@ export const offer: Step = {
       },
       locked: isBoundaryLocked(user, boundary, { now, terms }),
       opensagainon: dayOf(visit, boundary),
-      leaving,
+      leaving: leavingOn(visit),
     }
   },
   post: (visit, form) => {
     if (!visit.isMember) return { to: 'overview' }
     if (hasPendingCancel(visit.user)) return { to: 'offer' }
-    const chosen = parseOffer(form, openOffers(visit))
+    const chosen = parseOffer(
+      form,
+      openOffers(visit).map(one => one.offer),
+    )
     return isFaulty(chosen) ? chosen : { to: addressOf(chosen) }
   },
 }
@@ -60,20 +61,17 @@ export const offerConfirm: Step = {
     const found = proposed(visit, typed.form)
     const current = offerOf(visit.terms, visit.user)
     if (!found || !current) return { to: 'offer' }
-    const { changed, choice } = found
-    const gained = gainedBenefits(visit, changed)
-    const next = addressOf(choice.offer)
+    const { changed, choice, gained, next } = found
     const unnamed = namingFirst(visit, gained, next)
     if (unnamed) return unnamed
     const dropsSwap = visit.user.swap !== undefined && changed.user.swap === undefined
     const after = visitAfter(visit, changed)
-    const preview = makePreview({ ...previewed(visit, choice.offer), changed })
     return {
       view: 'OFFER_CONFIRM',
       page: pageOf(visit),
       from: current.displayname[visit.locale],
       to: choice,
-      previewid: preview.previewid,
+      previewid: makePreview(found.previewed).previewid,
       gained: gained.map(benefit =>
         foreseenLine(visit, after, benefit, changed.effectiveAt, changed.effectiveAt),
       ),
@@ -90,14 +88,10 @@ export const offerConfirm: Step = {
     if (isMade(visit, form.get('offername') ?? '')) return noteDone(visit, 'changed')
     const found = proposed(visit, form)
     if (!found) return 'conflict'
-    const { changed, choice } = found
-    const gained = gainedBenefits(visit, changed)
-    const unnamed = namingFirst(visit, gained, addressOf(choice.offer))
+    const { choice, gained, next, previewed } = found
+    const unnamed = namingFirst(visit, gained, next)
     if (unnamed) return unnamed
-    const isPreviewed = checkPreview(form.get('previewid') ?? '', {
-      ...previewed(visit, choice.offer),
-      changed,
-    })
+    const isPreviewed = checkPreview(form.get('previewid') ?? '', previewed)
     if (!isPreviewed || confirmsOlder(visit, form)) return 'conflict'
     const agreements = consentsFor(visit, gained)
     const refused = checkConsents(form, agreements, 'confirm')
@@ -133,25 +127,25 @@ function inputFor(offername: string) {
   return { offername, action: 'auto', effective: 'auto' } as const
 }
 
-function previewed(visit: Visit, offername: string) {
+/**
+ * The change that a form or an address asks for, tried out, with the benefits that it brings and the address of its
+ * confirmation; `undefined` when it is not open.
+ */
+function proposed(visit: Visit, form: URLSearchParams) {
+  const { partner, user, terms } = visit
+  if (!visit.isMember || hasPendingCancel(user)) return undefined
+  const choice = openOffers(visit).find(({ offer }) => offer === form.get('offername'))
+  if (!choice) return undefined
+  const input = inputFor(choice.offer)
+  const changed = changeOfferOf(user, input, visit.now, terms)
+  if (isRefusal(changed)) return undefined
   return {
-    partner: visit.partner,
-    user: visit.user,
-    input: inputFor(offername),
-    now: visit.context.clock.real(),
+    changed,
+    choice,
+    gained: changed.gained.flatMap(name => openBenefit(terms, name) ?? []),
+    next: addressOf(choice.offer),
+    previewed: { partner, user, input, now: visit.context.clock.real(), changed },
   }
-}
-
-/** A change that was tried out, and the plan that it leads to. */
-type Proposed = { readonly changed: OfferChange; readonly choice: OfferChoice }
-
-/** The change that a form or an address asks for, tried out; `undefined` when it is not open. */
-function proposed(visit: Visit, form: URLSearchParams): Proposed | undefined {
-  if (!visit.isMember || hasPendingCancel(visit.user)) return undefined
-  const choice = offerChoices(visit).find(one => one.offer === form.get('offername'))
-  if (!choice || !openOffers(visit).includes(choice.offer)) return undefined
-  const changed = changeOfferOf(visit.user, inputFor(choice.offer), visit.now, visit.terms)
-  return isRefusal(changed) ? undefined : { changed, choice }
 }
 
 /** Whether the person already has, or is moving to, the offer that they ask for: the form was sent a second time. */
@@ -176,10 +170,6 @@ function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
     if (startson !== undefined && startson <= endson) return { ...line, startson, endson }
     return since === undefined && line.endson === undefined ? line : { ...line, endson }
   })
-}
-
-function gainedBenefits({ terms }: Visit, changed: OfferChange): readonly Benefit[] {
-  return changed.gained.flatMap(name => openBenefit(terms, name) ?? [])
 }
 
 function addressOf(offername: string): string {

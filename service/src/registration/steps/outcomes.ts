@@ -6,7 +6,7 @@ import { wayBack } from '../session/session.ts'
 import { personShown } from '../session/shown.ts'
 import { completeSession, type PageOutcome } from '../session/store.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
-import type { ConsentText, PlannedChanges, StillToDo } from '../views/parts.ts'
+import type { ConsentText, PlannedChanges } from '../views/parts.ts'
 import { dayOf, leavingOn, liveLines } from './cards.ts'
 import { changeOwn, type OwnChange } from './change-own.ts'
 import { confirmationOf, copiesOf, copyAddress } from './copies.ts'
@@ -92,7 +92,7 @@ export const done: Step = {
       reference,
       completedat: at,
       ...description,
-      todo: todoIn(visit),
+      todo: visit.isMember ? stillToDo(visit) : undefined,
       copyurl: copies.some(copy => copy.reference === reference) ? copyAddress(visit, reference) : undefined,
       redirecturl: wayBack(visit),
     }
@@ -104,7 +104,6 @@ export const overview: Step = {
   show: async visit => {
     const offer = offerOf(visit.terms, visit.user)
     if (!visit.isMember || !offer) return { to: '' }
-    const leaving = leavingOn(visit)
     return {
       view: 'ALREADY_ENROLLED',
       page: pageOf(visit),
@@ -113,10 +112,10 @@ export const overview: Step = {
       suggested: newerThanConfirmed(visit.sent, visit.person),
       paths: memberPaths(visit),
       ineligible: ineligibleIn(visit),
-      leaving,
+      leaving: leavingOn(visit),
       planned: plannedIn(visit),
       copies: await copiesOf(visit),
-      todo: todoIn(visit),
+      todo: stillToDo(visit),
       redirecturl: wayBack(visit),
     }
   },
@@ -138,8 +137,4 @@ function ineligibleIn({ user, terms, locale }: Visit): { reasons: readonly strin
   if (user.offer?.admits !== false) return undefined
   const reasons = judgeOwnOffer(terms, user)?.reasons ?? []
   return { reasons: reasons.map(reason => reason.text[locale]) }
-}
-
-function todoIn(visit: Visit): StillToDo | undefined {
-  return visit.isMember ? stillToDo(visit) : undefined
 }

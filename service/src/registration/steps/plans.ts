@@ -20,21 +20,18 @@ export type Plan = {
 /** A benefit that this person cannot have, and why, in the page's language. */
 export type Refused = { readonly benefit: Benefit; readonly reasons: readonly string[] }
 
-/** The plan that a newcomer takes, or why there is none yet. */
-type PlanFound =
-  | { readonly plan: Plan }
-  /** Several plans are open, and the person must choose one. */
-  | { readonly choice: readonly Plan[] }
-  /** No plan fits, with the reasons in the page's language; without a reason, no plan is open to anybody. */
-  | { readonly none: readonly string[] }
-
-/** Finds the plan: the link's, else the chosen one, else the only one that is open and has something for the person. */
-export function findPlan(visit: Visit): PlanFound {
-  const wanted = offersOf(visit)
+/**
+ * The plans that are open to a newcomer and have something for them. `reasons`: why there is none, in the page's language;
+ * without a reason, no plan is open to anybody.
+ */
+export function plansFor(visit: Visit): {
+  readonly plans: readonly Plan[]
+  readonly reasons: readonly string[]
+} {
   const reasons: string[] = []
   const closed: string[] = []
   const plans: Plan[] = []
-  for (const offer of wanted) {
+  for (const offer of offersOf(visit)) {
     const verdict = judgeOfferAt(visit.terms, offer, visit.now)
     const texts = verdict.reasons.map(reason => reason.text[visit.locale])
     if (!isAvailable(visit.terms, offer, visit.now)) {
@@ -49,17 +46,7 @@ export function findPlan(visit: Visit): PlanFound {
     if (plan.included.length + plan.selectable.length > 0) plans.push(plan)
     else reasons.push(...plan.refused.flatMap(refused => refused.reasons))
   }
-  const [only, ...more] = plans
-  if (!only) return { none: reasons.length > 0 ? [...new Set([...reasons, ...closed])] : [] }
-  if (more.length === 0) return { plan: only }
-  const chosen = plans.find(({ offer }) => offer.offer === visit.draft.offer)
-  return chosen ? { plan: chosen } : { choice: plans }
-}
-
-/** All plans that a newcomer may choose from. */
-export function openPlans(visit: Visit): readonly Plan[] {
-  const found = findPlan({ ...visit, draft: { version: 0, answers: {} } })
-  return 'choice' in found ? found.choice : 'plan' in found ? [found.plan] : []
+  return { plans, reasons: reasons.length > 0 ? [...new Set([...reasons, ...closed])] : [] }
 }
 
 /** The plans that the link or the partner allows a newcomer, whether or not they admit this person. */

@@ -1,7 +1,7 @@
 import { missingGroups } from '../session/answers.ts'
 import type { Visit } from '../session/visit.ts'
 import type { Page } from '../views/surroundings.ts'
-import { offersOf, openPlans } from './plans.ts'
+import { offersOf, plansFor } from './plans.ts'
 
 /**
  * Whether a newcomer has a choice of plans. `perhaps`: the partner has several, and the details that decide which of
@@ -9,7 +9,7 @@ import { offersOf, openPlans } from './plans.ts'
  */
 export function choosesPlan(visit: Visit): boolean | 'perhaps' {
   if (offersOf(visit).length < 2) return false
-  return missingGroups(visit.person).length > 0 ? 'perhaps' : openPlans(visit).length > 1
+  return missingGroups(visit.person).length > 0 ? 'perhaps' : plansFor(visit).plans.length > 1
 }
 
 /** The number of a step in the registration: details, benefits and answers, and a plan if there is a choice. */

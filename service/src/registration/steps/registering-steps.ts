@@ -1,23 +1,21 @@
 import type { Benefit } from '../../catalogue/model.ts'
-import { detailsOf, groupsIn, missingGroups, newerInDraft, withAnswer } from '../session/answers.ts'
+import { groupsIn, missingGroups } from '../session/answers.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseBenefits, parseOffer } from '../views/choices.ts'
 import { isFaulty } from '../views/faults.ts'
-import { parseDetails } from '../views/form.ts'
 import type { DetailsGroup } from '../views/parts.ts'
-import { cardOf, iconOf, wantedElsewhere } from './cards.ts'
+import { cardOf, wantedElsewhere } from './cards.ts'
 import { comebackOf } from './comeback-steps.ts'
 import { costOf } from './disclosures.ts'
-import { findPlan, offersOf, openPlans, type Plan } from './plans.ts'
+import { offersOf, type Plan, plansFor } from './plans.ts'
 import { choosesPlan, stepOf } from './progress.ts'
-import { confirmsOlder, saveAnswers } from './save-answers.ts'
+import { saveAnswers } from './save-answers.ts'
 import type { Step } from './step.ts'
 
 /** Who asks, and which details they shared. */
 export const start: Step = {
   show: visit => {
     if (visit.isMember) return { to: 'overview' }
-    const back = comebackOf(visit)
     return {
       view: 'START',
       page: pageOf(visit),
@@ -28,7 +26,7 @@ export const start: Step = {
       hassaved: groupsIn(visit.person).length > 0,
       choosesbenefits: mayChoose(visit),
       choosesplan: choosesPlan(visit),
-      comeback: back,
+      comeback: comebackOf(visit),
     }
   },
   post: visit => ({ to: visit.draft.picks === undefined ? 'details' : 'check' }),
@@ -38,7 +36,7 @@ export const start: Step = {
 function mayChoose(visit: Visit): boolean {
   if (missingGroups(visit.person).length > 0)
     return offersOf(visit).some(offer => offer.slots > 0 && offer.selectable.length > 0)
-  const plans = openPlans(visit)
+  const { plans } = plansFor(visit)
   return (
     plans.length === 0 || plans.some(({ offer, selectable }) => Math.min(offer.slots, selectable.length) > 0)
   )
@@ -49,52 +47,16 @@ function knownFromBefore({ user, sent, person }: Visit): readonly DetailsGroup[]
   return user.status === 'cancelled' && groupsIn(sent).length === 0 ? groupsIn(person) : undefined
 }
 
-/** The known details of a newcomer, each with a link to change it. */
-export const review: Step = {
-  show: visit => ({
-    view: 'DETAILS_REVIEW',
-    page: pageOf(visit, stepOf(visit, 'details')),
-    details: detailsOf(visit.person),
-    missing: missingGroups(visit.person),
-    suggested: newerInDraft(visit.sent, visit.draft),
-  }),
-  post: (visit, form) => {
-    if (confirmsOlder(visit, form)) return 'conflict'
-    return { to: missingGroups(visit.person).length > 0 ? 'details' : 'plan' }
-  },
-}
-
-/** The inputs for one group of a newcomer's details. */
-export function edit(group: DetailsGroup): Step {
-  return {
-    show: (visit, typed) => ({
-      view: 'DETAILS_EDIT',
-      page: pageOf(visit, stepOf(visit, 'details')),
-      group,
-      details: detailsOf(visit.person),
-      suggestion: newerInDraft(visit.sent, visit.draft).includes(group) ? detailsOf(visit.sent) : undefined,
-      kept: typed.posted && Object.fromEntries(typed.posted),
-    }),
-    post: async (visit, form) => {
-      const clean = parseDetails(group, form, visit.today)
-      if (isFaulty(clean)) return clean
-      const saved = await saveAnswers(visit, form, (draft, sent) => withAnswer(draft, { group, clean, sent }))
-      return saved === 'saved' ? { to: 'details' } : saved
-    },
-  }
-}
-
 /** The plans from which a newcomer chooses one; skipped when there is no choice. */
 export const plan: Step = {
   show: (visit, typed) => {
     if (missingGroups(visit.person).length > 0) return { to: 'details' }
-    const plans = openPlans(visit)
+    const { plans } = plansFor(visit)
     if (plans.length === 0) return { to: 'none' }
     if (plans.length === 1) return { to: 'benefits' }
     const chosen = typed.posted ? (typed.posted.get('offername') ?? '') : planInMind(visit, plans)
     const partOf = (benefit: Benefit) => ({
       displayname: benefit.displayname[visit.locale],
-      iconurl: iconOf(visit, benefit),
       description: benefit.description[visit.locale],
       cost: costOf(visit, benefit),
     })
@@ -115,15 +77,14 @@ export const plan: Step = {
   post: async (visit, form) => {
     // The partner may have left a detail out since the view was shown.
     if (missingGroups(visit.person).length > 0) return { to: 'details' }
-    const plans = openPlans(visit).map(({ offer }) => offer.offer)
+    const plans = plansFor(visit).plans.map(({ offer }) => offer.offer)
     const offer = parseOffer(form, plans)
     if (isFaulty(offer)) return offer
-    const saved = await saveAnswers(visit, form, draft => {
+    return saveAnswers(visit, { form, to: 'benefits' }, draft => {
       if (draft.offer === offer) return draft
       const { picks: _, ...kept } = draft
       return { ...kept, offer }
     })
-    return saved === 'saved' ? { to: 'benefits' } : saved
   },
 }
 
@@ -150,7 +111,7 @@ export const benefits: Step = {
       page: pageOf(visit, stepOf(visit, 'benefits')),
       offername: offer.displayname[visit.locale],
       slots: Math.min(offer.slots, selectable.length),
-      back: openPlans(visit).length > 1 ? 'plan' : 'details',
+      back: plansFor(visit).plans.length > 1 ? 'plan' : 'details',
       cards: [
         ...included.map(benefit => cardOf(visit, benefit, { status: { kind: 'included' }, startsAt })),
         ...selectable.map(benefit =>
@@ -178,17 +139,18 @@ export const benefits: Step = {
       required: included.length === 0,
     })
     if (isFaulty(picks)) return picks
-    const saved = await saveAnswers(visit, form, draft => ({ ...draft, picks }))
-    return saved === 'saved' ? { to: 'check' } : saved
+    return saveAnswers(visit, { form, to: 'check' }, draft => ({ ...draft, picks }))
   },
 }
 
 /** The plan to continue with, or the path of a step that must be done first. */
 export function foundPlan(visit: Visit): Plan | { to: string } {
   if (missingGroups(visit.person).length > 0) return { to: 'details' }
-  const found = findPlan(visit)
-  if ('none' in found) return { to: 'none' }
-  return 'choice' in found ? { to: 'plan' } : found.plan
+  const { plans } = plansFor(visit)
+  const [only, ...more] = plans
+  if (!only) return { to: 'none' }
+  const chosen = more.length === 0 ? only : plans.find(({ offer }) => offer.offer === visit.draft.offer)
+  return chosen ?? { to: 'plan' }
 }
 
 /**

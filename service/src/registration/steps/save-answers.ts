@@ -3,18 +3,18 @@ import { type Draft, draftOf, saysTheSame } from '../session/answers.ts'
 import { shownTag } from '../session/shown.ts'
 import { registering, type Visit } from '../session/visit.ts'
 import { changeOwn, isAnybody } from './change-own.ts'
-import { showedOther, versionOf } from './step.ts'
+import { type Posted, type Redirect, showedOther, versionOf } from './step.ts'
 
 /**
- * Adds the person's answers to the draft, a sealed document. The same answer again is accepted whatever version the form was
+ * Adds the person's answers to the draft, a sealed document, and leads on to `to`. The same answer again is accepted whatever version the form was
  * made from, because a script repeats a form after a lost connection. `conflict`: the form was made from older answers;
  * `gone`: the user no longer exists.
  */
 export async function saveAnswers(
   visit: Visit,
-  form: URLSearchParams,
+  { form, to }: Redirect & { readonly form: URLSearchParams },
   change: (draft: Draft, sent: Person) => Draft,
-): Promise<'saved' | 'conflict' | 'gone'> {
+): Promise<Posted> {
   const version = versionOf(form)
   const reply = await changeOwn(visit, {
     why: 'answers kept',
@@ -31,7 +31,7 @@ export async function saveAnswers(
       }
     },
   })
-  if (reply === 'done') return 'saved'
+  if (reply === 'done') return { to }
   return reply === 'conflict' ? 'conflict' : 'gone'
 }
 

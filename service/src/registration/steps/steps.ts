@@ -6,11 +6,12 @@ import { behindBirthdate } from './birthdate-again.ts'
 import { cancel } from './cancel-steps.ts'
 import { challenge } from './challenge.ts'
 import { cancelUndo, comeback } from './comeback-steps.ts'
+import { edit, review } from './details-steps.ts'
 import { check, enrol, none } from './enrolling-steps.ts'
-import { memberBenefits, memberCheck, memberEdit, memberEnrol, memberReview } from './member-steps.ts'
+import { memberBenefits, memberCheck, memberEnrol } from './member-steps.ts'
 import { offer, offerConfirm, offerUndo } from './offer-steps.ts'
 import { done, overview } from './outcomes.ts'
-import { benefits, edit, plan, review, start } from './registering-steps.ts'
+import { benefits, plan, start } from './registering-steps.ts'
 import type { Step } from './step.ts'
 import { swap, swapChoose, swapConfirm, swapUndo } from './swap-steps.ts'
 
@@ -81,8 +82,6 @@ const steps: ReadonlyMap<string, Step> = new Map([
 ])
 
 const memberSteps: ReadonlyMap<string, Step> = new Map([
-  ['details', memberReview],
-  ...detailsGroups.map(group => [`details/${group}`, memberEdit(group)] as const),
   ['plan', { show: () => ({ to: 'overview' }) }],
   ['none', { show: () => ({ to: 'overview' }) }],
   ['benefits', memberBenefits],

@@ -1,5 +1,6 @@
 import { swapBenefitsOf } from '../../benefits/swap.ts'
 import type { Benefit } from '../../catalogue/model.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
 import { heldEnrolment, type SwapPair as MemberPair } from '../../membership/rules/state.ts'
 import { knownBenefit, openBenefit } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
@@ -90,10 +91,11 @@ export const swapConfirm: Step = {
     const next = addressOf(choice)
     const unnamed = namingFirst(visit, coming, next)
     if (unnamed) return unnamed
+    const tried = swapBenefitsOf(visit.user, listsOf(choice), visit.now, visit.terms)
     return {
       view: 'SWAP_CONFIRM',
       page: pageOf(visit),
-      pairs: pairsShown(visit, options, pairsOf(choice), afterSwap(visit, choice)),
+      pairs: pairsShown(visit, options, choice, visitAfter(visit, tried)),
       effectiveon: dayOf(visit, options.boundary),
       lockedat: options.lockedAt,
       naming: namingLines(visit, coming, next),
@@ -119,13 +121,17 @@ function swapIn(visit: Visit, form: URLSearchParams) {
   const available = options?.available.map(({ name }) => name) ?? []
   const choice = options && parseSwap(form, { ...options, available })
   if (!choice) return undefined
-  return { options, choice, coming: options.available.filter(({ name }) => choice.add.includes(name)) }
+  return {
+    options,
+    choice,
+    coming: options.available.filter(({ name }) => choice.some(({ add }) => add === name)),
+  }
 }
 
 /** Undoes a pending swap. */
 export const swapUndo: Step = {
   show: () => ({ to: 'swap' }),
-  post: (visit, form) => swapNow(visit, { add: [], remove: [] }, { form }),
+  post: (visit, form) => swapNow(visit, [], { form }),
 }
 
 function swapNow(
@@ -137,12 +143,12 @@ function swapNow(
     why: 'swap',
     ...asked,
     decide: ({ user, now, terms }) => {
-      const isMade = JSON.stringify(user.swap?.pairs ?? []) === JSON.stringify(pairsOf(choice))
-      if (isMade) return 'unchanged'
-      return swapBenefitsOf(withAgreed(user, visit, asked.agreements ?? []), choice, now, terms())
+      const agreed = withAgreed(user, visit, asked.agreements ?? [])
+      const change = swapBenefitsOf(agreed, listsOf(choice), now, terms())
+      return !isRefusal(change) && change.user.swap === user.swap ? 'unchanged' : change
     },
   }
-  return changeAndConfirm(visit, choice.add.length > 0 ? 'swapped' : 'undone', change, code =>
+  return changeAndConfirm(visit, choice.length > 0 ? 'swapped' : 'undone', change, code =>
     // The rules refuse the swap by now: the view is shown again as it is today.
     code === 'change_locked' || code === 'cancel_pending'
       ? 'conflict'
@@ -150,13 +156,9 @@ function swapNow(
   )
 }
 
-function pairsOf({ add, remove }: SwapChoice): MemberPair[] {
-  return add.map((name, at) => ({ add: name, remove: remove[at] }))
-}
-
-/** The visit as it would be if this swap were planned. */
-function afterSwap(visit: Visit, choice: SwapChoice): Visit {
-  return visitAfter(visit, swapBenefitsOf(visit.user, choice, visit.now, visit.terms))
+/** A swap in the terms of the API: `add[i]` replaces `remove[i]`, further adds fill free slots. */
+function listsOf(choice: SwapChoice) {
+  return { add: choice.map(({ add }) => add), remove: choice.flatMap(({ remove }) => remove ?? []) }
 }
 
 function pairsShown(
@@ -195,22 +197,16 @@ function comingCard(visit: Visit, options: SwapOptions, benefit: Benefit): Benef
 
 /** The pending swap with one exchange added or replaced. */
 function widened(visit: Visit, out: string, chosen: string): SwapChoice {
-  const pending = visit.user.swap?.pairs ?? []
-  const free = pending.flatMap(({ add, remove }) => (remove === undefined && add !== undefined ? [add] : []))
-  const pairs = new Map(
-    pending.flatMap(({ add, remove }) =>
-      add !== undefined && remove !== undefined ? [[remove, add] as const] : [],
-    ),
+  const others = (visit.user.swap?.pairs ?? []).flatMap(({ add, remove }) =>
+    add === undefined || remove === out ? [] : [{ add, remove }],
   )
-  if (out !== 'free') pairs.set(out, chosen)
-  const added = out === 'free' ? [...free, chosen] : free
-  return { add: [...pairs.values(), ...added], remove: [...pairs.keys()] }
+  return [...others, { add: chosen, remove: out === 'free' ? undefined : out }]
 }
 
 /** The address of the confirmation of a swap. It names the benefits, so that going back shows the same. */
-function addressOf({ add, remove }: SwapChoice): string {
+function addressOf(choice: SwapChoice): string {
+  const free = choice.filter(({ remove }) => remove === undefined)
   const query = new URLSearchParams()
-  for (const [at, name] of add.entries())
-    query.set(`replace.${remove[at] ?? `free${at - remove.length + 1}`}`, name)
+  for (const pair of choice) query.set(`replace.${pair.remove ?? `free${free.indexOf(pair) + 1}`}`, pair.add)
   return `swap/confirm?${query}`
 }

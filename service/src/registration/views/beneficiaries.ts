@@ -38,10 +38,11 @@ ${benefits.map(one => namingPart(page, one))}`,
 }
 
 function namingPart(page: Page, one: BeneficiariesView['benefits'][number]): Html {
-  const words = textsOf(page).beneficiaries
+  const texts = textsOf(page)
+  const words = texts.beneficiaries
   const { name, displayname, people, since, isheld, ismissing, dueon, proposal } = one
   const path = `${page.root}/beneficiaries/${name}`
-  return html`<section class="naming"><div class="heading"><h2>${displayname}</h2><a href="${path}">${people.length > 0 ? words.change : words.add}<span class="unseen"> – ${displayname}</span></a></div>
+  return html`<section class="naming"><div class="heading"><h2>${displayname}</h2><a href="${path}">${people.length > 0 ? texts.shell.change : words.add}<span class="unseen"> – ${displayname}</span></a></div>
 ${people.length > 0 ? peopleList(page, people) : html`<p>${words.nobody}</p>`}
 ${isheld ? since && html`<p class="hint">${words.since(dayText(page, since))}</p>` : html`<p class="withsign">${icon('info')}${people.length > 0 ? words.notheldnamed : words.notheld}</p>`}
 ${ismissing && html`<p class="withsign warn">${icon('alert')}${dueon ? words.neededby(dayText(page, dueon)) : words.needed}</p>`}
@@ -82,13 +83,14 @@ export function personText(page: Localized, one: NamedBeneficiary): string {
 /** The beneficiaries that a newcomer, or a member who adds a benefit, has named so far, with a link to change them. */
 export function namingSection(page: Page, lines: readonly NamingLine[] = []): Slot {
   if (lines.length === 0) return null
-  const words = textsOf(page).beneficiaries
+  const texts = textsOf(page)
+  const words = texts.beneficiaries
   const named = ({ standing, people = [] }: NamingLine): Slot => {
     if (standing === 'here') return peopleList(page, people)
     return html`<p>${standing === 'before' ? words.earlier : standing === 'named' ? words.named : words.nobody}</p>`
   }
   return html`<section class="naming"><h2>${words.title}</h2>${lines.map(
-    line => html`<div class="heading"><h3>${line.displayname}</h3><a href="${page.root}/beneficiaries/${line.name}${line.next !== undefined && `?${new URLSearchParams({ next: line.next })}`}">${line.standing === 'nobody' ? words.add : words.change}<span class="unseen"> – ${line.displayname}</span></a></div>
+    line => html`<div class="heading"><h3>${line.displayname}</h3><a href="${page.root}/beneficiaries/${line.name}${line.next !== undefined && `?${new URLSearchParams({ next: line.next })}`}">${line.standing === 'nobody' ? words.add : texts.shell.change}<span class="unseen"> – ${line.displayname}</span></a></div>
 ${named(line)}
 ${line.standing === 'nobody' && html`<p class="hint">${line.isrequired ? words.needed : words.optional}</p>`}`,
   )}</section>`
@@ -122,7 +124,8 @@ function personFields(
   row: BeneficiaryRow,
   { at, ismany }: { readonly at: number; readonly ismany: boolean },
 ): Html {
-  const words = textsOf(whole.page).beneficiaries
+  const texts = textsOf(whole.page)
+  const words = texts.beneficiaries
   const named = (field: BeneficiaryField) => beneficiaryInput(at, field)
   const kept = Object.fromEntries(
     Object.entries(row).map(([field, value]) => [`person${at}.${field}`, value]),
@@ -134,7 +137,7 @@ ${selectField(
   answers,
   { input: named('relationship'), label: words.relation, size: 'middle' },
   {
-    empty: words.chooserelation,
+    empty: texts.details.choosemonth,
     list: relationships.map(code => [code, words.relationship[code]]),
   },
 )}
@@ -160,7 +163,7 @@ function birthDateOf(answers: Answers, at: number): Html {
   const id = inputId(beneficiaryInput(at, 'dobmonth'))
   const error = errorOf(answers, beneficiaryInput(at, 'dobmonth'))
   return html`<fieldset class="field date${error && ' wrong'}"${error && html` aria-describedby="${id}-error"`}>
-<legend class="label">${texts.beneficiaries.dob} <span class="optional">${texts.shell.optional}</span></legend>
+<legend class="label">${texts.group.dob} <span class="optional">${texts.shell.optional}</span></legend>
 ${fault(answers, id, error)}
 ${dateInputs(
   answers,

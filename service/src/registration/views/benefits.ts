@@ -21,7 +21,7 @@ export function benefits(view: BenefitsView): Content {
   const askable = [...groups.waiting, ...groups.available]
   const choosing = slots > 0 && askable.length > 0
   const isAboutHeld = groups.yours.some(isOf(focus))
-  const title = choosing && groups.available.length > 0 && !isAboutHeld ? words.title : words.titlenone
+  const title = choosing && groups.available.length > 0 && !isAboutHeld ? words.title : texts.start.title
   const chosen = askable.filter(card => card.selected)
   const lists = [
     { heading: texts.standing.waiting.title, found: groups.waiting, asks: true },

@@ -18,7 +18,7 @@ export function checkAnswers(view: CheckAnswersView): Content {
     back: choosable ? 'benefits' : 'details',
     body: html`<p class="lead">${words.lead}</p>
 <section><h2>${words.details}</h2>${detailsList(page, details, detailsGroups)}</section>
-<section><div class="heading"><h2>${words.benefits}</h2>${choosable && html`<a href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${words.benefits}</span></a>`}</div>
+<section><div class="heading"><h2>${texts.start.title}</h2>${choosable && html`<a href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${texts.start.title}</span></a>`}</div>
 <p>${words.plan}: <strong>${offername}</strong></p>
 ${benefitList(page, benefits)}</section>
 ${priceSection(page, costsOf(benefits), view.isAddition)}

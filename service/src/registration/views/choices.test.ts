@@ -28,7 +28,10 @@ const swappable = { held: ['dental', 'vision'], available: ['gym', 'legal'], fre
 
 test('a swap pairs what comes in with what goes out, then fills free places', () => {
   const posted = form(['replace.dental', ''], ['replace.free1', 'legal'], ['replace.vision', 'gym'])
-  expect(parseSwap(posted, swappable)).toEqual({ add: ['gym', 'legal'], remove: ['vision'] })
+  expect(parseSwap(posted, swappable)).toEqual([
+    { add: 'gym', remove: 'vision' },
+    { add: 'legal', remove: undefined },
+  ])
 })
 
 test('an empty swap, a benefit chosen twice and one that is not on offer are refused', () => {

@@ -28,11 +28,8 @@ export type Swappable = {
   readonly freeslots: number
 }
 
-/** A swap in the terms of the API: `add[i]` replaces `remove[i]`, further adds fill free slots. */
-export type SwapChoice = {
-  readonly add: readonly string[]
-  readonly remove: readonly string[]
-}
+/** Each new benefit of a swap, with the one that it replaces; those that fill free slots come last. */
+export type SwapChoice = readonly { readonly add: string; readonly remove: string | undefined }[]
 
 /** Reads the benefit to give up, or `free` for a free slot; refuses one that cannot be given up. */
 export function parseSwapOut(form: URLSearchParams, slots: readonly string[]): Parsed<string> {
@@ -56,13 +53,17 @@ export function parseSwapIn(
 /** Reads a swap; `undefined` for an empty one, the same new benefit twice, and benefits that are not open. */
 export function parseSwap(form: URLSearchParams, allowed: Swappable): SwapChoice | undefined {
   const free = Array.from({ length: allowed.freeslots }, (_, at) => `free${at + 1}`)
-  const chosenFor = (slots: readonly string[]) =>
-    slots.map(slot => ({ slot, add: form.get(`replace.${slot}`) ?? '' })).filter(({ add }) => add !== '')
-  const pairs = chosenFor(allowed.held)
-  const add = [...pairs, ...chosenFor(free)].map(one => one.add)
-  const isOpen = add.every(name => allowed.available.includes(name))
-  if (add.length === 0 || new Set(add).size < add.length || !isOpen) return undefined
-  return { add, remove: pairs.map(({ slot }) => slot) }
+  const chosenFor = (slot: string, remove?: string) => {
+    const add = form.get(`replace.${slot}`)
+    return add ? [{ add, remove }] : []
+  }
+  const pairs = [
+    ...allowed.held.flatMap(name => chosenFor(name, name)),
+    ...free.flatMap(slot => chosenFor(slot)),
+  ]
+  const added = new Set(pairs.map(({ add }) => add))
+  const isOpen = [...added].every(name => allowed.available.includes(name))
+  return pairs.length > 0 && added.size === pairs.length && isOpen ? pairs : undefined
 }
 
 /** Reads the chosen offer; refuses a form without one, and an offer that is not open. */

@@ -57,7 +57,8 @@ type CopyLook = { readonly css: string; readonly origin: string }
 /** The copy as one HTML file that needs no other file, to be kept and printed. */
 export function renderCopy(copy: CopyContent, look: CopyLook): string {
   const { partner, reference } = copy
-  const words = textsOf(copy).coverage
+  const texts = textsOf(copy)
+  const words = texts.coverage
   return html`<!doctype html>
 <html lang="${copy.locale}">
 <head>
@@ -72,16 +73,16 @@ export function renderCopy(copy: CopyContent, look: CopyLook): string {
 <header><span class="mark" aria-hidden="true"></span><p>${partner}</p></header>
 <main>
 <h1>${words.copy.title}</h1>
-<dl><div><dt>${words.copy.name}</dt><dd>${copy.name}</dd></div>
+<dl><div><dt>${texts.group.name}</dt><dd>${copy.name}</dd></div>
 <div><dt>${words.copy.reference}</dt><dd>${reference}</dd></div>
 <div><dt>${words.copy.made}</dt><dd>${instantText(copy, copy.at)}</dd></div>
-<div><dt>${words.copy.plan}</dt><dd>${copy.offername}</dd></div></dl>
+<div><dt>${texts.check.plan}</dt><dd>${copy.offername}</dd></div></dl>
 <h2>${words.price.total}</h2>
 ${copy.price.map(line => html`<p>${line}</p>`)}
-<h2>${words.copy.benefits}</h2>
-${copy.benefits.map(benefit => benefitPart(copy, words, benefit, look))}
+<h2>${texts.start.title}</h2>
+${copy.benefits.map(benefit => benefitPart(copy, benefit, look))}
 ${copy.agreements.length > 0 && html`<h2>${words.copy.agreed}</h2>`}
-${copy.agreements.map(({ title, version, paragraphs }) => html`<section><h3>${title}</h3>${paragraphs.map(text => html`<p>${text}</p>`)}<p class="hint">${words.copy.version(version)}</p></section>`)}
+${copy.agreements.map(({ title, version, paragraphs }) => html`<section><h3>${title}</h3>${paragraphs.map(text => html`<p>${text}</p>`)}<p class="hint">${texts.check.version(version)}</p></section>`)}
 <h2>${words.copy.help}</h2>
 ${helpPart(copy, words)}
 </main>
@@ -90,19 +91,21 @@ ${helpPart(copy, words)}
 `.markup.replace('__STYLE__', () => `${STYLE}${look.css}`)
 }
 
-function benefitPart(copy: CopyContent, words: CoverageTexts, benefit: CopyBenefit, look: CopyLook): Html {
+function benefitPart(copy: CopyContent, benefit: CopyBenefit, look: CopyLook): Html {
+  const texts = textsOf(copy)
+  const words = texts.coverage
   const { insurer, waiting, documents = [] } = benefit.coverage ?? {}
   const row = (name: string, value: unknown) => html`<div><dt>${name}</dt><dd>${value as string}</dd></div>`
   return html`<section><h3>${benefit.displayname}</h3>
 <p>${benefit.description}</p>
 <dl>${row(words.copy.starts, startText(copy, words, benefit))}
 ${benefit.endson && row(words.copy.ends, dayText(copy, benefit.endson))}
-${row(words.copy.cost, benefit.price)}
+${row(texts.benefits.costs, benefit.price)}
 ${insurer && row(words.insurer, `${insurer.name}. ${insurer.licence}`)}
 ${waiting && row(words.waiting, `${words.days(waiting.days)}. ${waiting.text ?? ''}`)}</dl>
-<h4>${words.copy.pays}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
-<h4>${words.copy.notcovered}</h4><ul>${benefit.notcovered.map(line => html`<li>${line}</li>`)}</ul>
-${benefit.beneficiaries && html`<h4>${textsOf(copy).beneficiaries.copy}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`}
+<h4>${texts.benefits.pays}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
+<h4>${texts.benefits.notcovered}</h4><ul>${benefit.notcovered.map(line => html`<li>${line}</li>`)}</ul>
+${benefit.beneficiaries && html`<h4>${texts.beneficiaries.copy}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`}
 ${documents.length > 0 && html`<h4>${words.documents}</h4><ul>${documents.map(({ title, address }) => html`<li><a href="${look.origin}${address}">${title}</a> <span class="hint">SHA-256 ${hashIn(address)}</span></li>`)}</ul>`}</section>`
 }
 

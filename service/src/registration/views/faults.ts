@@ -1,3 +1,5 @@
+import type { en } from './texts.en.ts'
+
 /** The inputs that can be wrong, by the name they are posted under. */
 export type InputName =
   | 'firstname'
@@ -41,34 +43,5 @@ export function isFaulty(parsed: unknown): parsed is Faults {
   return Array.isArray((parsed as Partial<Faults>).errors)
 }
 
-/** Every error that the page can name. */
-export type ErrorCode =
-  | 'firstname_missing'
-  | 'lastname_missing'
-  | 'name_long'
-  | 'dob_invalid'
-  | 'dob_mismatch'
-  | 'email_invalid'
-  | 'phone_invalid'
-  | 'zipcode_invalid'
-  | 'state_missing'
-  | 'line_long'
-  | 'gender_unknown'
-  | 'benefits_missing'
-  | 'benefits_many'
-  | 'benefit_unavailable'
-  | 'swap_missing'
-  | 'swap_in_missing'
-  | 'swap_add_missing'
-  | 'offer_missing'
-  | 'when_missing'
-  | 'consent_missing'
-  | 'consent_unconfirmed'
-  | 'beneficiary_name'
-  | 'beneficiary_relationship'
-  | 'beneficiary_share'
-  | 'beneficiary_dob'
-  | 'beneficiary_contact'
-  | 'primary_missing'
-  | 'primary_shares'
-  | 'contingent_shares'
+/** Every error that the page can name: those that have words. */
+type ErrorCode = keyof typeof en.errors

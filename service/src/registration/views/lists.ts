@@ -13,15 +13,16 @@ export function benefitList(page: Page, lines: readonly BenefitLine[]): Html {
 /** One benefit with its icon, name and dates. */
 export function benefitLine(page: Page, line: BenefitLine): Html {
   const texts = textsOf(page)
+  const { status } = texts.benefits
   const facts = [
-    line.startson && texts.check.starts(dayText(page, line.startson)),
+    line.startson && status.scheduled(dayText(page, line.startson)),
     line.waits && waitsText(page, line.waits),
-    line.since && texts.benefits.status.enrolled(dayText(page, line.since)),
-    line.endson && texts.done.ends(dayText(page, line.endson)),
+    line.since && status.enrolled(dayText(page, line.since)),
+    line.endson && status.ending(dayText(page, line.endson)),
     line.endedon && texts.done.ended(dayText(page, line.endedon)),
     line.cost && costLine(page, line.cost),
   ].filter(fact => fact)
-  return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${line.dueon ? texts.done.actionby(dayText(page, line.dueon)) : texts.done.action}</p>`}</div>`
+  return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${line.dueon ? status.actionrequiredby(dayText(page, line.dueon)) : texts.done.action}</p>`}</div>`
 }
 
 function waitsText(page: Page, waits: NonNullable<BenefitLine['waits']>): string {
@@ -33,8 +34,8 @@ function waitsText(page: Page, waits: NonNullable<BenefitLine['waits']>): string
 
 /** What it costs, in words that stand without a label. */
 export function costLine(page: Page, cost: Cost): string {
-  const words = textsOf(page).benefits
-  return cost.kind === 'nothing' ? words.free : words.paid(costText(page, cost))
+  const { benefits, coverage } = textsOf(page)
+  return cost.kind === 'nothing' ? benefits.free : coverage.price.youpay(costText(page, cost))
 }
 
 /** What a member can do, each a link to a short path. */
@@ -47,7 +48,7 @@ export function memberPaths(page: Page, paths: MemberPaths): Html {
 ${paths.canadd && path('benefits', 'plus', words.add)}
 ${paths.canswap && path('swap', 'swap', words.swap)}
 ${paths.canchangeoffer && path('offer', 'plan', words.offer)}
-${paths.canname && path('beneficiaries', 'person', texts.beneficiaries.path)}
+${paths.canname && path('beneficiaries', 'person', texts.beneficiaries.title)}
 ${path('details', 'edit', words.details)}
 ${paths.cancancel && path('cancel', 'no', paths.isleaving ? texts.standing.leaving.now.title : words.cancel)}</ul></section>`
 }

@@ -1,5 +1,5 @@
 import type { View } from './model.ts'
-import type { BenefitCard } from './parts.ts'
+import type { BenefitCard, BenefitLine } from './parts.ts'
 import type { Page } from './surroundings.ts'
 
 /** The views that show a look. */
@@ -44,19 +44,20 @@ export function sampleView(name: SampleName, page: Page): View {
         errors: [{ input: 'benefit', code: 'benefits_many', count: 1 }],
       }
     case 'check':
-      return { view: 'CHECK_ANSWERS', ...check(steps, [first, second]) }
+      return {
+        view: 'CHECK_ANSWERS',
+        page: steps,
+        details: { firstname: 'Ada', lastname: 'Rivera', dob: '1990-03-27', email: 'ada.rivera@example.com' },
+        offername: 'Plus',
+        benefits: [lineOf(first), lineOf(second)],
+        choosable: true,
+        consents: [],
+      }
   }
 }
 
-function check(page: Page, cards: readonly BenefitCard[]) {
-  return {
-    page,
-    details: { firstname: 'Ada', lastname: 'Rivera', dob: '1990-03-27', email: 'ada.rivera@example.com' },
-    offername: 'Plus',
-    benefits: cards.map(({ name, displayname, iconurl, cost }) => ({ name, displayname, iconurl, cost })),
-    choosable: true,
-    consents: [],
-  }
+function lineOf({ name, displayname, iconurl, cost }: BenefitCard): BenefitLine {
+  return { name, displayname, iconurl, cost }
 }
 
 function card(

@@ -89,7 +89,7 @@ ${!locked && html`<form method="post" action="${page.root}/offer/undo">${draftFi
 }
 
 function offerText(page: Page, offer: OfferChoice): string {
-  const words = textsOf(page).offer
+  const { offer: words, swap } = textsOf(page)
   const direction = offer.direction === 'upgrade' ? words.upgrade : words.downgrade
-  return offer.effectiveon ? `${direction}. ${words.from(dayText(page, offer.effectiveon))}` : direction
+  return offer.effectiveon ? `${direction}. ${swap.from(dayText(page, offer.effectiveon))}` : direction
 }

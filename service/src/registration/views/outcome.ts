@@ -27,8 +27,8 @@ export function done(view: DoneView): Content {
 <p class="hint">${words.completed(instantText(page, view.completedat))}</p></div>
 <p class="lead">${lead}</p>
 ${toDo(page, view.todo)}
-${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, undountil))}</p>`}
-${benefits.length > 0 && html`<section><h2>${words.benefits}</h2>${benefitList(page, benefits)}</section>`}
+${undountil !== undefined && html`<p class="withsign">${icon('clock')}${texts.offer.undountil(deadlineText(page, undountil))}</p>`}
+${benefits.length > 0 && html`<section><h2>${texts.start.title}</h2>${benefitList(page, benefits)}</section>`}
 ${isWhole && totalSection(page, benefits)}
 ${outcome !== 'cancelled' && outcome !== 'undone' && coverageSection(page, benefits)}
 ${view.copyurl && html`<p class="documents">${copyLink(page, { address: view.copyurl, text: texts.coverage.copy.link })}</p>`}
@@ -136,7 +136,7 @@ export function problem(view: ProblemView): Content {
     body: html`${emblem('alert')}
 <h1 tabindex="-1">${title}</h1>
 <p class="lead">${text}</p>
-${retry && html`<p class="actions"><a class="primary" href="${retry}">${isOurs ? words.retry : texts.open.button}</a></p>`}
+${retry && html`<p class="actions"><a class="primary" href="${retry}">${isOurs ? texts.shell.tryagain : texts.open.button}</a></p>`}
 <p class="hint">${words.request}</p><p class="requestid">${requestid}</p>
 ${leave(page, retry ? { rank: 'secondary' } : {})}`,
   }
@@ -166,7 +166,7 @@ function toDo(page: Page, todo: StillToDo | undefined): Slot {
     agree.length > 0 && line(words.agree(dated(agree)), 'alert', { to: 'benefits', label: words.agreehere }),
     missing.length > 0 && line(words.missing(dated(missing)), 'alert', naming(words.here)),
     proposed.length > 0 &&
-      line(words.waiting(page.partner.displayname, namesText(page, proposed)), 'info', naming(words.path)),
+      line(words.waiting(page.partner.displayname, namesText(page, proposed)), 'info', naming(words.title)),
   ]
 }
 

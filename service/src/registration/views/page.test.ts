@@ -167,7 +167,6 @@ test('every text has its own words in both languages', () => {
     'beneficiaries.share',
     'beneficiaries.share',
     'coverage.pdf',
-    'coverage.copy.plan',
   ])
 })
 

@@ -218,7 +218,6 @@ export type PlanChoice = {
 /** A benefit that comes with a plan. */
 export type PlanPart = {
   readonly displayname: string
-  readonly iconurl: string
   readonly description: string
   readonly cost: Cost
 }

@@ -65,7 +65,7 @@ ${view.comeback.named && html`<p>${texts.standing.namedbefore}</p>`}
 <form method="post" action="${page.root}/comeback">${draftField(page)}<p><button class="secondary">${words.comebackbutton}</button></p></form></section>`
 }
 <section class="panel"><h2>${words.steps}</h2>
-<ol class="steps"><li>${words.step1}</li>${view.choosesplan && html`<li>${view.choosesplan === 'perhaps' ? words.stepperhaps : words.stepplan}</li>`}<li>${view.choosesbenefits === false ? words.step2none : words.step2}</li><li>${words.step3}</li></ol>
+<ol class="steps"><li>${texts.already.details}</li>${view.choosesplan && html`<li>${view.choosesplan === 'perhaps' ? words.stepperhaps : words.stepplan}</li>`}<li>${view.choosesbenefits === false ? words.step2none : words.step2}</li><li>${words.step3}</li></ol>
 <p class="hint withsign">${icon('clock')}${words.time}</p></section>
 <section><h2>${known.length > 0 || isOwn ? words.known : words.shared(partner)}</h2>
 ${

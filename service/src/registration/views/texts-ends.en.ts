@@ -47,7 +47,6 @@ export const endsEn = {
       'We did not accept this because it was sent from another website, not from your benefits page. To go on, open your benefits from here or by your own link.',
     unreadabletitle: 'We could not read what was sent',
     unreadabletext: 'Nothing was changed. Your answers up to the last page are kept.',
-    retry: 'Try again',
     request: 'If you ask for help, please give this number:',
   },
 }

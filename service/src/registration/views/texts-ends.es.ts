@@ -50,7 +50,6 @@ export const endsEs: typeof endsEn = {
       'No lo aceptamos porque se envió desde otro sitio web, no desde su página de beneficios. Para continuar, abra sus beneficios desde aquí o con su propio enlace.',
     unreadabletitle: 'No pudimos leer lo que se envió',
     unreadabletext: 'No se cambió nada. Sus respuestas hasta la última página están guardadas.',
-    retry: 'Intentar de nuevo',
     request: 'Si pide ayuda, dé este número:',
   },
 }

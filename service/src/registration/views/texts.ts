@@ -17,6 +17,7 @@ export function textsOf(page: Localized): Texts {
 
 /** The sentence that says what is wrong with an input. */
 export function errorText(texts: Texts, error: FieldError): string {
-  const words = texts.errors[error.code](error.count ?? 0)
+  const found = texts.errors[error.code]
+  const words = typeof found === 'string' ? found : found(error.count ?? 0)
   return error.about === undefined ? words : `${words}: ${error.about}`
 }

@@ -1,0 +1,102 @@
+import { updateAccount } from '../../accounts/lifecycle.ts'
+import { type Person, residenceOf } from '../../membership/rules/person.ts'
+import {
+  detailsOf,
+  laidOver,
+  missingGroups,
+  newerInDraft,
+  newerThanConfirmed,
+  personOfClean,
+  withAnswer,
+  withGroup,
+} from '../session/answers.ts'
+import { pageOf, type Visit } from '../session/visit.ts'
+import { isFaulty } from '../views/faults.ts'
+import { parseDetails } from '../views/form.ts'
+import type { DetailsGroup } from '../views/parts.ts'
+import { changeOwn } from './change-own.ts'
+import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
+import { stepOf } from './progress.ts'
+import { confirmsOlder, saveAnswers } from './save-answers.ts'
+import type { Posted, Step } from './step.ts'
+
+/**
+ * The known details, each with a link to change it: of a newcomer to be confirmed, of a member as confirmed, with the
+ * benefits lost by a change just made.
+ */
+export const review: Step = {
+  show: (visit, typed) => ({
+    view: 'DETAILS_REVIEW',
+    page: detailsPage(visit),
+    details: detailsOf(visit.person),
+    missing: visit.isMember ? [] : missingGroups(visit.person),
+    suggested: suggestedTo(visit),
+    lost: visit.isMember ? lostIn(visit, typed.form) : [],
+  }),
+  post: (visit, form) => {
+    if (visit.isMember) return { to: 'overview' }
+    if (confirmsOlder(visit, form)) return 'conflict'
+    return { to: missingGroups(visit.person).length > 0 ? 'details' : 'plan' }
+  },
+}
+
+/** The inputs for one group of details. A newcomer's answers are kept in the draft, a member's take effect at once. */
+export function edit(group: DetailsGroup): Step {
+  return {
+    show: (visit, typed) => {
+      const { isMember, person, sent } = visit
+      const newer = isMember ? laidOver(person, sent, group) : sent
+      return {
+        view: 'DETAILS_EDIT',
+        page: detailsPage(visit),
+        group,
+        details: detailsOf(person),
+        mayend: isMember && (group === 'address' || group === 'dob'),
+        suggestion: suggestedTo(visit).includes(group) ? detailsOf(newer) : undefined,
+        kept: typed.posted && Object.fromEntries(typed.posted),
+      }
+    },
+    post: async (visit, form) => {
+      const clean = parseDetails(group, form, visit.today)
+      if (isFaulty(clean)) return clean
+      if (visit.isMember) return updateDetails(visit, group, personOfClean(clean))
+      return saveAnswers(visit, { form, to: 'details' }, (draft, sent) =>
+        withAnswer(draft, { group, clean, sent }),
+      )
+    },
+  }
+}
+
+function detailsPage(visit: Visit) {
+  return pageOf(visit, visit.isMember ? undefined : stepOf(visit, 'details'))
+}
+
+/** The groups in which the partner sent something newer than what the person has answered or confirmed. */
+function suggestedTo({ isMember, sent, person, draft }: Visit): DetailsGroup[] {
+  return isMember ? newerThanConfirmed(sent, person) : newerInDraft(sent, draft)
+}
+
+/**
+ * Stores one group of details as confirmed, after which what the partner sent for it is no longer suggested. Leads to the
+ * details, which name the benefits lost by it.
+ */
+async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): Promise<Posted> {
+  let lost: readonly string[] = []
+  const reply = await changeOwn(visit, {
+    why: 'details corrected',
+    decide: ({ user, person: documentOf, now, terms }) => {
+      const stored = documentOf('profile') ?? {}
+      const person = withGroup(stored, given, group)
+      const sent = documentOf('prefill')
+      const suggestion = sent && { prefill: withGroup(sent, {}, group) }
+      lost = []
+      const isSame = JSON.stringify(detailsOf(stored)) === JSON.stringify(detailsOf(person))
+      if (isSame) return suggestion ? { user, events: [], documents: suggestion } : 'unchanged'
+      const moved = JSON.stringify(residenceOf(stored)) !== JSON.stringify(residenceOf(person))
+      const updated = updateAccount(user, moved, now, terms(person))
+      lost = lostBetween(user, updated.user)
+      return { ...updated, documents: { profile: person, ...suggestion } }
+    },
+  })
+  return reply === 'done' ? { to: pathAfter(lost) } : 'gone'
+}
