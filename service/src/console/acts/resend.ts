@@ -60,7 +60,7 @@ async function find(
   const eventId = visit.params['eventid'] ?? ''
   const stories = isUuid(eventId) ? await readStories(database, partner, { user, ids: [eventId] }) : undefined
   const story = stories?.get(eventId)
-  if (!story || story.serviceId !== user.serviceId) throw notHere('event')
+  if (!story || story.service_id !== user.serviceId) throw notHere('event')
   const rows = await endpointsFor(database, partner.partnerId, eventId)
   return { eventId, eventname: story.eventname, endpoints: rows.map(row => row.endpoint_id) }
 }

@@ -7,7 +7,6 @@ import { writeDay } from '../views/parts.ts'
 /** The facts from which the sentence is made. */
 export type SentenceFacts = {
   readonly zone: Zone
-  readonly now: Instant
   /** Who requested the cancel, if history still says so. */
   readonly cancelledBy?: Who | undefined
   /** Only some operators may see reasons. */

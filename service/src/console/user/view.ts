@@ -36,7 +36,6 @@ export function userPage(visit: Visit, shown: Shown): ConsolePage {
   const all = standings({ user, terms, now, unknown })
   const sentence = describeUser(user, {
     zone,
-    now,
     showsReason: visit.isSupport,
     cancelledBy: cancelledBy === 'schedule' ? undefined : cancelledBy,
     offerName: name => terms.today.catalogue.offers.get(name)?.displayname.en ?? name,
