@@ -3,11 +3,10 @@ import { html, type Slot } from '../../http/html.ts'
 import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { ConsentChannel, Enrolment } from '../../membership/rules/state.ts'
 import { isHeld, isInForce, isLive } from '../../membership/rules/state.ts'
-import { displayNameOf } from '../../membership/rules/terms.ts'
 import type { LinkRow } from '../user-data/store.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 import { type Column, dated, type List } from '../views/list.ts'
-import { stateWords } from '../views/moves.ts'
+import { benefitName, offerName, stateWords } from '../views/moves.ts'
 import { tag, when } from '../views/parts.ts'
 import { describeLink, noteText, shownNote } from './link-fate.ts'
 
@@ -28,9 +27,9 @@ export function benefitList(details: UserDetails, other?: Zone): List<Enrolment>
       {
         name: 'benefit',
         label: 'Benefit',
-        value: one => nameOf(details, one),
+        value: one => benefitName(details, one.benefit),
         cell: one =>
-          html`${nameOf(details, one)}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerNameOf(details, one)}</span>`,
+          html`${benefitName(details, one.benefit)}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerName(details.terms, one.offer)}</span>`,
       },
       {
         name: 'state',
@@ -54,7 +53,7 @@ export function overList(details: UserDetails, other?: Zone): List<Enrolment> {
     empty: '',
     rows: details.user.enrolments.filter(one => !isLive(one)),
     columns: [
-      { name: 'over', label: 'Benefit', value: one => nameOf(details, one) },
+      { name: 'over', label: 'Benefit', value: one => benefitName(details, one.benefit) },
       {
         name: 'overas',
         label: 'State',
@@ -121,8 +120,7 @@ export function consentList(
   consents: readonly ConsentRecord[],
   isPersonShown: boolean,
 ): List<ConsentRecord> {
-  const { user, terms, partner, operators } = details
-  const nameOfConsent = ({ name }: ConsentRecord) => displayNameOf(terms, user, name, 'en')
+  const { partner, operators } = details
   const recorder = ({ recordedBy }: ConsentRecord) =>
     recordedBy !== undefined && `put on record by ${operators.get(recordedBy) ?? recordedBy}`
   return {
@@ -132,7 +130,7 @@ export function consentList(
     empty: 'No consent is on record.',
     rows: consents,
     columns: [
-      { name: 'consent', label: 'To', value: nameOfConsent },
+      { name: 'consent', label: 'To', value: one => benefitName(details, one.name) },
       {
         name: 'version',
         label: 'Version',
@@ -170,14 +168,6 @@ function atUser({ serviceId }: UserDetails): Pick<List<unknown>, 'path' | 'filte
 function startOf(one: Enrolment): Instant | undefined {
   if (isLive(one)) return one.state === 'actionrequired' ? undefined : one.startsAt
   return one.state === 'ended' ? one.startsAt : undefined
-}
-
-function offerNameOf({ terms }: UserDetails, { offer }: Enrolment): string {
-  return terms.today.catalogue.offers.get(offer)?.displayname.en ?? offer
-}
-
-function nameOf({ terms, user }: UserDetails, { benefit }: Enrolment): string {
-  return displayNameOf(terms, user, benefit, 'en')
 }
 
 function dateCell(zone: Zone, other: Zone | undefined): (instant: Instant) => Slot {

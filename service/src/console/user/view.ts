@@ -2,7 +2,6 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Retained } from '../../membership/records/retained-rows.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { isKnown } from '../../membership/rules/state.ts'
-import { displayNameOf } from '../../membership/rules/terms.ts'
 import { acts } from '../acts/all.ts'
 import type { ConsolePage, Visit } from '../screen/screen.ts'
 import type { SeenRow } from '../user-data/store.ts'
@@ -35,11 +34,9 @@ export function userPage(visit: Visit, shown: Shown): ConsolePage {
   const unknown = unknownOf(details.people.get('profile') ?? details.people.get('prefill'))
   const all = standings({ user, terms, now, unknown })
   const sentence = describeUser(user, {
-    zone,
+    terms,
     showsReason: visit.isSupport,
     cancelledBy: cancelledBy === 'schedule' ? undefined : cancelledBy,
-    offerName: name => terms.today.catalogue.offers.get(name)?.displayname.en ?? name,
-    benefitName: name => displayNameOf(terms, user, name, 'en'),
     unknown,
     refusedAt: shown.refused.at(-1)?.at,
     openOffers: all.filter(one => one.kind === 'offer' && isOpen(one)).length,
