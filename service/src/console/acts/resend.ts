@@ -5,7 +5,7 @@ import { recordAlongside } from '../screen/record.ts'
 import { type Answer, notHere, onChange, onGet, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
 import { readStories } from '../user-data/stories.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
-import { actionForm, part, reasonField } from '../views/parts.ts'
+import { actionForm, part } from '../views/parts.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
 /** Sends one event again, with the same key and bytes. */
@@ -30,7 +30,7 @@ ${actionForm(visit, {
   action: `/users/${details.serviceId}/resend/${eventId}`,
   button: 'Send it again',
   look: 'primary',
-  fields: reasonField('why-resend'),
+  why: 'why-resend',
 })}`,
       )
 }`,

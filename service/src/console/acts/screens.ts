@@ -15,7 +15,7 @@ import {
   type Visit,
 } from '../screen/screen.ts'
 import { livingUserDetails, type UserDetails } from '../user-data/user-details.ts'
-import { actionForm, part, reasonField } from '../views/parts.ts'
+import { actionForm, part } from '../views/parts.ts'
 import type { Act } from './act.ts'
 import { acts } from './all.ts'
 import { showEffect, wordsOf } from './effect.ts'
@@ -107,7 +107,8 @@ ${actionForm(visit, {
   action: addressOf(details, act),
   button: asks ? 'Ask a second person' : act.button,
   look: 'primary',
-  fields: html`${kept}<input type="hidden" name="sure" value="yes"><input type="hidden" name="seen" value="${versionOf(details)}">${reasonField('why-act')}`,
+  fields: html`${kept}<input type="hidden" name="sure" value="yes"><input type="hidden" name="seen" value="${versionOf(details)}">`,
+  why: 'why-act',
 })}`,
   )
 }

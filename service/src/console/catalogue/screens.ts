@@ -17,7 +17,7 @@ import {
 } from '../screen/screen.ts'
 import { tokenField } from '../views/layout.ts'
 import { type List, listFile, listPart, sortField } from '../views/list.ts'
-import { actionForm, part, reasonField, selectField } from '../views/parts.ts'
+import { actionForm, part, selectField } from '../views/parts.ts'
 import { countingOf } from './counting.ts'
 import { type Draft, openDraft, readUpload, sealDraft } from './draft.ts'
 import { draftView } from './draft-view.ts'
@@ -214,7 +214,8 @@ ${actionForm(visit, {
   action: '/catalogue/publish',
   button: needsSecond ? 'Ask a second person' : 'Publish',
   look: 'primary',
-  fields: html`${field}<input type="hidden" name="effect" value="${draft.effect}">${reasonField('why-publish')}`,
+  fields: html`${field}<input type="hidden" name="effect" value="${draft.effect}">`,
+  why: 'why-publish',
 })}`,
 )}`,
   }

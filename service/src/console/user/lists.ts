@@ -18,8 +18,7 @@ export function benefitList(details: UserDetails, other?: Zone): List<Enrolment>
   const { user, partner } = details
   const at = dateCell(partner.timezone, other)
   return {
-    ...atUser(details),
-    filePath: `/users/${details.serviceId}/benefits.csv`,
+    ...atUser(details, 'benefits'),
     caption: 'Benefits held, coming and going',
     empty: 'No benefit is held or coming.',
     rows: user.enrolments.filter(isLive),
@@ -48,7 +47,7 @@ export function benefitList(details: UserDetails, other?: Zone): List<Enrolment>
 export function overList(details: UserDetails, other?: Zone): List<Enrolment> {
   const at = dateCell(details.partner.timezone, other)
   return {
-    ...atUser(details),
+    ...atUser(details, 'benefits'),
     caption: 'Benefits that are over',
     empty: '',
     rows: details.user.enrolments.filter(one => !isLive(one)),
@@ -87,8 +86,7 @@ export function linkList(details: UserDetails, links: readonly LinkRow[]): List<
   const zone = details.partner.timezone
   const fate = (link: LinkRow) => describeLink(link, details.now - details.partner.clockOffsetMs)
   return {
-    ...atUser(details),
-    filePath: `/users/${details.serviceId}/links.csv`,
+    ...atUser(details, 'links'),
     caption: 'Links made for this user, and what became of them',
     empty: 'No link in the last 30 days.',
     rows: links,
@@ -124,8 +122,7 @@ export function consentList(
   const recorder = ({ recordedBy }: ConsentRecord) =>
     recordedBy !== undefined && `put on record by ${operators.get(recordedBy) ?? recordedBy}`
   return {
-    ...atUser(details),
-    filePath: `/users/${details.serviceId}/consents.csv`,
+    ...atUser(details, 'consents'),
     caption: 'Consents',
     empty: 'No consent is on record.',
     rows: consents,
@@ -160,8 +157,9 @@ const CHANNELS: Readonly<Record<ConsentChannel, string>> = {
   email: 'by email',
 }
 
-function atUser({ serviceId }: UserDetails): Pick<List<unknown>, 'path' | 'filters'> {
-  return { path: `/users/${serviceId}`, filters: {} }
+function atUser({ serviceId }: UserDetails, file: string) {
+  const path = `/users/${serviceId}`
+  return { path, filePath: `${path}/${file}.csv`, filters: {} }
 }
 
 /** Its first instant; `undefined` while none is set: before it has begun by a consent, or if it never began. */

@@ -8,7 +8,7 @@ import type { SeenRow } from '../user-data/store.ts'
 import type { ErasedUserDetails, UserDetails } from '../user-data/user-details.ts'
 import { tokenField } from '../views/layout.ts'
 import { csvLink, type List, listTable, sortField } from '../views/list.ts'
-import { actionForm, facts, part, reasonField, tag, when, writeDay } from '../views/parts.ts'
+import { actionForm, facts, part, tag, when, writeDay } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
 import { benefitList, consentList, linkList, overList } from './lists.ts'
 import { missingNotice, waitingNotice } from './notices.ts'
@@ -178,7 +178,8 @@ function personPart(visit: Visit, { details, isPersonShown }: Shown): Slot {
       actionForm(visit, {
         action: `/users/${details.serviceId}/person`,
         button: 'Show',
-        fields: reasonField('why-person', 'Show name, birth date and address, because'),
+        why: 'why-person',
+        because: 'Show name, birth date and address, because',
       }),
     )
   const documents = [...details.people].filter(([kind]) => kind !== 'draft')
