@@ -47,14 +47,14 @@ export function proposeBeneficiariesOf(
   input: { readonly name: string; readonly beneficiaries: readonly NamedBeneficiary[] },
   now: Instant,
   terms: Terms,
-): NewlyNamed | Refusal {
+): (NewlyNamed & NamingBenefit) | Refusal {
   const { name, beneficiaries } = input
   const unknown = refuseUnknown([{ field: 'name', name }], { user, terms })
   if (unknown) return unknown
-  const benefit = knownBenefit(terms, user, name)
-  if (benefit?.beneficiaries === undefined)
+  if (knownBenefit(terms, user, name)?.beneficiaries === undefined)
     return refuseField('name', 'no_beneficiaries', 'must be a benefit that takes beneficiaries')
-  if (!namingBenefits(user, terms).some(one => one.benefit.name === name))
+  const found = namingBenefits(user, terms).find(one => one.benefit.name === name)
+  if (!found)
     return refuse('ineligible', [because('name', 'not_selectable', 'name must be a benefit of the offer')])
   const faults = faultsOfDesignation(beneficiaries)
   if (faults.length > 0)
@@ -63,7 +63,7 @@ export function proposeBeneficiariesOf(
       faults.map(code => because('beneficiaries', code, `beneficiaries ${shareRules[code]}`)),
     )
   const added = withDesignation(user, { benefit: name, who: 'partner', status: 'proposed', at: now })
-  return { user: { ...added.user, updatedAt: now }, designation: added.designation, events: [] }
+  return { ...found, user: { ...added.user, updatedAt: now }, designation: added.designation, events: [] }
 }
 
 /** Stores the beneficiaries that the person names; a benefit that waited for them begins, now or from its start. */

@@ -20,7 +20,6 @@ import { activeAccountOf } from '../membership/rules/account.ts'
 import { cleanDesignation, type NamedBeneficiary } from '../membership/rules/beneficiaries.ts'
 import { isRefusal } from '../membership/rules/refusal.ts'
 import { isActive } from '../membership/rules/state.ts'
-import { knownBenefit, type Terms } from '../membership/rules/terms.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Clock } from '../partners/partner.ts'
 import { type NamingBenefit, namingBenefits, proposeBeneficiariesOf } from './beneficiaries.ts'
@@ -65,15 +64,15 @@ export function beneficiaryHandlers(context: {
     return commands.change(request, { userid, why: 'beneficiaries proposed' }, (user, now, terms) => {
       const change = proposeBeneficiariesOf(user, { name, beneficiaries }, now, terms)
       if (isRefusal(change)) return change
-      const { designation } = change
+      const { benefit, naming, designation, ...changed } = change
+      const proposed = { ...designation, beneficiaries }
       return {
-        change: { ...change, designations: [{ ...designation, beneficiaries }] },
+        change: { ...changed, designations: [proposed] },
         answer: () =>
-          viewBeneficiaries(
-            namingOf(name, { user, terms }),
-            [...earlier, { ...designation, beneficiaries }],
-            { locale: request.locale, withVersions: false },
-          ),
+          viewBeneficiaries({ benefit, naming }, [...earlier, proposed], {
+            locale: request.locale,
+            withVersions: false,
+          }),
       }
     })
   }
@@ -90,15 +89,6 @@ export function beneficiaryHandlers(context: {
   }
 
   return { getBeneficiaries: get, proposeBeneficiaries: propose }
-}
-
-function namingOf(
-  name: string,
-  { user, terms }: { user: Parameters<typeof knownBenefit>[1]; terms: Terms },
-): NamingBenefit {
-  const benefit = knownBenefit(terms, user, name)
-  if (!benefit) throw new Error('a proposal for a benefit that nobody knows')
-  return { benefit, naming: benefit.beneficiaries ?? 'optional' }
 }
 
 /** A person's beneficiaries for one benefit, in the form of the API. */

@@ -48,12 +48,12 @@ export type LookSettings = {
 function appearanceOf(look: Look): Readonly<Record<string, unknown>> {
   const { logo, scheme, colors, radius, font } = look
   return {
-    ...(scheme ? { scheme } : {}),
-    ...(colors?.light ? { light: colors.light } : {}),
-    ...(colors?.dark ? { dark: colors.dark } : {}),
-    ...(radius === undefined ? {} : { radius }),
-    ...(font ? { fonts: FONTS[font] } : {}),
-    ...(logo ? { logo: `files/${logo}` } : {}),
+    scheme,
+    light: colors?.light,
+    dark: colors?.dark,
+    radius,
+    fonts: font && FONTS[font],
+    logo: logo && `files/${logo}`,
   }
 }
 

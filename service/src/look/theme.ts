@@ -79,15 +79,14 @@ export function parseThemeQuery(query: URLSearchParams): CheckedTheme {
   }
 }
 
+/** The theme of a proposal that was checked: all its names are known, and all its colors are colors. */
 function complete(proposed: Readonly<Record<string, unknown>>): Theme {
   const colors = (scheme: Scheme): Colors => {
-    const own: Record<string, string> = { ...ownColors[scheme] }
-    const given = isRecord(proposed[scheme]) ? proposed[scheme] : {}
-    for (const name of colorNames) {
-      const color = given[name]
-      if (typeof color === 'string') own[name] = longForm(color)
+    const given = isRecord(proposed[scheme]) ? Object.entries(proposed[scheme]) : []
+    return {
+      ...ownColors[scheme],
+      ...Object.fromEntries(given.map(([name, color]) => [name, longForm(String(color))])),
     }
-    return { ...ownColors[scheme], ...own }
   }
   const { scheme, radius, fonts, logo } = proposed
   return {

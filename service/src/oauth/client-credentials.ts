@@ -48,8 +48,7 @@ function readBasic(authorization: string): { id: string; secret: string } {
   const text = bytes.toString('utf8')
   const colon = text.indexOf(':')
   if (colon < 1) throw wrong
-  const decoded = [text.slice(0, colon), text.slice(colon + 1)].map(formDecode)
-  const [id, secret] = decoded
+  const [id, secret] = [text.slice(0, colon), text.slice(colon + 1)].map(formDecode)
   if (id === undefined || secret === undefined) throw wrong
   return { id, secret }
 }

@@ -31,8 +31,8 @@ type OAuthContext = {
 
 /** Mounts token, revocation and metadata (contract §3); their errors have the form of RFC 6749. */
 export function mountOAuth(app: FastifyInstance, context: OAuthContext): void {
-  mountForm(app, context, 'issueToken', async (form, request) => issueToken(context, form, request))
-  mountForm(app, context, 'revokeToken', async (form, request) => revokeToken(context, form, request))
+  mountForm(app, context, 'issueToken', issueToken)
+  mountForm(app, context, 'revokeToken', revokeToken)
   // RFC 8414 §3.1 puts the well-known part before the path of the issuer; the address below that path works as well.
   const urls = new Set([
     `${operations.getMetadata.path}${context.basePath}`,
@@ -55,7 +55,7 @@ function mountForm(
   app: FastifyInstance,
   context: OAuthContext,
   id: 'issueToken' | 'revokeToken',
-  handle: (form: Form, request: FastifyRequest) => Promise<object>,
+  handle: typeof issueToken,
 ): void {
   const operation = operations[id]
   app.route({
@@ -64,7 +64,7 @@ function mountForm(
     config: { operation, takes: 'application/x-www-form-urlencoded' },
     errorHandler: (error, request, reply) => answerError(error, request, reply, context),
     handler: async (request, reply) => {
-      const answer = await handle(readForm(request.body), request)
+      const answer = await handle(context, readForm(request.body), request)
       return reply
         .header('Cache-Control', 'no-store')
         .header('Pragma', 'no-cache')

@@ -3,9 +3,8 @@ import { html, type Slot } from '../../http/html.ts'
 import { correctEnrolment, movable, voidable } from '../../membership/rules/corrections.ts'
 import { because, refuse } from '../../membership/rules/refusal.ts'
 import { type Enrolment, isLive } from '../../membership/rules/state.ts'
-import { displayNameOf } from '../../membership/rules/terms.ts'
 import { isAskedDay } from '../asked-day.ts'
-import { stateWords } from '../views/moves.ts'
+import { benefitName, stateWords } from '../views/moves.ts'
 import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
@@ -51,12 +50,15 @@ function dayOf(text: string): PlainDate | undefined {
   return isAskedDay(text) ? text : undefined
 }
 
-function choice({ user, terms }: Moment, enrolments: readonly Enrolment[]): Slot {
-  const name = ({ benefit }: Enrolment) => displayNameOf(terms, user, benefit, 'en')
+function choice(moment: Moment, enrolments: readonly Enrolment[]): Slot {
   // The first is chosen until the operator chooses another: one that is over is hardly ever meant.
   const ordered = [...enrolments].sort((a, b) => Number(isLive(b)) - Number(isLive(a)))
   const options = ordered.map(
-    one => [one.id, `${name(one)}, ${stateWords(one.state)}${datesOf(one, terms.zone)}`] as const,
+    one =>
+      [
+        one.id,
+        `${benefitName(moment, one.benefit)}, ${stateWords(one.state)}${datesOf(one, moment.terms.zone)}`,
+      ] as const,
   )
   return selectField('enrolment', 'Which', options)
 }

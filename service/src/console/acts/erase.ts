@@ -25,7 +25,7 @@ import {
 } from '../screen/screen.ts'
 import { tookPartInErasure } from '../user-data/store.ts'
 import { isErased, livingUserDetails, openUserDetails, type UserDetails } from '../user-data/user-details.ts'
-import { actionForm, part, reasonField } from '../views/parts.ts'
+import { actionForm, part } from '../views/parts.ts'
 import type { Moment } from './act.ts'
 import { showEffect } from './effect.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
@@ -76,7 +76,8 @@ ${actionForm(visit, {
   action: `/users/${details.serviceId}/erase`,
   button: isSecond ? 'Ask a second person' : 'Erase for good',
   look: 'danger',
-  fields: html`<input type="hidden" name="seen" value="${erasureEffect(details).text}">${reasonField('why-erase')}`,
+  fields: html`<input type="hidden" name="seen" value="${erasureEffect(details).text}">`,
+  why: 'why-erase',
 })}`,
 )}
 <p><a href="/users/${details.serviceId}">Leave it as it is</a></p>`,

@@ -2,7 +2,7 @@ import { html } from '../../http/html.ts'
 import { exportAllHeld } from '../requests/export.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, notHere, onGet, onPost, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
-import { actionForm, part, reasonField } from '../views/parts.ts'
+import { actionForm, part } from '../views/parts.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
 /** All data kept about one person as a file, for a person who asks for it. */
@@ -24,7 +24,7 @@ ${actionForm(visit, {
   button: 'Download the file',
   look: 'primary',
   downloads: true,
-  fields: reasonField('why-export'),
+  why: 'why-export',
 })}`,
 )}
 <p><a href="/users/${details.serviceId}">Back to the user</a></p>`,

@@ -11,7 +11,7 @@ import {
   type Screen,
   type Visit,
 } from '../screen/screen.ts'
-import { actionForm, part, reasonField, selectField, when } from '../views/parts.ts'
+import { actionForm, part, selectField, when } from '../views/parts.ts'
 import { wordsOf } from './effect.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
@@ -50,7 +50,13 @@ ${actionForm(visit, {
   action: `/users/${details.serviceId}/link`,
   button: 'Make the link',
   look: 'primary',
-  fields: html`${selectField('purpose', 'It opens', Object.entries(PURPOSES), isMember ? 'benefits' : 'registration')}${reasonField('why-link')}`,
+  fields: selectField(
+    'purpose',
+    'It opens',
+    Object.entries(PURPOSES),
+    isMember ? 'benefits' : 'registration',
+  ),
+  why: 'why-link',
 })}`,
 )}`,
   }

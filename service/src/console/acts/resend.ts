@@ -5,7 +5,7 @@ import { recordAlongside } from '../screen/record.ts'
 import { type Answer, notHere, onChange, onGet, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
 import { readStories } from '../user-data/stories.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
-import { actionForm, part, reasonField } from '../views/parts.ts'
+import { actionForm, part } from '../views/parts.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
 /** Sends one event again, with the same key and bytes. */
@@ -30,7 +30,7 @@ ${actionForm(visit, {
   action: `/users/${details.serviceId}/resend/${eventId}`,
   button: 'Send it again',
   look: 'primary',
-  fields: reasonField('why-resend'),
+  why: 'why-resend',
 })}`,
       )
 }`,
@@ -60,7 +60,7 @@ async function find(
   const eventId = visit.params['eventid'] ?? ''
   const stories = isUuid(eventId) ? await readStories(database, partner, { user, ids: [eventId] }) : undefined
   const story = stories?.get(eventId)
-  if (!story || story.serviceId !== user.serviceId) throw notHere('event')
+  if (!story || story.service_id !== user.serviceId) throw notHere('event')
   const rows = await endpointsFor(database, partner.partnerId, eventId)
   return { eventId, eventname: story.eventname, endpoints: rows.map(row => row.endpoint_id) }
 }

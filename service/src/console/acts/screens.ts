@@ -15,7 +15,7 @@ import {
   type Visit,
 } from '../screen/screen.ts'
 import { livingUserDetails, type UserDetails } from '../user-data/user-details.ts'
-import { actionForm, part, reasonField } from '../views/parts.ts'
+import { actionForm, part } from '../views/parts.ts'
 import type { Act } from './act.ts'
 import { acts } from './all.ts'
 import { showEffect, wordsOf } from './effect.ts'
@@ -62,7 +62,8 @@ async function handlePost(visit: Visit): Promise<Answer> {
   // Only the effect that was shown may happen: after a change in between, the page shows the new effect first.
   const isSeen = form.get('sure') === 'yes' && form.get('seen') === String(versionOf(details))
   if (!isSeen) return preview(visit, act, details)
-  if (asksSecond(act) && (await needsSecondPerson(visit, act.second))) return ask(visit, act, details)
+  const second = await secondFor(visit, act)
+  if (second) return ask(visit, { act, details, second })
   const reason = reasonOf(visit)
   const { partner, serviceId } = details
   const deed = { action: `${act.name} user`, partner, serviceId, reason }
@@ -87,11 +88,11 @@ async function preview(visit: Visit, act: Act, details: UserDetails): Promise<An
 <p><a href="${addressOf(details, act)}">Choose something else</a></p>`,
     }
   const effect = effectOf(changed, details, act.why(visit.form))
-  const kept = [...visit.form]
-    .filter(([name]) => !ofTheForm.includes(name))
-    .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+  const kept = choicesIn(visit.form).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )
   const isRepeat = visit.form.get('sure') === 'yes'
-  const asks = act.second !== undefined && (await needsSecondPerson(visit, act.second))
+  const asks = (await secondFor(visit, act)) !== undefined
   return {
     title: act.title,
     body: html`${ofWhom(details)}
@@ -106,7 +107,8 @@ ${actionForm(visit, {
   action: addressOf(details, act),
   button: asks ? 'Ask a second person' : act.button,
   look: 'primary',
-  fields: html`${kept}<input type="hidden" name="sure" value="yes"><input type="hidden" name="seen" value="${versionOf(details)}">${reasonField('why-act')}`,
+  fields: html`${kept}<input type="hidden" name="sure" value="yes"><input type="hidden" name="seen" value="${versionOf(details)}">`,
+  why: 'why-act',
 })}`,
   )
 }
@@ -114,32 +116,33 @@ ${actionForm(visit, {
   }
 }
 
-/** The fields of the form that are not choices. */
-const ofTheForm = ['token', 'sure', 'seen', 'reason']
+/** The operator's choices in a form. */
+function choicesIn(form: URLSearchParams): [name: string, value: string][] {
+  return [...form].filter(([name]) => !['token', 'sure', 'seen', 'reason'].includes(name))
+}
+
+/** The action that a second person has to confirm, if this act needs one at present. */
+async function secondFor(visit: Visit, { second }: Act): Promise<SecondPersonAction | undefined> {
+  return second && (await needsSecondPerson(visit, second)) ? second : undefined
+}
 
 /** Requests a second person's confirmation of an act, with its present effect. */
 async function ask(
   visit: Visit,
-  act: Act & { second: SecondPersonAction },
-  details: UserDetails,
+  { act, details, second }: { act: Act; details: UserDetails; second: SecondPersonAction },
 ): Promise<Answer> {
   const reason = reasonOf(visit)
   const changed = act.decide(visit.form, details)
   if (isRefusal(changed)) return preview(visit, act, details)
   const { partner, serviceId } = details
-  const chosen = new URLSearchParams([...visit.form].filter(([name]) => !ofTheForm.includes(name)))
   return askSecondPerson(visit, {
-    action: act.second,
+    action: second,
     partner,
     serviceId,
     reason,
-    payload: { form: chosen.toString() },
+    payload: { form: new URLSearchParams(choicesIn(visit.form)).toString() },
     effect: effectOf(changed, details, act.why(visit.form)).text,
   })
-}
-
-function asksSecond(act: Act): act is Act & { second: SecondPersonAction } {
-  return act.second !== undefined
 }
 
 function versionOf({ changes }: UserDetails): number {

@@ -2,7 +2,8 @@ import { openSwaps, swapBenefitsOf } from '../../benefits/swap.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { refuse } from '../../membership/rules/refusal.ts'
 import { type Enrolment, isHeld, isInForce, type User } from '../../membership/rules/state.ts'
-import { displayNameOf, offerOf, slotsTaken } from '../../membership/rules/terms.ts'
+import { offerOf, slotsTaken } from '../../membership/rules/terms.ts'
+import { benefitName } from '../views/moves.ts'
 import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
@@ -43,7 +44,7 @@ function fields(moment: Moment): Slot {
   const choices = [
     ...picksOf(user).map(pick => ({
       name: `out-${pick.benefit}`,
-      label: `${nameOf(moment, pick.benefit)} is swapped for`,
+      label: `${benefitName(moment, pick.benefit)} is swapped for`,
       rest: [
         ['', 'it stays'],
         [NOTHING, 'nothing: it ends'],
@@ -62,7 +63,7 @@ function fields(moment: Moment): Slot {
   return html`<p class="hint">The whole choice: what is pending now is replaced by it. It takes effect at the end of the period, in the zone ${terms.zone}. A benefit that asks for a consent comes only if the consent is given by then.</p>
 ${names.length === 0 && html`<p class="notice" role="status">Nothing can come in now: everything is held or not admitted, a cancel is pending, or the locked hours before the end of the period have begun.</p>`}
 ${choices.map(({ name, label, rest, chosen }) =>
-  selectField(name, label, [...rest, ...names.map(one => [one, nameOf(moment, one)] as const)], chosen),
+  selectField(name, label, [...rest, ...names.map(one => [one, benefitName(moment, one)] as const)], chosen),
 )}`
 }
 
@@ -108,8 +109,4 @@ function listsOf(form: URLSearchParams): { add: readonly string[]; remove: reado
     add: [...pairs.map(({ add }) => add), ...joining],
     remove: [...pairs, ...ending].map(({ remove }) => remove),
   }
-}
-
-function nameOf({ user, terms }: Moment, benefit: string): string {
-  return displayNameOf(terms, user, benefit, 'en')
 }

@@ -2,7 +2,7 @@ import { openBlockKeys } from '../../audit/block-keys.ts'
 import { verifyPartner } from '../../audit/blocks.ts'
 import { noPartner } from '../../audit/entries.ts'
 import { openCommonReason, openReason } from '../../audit/reason.ts'
-import { addDays, dateAt, formatTimestamp, startOfDate } from '../../calendar/calendar.ts'
+import { addDays, dateAt, formatTimestamp, type PlainDate, startOfDate } from '../../calendar/calendar.ts'
 import { html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
@@ -36,11 +36,12 @@ export const auditScreens: readonly Screen[] = [
 type Filter = {
   readonly partner: Partner | undefined
   readonly partnerId: string
-  readonly from: string
-  readonly until: string
+  readonly from: PlainDate
+  readonly until: PlainDate
   readonly operatorsOnly: boolean
   /** The user whom the entries concern, if the address names one. */
   readonly serviceId: string | undefined
+  readonly list: LongList
 }
 
 async function filterOf(visit: Visit): Promise<Filter> {
@@ -51,17 +52,27 @@ async function filterOf(visit: Visit): Promise<Filter> {
   const isNobody = wanted === noPartner && operator.partners === undefined
   const partner = isNobody ? undefined : await ownPartner(visit, wanted)
   const today = dateAt(context.real(), 'UTC')
-  const day = (name: string, otherwise: string) => {
+  const day = (name: string, otherwise: PlainDate) => {
     const text = query.get(name) ?? ''
     return isAskedDay(text) ? text : otherwise
   }
+  const partnerId = partner?.partnerId ?? noPartner
+  const [from, until] = [day('from', addDays(today, -30)), day('until', today)]
+  const who = query.get('who') === 'all' ? 'all' : 'operators'
+  const serviceId = idIn(query, 'user')
   return {
     partner,
-    partnerId: partner?.partnerId ?? noPartner,
-    from: day('from', addDays(today, -30)),
-    until: day('until', today),
-    operatorsOnly: query.get('who') !== 'all',
-    serviceId: idIn(query, 'user'),
+    partnerId,
+    from,
+    until,
+    operatorsOnly: who === 'operators',
+    serviceId,
+    list: {
+      path: '/audit',
+      filters: { partner: partnerId, from, until, who, ...(serviceId && { user: serviceId }) },
+      column: 'at',
+      isDown: isDownIn(query, 'at', true),
+    },
   }
 }
 
@@ -71,21 +82,6 @@ function idIn(query: URLSearchParams, name: string): string | undefined {
   return isUuid(id) ? id : undefined
 }
 
-function listOf({ query }: Visit, filter: Filter): LongList {
-  return {
-    path: '/audit',
-    filters: {
-      partner: filter.partnerId,
-      from: filter.from,
-      until: filter.until,
-      who: filter.operatorsOnly ? 'operators' : 'all',
-      ...(filter.serviceId === undefined ? {} : { user: filter.serviceId }),
-    },
-    column: 'at',
-    isDown: isDownIn(query, 'at', true),
-  }
-}
-
 async function entriesAfter(
   visit: Visit,
   filter: Filter,
@@ -93,11 +89,11 @@ async function entriesAfter(
 ): Promise<Slice<NamedEntry, string>> {
   const entries = await findEntries(visit.context.database, {
     partnerId: filter.partnerId,
-    from: startOfDate(filter.from as `${number}-${number}-${number}`, 'UTC'),
-    until: startOfDate(addDays(filter.until as `${number}-${number}-${number}`, 1), 'UTC'),
+    from: startOfDate(filter.from, 'UTC'),
+    until: startOfDate(addDays(filter.until, 1), 'UTC'),
     operatorsOnly: filter.operatorsOnly,
     serviceId: filter.serviceId,
-    isNewestFirst: listOf(visit, filter).isDown,
+    isNewestFirst: filter.list.isDown,
     after,
     limit: ROWS_AT_ONCE + 1,
   })
@@ -111,7 +107,7 @@ async function list(visit: Visit): Promise<Answer> {
   const sees = visit.isSupport
   const blocks = await signedUntil(visit.context.database, filter.partnerId)
   await record(visit, { action: 'look at audit', result: 'shown', partner: filter.partner })
-  const list = listOf(visit, filter)
+  const { list } = filter
   const partners = [
     ...visit.partnerNames,
     ...(visit.operator.partners === undefined

@@ -65,9 +65,9 @@ function firstIdAt(instant: Instant): string {
 export function signedUntil(
   db: Executor,
   partnerId: string,
-): Promise<{ source: string; number: number; until_at: Instant; sealed_at: Instant }[]> {
+): Promise<{ source: string; number: number; until_at: Instant }[]> {
   return db.query(sql`
-    select distinct on (source) source, number, until_at, sealed_at from audit_blocks
+    select distinct on (source) source, number, until_at from audit_blocks
     where partner_id = ${partnerId} order by source, number desc`)
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../screen/screen.ts'
 import { tokenField } from '../views/layout.ts'
 import { type List, listFile, listPart, sortField } from '../views/list.ts'
-import { actionForm, part, reasonField, selectField } from '../views/parts.ts'
+import { actionForm, part, selectField } from '../views/parts.ts'
 import { countingOf } from './counting.ts'
 import { type Draft, openDraft, readUpload, sealDraft } from './draft.ts'
 import { draftView } from './draft-view.ts'
@@ -29,8 +29,12 @@ export const catalogueScreens: readonly Screen[] = [
   onGet('/catalogue', 'viewer', visit => list(visit)),
   onGet('/catalogue.csv', 'support', versionsFile),
   onGet('/catalogue/versions/:version', 'viewer', show),
-  onGet('/catalogue/versions/:version/offers.csv', 'support', offersFile),
-  onGet('/catalogue/versions/:version/benefits.csv', 'support', benefitsFile),
+  onGet('/catalogue/versions/:version/offers.csv', 'support', visit =>
+    versionFile(visit, 'offers', offerList),
+  ),
+  onGet('/catalogue/versions/:version/benefits.csv', 'support', visit =>
+    versionFile(visit, 'benefits', benefitList),
+  ),
   onGet('/catalogue/diff', 'viewer', compare),
   onGet('/catalogue/diff.csv', 'support', differencesFile),
   { ...onChange('/catalogue/check', 'admin', check), takes: 'files' },
@@ -73,8 +77,7 @@ function uploadForm(visit: Visit): Slot {
 }
 
 async function show(visit: Visit): Promise<Answer> {
-  const version = numberOf(visit.params['version'])
-  const catalogue = await required(visit, version)
+  const { version, catalogue } = await required(visit, visit.params['version'])
   return {
     title: `Version ${version}`,
     body: html`<p><a href="/catalogue">All versions</a>${version > 1 && html` · <a href="/catalogue/diff?from=${version - 1}&amp;to=${version}">What it changed</a>`}</p>
@@ -94,10 +97,11 @@ ${listPart(visit, 'What differs', list)}`,
 }
 
 async function comparison(visit: Visit): Promise<List<Difference>> {
-  const [from, to] = [numberOf(visit.query.get('from')), numberOf(visit.query.get('to'))]
-  const [before, after] = [await required(visit, from), await required(visit, to)]
-  const filters = { from: String(from), to: String(to) }
-  return differenceList(differencesOf(before, after), { path: '/catalogue/diff', filters })
+  const before = await required(visit, visit.query.get('from') ?? '')
+  const after = await required(visit, visit.query.get('to') ?? '')
+  const differences = differencesOf(before.catalogue, after.catalogue)
+  const filters = { from: String(before.version), to: String(after.version) }
+  return differenceList(differences, { path: '/catalogue/diff', filters })
 }
 
 async function versionsFile(visit: Visit): Promise<Answer> {
@@ -105,16 +109,14 @@ async function versionsFile(visit: Visit): Promise<Answer> {
   return listFile(visit, list, { ...EXPORT, file: 'catalogue.csv' })
 }
 
-async function offersFile(visit: Visit): Promise<Answer> {
-  const version = numberOf(visit.params['version'])
-  const list = offerList(await required(visit, version), version)
-  return listFile(visit, list, { ...EXPORT, file: `offers-of-version-${version}.csv` })
-}
-
-async function benefitsFile(visit: Visit): Promise<Answer> {
-  const version = numberOf(visit.params['version'])
-  const list = benefitList(await required(visit, version), version)
-  return listFile(visit, list, { ...EXPORT, file: `benefits-of-version-${version}.csv` })
+/** The offers or the benefits of a version as a file. */
+async function versionFile<Row>(
+  visit: Visit,
+  name: string,
+  listOf: (catalogue: Catalogue, version: number) => List<Row>,
+): Promise<Answer> {
+  const { version, catalogue } = await required(visit, visit.params['version'])
+  return listFile(visit, listOf(catalogue, version), { ...EXPORT, file: `${name}-of-version-${version}.csv` })
 }
 
 async function differencesFile(visit: Visit): Promise<Answer> {
@@ -125,14 +127,11 @@ async function differencesFile(visit: Visit): Promise<Answer> {
 
 const EXPORT = { action: 'export catalogue' }
 
-function numberOf(text: string | null | undefined): number {
-  return /^[1-9]\d{0,8}$/.test(text ?? '') ? Number(text) : 0
-}
-
-async function required({ context }: Visit, version: number): Promise<Catalogue> {
-  const catalogue = version === 0 ? undefined : await readVersion(context.database, version)
+async function required({ context }: Visit, text = ''): Promise<{ version: number; catalogue: Catalogue }> {
+  const version = Number(text)
+  const catalogue = /^[1-9]\d{0,8}$/.test(text) ? await readVersion(context.database, version) : undefined
   if (!catalogue) throw notHere('version')
-  return catalogue
+  return { version, catalogue }
 }
 
 /** A catalogue concerns the users of all partners, so an operator for some of them may look, but not publish. */
@@ -214,7 +213,8 @@ ${actionForm(visit, {
   action: '/catalogue/publish',
   button: needsSecond ? 'Ask a second person' : 'Publish',
   look: 'primary',
-  fields: html`${field}<input type="hidden" name="effect" value="${draft.effect}">${reasonField('why-publish')}`,
+  fields: html`${field}<input type="hidden" name="effect" value="${draft.effect}">`,
+  why: 'why-publish',
 })}`,
 )}`,
   }

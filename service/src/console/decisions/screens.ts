@@ -3,7 +3,7 @@ import { operatorNames } from '../operators/store.ts'
 import { stateOf } from '../requests/store.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
-import { actionForm, facts, part, reasonField, when } from '../views/parts.ts'
+import { actionForm, facts, part, when } from '../views/parts.ts'
 import { confirm, refuse, withdraw } from './decide.ts'
 import { stateTag } from './list.ts'
 import { type Known, mayDecide, requiredRequest, SAME_PERSON } from './read.ts'
@@ -72,10 +72,11 @@ ${
         action: `${path}/confirm`,
         button: 'Confirm and do it',
         look: 'primary',
-        fields: reasonField('why-confirm', 'Confirm, because'),
+        why: 'why-confirm',
+        because: 'Confirm, because',
       })
     }
-${actionForm(visit, { action: `${path}/refuse`, button: 'Refuse it', look: 'danger', fields: reasonField('why-refuse', 'Refuse, because') })}`,
+${actionForm(visit, { action: `${path}/refuse`, button: 'Refuse it', look: 'danger', why: 'why-refuse', because: 'Refuse, because' })}`,
   )
 }
 ${!isOwn && !mayDecide(visit, known) && html`<p class="hint">To decide it takes the role ${kind.role}.</p>`}`

@@ -6,7 +6,7 @@ import { type CredentialRow, listCredentials } from '../../partners/store.ts'
 import { ownPartner } from '../partners.ts'
 import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { type Column, csvLink, type List, listFile, listTable } from '../views/list.ts'
-import { actionForm, part, reasonField, selectField, tag, when } from '../views/parts.ts'
+import { actionForm, part, selectField, tag, when } from '../views/parts.ts'
 
 /** A partner's credentials as a file. */
 export const credentialScreens: readonly Screen[] = [
@@ -39,7 +39,8 @@ async function credentialList(visit: Visit, partner: Partner): Promise<List<Cred
           action: `${path}/revoke`,
           button: 'Revoke at once',
           look: 'danger',
-          fields: html`<input type="hidden" name="credential" value="${row.credential_id}">${reasonField(`why-${row.credential_id}`)}`,
+          fields: html`<input type="hidden" name="credential" value="${row.credential_id}">`,
+          why: `why-${row.credential_id}`,
         },
       )}</details>`,
   }
@@ -93,7 +94,8 @@ ${
 ${actionForm(visit, {
   action: `${list.path}/rotate`,
   button: 'Make it',
-  fields: html`${selectField('kind', 'Which', Object.entries(KINDS))}${reasonField('why-rotate')}`,
+  fields: selectField('kind', 'Which', Object.entries(KINDS)),
+  why: 'why-rotate',
 })}</details>`
 }`,
     visit.isSupport && csvLink(list, visit.query),

@@ -3,7 +3,7 @@ import { changePartner, revokeKey, rotateKey } from '../../partners/administer.t
 import type { Partner } from '../../partners/partner.ts'
 import { ownPartner } from '../partners.ts'
 import { type Answer, onChange, onGet, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
-import { actionForm, facts, part, reasonField, tag, when } from '../views/parts.ts'
+import { actionForm, facts, part, tag, when } from '../views/parts.ts'
 import { administer } from './administer.ts'
 import { credentialPart, credentialScreens, KINDS } from './credentials.ts'
 import { partnerListScreens } from './list.ts'
@@ -105,13 +105,13 @@ ${actionForm(visit, {
   action: `${path}/enable`,
   button: 'Enable',
   look: 'primary',
-  fields: reasonField('why-enable'),
+  why: 'why-enable',
 })}`,
     )
   return part(
     'Stop this partner',
     html`<p class="hint">Within a second every request and token of the partner is refused, and its pages end. Cover goes on: what is due is still applied, and webhooks still leave, until you pause ${endpoints}. Nothing is deleted.</p>
-${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', look: 'danger', fields: reasonField('why-disable') })}`,
+${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', look: 'danger', why: 'why-disable' })}`,
   )
 }
 

@@ -5,7 +5,7 @@ import { changePartner } from '../../partners/administer.ts'
 import type { PartnerSettings } from '../../partners/settings.ts'
 import { ownPartner } from '../partners.ts'
 import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
-import { actionForm, part, reasonField, selectField } from '../views/parts.ts'
+import { actionForm, part, selectField } from '../views/parts.ts'
 import { administer } from './administer.ts'
 
 /** The settings of a partner that an administrator may change: names, zone, addresses, help, look and offers. */
@@ -52,8 +52,8 @@ ${part(
 ${text('colors', 'Colors, as JSON such as {"light":{"accent":"#0b4f9e"}}', look.colors ? JSON.stringify(look.colors) : '')}
 ${text('radius', 'Radius of corners, 0 to 24', look.radius === undefined ? '' : String(look.radius))}
 ${selectField('font', 'Font', [OWN, ...Object.keys(FONTS)], look.font ?? '')}`,
-)}
-${reasonField('why-settings')}`,
+)}`,
+  why: 'why-settings',
 })}
 <p><a href="/partners/${partner.partnerId}">Leave them as they are</a></p>`,
   }

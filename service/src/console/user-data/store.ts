@@ -55,7 +55,6 @@ const MOST_VERSIONS = 2 ** 31 - 1
 
 /** A link that was made for a user, and its result. */
 export type LinkRow = {
-  session_id: string
   purpose: string
   delivery: string
   created_at: Instant
@@ -70,14 +69,13 @@ export type LinkRow = {
   signed_out_at: Instant | null
   outcome: string | null
   reference: string | null
-  completed_at: Instant | null
 }
 
 /** The newest links of a user, up to 200. */
 export function readLinks(db: Executor, user: Pick<User, 'partnerId' | 'userid'>): Promise<LinkRow[]> {
   return db.query<LinkRow>(sql`
-    select session_id, purpose, delivery, created_at, token_expires_at, spent_at, revoked_at, last_seen_at,
-      birthdate_tries, birthdate_passed_at, last_view, dead_link_at, signed_out_at, outcome, reference, completed_at
+    select purpose, delivery, created_at, token_expires_at, spent_at, revoked_at, last_seen_at,
+      birthdate_tries, birthdate_passed_at, last_view, dead_link_at, signed_out_at, outcome, reference
     from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}
     order by created_at desc limit 200`)
 }

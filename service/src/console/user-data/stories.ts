@@ -7,13 +7,14 @@ import { openAnswer } from '../../webhooks/log/sealed-answer.ts'
 import { answerInWords } from '../views/answer.ts'
 
 /** An event with its results at each endpoint. */
-export type EventStory = {
-  readonly eventId: string
-  readonly serviceId: string
-  readonly eventname: string
-  readonly benefit: string | undefined
-  readonly createdAt: Instant
-  readonly endpoints: readonly EndpointStory[]
+export type EventStory = EventRow & { readonly endpoints: readonly EndpointStory[] }
+
+type EventRow = {
+  event_id: string
+  service_id: string
+  eventname: string
+  /** `null`: it is about none. */
+  benefit: string | null
 }
 
 /** The results of an event at one endpoint. */
@@ -64,14 +65,8 @@ export async function readStories(
   if (ids.length === 0) return new Map()
   const { partnerId } = partner
   const [events, attempts, endpoints, keys] = await Promise.all([
-    db.query<{
-      event_id: string
-      service_id: string
-      eventname: string
-      data: { name?: string }
-      created_at: Instant
-    }>(sql`
-      select event_id, service_id, eventname, data, created_at from events
+    db.query<EventRow>(sql`
+      select event_id, service_id, eventname, data ->> 'name' as benefit from events
       where partner_id = ${partnerId} and event_id = any(${ids}::uuid[])`),
     db.query<AttemptRow>(sql`
       select attempt_id, endpoint_id, event_id, started_at, status, error_class, total_ms, sealed_answer
@@ -123,17 +118,9 @@ export async function readStories(
       dueAt: due_at ?? undefined,
     }
   }
-  return new Map(
-    events.map(event => [
-      event.event_id,
-      {
-        eventId: event.event_id,
-        serviceId: event.service_id,
-        eventname: event.eventname,
-        benefit: event.data.name,
-        createdAt: event.created_at,
-        endpoints: endpoints.filter(row => row.event_id === event.event_id).map(endpointOf),
-      },
-    ]),
-  )
+  const storyOf = (event: EventRow): EventStory => ({
+    ...event,
+    endpoints: endpoints.filter(row => row.event_id === event.event_id).map(endpointOf),
+  })
+  return new Map(events.map(event => [event.event_id, storyOf(event)]))
 }

@@ -3,11 +3,10 @@ import { html, type Slot } from '../../http/html.ts'
 import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { ConsentChannel, Enrolment } from '../../membership/rules/state.ts'
 import { isHeld, isInForce, isLive } from '../../membership/rules/state.ts'
-import { displayNameOf } from '../../membership/rules/terms.ts'
 import type { LinkRow } from '../user-data/store.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 import { type Column, dated, type List } from '../views/list.ts'
-import { stateWords } from '../views/moves.ts'
+import { benefitName, offerName, stateWords } from '../views/moves.ts'
 import { tag, when } from '../views/parts.ts'
 import { describeLink, noteText, shownNote } from './link-fate.ts'
 
@@ -19,8 +18,7 @@ export function benefitList(details: UserDetails, other?: Zone): List<Enrolment>
   const { user, partner } = details
   const at = dateCell(partner.timezone, other)
   return {
-    ...atUser(details),
-    filePath: `/users/${details.serviceId}/benefits.csv`,
+    ...atUser(details, 'benefits'),
     caption: 'Benefits held, coming and going',
     empty: 'No benefit is held or coming.',
     rows: user.enrolments.filter(isLive),
@@ -28,9 +26,9 @@ export function benefitList(details: UserDetails, other?: Zone): List<Enrolment>
       {
         name: 'benefit',
         label: 'Benefit',
-        value: one => nameOf(details, one),
+        value: one => benefitName(details, one.benefit),
         cell: one =>
-          html`${nameOf(details, one)}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerNameOf(details, one)}</span>`,
+          html`${benefitName(details, one.benefit)}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerName(details.terms, one.offer)}</span>`,
       },
       {
         name: 'state',
@@ -49,12 +47,12 @@ export function benefitList(details: UserDetails, other?: Zone): List<Enrolment>
 export function overList(details: UserDetails, other?: Zone): List<Enrolment> {
   const at = dateCell(details.partner.timezone, other)
   return {
-    ...atUser(details),
+    ...atUser(details, 'benefits'),
     caption: 'Benefits that are over',
     empty: '',
     rows: details.user.enrolments.filter(one => !isLive(one)),
     columns: [
-      { name: 'over', label: 'Benefit', value: one => nameOf(details, one) },
+      { name: 'over', label: 'Benefit', value: one => benefitName(details, one.benefit) },
       {
         name: 'overas',
         label: 'State',
@@ -88,8 +86,7 @@ export function linkList(details: UserDetails, links: readonly LinkRow[]): List<
   const zone = details.partner.timezone
   const fate = (link: LinkRow) => describeLink(link, details.now - details.partner.clockOffsetMs)
   return {
-    ...atUser(details),
-    filePath: `/users/${details.serviceId}/links.csv`,
+    ...atUser(details, 'links'),
     caption: 'Links made for this user, and what became of them',
     empty: 'No link in the last 30 days.',
     rows: links,
@@ -121,18 +118,16 @@ export function consentList(
   consents: readonly ConsentRecord[],
   isPersonShown: boolean,
 ): List<ConsentRecord> {
-  const { user, terms, partner, operators } = details
-  const nameOfConsent = ({ name }: ConsentRecord) => displayNameOf(terms, user, name, 'en')
+  const { partner, operators } = details
   const recorder = ({ recordedBy }: ConsentRecord) =>
     recordedBy !== undefined && `put on record by ${operators.get(recordedBy) ?? recordedBy}`
   return {
-    ...atUser(details),
-    filePath: `/users/${details.serviceId}/consents.csv`,
+    ...atUser(details, 'consents'),
     caption: 'Consents',
     empty: 'No consent is on record.',
     rows: consents,
     columns: [
-      { name: 'consent', label: 'To', value: nameOfConsent },
+      { name: 'consent', label: 'To', value: one => benefitName(details, one.name) },
       {
         name: 'version',
         label: 'Version',
@@ -162,22 +157,15 @@ const CHANNELS: Readonly<Record<ConsentChannel, string>> = {
   email: 'by email',
 }
 
-function atUser({ serviceId }: UserDetails): Pick<List<unknown>, 'path' | 'filters'> {
-  return { path: `/users/${serviceId}`, filters: {} }
+function atUser({ serviceId }: UserDetails, file: string) {
+  const path = `/users/${serviceId}`
+  return { path, filePath: `${path}/${file}.csv`, filters: {} }
 }
 
 /** Its first instant; `undefined` while none is set: before it has begun by a consent, or if it never began. */
 function startOf(one: Enrolment): Instant | undefined {
   if (isLive(one)) return one.state === 'actionrequired' ? undefined : one.startsAt
   return one.state === 'ended' ? one.startsAt : undefined
-}
-
-function offerNameOf({ terms }: UserDetails, { offer }: Enrolment): string {
-  return terms.today.catalogue.offers.get(offer)?.displayname.en ?? offer
-}
-
-function nameOf({ terms, user }: UserDetails, { benefit }: Enrolment): string {
-  return displayNameOf(terms, user, benefit, 'en')
 }
 
 function dateCell(zone: Zone, other: Zone | undefined): (instant: Instant) => Slot {

@@ -1,18 +1,19 @@
 import { html, type Slot } from '../../http/html.ts'
-import { displayNameOf } from '../../membership/rules/terms.ts'
 import { missingOf } from '../../membership/rules/view.ts'
 import { erasureRequest } from '../acts/erase.ts'
 import { actRequests } from '../acts/request-kinds.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
+import { benefitName } from '../views/moves.ts'
 import { when } from '../views/parts.ts'
 import type { Shown } from './shown.ts'
 
 /** What the person still has to do before benefits can begin, and by when; empty where nothing is missing. */
-export function missingNotice({ user, terms, partner }: UserDetails): Slot {
+export function missingNotice(details: UserDetails): Slot {
+  const { user, terms, partner } = details
   const waiting = user.enrolments.filter(({ state }) => state === 'actionrequired')
   if (waiting.length === 0) return ''
   const items = waiting.map(one => {
-    const name = displayNameOf(terms, user, one.benefit, 'en')
+    const name = benefitName(details, one.benefit)
     const what = missingOf(user, one, terms).map(code => MISSING[code] ?? code)
     return html`<li>${name}: the person has to ${what.join(' and to ')}${one.actionDueAt !== undefined && html`, by ${when(one.actionDueAt, partner.timezone)}`}.</li>`
   })

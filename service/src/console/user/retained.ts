@@ -3,7 +3,7 @@ import { listRetained, openRetained } from '../../membership/records/retained-ro
 import { record } from '../screen/record.ts'
 import { type Answer, notHere, onGet, onPost, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
 import { type ErasedUserDetails, isErased, openUserDetails } from '../user-data/user-details.ts'
-import { actionForm, part, reasonField } from '../views/parts.ts'
+import { actionForm, part } from '../views/parts.ts'
 import { retainedPart, retainedTable } from './retained-view.ts'
 
 /** The records that the law makes the operator keep of an erased user; an admin reads them, for a reason. */
@@ -25,7 +25,8 @@ async function ask(visit: Visit): Promise<Answer> {
         actionForm(visit, {
           action: `/users/${serviceId}/retained`,
           button: 'Show',
-          fields: reasonField('why-retained', 'Show what the person agreed to and held, because'),
+          why: 'why-retained',
+          because: 'Show what the person agreed to and held, because',
         }),
       ),
   ])

@@ -1,19 +1,17 @@
 import { type Instant, prefillExpiresAt, type Zone } from '../../calendar/calendar.ts'
 import type { Who } from '../../membership/rules/history.ts'
 import type { SwapPair, User } from '../../membership/rules/state.ts'
-import { cancelReasonWords } from '../views/moves.ts'
+import type { Terms } from '../../membership/rules/terms.ts'
+import { benefitName, cancelReasonWords, offerName } from '../views/moves.ts'
 import { writeDay } from '../views/parts.ts'
 
 /** The facts from which the sentence is made. */
 export type SentenceFacts = {
-  readonly zone: Zone
-  readonly now: Instant
+  readonly terms: Terms
   /** Who requested the cancel, if history still says so. */
   readonly cancelledBy?: Who | undefined
   /** Only some operators may see reasons. */
   readonly showsReason: boolean
-  readonly offerName: (name: string) => string
-  readonly benefitName: (name: string) => string
   /** Which of the facts that rules use are unknown. */
   readonly unknown: readonly string[]
   /** When the last attempt to enroll the person was refused, if one was. */
@@ -24,7 +22,7 @@ export type SentenceFacts = {
 
 /** A user's state, as one would say it on the phone. Dates are days in the partner's zone; the last day is included. */
 export function describeUser(user: User, facts: SentenceFacts): string {
-  const { zone } = facts
+  const { zone } = facts.terms
   switch (user.status) {
     case 'none':
       return 'Not known any more: the prefill has lapsed.'
@@ -42,37 +40,41 @@ export function describeUser(user: User, facts: SentenceFacts): string {
 }
 
 /** Why somebody who has no offer has none, as far as that is known. */
-function shut({ unknown, openOffers, refusedAt, zone }: SentenceFacts): string | undefined {
-  const attempt = refusedAt !== undefined && `the last attempt, on ${writeDay(refusedAt, zone)}, was refused`
+function shut({ unknown, openOffers, refusedAt, terms }: SentenceFacts): string | undefined {
+  const attempt =
+    refusedAt !== undefined && `the last attempt, on ${writeDay(refusedAt, terms.zone)}, was refused`
   const isNoneOpen = openOffers === 0 && 'no offer is open to this person'
   const rules = unknown.length > 0 ? `${unknown.join(', ')} not known` : isNoneOpen
   const all = [attempt, rules].filter(one => one !== false)
   return all.length === 0 ? undefined : all.join('; ')
 }
 
-function held({ offer }: User, { zone, offerName }: SentenceFacts): string {
+function held({ offer }: User, { terms }: SentenceFacts): string {
   if (!offer) return 'Active.'
-  if (offer.inForce) return `Active on ${offerName(offer.name)} since ${writeDay(offer.since, zone)}.`
-  return `Enrolled on ${offerName(offer.name)}, which starts on ${writeDay(offer.since, zone)}.`
+  const [name, since] = [offerName(terms, offer.name), writeDay(offer.since, terms.zone)]
+  return offer.inForce
+    ? `Active on ${name} since ${since}.`
+    : `Enrolled on ${name}, which starts on ${since}.`
 }
 
 function pending(user: User, facts: SentenceFacts): string[] {
-  const { zone, offerName } = facts
+  const { terms } = facts
+  const { zone } = terms
   return [
     user.pendingOffer &&
-      `Moves to ${offerName(user.pendingOffer.name)} on ${writeDay(user.pendingOffer.at, zone)}.`,
-    user.swap && `${swapped(user.swap.pairs, facts)} on ${writeDay(user.swap.at, zone)}.`,
+      `Moves to ${offerName(terms, user.pendingOffer.name)} on ${writeDay(user.pendingOffer.at, zone)}.`,
+    user.swap && `${swapped(user.swap.pairs, { user, terms })} on ${writeDay(user.swap.at, zone)}.`,
     user.cancel && `Leaves on ${writeDay(user.cancel.at - 1, zone)}: canceled${cause(user, facts)}.`,
     user.enrolments.some(({ state }) => state === 'actionrequired') && 'Something is missing.',
   ].filter(sentence => typeof sentence === 'string')
 }
 
-function swapped(pairs: readonly SwapPair[], { benefitName }: SentenceFacts): string {
+function swapped(pairs: readonly SwapPair[], of: Parameters<typeof benefitName>[0]): string {
   const names = pairs.map(({ remove, add }) => {
-    if (remove === undefined) return add === undefined ? '' : `gets ${benefitName(add)}`
+    if (remove === undefined) return add === undefined ? '' : `gets ${benefitName(of, add)}`
     return add === undefined
-      ? `gives up ${benefitName(remove)}`
-      : `swaps ${benefitName(remove)} for ${benefitName(add)}`
+      ? `gives up ${benefitName(of, remove)}`
+      : `swaps ${benefitName(of, remove)} for ${benefitName(of, add)}`
   })
   const text = names.filter(name => name !== '').join(', ')
   return text.charAt(0).toUpperCase() + text.slice(1)

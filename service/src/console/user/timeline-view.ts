@@ -60,13 +60,13 @@ function actorWords(actor: string, who: Who | undefined, { operators }: UserDeta
 type EventShown = { readonly zone: string; readonly sees: boolean; readonly real: Instant }
 
 function eventItem(event: EventStory, shown: EventShown): Html {
-  const { eventId, eventname, benefit, endpoints } = event
-  return html`<li id="event-${eventId}"><details><summary>${eventname}${benefit !== undefined && ` (${benefit})`} ${
+  const { event_id, eventname, benefit, endpoints } = event
+  return html`<li id="event-${event_id}"><details><summary>${eventname}${benefit !== null && ` (${benefit})`} ${
     endpoints.length === 0
       ? html`<span class="hint">no endpoint asked for it</span>`
       : endpoints.map(one => html`${tag(wordOf(one), toneOf(one))} `)
   }</summary>
-<p class="hint">event <code>${eventId}</code>${shown.sees && html` – <a href="/users/${event.serviceId}/resend/${eventId}">send again</a>`}</p>
+<p class="hint">event <code>${event_id}</code>${shown.sees && html` – <a href="/users/${event.service_id}/resend/${event_id}">send again</a>`}</p>
 ${endpoints.map(one => endpointPart(one, shown))}</details></li>`
 }
 

@@ -2,14 +2,13 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Retained } from '../../membership/records/retained-rows.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { isKnown } from '../../membership/rules/state.ts'
-import { displayNameOf } from '../../membership/rules/terms.ts'
 import { acts } from '../acts/all.ts'
 import type { ConsolePage, Visit } from '../screen/screen.ts'
 import type { SeenRow } from '../user-data/store.ts'
 import type { ErasedUserDetails, UserDetails } from '../user-data/user-details.ts'
 import { tokenField } from '../views/layout.ts'
 import { csvLink, type List, listTable, sortField } from '../views/list.ts'
-import { actionForm, facts, part, reasonField, tag, when, writeDay } from '../views/parts.ts'
+import { actionForm, facts, part, tag, when, writeDay } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
 import { benefitList, consentList, linkList, overList } from './lists.ts'
 import { missingNotice, waitingNotice } from './notices.ts'
@@ -35,12 +34,9 @@ export function userPage(visit: Visit, shown: Shown): ConsolePage {
   const unknown = unknownOf(details.people.get('profile') ?? details.people.get('prefill'))
   const all = standings({ user, terms, now, unknown })
   const sentence = describeUser(user, {
-    zone,
-    now,
+    terms,
     showsReason: visit.isSupport,
     cancelledBy: cancelledBy === 'schedule' ? undefined : cancelledBy,
-    offerName: name => terms.today.catalogue.offers.get(name)?.displayname.en ?? name,
-    benefitName: name => displayNameOf(terms, user, name, 'en'),
     unknown,
     refusedAt: shown.refused.at(-1)?.at,
     openOffers: all.filter(one => one.kind === 'offer' && isOpen(one)).length,
@@ -182,7 +178,8 @@ function personPart(visit: Visit, { details, isPersonShown }: Shown): Slot {
       actionForm(visit, {
         action: `/users/${details.serviceId}/person`,
         button: 'Show',
-        fields: reasonField('why-person', 'Show name, birth date and address, because'),
+        why: 'why-person',
+        because: 'Show name, birth date and address, because',
       }),
     )
   const documents = [...details.people].filter(([kind]) => kind !== 'draft')

@@ -17,7 +17,6 @@ import {
 /** A benefit or an offer, with the reasons why the user does not have it; without a reason it is open. */
 export type Standing = {
   readonly kind: 'benefit' | 'offer'
-  readonly name: string
   readonly displayname: string
   readonly isHeld: boolean
   /** The names of the open offers with which somebody who has none would get the benefit. */
@@ -52,10 +51,8 @@ export function standings(of: Now): Standing[] {
     ...offers.map(offer => standingOfOffer(offer, of)),
     ...benefits.map((benefit): Standing => {
       const isOwn = of.user.enrolments.some(one => one.benefit === benefit.name && isHeld(one))
-      const { name } = benefit
       return {
         kind: 'benefit',
-        name,
         displayname: benefit.displayname.en,
         isHeld: isOwn,
         ...(isOwn ? { against: [] } : standingOfBenefit(benefit, of)),
@@ -69,7 +66,6 @@ function standingOfOffer(offer: Offer, of: Now): Standing {
   const isOwn = user.status === 'active' && user.offer?.name === offer.offer
   const about = {
     kind: 'offer',
-    name: offer.offer,
     displayname: offer.displayname.en,
     isHeld: isOwn,
   } as const

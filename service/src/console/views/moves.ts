@@ -21,6 +21,16 @@ const STATUSES: Readonly<Record<string, string>> = {
   registering: 'on the registration page',
 }
 
+/** A benefit by the name that the catalogue shows to this user. */
+export function benefitName({ terms, user }: Of, name: string): string {
+  return displayNameOf(terms, user, name, 'en')
+}
+
+/** An offer by the name that the catalogue shows today, or by that of the API where it is no longer there. */
+export function offerName(terms: Terms, name: string): string {
+  return terms.today.catalogue.offers.get(name)?.displayname.en ?? name
+}
+
 /** The reason of a cancel in words; the API writes each as one. */
 export function cancelReasonWords(reason: string): string {
   return reason === 'employmentended' ? 'employment ended' : reason
@@ -42,8 +52,7 @@ export function moveWords({ what, from, to }: Pick<HistoryLine, 'what' | 'from' 
 type Reading = { readonly subject: string; readonly value: (text: string) => Slot }
 
 function readingOf(what: string, of: Of): Reading {
-  const benefit = (name: string) => displayNameOf(of.terms, of.user, name, 'en')
-  const offer = (name: string) => of.terms.today.catalogue.offers.get(name)?.displayname.en ?? name
+  const benefit = (name: string) => benefitName(of, name)
   const about = /^(benefit|(?:planned end|start|end) of|consent|beneficiaries) (\S+)(.*)$/.exec(what)
   if (about) {
     const [, kind = '', name = '', rest = ''] = about
@@ -55,7 +64,9 @@ function readingOf(what: string, of: Of): Reading {
   if (what === 'user') return { subject: 'Status', value: text => STATUSES[text] ?? text }
   if (what === 'swap') return { subject, value: text => swapWords(text, benefit) }
   if (what === 'pending cancel') return { subject, value: dated(of.terms.zone) }
-  return what.includes('offer') ? { subject, value: offer } : { subject, value: text => text }
+  return what.includes('offer')
+    ? { subject, value: text => offerName(of.terms, text) }
+    : { subject, value: text => text }
 }
 
 /** The history has dates in the form of the API. */

@@ -62,17 +62,20 @@ export function actionForm(
     action: string
     button: Slot
     fields?: Slot
+    /** The id of the field for the operator's reason; absent: none is needed. */
+    why?: string
+    /** The label of that field. */
+    because?: string
     look?: 'primary' | 'secondary' | 'danger'
     /** Its answer is a file, so the page stays. */
     downloads?: true
   },
 ): Html {
   return html`<form method="post" action="${form.action}" class="act"${form.id !== undefined && html` id="${form.id}"`}${form.downloads && html` data-download`}>${tokenField(visit.session.formToken)}
-${form.fields}<button class="${form.look ?? 'secondary'}">${form.button}</button></form>`
+${form.fields}${form.why !== undefined && reasonField(form.why, form.because)}<button class="${form.look ?? 'secondary'}">${form.button}</button></form>`
 }
 
-/** The field for an operator's reason. */
-export function reasonField(id: string, label = 'Reason'): Html {
+function reasonField(id: string, label = 'Reason'): Html {
   return html`<p class="field"><label for="${id}">${label}</label>
 <input id="${id}" name="reason" required minlength="3" maxlength="300" autocomplete="off" aria-describedby="${id}-hint">
 <span class="hint" id="${id}-hint">Kept in the audit log, sealed. Name the ticket or the call, not the person.</span></p>`

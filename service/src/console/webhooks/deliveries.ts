@@ -48,12 +48,11 @@ const COLUMN = {
 
 async function linesAfter(
   { context }: Visit,
-  { partner, line, state, list }: Filter,
+  { target, state, list }: Filter,
   after: Position | undefined,
 ): Promise<Slice<OpenLine, Position>> {
   const lines = await findOpenLines(context.database, {
-    partnerId: partner.partnerId,
-    endpointId: line.endpoint_id,
+    ...target,
     state,
     isDown: list.isDown,
     after,

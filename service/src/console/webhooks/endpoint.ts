@@ -7,7 +7,12 @@ import { notHere, type Visit } from '../screen/screen.ts'
 import { type EndpointLine, findEndpointLines } from './store.ts'
 
 /** An endpoint with its partner. */
-export type NamedEndpoint = { readonly partner: Partner; readonly line: EndpointLine }
+export type NamedEndpoint = {
+  readonly partner: Partner
+  readonly line: EndpointLine
+  /** The names of both. */
+  readonly target: { readonly partnerId: string; readonly endpointId: string }
+}
 
 /** The endpoint of an address. Throws the refusal of an unknown one when the operator does not work for its partner. */
 export async function requiredEndpoint(visit: Visit): Promise<NamedEndpoint> {
@@ -16,7 +21,8 @@ export async function requiredEndpoint(visit: Visit): Promise<NamedEndpoint> {
   const partners = [...visit.partnerNames.keys()]
   const [line] = isUuid(id) ? await findEndpointLines(database, partners, real(), id) : []
   if (!line) throw notHere('webhook')
-  return { line, partner: await ownPartner(visit, line.partner_id) }
+  const target = { partnerId: line.partner_id, endpointId: line.endpoint_id }
+  return { line, partner: await ownPartner(visit, line.partner_id), target }
 }
 
 /**
@@ -25,12 +31,13 @@ export async function requiredEndpoint(visit: Visit): Promise<NamedEndpoint> {
  */
 export async function answersOf(
   visit: Visit,
-  { partner, line }: NamedEndpoint,
+  endpoint: NamedEndpoint,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (!visit.isSupport) return new Map()
-  const answers = await lastAnswers(visit, { partner, line }, ids)
-  if (answers.size > 0) await record(visit, { action: 'look at answers', result: 'shown', partner })
+  const answers = await lastAnswers(visit, endpoint, ids)
+  if (answers.size > 0)
+    await record(visit, { action: 'look at answers', result: 'shown', partner: endpoint.partner })
   return answers
 }
 

@@ -5,7 +5,7 @@ import { replayTo } from '../../webhooks/log/replay.ts'
 import { recordAlongside } from '../screen/record.ts'
 import { type Answer, onChange, onGet, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
 import { dated, type List, listFile, listPart, sortField } from '../views/list.ts'
-import { actionForm, facts, part, reasonField, selectField, table, tag, when } from '../views/parts.ts'
+import { actionForm, facts, part, selectField, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
 import { countOf, healthInWords, rankOf, STATES, stateOf, stateTag } from './health.ts'
 import { againPart, confirmAgain, selectionOf, toldAgain } from './send-again.ts'
@@ -81,11 +81,12 @@ async function download(visit: Visit): Promise<Answer> {
 }
 
 async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
-  const { partner, line } = await requiredEndpoint(visit)
-  const open = await firstOpenLines(visit, { partner, line })
+  const endpoint = await requiredEndpoint(visit)
+  const { partner, line } = endpoint
+  const open = await firstOpenLines(visit, endpoint)
   const sees = visit.isSupport
   const ids = [...open.map(one => one.event_id), ...(line.last_event === null ? [] : [line.last_event])]
-  const answers = await answersOf(visit, { partner, line }, ids)
+  const answers = await answersOf(visit, endpoint, ids)
   const now = visit.context.real()
   const zone = partner.timezone
   const said = line.last_event === null ? undefined : answers.get(line.last_event)
@@ -122,16 +123,16 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
       open.length > 0 &&
         html`<span><a href="/webhooks/${line.endpoint_id}/deliveries?state=waiting">All that waits</a> · <a href="/webhooks/${line.endpoint_id}/deliveries?state=given+up">All given up</a></span>`,
     )}</div><div>
-${sees && againPart(visit, { partner, line })}
+${sees && againPart(visit, endpoint)}
 ${
   visit.isAdmin &&
   part(
     line.disabled_at === null ? 'Pause' : 'Enable',
     line.disabled_at === null
       ? html`<p class="hint">Nothing is sent to it until it is enabled; its events are held. Other endpoints go on.</p>
-${actionForm(visit, { action: action('pause'), button: 'Pause', look: 'danger', fields: reasonField('why-pause') })}`
+${actionForm(visit, { action: action('pause'), button: 'Pause', look: 'danger', why: 'why-pause' })}`
       : html`<p class="hint">What is held is sent, oldest first, at a growing pace: ${countOf(line.waiting)} waiting.</p>
-${actionForm(visit, { action: action('enable'), button: 'Enable', look: 'primary', fields: reasonField('why-enable') })}`,
+${actionForm(visit, { action: action('enable'), button: 'Enable', look: 'primary', why: 'why-enable' })}`,
   )
 }</div></div>`,
   }
@@ -144,14 +145,8 @@ function heldHint({ disabled_at, held_until, waiting }: EndpointLine, zone: Zone
 }
 
 /** The first of what was tried and waits, of what waits for its first try, and of what was given up. */
-async function firstOpenLines({ context }: Visit, { partner, line }: NamedEndpoint): Promise<OpenLine[]> {
-  const first = {
-    partnerId: partner.partnerId,
-    endpointId: line.endpoint_id,
-    isDown: false,
-    after: undefined,
-    limit: FIRST_LINES,
-  }
+async function firstOpenLines({ context }: Visit, { target }: NamedEndpoint): Promise<OpenLine[]> {
+  const first = { ...target, isDown: false, after: undefined, limit: FIRST_LINES }
   const found = await Promise.all([
     findOpenLines(context.database, { ...first, state: 'waiting', work: ['retry'] }),
     findOpenLines(context.database, { ...first, state: 'waiting', work: ['fresh', 'replay'] }),
@@ -163,18 +158,18 @@ async function firstOpenLines({ context }: Visit, { partner, line }: NamedEndpoi
 const FIRST_LINES = 10
 
 async function replay(visit: Visit): Promise<Answer> {
-  const { partner, line } = await requiredEndpoint(visit)
+  const endpoint = await requiredEndpoint(visit)
+  const { partner, target } = endpoint
   const { form, context } = visit
   const isMeant = form.get('sure') === 'yes'
   const reason = isMeant ? reasonOf(visit) : undefined
   const selection = selectionOf(form, partner)
-  const target = { partnerId: partner.partnerId, endpointId: line.endpoint_id }
   const outcome = await context.database.transaction(async tx => {
     const counted = await replayTo(tx, target, { selection, now: context.real(), dryRun: !isMeant })
     if (reason !== undefined) await tx.query(recordAlongside(visit, { action: 'replay', partner, reason }))
     return counted
   })
-  const again = { partner, line, outcome }
+  const again = { ...endpoint, outcome }
   if (!isMeant) return show(visit, confirmAgain(visit, again))
   context.onWebhookChange()
   return show(visit, toldAgain(again))
@@ -191,13 +186,13 @@ function enable(visit: Visit): Promise<Answer> {
 }
 
 async function change(visit: Visit, action: string, make: typeof enableEndpoint): Promise<Answer> {
-  const { partner, line } = await requiredEndpoint(visit)
+  const { partner, target } = await requiredEndpoint(visit)
   const reason = reasonOf(visit)
   const { database, real, onWebhookChange } = visit.context
   await database.transaction(async tx => {
-    await make(tx, { partnerId: partner.partnerId, endpointId: line.endpoint_id }, real())
+    await make(tx, target, real())
     await tx.query(recordAlongside(visit, { action, partner, reason }))
   })
   onWebhookChange()
-  return { to: `/webhooks/${line.endpoint_id}` }
+  return { to: `/webhooks/${target.endpointId}` }
 }

@@ -4,7 +4,7 @@ import type { Partner } from '../../partners/partner.ts'
 import type { ReplayOutcome, Selection } from '../../webhooks/log/replay.ts'
 import { isAskedDay } from '../asked-day.ts'
 import { ConsoleRefusal, type Visit } from '../screen/screen.ts'
-import { actionForm, counted, part, reasonField, writeDay } from '../views/parts.ts'
+import { actionForm, counted, part, writeDay } from '../views/parts.ts'
 import type { NamedEndpoint } from './endpoint.ts'
 
 /** The forms that count what would be sent to an endpoint again: of some days, or what was given up. */
@@ -40,7 +40,8 @@ ${actionForm(visit, {
   action: `/webhooks/${line.endpoint_id}/replay`,
   button: 'Send them again',
   look: 'primary',
-  fields: html`${kept}<input type="hidden" name="sure" value="yes">${reasonField('why-replay')}`,
+  fields: html`${kept}<input type="hidden" name="sure" value="yes">`,
+  why: 'why-replay',
 })}</section>`
 }
 
