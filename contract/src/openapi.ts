@@ -49,9 +49,7 @@ export function describeInterface(options: DescribedService): Json {
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An access token of POST /oauth2/token' },
-        ...(options.version === '1.0.2'
-          ? { apikey: { type: 'apiKey', in: 'header', name: 'x-api-key' } }
-          : {}),
+        ...(options.version === '1.0.2' && { apikey: { type: 'apiKey', in: 'header', name: 'x-api-key' } }),
         client: {
           type: 'oauth2',
           flows: {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { examplePrefill } from '@benefit-enrolment/contract'
 import type { DemoCredentials } from './demo-partner.ts'
 
 /**
@@ -17,7 +16,24 @@ export function walkThrough(shown: {
   // Each start uses a new user, so that the commands give the same answers again.
   const userid = `demo-${randomBytes(3).toString('hex')}`
   const headers = `-H "Authorization: Bearer $TOKEN" -H "x-api-key: $API_KEY" -H 'Content-Type: application/json'`
-  const prefill = JSON.stringify({ ...examplePrefill, userid })
+  const prefill = JSON.stringify({
+    userid,
+    firstname: 'Ada',
+    lastname: 'Rivera',
+    email: 'ada.rivera@example.com',
+    dob: '1990-03-27',
+    zipcode: '33101',
+    phone: '3055550142',
+    gender: 'F',
+    address: {
+      addline1: '12 Ocean Drive',
+      addline2: '',
+      addline3: '',
+      city: 'Miami',
+      state: 'FL',
+      zipcode: '33101',
+    },
+  })
   const benefits = JSON.stringify({
     userid,
     age: 36,
