@@ -2,9 +2,9 @@
 // them, less that without the one. The rows are those of a short load; they are inserted 60,000 at once into copies of the
 // tables, so the figures say less about batches of 64, in which more is paid once a statement.
 //   node bench/indexes.mjs
-import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { median } from './http/measure.mjs'
+import { processorSeconds } from './http/processor-time.mjs'
 import { demoCatalogue, embeddedServer, generate, headFor, say, startServed } from './served.mjs'
 
 const tables = [
@@ -20,8 +20,6 @@ const tables = [
 ]
 const ROWS = 60_000
 const ROUNDS = 5
-/** A tick of the processor time in /proc. */
-const TICK_MICROS = 10_000
 
 async function fill(served) {
   served.enrolment('catalogue', 'publish', demoCatalogue)
@@ -62,9 +60,9 @@ async function tellTable(ask, table, pid) {
     for (let round = 0; round < ROUNDS; round += 1) {
       await ask(`${copy}; ${change}`)
       await ask('checkpoint')
-      const before = ticksOf(pid)
+      const before = processorSeconds([pid])
       await ask('insert into copied select * from source')
-      looks.push(((ticksOf(pid) - before) * TICK_MICROS) / rows)
+      looks.push(((processorSeconds([pid]) - before) * 1e6) / rows)
     }
     return median(looks)
   }
@@ -87,13 +85,6 @@ async function tellTable(ask, table, pid) {
     const more = await cost(`alter table copied add foreign key ${made.slice('FOREIGN KEY '.length)}`)
     say(`  ${(more - all).toFixed(1)} µs`, made)
   }
-}
-
-/** The processor time of a process, in ticks. */
-function ticksOf(pid) {
-  const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return Number(fields[11]) + Number(fields[12])
 }
 
 await main()

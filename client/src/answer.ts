@@ -60,7 +60,7 @@ function readProblem(json: unknown): ProblemFacts | undefined {
     detail,
     errors: Array.isArray(errors) ? errors.filter(isFieldProblem) : [],
     userMessage: typeof usermessage === 'string' ? usermessage : undefined,
-    ...(typeof requestid === 'string' ? { requestId: requestid } : {}),
+    ...(typeof requestid === 'string' && { requestId: requestid }),
   }
 }
 

@@ -125,7 +125,7 @@ type Outcome =
       ok: false
       error: BenefitEnrolmentError
       wasSent: boolean
-      refusedToken?: string
+      refusedToken?: string | undefined
       response?: ResponseInfo
     }
 
@@ -159,7 +159,7 @@ async function attemptOnce(
       notify(connection.onResponse, info)
       if (answer.ok) return { ...answer, response: info }
       const { error, tokenIsBad } = answer
-      return { ok: false, error, wasSent, response: info, ...(tokenIsBad ? { refusedToken: token } : {}) }
+      return { ok: false, error, wasSent, response: info, refusedToken: tokenIsBad ? token : undefined }
     })
   } catch (error) {
     if (callerSignal?.aborted) throw callerSignal.reason
@@ -181,7 +181,7 @@ function send(
     // A redirect would send the API key and personal data to an address that nobody configured.
     redirect: 'manual',
     signal,
-    ...(request.body === undefined ? {} : { body: request.body }),
+    body: request.body ?? null,
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Client, LoggedEvent } from './generated.ts'
 import type { CallOptions } from './options.ts'
+import { pause } from './time-limit.ts'
 
 /** Events one after the other, oldest first; each walk can be iterated only once. */
 export type EventWalk = AsyncIterable<LoggedEvent> & {
@@ -34,7 +35,7 @@ export function eachEventOf(client: Pick<Client, 'listEvents'>): EachEvent {
         const isEnd = events.length === 0 && next === cursor
         cursor = next
         if (isEnd && !follow) return
-        if (isEnd) await wait(pollMs, options.signal)
+        if (isEnd) await pause(pollMs, options.signal)
       }
     }
     const events = walk()
@@ -45,20 +46,4 @@ export function eachEventOf(client: Pick<Client, 'listEvents'>): EachEvent {
       [Symbol.asyncIterator]: () => events,
     }
   }
-}
-
-/** Rejects with the signal's reason when it ends the wait. */
-function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted()
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    const stop = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    signal?.addEventListener('abort', stop, { once: true })
-  })
 }

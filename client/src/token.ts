@@ -8,8 +8,8 @@ export type TokenRequest = {
   readonly baseUrl: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Absent: all scopes that the client was given. */
-  readonly scopes?: readonly string[]
+  /** `undefined`: all scopes that the client was given. */
+  readonly scopes: readonly string[] | undefined
   readonly fetch: typeof globalThis.fetch
   readonly timeoutMs: number
 }

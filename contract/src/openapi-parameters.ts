@@ -35,7 +35,7 @@ export function parametersOf(operation: Operation): Json[] {
       name,
       in: location,
       required: location === 'path' || required.includes(name),
-      ...(typeof property['description'] === 'string' ? { description: property['description'] } : {}),
+      description: property['description'],
       schema: plain(property),
       example: exampleOf(name, property),
     }))

@@ -49,9 +49,7 @@ export function describeInterface(options: DescribedService): Json {
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An access token of POST /oauth2/token' },
-        ...(options.version === '1.0.2'
-          ? { apikey: { type: 'apiKey', in: 'header', name: 'x-api-key' } }
-          : {}),
+        ...(options.version === '1.0.2' && { apikey: { type: 'apiKey', in: 'header', name: 'x-api-key' } }),
         client: {
           type: 'oauth2',
           flows: {
@@ -103,22 +101,16 @@ function describeOperation(
     description: [operation.description, sourceOf(operation, options.baseUrl)].filter(Boolean).join('\n\n'),
     security: securityOf(operation, options.version),
     parameters: parametersOf(operation),
-    ...(operation.body
-      ? {
-          requestBody: {
-            required: true,
-            content: {
-              [operation.caller === 'client' ? 'application/x-www-form-urlencoded' : 'application/json']: {
-                schema:
-                  operation.caller === 'client'
-                    ? formSchema(operation)
-                    : options.schemas.refer(operation.body),
-                ...(operation.example.body === undefined ? {} : { example: operation.example.body }),
-              },
-            },
-          },
-        }
-      : {}),
+    requestBody: operation.body && {
+      required: true,
+      content: {
+        [operation.caller === 'client' ? 'application/x-www-form-urlencoded' : 'application/json']: {
+          schema:
+            operation.caller === 'client' ? formSchema(operation) : options.schemas.refer(operation.body),
+          example: operation.example.body,
+        },
+      },
+    },
     responses: { 200: describeReply(operation, options.schemas), ...describeErrors(operation, options) },
   }
 }

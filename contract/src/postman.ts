@@ -53,10 +53,7 @@ export function postmanCollection(options: { baseUrl: string; sandbox: boolean }
     variable: [
       { key: 'base_url', value: options.baseUrl },
       ...['client_id', 'client_secret', 'api_key', 'access_token', 'webhookid', 'eventid', 'sessionid'].map(
-        key => ({
-          key,
-          value: '',
-        }),
+        key => ({ key, value: '' }),
       ),
       { key: 'userid', value: 'postman-1001' },
     ],
@@ -90,11 +87,11 @@ function requestOf(operation: Operation): Json {
       description: summary,
       header,
       url: { raw: `{{base_url}}${filled}`, host: ['{{base_url}}'], path: filled.slice(1).split('/') },
-      ...(isJson
-        ? { body: { mode: 'raw', raw: bodyOf(operation), options: { raw: { language: 'json' } } } }
-        : {}),
-      ...(caller === 'client' ? { auth: clientAuth, body: formOf(operation) } : {}),
-      ...(caller === 'open' ? { auth: { type: 'noauth' } } : {}),
+      ...(isJson && {
+        body: { mode: 'raw', raw: bodyOf(operation), options: { raw: { language: 'json' } } },
+      }),
+      ...(caller === 'client' && { auth: clientAuth, body: formOf(operation) }),
+      ...(caller === 'open' && { auth: { type: 'noauth' } }),
     },
   }
 }

@@ -65,7 +65,7 @@ export function render(markdown, linkOf) {
         let id = base
         for (let count = 1; ids.has(id); count += 1) id = `${base}-${count}`
         ids.add(id)
-        sections.push({ id, title: text.replace(/<[^>]+>/g, ''), depth, text: '' })
+        sections.push({ id, title: text.replace(/<[^>]+>/g, ''), depth })
         if (depth === 1) return `<h1>${title}</h1>\n`
         return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${title}</a></h${depth}>\n`
       },
@@ -97,9 +97,8 @@ export function render(markdown, linkOf) {
       },
     },
   })
-  const tokens = marked.lexer(withoutComments(markdown))
-  const html = groupSamples(marked.parser(tokens))
-  noteTexts(tokens, sections)
+  const html = groupSamples(marked.parse(withoutComments(markdown)))
+  noteTexts(html, sections)
   return { html, sections }
 }
 
@@ -137,26 +136,17 @@ function moves(text, number) {
   return `<div class="wide" tabindex="0" role="region" aria-label="Moves ${number}"><table><thead>${head}</thead>\n<tbody>${rows.join('\n')}</tbody></table></div>\n`
 }
 
-/** The plain text below each heading, for the search. */
-function noteTexts(tokens, sections) {
-  let at = -1
-  for (const token of tokens) {
-    if (token.type === 'heading') at += 1
-    else if (at >= 0) sections[at].text += ` ${plainOf(token)}`
-  }
-  for (const section of sections) section.text = section.text.replace(/\s+/g, ' ').trim()
+/** Adds the plain text below each heading, for the search. */
+function noteTexts(html, sections) {
+  const parts = html.split(/(?=<h[1-6][ >])/).slice(-sections.length)
+  for (const [at, section] of sections.entries())
+    section.text = parts[at]
+      .replace(/^<h\d[\s\S]*?<\/h\d>|<summary>[\s\S]*?<\/summary>/g, '')
+      .replace(/<\/(p|li|td|th|pre)>/g, ' ')
+      .replace(/<[^>]+>/g, '')
+      .replace(/&(\w+|#39);/g, (sign, name) => signs[name] ?? sign)
+      .replace(/\s+/g, ' ')
+      .trim()
 }
 
-function plainOf(token) {
-  if (token.type === 'code') return token.text
-  const texts =
-    token.type === 'table'
-      ? [token.header, ...token.rows].flat().map(cell => cell.text)
-      : token.type === 'list'
-        ? token.items.map(item => item.text)
-        : [token.text ?? '']
-  return texts
-    .join(' ')
-    .replace(/[`*]/g, '')
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-}
+const signs = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }

@@ -166,9 +166,9 @@ export function describeCause(cause: unknown): Record<string, unknown> {
   const { code, constraint, table } = cause as { code?: unknown; constraint?: unknown; table?: unknown }
   return {
     cause: cause.name,
-    ...(typeof code === 'string' ? { causecode: code } : {}),
-    ...(typeof constraint === 'string' ? { constraint } : {}),
-    ...(typeof table === 'string' ? { table } : {}),
+    ...(typeof code === 'string' && { causecode: code }),
+    ...(typeof constraint === 'string' && { constraint }),
+    ...(typeof table === 'string' && { table }),
     frames: frames
       .slice(0, 6)
       .map(line => line.trim().replace(/\(?(?:file:\/\/)?\/.*\/(?=[^/]+:\d+:\d+\)?$)/, '(')),

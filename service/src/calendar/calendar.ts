@@ -129,6 +129,11 @@ export function formatTimestamp(instant: Instant): string {
 let lastInstant: Instant = Number.NaN
 let lastTimestamp = ''
 
+/** The same of an instant that may be missing: then null. */
+export function timestampOrNull(instant: Instant | null | undefined): string | null {
+  return instant === null || instant === undefined ? null : formatTimestamp(instant)
+}
+
 /** The instant as a clock in `zone` shows it, with the offset from UTC: `2026-11-21 10:04:05.000 -05:00`. */
 export function localTimestamp(instant: Instant, zone: Zone): string {
   const minutes = offsetAt(instant, zone) / MINUTE_MS

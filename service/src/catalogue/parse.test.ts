@@ -87,6 +87,20 @@ describe('a file that would exhaust the reader is refused', () => {
   })
 })
 
+test('a mistake in a repeated value is told where the value is written', () => {
+  const text = valid
+    .replace('[NY, VT]', '&some [NY, 5]')
+    .replace(
+      'slots: 1',
+      'slots: 1\n    rules: [{ code: no, text: { en: No, es: No }, states: { in: *some } }]',
+    )
+  const fault = '5 is read as number, not as text; put it in quotes: "5"'
+  expect(problemsIn(text)).toEqual([
+    `line 15: benefits[0].rules[0].states.notin[1]: ${fault}`,
+    `line 15: offers[0].rules[0].states.in[1]: ${fault}`,
+  ])
+})
+
 describe('a catalogue that is accepted', () => {
   const result = parseCatalogue(valid)
 

@@ -30,7 +30,9 @@ export function readValue(
   const problems: Problem[] = []
   const nodes = new Map<string, Node>()
   const keys = new Map<string, Node>()
-  const anchors = new Map<string, { readonly node: Node; readonly value: unknown }>()
+  const anchors = new Map<string, { readonly pointer: string; readonly value: unknown }>()
+  /** The pointer of each alias, with that of the value that it repeats. */
+  const repeated = new Map<string, string>()
   let aliases = 0
 
   const placeOf = (node: Node | undefined, pointer: string): Position => {
@@ -45,7 +47,7 @@ export function readValue(
     nodes.set(pointer, node)
     if (isAlias(node)) return repeat(node, pointer)
     const note = <T>(value: T): T => {
-      if (node.anchor !== undefined) anchors.set(node.anchor, { node, value })
+      if (node.anchor !== undefined) anchors.set(node.anchor, { pointer, value })
       return value
     }
     if (isMap<Node, Node | null>(node))
@@ -58,7 +60,7 @@ export function readValue(
     return isScalar(node) ? note(typeof node.value === 'string' ? node.value.trim() : node.value) : null
   }
   const readPair = ({ key, value }: Pair<Node, Node | null>, map: string): [string, unknown] => {
-    const name = isScalar(key) ? String(key.value) : ''
+    const name = String(isScalar(key) ? key.value : key)
     const pointer = `${map}/${name}`
     if (keys.has(pointer))
       refuse(key, `the key ${quote(name)} appears here twice; delete one of the two`, map)
@@ -71,7 +73,7 @@ export function readValue(
   const repeat = (alias: Alias, pointer: string): unknown => {
     const name = alias.source
     const target = anchors.get(name)
-    if (target) nodes.set(pointer, target.node)
+    if (target) repeated.set(pointer, target.pointer)
     else refuse(alias, `*${name} stands for nothing; write &${name} before the value it repeats, further up`)
     aliases += 1
     if (aliases === MAX_ALIASES + 1)
@@ -79,17 +81,24 @@ export function readValue(
     return target?.value
   }
 
-  /** The node at a pointer, or the nearest one above it: parts of a repeated value have no nodes of their own. */
-  const nodeAt = (pointer: string): Node | undefined =>
-    nodes.get(pointer) ?? (pointer === '' ? undefined : nodeAt(pointer.slice(0, pointer.lastIndexOf('/'))))
+  /** Where a value is written: below an alias, in the value that it repeats. */
+  const written = (pointer: string): string => {
+    const end = pointer.lastIndexOf('/')
+    if (end < 0) return ''
+    const here = written(pointer.slice(0, end)) + pointer.slice(end)
+    return repeated.get(here) ?? here
+  }
 
   const value = read(contents, '')
   if (problems.length > 0) return { problems }
   return {
     value,
-    positionOf: (pointer, key) => placeOf(keys.get(`${pointer}/${key}`) ?? nodeAt(pointer), pointer),
+    positionOf(pointer, key) {
+      const here = written(pointer)
+      return placeOf(keys.get(`${here}/${key}`) ?? nodes.get(here), pointer)
+    },
     sourceOf(pointer) {
-      const node = nodeAt(pointer)
+      const node = nodes.get(written(pointer))
       return isScalar(node) && node.value !== null ? (node.source ?? String(node.value)) : undefined
     },
   }

@@ -121,11 +121,11 @@ function shown(row: AuditRow): object {
     at: formatTimestamp(row.at),
     actorkind: row.actor_kind,
     actor: row.actor,
-    ...(row.source ? { source: row.source.toString('hex') } : {}),
+    ...(row.source && { source: row.source.toString('hex') }),
     action: row.action,
-    ...(row.service_id ? { serviceid: row.service_id } : {}),
+    ...(row.service_id && { serviceid: row.service_id }),
     result: row.result,
-    ...(row.request_id ? { requestid: row.request_id } : {}),
+    ...(row.request_id && { requestid: row.request_id }),
     times: row.times,
   }
 }

@@ -176,17 +176,8 @@ export function readInput(
 
 function parse(command: Command, words: readonly string[], options: Readonly<Record<string, Option>>) {
   try {
-    return parseArgs({
-      args: [...words],
-      options: Object.fromEntries(
-        Object.entries(options).map(([name, option]) => [
-          name,
-          { type: option.type, ...(option.multiple ? { multiple: true } : {}) },
-        ]),
-      ),
-      allowPositionals: true,
-      strict: true,
-    })
+    // It ignores what an option has for the help alone.
+    return parseArgs({ args: [...words], options, allowPositionals: true, strict: true })
   } catch (error) {
     const text = error instanceof Error ? error.message.split('. ')[0] : 'the options do not fit'
     throw new UsageError(`${text}; see \`enrolment ${command.name} --help\`.`)

@@ -1,5 +1,5 @@
 import { noPartner } from '../audit/entries.ts'
-import { formatTimestamp } from '../calendar/calendar.ts'
+import { timestampOrNull } from '../calendar/calendar.ts'
 import { OperatorError } from '../operator-error.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { attemptOf, eventOf } from '../webhooks/api/view.ts'
@@ -35,7 +35,7 @@ const show: Command = {
         webhookid: one.endpoint_id,
         status: one.status,
         attempts: one.attempts,
-        dueattimestamp: one.due_at === null ? null : formatTimestamp(one.due_at),
+        dueattimestamp: timestampOrNull(one.due_at),
       }))
       const shown = { partnerid: partnerId, ...eventOf(event), deliveries, attempts }
       input.print(shown, [

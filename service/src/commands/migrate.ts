@@ -17,7 +17,7 @@ export const migrateSchema: Command = {
       })
       const spread = input.flag('spread') ? await spreadGrown(database) : []
       const layout = await spreadState(database)
-      input.print({ ok: true, applied, layout, ...(input.flag('spread') ? { spread } : {}) }, [
+      input.print({ ok: true, applied, layout, ...(input.flag('spread') && { spread }) }, [
         ...applied.map(name => `Applied ${name}.`),
         'The schema is up to date.',
         ...(spread.length > 0 ? [`Spread ${spread.length} tables over the cluster.`] : []),

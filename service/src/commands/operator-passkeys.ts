@@ -1,4 +1,4 @@
-import { formatTimestamp } from '../calendar/calendar.ts'
+import { formatTimestamp, timestampOrNull } from '../calendar/calendar.ts'
 import { listPasskeys, removePasskeys } from '../console/operators/passkey-store.ts'
 import { endOperatorSessions, findOperator } from '../console/operators/store.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -31,7 +31,7 @@ export const passkeys: Command = {
       const listed = (await listPasskeys(database, operator.operatorId)).map(one => ({
         passkey: one.id.slice(0, 8),
         createdat: formatTimestamp(one.createdAt),
-        lastusedat: one.lastUsedAt === undefined ? null : formatTimestamp(one.lastUsedAt),
+        lastusedat: timestampOrNull(one.lastUsedAt),
       }))
       input.print(
         { name, passkeys: listed },

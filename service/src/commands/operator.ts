@@ -1,4 +1,4 @@
-import { formatTimestamp } from '../calendar/calendar.ts'
+import { formatTimestamp, timestampOrNull } from '../calendar/calendar.ts'
 import { comparedEmail, type Operator, ROLES } from '../console/operators/operator.ts'
 import { LINK_LIFETIME_MS, mintLink } from '../console/operators/sign-in.ts'
 import {
@@ -100,7 +100,7 @@ const list: Command = {
         issuer: one.issuer ?? null,
         email: one.email ?? null,
         createdat: formatTimestamp(one.createdAt),
-        disabledat: one.disabledAt === undefined ? null : formatTimestamp(one.disabledAt),
+        disabledat: timestampOrNull(one.disabledAt),
       }))
       input.print(
         { operators },

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { eraseAccount } from '../accounts/lifecycle.ts'
 import { sealReason } from '../audit/reason.ts'
+import { formatTimestamp, timestampOrNull } from '../calendar/calendar.ts'
 import { exportAllHeld } from '../console/requests/export.ts'
 import type { Database } from '../db/database.ts'
 import { rewriteTable } from '../db/rewrite-table.ts'
@@ -130,7 +131,7 @@ async function eraseAll(workspace: Workspace, partner: Partner): Promise<number>
         change: { user: eraseAccount(orNew(), now, terms()).user, events: [] },
         answer: after => ({
           serviceId: after.serviceId,
-          erasedAt: new Date(after.erasedAt ?? now).toISOString(),
+          erasedAt: formatTimestamp(after.erasedAt ?? now),
         }),
       }),
     })
@@ -158,7 +159,7 @@ async function* livingUsers(database: Database, { partnerId }: Partner): AsyncGe
 async function lastRetained(database: Database, partnerId: string): Promise<string | null> {
   const [row] = await database.query<{ until: number | null }>(sql`
     select max(keep_until) as until from retained_records where partner_id = ${partnerId}`)
-  return row?.until ? new Date(row.until).toISOString() : null
+  return timestampOrNull(row?.until)
 }
 
 async function scrub({ address }: Workspace): Promise<boolean> {

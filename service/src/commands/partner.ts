@@ -1,3 +1,4 @@
+import { formatTimestamp, timestampOrNull } from '../calendar/calendar.ts'
 import type { Offer } from '../catalogue/model.ts'
 import { openPublished } from '../catalogue/published.ts'
 import { clientIdOf } from '../oauth/client-credentials.ts'
@@ -147,17 +148,13 @@ const show: Command = {
       const credentials = (await listCredentials(workspace.database, row.partner_id)).map(one => ({
         id: one.credential_id,
         kind: one.kind,
-        createdat: new Date(one.created_at).toISOString(),
+        createdat: formatTimestamp(one.created_at),
         live: one.revoked_at === null,
-        lastusedat: isoOf(uses.get(one.credential_id)),
+        lastusedat: timestampOrNull(uses.get(one.credential_id)),
       }))
       const view = { ...viewPartner(row, offers), credentials }
       input.print(view, linesOf(view))
     }),
-}
-
-function isoOf(instant: number | undefined): string | null {
-  return instant === undefined ? null : new Date(instant).toISOString()
 }
 
 const update: Command = {

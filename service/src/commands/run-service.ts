@@ -128,7 +128,7 @@ export async function runService(
     log('started', {
       version: serviceVersion,
       address: service.address,
-      ...(gate ? { console: gate.url } : {}),
+      ...(gate && { console: gate.url }),
       sandbox: prepared.installation.sandbox,
     })
     if (wanted === 'live' && !isSecure(config)) log('insecure_base_url', { baseurl: service.baseUrl })
@@ -208,12 +208,10 @@ async function listen(
       erasures,
       logsRequests: config.logLevel === 'info',
       real: Date.now,
-      ...(owned
-        ? {
-            lowOnSpace: owned.lowOnSpace,
-            rewriteKeys: () => rewriteTable({ ...owned.address, user: 'postgres' }, 'data_keys'),
-          }
-        : {}),
+      ...(owned && {
+        lowOnSpace: owned.lowOnSpace,
+        rewriteKeys: () => rewriteTable({ ...owned.address, user: 'postgres' }, 'data_keys'),
+      }),
     })
   } catch (error) {
     throw listenErrorOf(error, { host, port })

@@ -1,6 +1,6 @@
 import type { Webhook } from '@benefit-enrolment/contract'
 import { eventNames, isEventName } from '@benefit-enrolment/contract/names'
-import { formatTimestamp } from '../calendar/calendar.ts'
+import { timestampOrNull } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { OperatorError } from '../operator-error.ts'
 import { requirePartner } from '../partners/administer.ts'
@@ -126,8 +126,7 @@ const list: Command = {
       const rows = await listEndpoints(workspace.database, partner.partner_id)
       const webhooks = rows.map(row => ({
         ...viewOf(row, partner, workspace),
-        certificateendsattimestamp:
-          row.certificate_ends_at === null ? null : formatTimestamp(row.certificate_ends_at),
+        certificateendsattimestamp: timestampOrNull(row.certificate_ends_at),
       }))
       input.print(
         { webhooks },

@@ -68,7 +68,7 @@ function mountOperation<Caller>(
   app.route({
     method: operation.method,
     url: basePath + operation.path.replace(/\{(\w+)\}/g, ':$1'),
-    config: { operation, ...(operation.body ? { takes: 'application/json' } : {}) },
+    config: { operation, ...(operation.body && { takes: 'application/json' }) },
     onRequest: (request, reply, done) => {
       const admit = (known: Caller) => {
         request.caller = known

@@ -173,15 +173,13 @@ async function authenticate(
 ): Promise<{ partner: Partner; credentialId: string }> {
   const client = readClient(form, request.headers.authorization)
   const credential = await context.directory.credential(client.secret, 'client_secret')
-  const isRight = credential !== undefined && clientIdOf(credential.partner.partnerId) === client.id
-  if (!isRight || credential.partner.disabledAt !== undefined) {
-    const why: WhyNot =
-      credential && !isRight
-        ? { is: 'known', credential: credential.credentialId }
-        : await context.directory.whyNot(client.secret, 'client_secret')
-    throw new OAuthRefusal('invalid_client', 'The client id or the client secret is not valid.', why)
-  }
-  request.partnerId = credential.partner.partnerId
+  const refuse = (why: WhyNot) =>
+    new OAuthRefusal('invalid_client', 'The client id or the client secret is not valid.', why)
+  if ('is' in credential) throw refuse(credential)
+  const { partner, credentialId } = credential
+  if (clientIdOf(partner.partnerId) !== client.id) throw refuse({ is: 'known', credential: credentialId })
+  if (partner.disabledAt !== undefined) throw refuse({ is: 'spent' })
+  request.partnerId = partner.partnerId
   return credential
 }
 

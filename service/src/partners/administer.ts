@@ -77,7 +77,7 @@ export async function createPartner(
     const clientSecret = await mint(tx, partnerId, 'client_secret', context)
     const apiKey = await mint(tx, partnerId, 'api_key', context)
     await addAlongside(tx, context)
-    return { row, clientSecret, apiKey }
+    return { row, clientSecret: clientSecret.secret, apiKey: apiKey.secret }
   })
 }
 
@@ -130,7 +130,7 @@ async function mint(
   partnerId: string,
   kind: CredentialKind,
   context: AdministerContext,
-): Promise<string> {
+): Promise<{ id: string; secret: string }> {
   const credentialId = encodeBase62(BigInt(`0x${randomBytes(7).toString('hex')}`), 10)
   const { text } = makeSecret(purposes[kind], context.mode, encodeUuid(partnerId) + credentialId)
   const pepper = context.keyring.peppers.current
@@ -144,7 +144,7 @@ async function mint(
     expires_at: null,
     revoked_at: null,
   })
-  return text
+  return { id: credentialId, secret: text }
 }
 
 /**
@@ -165,10 +165,9 @@ export async function rotateKey(
         `Two are live already (${live.join(', ')}): revoke the older with \`enrolment key revoke ${partnerId} ID\` first.`,
       )
     }
-    const secret = await mint(tx, row.partner_id, kind, context)
-    const now = await liveKeys(tx, row.partner_id, kind)
+    const made = await mint(tx, row.partner_id, kind, context)
     await addAlongside(tx, context)
-    return { id: now.find(id => !live.includes(id)) ?? '', secret, live: now }
+    return { ...made, live: [...live, made.id] }
   })
 }
 

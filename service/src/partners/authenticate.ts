@@ -71,26 +71,16 @@ export function authenticatePartner(context: { directory: Directory; callers: Ca
       directory.bearer(token),
       apiKey === undefined ? undefined : directory.credential(apiKey, 'api_key'),
     ])
-    if (!bearer) {
-      const why = await directory.whyNot(token, 'access_token')
-      throw refuse(request, new ServiceError('unauthorized', undefined, { headers: withBadToken }), why)
-    }
-    const isRight =
-      apiKey === undefined
-        ? bearer.partner.apiKeyOptional
-        : key?.partner.partnerId === bearer.partner.partnerId
-    if (!isRight) {
-      const refusal = new ServiceError('invalid_api_key', undefined, { headers: withoutToken })
-      const why: WhyNot =
-        apiKey === undefined
-          ? { is: 'known', credential: bearer.partner.partnerId }
-          : key
-            ? { is: 'known', credential: key.credentialId }
-            : await directory.whyNot(apiKey, 'api_key')
-      throw refuse(request, refusal, why)
-    }
+    if ('is' in bearer)
+      throw refuse(request, new ServiceError('unauthorized', undefined, { headers: withBadToken }), bearer)
+    const { partner } = bearer
+    const refuseKey = (why: WhyNot) =>
+      refuse(request, new ServiceError('invalid_api_key', undefined, { headers: withoutToken }), why)
+    if (key && 'is' in key) throw refuseKey(key)
+    if (key ? key.partner.partnerId !== partner.partnerId : !partner.apiKeyOptional)
+      throw refuseKey({ is: 'known', credential: key?.credentialId ?? partner.partnerId })
     const caller: Caller = {
-      partner: bearer.partner,
+      partner,
       scopes: bearer.scopes,
       credentialId: bearer.credentialId,
     }

@@ -35,15 +35,10 @@ export type Credential = {
 export type Directory = {
   /** The partner, or `undefined`. */
   partner(partnerId: string): Promise<Partner | undefined>
-  /** The bearer of an access token, or `undefined` when the token is unknown, wrong, expired or revoked. */
-  bearer(token: string): Promise<Bearer | undefined>
-  /** The partner that a client secret or API key belongs to, or `undefined`. */
-  credential(secret: string, kind: 'client_secret' | 'api_key'): Promise<Credential | undefined>
-  /**
-   * Why a secret is not valid: `spent` when it is right but expired, revoked, or its partner is disabled; `known`, with
-   * the id, when its id exists and the rest is wrong; else `unknown`.
-   */
-  whyNot(secret: string, kind: SentSecret): Promise<WhyNot>
+  /** The bearer of an access token, or why the token is not valid. */
+  bearer(token: string): Promise<Bearer | WhyNot>
+  /** The partner that a client secret or API key belongs to, or why it is not valid. */
+  credential(secret: string, kind: 'client_secret' | 'api_key'): Promise<Credential | WhyNot>
   /** Forgets what memory has of a partner, after a change by this process. */
   forget(partnerId: string): void
   /**
@@ -55,7 +50,10 @@ export type Directory = {
 
 /** The secrets that a request may carry. */
 type SentSecret = 'access_token' | 'client_secret' | 'api_key'
-/** Why a secret is not valid. */
+/**
+ * Why a secret is not valid: `spent` when it is right but expired, revoked, or its partner is disabled; `known`, with
+ * the id, when its id exists and the rest is wrong; else `unknown`.
+ */
 export type WhyNot =
   | { readonly is: 'spent' | 'unknown' }
   | { readonly is: 'known'; readonly credential: string }
@@ -129,14 +127,16 @@ export function openDirectory(context: {
     return ids && { ...ids, whole: parsed.id }
   }
 
-  const bearer = async (token: string): Promise<Bearer | undefined> => {
+  const bearer = async (token: string): Promise<Bearer | WhyNot> => {
     const id = idsIn(token, 'access_token')
-    if (!id) return undefined
+    if (!id) return { is: 'unknown' }
     const readAt = real()
     const [row, owner] = await Promise.all([rows.token(id), partner(id.partnerId)])
-    if (!isRight(row, token, 'access_token') || !row || !owner) return undefined
-    if (row.revoked_at !== null || row.expires_at <= real() || owner.disabledAt !== undefined)
-      return undefined
+    const isKnown = isRight(row, token, 'access_token')
+    if (!row) return { is: 'unknown' }
+    if (!isKnown) return { is: 'known', credential: id.whole }
+    if (row.revoked_at !== null || row.expires_at <= real() || !owner || owner.disabledAt !== undefined)
+      return { is: 'spent' }
     return {
       partner: owner,
       tokenId: id.ownId,
@@ -150,31 +150,19 @@ export function openDirectory(context: {
   const credential = async (
     secret: string,
     kind: 'client_secret' | 'api_key',
-  ): Promise<Credential | undefined> => {
-    const id = idsIn(secret, kind)
-    if (!id) return undefined
-    const readAt = real()
-    const [row, namedPartner] = await Promise.all([rows.credential(id), partner(id.partnerId)])
-    const isLive = row?.revoked_at === null && (row.expires_at === null || row.expires_at > real())
-    const isValid = isRight(row, secret, kind) && isLive && row?.kind === kind
-    if (isValid) await moveToCurrent(row, secret)
-    const owner = isValid ? namedPartner : undefined
-    if (owner) noteUse({ partnerId: id.partnerId, credentialId: id.ownId, at: readAt })
-    return (
-      owner && {
-        partner: owner,
-        credentialId: id.ownId,
-        freshUntil: freshUntil(readAt, id.partnerId),
-      }
-    )
-  }
-
-  const whyNot = async (secret: string, kind: SentSecret): Promise<WhyNot> => {
+  ): Promise<Credential | WhyNot> => {
     const id = idsIn(secret, kind)
     if (!id) return { is: 'unknown' }
-    const row = kind === 'access_token' ? await rows.token(id) : await rows.credential(id)
+    const readAt = real()
+    const [row, owner] = await Promise.all([rows.credential(id), partner(id.partnerId)])
+    const isKnown = isRight(row, secret, kind)
     if (!row) return { is: 'unknown' }
-    return isRight(row, secret, kind) ? { is: 'spent' } : { is: 'known', credential: id.whole }
+    if (!isKnown || row.kind !== kind) return { is: 'known', credential: id.whole }
+    const isLive = row.revoked_at === null && (row.expires_at === null || row.expires_at > real())
+    if (!isLive || !owner) return { is: 'spent' }
+    await moveToCurrent(row, secret)
+    noteUse({ partnerId: id.partnerId, credentialId: id.ownId, at: readAt })
+    return { partner: owner, credentialId: id.ownId, freshUntil: freshUntil(readAt, id.partnerId) }
   }
 
   /** An answer read at `readAt` is fresh as long as both it and the partner in memory are. */
@@ -185,7 +173,6 @@ export function openDirectory(context: {
     partner,
     bearer,
     credential,
-    whyNot,
     forgotten: () => forgotten,
     forget(partnerId) {
       forgotten += 1

@@ -14,9 +14,9 @@ export type HelpSettings = {
 export function withHelp(known: HelpContacts, settings: HelpSettings): HelpContacts {
   const { phone = known.phone, email = known.email, url = known.url } = settings
   return {
-    ...(phone ? { phone: checkPhone(phone) } : {}),
-    ...(email ? { email: checkEmail(email) } : {}),
-    ...(url ? { url: checkWebAddress('--help-url', url) } : {}),
+    ...(phone && { phone: checkPhone(phone) }),
+    ...(email && { email: checkEmail(email) }),
+    ...(url && { url: checkWebAddress('--help-url', url) }),
   }
 }
 

@@ -28,16 +28,14 @@ export function withLegal(known: Legal, settings: LegalSettings): Legal {
   const es =
     settings.operatorLineEs ?? (settings.operatorLine === undefined ? known.operatorline?.es : undefined)
   return {
-    ...(privacyUrl ? { privacyurl: checkWebAddress('--privacy-url', privacyUrl) } : {}),
-    ...(termsUrl ? { termsurl: checkWebAddress('--terms-url', termsUrl) } : {}),
-    ...(en
-      ? {
-          operatorline: {
-            en: checkLine('--operator-line', en),
-            es: checkLine('--operator-line-es', es || en),
-          },
-        }
-      : {}),
+    ...(privacyUrl && { privacyurl: checkWebAddress('--privacy-url', privacyUrl) }),
+    ...(termsUrl && { termsurl: checkWebAddress('--terms-url', termsUrl) }),
+    ...(en && {
+      operatorline: {
+        en: checkLine('--operator-line', en),
+        es: checkLine('--operator-line-es', es || en),
+      },
+    }),
   }
 }
 

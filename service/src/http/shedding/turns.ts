@@ -36,7 +36,7 @@ export type TurnLimits = {
 export function openTurns({ atOnce, longestTicks, patienceTicks }: TurnLimits): Turns {
   // A map lists its keys in the order in which they were added, so the first partner is next. One that waits with more is
   // then added again, behind the others.
-  const queues = new Map<string, Queue>()
+  const queues = new Map<string, Waiting[]>()
   const waited = new WeakSet<object>()
   let underWay: Period[] = [{ count: 0 }]
   let waiting = 0
@@ -54,35 +54,38 @@ export function openTurns({ atOnce, longestTicks, patienceTicks }: TurnLimits): 
   const beginSome = () => {
     isBeginning = true
     while (waiting > 0 && room() > 0) {
-      const [[partnerId, queue]] = queues as Iterable<[string, Queue]> as [[string, Queue]]
-      const first = takeFirst(queue)
+      const [[partnerId, queue]] = queues as Iterable<[string, Waiting[]]> as [[string, Waiting[]]]
+      const first = queue.shift() as Waiting
       waiting -= 1
-      if (first) waited.add(first.request)
+      waited.add(first.request)
       const end = count()
-      const hasBegun = first?.begin(end)
-      if (!hasBegun) end()
-      if (first && !hasBegun) waited.delete(first.request)
-      if (hasBegun || isEmpty(queue)) queues.delete(partnerId)
-      if (hasBegun && !isEmpty(queue)) queues.set(partnerId, queue)
+      const hasBegun = first.begin(end)
+      if (!hasBegun) {
+        end()
+        waited.delete(first.request)
+      }
+      if (hasBegun || queue.length === 0) queues.delete(partnerId)
+      if (hasBegun && queue.length > 0) queues.set(partnerId, queue)
     }
     isBeginning = false
   }
   const giveUpLate = () => {
     for (const [partnerId, queue] of queues) {
-      while (now - (queue.requests[queue.begun]?.since ?? now) >= patienceTicks) {
+      while (now - (queue[0]?.since ?? now) >= patienceTicks) {
         waiting -= 1
-        takeFirst(queue)?.begin(undefined)
+        queue.shift()?.begin(undefined)
       }
-      if (isEmpty(queue)) queues.delete(partnerId)
+      if (queue.length === 0) queues.delete(partnerId)
     }
   }
   return {
     isOpen: () => waiting === 0 && room() > 0,
     wait(partnerId, request, begin) {
       waiting += 1
+      const one = { request, begin, since: now }
       const queue = queues.get(partnerId)
-      if (queue) queue.requests.push({ request, begin, since: now })
-      else queues.set(partnerId, { requests: [{ request, begin, since: now }], begun: 0 })
+      if (queue) queue.push(one)
+      else queues.set(partnerId, [one])
     },
     begin: request => (waited.has(request) ? undefined : count()),
     tick() {
@@ -99,23 +102,5 @@ export function openTurns({ atOnce, longestTicks, patienceTicks }: TurnLimits): 
 type Period = { count: number }
 
 type Begin = (end: (() => void) | undefined) => boolean
-/** The requests of one partner in order, each with the tick since which it waits; the first `begun` of them wait no longer. */
-type Queue = { requests: Waiting[]; begun: number }
+/** A request with the tick since which it waits. */
 type Waiting = { readonly request: object; readonly begin: Begin; readonly since: number }
-
-const FORGOTTEN_AT = 256
-
-function isEmpty(queue: Queue): boolean {
-  return queue.begun >= queue.requests.length
-}
-
-/** Takes the first request that waits. Those before it are removed many at once, since each removal moves all others. */
-function takeFirst(queue: Queue): Waiting | undefined {
-  const first = queue.requests[queue.begun]
-  queue.begun += 1
-  if (queue.begun === FORGOTTEN_AT) {
-    queue.requests = queue.requests.slice(FORGOTTEN_AT)
-    queue.begun = 0
-  }
-  return first
-}
