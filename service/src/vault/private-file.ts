@@ -32,7 +32,7 @@ export function readPrivateFile(path: string): string | undefined {
       closeSync(file)
     }
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw operatorError(error, `The file ${path} cannot be read`)
   }
 }
@@ -120,7 +120,7 @@ function linkUnlessThere(draft: string, path: string): void {
   try {
     linkSync(draft, path)
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error
+    if (codeOf(error) !== 'EEXIST') throw error
   }
 }
 
@@ -128,7 +128,7 @@ function unlinkIfThere(path: string): void {
   try {
     unlinkSync(path)
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error
+    if (codeOf(error) !== 'ENOENT') throw error
   }
 }
 
@@ -147,12 +147,13 @@ function syncUpTo(top: string, directory: string): void {
   if (directory !== top) syncUpTo(top, dirname(directory))
 }
 
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
+/** The code of a system's error, such as ENOENT; `undefined` for any other. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }
 
 function operatorError(error: unknown, what: string): OperatorError {
   if (error instanceof OperatorError) return error
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+  const code = codeOf(error) ?? 'unknown error'
   return new OperatorError(`${what} (${code}): check the path and its permissions.`, { cause: error })
 }

@@ -156,3 +156,17 @@ export function loadKeys(
       ${naming(part`u.partner_id`)}
     where true ${naming(part`k.partner_id`)}`)
 }
+
+/**
+ * How far the clock of each of these partners was moved, by partner: another process of a sandbox may just have moved
+ * one.
+ */
+export async function loadClockOffsets(
+  db: Pick<Executor, 'query'>,
+  partners: readonly { readonly partnerId: string }[],
+): Promise<Map<string, number>> {
+  const partnerIds = [...new Set(partners.map(({ partnerId }) => partnerId))]
+  const rows = await db.query<{ partner_id: string; clock_offset_ms: number }>(sql`
+    select partner_id, clock_offset_ms from partners where partner_id = any(${partnerIds}::uuid[])`)
+  return new Map(rows.map(row => [row.partner_id, row.clock_offset_ms]))
+}

@@ -1,12 +1,10 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Executor } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
 import { versionsOf } from '../rules/state.ts'
 import type { BatchWrites } from './batch-writes.ts'
 import type { Command } from './command.ts'
 import { erasedName } from './erased-name.ts'
 import { keyName, type SeenKey, seenKeyOf } from './key-decisions.ts'
-import { loadKeys, loadUsersWithDocuments, nameOf, nameOfUser } from './load.ts'
+import { loadClockOffsets, loadKeys, loadUsersWithDocuments, nameOf, nameOfUser } from './load.ts'
 import { type LoadedUser, loadedUserOf } from './loaded-user.ts'
 import type { BatchContext } from './newcomers.ts'
 import type { UserRow } from './rows.ts'
@@ -54,7 +52,12 @@ export async function readState(
           Promise.all([
             names.length > 0 ? loadUsersWithDocuments(db, names) : [],
             reservations.length > 0 ? loadKeys(db, reservations) : [],
-            context.sandbox ? loadOffsets(db, commands) : new Map<string, number>(),
+            context.sandbox
+              ? loadClockOffsets(
+                  db,
+                  commands.map(({ partner }) => partner),
+                )
+              : new Map<string, number>(),
           ]),
         )
       : [[], [], new Map<string, number>()]
@@ -106,14 +109,4 @@ async function loadErased(
 
 function oncePerUser(commands: readonly Command<unknown>[]): Command<unknown>[] {
   return [...new Map(commands.map(command => [nameOfUser(command), command])).values()]
-}
-
-async function loadOffsets(
-  db: Executor,
-  commands: readonly Command<unknown>[],
-): Promise<Map<string, number>> {
-  const partnerIds = [...new Set(commands.map(({ partner }) => partner.partnerId))]
-  const rows = await db.query<{ partner_id: string; clock_offset_ms: number }>(sql`
-    select partner_id, clock_offset_ms from partners where partner_id = any(${partnerIds}::uuid[])`)
-  return new Map(rows.map(row => [row.partner_id, row.clock_offset_ms]))
 }

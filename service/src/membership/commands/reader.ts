@@ -12,7 +12,7 @@ import type { Terms } from '../rules/terms.ts'
 import type { ExecutorContext } from './command.ts'
 import { erasedName } from './erased-name.ts'
 import type { FinishedAnswers } from './finished-answers.ts'
-import { type DocumentRow, loadDocuments, loadUsers, type UserName } from './load.ts'
+import { type DocumentRow, loadClockOffsets, loadDocuments, loadUsers, type UserName } from './load.ts'
 import { type UserRow, userOf } from './rows.ts'
 import type { RememberedUser, UserMemory } from './user-memory.ts'
 import { findUnchanged } from './versions.ts'
@@ -124,7 +124,9 @@ export function openReader(
         }
         found = memory.keepIfReadAgain(userOf(row), row.version)
       }
-      const now = context.sandbox ? await currentNow(context, partner) : context.clock.now(partner)
+      const offsets = context.sandbox ? await loadClockOffsets(database, [partner]) : undefined
+      const clockOffsetMs = offsets?.get(partner.partnerId)
+      const now = context.clock.now(clockOffsetMs === undefined ? partner : { clockOffsetMs })
       const preparing = context.prepareTerms(found.versions)
       if (preparing) await preparing
       if (found.dueAt === undefined || found.dueAt > now) {
@@ -154,17 +156,6 @@ export function openReader(
       return [...written, ...late.flatMap(change => linesOf(change, 'schedule', 'due'))]
     },
   }
-}
-
-/** Another process of a sandbox may just have moved the clock. */
-async function currentNow(
-  context: Pick<ExecutorContext, 'database' | 'clock'>,
-  partner: Partner,
-): Promise<Instant> {
-  const [row] = await context.database.query<{ clock_offset_ms: number }>(
-    sql`select clock_offset_ms from partners where partner_id = ${partner.partnerId}`,
-  )
-  return context.clock.now({ clockOffsetMs: row?.clock_offset_ms ?? partner.clockOffsetMs })
 }
 
 const NEWEST_CHANGES = 500

@@ -5,7 +5,6 @@ import type { Executor } from '../../db/database.ts'
 import { namingPartners, ofAnyLength, part, sql, timestamp } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
-import { nameOf, type UserName } from './load.ts'
 
 /** A refused create: the request, the reason, and the fields at fault; no personal data. */
 export type RefusedCreate = {
@@ -65,26 +64,19 @@ function boundedByHour(): (partnerId: string, at: Instant) => boolean {
 }
 
 async function insert(db: Executor, notes: readonly Noted[]): Promise<void> {
-  const users = await findUsers(db, notes)
+  const partners = uuids(notes.map(note => note.partnerId))
+  const naming = namingPartners(db.layout.isSpread, partners)
   await db.query(sql`
     insert into refused_creates (partner_id, userid_hash, service_id, at, request_id, code, reasons)
-    select * from unnest(${notes.map(note => note.partnerId)}::uuid[], ${notes.map(note => note.hash)}::bytea[],
-      ${notes.map(note => users.get(nameOf(note)) ?? null)}::uuid[],
-      ${notes.map(note => timestamp(note.at))}::timestamptz[], ${notes.map(note => note.requestId)}::uuid[],
-      ${notes.map(note => note.code)}::text[], ${notes.map(note => JSON.stringify(note.reasons))}::jsonb[])
+    select n.partner_id, n.userid_hash, u.service_id, n.at, n.request_id, n.code, n.reasons
+    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${texts(notes.map(note => note.userid))}::text[],
+      ${notes.map(note => note.hash)}::bytea[], ${notes.map(note => timestamp(note.at))}::timestamptz[],
+      ${notes.map(note => note.requestId)}::uuid[], ${notes.map(note => note.code)}::text[],
+      ${notes.map(note => JSON.stringify(note.reasons))}::jsonb[])
+      as n (partner_id, userid, userid_hash, at, request_id, code, reasons)
+    left join users u on u.partner_id = n.partner_id and u.userid = n.userid and u.is_current
+      ${naming(part`u.partner_id`)}
     on conflict do nothing`)
-}
-
-/** The serviceids of the users whom refused creates named, by their names. */
-async function findUsers(db: Executor, names: readonly UserName[]): Promise<ReadonlyMap<string, string>> {
-  const partners = uuids(names.map(name => name.partnerId))
-  const rows = await db.query<{ partner_id: string; userid: string; service_id: string }>(sql`
-    select distinct u.partner_id, u.userid, u.service_id
-    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${texts(names.map(name => name.userid))}::text[])
-      as wanted (partner_id, userid)
-    join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
-      ${namingPartners(db.layout.isSpread, partners)(part`u.partner_id`)}`)
-  return new Map(rows.map(row => [nameOf({ partnerId: row.partner_id, userid: row.userid }), row.service_id]))
 }
 
 /** As long as a prefill lives, because a person who was refused may return until then. */

@@ -1,12 +1,13 @@
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
-import type { Database } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import type { Database, Executor } from '../../db/database.ts'
+import { namingPartners, part, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { CommandExecutor } from '../commands/executor.ts'
+import { ids } from '../records/user-ids.ts'
 import { refuse } from '../rules/refusal.ts'
 import type { User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
-import type { ErasureList } from './list.ts'
+import type { ErasureList, ListedErasure } from './list.ts'
 
 /** Erases a user as an erasure does, at a given instant; `applyErasures` drops the events that it would raise. */
 type Erase = (user: User, at: Instant, terms: Terms) => { readonly user: User }
@@ -27,53 +28,43 @@ export async function applyErasures(context: {
   const { database, executor, partners, list, erase } = context
   await listUnlisted(database, partners, list)
   let count = 0
-  const listed = byPartner(list)
-  for (const [partnerId, partner] of partners) {
-    const times = listed.get(partnerId) ?? new Map<string, Instant>()
-    for (const { service_id: serviceId, userid } of await stillThere(database, partnerId, [
-      ...times.keys(),
-    ])) {
-      const result = await executor.submit({
-        partner,
-        userid,
-        who: 'operator',
-        why: 'erase',
-        actor: 'restore',
-        decide: ({ member, terms }) => {
-          const user = member?.user
-          // A new user under the same userid must not be erased.
-          if (!user || user.serviceId !== serviceId || user.status === 'erased')
-            return refuse('user_not_found')
-          const at = Math.max(times.get(serviceId) ?? 0, user.updatedAt)
-          return { change: { user: erase(user, at, terms()).user, events: [] }, answer: () => true }
-        },
-      })
-      if ('reply' in result) count += 1
-    }
+  for (const { partner_id, service_id, userid, listed_at } of await stillThere(database, list.entries())) {
+    const partner = partners.get(partner_id)
+    if (!partner) continue
+    const result = await executor.submit({
+      partner,
+      userid,
+      who: 'operator',
+      why: 'erase',
+      actor: 'restore',
+      decide: ({ member, terms }) => {
+        const user = member?.user
+        // A new user under the same userid must not be erased.
+        if (!user || user.serviceId !== service_id || user.status === 'erased')
+          return refuse('user_not_found')
+        const at = Math.max(listed_at, user.updatedAt)
+        return { change: { user: erase(user, at, terms()).user, events: [] }, answer: () => true }
+      },
+    })
+    if ('reply' in result) count += 1
   }
   return count
 }
 
-/** The time of each erasure, by partner and serviceid. */
-function byPartner(list: ErasureList): ReadonlyMap<string, ReadonlyMap<string, Instant>> {
-  const listed = new Map<string, Map<string, Instant>>()
-  for (const { partnerId, serviceId, erasedAt } of list.entries()) {
-    const times = listed.get(partnerId) ?? new Map<string, Instant>()
-    listed.set(partnerId, times.set(serviceId, Date.parse(erasedAt)))
-  }
-  return listed
-}
-
-async function stillThere(
-  database: Database,
-  partnerId: string,
-  serviceIds: readonly string[],
-): Promise<{ service_id: string; userid: string }[]> {
-  if (serviceIds.length === 0) return []
-  return database.query(sql`
-    select service_id, userid from users
-    where partner_id = ${partnerId} and service_id = any (${serviceIds}::uuid[]) and status <> 'erased'
-    order by service_id`)
+/** The listed users who are in the database, and when each was erased. */
+function stillThere(
+  db: Executor,
+  listed: readonly ListedErasure[],
+): Promise<{ partner_id: string; service_id: string; userid: string; listed_at: Instant }[]> {
+  const { partners, services } = ids(listed)
+  const naming = namingPartners(db.layout.isSpread, partners)
+  return db.query(sql`
+    select u.partner_id, u.service_id, u.userid, listed.at as listed_at
+    from unnest(${partners}::uuid[], ${services}::uuid[], ${listed.map(one => one.erasedAt)}::timestamptz[])
+      as listed (partner_id, service_id, at)
+    join users u on u.partner_id = listed.partner_id and u.service_id = listed.service_id and u.status <> 'erased'
+      ${naming(part`u.partner_id`)}
+    order by u.partner_id, u.service_id`)
 }
 
 async function listUnlisted(
@@ -81,13 +72,16 @@ async function listUnlisted(
   partners: ReadonlyMap<string, Partner>,
   list: ErasureList,
 ): Promise<void> {
-  for (const partnerId of partners.keys()) {
-    const rows = await database.query<{ service_id: string; erased_at: Instant }>(sql`
-      select service_id, erased_at from erasures where partner_id = ${partnerId} order by erased_at`)
-    await Promise.all(
-      rows.map(row =>
-        list.note({ partnerId, serviceId: row.service_id, erasedAt: formatTimestamp(row.erased_at) }),
-      ),
-    )
-  }
+  const rows = await database.query<{ partner_id: string; service_id: string; erased_at: Instant }>(sql`
+    select partner_id, service_id, erased_at from erasures
+    where partner_id = any (${[...partners.keys()]}::uuid[]) order by erased_at`)
+  await Promise.all(
+    rows.map(row =>
+      list.note({
+        partnerId: row.partner_id,
+        serviceId: row.service_id,
+        erasedAt: formatTimestamp(row.erased_at),
+      }),
+    ),
+  )
 }

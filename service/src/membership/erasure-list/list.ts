@@ -3,6 +3,7 @@ import { constants, type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { coalesce } from '../../db/coalesce.ts'
 import { OperatorError } from '../../operator-error.ts'
+import { codeOf } from '../../vault/private-file.ts'
 
 /** One erasure: which user, and when. A new user under the same userid has another serviceid. */
 export type ListedErasure = {
@@ -58,7 +59,7 @@ export async function openErasureList(path: string): Promise<ErasureList> {
   } catch (error) {
     if (error instanceof OperatorError) throw error
     throw new OperatorError(
-      `The list of erasures ${path} cannot be opened (${codeOf(error)}): check the path and its permissions.`,
+      `The list of erasures ${path} cannot be opened (${codeOf(error) ?? 'unknown error'}): check the path and its permissions.`,
       { cause: error },
     )
   }
@@ -145,7 +146,3 @@ const LINE = /^([0-9a-f-]{36}) ([0-9a-f-]{36}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.
 const WHOLE_LINE = 98
 /** What a process killed in the middle of a write can leave. */
 const HALF_LINE = /^[0-9a-f-]*( [0-9a-f-]*( [\d:.TZ-]*)?)?$/
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-}
