@@ -89,3 +89,28 @@ test('while the node of one partner is away before its later events are parked, 
   await receiver.close()
   await other.close()
 })
+
+test('a stop does not wait when the database refuses to set aside what a read has found', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  receiver.answer = () => 500
+  await rig.addEndpoint(receiver.url, { ordering: 'user' })
+  let refuse: (() => void) | undefined
+  const query = <Row>(statement: Query): Promise<Row[]> =>
+    statement.text.includes('set parked = true')
+      ? new Promise((_, reject) => {
+          refuse = () => reject(new Error('refused'))
+        })
+      : rig.database.query<Row>(statement)
+  const dispatcher = rig.open({ graceMs: 600_000 }, { database: { ...rig.database, query } })
+  await rig.raise(['u'])
+  await dispatcher.idle()
+  await rig.raise(['u'])
+  dispatcher.nudge()
+  await expect.poll(() => refuse !== undefined).toBe(true)
+  const closed = dispatcher.close()
+  refuse?.()
+  await closed
+  expect(dispatcher.inventory().unwritten).toBe(0)
+  await receiver.close()
+})

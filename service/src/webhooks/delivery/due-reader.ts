@@ -112,6 +112,8 @@ export function openDueReader(context: {
       if (settled.ok) return endpoints.requestRead(owned)
       log('webhook_result_refused', describeCause(settled.error))
       endpoints.readLater(owned, AGAIN_MS)
+      // Somebody may wait for the last write to end.
+      wake()
     })
   }
 
