@@ -3,6 +3,9 @@ import { expect, test } from 'vitest'
 import type { Database } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { readDue } from '../../service/src/webhooks/delivery/due.ts'
+import { beginRead, ownEndpoint, queueItem } from '../../service/src/webhooks/delivery/endpoint-queues.ts'
+import { closedBreaker } from '../../service/src/webhooks/endpoint/breaker.ts'
+import { readEndpoints } from '../../service/src/webhooks/endpoint/endpoint.ts'
 import { keepPlans, onOneServer, readByIndexes } from '../kept-plans.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig } from './rig.ts'
@@ -183,4 +186,27 @@ test('a backlog that is longer than what is read ahead arrives whole, each event
   expect(receiver.deliveries.map(({ key }) => key).sort()).toEqual([...ids].sort())
   await dispatcher.close()
   await receiver.close()
+})
+
+test('at least half of what a read asks for is new, however small the quota is; a probe is one', async () => {
+  await using rig = await dispatchRig()
+  const { webhookid } = await rig.addEndpoint('http://127.0.0.1:1/hook')
+  const [endpoint] = await readEndpoints(rig.database, [
+    { partnerId: rig.partner.partnerId, endpointId: webhookid },
+  ])
+  if (!endpoint) throw new Error('the endpoint is missing')
+  const credentials = { authorization: { current: null, next: null }, signing: [] }
+  const owned = ownEndpoint({ endpoint, credentials }, 1)
+  for (let index = 0; index < 60; index += 1) {
+    const about = { event_id: `e${index}`, attempts: 0, due_at: 0, created_at: 0 }
+    queueItem(owned, { ...about, queue: 'fresh', body: Buffer.alloc(0) })
+  }
+  owned.queues.fresh.waiting.splice(0)
+  const quotas = () => beginRead(owned, { limit: 64, quota: 8, now: rig.now() }).map(ask => ask.quota)
+  expect(quotas()).toEqual([60 + 60, 8, 8])
+  owned.health = {
+    ...owned.health,
+    breaker: { ...closedBreaker(), open: { level: 0, until: 0, by: 'endpoint' } },
+  }
+  expect(quotas()).toEqual([60 + 1, 1, 1])
 })

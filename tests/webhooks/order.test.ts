@@ -89,3 +89,67 @@ test('while the node of one partner is away before its later events are parked, 
   await receiver.close()
   await other.close()
 })
+
+test('a stop does not wait when the database refuses to set aside what a read has found', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  receiver.answer = () => 500
+  await rig.addEndpoint(receiver.url, { ordering: 'user' })
+  let refuse: (() => void) | undefined
+  const query = <Row>(statement: Query): Promise<Row[]> =>
+    statement.text.includes('set parked = true')
+      ? new Promise((_, reject) => {
+          refuse = () => reject(new Error('refused'))
+        })
+      : rig.database.query<Row>(statement)
+  const dispatcher = rig.open({ graceMs: 600_000 }, { database: { ...rig.database, query } })
+  await rig.raise(['u'])
+  await dispatcher.idle()
+  await rig.raise(['u'])
+  dispatcher.nudge()
+  await expect.poll(() => refuse !== undefined).toBe(true)
+  const closed = dispatcher.close()
+  refuse?.()
+  await closed
+  expect(dispatcher.inventory().unwritten).toBe(0)
+  await receiver.close()
+})
+
+test('while a read of one partner hangs with its node, events of other partners arrive', async () => {
+  await using rig = await dispatchRig()
+  const [receiver, other] = [await startReceiver(), await startReceiver()]
+  const partner = await rig.newPartner('Other')
+  await rig.addEndpoint(receiver.url)
+  await rig.addEndpoint(other.url, { partner })
+  let isAway = false
+  let answer = () => {}
+  const gate = new Promise<void>(resolve => {
+    answer = resolve
+  })
+  let waits = 0
+  const query = async <Row>(statement: Query): Promise<Row[]> => {
+    const isRead = statement.text.includes('as ask (partner_id,')
+    if (isRead && isAway && (statement.values[0] as string[]).includes(rig.partner.partnerId)) {
+      waits += 1
+      await gate
+    }
+    return rig.database.query<Row>(statement)
+  }
+  const layout = { ...rig.database.layout, isSpread: true }
+  const dispatcher = rig.open({}, { database: { ...rig.database, layout, query } })
+  await dispatcher.idle()
+  isAway = true
+  await rig.raise(['u'])
+  dispatcher.nudge()
+  await expect.poll(() => waits).toBe(1)
+  await rig.raise(['x'], { partner })
+  dispatcher.nudge()
+  await other.received(1)
+  answer()
+  await receiver.received(1)
+  await dispatcher.idle()
+  expect(receiver.deliveries).toHaveLength(1)
+  await dispatcher.close()
+  await receiver.close()
+  await other.close()
+})

@@ -8,7 +8,7 @@ import type { Entry } from './writer.ts'
 
 /** Reads due deliveries from the database, and queues them in memory. */
 export type DueReader = {
-  /** Reads the requested endpoints, unless a read is under way. */
+  /** Reads the requested endpoints, but those for which a read is under way. */
   start(): void
   /** Whether a read is under way. */
   isReading(): boolean
@@ -21,28 +21,30 @@ const ACTIVE_MS = 30_000
 const ENDPOINTS_AT_ONCE = 256
 
 /**
- * Opens the reader, which reads all requested endpoints by one statement, one statement at a time. `wake` is called when
- * something may be sent, and when a read has ended.
+ * Opens the reader, which reads all requested endpoints by one statement, one statement at a time. Where tables are
+ * spread, it does so for each partner apart, so that a node that is away fails or delays the reads of its partners only.
+ * `wake` is called when something may be sent, and when a read has ended.
  */
 export function openDueReader(
   context: PartContext & { leasing: Pick<Leasing, 'areLeasesValid' | 'reload'>; pollMs: number },
 ): DueReader {
   const { database, endpoints, leasing, writer, timers, endpointSlots, pollMs, real, log, wake } = context
-  let isReading = false
+  /** The groups of which a read is under way. */
+  const reading = new Set<string>()
+  const groupOf = (owned: OwnedEndpoint) => (database.layout.isSpread ? owned.partnerId : '')
 
   const start = () => {
     // Without valid leases nothing could be sent, so the requests wait for them.
-    const requested = isReading || !leasing.areLeasesValid() ? [] : endpoints.takeRequested(ENDPOINTS_AT_ONCE)
-    if (requested.length > 0) void read(requested)
+    if (!leasing.areLeasesValid()) return
+    const requested = endpoints.takeRequested(ENDPOINTS_AT_ONCE, owned => !reading.has(groupOf(owned)))
+    for (const group of groupsOf(database, requested)) void read(group)
   }
 
-  /** Where tables are spread, each partner is read apart, so that a node that is away fails the reads of its partners only. */
-  const read = async (requested: readonly OwnedEndpoint[]): Promise<void> => {
-    isReading = true
-    const reads = await Promise.allSettled(groupsOf(database, requested).map(readGroup))
-    const failed = reads.find(one => one.status === 'rejected')
-    if (failed) log('webhook_read_failed', describeCause(failed.reason))
-    isReading = false
+  const read = async (group: readonly OwnedEndpoint[]): Promise<void> => {
+    const names = group.map(groupOf)
+    for (const name of names) reading.add(name)
+    await readGroup(group).catch(error => log('webhook_read_failed', describeCause(error)))
+    for (const name of names) reading.delete(name)
     wake()
   }
 
@@ -100,6 +102,8 @@ export function openDueReader(
       if (settled.ok) return endpoints.requestRead(owned)
       log('webhook_result_refused', describeCause(settled.error))
       endpoints.readLater(owned, AGAIN_MS)
+      // Somebody may wait for the last write to end.
+      wake()
     })
   }
 
@@ -111,7 +115,7 @@ export function openDueReader(
     if (active.length > 0) timers.set('poll', pollMs, poll)
   }
 
-  return { start, isReading: () => isReading }
+  return { start, isReading: () => reading.size > 0 }
 }
 
 function hasEvent(row: DueRow): row is DueRow & Pick<Item, 'body' | 'created_at'> {

@@ -123,8 +123,9 @@ export function beginRead(
 ): OwnedAsk[] {
   const room = owned.settingAside > 0 ? 0 : roomIn(owned, limit, now)
   if (room === 0) return []
+  const isProbed = owned.health.breaker.open !== null
   // While few attempts may be under way, reading far ahead would only fill the memory.
-  const quota = owned.health.breaker.open === null ? Math.min(options.quota, room * 16) : 1
+  const quota = isProbed ? 1 : Math.min(options.quota, room * 16)
   const { partnerId, endpointId } = owned
   const forgotten = new Set<string>()
   owned.forgotten = forgotten
@@ -133,8 +134,10 @@ export function beginRead(
     const waiting = queue.waiting.length
     queue.hasMore = waiting >= enoughOf(quota)
     if (queue.hasMore) return []
-    // The deliveries that are in memory already are returned, too, so ask for that many more.
-    return [{ partnerId, endpointId, queue: kind, quota: quota - waiting + queue.inMemory, owned, forgotten }]
+    // The deliveries that are in memory already are returned, too, so ask for that many more, and for at least as many
+    // new ones: among many endpoints the quota is small, and a read would return little but what is under way.
+    const ahead = isProbed ? 1 : Math.max(quota, queue.inMemory)
+    return [{ partnerId, endpointId, queue: kind, quota: ahead - waiting + queue.inMemory, owned, forgotten }]
   })
 }
 

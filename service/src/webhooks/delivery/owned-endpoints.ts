@@ -22,8 +22,8 @@ export type OwnedEndpoints = {
   requestRead(owned: OwnedEndpoint): void
   /** The same after this many milliseconds, or earlier if that was asked for before. */
   readLater(owned: OwnedEndpoint, ms: number): void
-  /** Takes up to `limit` of the endpoints to be read, in the order of their requests. */
-  takeRequested(limit: number): OwnedEndpoint[]
+  /** Takes up to `limit` of the endpoints to be read that may be read now, in the order of their requests. */
+  takeRequested(limit: number, mayRead: (owned: OwnedEndpoint) => boolean): OwnedEndpoint[]
   /** Starts no more attempts there; the next heartbeat releases the endpoint once nothing is under way. */
   leave(owned: OwnedEndpoint): void
   /** Forgets an endpoint that another process owns now. */
@@ -79,8 +79,8 @@ export function openOwnedEndpoints(context: {
     offer,
     requestRead,
     readLater: (owned, ms) => timers.set(`read ${owned.endpointId}`, ms, () => requestRead(owned)),
-    takeRequested(limit) {
-      const taken = [...requested].slice(0, limit)
+    takeRequested(limit, mayRead) {
+      const taken = [...requested].filter(mayRead).slice(0, limit)
       for (const owned of taken) requested.delete(owned)
       return taken
     },
