@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { partner, refusal, setStage } from './stage.ts'
+import { sql } from '../../service/src/db/sql.ts'
+import { partner, refusal, setStage, stage } from './stage.ts'
 
 setStage('each', 'Europe/Madrid')
 function signed(name: string) {
@@ -20,6 +21,10 @@ test('enrols now in a free slot; already held changes nothing; a full offer is r
   ])
   await client.enrolBenefit({ userid: 'u', name: 'books' })
   expect(await partner.names('u')).toEqual([])
+  expect(
+    await stage.service.database.query(sql`
+    select version from history where partner_id = ${partner.partnerId} and lines = '[]'`),
+  ).toEqual([])
   expect(await refusal(client.enrolBenefit({ userid: 'u', name: 'care' }))).toBe('422 slots_exceeded')
   expect(await refusal(client.enrolBenefit({ userid: 'u', name: 'extra' }))).toBe('422 ineligible')
 })

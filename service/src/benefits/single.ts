@@ -44,7 +44,8 @@ export function enrolBenefitOf(
   now: Instant,
   terms: Terms,
 ): SingleChange | Refusal {
-  const asked: User = { ...user, consents: mergeConsents(user.consents, input.consents) }
+  const asked: User =
+    input.consents.length === 0 ? user : { ...user, consents: mergeConsents(user.consents, input.consents) }
   const held = heldEnrolment(user, input.name)
   if (held) return completeEnrolment(asked, held, now, terms)
   const planned = enrolmentOf(user, input.name, isPlanned)

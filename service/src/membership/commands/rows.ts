@@ -31,7 +31,7 @@ export type UserRow = {
   offer_admits: boolean
   pending_offer: string | null
   pending_offer_at: Instant | null
-  swap_pairs: SwapPair[] | null
+  swap_pairs: SwapPairRow[] | null
   swap_at: Instant | null
   cancel_at: Instant | null
   cancel_requested_at: Instant | null
@@ -47,6 +47,9 @@ export type UserRow = {
   /** The sealed documents in base64; null when there are none, or they were not requested. */
   documents: [kind: DocumentKind, sealed: string][] | null
 }
+
+/** An earlier version stored the absent half of a pair as null; this one leaves it out. */
+type SwapPairRow = { add?: string | null; remove?: string | null }
 
 /**
  * A row of `enrolments` as a JSON array, with instants in milliseconds. With a name on every value, the names were most
@@ -119,7 +122,7 @@ export function userOf(row: UserRow): User {
         : undefined,
     swap:
       row.swap_pairs !== null && row.swap_at !== null
-        ? { pairs: row.swap_pairs, at: row.swap_at }
+        ? { pairs: row.swap_pairs.map(pairOf), at: row.swap_at }
         : undefined,
     cancel:
       row.cancel_at !== null && row.cancel_requested_at !== null && row.cancel_reason !== null
@@ -130,6 +133,10 @@ export function userOf(row: UserRow): User {
     designations: (row.designations ?? []).map(designationOf),
     erasedAt: row.erased_at ?? undefined,
   }
+}
+
+function pairOf({ add, remove }: SwapPairRow): SwapPair {
+  return { add: add ?? undefined, remove: remove ?? undefined }
 }
 
 function enrolmentOf([
