@@ -30,7 +30,9 @@ export function readValue(
   const problems: Problem[] = []
   const nodes = new Map<string, Node>()
   const keys = new Map<string, Node>()
-  const anchors = new Map<string, { readonly node: Node; readonly value: unknown }>()
+  const anchors = new Map<string, { readonly pointer: string; readonly value: unknown }>()
+  /** Where the value of each alias was written. */
+  const origins = new Map<string, string>()
   let aliases = 0
 
   const placeOf = (node: Node | undefined, pointer: string): Position => {
@@ -45,11 +47,13 @@ export function readValue(
     nodes.set(pointer, node)
     if (isAlias(node)) return repeat(node, pointer)
     const note = <T>(value: T): T => {
-      if (node.anchor !== undefined) anchors.set(node.anchor, { node, value })
+      if (node.anchor !== undefined) anchors.set(node.anchor, { pointer, value })
       return value
     }
-    if (isMap<Node, Node | null>(node))
-      return note(Object.fromEntries(node.items.map(pair => readPair(pair, pointer))))
+    if (isMap<Node, Node | null>(node)) {
+      const names = new Set<string>()
+      return note(Object.fromEntries(node.items.map(pair => readPair(pair, pointer, names))))
+    }
     if (isSeq<Node>(node)) {
       const list = note<unknown[]>([])
       for (const item of node.items) list.push(read(item, `${pointer}/${list.length}`))
@@ -57,11 +61,15 @@ export function readValue(
     }
     return isScalar(node) ? note(typeof node.value === 'string' ? node.value.trim() : node.value) : null
   }
-  const readPair = ({ key, value }: Pair<Node, Node | null>, map: string): [string, unknown] => {
+  const readPair = (
+    { key, value }: Pair<Node, Node | null>,
+    map: string,
+    names: Set<string>,
+  ): [string, unknown] => {
     const name = isScalar(key) ? String(key.value) : ''
     const pointer = `${map}/${name}`
-    if (keys.has(pointer))
-      refuse(key, `the key ${quote(name)} appears here twice; delete one of the two`, map)
+    if (names.has(name)) refuse(key, `the key ${quote(name)} appears here twice; delete one of the two`, map)
+    names.add(name)
     keys.set(pointer, key)
     // A key without a value stands for the value.
     nodes.set(pointer, key)
@@ -71,7 +79,7 @@ export function readValue(
   const repeat = (alias: Alias, pointer: string): unknown => {
     const name = alias.source
     const target = anchors.get(name)
-    if (target) nodes.set(pointer, target.node)
+    if (target) origins.set(pointer, target.pointer)
     else refuse(alias, `*${name} stands for nothing; write &${name} before the value it repeats, further up`)
     aliases += 1
     if (aliases === MAX_ALIASES + 1)
@@ -79,17 +87,27 @@ export function readValue(
     return target?.value
   }
 
-  /** The node at a pointer, or the nearest one above it: parts of a repeated value have no nodes of their own. */
-  const nodeAt = (pointer: string): Node | undefined =>
-    nodes.get(pointer) ?? (pointer === '' ? undefined : nodeAt(pointer.slice(0, pointer.lastIndexOf('/'))))
+  /** Where the value at a pointer was written: elsewhere, if it stands in a value that an alias repeats. */
+  const originOf = (pointer: string): string => {
+    const end = pointer.lastIndexOf('/')
+    if (end < 0) return pointer
+    const own = originOf(pointer.slice(0, end)) + pointer.slice(end)
+    return origins.get(own) ?? own
+  }
+  /** The node at a pointer, or the nearest one above it, where nothing was written. */
+  const nodeAt = (origin: string): Node | undefined =>
+    nodes.get(origin) ?? (origin === '' ? undefined : nodeAt(origin.slice(0, origin.lastIndexOf('/'))))
 
   const value = read(contents, '')
   if (problems.length > 0) return { problems }
   return {
     value,
-    positionOf: (pointer, key) => placeOf(keys.get(`${pointer}/${key}`) ?? nodeAt(pointer), pointer),
+    positionOf(pointer, key) {
+      const origin = originOf(pointer)
+      return placeOf(keys.get(`${origin}/${key}`) ?? nodeAt(origin), pointer)
+    },
     sourceOf(pointer) {
-      const node = nodeAt(pointer)
+      const node = nodeAt(originOf(pointer))
       return isScalar(node) && node.value !== null ? (node.source ?? String(node.value)) : undefined
     },
   }
