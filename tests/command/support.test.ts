@@ -177,6 +177,8 @@ test('who was refused is found by user show, with the request and the rules, and
   const other = await sandbox.newPartner()
   const elsewhere = await sandbox.refusal('user', 'find', requestid, '--partner', other.partnerid)
   expect(elsewhere).toMatch(/^Nobody was found/)
+  // An unset variable of a shell must not make it a search of all partners.
+  expect(await sandbox.refusal('user', 'find', requestid, '--partner', '')).toContain('no partner')
   // Not below the partner that an id looks like.
   const records = await sandbox.database.query(sql`
     select from audit_log where action = 'user find' and partner_id = ${requestid}`)

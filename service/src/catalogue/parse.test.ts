@@ -77,6 +77,21 @@ describe('a file that would exhaust the reader is refused', () => {
     expect(problemsIn(`l0: &l0 [a]\n${levels.join('\n')}\n`)).toHaveLength(13)
   })
 
+  test('a mistake in a value that an alias repeats, at the line where it was written', () => {
+    const text = valid
+      .replace('states: {', 'states: &some\n          notin: [NY, VT]\n          wrong: 1\n        #{')
+      .replace('slots: 1', 'slots: 1\n    rules: [{ code: no, text: { en: No, es: No }, states: *some }]')
+    const lines = problemsIn(text).filter(one => one.includes('unknown key "wrong"'))
+    const line = text.split('\n').findIndex(one => one.includes('wrong: 1')) + 1
+    expect(lines).toHaveLength(2)
+    for (const one of lines) expect(one).toMatch(new RegExp(`^line ${line}: `))
+  })
+
+  test('a repeated key once, although the keys of its two values repeat each other', () => {
+    const text = 'schema: 1\na: { b: 1 }\na: { b: 1 }\n"c/d": 1\nc: { d: 1 }\n'
+    expect(problemsIn(text)).toEqual(['line 3: the key "a" appears here twice; delete one of the two'])
+  })
+
   test('an alias that stands for nothing, or for what holds it', () => {
     expect(problemsOf('fixed: [accident]', 'fixed: *none')).toEqual([
       'line 31: *none stands for nothing; write &none before the value it repeats, further up',

@@ -31,8 +31,8 @@ export function readValue(
   const nodes = new Map<string, Node>()
   const keys = new Map<string, Node>()
   const anchors = new Map<string, { readonly pointer: string; readonly value: unknown }>()
-  /** The pointer of each alias, with that of the value that it repeats. */
-  const repeated = new Map<string, string>()
+  /** Where the value of each alias was written. */
+  const origins = new Map<string, string>()
   let aliases = 0
 
   const placeOf = (node: Node | undefined, pointer: string): Position => {
@@ -50,8 +50,10 @@ export function readValue(
       if (node.anchor !== undefined) anchors.set(node.anchor, { pointer, value })
       return value
     }
-    if (isMap<Node, Node | null>(node))
-      return note(Object.fromEntries(node.items.map(pair => readPair(pair, pointer))))
+    if (isMap<Node, Node | null>(node)) {
+      const names = new Set<string>()
+      return note(Object.fromEntries(node.items.map(pair => readPair(pair, pointer, names))))
+    }
     if (isSeq<Node>(node)) {
       const list = note<unknown[]>([])
       for (const item of node.items) list.push(read(item, `${pointer}/${list.length}`))
@@ -59,11 +61,15 @@ export function readValue(
     }
     return isScalar(node) ? note(typeof node.value === 'string' ? node.value.trim() : node.value) : null
   }
-  const readPair = ({ key, value }: Pair<Node, Node | null>, map: string): [string, unknown] => {
+  const readPair = (
+    { key, value }: Pair<Node, Node | null>,
+    map: string,
+    names: Set<string>,
+  ): [string, unknown] => {
     const name = String(isScalar(key) ? key.value : key)
     const pointer = `${map}/${name}`
-    if (keys.has(pointer))
-      refuse(key, `the key ${quote(name)} appears here twice; delete one of the two`, map)
+    if (names.has(name)) refuse(key, `the key ${quote(name)} appears here twice; delete one of the two`, map)
+    names.add(name)
     keys.set(pointer, key)
     // A key without a value stands for the value.
     nodes.set(pointer, key)
@@ -73,7 +79,7 @@ export function readValue(
   const repeat = (alias: Alias, pointer: string): unknown => {
     const name = alias.source
     const target = anchors.get(name)
-    if (target) repeated.set(pointer, target.pointer)
+    if (target) origins.set(pointer, target.pointer)
     else refuse(alias, `*${name} stands for nothing; write &${name} before the value it repeats, further up`)
     aliases += 1
     if (aliases === MAX_ALIASES + 1)
@@ -81,24 +87,27 @@ export function readValue(
     return target?.value
   }
 
-  /** Where a value is written: below an alias, in the value that it repeats. */
-  const written = (pointer: string): string => {
+  /** Where the value at a pointer was written: elsewhere, if it stands in a value that an alias repeats. */
+  const originOf = (pointer: string): string => {
     const end = pointer.lastIndexOf('/')
-    if (end < 0) return ''
-    const here = written(pointer.slice(0, end)) + pointer.slice(end)
-    return repeated.get(here) ?? here
+    if (end < 0) return pointer
+    const own = originOf(pointer.slice(0, end)) + pointer.slice(end)
+    return origins.get(own) ?? own
   }
+  /** The node at a pointer, or the nearest one above it, where nothing was written. */
+  const nodeAt = (origin: string): Node | undefined =>
+    nodes.get(origin) ?? (origin === '' ? undefined : nodeAt(origin.slice(0, origin.lastIndexOf('/'))))
 
   const value = read(contents, '')
   if (problems.length > 0) return { problems }
   return {
     value,
     positionOf(pointer, key) {
-      const here = written(pointer)
-      return placeOf(keys.get(`${here}/${key}`) ?? nodes.get(here), pointer)
+      const origin = originOf(pointer)
+      return placeOf(keys.get(`${origin}/${key}`) ?? nodeAt(origin), pointer)
     },
     sourceOf(pointer) {
-      const node = nodes.get(written(pointer))
+      const node = nodeAt(originOf(pointer))
       return isScalar(node) && node.value !== null ? (node.source ?? String(node.value)) : undefined
     },
   }

@@ -3,8 +3,8 @@ import { requirePartner } from '../partners/administer.ts'
 import { listPartners, type PartnerRow } from '../partners/store.ts'
 import type { Input } from './command.ts'
 
-/** The partner of --partner, or all partners. Throws OperatorError when there is no such partner. */
+/** The partner of --partner, or all partners without it. Throws OperatorError when there is no such partner, also for "". */
 export async function partnersAsked(database: Database, input: Input): Promise<readonly PartnerRow[]> {
   const wanted = input.text('partner')
-  return wanted ? [await requirePartner(database, wanted)] : listPartners(database)
+  return wanted === undefined ? listPartners(database) : [await requirePartner(database, wanted)]
 }

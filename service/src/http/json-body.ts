@@ -94,11 +94,13 @@ function malformed(detail: string) {
 function fieldWithNul(value: unknown): string | undefined {
   if (typeof value === 'string') return isWithNul(value) ? '' : undefined
   if (typeof value !== 'object' || value === null) return undefined
-  for (const [name, inner] of Object.entries(value)) {
-    if (isWithNul(name)) throw malformed('The name of a member must not hold NUL characters.')
+  // A list of thousands has no texts for its places, which would cost more than all else.
+  for (const [name, inner] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    if (typeof name === 'string' && isWithNul(name))
+      throw malformed('The name of a member must not hold NUL characters.')
     const below = fieldWithNul(inner)
     if (below === undefined) continue
-    const own = Array.isArray(value) ? `[${name}]` : safeName(name)
+    const own = typeof name === 'number' ? `[${name}]` : safeName(name)
     return below === '' || below.startsWith('[') ? own + below : `${own}.${below}`
   }
   return undefined
