@@ -32,7 +32,7 @@ function watched(database: Database): Database {
         readAhead.push(delayed)
         return delayed
       }
-      if (query.text.includes('from access_tokens')) lookUps += 1
+      if (query.text.includes('from access_tokens t join')) lookUps += 1
       return answer
     },
   }
