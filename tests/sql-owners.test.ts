@@ -37,6 +37,7 @@ const owners: Readonly<Record<string, Table>> = {
     [executor]: 'reads: a decision uses the business time of the partner as it is now',
     registration: 'reads: sessions are counted and cleaned up partner by partner',
     [log]: 'reads: the clean-up goes from partner to partner',
+    [delivery]: 'reads: a heartbeat asks each node of a cluster about its own partners',
   }),
   credentials: ownedBy('partners'),
   credential_uses: ownedBy('partners', screens),

@@ -68,6 +68,8 @@ const levels: Readonly<Record<string, LogLevel>> = {
   shed: 'warn',
   'webhook.disabled': 'warn',
   'webhook.failing': 'warn',
+  webhook_dead_not_forgotten: 'warn',
+  webhook_endpoints_not_read: 'warn',
   webhook_leases_not_given_up: 'warn',
   webhook_leases_not_renewed: 'warn',
 }

@@ -10,7 +10,9 @@ import { partnerOf } from '../../service/src/partners/keys.ts'
 import { listDeliveries } from '../../service/src/webhooks/log/deliveries.ts'
 import { onNode } from '../cluster.ts'
 import { urlOf } from '../command/database-url.ts'
-import { ada, adaAsks, startTestService, type TestPartner, type TestService } from '../rig.ts'
+import { ada, adaAsks, startTestService, type TestService } from '../rig.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
+import { dispatchRig } from '../webhooks/rig.ts'
 
 // On a cluster, what one partner asks for must not need the nodes of others: while one is away, they go on.
 
@@ -19,28 +21,36 @@ const server = inject('testServer')
 /** Far longer than an operation takes that reaches only its own node. */
 const PATIENCE_MS = 20_000
 
+/** A database of a test, and who makes partners in it. */
+type Stored = Pick<TestService, 'database' | 'address'> & {
+  readonly newPartner: () => Promise<{ readonly partnerId: string }>
+}
+
 /** The worker that stores a partner, by its port. */
-async function workerOf(service: TestService, { partnerId }: TestPartner): Promise<number> {
-  const [node] = await service.database.query<{ port: number }>(sql`
+async function workerOf(
+  { database }: Stored,
+  { partnerId }: { readonly partnerId: string },
+): Promise<number> {
+  const [node] = await database.query<{ port: number }>(sql`
     select n.nodeport as port from pg_dist_placement p join pg_dist_node n using (groupid)
     where p.shardid = get_shard_id_for_distribution_column('users', ${partnerId}::uuid)`)
   return node?.port ?? 0
 }
 
 /** Partners are placed by hash, so new ones are made until one is on another worker. */
-async function partnerElsewhere(service: TestService, own: number): Promise<number> {
+async function partnerElsewhere(stored: Stored, own: number): Promise<number> {
   for (;;) {
-    const worker = await workerOf(service, await service.newPartner())
+    const worker = await workerOf(stored, await stored.newPartner())
     if (worker !== own) return worker
   }
 }
 
 /** Holds everything that a worker stores, so that a statement that reaches it waits. */
-async function holdWorker(service: TestService, port: number): Promise<AsyncDisposable> {
-  const url = new URL(urlOf(service.address))
+async function holdWorker({ address }: Stored, port: number): Promise<AsyncDisposable> {
+  const url = new URL(urlOf(address))
   url.port = `${port}`
   const shards = await onNode<{ name: string }>(
-    urlOf(service.address),
+    urlOf(address),
     `select distinct shard_name as name from citus_shards where nodeport = ${port}`,
   )
   const holder = new pg.Client({ connectionString: url.href })
@@ -140,5 +150,30 @@ test.runIf(server.kind === 'cluster')(
       ])
       expect({ name, outcome }).toEqual({ name, outcome: 'done' })
     }
+  },
+)
+
+test.runIf(server.kind === 'cluster')(
+  'while the node of another answers nothing, webhooks are sent to an endpoint made meanwhile, and by a process started meanwhile',
+  async () => {
+    await using rig = await dispatchRig()
+    const receiver = await startReceiver()
+    const stored = { ...rig, newPartner: () => rig.newPartner('Other') }
+    const away = await partnerElsewhere(stored, await workerOf(stored, rig.partner))
+    const first = rig.open()
+    await first.idle()
+    await using _held = await holdWorker(stored, away)
+    await rig.addEndpoint(receiver.url)
+    await rig.raise(['new'])
+    first.refresh()
+    await receiver.received(1)
+    await first.close()
+    const second = rig.open()
+    await rig.raise(['started'])
+    second.refresh()
+    await receiver.received(2)
+    expect(receiver.deliveries.map(({ userid }) => userid)).toEqual(['new', 'started'])
+    await second.close()
+    await receiver.close()
   },
 )

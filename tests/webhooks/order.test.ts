@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Query } from '../../service/src/db/sql.ts'
 import { queueAgain } from '../../service/src/webhooks/log/replay.ts'
+import { partnersApart } from './partners-apart.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig, newWriter } from './rig.ts'
 
@@ -69,13 +70,12 @@ test('while the node of one partner is away before its later events are parked, 
   await rig.addEndpoint(other.url, { partner })
   let isAway = true
   let refusals = 0
-  const query = <Row>(statement: Query): Promise<Row[]> => {
-    if (!isAway || !statement.text.includes('set parked = true')) return rig.database.query<Row>(statement)
+  const database = partnersApart(rig.database, statement => {
+    if (!isAway || !statement.text.includes('set parked = true')) return
     refusals += 1
     return Promise.reject(Object.assign(new Error('the node is away'), { code: '57P01' }))
-  }
-  const layout = { ...rig.database.layout, isSpread: true }
-  const dispatcher = rig.open({}, { database: { ...rig.database, layout, query } })
+  })
+  const dispatcher = rig.open({}, { database })
   await rig.raise(['u', 'u', 'u'])
   dispatcher.refresh()
   await expect.poll(() => refusals, { timeout: 180_000 }).toBeGreaterThan(0)
@@ -127,16 +127,14 @@ test('while a read of one partner hangs with its node, events of other partners 
     answer = resolve
   })
   let waits = 0
-  const query = async <Row>(statement: Query): Promise<Row[]> => {
+  const database = partnersApart(rig.database, async statement => {
     const isRead = statement.text.includes('as ask (partner_id,')
     if (isRead && isAway && (statement.values[0] as string[]).includes(rig.partner.partnerId)) {
       waits += 1
       await gate
     }
-    return rig.database.query<Row>(statement)
-  }
-  const layout = { ...rig.database.layout, isSpread: true }
-  const dispatcher = rig.open({}, { database: { ...rig.database, layout, query } })
+  })
+  const dispatcher = rig.open({}, { database })
   await dispatcher.idle()
   isAway = true
   await rig.raise(['u'])

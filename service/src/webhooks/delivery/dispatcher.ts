@@ -3,7 +3,7 @@ import { describeCause } from '../../log.ts'
 import { ensureAttemptDays } from '../log/attempt-days.ts'
 import type { DispatcherContext, PartContext } from './context.ts'
 import { openDueReader } from './due-reader.ts'
-import { giveUp } from './lease.ts'
+import { forgetDead, giveUp } from './lease.ts'
 import { openLeasing } from './leasing.ts'
 import { openOwnedEndpoints } from './owned-endpoints.ts'
 import { openSending } from './sending.ts'
@@ -112,9 +112,10 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       if (!partnerIds || partnerIds.has(owned.partnerId)) endpoints.requestRead(owned)
   }
 
-  const preparing = ensureAttemptDays(database, real()).catch(error =>
-    log('webhook_days_failed', describeCause(error)),
-  )
+  const preparing = Promise.all([
+    ensureAttemptDays(database, real()).catch(error => log('webhook_days_failed', describeCause(error))),
+    forgetDead(database).catch(error => log('webhook_dead_not_forgotten', describeCause(error))),
+  ])
   leasing.request()
 
   return {

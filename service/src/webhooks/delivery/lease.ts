@@ -1,6 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
-import { sql, timestamp } from '../../db/sql.ts'
+import { part, sql, timestamp } from '../../db/sql.ts'
+import { atPlace, everywhere, type Place } from './places.ts'
 import type { EndpointLease } from './result.ts'
 
 // A lease names the process that owns an endpoint, for as long as that process lives. To report that it lives, a
@@ -29,44 +30,39 @@ type Heartbeat = {
 /** An endpoint that nobody owned when it was read. It is taken only while its last owner and epoch are still the same. */
 type FreeEndpoint = Pick<Lease, 'partner_id' | 'endpoint_id' | 'epoch'> & { owner: string | null }
 
-/** What a process owns after a heartbeat. */
-export type Owned = {
-  readonly leases: readonly Lease[]
-  /** How many endpoints this process should own; it gives up what it has beyond that. */
-  readonly part: number
-  /** Endpoints without an owner that this process should take. */
-  readonly free: readonly FreeEndpoint[]
-}
-
 /** How many endpoints are taken at once, which bounds the cost of a heartbeat after another process has ended. */
 export const TAKEN_AT_ONCE = 1000
 
+/** What a process owns of the partners of one place, and how many endpoints these have in all. */
+export type PlaceLeases = { readonly leases: readonly Lease[]; readonly count: number }
+
+/** What a process learns when it reports that it lives. */
+type Life = {
+  /** The other living processes. */
+  readonly others: readonly string[]
+  /** Whether the former lease had ended, or this is the first: then others may have taken anything. */
+  readonly isLate: boolean
+  /** On one server, what `readLeases` returns: both in one transaction is most of what an idle process costs. */
+  readonly read?: PlaceLeases
+}
+
 /**
- * Reports that this process lives, and returns which endpoints it owns, whether something is due at each of them, and
- * which others it may take. It no longer owns an endpoint that is not in the answer. `onAlive` is called when the former
- * lease had not ended yet: then no other process can have taken anything, even if the rest of the beat fails. Leases
- * begin and end by the database's clock.
+ * Reports that this process lives. Leases begin and end by the database’s clock. On a cluster this needs no node that
+ * stores partners.
  */
-export async function beat(database: Database, heartbeat: Heartbeat, onAlive: () => void): Promise<Owned> {
-  // On one server both are one transaction, which is most of what an idle process costs. On a cluster they stay apart:
-  // whether a process lives must not depend on the nodes that store the partners.
-  const both = database.layout.isSpread
-    ? undefined
-    : await database.transaction(async tx => {
-        const [others, read] = await Promise.all([sayAlive(tx, heartbeat), readLeases(tx, heartbeat)])
-        return others && { others, read }
-      })
-  const others = both?.others ?? (await sayAlive(database, heartbeat))
-  if (others) onAlive()
-  const living = others ?? (await enter(database, heartbeat))
-  const { leases, count } = both?.read ?? (await readLeases(database, heartbeat))
-  const part = Math.ceil(count / (living.length + 1))
-  const wanted = Math.min(TAKEN_AT_ONCE, part - leases.length)
-  return {
-    leases,
-    part,
-    free: wanted > 0 ? await readFree(database, { heartbeat, others: living, wanted }) : [],
+export async function reportAlive(database: Database, heartbeat: Heartbeat): Promise<Life> {
+  if (!database.layout.isSpread) {
+    const life = await database.transaction(async tx => {
+      const [others, read] = await Promise.all([
+        sayAlive(tx, heartbeat),
+        readLeases(tx, heartbeat, everywhere),
+      ])
+      return others && { others, isLate: false, read }
+    })
+    if (life) return life
   }
+  const others = await sayAlive(database, heartbeat)
+  return { others: others ?? (await enter(database, heartbeat)), isLate: !others }
 }
 
 /**
@@ -97,25 +93,31 @@ async function enter(db: Executor, heartbeat: Heartbeat): Promise<readonly strin
   }
 }
 
-/** What a process owns, and how many endpoints there are. */
-async function readLeases(db: Executor, heartbeat: Heartbeat): Promise<{ leases: Lease[]; count: number }> {
+/**
+ * Which endpoints this process owns at a place, and whether something is due at each of them: those that are not in the
+ * answer it does not own any more.
+ */
+export async function readLeases(db: Executor, heartbeat: Heartbeat, place: Place): Promise<PlaceLeases> {
+  const naming = atPlace(place)
   const rows = await db.query<Omit<Lease, 'endpoint_id'> & { endpoint_id: string | null; count: number }>(sql`
     select own.*, every_one.count
-    from (select count(*) as count from webhook_endpoints where deleted_at is null and disabled_at is null) every_one
+    from (select count(*) as count from webhook_endpoints w
+      where w.deleted_at is null and w.disabled_at is null ${naming(part`w.partner_id`)}) every_one
     left join (
       select l.partner_id, l.endpoint_id, l.epoch, w.version,
         exists (select from deliveries d
           where d.partner_id = l.partner_id and d.endpoint_id = l.endpoint_id and d.work = 'fresh'
-            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)})
+            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)} ${naming(part`d.partner_id`)})
         or exists (select from deliveries d
           where d.partner_id = l.partner_id and d.endpoint_id = l.endpoint_id and d.work = 'retry'
-            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)})
+            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)} ${naming(part`d.partner_id`)})
         or exists (select from deliveries d
           where d.partner_id = l.partner_id and d.endpoint_id = l.endpoint_id and d.work = 'replay'
-            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)}) as has_due
+            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)} ${naming(part`d.partner_id`)}) as has_due
       from endpoint_leases l
       join webhook_endpoints w on w.partner_id = l.partner_id and w.endpoint_id = l.endpoint_id
       where l.owner = ${heartbeat.dispatcherId}::uuid and w.deleted_at is null and w.disabled_at is null
+        ${naming(part`l.partner_id`)} ${naming(part`w.partner_id`)}
     ) own on true`)
   const leases = rows.flatMap(({ count: _, ...row }) =>
     row.endpoint_id === null ? [] : [{ ...row, endpoint_id: row.endpoint_id }],
@@ -123,17 +125,26 @@ async function readLeases(db: Executor, heartbeat: Heartbeat): Promise<{ leases:
   return { leases, count: rows[0]?.count ?? 0 }
 }
 
-function readFree(
+/** Up to `limit` endpoints at a place that no living process owns. */
+export function readFree(
   db: Executor,
-  { heartbeat, others, wanted }: { heartbeat: Heartbeat; others: readonly string[]; wanted: number },
+  {
+    dispatcherId,
+    others,
+    place,
+    limit,
+  }: { dispatcherId: string; others: readonly string[]; place: Place; limit: number },
 ): Promise<FreeEndpoint[]> {
+  const naming = atPlace(place)
   return db.query<FreeEndpoint>(sql`
     select w.partner_id, w.endpoint_id, l.owner, coalesce(l.epoch, 0) as epoch
     from webhook_endpoints w
     left join endpoint_leases l on l.partner_id = w.partner_id and l.endpoint_id = w.endpoint_id
+      ${naming(part`l.partner_id`)}
     where w.deleted_at is null and w.disabled_at is null
-      and (l.owner is null or l.owner <> all (${[...others, heartbeat.dispatcherId]}::uuid[]))
-    limit ${wanted}`)
+      and (l.owner is null or l.owner <> all (${[...others, dispatcherId]}::uuid[]))
+      ${naming(part`w.partner_id`)}
+    limit ${limit}`)
 }
 
 /** Takes those of these endpoints that are still free; returns their new epochs. */
@@ -180,13 +191,14 @@ export async function leave(db: Executor, leaving: readonly EndpointLease[]): Pr
     on conflict (partner_id, endpoint_id) do update set owner = null where l.epoch = excluded.epoch`)
 }
 
-/**
- * Gives up everything at once, so that others need not wait for the leases to end; deletes processes that died long
- * ago.
- */
+/** Gives up everything at once, so that others need not wait for the leases to end. */
 export async function giveUp(db: Executor, dispatcherId: string): Promise<void> {
   await db.query(sql`
     update dispatchers set until = '-infinity' where dispatcher_id = ${dispatcherId}::uuid`)
+}
+
+/** Deletes processes that died long ago. On a cluster this needs every node. */
+export async function forgetDead(db: Executor): Promise<void> {
   // On a cluster leases are stored with their partners, so no foreign key protects the rows here: first see which are
   // still named.
   const named = await db.query<{ owner: string }>(sql`

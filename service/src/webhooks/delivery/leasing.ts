@@ -5,7 +5,24 @@ import type { PartContext } from './context.ts'
 import { changeOf, logHealthAction } from './endpoint-change.ts'
 import { openEndpointLoader } from './endpoint-loader.ts'
 import { type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './endpoint-queues.ts'
-import { beat, leave, TAKEN_AT_ONCE, takeLeases } from './lease.ts'
+import {
+  leave,
+  type PlaceLeases,
+  readFree,
+  readLeases,
+  reportAlive,
+  TAKEN_AT_ONCE,
+  takeLeases,
+} from './lease.ts'
+import {
+  everywhere,
+  hasPartner,
+  openPlaceWork,
+  ownedAt,
+  type Place,
+  placesOf,
+  placesOfNodes,
+} from './places.ts'
 
 /** Keeps the leases of the endpoints that this process owns: an even share of all endpoints. */
 export type Leasing = {
@@ -47,45 +64,107 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
       })
   }
 
+  const work = openPlaceWork({ patienceMs: leaseMs / 8, log, onLate: request })
+
   const runBeat = async (): Promise<void> => {
     const left = endpoints.all().filter(owned => owned.phase === 'leaving' && owned.inMemory.size === 0)
-    if (left.length > 0) await leave(database, left).catch(noneIfGone)
+    if (left.length > 0) await atEach(placesOf(database, left), place => release(ownedAt(place, left)))
     const startedAt = performance.now()
-    const heartbeat = { dispatcherId: owner, leaseMs, now: real() }
     // The process trusts its lease for less time than the database does, so that no attempt begins after its end.
     const extendLeases = () => {
       validUntil = startedAt + leaseMs * 0.9
     }
-    const owned = await beat(database, heartbeat, extendLeases)
+    const heartbeat = { dispatcherId: owner, leaseMs, now: real() }
+    const { others, isLate, read } = await reportAlive(database, heartbeat)
+    if (!isLate) extendLeases()
+    const answers = await readPlaces(async place => read ?? (await readLeases(database, heartbeat, place)))
+    const isAnswered = ({ partnerId }: OwnedEndpoint) =>
+      answers.some(({ place }) => hasPartner(place, partnerId))
+    // Others may have taken the rest while this process was late.
+    if (isLate) for (const owned of endpoints.all()) if (!isAnswered(owned)) endpoints.leave(owned)
     extendLeases()
-    const leases = new Map(owned.leases.map(lease => [lease.endpoint_id, lease]))
+    // What is at a node that is away counts for nobody: processes may remember different numbers of it, and each might
+    // think that the rest is the share of another.
+    const part = Math.ceil(sum(answers.map(({ found }) => found.count)) / (others.length + 1))
+    let wanted = part - sum(answers.map(({ found }) => found.leases.length))
+    for (const { place } of answers) {
+      if (wanted <= 0) break
+      wanted -= (await work.run(place, () => takeFree(place, others, wanted))) ?? 0
+    }
+    giveUpAbove(part, endpoints.all().filter(isAnswered))
+  }
+
+  type Read = (place: Place) => Promise<PlaceLeases>
+  type Answer = { readonly place: Place; readonly found: PlaceLeases }
+
+  /** Reads and takes in what this process owns, on a cluster node by node while any of them is away. */
+  const readPlaces = async (read: Read): Promise<Answer[]> => {
+    let isTooLate = false
+    const whole = await atEach([everywhere], async place => {
+      const found = await read(place)
+      return isTooLate ? found : takeIn(place, found)
+    })
+    if (whole.length > 0 || !database.layout.isSpread) return whole
+    isTooLate = true
+    const places = await placesOfNodes(database)
+    // The partners of the rest were deleted.
     for (const owned of endpoints.all())
-      if (leases.get(owned.endpointId)?.epoch !== owned.epoch) lose(owned, leases)
-    const outdated = endpoints
-      .all()
-      .filter(
-        owned => (leases.get(owned.endpointId)?.version ?? owned.endpoint.version) !== owned.endpoint.version,
-      )
+      if (!places.some(place => hasPartner(place, owned.partnerId))) lose(owned)
+    return atEach(places, async place => takeIn(place, await read(place)))
+  }
+
+  /** Works at all places at the same time, but those that have not ended earlier work; returns what succeeded in time. */
+  const atEach = async <Found>(
+    places: readonly Place[],
+    run: (place: Place) => Promise<Found>,
+  ): Promise<{ place: Place; found: Found }[]> => {
+    const asked = places.filter(place => !work.isBusy(place))
+    const ends = await Promise.all(
+      asked.map(place => work.run(place, async () => ({ place, found: await run(place) }))),
+    )
+    return ends.filter(end => end !== undefined)
+  }
+
+  const release = async (left: readonly OwnedEndpoint[]): Promise<void> => {
+    if (left.length > 0) await leave(database, left).catch(noneIfGone)
+  }
+
+  /** Makes what this process owns at a place what the database says. */
+  const takeIn = async (place: Place, found: PlaceLeases): Promise<PlaceLeases> => {
+    const leases = new Map(found.leases.map(lease => [lease.endpoint_id, lease]))
+    for (const owned of ownedAt(place, endpoints.all()))
+      if (leases.get(owned.endpointId)?.epoch !== owned.epoch) lose(owned, leases.has(owned.endpointId))
+    const outdated = ownedAt(place, endpoints.all()).filter(
+      owned => (leases.get(owned.endpointId)?.version ?? owned.endpoint.version) !== owned.endpoint.version,
+    )
     if (outdated.length > 0) await reload(outdated)
-    const taken = owned.free.length > 0 ? await takeLeases(database, owner, owned.free).catch(noneIfGone) : []
-    const fresh = [...taken, ...owned.leases.filter(lease => !endpoints.get(lease.endpoint_id))]
-    if (fresh.length > 0) await takeUp(fresh)
-    if (owned.free.length === TAKEN_AT_ONCE) isWanted = true
-    giveUpAbove(owned.part)
-    for (const owned of endpoints.all()) {
+    await takeUp(found.leases.filter(lease => !endpoints.get(lease.endpoint_id)))
+    for (const owned of ownedAt(place, endpoints.all())) {
       const hasDue = leases.get(owned.endpointId)?.has_due
       reviewHealth(owned, hasDue ?? true)
       if (hasDue) endpoints.requestRead(owned)
     }
+    return found
+  }
+
+  /** Takes up to `wanted` endpoints at a place, and returns how many. */
+  const takeFree = async (place: Place, others: readonly string[], wanted: number): Promise<number> => {
+    const limit = Math.min(TAKEN_AT_ONCE, wanted)
+    const free = await readFree(database, { dispatcherId: owner, others, place, limit })
+    if (free.length === 0) return 0
+    const taken = await takeLeases(database, owner, free).catch(noneIfGone)
+    if (free.length === TAKEN_AT_ONCE) isWanted = true
+    await takeUp(taken)
+    return taken.length
   }
 
   /**
    * Forgets an endpoint that is not owned any more. While an attempt is under way, it is only left: if it was disabled, it
    * may be enabled again under the same lease, and would otherwise be read anew, with the delivery that is under way.
    */
-  const lose = (owned: OwnedEndpoint, leases: ReadonlyMap<string, unknown>) => {
+  const lose = (owned: OwnedEndpoint, isTakenAnew = false) => {
     endpoints.leave(owned)
-    if (leases.has(owned.endpointId) || owned.inMemory.size === 0) endpoints.drop(owned)
+    if (isTakenAnew || owned.inMemory.size === 0) endpoints.drop(owned)
   }
 
   /** An endpoint was deleted with its partner since it was read: the next beat, at once, is about those that there are. */
@@ -98,6 +177,7 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
   const takeUp = async (
     leases: readonly { partner_id: string; endpoint_id: string; epoch: number }[],
   ): Promise<void> => {
+    if (leases.length === 0) return
     const ids = leases.map(lease => ({ partnerId: lease.partner_id, endpointId: lease.endpoint_id }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
     for (const loaded of await load(ids))
@@ -124,11 +204,8 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     }
   }
 
-  const giveUpAbove = (part: number) => {
-    const surplus = endpoints
-      .all()
-      .filter(owned => owned.phase !== 'leaving')
-      .slice(part)
+  const giveUpAbove = (part: number, from: readonly OwnedEndpoint[]) => {
+    const surplus = from.filter(owned => owned.phase !== 'leaving').slice(part)
     for (const owned of surplus) endpoints.leave(owned)
     // Where nothing is under way, no ending attempt will request the heartbeat that gives the endpoint up.
     if (surplus.some(owned => owned.inMemory.size === 0)) isWanted = true
@@ -165,10 +242,15 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     request,
     reload,
     areLeasesValid: () => performance.now() < validUntil,
-    isBusy: () => beating !== undefined || isWanted,
+    isBusy: () => beating !== undefined || isWanted || work.isAnyUnderWay(),
     async end() {
       isEnded = true
       await beating
+      await work.ended()
     },
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }

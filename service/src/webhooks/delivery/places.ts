@@ -1,0 +1,103 @@
+import type { Executor } from '../../db/database.ts'
+import { nothing, type Part, part, sql } from '../../db/sql.ts'
+import { describeCause, type Log } from '../../log.ts'
+
+/** Partners whose rows one statement may ask for. */
+export type Place = {
+  readonly name: string
+  /** `undefined` is all partners. */
+  readonly partnerIds: ReadonlySet<string> | undefined
+}
+
+/** All partners. On a cluster what is asked of them fails while any node is away. */
+export const everywhere: Place = { name: 'everywhere', partnerIds: undefined }
+
+/**
+ * The partners of each node of a cluster. With a thousand partners, to ask each node by itself costs seven times as much
+ * as to ask for all at once, as it names them.
+ */
+export async function placesOfNodes(db: Executor): Promise<Place[]> {
+  const rows = await db.query<{ name: string; partner_ids: string[] }>(sql`
+    select placement.groupid::text as name, array_agg(p.partner_id)::text[] as partner_ids
+    from partners p
+    join pg_dist_shard shard on shard.logicalrelid = 'webhook_endpoints'::regclass
+      and worker_hash(p.partner_id) between shard.shardminvalue::integer and shard.shardmaxvalue::integer
+    join pg_dist_placement placement using (shardid)
+    group by placement.groupid`)
+  return rows.map(row => ({ name: row.name, partnerIds: new Set(row.partner_ids) }))
+}
+
+/** Each partner of these endpoints by itself where tables are spread. */
+export function placesOf(
+  { layout }: Pick<Executor, 'layout'>,
+  owned: readonly { readonly partnerId: string }[],
+): Place[] {
+  if (!layout.isSpread) return [everywhere]
+  const partnerIds = new Set(owned.map(({ partnerId }) => partnerId))
+  return [...partnerIds].map(name => ({ name, partnerIds: new Set([name]) }))
+}
+
+/** Whether a partner belongs to a place. */
+export function hasPartner({ partnerIds }: Place, partnerId: string): boolean {
+  return partnerIds?.has(partnerId) ?? true
+}
+
+/** Those of these endpoints whose partners belong to a place. */
+export function ownedAt<Owned extends { readonly partnerId: string }>(
+  place: Place,
+  owned: readonly Owned[],
+): Owned[] {
+  return owned.filter(({ partnerId }) => hasPartner(place, partnerId))
+}
+
+/** Returns what adds to a statement that it is about these partners, so that a cluster needs no nodes but theirs. */
+export function atPlace({ partnerIds }: Place): (column: Part) => Part {
+  if (!partnerIds) return () => nothing
+  const ids = [...partnerIds]
+  return column => part`and ${column} = any (${ids}::uuid[])`
+}
+
+/** Work at one place at a time each. */
+export type PlaceWork = {
+  /**
+   * Does the work, and fulfils with its result, or with `undefined` if it failed or takes longer than `patienceMs`. A
+   * node may answer nothing for long, and the others must not wait for it: such work goes on, and until its end the
+   * place is busy.
+   */
+  run<Result>(place: Place, work: () => Promise<Result>): Promise<Result | undefined>
+  isBusy(place: Place): boolean
+  isAnyUnderWay(): boolean
+  /** Fulfils when the work that is under way has ended. */
+  ended(): Promise<unknown>
+}
+
+/** Opens the work; `onLate` is called when work that took longer than `patienceMs` has ended. */
+export function openPlaceWork(context: { patienceMs: number; log: Log; onLate: () => void }): PlaceWork {
+  const { patienceMs, log, onLate } = context
+  const underWay = new Map<string, Promise<unknown>>()
+  return {
+    run({ name }, work) {
+      let isLate = false
+      return new Promise(resolve => {
+        const timeout = setTimeout(() => {
+          isLate = true
+          resolve(undefined)
+        }, patienceMs)
+        const end = work()
+          .then(resolve, error => {
+            log('webhook_endpoints_not_read', describeCause(error))
+            resolve(undefined)
+          })
+          .finally(() => {
+            clearTimeout(timeout)
+            underWay.delete(name)
+            if (isLate) onLate()
+          })
+        underWay.set(name, end)
+      })
+    },
+    isBusy: ({ name }) => underWay.has(name),
+    ended: () => Promise.all(underWay.values()),
+    isAnyUnderWay: () => underWay.size > 0,
+  }
+}
