@@ -239,8 +239,8 @@ const person = {
 describe('ending', () => {
   test('a signal ends it with 0, its database with it', async () => {
     const dataDir = await usedDataDir()
-    // Other tests of `npm test` end it with SIGTERM.
-    for (const signal of everydayOr(['SIGINT'] as const, ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)) {
+    // Other tests end it with SIGTERM.
+    for (const signal of everydayOr(['SIGINT'] as const, ['SIGINT', 'SIGHUP'] as const)) {
       const service = await startDev(dataDir)
       const pid = await postmasterOf(dataDir)
       expect(await service.stop(signal)).toBe(0)
