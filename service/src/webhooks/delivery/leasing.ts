@@ -1,10 +1,9 @@
 import { failureOf } from '../../db/failure.ts'
 import { describeCause } from '../../log.ts'
-import { type HealthAction, review } from '../endpoint/health.ts'
 import type { PartContext } from './context.ts'
-import { changeOf, logHealthAction } from './endpoint-change.ts'
 import { openEndpointLoader } from './endpoint-loader.ts'
 import { type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './endpoint-queues.ts'
+import { openHealthReview } from './health-review.ts'
 import {
   leave,
   type PlaceLeases,
@@ -43,7 +42,7 @@ export type Leasing = {
  * committed something that is due, and requests a read of these endpoints, so that an idle process needs no other query.
  */
 export function openLeasing(context: PartContext & { owner: string; leaseMs: number }): Leasing {
-  const { database, endpoints, writer, timers, owner, leaseMs, real, log, wake } = context
+  const { database, endpoints, timers, owner, leaseMs, real, log, wake } = context
   const load = openEndpointLoader(context)
   let validUntil = 0
   let beating: Promise<void> | undefined
@@ -64,6 +63,7 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
       })
   }
 
+  const reviewHealth = openHealthReview({ ...context, request })
   const work = openPlaceWork({ patienceMs: leaseMs / 8, log, onLate: request })
 
   const runBeat = async (): Promise<void> => {
@@ -209,33 +209,6 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     for (const owned of surplus) endpoints.leave(owned)
     // Where nothing is under way, no ending attempt will request the heartbeat that gives the endpoint up.
     if (surplus.some(owned => owned.inMemory.size === 0)) isWanted = true
-  }
-
-  /** Reports or disables an endpoint that has failed for long, because that time passes even while nothing is due there. */
-  const reviewHealth = (owned: OwnedEndpoint, mayHaveDue: boolean): void => {
-    const { health, action } = review(owned.health, real())
-    if (action.kind === 'none' || owned.phase === 'leaving') return
-    // Do not disable an endpoint while deliveries are due there: the service may have been down, and the next attempts
-    // show whether the endpoint works. While the endpoint itself has asked for a pause, there are no attempts, so it is
-    // disabled when its time is over.
-    const isPaused = (owned.health.pausedUntil ?? 0) > real()
-    if (action.kind === 'disable' && mayHaveDue && !isPaused) return
-    owned.health = { ...owned.health, ...health }
-    // Not awaited: after an outage of many endpoints this takes long, and the leases must be renewed meanwhile.
-    void carryOut(owned, action)
-  }
-
-  const carryOut = async (owned: OwnedEndpoint, action: HealthAction): Promise<void> => {
-    const change = changeOf(owned, action, real())
-    if (change.disable) endpoints.leave(owned)
-    try {
-      const { isOwned, isDisabled } = await writer.write({ kind: 'result', change })
-      if (change.disable ? isDisabled : isOwned) logHealthAction(log, owned, action)
-    } catch (error) {
-      log('webhook_result_refused', describeCause(error))
-    }
-    if (change.disable) request()
-    wake()
   }
 
   return {
