@@ -3,7 +3,7 @@ import { type Query, sql } from '../../service/src/db/sql.ts'
 
 /**
  * A database that stores each partner on a node of its own, as far as the service can see, whatever it runs on.
- * `first` sees each statement before the database does: it may hold it up, or throw.
+ * `first` sees each statement that is outside a transaction before the database does: it may hold it up, or throw.
  */
 export function partnersApart(database: Database, first: (statement: Query) => unknown): Database {
   const layout = { ...database.layout, isSpread: true }

@@ -45,6 +45,8 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
   const { database, endpoints, timers, owner, leaseMs, real, log, wake } = context
   const load = openEndpointLoader(context)
   let validUntil = 0
+  /** How often the lease has ended. What was read or taken before may belong to another process since. */
+  let endings = 0
   let beating: Promise<void> | undefined
   let isWanted = false
   let isEnded = false
@@ -63,6 +65,8 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
       })
   }
 
+  const areLeasesValid = () => performance.now() < validUntil
+
   const reviewHealth = openHealthReview({ ...context, request })
   const work = openPlaceWork({ patienceMs: leaseMs / 8, log, onLate: request })
 
@@ -70,13 +74,17 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     const left = endpoints.all().filter(owned => owned.phase === 'leaving' && owned.inMemory.size === 0)
     if (left.length > 0) await atEach(placesOf(database, left), place => release(ownedAt(place, left)))
     const startedAt = performance.now()
+    const wereValid = areLeasesValid()
     // The process trusts its lease for less time than the database does, so that no attempt begins after its end.
     const extendLeases = () => {
       validUntil = startedAt + leaseMs * 0.9
     }
     const heartbeat = { dispatcherId: owner, leaseMs, now: real() }
-    const { others, isLate, read } = await reportAlive(database, heartbeat)
-    if (!isLate) extendLeases()
+    const { others, read, ...life } = await reportAlive(database, heartbeat)
+    // A beat may have failed after it had reported that this process lives again, before it learned what was lost.
+    const isLate = life.isLate || !wereValid
+    if (isLate) endings += 1
+    else extendLeases()
     const answers = await readPlaces(async place => read ?? (await readLeases(database, heartbeat, place)))
     const isAnswered = ({ partnerId }: OwnedEndpoint) =>
       answers.some(({ place }) => hasPartner(place, partnerId))
@@ -100,9 +108,11 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
   /** Reads and takes in what this process owns, on a cluster node by node while any of them is away. */
   const readPlaces = async (read: Read): Promise<Answer[]> => {
     let isTooLate = false
-    const whole = await atEach([everywhere], async place => {
+    const ended = endings
+    // What a node answers late must not be taken in after a newer answer for everything.
+    const whole = await atEach(work.isAnyUnderWay() ? [] : [everywhere], async place => {
       const found = await read(place)
-      return isTooLate ? found : takeIn(place, found)
+      return isTooLate ? found : takeIn(place, found, ended)
     })
     if (whole.length > 0 || !database.layout.isSpread) return whole
     isTooLate = true
@@ -110,7 +120,7 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     // The partners of the rest were deleted.
     for (const owned of endpoints.all())
       if (!places.some(place => hasPartner(place, owned.partnerId))) lose(owned)
-    return atEach(places, async place => takeIn(place, await read(place)))
+    return atEach(places, async place => takeIn(place, await read(place), ended))
   }
 
   /** Works at all places at the same time, but those that have not ended earlier work; returns what succeeded in time. */
@@ -130,7 +140,8 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
   }
 
   /** Makes what this process owns at a place what the database says. */
-  const takeIn = async (place: Place, found: PlaceLeases): Promise<PlaceLeases> => {
+  const takeIn = async (place: Place, found: PlaceLeases, ended: number): Promise<PlaceLeases> => {
+    if (ended !== endings) return found
     const leases = new Map(found.leases.map(lease => [lease.endpoint_id, lease]))
     for (const owned of ownedAt(place, endpoints.all()))
       if (leases.get(owned.endpointId)?.epoch !== owned.epoch) lose(owned, leases.has(owned.endpointId))
@@ -138,7 +149,8 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
       owned => (leases.get(owned.endpointId)?.version ?? owned.endpoint.version) !== owned.endpoint.version,
     )
     if (outdated.length > 0) await reload(outdated)
-    await takeUp(found.leases.filter(lease => !endpoints.get(lease.endpoint_id)))
+    const unknown = found.leases.filter(lease => !endpoints.get(lease.endpoint_id))
+    await takeUp(unknown, ended)
     for (const owned of ownedAt(place, endpoints.all())) {
       const hasDue = leases.get(owned.endpointId)?.has_due
       reviewHealth(owned, hasDue ?? true)
@@ -150,11 +162,12 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
   /** Takes up to `wanted` endpoints at a place, and returns how many. */
   const takeFree = async (place: Place, others: readonly string[], wanted: number): Promise<number> => {
     const limit = Math.min(TAKEN_AT_ONCE, wanted)
+    const ended = endings
     const free = await readFree(database, { dispatcherId: owner, others, place, limit })
     if (free.length === 0) return 0
     const taken = await takeLeases(database, owner, free).catch(noneIfGone)
     if (free.length === TAKEN_AT_ONCE) isWanted = true
-    await takeUp(taken)
+    await takeUp(taken, ended)
     return taken.length
   }
 
@@ -174,14 +187,21 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     return []
   }
 
+  /** Begins to send to endpoints that this process owned when its lease had ended `ended` times. */
   const takeUp = async (
     leases: readonly { partner_id: string; endpoint_id: string; epoch: number }[],
+    ended: number,
   ): Promise<void> => {
     if (leases.length === 0) return
     const ids = leases.map(lease => ({ partnerId: lease.partner_id, endpointId: lease.endpoint_id }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
-    for (const loaded of await load(ids))
-      endpoints.add(ownEndpoint(loaded, epochs.get(loaded.endpoint.endpoint_id) ?? 0))
+    for (const loaded of await load(ids)) {
+      const { endpoint_id: endpointId } = loaded.endpoint
+      const epoch = epochs.get(endpointId) ?? 0
+      // Where loading took long, a later beat may have taken it up: what is under way there must not be read anew.
+      const isTakenUp = (endpoints.get(endpointId)?.epoch ?? 0) >= epoch
+      if (ended === endings && !isTakenUp) endpoints.add(ownEndpoint(loaded, epoch))
+    }
   }
 
   const reload = async (changed: readonly OwnedEndpoint[]): Promise<void> => {
@@ -214,7 +234,7 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
   return {
     request,
     reload,
-    areLeasesValid: () => performance.now() < validUntil,
+    areLeasesValid,
     isBusy: () => beating !== undefined || isWanted || work.isAnyUnderWay(),
     async end() {
       isEnded = true
