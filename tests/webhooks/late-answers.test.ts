@@ -189,3 +189,32 @@ test('an endpoint that is free when a node is asked, which answers late, is not 
   await dispatcher.close()
   await receiver.close()
 })
+
+test('the endpoints of many partners of one node are given up by one statement', async () => {
+  await using rig = await dispatchRig()
+  let released = 0
+  const apart = partnersApart(rig.database, ({ text }) => {
+    if (text.includes('set owner = null')) released += 1
+  })
+  const database: Database = {
+    ...apart,
+    async query<Row>(statement: Query): Promise<Row[]> {
+      const rows = await apart.query<Row>(statement)
+      if (!statement.text.includes('pg_dist_placement')) return rows
+      const nodes = rows as { partner_ids: string[] }[]
+      return [{ name: 'node', partner_ids: nodes.flatMap(({ partner_ids }) => partner_ids) } as Row]
+    },
+  }
+  for (let count = 0; count < 10; count += 1)
+    await rig.addEndpoint('http://127.0.0.1:1/hook', { partner: await rig.newPartner(`Partner ${count}`) })
+  const first = rig.open({}, { database })
+  await first.idle()
+  const second = rig.open({}, { database })
+  await second.idle()
+  first.refresh()
+  await first.idle()
+  second.refresh()
+  await second.idle()
+  expect([first, second].map(dispatcher => dispatcher.inventory().endpoints)).toEqual([5, 5])
+  expect(released).toBe(1)
+})

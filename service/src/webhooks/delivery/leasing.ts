@@ -13,15 +13,7 @@ import {
   TAKEN_AT_ONCE,
   takeLeases,
 } from './lease.ts'
-import {
-  everywhere,
-  hasPartner,
-  openPlaceWork,
-  ownedAt,
-  type Place,
-  placesOf,
-  placesOfNodes,
-} from './places.ts'
+import { everywhere, hasPartner, openPlaceWork, ownedAt, type Place, placesOfNodes } from './places.ts'
 
 /** Keeps the leases of the endpoints that this process owns: an even share of all endpoints. */
 export type Leasing = {
@@ -72,7 +64,7 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
 
   const runBeat = async (): Promise<void> => {
     const left = endpoints.all().filter(owned => owned.phase === 'leaving' && owned.inMemory.size === 0)
-    if (left.length > 0) await atEach(placesOf(database, left), place => release(ownedAt(place, left)))
+    if (left.length > 0) await giveUp(left)
     const startedAt = performance.now()
     const wereValid = areLeasesValid()
     // The process trusts its lease for less time than the database does, so that no attempt begins after its end.
@@ -135,8 +127,15 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     return ends.filter(end => end !== undefined)
   }
 
-  const release = async (left: readonly OwnedEndpoint[]): Promise<void> => {
-    if (left.length > 0) await leave(database, left).catch(noneIfGone)
+  /** Node by node: one statement for all would need every node, and one for each partner would take every connection. */
+  const giveUp = async (left: readonly OwnedEndpoint[]): Promise<void> => {
+    const [nodes] = database.layout.isSpread
+      ? await atEach([everywhere], () => placesOfNodes(database))
+      : [{ found: [everywhere] }]
+    await atEach(nodes?.found ?? [], async place => {
+      const own = ownedAt(place, left)
+      if (own.length > 0) await leave(database, own).catch(noneIfGone)
+    })
   }
 
   /** Makes what this process owns at a place what the database says. */

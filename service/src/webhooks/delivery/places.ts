@@ -27,16 +27,6 @@ export async function placesOfNodes(db: Executor): Promise<Place[]> {
   return rows.map(row => ({ name: row.name, partnerIds: new Set(row.partner_ids) }))
 }
 
-/** Each partner of these endpoints by itself where tables are spread. */
-export function placesOf(
-  { layout }: Pick<Executor, 'layout'>,
-  owned: readonly { readonly partnerId: string }[],
-): Place[] {
-  if (!layout.isSpread) return [everywhere]
-  const partnerIds = new Set(owned.map(({ partnerId }) => partnerId))
-  return [...partnerIds].map(name => ({ name, partnerIds: new Set([name]) }))
-}
-
 /** Whether a partner belongs to a place. */
 export function hasPartner({ partnerIds }: Place, partnerId: string): boolean {
   return partnerIds?.has(partnerId) ?? true
