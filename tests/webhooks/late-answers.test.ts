@@ -218,3 +218,17 @@ test('the endpoints of many partners of one node are given up by one statement',
   expect([first, second].map(dispatcher => dispatcher.inventory().endpoints)).toEqual([5, 5])
   expect(released).toBe(1)
 })
+
+test('a cluster all of whose answers come late is waited for longer, so that its endpoints are taken all the same', async () => {
+  await using rig = await dispatchRig()
+  const receiver = await startReceiver()
+  await rig.addEndpoint(receiver.url)
+  const { at, first } = openBeats()
+  // Longer than an eighth of the lease.
+  at.read = () => new Promise(resolve => setTimeout(resolve, 1000))
+  rig.open({ leaseMs: 6000 }, { database: partnersApart(rig.database, first) })
+  await rig.raise(['u'])
+  await receiver.received(1)
+  expect(rig.logged).toContainEqual({ event: 'webhook_endpoints_not_read', fields: { cause: 'late' } })
+  await receiver.close()
+})

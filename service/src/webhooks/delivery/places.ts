@@ -50,9 +50,8 @@ export function atPlace({ partnerIds }: Place): (column: Part) => Part {
 /** Work at one place at a time each. */
 export type PlaceWork = {
   /**
-   * Does the work, and fulfils with its result, or with `undefined` if it failed or takes longer than `patienceMs`. A
-   * node may answer nothing for long, and the others must not wait for it: such work goes on, and until its end the
-   * place is busy.
+   * Does the work, and fulfils with its result, or with `undefined` if it failed or takes too long. A node may answer
+   * nothing for long, and the others must not wait for it: such work goes on, and until its end the place is busy.
    */
   run<Result>(place: Place, work: () => Promise<Result>): Promise<Result | undefined>
   isBusy(place: Place): boolean
@@ -61,23 +60,42 @@ export type PlaceWork = {
   ended(): Promise<unknown>
 }
 
-/** Opens the work; `onLate` is called when work that took longer than `patienceMs` has ended. */
+/** How many times longer a place that has answered slowly is waited for, at most. */
+const MOST_PATIENCE = 4
+
+/**
+ * Opens the work. It takes too long after `patienceMs`, or after twice the time that work at the same place has needed
+ * lately: a place that always answers slowly is no reason never to learn what is there. `onLate` is called when work that
+ * took too long has ended.
+ */
 export function openPlaceWork(context: { patienceMs: number; log: Log; onLate: () => void }): PlaceWork {
   const { patienceMs, log, onLate } = context
   const underWay = new Map<string, Promise<unknown>>()
+  const neededMs = new Map<string, number>()
+  const noteTime = (name: string, ms: number) =>
+    neededMs.set(name, Math.max(ms, (neededMs.get(name) ?? 0) * 0.9))
   return {
     run({ name }, work) {
       let isLate = false
+      const startedAt = performance.now()
+      const mostMs = Math.min(patienceMs * MOST_PATIENCE, Math.max(patienceMs, (neededMs.get(name) ?? 0) * 2))
       return new Promise(resolve => {
         const timeout = setTimeout(() => {
           isLate = true
+          log('webhook_endpoints_not_read', { cause: 'late' })
           resolve(undefined)
-        }, patienceMs)
+        }, mostMs)
         const end = work()
-          .then(resolve, error => {
-            log('webhook_endpoints_not_read', describeCause(error))
-            resolve(undefined)
-          })
+          .then(
+            result => {
+              noteTime(name, performance.now() - startedAt)
+              resolve(result)
+            },
+            error => {
+              log('webhook_endpoints_not_read', describeCause(error))
+              resolve(undefined)
+            },
+          )
           .finally(() => {
             clearTimeout(timeout)
             underWay.delete(name)
