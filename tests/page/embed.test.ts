@@ -256,6 +256,10 @@ describeInBrowser('the embed', () => {
       await page.evaluate(`scrollTo(0, ${at})`)
       await expect.poll(isSeen).toBe(true)
     }
+    // Whoever stays has a quarter of an hour again; with two minutes the warning would come back within a second.
+    await frameOf(page)
+      .locator('main')
+      .evaluate(main => main.setAttribute('data-idle', '900'))
     await stay.press('Enter')
     await stay.waitFor({ state: 'detached' })
     await page.context().close()
