@@ -96,6 +96,7 @@ test('`replay` says how many of the ids are of no event', async () => {
     '--dry-run',
     ...ids.flatMap(id => ['--event', id]),
   ]
+  expect(await runJson(replay(eventid, unknown), place)).toMatchObject({ unknown: 1 })
   // What is still due is not queued again, so the count is 0 until the event has been delivered.
   await expect
     .poll(() => runJson(replay(eventid, unknown), place), { timeout: 180_000 })

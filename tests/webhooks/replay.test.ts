@@ -82,7 +82,7 @@ test('more than 10,000 waiting deliveries are all replayed by repeating the same
         { selection: { kind: 'status', status: 'waiting' }, now: rig.now(), dryRun: false },
       ),
     )
-  expect(await replay()).toEqual({ count: 10_000, isComplete: false, continueFrom: null })
+  expect(await replay()).toEqual({ count: 10_000, known: 10_000, isComplete: false, continueFrom: null })
   rig.advance(1000)
   expect(await replay()).toMatchObject({ count: 10, isComplete: true })
   expect(await replay()).toMatchObject({ count: 0, isComplete: true })

@@ -120,7 +120,7 @@ const replay: Command = {
       const replayed = replayedOf(outcome, dryRun)
       const { count, complete, continuefrom } = replayed
       const rest = continuefrom === null ? 'the same again' : `--from ${continuefrom}`
-      const unknown = selection.kind === 'ids' ? new Set(selection.ids).size - count : 0
+      const unknown = selection.kind === 'ids' ? new Set(selection.ids).size - outcome.known : 0
       input.print(unknown > 0 ? { ...replayed, unknown } : replayed, [
         ...(unknown > 0 ? [`${unknown} of the ids are of no event of this partner.`] : []),
         dryRun ? `${count} would be sent again.` : `${count} will be sent again.`,

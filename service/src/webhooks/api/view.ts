@@ -97,7 +97,7 @@ function printable(text: string): string {
 }
 
 /** The result of a replay as the API shows it. */
-export function replayedOf(done: ReplayOutcome, dryRun: boolean): Replayed {
+export function replayedOf(done: Omit<ReplayOutcome, 'known'>, dryRun: boolean): Replayed {
   return {
     count: done.count,
     dryrun: dryRun,

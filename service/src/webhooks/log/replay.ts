@@ -17,6 +17,8 @@ export type Selection =
  */
 export type ReplayOutcome = {
   readonly count: number
+  /** How many events were found, those among them that are due already and stay as they are. */
+  readonly known: number
   readonly continueFrom: Instant | null
   readonly isComplete: boolean
 }
@@ -43,7 +45,7 @@ export async function replayTo(
   const count = await (input.dryRun ? countAgain : queueAgain)(tx, taken, input.now)
   const next = chosen[MOST_REPLAYED]
   const continueFrom = input.selection.kind === 'range' ? (next?.created_at ?? null) : null
-  return { count, isComplete: !next, continueFrom }
+  return { count, known: taken.length, isComplete: !next, continueFrom }
 }
 
 type Chosen = { event_id: string; created_at: Instant }
