@@ -13,7 +13,7 @@ const asked = process.env['TESTS'] ?? (isLong && scale < LEAST_SCALE_OF_WHOLE ? 
 /**
  * Whether the run takes one pass of everything, as `npm test` does, and `.ci/run` on the databases beside the embedded one
  * (both say TESTS=everyday). `.ci/run` on the embedded one, `npm run test:all` (both say TESTS=whole) and a file that is run by
- * its name leave nothing out.
+ * its name leave out nothing but what only a long run repeats (`isLong`).
  */
 const isEveryday = asked === 'everyday'
 

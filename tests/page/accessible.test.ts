@@ -37,7 +37,7 @@ describeInBrowser('every view', () => {
   const browser = forAllTests(launchBrowser)
 
   test.each(languages)(
-    'in %s: no fault of axe, no sideways scroll, targets of 44 px, in each window and scheme',
+    'in %s: no fault of axe, no sideways scroll, targets of 44 px, in each of its looks',
     async language => {
       const looks = everydayOr<readonly string[]>(looksOf[language].slice(0, 1), looksOf[language])
       const context = await browser.newContext({ reducedMotion: 'reduce', bypassCSP: true })

@@ -1,5 +1,5 @@
 import type { Executor } from '../../db/database.ts'
-import { nothing, type Part, part, sql } from '../../db/sql.ts'
+import { namingPartners, type Part, sql } from '../../db/sql.ts'
 import { describeCause, type Log } from '../../log.ts'
 
 /** Partners whose rows one statement may ask for. */
@@ -42,12 +42,10 @@ export function ownedAt<Owned extends { readonly partnerId: string }>(
 
 /** Returns what adds to a statement that it is about these partners, so that a cluster needs no nodes but theirs. */
 export function atPlace({ partnerIds }: Place): (column: Part) => Part {
-  if (!partnerIds) return () => nothing
-  const ids = [...partnerIds]
-  return column => part`and ${column} = any (${ids}::uuid[])`
+  return namingPartners(partnerIds !== undefined, [...(partnerIds ?? [])])
 }
 
-/** Work at one place at a time each. */
+/** Pieces of work that each ask for one place, and do not wait for each other. */
 export type PlaceWork = {
   /**
    * Does the work, and fulfils with its result, or with `undefined` if it failed or takes too long. A node may answer
