@@ -124,18 +124,18 @@ describeWhole('the service, installed from npm pack into an empty folder', () =>
     return { printed: lines.join('\n'), code: await ended }
   }
 
-  test('dev runs with its own database and the whole demo', async () => {
-    const { printed, code } = await start(['dev', '--port', '0'])
+  test('dev runs with its own database, the whole demo, and a console that says that the package for passkeys is not here', async () => {
+    const port = await freePort()
+    const { printed, code } = await start(
+      ['dev', '--port', '0'],
+      { ENROLMENT_CONSOLE_PORT: String(port) },
+      async () => {
+        const asked = await fetch(`http://localhost:${port}/sign-in/passkey`)
+        expect(await asked.text()).toContain('This installation has no passkeys')
+      },
+    )
     expect(printed).toMatch(/START HERE +http:\/\/localhost:\d+\/demo/)
     expect(code).toBe(0)
-  })
-
-  test('the console runs without the package for passkeys, and says so where somebody asks for one', async () => {
-    const port = await freePort()
-    await start(['dev', '--port', '0'], { ENROLMENT_CONSOLE_PORT: String(port) }, async () => {
-      const asked = await fetch(`http://localhost:${port}/sign-in/passkey`)
-      expect(await asked.text()).toContain('This installation has no passkeys')
-    })
   })
 
   test('serve runs beside it, in a directory of its own', async () => {

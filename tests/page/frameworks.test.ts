@@ -11,8 +11,10 @@ import { isLong } from '../long.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** What needs a download of some 200 MB runs in `.ci/run` and `npm run test:long`, and not in every run. */
+/** What needs a download of some 200 MB, and the work of ten other files, runs in `npm run test:long` or when it is asked for. */
 const isFull = process.env['FRAMEWORK_TESTS'] === 'full' || isLong
+/** Where `.ci/run` has a TypeScript that still knows `moduleResolution: node`; ours does not. */
+const tools = process.env['TEST_TOOLS']
 
 function npm(args: readonly string[], cwd: string) {
   return execFileSync('npm', [...args, '--loglevel=error', '--ignore-scripts', '--no-audit', '--no-fund'], {
@@ -31,9 +33,9 @@ function newProject(name: string): string {
   npm(['install', '--offline', '--no-package-lock', `./${filename}`], project)
   return project
 }
-function borrow(project: string, names: readonly string[]) {
+function borrow(project: string, names: readonly string[], from = root) {
   mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
-  for (const name of names) symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name))
+  for (const name of names) symlinkSync(join(from, 'node_modules', name), join(project, 'node_modules', name))
 }
 
 const page = `
@@ -112,18 +114,13 @@ token: 'x', container: document.getElementById('place') }).open()</script>`
   })
 })
 
-describe.skipIf(!isFull)('the packed embed, downloads and all', () => {
+describe.skipIf(!isFull && !tools)('the packed embed in TypeScript', () => {
   let project: string
   beforeAll(() => {
-    project = newProject('next')
-    const wanted = [
-      'next@15.5.29',
-      'react@19.3.1',
-      'react-dom@19.3.1',
-      'typescript@5.9.3',
-      '@types/react@19.3.0',
-    ]
-    npm(['install', '--no-package-lock', ...wanted, '@types/node@20.19.43'], project)
+    project = newProject('types')
+    if (tools) borrow(project, ['typescript'], tools)
+    else npm(['install', '--no-package-lock', 'typescript@5.9.3'], project)
+    borrow(project, ['@types/react', '@types/node'])
   })
   afterAll(() => rmSync(project, { recursive: true, force: true }))
 
@@ -171,6 +168,16 @@ create({ service: 's', token: 'x' })
     )
     expect(told).toBe('')
   })
+})
+
+describe.skipIf(!isFull)('the packed embed, downloads and all', () => {
+  let project: string
+  beforeAll(() => {
+    project = newProject('next')
+    const wanted = ['next@15.5.29', 'react@19.3.1', 'react-dom@19.3.1']
+    npm(['install', '--no-package-lock', ...wanted], project)
+  })
+  afterAll(() => rmSync(project, { recursive: true, force: true }))
 
   test('renders on the server of a Next.js app, from a server component', async () => {
     mkdirSync(join(project, 'app'))
@@ -190,7 +197,6 @@ export { Page as default }
     )
     const next = join(project, 'node_modules/next/dist/bin/next')
     const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' as const }
-    rmSync(join(project, 'use.tsx'), { force: true })
     // The types are checked above, and what is small or fast is not looked at here: a third less to do.
     writeFileSync(
       join(project, 'next.config.mjs'),
