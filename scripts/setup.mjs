@@ -30,7 +30,15 @@ const sources = [
   'tsconfig.base.json',
   'package-lock.json',
 ]
-const notSources = new Set(['node_modules', 'dist', 'migrations', 'icons'])
+/** Built output, with the sources that the build itself writes, and what is read where it is. */
+const notSources = new Set([
+  'node_modules',
+  'dist',
+  'migrations',
+  'icons',
+  'generated.ts',
+  'generated-routes.ts',
+])
 
 /** When the newest file below a path was changed, without built output. */
 function newestIn(path) {

@@ -1,11 +1,13 @@
+import pg from 'pg'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
+import { failureOf, isUnavailable } from '../../service/src/db/failure.ts'
 import { migrate } from '../../service/src/db/migrate.ts'
 import { spreadGrown, spreadState } from '../../service/src/db/spread.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { tableDistribution } from '../../service/src/db/table-distribution.ts'
 import { ensureAttemptDays } from '../../service/src/webhooks/log/attempt-days.ts'
-import { onNode } from '../cluster.ts'
+import { databaseUrl, onNode } from '../cluster.ts'
 import { newWorkplace } from '../command/place.ts'
 import { runJson, runRefused } from '../command/process.ts'
 import { patientDatabase } from '../patient-database.ts'
@@ -51,6 +53,45 @@ test('what is spread by partner has the partner first in its primary key', async
   for (const [name, distribution] of tableDistribution)
     if (distribution === 'by partner') expect([name, first.get(name)]).toEqual([name, 'partner_id'])
 })
+
+test.runIf(isCluster)(
+  'a node that is stopped while rows are copied to it is a database that is away, and a key taken there a lost race',
+  async () => {
+    const database = await openFresh()
+    const server = inject('testServer')
+    const [{ name } = { name: '' }] = await database.query<{ name: string }>(
+      sql`select current_database() as name`,
+    )
+    const [coordinator = '', ...workers] = (server.kind === 'cluster' ? server.cluster : []).map(node =>
+      databaseUrl(node, name),
+    )
+    await database.script(`
+      create table copied (partner_id uuid, number int, primary key (partner_id, number));
+      select create_distributed_table('copied', 'partner_id')`)
+    const partners = [crypto.randomUUID(), crypto.randomUUID()]
+    const copy = () =>
+      database.query(sql`
+        insert into copied select partner_id, 1 from unnest(${partners}::uuid[]) as given (partner_id)`)
+    const holder = new pg.Client({ connectionString: coordinator })
+    await holder.connect()
+    onTestFinished(() => holder.end())
+    await holder.query('begin')
+    await holder.query('insert into copied values ($1, 1)', [partners[0]])
+    const failed = expect(copy()).rejects.toSatisfy(error => {
+      const { code, message } = error as pg.DatabaseError
+      // Otherwise the coordinator reports it as what it is, and this test shows nothing.
+      expect([code, message]).toEqual(['XX000', 'terminating connection due to administrator command'])
+      return isUnavailable(error)
+    })
+    const end = `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
+    const ended = async () => (await Promise.all(workers.map(worker => onNode(worker, end)))).flat().length
+    await expect.poll(ended, { timeout: 60_000 }).toBe(1)
+    await failed
+    await holder.query('commit')
+    await expect(copy()).rejects.toSatisfy(error => failureOf(error).lostRace)
+  },
+)
 
 test.runIf(!isCluster)('plain PostgreSQL is told apart, and there is nothing to spread on it', async () => {
   const { place, remove } = await newWorkplace()

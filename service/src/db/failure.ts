@@ -54,7 +54,7 @@ export function failureOf(error: unknown): Failure {
     // After a statement that timed out the state of the session is unknown, so the client is discarded.
     connectionIsUnsafe: lost || code === '57014' || code === '25P03',
     retryTransaction: retryCodes.has(code),
-    lostRace: lostRaceCodes.has(code) || isTakenKey(error, code),
+    lostRace: lostRaceCodes.has(code),
     lockTimedOut: code === '55P03',
     unavailable: lost || unavailableCodes.has(code),
     refersToNothing: code === '23503',
@@ -63,23 +63,28 @@ export function failureOf(error: unknown): Failure {
 }
 
 function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : ''
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : ''
+  if (typeof code !== 'string') return ''
+  const said = code === 'XX000' && error instanceof Error ? error.message : undefined
+  return saidByNode.find(([begins]) => said?.startsWith(begins))?.[1] ?? code
 }
 
-/** The coordinator of a cluster reports a violated unique key of rows that it copies to a node as an internal error. */
-function isTakenKey(error: unknown, code: string): boolean {
-  return (
-    code === 'XX000' &&
-    error instanceof Error &&
-    error.message.startsWith('duplicate key value violates unique constraint')
-  )
-}
+/**
+ * What a node of a cluster said about rows that were being copied to it: the coordinator passes the words on, and reports an internal
+ * error. With each, the code that the node gave.
+ */
+const saidByNode: readonly (readonly [begins: string, code: string])[] = [
+  ['duplicate key value violates unique constraint', '23505'],
+  ['deadlock detected', '40P01'],
+  ['canceling statement due to lock timeout', '55P03'],
+  ['canceling statement due to', '57014'],
+  ['terminating connection', '57P01'],
+  ['the database system is', '57P03'],
+]
 
 /** How the coordinator of a cluster reports, as an internal error, that a node has just gone away, or a partner's rows moved. */
 const lostNode =
-  /server closed the connection|connection not open|could not commit transaction for shard|failure on connection marked as essential|could not find valid entry for shard|shard for the given value does not exist/
+  /server closed the connection|no connection to the server|could not (receive data from|send data to) server|connection not open|could not commit transaction for shard|failure on connection marked as essential|could not find valid entry for shard|shard for the given value does not exist/
 
 // node-postgres reports a lost connection and its own time-outs without a code.
 function isLostConnection(error: unknown, code: string): boolean {
