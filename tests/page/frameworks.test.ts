@@ -174,8 +174,12 @@ describe.skipIf(!isFull)('the packed embed, downloads and all', () => {
   let project: string
   beforeAll(() => {
     project = newProject('next')
-    const wanted = ['next@15.5.29', 'react@19.3.1', 'react-dom@19.3.1']
-    npm(['install', '--no-package-lock', ...wanted], project)
+    // Next.js would fetch these itself for a page in TypeScript, in whatever version is the newest.
+    const types = ['typescript@5.9.3', '@types/react@19.3.0', '@types/node@20.19.43']
+    npm(
+      ['install', '--no-package-lock', 'next@15.5.29', 'react@19.3.1', 'react-dom@19.3.1', ...types],
+      project,
+    )
   })
   afterAll(() => rmSync(project, { recursive: true, force: true }))
 
