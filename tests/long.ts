@@ -34,16 +34,11 @@ export const wholeRunTest = test.skipIf(isEveryday)
 /** What `wholeRunTest` is, for tests with a common set-up. */
 export const describeWhole = describe.skipIf(isEveryday)
 
-/** Whether this is a part of `.ci/run` whose other part runs on a cluster. */
-const hasClusterBeside = process.env['TEST_CLUSTER_BESIDE'] === '1'
-
 /**
  * The same, but run wherever the everyday tests are run on another database (`.ci/run` does so on a stock server and on Citus; then
  * its run on the embedded one leaves them out), and in every long run, as most of these tests have a figure.
  */
-export const otherDatabaseTest = test.skipIf(
-  (isEveryday || hasClusterBeside) && !isLong && !process.env['TEST_DATABASE_URL'],
-)
+export const otherDatabaseTest = test.skipIf(isEveryday && !isLong && !process.env['TEST_DATABASE_URL'])
 
 /** How often something is tried: a few times in the short pass, all times in the long one, or the requested part. */
 export function timesOf(short: number, long: number): number {
