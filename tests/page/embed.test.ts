@@ -129,6 +129,22 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
+  test('lets a person read the documents before they agree to them', async () => {
+    const page = await openHost({ browser, rig })
+    await page.getByRole('button', { name: 'My benefits' }).click()
+    await press(page, 'Start')
+    await press(page, 'These are right – continue')
+    await frameOf(page).getByRole('heading', { name: 'Choose' }).waitFor()
+    await frameOf(page).locator('summary').first().click()
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      frameOf(page).getByRole('link', { name: 'Summary of benefits (PDF)' }).first().click(),
+    ])
+    expect(saved.suggestedFilename()).toMatch(/-en\.pdf$/)
+    expect(await saved.failure()).toBeNull()
+    await page.context().close()
+  })
+
   test('speaks as it should on a page in any encoding', async () => {
     const page = await openHost({ browser: shell, rig }, { make: "{ locale: 'es' }", tokens: 0 })
     expect(await page.evaluate('document.characterSet')).toBe('windows-1252')

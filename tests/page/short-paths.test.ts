@@ -66,6 +66,43 @@ describe('a benefit that waits for an agreement', () => {
     expect(wordsOf(done)).toContain(told)
     expect(wordsOf(done)).toContain('Something is still needed from you. You find it above on this page.')
   })
+
+  test('has no last day, and is due when a plan change takes it away, if that comes first', async () => {
+    const { visitor } = await member({ offername: 'plus', benefits: ['savings'] })
+    expect(wordsOf(await visitor.get('/register/overview'))).toContain('(before April 9, 2027)')
+    await client().changeOffer({ userid: rig.userid(), offername: 'starter', effective: 'nextperiod' })
+    const overview = wordsOf(await visitor.get('/register/overview'))
+    expect(overview).toContain('(before April 1, 2027)')
+    expect(overview).toMatch(
+      /Emergency savings (?!.*Ends on).*Something is still needed from you before April 1, 2027, or this will not start/,
+    )
+    expect(wordsOf(await visitor.get('/register/benefits'))).toContain('needed from you before April 1, 2027')
+  })
+
+  test.each(['offer', 'swap'])('can be agreed to before the %s change that brings it', async by => {
+    const { visitor } = await member({ benefits: ['dental'] })
+    const userid = rig.userid()
+    const name = by === 'offer' ? 'life' : 'identity'
+    if (by === 'offer') await client().changeOffer({ userid, offername: 'premier', effective: 'nextperiod' })
+    else await client().swapBenefits({ userid, add: ['identity'], remove: ['dental'] })
+    expect(await client().getUser({ userid })).toMatchObject({
+      requiredactions: [{ code: 'consent_required', name }],
+    })
+    expect(wordsOf(await visitor.get('/register/overview'))).toContain('Agree to the terms')
+    expect((await visitor.get('/register/benefits')).html).toMatch(`value="${name}" checked`)
+    const check = await visitor.post('/register/benefits', { benefit: [name] })
+    expect(wordsOf(check)).toContain('Starts on April 1, 2027')
+    const done = await visitor.post('/register/enrol', { ...recordsAgreed, [`consent.${name}`]: '2026-01' })
+    expect(wordsOf(done)).toContain('Starts on April 1, 2027')
+    expect(wordsOf(done)).not.toContain('Agree to the terms')
+    expect(await client().getUser({ userid })).toMatchObject({
+      requiredactions: [],
+      benefits: expect.arrayContaining([
+        expect.objectContaining({ name, state: 'scheduled', startsattimestamp: '2027-04-01T04:00:00.000Z' }),
+      ]),
+    })
+    expect(wordsOf(done)).toContain('Your new benefit is added')
+  })
 })
 
 describe('what a cancel takes away beside what ends', () => {

@@ -38,7 +38,9 @@ export function mountFiles(
     // Browsers do not run their PDF viewer under the `sandbox` policy, so documents are offered as downloads.
     if (file.mediaType === 'application/pdf')
       reply.header('Content-Disposition', `attachment; filename="${name}"`)
+    // Browsers refuse an answer with this header in the window that a link opens out of the embed's frame.
     return reply
+      .removeHeader('Cross-Origin-Opener-Policy')
       .type(file.mediaType)
       .header('Content-Security-Policy', 'sandbox')
       .header('Cross-Origin-Resource-Policy', 'cross-origin')

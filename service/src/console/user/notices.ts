@@ -1,4 +1,5 @@
 import { html, type Slot } from '../../http/html.ts'
+import { waitsUntil } from '../../membership/rules/enrolments.ts'
 import { missingOf } from '../../membership/rules/view.ts'
 import { erasureRequest } from '../acts/erase.ts'
 import { actRequests } from '../acts/request-kinds.ts'
@@ -15,7 +16,8 @@ export function missingNotice(details: UserDetails): Slot {
   const items = waiting.map(one => {
     const name = benefitName(details, one.benefit)
     const what = missingOf(user, one, terms).map(code => MISSING[code] ?? code)
-    return html`<li>${name}: the person has to ${what.join(' and to ')}${one.actionDueAt !== undefined && html`, by ${when(one.actionDueAt, partner.timezone)}`}.</li>`
+    const until = waitsUntil(one)
+    return html`<li>${name}: the person has to ${what.join(' and to ')}${until !== undefined && html`, by ${when(until, partner.timezone)}`}.</li>`
   })
   return html`<div class="notice"><h3>Missing</h3><ul>${items}</ul></div>`
 }

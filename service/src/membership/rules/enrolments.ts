@@ -41,6 +41,16 @@ export function actionDueAt(startsAt: Instant, pickedAt: Instant): Instant {
 }
 
 /**
+ * Until when a person can do what an enrolment waits for: its due time, or before that the change or the age that takes it
+ * away; `undefined` when it waits for nothing. The API tells the due time alone, because contract §7 says what happens then.
+ */
+export function waitsUntil({ state, actionDueAt, endsAt, ownEnd }: Enrolment): Instant | undefined {
+  if (state !== 'actionrequired') return undefined
+  const ends = [actionDueAt, endsAt, ownEnd?.at].filter(at => at !== undefined)
+  return ends.length === 0 ? undefined : Math.min(...ends)
+}
+
+/**
  * The enrolment with the end that its benefit's `endsatage` gives it: the end of the period in which the person reaches
  * that age. If a corrected birth date lies so that this period is over, it is the end of the present one, because no
  * cover is taken away for the past.

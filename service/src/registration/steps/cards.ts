@@ -2,7 +2,7 @@ import type { Locale } from '@benefit-enrolment/contract'
 import { DAY_MS, dateAt, type Instant } from '../../calendar/calendar.ts'
 import { iconPathOf } from '../../catalogue/file-paths.ts'
 import type { Benefit, Bilingual, Offer } from '../../catalogue/model.ts'
-import { actionDueAt } from '../../membership/rules/enrolments.ts'
+import { actionDueAt, waitsUntil } from '../../membership/rules/enrolments.ts'
 import {
   type Enrolment,
   hasPendingCancel,
@@ -80,7 +80,8 @@ export function lineOf(
   const isNamed =
     hasBeneficiary(user, benefit) ||
     (!visit.isMember && namedInDraft(visit.draft, benefit.name) !== undefined)
-  const dueAt = heldEnrolment(user, benefit.name)?.actionDueAt ?? actionDueAt(startsAt, pickedAt)
+  const held = heldEnrolment(user, benefit.name)
+  const dueAt = (held && waitsUntil(held)) ?? actionDueAt(startsAt, pickedAt)
   return {
     ...faceOf(visit, benefit),
     startson: isNamed ? dayOf(visit, startsAt) : undefined,
@@ -103,7 +104,8 @@ export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
     ...(isWaiting
       ? { actionrequired: true, dueon: dueDay(visit, enrolment) }
       : { startson: dayOf(visit, enrolment.startsAt) }),
-    endson: enrolment.endsAt === undefined ? undefined : lastDayOf(visit, enrolment.endsAt),
+    // What has not begun cannot end: until it is agreed to, only the day matters before which that must be done.
+    endson: isWaiting || enrolment.endsAt === undefined ? undefined : lastDayOf(visit, enrolment.endsAt),
     ...plannedIn(enrolment),
   }
 }
@@ -181,8 +183,9 @@ export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
 }
 
 /** The day before which the person must do what an enrolment waits for. */
-export function dueDay(visit: Visit, { actionDueAt }: Enrolment): Day | undefined {
-  return actionDueAt === undefined ? undefined : dayOf(visit, actionDueAt)
+export function dueDay(visit: Visit, enrolment: Enrolment): Day | undefined {
+  const at = waitsUntil(enrolment)
+  return at === undefined ? undefined : dayOf(visit, at)
 }
 
 /** The day of an instant in the partner's zone. */

@@ -1,19 +1,20 @@
 import { namingBenefits } from '../../accounts/beneficiaries.ts'
 import { type Benefit, bySortOrder, type Offer } from '../../catalogue/model.ts'
 import { nextBoundary } from '../../membership/rules/boundary.ts'
-import { hasPendingCancel, heldEnrolment, isInForce } from '../../membership/rules/state.ts'
-import { judgePick, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
+import { hasPendingCancel, heldEnrolment, isInForce, isPlanned } from '../../membership/rules/state.ts'
+import { hasConsent, judgePick, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { MemberPaths } from '../views/parts.ts'
 import { liveEnrolment, startsFrom } from './cards.ts'
 import type { Refused } from './plans.ts'
 
 /**
- * What a member can add now: benefits for free slots, and benefits chosen before that wait for a consent or a beneficiary.
+ * What a member can add now: benefits for free slots, benefits chosen before that wait for a consent or a beneficiary, and
+ * those that a planned change brings and that wait for a consent.
  */
 type Addable = {
   readonly selectable: readonly Benefit[]
-  /** The names of those that were chosen before and wait. */
+  /** The names of those that were chosen or planned before and wait. */
   readonly waiting: readonly string[]
   /** How many can be ticked at once. */
   readonly slots: number
@@ -33,6 +34,13 @@ export function choosableByMember(visit: Visit): Addable {
   const refused: Refused[] = []
   const full: Benefit[] = []
   let extra = 0
+  // What a planned change brings was perhaps planned by the partner, without the person's consent.
+  for (const planned of user.enrolments.filter(isPlanned)) {
+    const benefit = openBenefit(terms, planned.benefit)
+    if (planned.state !== 'actionrequired' || !benefit || hasConsent(user, benefit)) continue
+    selectable.push(benefit)
+    waiting.push(benefit.name)
+  }
   for (const name of namesOf(offer)) {
     const benefit = openBenefit(terms, name)
     if (!benefit) continue

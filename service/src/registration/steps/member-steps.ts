@@ -1,11 +1,11 @@
-import { enrolBenefitOf } from '../../benefits/single.ts'
+import { enrolBenefitOf, mayEnrol } from '../../benefits/single.ts'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
-import { mergeConsents } from '../../membership/rules/enrolments.ts'
+import { enrolmentOf, mergeConsents } from '../../membership/rules/enrolments.ts'
 import type { Raised } from '../../membership/rules/events.ts'
 import type { Changed } from '../../membership/rules/intents.ts'
 import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
-import { type Consent, heldEnrolment, isLive, type User } from '../../membership/rules/state.ts'
+import { type Consent, isLive, isPlanned, type User } from '../../membership/rules/state.ts'
 import { knownBenefit, offerOf, type Terms } from '../../membership/rules/terms.ts'
 import { detailsOf } from '../session/answers.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
@@ -13,7 +13,7 @@ import { checkConsents, parseBenefits } from '../views/choices.ts'
 import { isFaulty } from '../views/faults.ts'
 import { agreedNow, consentsFor } from './agreements.ts'
 import { foreseenLine, visitAfter } from './ahead.ts'
-import { cardOf, dueDay, leavingOn, startsFrom, statusOf, wantedElsewhere } from './cards.ts'
+import { cardOf, dueDay, leavingOn, liveEnrolment, startsFrom, statusOf, wantedElsewhere } from './cards.ts'
 import type { OwnChange } from './change-own.ts'
 import { choosableByMember, memberPaths } from './member-choices.ts'
 import { namingFirst, namingLines } from './naming.ts'
@@ -51,8 +51,8 @@ export const memberBenefits: Step = {
           const selected = chosen.includes(benefit.name)
           if (!waiting.includes(benefit.name))
             return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt, selected })
-          const held = heldEnrolment(visit.user, benefit.name)
-          const dueon = held && dueDay(visit, held)
+          const live = liveEnrolment(visit.user, benefit.name)
+          const dueon = live && dueDay(visit, live)
           return cardOf(visit, benefit, { status: { kind: 'waiting', dueon }, selected })
         }),
         ...refused.map(({ benefit, reasons }) =>
@@ -102,13 +102,19 @@ export const memberCheck: Step = {
     if (unnamed) return unnamed
     const startsAt = startsFrom(visit)
     const names = chosen.map(({ name }) => name)
-    const after = visitAfter(visit, withAdded(visit.user, { names, consents: [] }, visit.now, visit.terms))
+    const begin = names.filter(name => mayEnrol(visit.user, name, visit.now, visit.terms))
+    const tried = withAdded(visit.user, { names: begin, consents: [] }, visit.now, visit.terms)
+    const after = visitAfter(visit, tried)
     return {
       view: 'CHECK_ANSWERS',
       page: pageOf(visit),
       details: detailsOf(visit.person),
       offername: offer.displayname[visit.locale],
-      benefits: chosen.map(benefit => foreseenLine(visit, after, benefit, startsAt)),
+      benefits: chosen.map(benefit => {
+        const planned = enrolmentOf(visit.user, benefit.name, isPlanned)
+        const isLater = planned && (planned.plannedBy === 'swap' || !begin.includes(benefit.name))
+        return foreseenLine(visit, after, benefit, isLater ? planned.startsAt : startsAt)
+      }),
       choosable: true,
       isAddition: true,
       naming: namingLines(visit, chosen),
