@@ -108,9 +108,11 @@ describe('400 bad_request', () => {
   })
 
   test('an unknown query parameter, and a body where none is taken, are not lost in silence', async () => {
-    const query = await caller.send('POST', '/user/account/get?verbose=1', { body: { userid: 'u1' } })
-    expect(query).toMatchObject({ status: 400, code: 'bad_request' })
-    expect(fieldsOf(query)).toEqual(['verbose'])
+    for (const sent of ['verbose=1', 'verbose=', 'verbose']) {
+      const query = await caller.send('POST', `/user/account/get?${sent}`, { body: { userid: 'u1' } })
+      expect(query).toMatchObject({ status: 400, code: 'bad_request' })
+      expect(fieldsOf(query)).toEqual(['verbose'])
+    }
     const body = await caller.send('DELETE', '/user/account/cancel/u1', { body: { effective: 'immediate' } })
     expect(body).toMatchObject({ status: 400, code: 'bad_request' })
   })

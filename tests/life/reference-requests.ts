@@ -196,8 +196,7 @@ const ops: { [K in Op['op']]: Does<K> } = {
       tellPick(u, b, now)
     }
     if (one || (isSwappedIn && agreed)) return
-    const promised = u.pairs.filter(({ add, remove }) => add && !remove && add !== b).length
-    const against = take(u, { add: b }, Math.max(now, u.since), promised)
+    const against = take(u, { add: b }, Math.max(now, u.since), promisedBeside(u, b))
     // What an offer change brings can be agreed to before it.
     if (against.length > 0) return coming && agreed ? undefined : refusal(against)
     tellPick(u, b, now)
@@ -220,6 +219,10 @@ const ops: { [K in Op['op']]: Does<K> } = {
       u.unwanted.push(`${b} ${u.at.offer}`)
     emit(u, 'benefit_declined', now, b)
     if (isPicked) leaveOut(u, b, now)
+    if (one && !isLocked(u, now, u.at.swap)) {
+      u.pairs = u.pairs.filter(({ remove }) => remove !== b)
+      leaveOut(u, b, now)
+    }
   },
   void(u, { b }, now) {
     const one = find(u, b)
@@ -276,6 +279,13 @@ function tellPick(u: Life, b: string, now: number) {
   one.single = !one.waits && one.from > now
   const accepted = one.single ? 'benefit_enrollment_scheduled' : 'benefit_enrollment_successful'
   emit(u, one.waits ? 'benefit_action_required' : accepted, now, b)
+}
+/** The free slots of the present offer that the other pairs of the swap will fill, unless they fail or the offer changes first. */
+function promisedBeside(u: Life, b: string) {
+  if (u.at.swap === never || u.at.offer < never) return 0
+  const beside = { ...copyOf(u), pairs: u.pairs.filter(({ add }) => add !== b) }
+  const { against } = outlook(beside).later
+  return beside.pairs.filter(({ add, remove }, i) => add && !remove && !against[i]?.length).length
 }
 /** Takes a benefit out of the swap; a swap without pairs is dropped. */
 function leaveOut(u: Life, b: string, now: number) {

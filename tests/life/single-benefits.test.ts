@@ -84,6 +84,42 @@ test('a declined benefit does not come in by a swap, and what would have gone ou
   expect(await partner.get('u')).toMatchObject({ conditions: [] })
 })
 
+test('declining what a swap was to take out ends the pair, and with the last pair the swap', async () => {
+  const { client } = partner
+  await partner.create('u', { benefits: ['eyes', 'art'] })
+  await client.swapBenefits({ userid: 'u', add: ['care'], remove: ['art'] })
+  await client.declineBenefit({ userid: 'u', name: 'eyes' })
+  expect(await partner.states('u')).toMatchObject({ art: 'endscheduled', care: 'scheduled' })
+  await partner.create('later', { benefits: ['art', 'books'], effectivedate: '2026-10-25' })
+  await client.swapBenefits({ userid: 'later', add: ['care', 'dental'], remove: ['art', 'books'] })
+  await partner.events('later')
+  await client.declineBenefit({ userid: 'later', name: 'art' })
+  expect(await partner.names('later')).toEqual(['benefit_declined'])
+  expect(await partner.states('later')).toMatchObject({ art: 'declined', dental: 'scheduled' })
+  await client.declineBenefit({ userid: 'later', name: 'books' })
+  expect(await partner.names('later')).toEqual(['benefit_declined', 'user_benefits_swap_cancelled'])
+  expect(await partner.get('later')).toMatchObject({ conditions: [] })
+  expect(await client.enrolBenefit({ userid: 'later', name: 'art' })).toMatchObject({ endsattimestamp: null })
+  expect((await partner.states('later'))['care']).not.toBe('scheduled')
+})
+
+test('a free slot is free while a swap waits that fills one of the next offer, or can fill none', async () => {
+  const { client } = partner
+  await partner.create('u', { offername: 'low', benefits: ['art'] })
+  await client.changeOffer({ userid: 'u', offername: 'top', action: 'upgrade', effective: 'nextperiod' })
+  await client.swapBenefits({ userid: 'u', add: ['care'], remove: [] })
+  expect(await client.enrolBenefit({ userid: 'u', name: 'books' })).toMatchObject({ state: 'enrolled' })
+  await partner.to('2026-11-02T12:00')
+  expect(await partner.states('u')).toMatchObject({ art: 'enrolled', books: 'enrolled', care: 'enrolled' })
+
+  await partner.create('mover', { offername: 'low', benefits: ['art'] })
+  await client.swapBenefits({ userid: 'mover', add: ['dental'], remove: [] })
+  const books = { userid: 'mover', name: 'books' }
+  expect(await refusal(client.enrolBenefit(books))).toBe('422 slots_exceeded')
+  await client.updateUser({ userid: 'mover', state: 'NY', zipcode: '10001' })
+  expect(await client.enrolBenefit(books)).toMatchObject({ state: 'enrolled' })
+})
+
 describe('what a pending offer change will bring', () => {
   async function onTheWayTo(offername: string, benefits: string[] = []) {
     await partner.create('u', { offername: 'mid', benefits })

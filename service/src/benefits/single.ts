@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
-import { isBoundaryLocked } from '../membership/rules/boundary.ts'
+import { isBoundaryLocked, promisedSlots } from '../membership/rules/boundary.ts'
 import { completeEnrolment, eventsOfPick } from '../membership/rules/complete.ts'
 import {
   enrolmentOf,
@@ -19,6 +19,7 @@ import {
   isInForce,
   isPlanned,
   lastClosed,
+  type SwapPair,
   type User,
 } from '../membership/rules/state.ts'
 import {
@@ -92,7 +93,7 @@ function openingFor(user: User, name: string, now: Instant, terms: Terms): Openi
   if (reasons.length > 0) return refuse('ineligible', reasons)
   // A benefit that is enrolled now need not come by the pending swap: its slot is free for it, and the benefit that
   // the swap would have removed stays.
-  if (!isFixed && !hasFreeSlot(withoutSwapOf(user, name), offer)) return refuse('slots_exceeded')
+  if (!isFixed && !hasFreeSlot(withoutSwapOf(user, name), offer, terms)) return refuse('slots_exceeded')
   return { offer, benefit, isFixed, startsAt }
 }
 
@@ -108,8 +109,12 @@ export function mayEnrol(user: User, name: string, now: Instant, terms: Terms): 
 
 /** The user without the pair of a pending swap that would bring this benefit; other pairs stay. */
 function withoutSwapOf(user: User, benefit: string): User {
+  return withoutPairs(user, pair => pair.add === benefit)
+}
+
+function withoutPairs(user: User, goes: (pair: SwapPair) => boolean): User {
   if (!user.swap) return user
-  const pairs = user.swap.pairs.filter(pair => pair.add !== benefit)
+  const pairs = user.swap.pairs.filter(pair => !goes(pair))
   return { ...user, swap: pairs.length > 0 ? { ...user.swap, pairs } : undefined }
 }
 
@@ -122,9 +127,8 @@ function isSwapLocked(user: User, now: Instant, terms: Terms): boolean {
 }
 
 /** Whether one more pick fits now, beside those that a pending swap will put into free slots. */
-function hasFreeSlot(user: User, offer: Offer): boolean {
-  const swapped = user.swap?.pairs.filter(pair => pair.add !== undefined && pair.remove === undefined).length
-  return slotsTaken(user) + (swapped ?? 0) < offer.slots
+function hasFreeSlot(user: User, offer: Offer, terms: Terms): boolean {
+  return slotsTaken(user) + promisedSlots(user, terms) < offer.slots
 }
 
 function notOfTheOffer(): Refusal {
@@ -132,7 +136,8 @@ function notOfTheOffer(): Refusal {
 }
 
 /**
- * Declines one benefit of the user's offer that is not in force: a pick or a fixed benefit that waits is closed, one
+ * Declines one benefit of the user's offer that is not in force: a pick or a fixed benefit that waits is closed, as are the pairs
+ * of a pending swap that name it; one
  * that a pending swap would bring is taken out of that swap, and one that a pending offer change would bring stays out.
  * Refused: a benefit in force, one that is neither held nor part of the offer nor about to come, and changing what a
  * pending change brings in its locked hours.
@@ -145,7 +150,13 @@ export function declineBenefitOf(
 ): SingleChange | Refusal {
   const held = heldEnrolment(user, name)
   if (held && isInForce(held)) return refuse('benefit_in_force')
-  if (held) return decline(user, declinedFrom(held, { user, now, terms }), now)
+  if (held) {
+    // A pair that was to take it, or to bring it anew, goes with it, but not in the locked hours, as it then fails at its boundary.
+    const isNamed = ({ add, remove }: SwapPair) => add === name || remove === name
+    const kept = isSwapLocked(user, now, terms) ? user : withoutPairs(user, isNamed)
+    const declined = decline(kept, declinedFrom(held, { user, now, terms }), now)
+    return { ...declined, events: [...declined.events, ...droppedSwap(user, declined.user, now)] }
+  }
   if (user.swap?.pairs.some(pair => pair.add === name)) return declineSwap(user, name, now, terms)
   const planned = enrolmentOf(user, name, isPlanned)
   if (planned) {

@@ -62,7 +62,8 @@ function mountOperation<Caller>(
   context: MountContext<Caller>,
 ): void {
   const checkBody = operation.body && compileCheck(operation.body, 'body')
-  const checkQuery = compileCheck(operation.query ?? noQuery, 'query')
+  const query = operation.query ?? noQuery
+  const checkQuery = compileCheck(query, 'query')
   const checkParams = operation.params && compileCheck(operation.params, 'path')
   const { basePath } = context
   app.route({
@@ -95,7 +96,7 @@ function mountOperation<Caller>(
       if (!operation.body && !isEmpty(request.body))
         throw badField('body', 'unknown_field', 'must not be sent here')
       checkParams?.(request.params)
-      const asked = request.url.includes('?') ? queryOf(request.query) : {}
+      const asked = request.url.includes('?') ? queryOf(request.query, query) : {}
       checkQuery(asked)
       try {
         checkBody?.(request.body)

@@ -65,9 +65,16 @@ export function withoutEmpty<T extends object>(part: T): Given<T> {
   return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== '')) as Given<T>
 }
 
-/** The parameters of a query that are not empty. Refuses a repeated one with `bad_request`. */
-export function queryOf(sent: unknown): Record<string, unknown> {
-  const given = withoutEmpty(sent as Record<string, unknown>)
+/**
+ * The parameters of a query without those of the schema that are empty; unknown ones stay, for the check to name them. Refuses a
+ * repeated one with `bad_request`.
+ */
+export function queryOf(sent: unknown, schema: unknown): Record<string, unknown> {
+  const { properties = {} } = schema as { readonly properties?: object }
+  const entries = Object.entries(sent as Record<string, unknown>)
+  const given = Object.fromEntries(
+    entries.filter(([name, value]) => value !== '' || !Object.hasOwn(properties, name)),
+  )
   const twice = Object.keys(given).find(name => Array.isArray(given[name]))
   if (twice !== undefined) throw badField(safeName(twice), 'duplicate', 'must be sent once')
   return given

@@ -56,9 +56,10 @@ export function mountSystem(app: FastifyInstance, context: SystemContext): void 
     return reply.type(json).send('{"status":"ok"}')
   })
 
-  const checkQuery = compileCheck(operations.getOpenapiJson.query, 'query')
+  const { query: schema } = operations.getOpenapiJson
+  const checkQuery = compileCheck(schema, 'query')
   const versionOf = (sent: unknown): InterfaceVersion => {
-    const query = queryOf(sent)
+    const query = queryOf(sent, schema)
     checkQuery(query)
     return (query as { version?: InterfaceVersion }).version ?? '1.0.2'
   }

@@ -78,6 +78,18 @@ export function tryPairs(
   })
 }
 
+/**
+ * How many free slots of the present offer a pending swap is going to fill. None where the offer changes before it, as it then fills
+ * slots of the new one, and none by a pair that will fail.
+ */
+export function promisedSlots(user: User, terms: Terms): number {
+  const { swap } = user
+  if (!swap || user.pendingOffer) return 0
+  return tryPairs(beforeSwap(user, swap.at, terms), swap, terms).filter(
+    ({ pair, succeeds }) => succeeds && pair.add !== undefined && pair.remove === undefined,
+  ).length
+}
+
 /** The user with planned rows treated as held. */
 function withoutMarks(user: User): User {
   return {

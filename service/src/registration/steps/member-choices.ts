@@ -1,6 +1,6 @@
 import { namingBenefits } from '../../accounts/beneficiaries.ts'
 import { type Benefit, bySortOrder, type Offer } from '../../catalogue/model.ts'
-import { nextBoundary } from '../../membership/rules/boundary.ts'
+import { nextBoundary, promisedSlots } from '../../membership/rules/boundary.ts'
 import { hasPendingCancel, heldEnrolment, isInForce, isPlanned } from '../../membership/rules/state.ts'
 import { hasConsent, judgePick, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
@@ -28,7 +28,7 @@ export function choosableByMember(visit: Visit): Addable {
   const { user, terms, locale } = visit
   const offer = offerOf(terms, user)
   if (!offer) return { selectable: [], waiting: [], slots: 0, refused: [], full: [] }
-  const free = Math.max(0, offer.slots - slotsTaken(user) - swapAdds(visit))
+  const free = Math.max(0, offer.slots - slotsTaken(user) - promisedSlots(user, terms))
   const selectable: Benefit[] = []
   const waiting: string[] = []
   const refused: Refused[] = []
@@ -99,9 +99,4 @@ export function memberPaths(visit: Visit): MemberPaths {
 
 function namesOf(offer: Offer): readonly string[] {
   return [...new Set([...offer.fixed, ...offer.selectable])]
-}
-
-/** The number of free slots that a pending swap fills. */
-function swapAdds({ user }: Visit): number {
-  return user.swap?.pairs.filter(pair => pair.add !== undefined && pair.remove === undefined).length ?? 0
 }
