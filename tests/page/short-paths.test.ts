@@ -117,6 +117,21 @@ describe('what a cancel takes away beside what ends', () => {
     expect(wordsOf(again)).not.toContain('These have not started')
   })
 
+  test('says before and after that nothing can come back, when the plan is not open to the person any more', async () => {
+    const { visitor } = await member({ offername: 'premier' })
+    const told =
+      'Once they have ended, you cannot bring them back: as things stand, your plan is not open to you any more.'
+    const possible = /you can have your benefits back|you can bring your benefits back/
+    expect(wordsOf(await visitor.get('/register/cancel'))).toMatch(possible)
+    await client().updateUser({ userid: rig.userid(), state: 'NY', zipcode: '10001' })
+    const cancel = wordsOf(await visitor.get('/register/cancel'))
+    const done = wordsOf(await visitor.post('/register/cancel', { effective: 'immediate' }))
+    for (const words of [cancel, done]) {
+      expect(words).toContain(told)
+      expect(words).not.toMatch(possible)
+    }
+  })
+
   test('a swap that was planned stays called off when the cancel is taken back, which is said', async () => {
     const staysOff = 'A swap or plan change that you had planned before does not come back.'
     const { visitor } = await member({ benefits: ['dental'] })

@@ -1,5 +1,7 @@
 import { cancelAccount } from '../../accounts/lifecycle.ts'
+import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { boundaryAfter } from '../../calendar/calendar.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
 import { isHeld, isInForce, isLive } from '../../membership/rules/state.ts'
 import { displayNameOf } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
@@ -22,6 +24,13 @@ function namesNotBegun({ user, terms, locale }: Visit): readonly string[] {
     .map(({ benefit }) => displayNameOf(terms, user, benefit, locale))
 }
 
+/** Whether the person could have their benefits back after a cancel, as the rules and the catalogue stand now. */
+function mayComeBack(visit: Visit): boolean {
+  const { now, terms } = visit
+  const { user } = cancelAccount(visit.user, { effective: 'immediate', reason: 'voluntary' }, now, terms)
+  return !isRefusal(reinstateAccount(user, now, terms))
+}
+
 /** What a cancel ends, and when; a pending one can be undone. */
 export const cancel: Step = {
   show: (visit, typed) => {
@@ -35,7 +44,7 @@ export const cancel: Step = {
       benefits: liveLines(visit, hasBegun ? isInForce : isLive),
       notbegun: hasBegun ? namesNotBegun(visit) : [],
       lastday: lastDayOf(visit, boundaryAfter(now, partner.timezone)),
-      reinstatedays: DAYS_TO_REINSTATE,
+      reinstatedays: mayComeBack(visit) ? DAYS_TO_REINSTATE : undefined,
       effective: effective === 'endofperiod' || effective === 'immediate' ? effective : undefined,
       hasbegun: hasBegun,
       hasplanned: user.swap !== undefined || user.pendingOffer !== undefined,

@@ -1,5 +1,7 @@
+import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { type Instant, lockedFrom, reinstatableUntil } from '../../calendar/calendar.ts'
 import type { HistoryLine } from '../../membership/rules/history.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
 import { type Enrolment, hasPendingCancel, isInForce, lastClosed } from '../../membership/rules/state.ts'
 import { displayNameOf, offerOf } from '../../membership/rules/terms.ts'
 import type { PageOutcome } from '../session/store.ts'
@@ -133,6 +135,7 @@ function describeCancel(visit: Visit, { lines, own }: Past): Found | undefined {
   const lastday = lastDayOf(visit, cancel.at)
   const asked = own.at(-1)?.at ?? cancel.requestedAt
   const back = reinstatableUntil(cancel.at, partner.timezone)
+  const isClosed = !isAhead && isRefusal(reinstateAccount(user, now, visit.terms))
   const hasDropped = lines.some(
     ({ what, to, at }) => (what === 'swap' || what === 'pending offer') && to === '' && at === asked,
   )
@@ -145,7 +148,7 @@ function describeCancel(visit: Visit, { lines, own }: Past): Found | undefined {
       timing,
       hasDropped,
       withdrawn: hadBegun ? withdrawnBy(visit, cancel) : undefined,
-      backuntil: isAhead || now >= back ? undefined : back,
+      ...(!isAhead && now < back && { backuntil: isClosed ? undefined : back, noreturn: isClosed }),
     },
     benefits: isAhead
       ? liveLines(visit, isInForce)

@@ -27,6 +27,8 @@ export type DoneChange =
       /** The names of benefits that had not started and were withdrawn with it, beside others that had. */
       readonly withdrawn?: readonly string[] | undefined
       readonly backuntil?: Instant | undefined
+      /** True when the benefits cannot be brought back, because their plan is closed to the person. */
+      readonly noreturn?: boolean
     }
   /** A swap or a plan change was undone; `from` when the plan itself is still to start. */
   | {
@@ -117,7 +119,7 @@ function cancelledWords(
   words: DoneTexts,
 ): DoneWords {
   const { cancelled } = words
-  const { notbegun, leaving } = textsOf(page).standing
+  const { notbegun, leaving, noreturn } = textsOf(page).standing
   const { timing, withdrawn = [], backuntil } = change
   const on = dayText(page, change.lastday)
   const said = {
@@ -130,7 +132,8 @@ function cancelledWords(
     withdrawn.length > 0 && notbegun(namesText(page, withdrawn)),
     change.hasDropped && cancelled.dropped,
     ...said.next,
+    change.noreturn && noreturn,
     backuntil !== undefined && cancelled.back(page.partner.displayname, deadlineText(page, backuntil)),
   ]
-  return { ...said, next: next.filter(line => line !== false) }
+  return { ...said, next: next.filter(line => line !== false && line !== undefined) }
 }

@@ -237,8 +237,8 @@ export type CancelView = ViewOf<'CANCEL'> &
     readonly notbegun?: readonly string[]
     /** The last day of cover at the period's end. */
     readonly lastday: Day
-    /** The number of days in which a cancel can be undone. */
-    readonly reinstatedays: number
+    /** The number of days in which a cancel can be undone; without it, the benefits cannot come back. */
+    readonly reinstatedays?: number | undefined
     readonly effective?: 'endofperiod' | 'immediate' | undefined
     readonly pending?: { readonly on: Day } | undefined
     /** True when a swap or a plan change is planned, which a cancel drops for good. */

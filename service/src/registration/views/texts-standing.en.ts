@@ -39,6 +39,8 @@ export const standingEn = {
   /** For a member who cancels before anything has started. */
   backbeforestart: (days: number) =>
     `If you change your mind, you can bring them back within ${days} days of canceling, if you still qualify.`,
+  noreturn:
+    'Once they have ended, you cannot bring them back: as things stand, your plan is not open to you any more.',
   /** The partner sent details that differ from the confirmed ones; `link` leads to where the person can use them. */
   newer: (partner: string, details: string, link: string) =>
     `${partner} sent newer details for: ${details}. You can use them under “${link}” below.`,

@@ -34,6 +34,8 @@ export const standingEs: typeof standingEn = {
   notbegun: names => `Estos no han empezado y no van a empezar: ${names}.`,
   backbeforestart: days =>
     `Si cambia de opinión, puede recuperarlos dentro de los ${days} días después de cancelar, si todavía cumple los requisitos.`,
+  noreturn:
+    'Una vez que terminen, no podrá recuperarlos: por ahora, su plan ya no está disponible para usted.',
   newer: (partner, details, link) =>
     `${partner} envió datos más recientes de: ${details}. Puede usarlos en “${link}”, más abajo.`,
   agreedbefore: 'Lo que aceptó antes vuelve a valer.',
