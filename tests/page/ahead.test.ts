@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { ageRule, catalogueOf } from '../api/catalogue-of.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ana } from './fixtures/parts.ts'
 import { startRig } from './rig.ts'
@@ -9,7 +10,9 @@ const toPremier = 'offer/confirm?offername=premier'
 const toStarter = 'offer/confirm?offername=starter'
 
 /** A member on Plus with two picks, and a session of a new link. */
-async function member(more: { effectivedate?: string; benefits?: string[] } = {}): Promise<Visitor> {
+async function member(
+  more: { offername?: string; effectivedate?: string; benefits?: string[]; consents?: [] } = {},
+): Promise<Visitor> {
   const userid = await rig.newPerson('unknown')
   const consents = [{ name: 'identity', version: '2026-01' }]
   const wanted = { offername: 'plus', benefits: ['identity', 'critical'], consents, ...more }
@@ -38,6 +41,21 @@ describe('before they agree, a person reads', () => {
     expect(toldOf(check, 'Dental discount')).not.toContain('Ends on')
     const done = await visitor.post('/register/enrol', recordsAgreed)
     expect(toldOf(done, 'Critical illness')).toContain('Ends on March 31, 2060')
+  })
+
+  test('at which age a benefit ends that starts later, as the confirmation, the overview and the copy then say', async () => {
+    const visitor = await member({ effectivedate: '2027-03-20', benefits: ['critical'] })
+    await visitor.get('/register/benefits')
+    const check = await visitor.post('/register/benefits', { benefit: 'income' })
+    const done = await visitor.post('/register/enrol', recordsAgreed)
+    const dates = 'Starts on March 20, 2027 Ends on March 31, 2057'
+    for (const shown of [check, done, await visitor.get('/register/overview')])
+      expect(toldOf(shown, 'Income coverage')).toContain(dates)
+    const [copy = ''] = /\/register\/copy\/[\w-]+/.exec(done.html) ?? []
+    const kept = wordsOf({ html: await (await visitor.send(copy)).text() })
+    const income = kept.slice(kept.indexOf('Income coverage'))
+    expect(income).toContain('Coverage starts March 20, 2027')
+    expect(income).toContain('Coverage ends on March 31, 2057')
   })
 
   test('that what they add goes with the plan that they have planned to leave', async () => {
@@ -99,4 +117,22 @@ test.each([
   await visitor.post('/register/benefits', { benefit })
   const done = await visitor.post('/register/enrol', recordsAgreed)
   expect(done.html).toContain(`>${title}</h1>`)
+})
+
+test('a benefit that is lost before it begins is shown without an end, also where it would end at an age', async () => {
+  const rules = [ageRule('up_to_64', { max: 64 })]
+  const benefits = [{ name: 'dental', displayname: 'Dental', endsatage: 70, rules }, { name: 'legal' }]
+  const plans = [
+    { offer: 'small', rank: 1, selectable: ['dental'], slots: 1 },
+    { offer: 'grand', rank: 2, fixed: ['legal'] },
+  ]
+  await rig.running.publish(catalogueOf(benefits, plans))
+  rig.running.advance(120_000)
+  const small = { offername: 'small', benefits: ['dental'], consents: [] as [] }
+  const visitor = await member({ ...small, effectivedate: '2027-04-15' })
+  const held = toldOf(await visitor.get('/register/overview'), 'Dental')
+  expect(held).toContain('Starts on April 15, 2027 Ends on March 31, 2060')
+  const lost = toldOf(await visitor.get('/register/offer/confirm?offername=grand'), 'Dental')
+  expect(lost).toContain('Dental')
+  expect(lost).not.toMatch(/Starts|Ends/)
 })

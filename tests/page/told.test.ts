@@ -453,6 +453,7 @@ test('a benefit that will end by age is listed with its start too, and its card 
   expect(planned).toContainEqual([
     'Income coverage',
     `Starts on ${dayIn('en', firstOfNext())}`,
+    'Ends on March 31, 2057',
     'You pay $12.50 a month',
   ])
 })

@@ -92,10 +92,12 @@ export function lineOf(
   }
 }
 
-/** An enrolment as one line: which benefit, from when, until when. */
+/** An enrolment as one line: which benefit, from when, until when; cover that is still to start may end by age, too. */
 export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
   const benefit = knownBenefit(visit.terms, visit.user, enrolment.benefit)
   const isWaiting = enrolment.state === 'actionrequired'
+  // What has not begun cannot end: until it is agreed to, only the day matters before which that must be done.
+  const endsAt = isWaiting ? undefined : (enrolment.endsAt ?? enrolment.ownEnd?.at)
   return {
     name: enrolment.benefit,
     displayname: enrolment.benefit,
@@ -104,8 +106,7 @@ export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
     ...(isWaiting
       ? { actionrequired: true, dueon: dueDay(visit, enrolment) }
       : { startson: dayOf(visit, enrolment.startsAt) }),
-    // What has not begun cannot end: until it is agreed to, only the day matters before which that must be done.
-    endson: isWaiting || enrolment.endsAt === undefined ? undefined : lastDayOf(visit, enrolment.endsAt),
+    endson: endsAt === undefined ? undefined : lastDayOf(visit, endsAt),
     ...plannedIn(enrolment),
   }
 }

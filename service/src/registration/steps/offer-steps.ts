@@ -167,7 +167,8 @@ function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
   const isNow = changed.effectiveAt <= visit.now
   const endson = isNow ? visit.today : lastDayOf(visit, changed.effectiveAt)
   return heldLines(visit, changed.lost).map(({ since, startson, ...line }) => {
-    if (startson !== undefined && startson <= endson) return { ...line, startson, endson }
+    if (startson !== undefined)
+      return startson <= endson ? { ...line, startson, endson } : { ...line, endson: undefined }
     return since === undefined && line.endson === undefined ? line : { ...line, endson }
   })
 }
