@@ -162,11 +162,11 @@ describe('whoever saves a detail', () => {
     [
       ...(['en', 'A benefit that does not fit your new details will end.'] as const),
       'Your details are saved. Because of this change, Vision ends on March 31, 2027.',
-      'Sus datos están guardados. Por este cambio, Vision ES termina el 31 de marzo de 2027.',
+      'Sus datos están guardados. Por este cambio, “Vision ES” termina el 31 de marzo de 2027.',
     ],
     [
       ...(['es', 'Un beneficio que no corresponda a sus datos nuevos terminará.'] as const),
-      'Sus datos están guardados. Por este cambio, Vision ES termina el 31 de marzo de 2027.',
+      'Sus datos están guardados. Por este cambio, “Vision ES” termina el 31 de marzo de 2027.',
       'Your details are saved. Because of this change, Vision ends on March 31, 2027.',
     ],
   ] as const)('reads in %s which benefit ends by it, in either language', async (...told) => {
@@ -185,7 +185,7 @@ describe('whoever saves a detail', () => {
 
   test.each([
     ['en', 'Your details are saved. Because of this change, Vision will not start.'],
-    ['es', 'Sus datos están guardados. Por este cambio, Vision ES no empezará.'],
+    ['es', 'Sus datos están guardados. Por este cambio, “Vision ES” no empezará.'],
   ] as const)('reads in %s what will not start', async (locale, words) => {
     const userid = await rig.newPerson('unknown')
     const has = { offername: 'small', benefits: ['dental', 'vision'], effectivedate: '2027-04-01' }

@@ -180,3 +180,22 @@ function leaves(one: unknown, other: unknown, path = ''): readonly (readonly [st
   expect(left.map(([key]) => key)).toEqual([...right.keys()])
   return left.flatMap(([key, value]) => leaves(value, right.get(key), path ? `${path}.${key}` : key))
 }
+
+test('in a Spanish sentence a benefit stands in quotation marks or after a colon, since its article is not known', () => {
+  const name = 'Seguro de vida a término'
+  const { beneficiaries, benefits, coverage, standing, swap } = es
+  const sentences = [
+    beneficiaries.question(name),
+    beneficiaries.waiting('Harbor Rides', name),
+    benefits.status.fullswap(name),
+    coverage.price.nolonger('1 de mayo', '$5.00', name),
+    standing.lost.ends(name, '1 de mayo'),
+    standing.lost.ended(name, '1 de mayo'),
+    standing.lost.neverstarts(name),
+    standing.notbegun(name),
+    standing.waiting.goon(name),
+    swap.goesfor(name),
+    swap.choose(name),
+  ]
+  for (const sentence of sentences) expect(sentence).toMatch(/(“|: )Seguro de vida a término/)
+})

@@ -32,7 +32,7 @@ export const beneficiariesEs: typeof beneficiariesEn = {
   primary: 'En primer lugar',
   contingent: 'En segundo lugar',
   contingentlist: 'En segundo lugar, si nadie del primero puede recibirlo',
-  question: benefit => `¿Quién recibe lo que paga ${benefit}?`,
+  question: benefit => `¿Quién recibe lo que paga “${benefit}”?`,
   ask: 'Nombre a una o más personas. Quienes van en segundo lugar lo reciben solo si nadie del primero puede. Las partes suman 100% en cada lugar.',
   person: at => `Persona ${at}`,
   name: 'Nombre completo',
@@ -63,7 +63,7 @@ export const beneficiariesEs: typeof beneficiariesEn = {
   agree: benefits => `Lea y acepte los términos para que esto pueda comenzar: ${benefits}.`,
   agreehere: 'Aceptar los términos',
   waiting: (partner, benefits) =>
-    `${partner} propone beneficiarios para ${benefits}. Solo cuentan si usted los confirma.`,
+    `${partner} propone beneficiarios para estos beneficios: ${benefits}. Solo cuentan si usted los confirma.`,
   copy: 'Beneficiarios',
   errors: {
     beneficiary_name: at => `Escriba un nombre de hasta 200 caracteres para la persona ${at}`,

@@ -18,7 +18,7 @@ export const coverageEs: typeof coverageEn = {
     afterplanned: 'Esto es lo que paga cuando se hayan hecho los cambios que tiene previstos.',
     incoming: count =>
       count === 1 ? 'Lo que cuesta el beneficio nuevo' : 'Lo que cuestan los beneficios nuevos',
-    nolonger: (on, price, name) => `Desde el ${on} ya no paga ${price} por ${name}.`,
+    nolonger: (on, price, name) => `Desde el ${on} ya no paga ${price} por “${name}”.`,
   },
   insurer: 'Aseguradora',
   waiting: 'Período de espera',

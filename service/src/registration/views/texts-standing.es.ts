@@ -23,13 +23,13 @@ export const standingEs: typeof standingEn = {
   lost: {
     mayend: 'Un beneficio que no corresponda a sus datos nuevos terminará.',
     saved: 'Sus datos están guardados.',
-    ends: (name, on) => `Por este cambio, ${name} termina el ${on}.`,
-    ended: (name, on) => `Por este cambio, ${name} terminó el ${on}.`,
-    neverstarts: name => `Por este cambio, ${name} no empezará.`,
+    ends: (name, on) => `Por este cambio, “${name}” termina el ${on}.`,
+    ended: (name, on) => `Por este cambio, “${name}” terminó el ${on}.`,
+    neverstarts: name => `Por este cambio, “${name}” no empezará.`,
   },
   waiting: {
     title: 'A estos todavía les falta algo de su parte',
-    goon: name => `Seguir con ${name}`,
+    goon: name => `Seguir con “${name}”`,
   },
   notbegun: names => `Estos no han empezado y no van a empezar: ${names}.`,
   backbeforestart: days =>
