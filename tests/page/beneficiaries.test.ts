@@ -219,6 +219,16 @@ describe('at enrolment', () => {
       'Enter a real date of birth for person 1',
     ],
     [
+      'a date to come',
+      { rows: '1', ...person(1, 'Tom', 100, { dobmonth: '2', dobday: '3', dobyear: '2990' }) },
+      'The date of birth of person 1 must be in the past',
+    ],
+    [
+      'a date of another age',
+      { rows: '1', ...person(1, 'Tom', 100, { dobmonth: '2', dobday: '3', dobyear: '1890' }) },
+      'The date of birth of person 1 must be in 1900 or later',
+    ],
+    [
       'second ones that do not add up',
       { rows: '2', ...grace, ...person(2, 'Tom', 40, { kind: 'contingent' }) },
       'second in line add up to 40%',

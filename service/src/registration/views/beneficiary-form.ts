@@ -92,7 +92,7 @@ function readRow(row: BeneficiaryRow, at: number, today: Day): Parsed<NamedBenef
   const share = /^\d{1,3}$/.test(written) ? Number(written) : 0
   if (share < 1 || share > 100) refuse('share', 'beneficiary_share')
   const dob = dobOf(row, today)
-  if (dob === undefined) refuse('dobmonth', 'beneficiary_dob')
+  if (isFaulty(dob)) refuse('dobmonth', dobFaults[dob.errors[0]?.code ?? ''] ?? 'beneficiary_dob')
   if (contact.length > 200) refuse('contact', 'beneficiary_contact')
   if (errors.length > 0) return { errors }
   return {
@@ -100,16 +100,22 @@ function readRow(row: BeneficiaryRow, at: number, today: Day): Parsed<NamedBenef
     name,
     share,
     relationship: relationship as Relationship,
-    ...(dob ? { dob } : {}),
+    ...(isFaulty(dob) || dob === '' ? {} : { dob }),
     ...(contact ? { contact } : {}),
   }
 }
 
-/** The date of a row, `''` when none is given, `undefined` when it is not a valid date. */
-function dobOf({ dobmonth, dobday, dobyear }: BeneficiaryRow, today: Day): Day | '' | undefined {
+/** What is wrong with a real date of birth, by the error of `parseBirthDate`. */
+const dobFaults: Readonly<Record<string, FieldError['code']>> = {
+  dob_future: 'beneficiary_dob_future',
+  dob_early: 'beneficiary_dob_early',
+}
+
+/** The date of a row, `''` when none is given; refuses what `parseBirthDate` refuses. */
+function dobOf({ dobmonth, dobday, dobyear }: BeneficiaryRow, today: Day): Parsed<Day | ''> {
   if (dobmonth === '' && dobday === '' && dobyear === '') return ''
   const parsed = parseBirthDate(new URLSearchParams({ dobmonth, dobday, dobyear }), today)
-  return isFaulty(parsed) ? undefined : parsed.dob
+  return isFaulty(parsed) ? parsed : parsed.dob
 }
 
 function isEmpty({ name, relationship, contact, dobmonth, dobday, dobyear }: BeneficiaryRow): boolean {

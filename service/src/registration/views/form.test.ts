@@ -104,13 +104,23 @@ test.each([
   ['4', 'x', '1990', 'dobday'],
   ['4', '3', '', 'dobyear'],
   ['4', '3', '90', 'dobyear'],
-  ['12', '31', '1899', 'dobyear'],
-  ['11', '21', '2026', 'dobyear'],
   ['-1', '1', '1990', 'dobmonth'],
 ])('month %j, day %j, year %j is refused at %s', (dobmonth, dobday, dobyear, input) => {
   const typed = { dobmonth, dobday, dobyear }
   expect(parseBirthDate(form(typed), today)).toEqual({
     errors: [{ input, code: 'dob_invalid' }],
+  })
+})
+
+test.each([
+  ['12', '31', '1899', 'dob_early'],
+  ['1', '1', '1000', 'dob_early'],
+  ['11', '21', '2026', 'dob_future'],
+  ['1', '1', '9999', 'dob_future'],
+])('a real day is refused for what it is: month %s, day %s, year %s, %s', (...typed) => {
+  const [dobmonth, dobday, dobyear, code] = typed
+  expect(parseBirthDate(form({ dobmonth, dobday, dobyear }), today)).toEqual({
+    errors: [{ input: 'dobyear', code }],
   })
 })
 
@@ -157,7 +167,13 @@ test('what is known fills the inputs, and comes back unchanged when posted as it
 test('the messages are those that were promised', () => {
   const say = (
     locale: Locale,
-    code: 'zipcode_invalid' | 'dob_invalid' | 'phone_invalid' | 'consent_missing',
+    code:
+      | 'zipcode_invalid'
+      | 'dob_invalid'
+      | 'dob_future'
+      | 'dob_early'
+      | 'phone_invalid'
+      | 'consent_missing',
   ) => errorText(textsOf({ locale }), { input: 'form', code })
   expect(say('en', 'zipcode_invalid')).toBe('ZIP code must be 5 or 9 digits, like 33101')
   expect(say('es', 'zipcode_invalid')).toBe('El código postal debe tener 5 o 9 dígitos, como 33101')
@@ -165,6 +181,10 @@ test('the messages are those that were promised', () => {
   expect(say('es', 'dob_invalid')).toBe(
     'La fecha de nacimiento debe ser una fecha real, por ejemplo 27 de marzo de 1990',
   )
+  expect(say('en', 'dob_future')).toBe('Date of birth must be in the past')
+  expect(say('es', 'dob_future')).toBe('La fecha de nacimiento debe estar en el pasado')
+  expect(say('en', 'dob_early')).toBe('Date of birth must be in 1900 or later')
+  expect(say('es', 'dob_early')).toBe('La fecha de nacimiento debe ser del año 1900 o posterior')
   expect(say('es', 'phone_invalid')).toBe('Escriba un teléfono de 10 a 15 dígitos')
   expect(say('es', 'consent_missing')).toBe('Marque la casilla para aceptar antes de inscribirse')
 })

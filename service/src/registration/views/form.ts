@@ -13,14 +13,19 @@ export function parseDetails(group: DetailsGroup, form: URLSearchParams, today: 
   return parsers[group](form, today)
 }
 
-/** Reads month, day and year of a birth date: digits only, a real day from 1900 to `today`. */
+/**
+ * Reads month, day and year of a birth date: digits only, a real day from 1900 to `today`. A real day before or after these
+ * is refused as such; a year of two digits is no real day.
+ */
 export function parseBirthDate(form: URLSearchParams, today: Day): Parsed<{ readonly dob: Day }> {
   const [month, day, year] = ['dobmonth', 'dobday', 'dobyear'].map(name => digitsOnly(typed(form, name)))
   const inputs = faultyDateInputs(Number(month), Number(day), Number(year), [month, day, year])
   const dob = `${year?.padStart(4, '0')}-${month?.padStart(2, '0')}-${day?.padStart(2, '0')}`
-  if (inputs.length === 0 && dob >= '1900-01-01' && dob <= today) return { dob }
-  const [input = 'dobyear'] = inputs
-  return { errors: [{ input, code: 'dob_invalid' }] }
+  const [input] = inputs
+  if (input) return { errors: [{ input, code: 'dob_invalid' }] }
+  if (dob > today) return { errors: [{ input: 'dobyear', code: 'dob_future' }] }
+  if (dob >= '1900-01-01') return { dob }
+  return { errors: [{ input: 'dobyear', code: year?.length === 4 ? 'dob_early' : 'dob_invalid' }] }
 }
 
 /** Details as the inputs show them before anything is typed. */

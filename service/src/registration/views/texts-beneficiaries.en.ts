@@ -72,6 +72,8 @@ export const beneficiariesEn = {
     beneficiary_relationship: (at: number) => `Choose what person ${at} is to you`,
     beneficiary_share: (at: number) => `Enter a share from 1 to 100 for person ${at}, without decimals`,
     beneficiary_dob: (at: number) => `Enter a real date of birth for person ${at}, or leave it empty`,
+    beneficiary_dob_future: (at: number) => `The date of birth of person ${at} must be in the past`,
+    beneficiary_dob_early: (at: number) => `The date of birth of person ${at} must be in 1900 or later`,
     beneficiary_contact: (at: number) =>
       `The phone number or address of person ${at} can have up to 200 characters`,
     primary_missing: 'Name at least one person who is first in line',

@@ -70,6 +70,9 @@ export const beneficiariesEs: typeof beneficiariesEn = {
     beneficiary_relationship: at => `Elija qué es la persona ${at} para usted`,
     beneficiary_share: at => `Escriba para la persona ${at} una parte de 1 a 100, sin decimales`,
     beneficiary_dob: at => `Escriba una fecha de nacimiento real para la persona ${at}, o déjela vacía`,
+    beneficiary_dob_future: at => `La fecha de nacimiento de la persona ${at} debe estar en el pasado`,
+    beneficiary_dob_early: at =>
+      `La fecha de nacimiento de la persona ${at} debe ser del año 1900 o posterior`,
     beneficiary_contact: at =>
       `El teléfono o la dirección de la persona ${at} puede tener hasta 200 caracteres`,
     primary_missing: 'Nombre al menos a una persona en primer lugar',

@@ -316,6 +316,8 @@ export const en = {
     lastname_missing: 'Enter your last name',
     name_long: 'A name can have up to 100 characters',
     dob_invalid: 'Date of birth must be a real date, for example March 27, 1990',
+    dob_future: 'Date of birth must be in the past',
+    dob_early: 'Date of birth must be in 1900 or later',
     dob_mismatch: (count: number) =>
       count === 1
         ? 'This does not match the date of birth we have. You have 1 try left'

@@ -316,6 +316,8 @@ export const es: typeof en = {
     lastname_missing: 'Escriba sus apellidos',
     name_long: 'Un nombre puede tener hasta 100 caracteres',
     dob_invalid: 'La fecha de nacimiento debe ser una fecha real, por ejemplo 27 de marzo de 1990',
+    dob_future: 'La fecha de nacimiento debe estar en el pasado',
+    dob_early: 'La fecha de nacimiento debe ser del año 1900 o posterior',
     dob_mismatch: count =>
       count === 1
         ? 'No coincide con la fecha de nacimiento que tenemos. Le queda 1 intento'
