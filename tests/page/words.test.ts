@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { catalogueOf } from '../api/catalogue-of.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
+import { ana } from './fixtures/parts.ts'
 import { startRig } from './rig.ts'
-import { newVisitor, openLink, type Shown, wordsOf } from './visitor.ts'
+import { newVisitor, openLink, recordsAgreed, type Shown, wordsOf } from './visitor.ts'
 
 const rig = forAllTests(() => startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 
@@ -73,17 +74,66 @@ describe('copy', () => {
   })
 
   test.each([
-    ['en', 'Select the box to agree before enrolling', 'Electronic documents', 'Identity protection'],
-    ['es', 'Marque la casilla para aceptar antes de inscribirse', 'Documentos', 'Protección de identidad'],
+    [
+      'en',
+      'Select the box to agree before enrolling',
+      'Electronic documents',
+      'Identity protection',
+      ', or go back and choose without this benefit',
+    ],
+    [
+      'es',
+      'Marque la casilla para aceptar antes de inscribirse',
+      'Documentos',
+      'Protección de identidad',
+      ', o vuelva atrás y continúe sin este beneficio',
+    ],
   ] as const)('each missing agreement is named in %s, above and at its box', async (locale, ...words) => {
-    const [select, records, identity] = words
+    const [select, records, identity, without] = words
     await rig.newPerson()
     const visitor = await openLink(rig, { locale })
     await visitor.get('/register/benefits')
     await visitor.post('/register/benefits', { benefit: 'identity' })
     const refused = await visitor.post('/register/enrol')
-    for (const about of [records, identity])
-      expect(wordsOf(refused).split(`${select}: ${about}`)).toHaveLength(3)
+    for (const about of [`: ${records}`, `${without}: ${identity}`])
+      expect(wordsOf(refused).split(`${select}${about}`)).toHaveLength(3)
+  })
+
+  test.each([
+    ['en', 'premier', 'or go back and choose another plan: Term life'],
+    ['es', 'premier', 'o vuelva atrás y elija otro plan: Seguro de vida a término'],
+  ] as const)(
+    'who refuses what comes with a plan reads in %s that another plan is open',
+    async (locale, offer, told) => {
+      await rig.newPerson()
+      const visitor = await openLink(rig, { locale, offername: '' })
+      await visitor.get('/register/plan')
+      await visitor.post('/register/plan', { offername: offer })
+      await visitor.post('/register/benefits', { benefit: 'dental' })
+      expect(wordsOf(await visitor.post('/register/enrol', recordsAgreed))).toContain(told)
+    },
+  )
+
+  test('who is open to one plan alone reads no other way than to agree to what comes with it', async () => {
+    await rig.newPerson()
+    const visitor = await openLink(rig, { offername: 'premier' })
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits', { benefit: 'dental' })
+    const refused = wordsOf(await visitor.post('/register/enrol', recordsAgreed))
+    expect(refused).toContain('Select the box to agree before enrolling')
+    expect(refused).not.toContain('or go back')
+  })
+
+  test.each([
+    ['swap/confirm', { 'replace.dental': 'identity' }, 'or go back and choose another benefit'],
+    ['offer/confirm', { offername: 'premier' }, 'or go back and keep your plan'],
+  ])('a member who refuses at %s reads what they can do instead', async (path, fields, told) => {
+    const userid = await rig.newPerson('unknown')
+    await rig.partner.client.createUser({ userid, ...ana, offername: 'plus', benefits: ['dental'] })
+    const visitor = await openLink(rig, { offername: '' })
+    await visitor.get(`/register/${path}?${new URLSearchParams(fields as Record<string, string>)}`)
+    const refused = await visitor.post(`/register/${path}`, { ...fields, ...recordsAgreed })
+    expect(wordsOf(refused)).toContain(`Select the box to agree before you confirm, ${told}`)
   })
 
   test('every view of a whole way is American English and our Spanish', async () => {

@@ -43,6 +43,11 @@ export function withAgreed(user: User, visit: Visit, agreed: readonly ConsentTex
   return { ...user, consents: mergeConsents(user.consents, agreedNow(visit, agreed)) }
 }
 
+/** Whether a consent is the one to electronic records, without which nobody can agree to anything here. */
+export function isOfRecords(consent: string): boolean {
+  return consent === ELECTRONIC_RECORDS.name
+}
+
 /** The consent to electronic records, unless it was given in this version. */
 function recordsFor(visit: Visit, posted: URLSearchParams | undefined): readonly ConsentText[] {
   const { name, version, agree } = ELECTRONIC_RECORDS

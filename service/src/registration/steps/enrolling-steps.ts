@@ -7,6 +7,7 @@ import { wayBack } from '../session/session.ts'
 import { personShown, tagNow } from '../session/shown.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { checkConsents } from '../views/choices.ts'
+import type { WayOut } from '../views/faults.ts'
 import type { ConsentText } from '../views/parts.ts'
 import { agreedNow, consentsToEnrol } from './agreements.ts'
 import { foreseenLine, visitAfter } from './ahead.ts'
@@ -69,10 +70,20 @@ export const enrol: Step = {
     const agreements = consentsToEnrol(visit, chosen)
     return (
       namingFirst(visit, chosen) ??
-      checkConsents(form, agreements, 'enroll') ??
+      checkConsents(form, agreements, 'enroll', wayOut(visit, found, chosen)) ??
       enrolNow(visit, { form, found, agreements })
     )
   },
+}
+
+/** What a newcomer can do who does not agree to what a benefit asks for; nothing where there is no other choice. */
+function wayOut(visit: Visit, { included, selectable }: Plan, chosen: readonly Benefit[]) {
+  return (name: string): WayOut | undefined => {
+    const isAmong = (benefits: readonly Benefit[]) => benefits.some(benefit => benefit.name === name)
+    if (isAmong(selectable)) return chosen.length > 1 || selectable.length > 1 ? 'without' : undefined
+    if (!isAmong(included)) return undefined
+    return plansFor(visit).plans.some(plan => !isAmong(plan.included)) ? 'otherplan' : undefined
+  }
 }
 
 function enrolNow(

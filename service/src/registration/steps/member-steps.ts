@@ -11,7 +11,7 @@ import { detailsOf } from '../session/answers.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { checkConsents, parseBenefits } from '../views/choices.ts'
 import { isFaulty } from '../views/faults.ts'
-import { agreedNow, consentsFor } from './agreements.ts'
+import { agreedNow, consentsFor, isOfRecords } from './agreements.ts'
 import { foreseenLine, visitAfter } from './ahead.ts'
 import { cardOf, dueDay, leavingOn, liveEnrolment, startsFrom, statusOf, wantedElsewhere } from './cards.ts'
 import type { OwnChange } from './change-own.ts'
@@ -132,7 +132,10 @@ export const memberEnrol: Step = {
     if (chosen.length === 0) return confirmMade(visit, 'enrolled')
     if (confirmsOlder(visit, form)) return 'conflict'
     const agreements = consentsFor(visit, chosen)
-    const refused = checkConsents(form, agreements, 'enroll')
+    const isOnlyOne = choosableByMember(visit).selectable.length === 1
+    const refused = checkConsents(form, agreements, 'enroll', name =>
+      isOnlyOne || isOfRecords(name) ? undefined : 'without',
+    )
     if (refused) return refused
     const wanted = { names: chosen.map(({ name }) => name), consents: agreedNow(visit, agreements) }
     const decide: OwnChange['decide'] = ({ user, now, terms }) => {

@@ -9,7 +9,7 @@ import { pageOf, type Visit } from '../session/visit.ts'
 import { checkConsents, parseOffer } from '../views/choices.ts'
 import { isFaulty } from '../views/faults.ts'
 import type { BenefitLine } from '../views/parts.ts'
-import { consentsFor, withAgreed } from './agreements.ts'
+import { consentsFor, isOfRecords, withAgreed } from './agreements.ts'
 import { comingBySwap, foreseenLine, visitAfter } from './ahead.ts'
 import { dayOf, lastDayOf, leavingOn, standingLine } from './cards.ts'
 import type { OwnChange } from './change-own.ts'
@@ -94,7 +94,9 @@ export const offerConfirm: Step = {
     const isPreviewed = checkPreview(form.get('previewid') ?? '', previewed)
     if (!isPreviewed || confirmsOlder(visit, form)) return 'conflict'
     const agreements = consentsFor(visit, gained)
-    const refused = checkConsents(form, agreements, 'confirm')
+    const refused = checkConsents(form, agreements, 'confirm', name =>
+      isOfRecords(name) ? undefined : 'keepplan',
+    )
     if (refused) return refused
     const { offer, displayname: offername } = choice
     const decide: OwnChange['decide'] = ({ user, now, terms }) => {

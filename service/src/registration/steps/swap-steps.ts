@@ -7,7 +7,7 @@ import { pageOf, type Visit } from '../session/visit.ts'
 import { checkConsents, parseSwap, parseSwapIn, parseSwapOut, type SwapChoice } from '../views/choices.ts'
 import { isFaulty } from '../views/faults.ts'
 import type { BenefitCard, BenefitLine, SwapPair } from '../views/parts.ts'
-import { consentsFor, withAgreed } from './agreements.ts'
+import { consentsFor, isOfRecords, withAgreed } from './agreements.ts'
 import { foreseenLine, visitAfter } from './ahead.ts'
 import { cardOf, dayOf, enrolmentLine, statusOf } from './cards.ts'
 import { namingFirst, namingLines } from './naming.ts'
@@ -105,11 +105,13 @@ export const swapConfirm: Step = {
   post: (visit, form) => {
     const wanted = swapIn(visit, form)
     if (!wanted || wanted.options.leaving !== undefined) return 'conflict'
-    const { choice, coming } = wanted
+    const { options, choice, coming } = wanted
     const agreements = consentsFor(visit, coming)
     return (
       namingFirst(visit, coming, addressOf(choice)) ??
-      checkConsents(form, agreements, 'confirm') ??
+      checkConsents(form, agreements, 'confirm', name =>
+        isOfRecords(name) || options.available.length === coming.length ? undefined : 'otherbenefit',
+      ) ??
       swapNow(visit, choice, { form, agreements })
     )
   },

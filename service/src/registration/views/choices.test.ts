@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkConsents, parseBenefits, parseCancel, parseOffer, parseSwap, parseSwapIn } from './choices.ts'
 import { isFaulty } from './faults.ts'
+import { errorText, textsOf } from './texts.ts'
 
 function form(...pairs: [string, string][]) {
   return new URLSearchParams(pairs)
@@ -73,6 +74,24 @@ test('a consent counts only for the version that was shown', () => {
   expect(checkConsents(former, wanted, 'enroll')).toEqual({
     errors: [{ input: 'consent.terms', code: 'consent_missing', about: 'Terms' }],
   })
+})
+
+test('whoever does not agree reads what they can do instead, where there is something', () => {
+  const wanted = [
+    { name: 'records', version: '1', title: 'Records' },
+    { name: 'terms', version: '2', title: 'Terms' },
+  ]
+  const wayOut = (name: string) => (name === 'terms' ? ('otherplan' as const) : undefined)
+  const refused = checkConsents(form(), wanted, 'enroll', wayOut)
+  const say = (locale: 'en' | 'es') => refused?.errors.map(error => errorText(textsOf({ locale }), error))
+  expect(say('en')).toEqual([
+    'Select the box to agree before enrolling: Records',
+    'Select the box to agree before enrolling, or go back and choose another plan: Terms',
+  ])
+  expect(say('es')).toEqual([
+    'Marque la casilla para aceptar antes de inscribirse: Records',
+    'Marque la casilla para aceptar antes de inscribirse, o vuelva atrás y elija otro plan: Terms',
+  ])
 })
 
 test('a single consent that is missing needs no name', () => {

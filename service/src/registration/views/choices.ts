@@ -1,4 +1,4 @@
-import type { Faults, FieldError } from './faults.ts'
+import type { Faults, FieldError, WayOut } from './faults.ts'
 import type { Parsed } from './form.ts'
 import type { ConsentText } from './parts.ts'
 
@@ -82,17 +82,20 @@ export function parseCancel(form: URLSearchParams): Parsed<'endofperiod' | 'imme
 
 /**
  * Refuses each consent that was not given to the version now shown, by its title if there are several; `undefined` when
- * all were. `act`: what the button of the form does, which the refusal names.
+ * all were. `act`: what the button of the form does, which the refusal names; `wayOut`: what the
+ * person can do instead of giving a consent, if anything.
  */
 export function checkConsents(
   form: URLSearchParams,
   wanted: readonly Pick<ConsentText, 'name' | 'version' | 'title'>[],
   act: 'enroll' | 'confirm',
+  wayOut: (consent: string) => WayOut | undefined = () => undefined,
 ): Faults | undefined {
   const missing = wanted.filter(({ name, version }) => form.get(`consent.${name}`) !== version)
   const code = act === 'enroll' ? 'consent_missing' : 'consent_unconfirmed'
   const errors = missing.map(({ name, title }): FieldError => {
-    const error = { input: `consent.${name}`, code } as const
+    const wayout = wayOut(name)
+    const error: FieldError = { input: `consent.${name}`, code, ...(wayout && { wayout }) }
     return wanted.length > 1 ? { ...error, about: title } : error
   })
   return errors.length > 0 ? { errors } : undefined

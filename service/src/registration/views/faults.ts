@@ -33,7 +33,12 @@ export type FieldError = {
   readonly count?: number
   /** What the input is about, where several inputs of the view can have the same error. */
   readonly about?: string
+  /** What the person can do instead of mending it. */
+  readonly wayout?: WayOut
 }
+
+/** What somebody can do who does not want to agree: the key of its words. */
+export type WayOut = keyof typeof en.check.wayout
 
 /** What is wrong with a posted form. */
 export type Faults = { readonly errors: readonly FieldError[] }

@@ -277,6 +277,12 @@ export const en = {
     plan: 'Plan',
     consent: 'Your agreement',
     agree: 'I have read this and I agree',
+    wayout: {
+      without: (said: string) => `${said}, or go back and choose without this benefit`,
+      otherbenefit: (said: string) => `${said}, or go back and choose another benefit`,
+      otherplan: (said: string) => `${said}, or go back and choose another plan`,
+      keepplan: (said: string) => `${said}, or go back and keep your plan`,
+    },
     version: (version: string) => `Version ${version}`,
     button: 'Enroll now',
   },

@@ -277,6 +277,12 @@ export const es: typeof en = {
     plan: 'Plan',
     consent: 'Su consentimiento',
     agree: 'Leí este texto y acepto',
+    wayout: {
+      without: said => `${said}, o vuelva atrás y continúe sin este beneficio`,
+      otherbenefit: said => `${said}, o vuelva atrás y elija otro beneficio`,
+      otherplan: said => `${said}, o vuelva atrás y elija otro plan`,
+      keepplan: said => `${said}, o vuelva atrás y conserve su plan`,
+    },
     version: version => `Versión ${version}`,
     button: 'Inscribirme ahora',
   },

@@ -19,5 +19,6 @@ export function textsOf(page: Localized): Texts {
 export function errorText(texts: Texts, error: FieldError): string {
   const found = texts.errors[error.code]
   const words = typeof found === 'string' ? found : found(error.count ?? 0)
-  return error.about === undefined ? words : `${words}: ${error.about}`
+  const said = error.wayout === undefined ? words : texts.check.wayout[error.wayout](words)
+  return error.about === undefined ? said : `${said}: ${error.about}`
 }
