@@ -49,7 +49,7 @@ describeInBrowser('under hard conditions', () => {
   )
 
   wholeRunTest.each(['en', 'es'] as const)(
-    'with text of twice the size no view in %s scrolls sideways on a phone',
+    'with text of twice the size no view in %s scrolls sideways on a phone, or shows its skip link unasked',
     async locale => {
       const context = await browser.newContext({ viewport: { width: 375, height: 700 } })
       const page = await context.newPage()
@@ -60,6 +60,10 @@ describeInBrowser('under hard conditions', () => {
         await page.evaluate("document.documentElement.style.fontSize = '200%'")
         const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
         if (wide > 375) faults.push(`${example.name}: ${wide}`)
+        const seen = await page.evaluate<number>(
+          "document.querySelector('.skip').getBoundingClientRect().bottom",
+        )
+        if (seen > 0) faults.push(`${example.name}: ${seen} pixels of the skip link`)
       }
       expect(faults).toEqual([])
       await context.close()
