@@ -126,4 +126,34 @@ describeInBrowser('the running total', () => {
     expect(await total.textContent()).toBe('$12.50 a month')
     await page.close()
   })
+
+  test.each([
+    ['en', 'plus', 'Choose Critical illness', 'Your total is on the next page.'],
+    ['es', 'plus', 'Elegir Enfermedades graves', 'Su total está en la página siguiente.'],
+  ] as const)('without a script no count or total is shown that would be false, in %s', async (...told) => {
+    const [locale, offername, box, where] = told
+    await rig.newPerson()
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto(await rig.mintLink({ offername, locale }))
+    await page.getByRole('button').last().click()
+    await page.goto(`${rig.service}/register/benefits`)
+    await page.getByLabel(box).check()
+    expect(await page.locator('[data-total]').isVisible()).toBe(false)
+    expect(await page.locator('[data-count]').isVisible()).toBe(false)
+    expect(await page.getByText(where).isVisible()).toBe(true)
+    await context.close()
+  })
+
+  test('with a script nothing says that the total comes later', async () => {
+    await rig.newPerson()
+    const page = await browser.newPage()
+    await page.goto(await rig.mintLink({ offername: 'plus' }))
+    await page.getByRole('button', { name: 'Open my benefits' }).click()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.goto(`${rig.service}/register/benefits`)
+    expect(await page.locator('[data-count]').isVisible()).toBe(true)
+    expect(await page.getByText('Your total is on the next page.').isVisible()).toBe(false)
+    await page.close()
+  })
 })

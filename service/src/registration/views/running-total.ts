@@ -10,9 +10,10 @@ export function priceData(cost: Cost): Slot {
 }
 
 /**
- * The total cost of the chosen benefits, as of the loaded form; a script updates it with each choice. Without script,
- * the next view shows it. With `isAddition` it is called the cost of what is added, because a member already pays for
- * other benefits.
+ * The total cost of the chosen benefits, as of the loaded form; a script updates it with each choice. Where no script runs,
+ * the style sheet hides it and the count of choices, which would be false after the first choice, and shows that the next
+ * view has the total. With `isAddition` it is called the cost of what is added, because a member already pays for other
+ * benefits.
  */
 export function runningTotal(
   page: Page,
@@ -24,5 +25,5 @@ export function runningTotal(
   const base = { week: 0, month: 0, once: 0 }
   for (const cost of costs(included))
     if (cost.kind === 'amount') base[cost.per] += Math.round(cost.amount * 100)
-  return html`<p class="total" data-total data-week="${base.week}" data-month="${base.month}" data-once="${base.once}" data-weekly="${words.week('0')}" data-monthly="${words.month('0')}" data-single="${words.once('0')}" data-and="${words.and('', '')}" data-free="${words.free}">${isAddition ? words.addedsofar : words.totalsofar}: <strong>${totalText(page, costs([...included, ...chosen]))}</strong></p>`
+  return html`<p class="total" data-total data-week="${base.week}" data-month="${base.month}" data-once="${base.once}" data-weekly="${words.week('0')}" data-monthly="${words.month('0')}" data-single="${words.once('0')}" data-and="${words.and('', '')}" data-free="${words.free}">${isAddition ? words.addedsofar : words.totalsofar}: <strong>${totalText(page, costs([...included, ...chosen]))}</strong></p><p class="unscripted">${isAddition ? words.addednext : words.totalnext}</p>`
 }

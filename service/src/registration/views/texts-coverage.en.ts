@@ -11,9 +11,12 @@ export const coverageEn = {
     and: (one: string, other: string) => `${one} and ${other}`,
     total: 'Your total',
     totalsofar: 'Your total so far',
+    /** Where no script adds it up. */
+    totalnext: 'Your total is on the next page.',
     /** For a member, whose other benefits are not in the sum. */
     added: 'What you add costs',
     addedsofar: 'What you add costs so far',
+    addednext: 'The next page says what you add costs.',
     afterplanned: 'This is what you pay once the changes that you have planned have taken effect.',
     /** For a swap, which takes a benefit away for the new one. */
     incoming: (count: number): string =>

@@ -13,8 +13,10 @@ export const coverageEs: typeof coverageEn = {
     and: (one, other) => `${one} y ${other}`,
     total: 'Su total',
     totalsofar: 'Su total hasta ahora',
+    totalnext: 'Su total está en la página siguiente.',
     added: 'Lo que agrega cuesta',
     addedsofar: 'Lo que agrega cuesta hasta ahora',
+    addednext: 'La página siguiente dice cuánto cuesta lo que agrega.',
     afterplanned: 'Esto es lo que paga cuando se hayan hecho los cambios que tiene previstos.',
     incoming: count =>
       count === 1 ? 'Lo que cuesta el beneficio nuevo' : 'Lo que cuestan los beneficios nuevos',
