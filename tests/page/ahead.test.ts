@@ -108,6 +108,84 @@ describe('before they agree, a person reads', () => {
   })
 })
 
+/** The box of a planned change of plan. */
+function planned({ html }: Shown): string {
+  return wordsOf({
+    html: /<section class="panel"><h2>(?:You move|Pasa)[\s\S]*?<\/section>/.exec(html)?.[0] ?? '',
+  })
+}
+
+describe('before they undo a planned change of plan, a person reads', () => {
+  test.each([
+    [
+      ...([
+        'en',
+        'You lose Hospital cash Ends on March 31, 2027 Critical illness Ends on March 31, 2027 ',
+      ] as const),
+      ...(['If you undo it You can undo this until ', 'You keep Hospital cash Costs you nothing '] as const),
+      ...([
+        'Critical illness Ends on March 31, 2060 You pay $6.50 a month ',
+        'Your total You pay $6.50',
+      ] as const),
+    ],
+    [
+      'es',
+      'Pierde Dinero por hospitalización Termina el 31 de marzo de 2027 Enfermedades graves Termina el 31 de marzo de 2027 ',
+      ...([
+        'Si lo deshace Puede deshacerlo hasta el ',
+        'Conserva Dinero por hospitalización No le cuesta',
+      ] as const),
+      ...(['Termina el 31 de marzo de 2060 Usted paga $6.50 al mes ', 'Su total Usted paga $6.50'] as const),
+    ],
+  ] as const)(
+    'in %s what it takes, until when, what stays, and what they then pay',
+    async (locale, ...told) => {
+      await member()
+      const visitor = await openLink(rig, { offername: '', locale })
+      const until = /(?:You can undo this until|Puede deshacerlo hasta el) [^.]+\./
+      const made = until.exec(wordsOf(await confirm(visitor, toStarter)))?.[0] ?? 'nothing'
+      const box = planned(await visitor.get('/register/offer'))
+      for (const words of [...told, made]) expect(box).toContain(words)
+      const done = await visitor.post('/register/offer/undo')
+      expect(done.view).toBe('DONE')
+      expect(wordsOf(done)).toContain(told[4])
+    },
+  )
+
+  test('what the change gives, which undoing takes away', async () => {
+    const visitor = await member()
+    const change = { offername: 'premier', action: 'auto', effective: 'nextperiod' } as const
+    await rig.partner.client.changeOffer({ userid: rig.userid(), ...change })
+    const box = planned(await visitor.get('/register/offer'))
+    expect(box).toMatch(/You gain .*Telehealth Starts on April 1, 2027 .*If you undo it/)
+    expect(box).not.toMatch(/You lose|You keep/)
+    expect(box).toContain('Your total You pay $6.50 a month, taken')
+  })
+
+  test('that a swap which needs the new plan goes with it', async () => {
+    const visitor = await member({ offername: 'starter', benefits: ['identity', 'dental'] })
+    const change = { offername: 'plus', action: 'auto', effective: 'nextperiod' } as const
+    await rig.partner.client.changeOffer({ userid: rig.userid(), ...change })
+    await confirm(visitor, 'swap/confirm?replace.identity=income', { 'replace.identity': 'income' })
+    const box = planned(await visitor.get('/register/offer'))
+    expect(box).toMatch(/You gain Hospital cash Starts on April 1, 2027 Costs you nothing If you undo it/)
+    expect(box).toMatch(/You keep Identity protection .*The swap that you had planned will not happen/)
+    expect(box).toContain('Your total Free')
+    const done = wordsOf(await visitor.post('/register/offer/undo'))
+    expect(done).toContain('Your total Free')
+    expect(done).not.toContain('Income coverage')
+  })
+
+  test('nothing of undoing once it is too late', async () => {
+    const visitor = await member()
+    await confirm(visitor, toStarter)
+    await rig.partner.client.advanceClock({ advanceto: '2027-03-31T16:00:00.000Z' })
+    const box = planned(await (await openLink(rig, { offername: '' })).get('/register/offer'))
+    expect(box).toContain('You lose Hospital cash Ends on March 31, 2027')
+    expect(box).not.toMatch(/undo/i)
+  })
+})
+
 test.each([
   ['income', 'Your new benefit is added'],
   [['income', 'dental'], 'Your new benefits are added'],

@@ -198,7 +198,7 @@ function startAhead(visit: Visit): { from?: Day } {
  * Until when a change meant for a boundary can be undone; empty once it is locked. A membership that has not started is
  * not locked (`isBoundaryLocked`).
  */
-function undoUntil(visit: Visit, at: Instant): { undountil?: Instant } {
+export function undoUntil(visit: Visit, at: Instant): { undountil?: Instant } {
   const { offer } = visit.user
   if (offer && !offer.inForce && at <= offer.since) return { undountil: at }
   const lockedAt = lockedFrom(at, offerOf(visit.terms, visit.user)?.cutoffhours ?? 24)

@@ -13,10 +13,10 @@ import { consentsFor, isOfRecords, withAgreed } from './agreements.ts'
 import { comingBySwap, foreseenLine, visitAfter } from './ahead.ts'
 import { dayOf, lastDayOf, leavingOn, standingLine } from './cards.ts'
 import type { OwnChange } from './change-own.ts'
-import { planName } from './describe-done.ts'
 import { namingFirst, namingLines } from './naming.ts'
 import { offerChoices, openOffers } from './offer-choices.ts'
 import { changeAndConfirm, noteDone } from './outcomes.ts'
+import { plannedOffer } from './planned-offer.ts'
 import { confirmsOlder } from './save-answers.ts'
 import type { Step } from './step.ts'
 
@@ -27,7 +27,6 @@ export const offer: Step = {
     const current = offerOf(terms, user)
     if (!visit.isMember || !current) return { to: 'overview' }
     const boundary = nextBoundary(user, now, terms)
-    const pending = user.pendingOffer
     const wanted = visit.session.offername ?? undefined
     const chosen = typed.posted ? (typed.posted.get('offername') ?? '') : wanted
     return {
@@ -35,10 +34,7 @@ export const offer: Step = {
       page: pageOf(visit),
       offers: offerChoices(visit),
       chosen,
-      pending: pending && {
-        displayname: planName(visit, pending.name),
-        effectiveon: dayOf(visit, pending.at),
-      },
+      pending: plannedOffer(visit),
       locked: isBoundaryLocked(user, boundary, { now, terms }),
       opensagainon: dayOf(visit, boundary),
       leaving: leavingOn(visit),

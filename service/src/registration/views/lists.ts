@@ -10,8 +10,17 @@ export function benefitList(page: Page, lines: readonly BenefitLine[]): Html {
   return html`<ul class="lines">${lines.map(line => html`<li>${benefitLine(page, line)}</li>`)}</ul>`
 }
 
+/** The same without icons, for a box with several lists. */
+export function shortList(page: Page, lines: readonly BenefitLine[]): Html {
+  return html`<ul class="plain">${lines.map(line => html`<li>${lineWords(page, line)}</li>`)}</ul>`
+}
+
 /** One benefit with its icon, name and dates. */
 export function benefitLine(page: Page, line: BenefitLine): Html {
+  return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div>${lineWords(page, line)}</div>`
+}
+
+function lineWords(page: Page, line: BenefitLine): Html {
   const texts = textsOf(page)
   const { status } = texts.benefits
   const facts = [
@@ -22,7 +31,7 @@ export function benefitLine(page: Page, line: BenefitLine): Html {
     line.endedon && texts.done.ended(dayText(page, line.endedon)),
     line.cost && costLine(page, line.cost),
   ].filter(fact => fact)
-  return html`<img src="${line.iconurl}" alt="" width="40" height="40"><div><p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${line.dueon ? status.actionrequiredby(dayText(page, line.dueon)) : texts.done.action}</p>`}</div>`
+  return html`<p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${line.dueon ? status.actionrequiredby(dayText(page, line.dueon)) : texts.done.action}</p>`}`
 }
 
 function waitsText(page: Page, waits: NonNullable<BenefitLine['waits']>): string {

@@ -203,7 +203,27 @@ export type OfferChangeView = ViewOf<'OFFER_CHANGE'> &
   Asking & {
     readonly offers: readonly OfferChoice[]
     readonly chosen?: string | undefined
-    readonly pending?: { readonly displayname: string; readonly effectiveon: Day } | undefined
+    readonly pending?:
+      | {
+          readonly displayname: string
+          readonly effectiveon: Day
+          /** What the change gives, and what it takes. */
+          readonly gained: readonly BenefitLine[]
+          readonly lost: readonly BenefitLine[]
+          /** What undoing it would do; absent when it can no longer be undone. */
+          readonly undo?:
+            | {
+                readonly undountil?: Instant
+                /** What stays after all. */
+                readonly restored: readonly BenefitLine[]
+                /** Everything that the person then has, of which the total is made. */
+                readonly benefits: readonly BenefitLine[]
+                /** True when undoing also cancels a planned swap. */
+                readonly dropsswap?: boolean
+              }
+            | undefined
+        }
+      | undefined
     readonly locked: boolean
     /** The first day on which another change can be planned, after this month's changes are closed. */
     readonly opensagainon: Day

@@ -5,12 +5,15 @@ import { consentFields, draftField, form, oneOf, primary, question } from './fie
 import { dayText, deadlineText } from './format.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
-import { benefitList } from './lists.ts'
+import { benefitList, shortList } from './lists.ts'
 import type { OfferChangeView, OfferConfirmView } from './model.ts'
 import type { BenefitLine, OfferChoice } from './parts.ts'
+import { totalLines } from './price.ts'
 import { leavingNotice } from './standing.ts'
 import type { Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
+
+type Pending = NonNullable<OfferChangeView['pending']>
 
 /** The offers to choose from, with the one in force. */
 export function offerChange(view: OfferChangeView): Content {
@@ -28,7 +31,7 @@ export function offerChange(view: OfferChangeView): Content {
     body: html`${open.length > 0 && html`<p class="lead">${words.lead}</p>`}
 ${leaving !== undefined && leavingNotice(page, leaving, 'offer')}
 ${leaving === undefined && locked && notice(words.locked, words.lockedtext(dayText(page, view.opensagainon)))}
-${pending && pendingOffer(view, { ...pending, isOpen: open.length > 0 })}
+${pending && pendingOffer(page, pending, open.length > 0)}
 ${current && html`<section class="panel"><h2>${words.current}</h2><p class="name">${current.displayname}</p></section>`}
 ${
   open.length > 0 &&
@@ -77,15 +80,26 @@ ${form(answers, 'offer/confirm', [
   })
 }
 
-function pendingOffer(
-  view: OfferChangeView,
-  pending: { readonly displayname: string; readonly effectiveon: string; readonly isOpen: boolean },
-): Html {
-  const { page, locked } = view
-  const words = textsOf(page).offer
+/** The planned change: what it gives and takes, and what comes back, with the total, if it is undone. */
+function pendingOffer(page: Page, pending: Pending, isOpen: boolean): Html {
+  const texts = textsOf(page)
+  const words = texts.offer
+  const { gained, lost, undo } = pending
+  const list = (heading: string, lines: readonly BenefitLine[]) =>
+    lines.length > 0 && html`<h3>${heading}</h3>${shortList(page, lines)}`
   return html`<section class="panel"><h2>${words.pending(pending.displayname, dayText(page, pending.effectiveon))}</h2>
-${pending.isOpen && html`<p>${words.pendingtext}</p>`}
-${!locked && html`<form method="post" action="${page.root}/offer/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`}</section>`
+${isOpen && html`<p>${words.pendingtext}</p>`}
+${list(words.gained, gained)}
+${list(words.lost, lost)}
+${
+  undo &&
+  html`<h3>${words.undoing}</h3>
+${undo.undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, undo.undountil))}</p>`}
+${undo.restored.length > 0 && html`<h4>${words.kept}</h4>${shortList(page, undo.restored)}`}
+${undo.dropsswap && html`<p class="withsign">${icon('alert')}${texts.standing.dropsswap}</p>`}
+<h4>${texts.coverage.price.total}</h4>${totalLines(page, undo.benefits).map(line => html`<p class="hint">${line}</p>`)}
+<form method="post" action="${page.root}/offer/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`
+}</section>`
 }
 
 function offerText(page: Page, offer: OfferChoice): string {

@@ -16,7 +16,8 @@ export function done(view: DoneView): Content {
   const { page, outcome, reference, benefits, undountil } = view
   const texts = textsOf(page)
   const words = texts.done
-  const isWhole = outcome === 'enrolled' || (outcome === 'changed' && !('from' in view.change))
+  const isWhole =
+    outcome === 'enrolled' || outcome === 'undone' || (outcome === 'changed' && !('from' in view.change))
   const { title, lead, next } = doneWords(page, view.change, neededIn(view))
   return {
     title,

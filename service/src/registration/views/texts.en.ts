@@ -244,6 +244,7 @@ export const en = {
     pending: (name: string, on: string) => `You move to ${name} on ${on}`,
     pendingtext: 'A new choice replaces this change.',
     undo: 'Undo this change',
+    undoing: 'If you undo it',
     locked: 'Changes for next month are closed',
     lockedtext: (on: string) => `You can plan another change from ${on}.`,
     closed: 'This plan is not offered right now.',

@@ -244,6 +244,7 @@ export const es: typeof en = {
     pending: (name, on) => `Pasa a ${name} el ${on}`,
     pendingtext: 'Una elección nueva reemplaza este cambio.',
     undo: 'Deshacer este cambio',
+    undoing: 'Si lo deshace',
     locked: 'Los cambios para el mes próximo están cerrados',
     lockedtext: on => `Puede preparar otro cambio desde el ${on}.`,
     closed: 'Este plan no se ofrece en este momento.',
