@@ -40,6 +40,7 @@ type Listed = {
   status: string
   eventid: string
   eventname: string
+  userid: string
   webhookid: string
   attempts: number
   at: string
@@ -87,6 +88,25 @@ describe('deliveries', () => {
     const line =
       /^delivered +\S+Z {2}enrollment_request_received {2}[0-9a-f-]{36} {2}to [0-9a-f-]{36} {2}attempts 1 {2}answered 200$/
     expect(stdout.trim().split('\n')).toEqual(Array(3).fill(expect.stringMatching(line)))
+  })
+
+  test('of one userid lists all that the whole list has: of an erased user, of the one before, and of tests', async () => {
+    const partner = await sandbox.newPartner(...webhook)
+    const { client, webhookid = '' } = partner
+    await client.testWebhook({ webhookid })
+    for (const userid of ['again', 'gone', 'stays']) await client.prefillUser({ userid })
+    for (const userid of ['again', 'gone']) await client.eraseUser({ userid })
+    await client.prefillUser({ userid: 'again' })
+    const all = await list(partner)
+    expect(all).toHaveLength(7)
+    for (const userid of ['again', 'gone', 'stays', 'webhook-test']) {
+      // Deliveries go on meanwhile, so only the events are compared.
+      const eventsOf = (listed: readonly Listed[]) => new Set(listed.map(one => one.eventid))
+      expect(eventsOf(await list(partner, '--user', userid))).toEqual(
+        eventsOf(all.filter(one => one.userid === userid)),
+      )
+    }
+    expect(await list(partner, '--user', 'nobody')).toEqual([])
   })
 
   wholeRunTest('wrong words are refused in a sentence', async () => {

@@ -35,9 +35,9 @@ const deliveries: Command = {
       const row = await requirePartner(database, input.positionals[0] ?? '')
       const partnerId = row.partner_id
       const named = event === undefined ? undefined : [event]
-      const events = userid === undefined ? named : await findEventsOfUser(database, partnerId, userid)
-      const rows = await listDeliveries(database, { partnerId, limit, status, endpointId, events })
       const partner = partnerOf(row, keyring)
+      const events = userid === undefined ? named : await findEventsOfUser(database, partner, userid)
+      const rows = await listDeliveries(database, { partnerId, limit, status, endpointId, events })
       const last = await findLastAttempts(
         database,
         partner,

@@ -3,8 +3,7 @@ import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import { NIL_UUID, uuidv7 } from '../../vault/uuid.ts'
 import { eventBody } from '../egress/envelope.ts'
-
-const USERID = 'webhook-test'
+import { TEST_USERID } from '../log/event-log.ts'
 
 /** Raises a `webhook_test` for one endpoint, whatever events it subscribes to (contract §10); returns the event's id. */
 export async function raiseTest(
@@ -13,7 +12,7 @@ export async function raiseTest(
 ): Promise<string> {
   const eventId = uuidv7(now)
   const body = eventBody({
-    userid: USERID,
+    userid: TEST_USERID,
     eventname: 'webhook_test',
     offer: '',
     updatedat: formatTimestamp(now),
@@ -23,7 +22,7 @@ export async function raiseTest(
   await tx.query(sql`update event_log_heads set last = last + 1 where partner_id = ${partnerId}`)
   await tx.query(sql`
     insert into events (partner_id, position, event_id, service_id, userid, eventname, body, created_at)
-    select partner_id, last, ${eventId}::uuid, ${NIL_UUID}::uuid, ${USERID}, 'webhook_test', ${body}::bytea,
+    select partner_id, last, ${eventId}::uuid, ${NIL_UUID}::uuid, ${TEST_USERID}, 'webhook_test', ${body}::bytea,
       ${timestamp(now)}::timestamptz
     from event_log_heads where partner_id = ${partnerId}`)
   await tx.query(sql`

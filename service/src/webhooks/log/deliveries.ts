@@ -2,6 +2,10 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { nothing, type Part, part, type Query, sql } from '../../db/sql.ts'
+import { erasedName } from '../../membership/commands/erased-name.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { NIL_UUID } from '../../vault/uuid.ts'
+import { TEST_USERID } from './event-log.ts'
 
 /** One delivery as an operator sees it. */
 type ListedDelivery = {
@@ -50,14 +54,33 @@ export async function listDeliveries(db: Executor, input: DeliveryInput): Promis
   })
 }
 
-/** The events of a user that are still in the log, found by the user's history. */
-export async function findEventsOfUser(db: Executor, partnerId: string, userid: string): Promise<string[]> {
-  const rows = await db.query<{ event_id: string }>(sql`
-    select e.event_id from users u
-    join history h on h.partner_id = u.partner_id and h.service_id = u.service_id
+/**
+ * The events with a userid that are still in the log: those of whoever has it now, of everybody who had it before and was
+ * erased, and of tests. Found by history, because `events` has no index on the userid: it would make inserting an event
+ * take 14 µs instead of 6 (2 million events, PostgreSQL 15).
+ */
+export async function findEventsOfUser(db: Executor, partner: Partner, userid: string): Promise<string[]> {
+  const { partnerId } = partner
+  const raisedBy = (users: Part) => part`
+    select e.event_id from ${users}
+    join history h on h.partner_id = ${partnerId} and h.service_id = u.service_id
     cross join lateral unnest(h.event_ids) as raised (event_id)
-    join events e on e.partner_id = u.partner_id and e.event_id = raised.event_id
-    where u.partner_id = ${partnerId} and u.userid = ${userid} and u.is_current`)
+    join events e on e.partner_id = ${partnerId} and e.event_id = raised.event_id`
+  const living = part`(
+      select service_id from users where partner_id = ${partnerId} and userid = ${userid} and is_current) u`
+  // An index holds the erasures whose events are still there, which are mostly those of the last day.
+  const erased = part`(
+      select u.service_id from erasures e join users u on u.partner_id = ${partnerId} and u.service_id = e.service_id
+      where e.partner_id = ${partnerId} and e.events_removed_at is null
+        and u.userid = ${erasedName(partner, userid)}) u`
+  const found = [sql`${raisedBy(living)}`, sql`${raisedBy(erased)}`]
+  // Tests are in no history, so the partner's log is searched for them: 0.2 s for 2 million events in memory.
+  if (userid === TEST_USERID)
+    found.push(sql`
+    select event_id from events
+    where partner_id = ${partnerId} and userid = ${userid} and service_id = ${NIL_UUID}::uuid`)
+  const rows: { event_id: string }[] = []
+  for (const query of found) rows.push(...(await db.query<{ event_id: string }>(query)))
   return rows.map(row => row.event_id)
 }
 

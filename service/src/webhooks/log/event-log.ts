@@ -9,6 +9,9 @@ import { firstUuidAt } from '../../vault/uuid.ts'
 import { KEPT_MS } from './clean-up.ts'
 import { type Cursor, LOG_START } from './cursor.ts'
 
+/** The userid of the tests of endpoints, which are about nobody. */
+export const TEST_USERID = 'webhook-test'
+
 /** An event as the log shows it. */
 export type EventRow = {
   event_id: string
