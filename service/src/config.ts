@@ -16,7 +16,6 @@ export type Config = {
   readonly rootKey: string | undefined
   readonly host: string | undefined
   readonly port: number | undefined
-  readonly dataDir: string | undefined
   readonly trustProxy: readonly string[]
   readonly webhookAllow: readonly AllowedRange[]
   readonly metrics: { readonly host: string; readonly port: number | undefined }
@@ -92,7 +91,6 @@ export function readConfig(environment: Environment): Config {
     rootKey,
     host: host === '' ? undefined : host,
     port: readPort('PORT', environment['PORT']),
-    dataDir: environment['ENROLMENT_DATA'] || undefined,
     erasures: environment['ENROLMENT_ERASURES'] || undefined,
     trustProxy: readNetworks(environment['ENROLMENT_TRUST_PROXY']),
     webhookAllow: parseAllowList(environment['ENROLMENT_WEBHOOK_ALLOW'] ?? ''),

@@ -282,16 +282,45 @@ describe('link open', () => {
   })
 })
 
-test('without BASE_URL own credentials are for the sandbox that was last started in the same folder', async () => {
-  const cwd = await mkdtemp(join(tmpdir(), 'enrolment-sandbox-'))
-  onTestFinished(() => rm(cwd, { recursive: true }))
-  await mkdir(join(cwd, 'data'))
-  await writeFile(join(cwd, 'data/demo.json'), JSON.stringify({ baseurl: service.baseUrl }))
-  const partner = await service.newPartner()
-  const { BASE_URL: _, ...env } = environmentOf(partner)
-  await partner.client.prefillUser({ userid: 'p-2' })
-  const { linkurl } = await runJson<{ linkurl: string }>(['link', 'open', 'p-2', '--print'], { env, cwd })
-  expect(linkurl.startsWith(service.baseUrl)).toBe(true)
+describe('without BASE_URL', () => {
+  /** A folder with the data directory of a sandbox, whose demo partner is a new one of the service. */
+  async function sandboxFolder() {
+    const cwd = await emptyFolder()
+    const partner = await service.newPartner()
+    const demo = {
+      baseurl: service.baseUrl,
+      clientid: partner.clientId,
+      clientsecret: partner.clientSecret,
+      apikey: partner.apiKey,
+    }
+    await mkdir(join(cwd, 'data'))
+    await writeFile(join(cwd, 'data/demo.json'), JSON.stringify(demo))
+    return { cwd, partner }
+  }
+
+  test('own credentials are for the sandbox that was last started in the same folder', async () => {
+    const { cwd } = await sandboxFolder()
+    const partner = await service.newPartner()
+    const { BASE_URL: _, ...env } = environmentOf(partner)
+    await partner.client.prefillUser({ userid: 'p-2' })
+    const { linkurl } = await runJson<{ linkurl: string }>(['link', 'open', 'p-2', '--print'], { env, cwd })
+    expect(linkurl.startsWith(service.baseUrl)).toBe(true)
+  })
+
+  test('the sandbox and its demo partner are found by ENROLMENT_DATA, too, and --data takes precedence', async () => {
+    const { cwd, partner } = await sandboxFolder()
+    await partner.client.prefillUser({ userid: 'p-3' })
+    const elsewhere = await emptyFolder()
+    const words = ['link', 'open', 'p-3', '--print']
+    const data = join(cwd, 'data')
+    for (const [env, more] of [
+      [{ ENROLMENT_DATA: data }, []],
+      [{ ENROLMENT_DATA: elsewhere }, ['--data', data]],
+    ] as const) {
+      const { linkurl } = await runJson<{ linkurl: string }>([...words, ...more], { env, cwd: elsewhere })
+      expect(linkurl.startsWith(service.baseUrl)).toBe(true)
+    }
+  })
 })
 
 test('with live credentials nothing is changed for a try', async () => {

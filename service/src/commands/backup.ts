@@ -9,8 +9,9 @@ import { makeQuiet, resume } from '../quiet.ts'
 import { keyringPath } from '../vault/keyring.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import type { Command, Input } from './command.ts'
+import { dataDirOf } from './data-dir.ts'
 import { reach } from './reach.ts'
-import { dataDirOf, hasDatabase, onDatabase, systemUser } from './workspace.ts'
+import { hasDatabase, onDatabase, systemUser } from './workspace.ts'
 
 const backup: Command = {
   name: 'backup',
@@ -19,7 +20,7 @@ const backup: Command = {
     'Copy the embedded database into the new directory DIR, while the service runs; the keys are not in it.',
   run: async input => {
     const config = embeddedOnly(input)
-    const dataDir = dataDirOf(input, config)
+    const dataDir = dataDirOf(input)
     if (!(await hasDatabase(input)))
       throw new OperatorError(`There is no database in ${dataDir}: name its directory with --data.`)
     const [into = ''] = input.positionals
@@ -72,7 +73,7 @@ const restore: Command = {
   summary: 'Restore a backup into a data directory without a database; the restored copy is quiet.',
   run: async input => {
     const config = embeddedOnly(input)
-    const dataDir = dataDirOf(input, config)
+    const dataDir = dataDirOf(input)
     const [from = ''] = input.positionals
     const { endedAt } = await restoreDatabase({
       dataDir,

@@ -16,6 +16,7 @@ import { serviceVersion } from '../version.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
 import { type Input, type Option, valued } from './command.ts'
 import { checkConsole, openConsoleOf } from './console-of-service.ts'
+import { dataDirOf } from './data-dir.ts'
 import { bringErasures } from './erasures.ts'
 import {
   checkBaseUrl,
@@ -27,7 +28,7 @@ import {
 } from './listen-address.ts'
 import { reach } from './reach.ts'
 import { openLogStream } from './standard-streams.ts'
-import { dataDirOf, webhookRulesOf } from './workspace.ts'
+import { webhookRulesOf } from './workspace.ts'
 
 /** The options of the commands that serve. */
 export const servingOptions: Readonly<Record<string, Option>> = {
@@ -95,7 +96,7 @@ export async function runService(
   checkConsole(address.host, config)
   const signIn = config.consoleSignIn === undefined ? undefined : readProviderSettings(config.consoleSignIn)
   const ended = signalled(log, config)
-  const dataDir = dataDirOf(input, config)
+  const dataDir = dataDirOf(input)
   const closers: (() => Promise<void>)[] = []
   const end = (close: () => Promise<void>) =>
     close().catch(error => log('close_failed', describeCause(error)))

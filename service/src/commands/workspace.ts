@@ -1,5 +1,4 @@
 import { userInfo } from 'node:os'
-import { resolve } from 'node:path'
 import { borrowEmbeddedDatabase, holdsDatabase } from '@benefit-enrolment/embedded-postgres'
 import { type AuditEntry, addEntries, addUnlessThere, entriesStatement, noPartner } from '../audit/entries.ts'
 import { type Config, readConfig } from '../config.ts'
@@ -16,6 +15,7 @@ import type { SecretMode } from '../vault/secret.ts'
 import { isUuid, uuidv7 } from '../vault/uuid.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
 import type { Input } from './command.ts'
+import { dataDirOf } from './data-dir.ts'
 import { reach, type SchemaUse } from './reach.ts'
 
 /** The environment of a command: the operator's database, its keys, and its kind. */
@@ -54,15 +54,10 @@ type Concerning = {
   readonly action?: string
 }
 
-/** The data directory that the operator named, or ./data. */
-export function dataDirOf(input: Input, config: Config): string {
-  return resolve(input.text('data') ?? config.dataDir ?? './data')
-}
-
 /** Whether there is a database for a command: DATABASE_URL names one, or the data directory contains one. */
 export async function hasDatabase(input: Input): Promise<boolean> {
   const config = readConfig(input.environment)
-  return config.databaseUrl !== undefined || (await holdsDatabase(dataDirOf(input, config)))
+  return config.databaseUrl !== undefined || (await holdsDatabase(dataDirOf(input)))
 }
 
 /**
@@ -179,7 +174,7 @@ export async function onDatabase<T>(
   work: (keyless: KeylessWorkspace) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(input.environment)
-  const dataDir = dataDirOf(input, config)
+  const dataDir = dataDirOf(input)
   if (schema === 'take' && !(await hasDatabase(input))) {
     throw new OperatorError(
       `There is no database in ${dataDir}: name its directory with --data, or set DATABASE_URL. A new one is made by \`enrolment serve\`, \`dev\` or \`migrate\`.`,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../operator-error.ts'
 import { type Input, type Option, valued } from '../command.ts'
+import { dataDirOf } from '../data-dir.ts'
 
 /** A partner's credentials, and the service that they are for. */
 export type PartnerApi = {
@@ -138,7 +139,7 @@ function credentialsOf(input: Input): Credentials {
 }
 
 function demoFileOf(input: Input): string {
-  return join(input.text('data') ?? './data', 'demo.json')
+  return join(dataDirOf(input), 'demo.json')
 }
 
 /** The demo partner of the sandbox that was last started on this data directory; `undefined` where there is none. */
