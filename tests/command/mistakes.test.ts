@@ -72,6 +72,9 @@ describe('what was typed', () => {
     [['replay', 'a', 'w', '--from', '0000-01-01'], /--from must be a date/],
     [['user', 'show', 'a', 'b', '--timezone', 'Mars'], /--timezone must be a zone/],
     [['clock', 'advance', 'a', 'noon'], /The instant must look like/],
+    [['link', 'open', 'a', '--data', ''], /--data must be a directory/],
+    [['migrate', '--data', ''], /--data must be a directory/],
+    [['serve', '--data', ''], /--data must be a directory/],
   ]
   test.each(everydayOr(everyFifth(mistyped), mistyped))(
     'enrolment %j is not understood',
@@ -167,6 +170,7 @@ describe('what the environment says', () => {
     [{ DATABASE_URL: 'mysql://localhost/db' }, /DATABASE_URL must be an address like postgres:/],
     [{ DATABASE_URL: '' }, /DATABASE_URL must be an address like postgres:/],
     [{ DATABASE_URL: 'postgres://host:port/db' }, /DATABASE_URL must be an address like postgres:/],
+    [{ ENROLMENT_DATA: '' }, /ENROLMENT_DATA must be a directory/],
   ]
   test.each(everydayOr(everyFifth(settings), settings))('%j stops the start', async (env, sentence) => {
     const sentences = await runRefused(['serve'], { env: { ...elsewhere, ...env } })

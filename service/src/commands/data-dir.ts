@@ -1,7 +1,17 @@
 import { resolve } from 'node:path'
-import type { Input } from './command.ts'
+import { OperatorError } from '../operator-error.ts'
+import { type Input, UsageError } from './command.ts'
 
-/** The data directory: `--data`, else `ENROLMENT_DATA`, else ./data. */
+/**
+ * The data directory: `--data`, else `ENROLMENT_DATA`, else ./data. Throws UsageError for an empty `--data` and
+ * OperatorError for an empty `ENROLMENT_DATA`: a variable that was not set must not mean the current directory.
+ */
 export function dataDirOf(input: Input): string {
-  return resolve(input.text('data') ?? (input.environment['ENROLMENT_DATA'] || './data'))
+  const given = input.text('data')
+  if (given === '')
+    throw new UsageError('--data must be a directory, or left out, which means ./data; see --help.')
+  const set = input.environment['ENROLMENT_DATA']
+  if (given === undefined && set === '')
+    throw new OperatorError('ENROLMENT_DATA must be a directory; without it the data is in ./data.')
+  return resolve(given ?? set ?? './data')
 }
