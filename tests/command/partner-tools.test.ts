@@ -240,6 +240,10 @@ describe('trigger', () => {
     const words = ['trigger', 'enrollment_successful', '--userid', 'taken']
     const place = { env: environmentOf(partner) }
     expect(await runRefused(words, place)).toMatch(/^There is a user taken already/)
+    const withoutKey = { env: { ...place.env, API_KEY: '' } }
+    expect(await runRefused(words, withoutKey)).toMatch(
+      /^POST \/user\/account\/get was refused: invalid_api_key/,
+    )
     await partner.client.eraseUser({ userid: 'taken' })
     expect((await run(words, place)).code).toBe(0)
   })
@@ -321,6 +325,39 @@ describe('without BASE_URL', () => {
       expect(linkurl.startsWith(service.baseUrl)).toBe(true)
     }
   })
+})
+
+test('another program that answers at the address of the service is said to be one', async () => {
+  const partner = await service.newPartner()
+  const answers = [
+    { type: 'text/html', of: (): string => '<html></html>' },
+    { type: 'application/json', of: (): string => '{}' },
+    // Behind a proxy that sends on the tokens alone.
+    {
+      type: 'text/html',
+      of: (path: string) => (path === '/oauth2/token' ? '{"access_token":"t"}' : '<html>'),
+    },
+  ]
+  let count = 0
+  const server = createServer((request, response) => {
+    const { type, of } = answers[count % answers.length] ?? { type: '', of: () => '' }
+    response.writeHead(200, { 'content-type': type }).end(of(request.url ?? ''))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const foreign = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const place = { env: environmentOf(partner), cwd: await emptyFolder() }
+  for (; count < answers.length; count += 1)
+    for (const words of [
+      ['people', 'list'],
+      ['listen', '--once'],
+    ])
+      expect(await runRefused([...words, '--base-url', foreign], place)).toBe(
+        `Another program answers at ${foreign}: name the service's address with --base-url.`,
+      )
 })
 
 test('with live credentials nothing is changed for a try', async () => {

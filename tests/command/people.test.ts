@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { adaAsks as asks, startTestService } from '../rig.ts'
-import { run, runJson } from './process.ts'
+import { run, runJson, runRefused } from './process.ts'
 
 const startAt = Date.parse('2026-11-12T15:00:00Z')
 
@@ -17,6 +17,10 @@ test('the people of a sandbox have the outcomes that the guide tells, and have t
     return Object.fromEntries(people.map(({ userid, status }) => [userid, status]))
   }
   expect(new Set(Object.values(await statuses()))).toEqual(new Set([null]))
+  for (const wrong of ['', `${apiKey}x`])
+    expect(await runRefused(['people', 'list'], { env: { ...env, API_KEY: wrong } })).toMatch(
+      /^POST \/user\/account\/get was refused: invalid_api_key\./,
+    )
 
   for (const round of [1, 2]) {
     expect(await runJson(['people', 'reset'], { env })).toMatchObject({ refused: [] })

@@ -13,6 +13,8 @@ export type PartnerApi = {
    * answer, and ServiceAway when the same request may succeed a little later.
    */
   readonly call: (method: Method, path: string, body?: object) => Promise<unknown>
+  /** The status of a user, or `undefined` when there is none. Throws as `call` does. */
+  readonly statusOf: (userid: string) => Promise<string | undefined>
   /** Sends one request and returns the answer, whatever it is. */
   readonly ask: (method: Method, path: string, body?: object) => Promise<Answer>
 }
@@ -64,6 +66,8 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
       throw new ServiceAway(`Nothing answers at ${baseUrl}: start it, or name its address with --base-url.`)
     }
   }
+  const foreign = () =>
+    new OperatorError(`Another program answers at ${baseUrl}: name the service's address with --base-url.`)
   const issue = async (): Promise<string> => {
     const pair = Buffer.from(`${credentials.clientid}:${credentials.clientsecret}`).toString('base64')
     const answer = await send('/oauth2/token', {
@@ -77,7 +81,9 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
       throw new OperatorError(
         `${baseUrl} refused the credentials (${answer.status}): give those of this service, or its address.`,
       )
-    return ((await answer.json()) as { access_token: string }).access_token
+    const issued = (await answer.json().catch(() => undefined)) as { access_token?: unknown } | undefined
+    if (typeof issued?.access_token !== 'string') throw foreign()
+    return issued.access_token
   }
   const ask: PartnerApi['ask'] = async (method, path, body) => {
     for (let isRenewed = false; ; isRenewed = true) {
@@ -101,18 +107,24 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
       token = undefined
     }
   }
+  const contentOf = ({ status, body }: Answer, asked: string): unknown => {
+    if (status === 200 && body === undefined) throw foreign()
+    if (status === 200) return body
+    const { code, detail } = (body ?? {}) as { code?: string; detail?: string }
+    const Refusal = passing.has(status) ? ServiceAway : OperatorError
+    throw new Refusal(`${asked} was refused: ${code ?? status}. ${detail ?? ''}`.trim())
+  }
   return {
     baseUrl,
     isSandbox: credentials.clientsecret.includes('_sandbox_'),
     ask,
     async call(method, path, body) {
-      const answer = await ask(method, path, body)
-      if (answer.status === 200) return answer.body
-      const { code, detail } = (answer.body ?? {}) as { code?: string; detail?: string }
-      const Refusal = passing.has(answer.status) ? ServiceAway : OperatorError
-      throw new Refusal(
-        `${method} ${path.split('?')[0]} was refused: ${code ?? answer.status}. ${detail ?? ''}`.trim(),
-      )
+      return contentOf(await ask(method, path, body), `${method} ${path.split('?')[0]}`)
+    },
+    async statusOf(userid) {
+      const answer = await ask('POST', '/user/account/get', { userid })
+      if (answer.status === 404) return undefined
+      return (contentOf(answer, 'POST /user/account/get') as { status: string }).status
     },
   }
 }

@@ -65,7 +65,7 @@ export async function makePeople(
   await seeToFailingEndpoint(api)
   const refused: { userid: string; refusal: string }[] = []
   for (const { userid, changes } of people) {
-    const status = await statusOf(api, userid)
+    const status = await api.statusOf(userid)
     if (which === 'missing' && status !== undefined) continue
     if (status !== undefined && status !== 'erased') await erase(api, userid)
     for (const change of changes) {
@@ -82,13 +82,6 @@ export async function makePeople(
     }
   }
   return refused
-}
-
-/** The status of a user according to the service, or `undefined` when there is no such user. */
-async function statusOf(api: PartnerApi, userid: string): Promise<string | undefined> {
-  const { status, body } = await api.ask('POST', '/user/account/get', { userid })
-  if (status === 404) return undefined
-  return (body as { status?: string } | undefined)?.status
 }
 
 /** Makes sure that the failing endpoint exists and is enabled. */
@@ -116,7 +109,7 @@ const listPeople: Command = {
     const api = openSandboxApi(input)
     const found = []
     for (const { userid, outcome } of people)
-      found.push({ userid, outcome, status: (await statusOf(api, userid)) ?? null })
+      found.push({ userid, outcome, status: (await api.statusOf(userid)) ?? null })
     input.print(
       { people: found },
       found.map(one => `${one.userid.padEnd(22)}${(one.status ?? 'missing').padEnd(12)}${one.outcome}`),

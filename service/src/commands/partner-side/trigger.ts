@@ -124,8 +124,8 @@ function changesTo(eventname: string): readonly UserChange[] {
 
 /** Refuses a userid that is taken: the steps are those of a new user, and their refusals would explain nothing. */
 async function requireNew(api: PartnerApi, userid: string): Promise<void> {
-  const { status, body } = await api.ask('POST', '/user/account/get', { userid })
-  if (status === 200 && (body as { status: string }).status !== 'erased')
+  const status = await api.statusOf(userid)
+  if (status !== undefined && status !== 'erased')
     throw new OperatorError(`There is a user ${userid} already: name one that does not exist yet.`)
 }
 
