@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -193,6 +194,39 @@ describe('listen', () => {
   })
 })
 
+describe('the file of its cursor', () => {
+  async function stage() {
+    const partner = await service.newPartner()
+    return { env: environmentOf(partner), cwd: await emptyFolder() }
+  }
+  const refusedAt = (file: string, place: { env: Record<string, string>; cwd: string }) =>
+    runRefused(['listen', '--once', '--cursor', file], place)
+
+  test('is named where it cannot be used, and no secret is left beside it', async () => {
+    const place = await stage()
+    await writeFile(join(place.cwd, 'file'), '')
+    for (const [file, code] of [
+      [join(place.cwd, 'nowhere/cursor'), 'ENOENT'],
+      [join(place.cwd, 'file/cursor'), 'ENOTDIR'],
+      [place.cwd, 'EISDIR'],
+    ] as const)
+      expect(await refusedAt(file, place)).toBe(
+        `The cursor file ${file} cannot be used (${code}): name another with --cursor.`,
+      )
+    expect(existsSync(`${place.cwd}.new`)).toBe(false)
+    expect(await readdir(place.cwd)).toEqual(['file'])
+  })
+
+  test('is damaged where it holds something else', async () => {
+    const place = await stage()
+    const file = join(place.cwd, 'cursor')
+    for (const text of ['null', '{}', '[]', '{"secret":"whsec_c2VjcmV0","delivered":[1]}']) {
+      await writeFile(file, text)
+      expect(await refusedAt(file, place)).toContain(`${file} is damaged: delete it`)
+    }
+  })
+})
+
 describe('trigger', () => {
   test('raises each event that it knows', async () => {
     const partner = await service.newPartner()
@@ -325,6 +359,17 @@ describe('without BASE_URL', () => {
       expect(linkurl.startsWith(service.baseUrl)).toBe(true)
     }
   })
+})
+
+test('a damaged demo.json is said to be damaged', async () => {
+  const cwd = await emptyFolder()
+  await mkdir(join(cwd, 'data'))
+  for (const text of ['{}', 'null', '{"clientid":']) {
+    await writeFile(join(cwd, 'data/demo.json'), text)
+    expect(await runRefused(['people', 'list'], { cwd })).toMatch(
+      /demo\.json is damaged: delete it; the next start/,
+    )
+  }
 })
 
 test('another program that answers at the address of the service is said to be one', async () => {

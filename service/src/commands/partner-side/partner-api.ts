@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../operator-error.ts'
-import { type Input, type Option, valued } from '../command.ts'
+import { type Input, type Option, readGiven, valued } from '../command.ts'
 import { dataDirOf } from '../data-dir.ts'
 
 /** A partner's credentials, and the service that they are for. */
@@ -154,11 +154,20 @@ function demoFileOf(input: Input): string {
   return join(dataDirOf(input), 'demo.json')
 }
 
-/** The demo partner of the sandbox that was last started on this data directory; `undefined` where there is none. */
+/**
+ * The demo partner of the sandbox that was last started on this data directory; `undefined` where there is none. Throws
+ * OperatorError on a file that cannot be read or is damaged.
+ */
 function demoOf(input: Input): Credentials | undefined {
+  const file = demoFileOf(input)
+  if (!existsSync(file)) return undefined
+  const text = readGiven(file, `The file ${file}`).toString('utf8')
   try {
-    return JSON.parse(readFileSync(demoFileOf(input), 'utf8')) as Credentials
+    const demo = JSON.parse(text) as Credentials
+    const { clientid, clientsecret, apikey, baseurl = '' } = demo
+    if ([clientid, clientsecret, apikey, baseurl].every(one => typeof one === 'string')) return demo
   } catch {
-    return undefined
+    // The same is wrong as with members that are missing.
   }
+  throw new OperatorError(`${file} is damaged: delete it; the next start creates a new demo partner.`)
 }
