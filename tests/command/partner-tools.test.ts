@@ -191,6 +191,8 @@ describe('listen', () => {
     expect(await runRefused(['listen', '--forward-to', 'http://127.0.0.1:9'], wrong)).toContain(
       'refused the credentials',
     )
+    const twoLines = { ...place, env: { ...place.env, API_KEY: `${place.env.API_KEY}\nAPI_KEY=` } }
+    expect(await runRefused(['listen', '--once'], twoLines)).toMatch(/^API_KEY has a space, a line break/)
   })
 })
 

@@ -45,7 +45,7 @@ export type Credentials = {
 
 /**
  * Opens the API with the partner's credentials: CLIENT_ID, CLIENT_SECRET and API_KEY, or those of the demo partner in
- * the data directory. Throws OperatorError when there are none.
+ * the data directory. Throws OperatorError when there are none, or API_KEY cannot be the value of a header.
  */
 export function openPartnerApi(input: Input): PartnerApi {
   const credentials = credentialsOf(input)
@@ -142,6 +142,11 @@ export function openSandboxApi(input: Input): PartnerApi {
 
 function credentialsOf(input: Input): Credentials {
   const { CLIENT_ID: clientid, CLIENT_SECRET: clientsecret, API_KEY: apikey = '' } = input.environment
+  // Fetch takes the space around a value away, and would refuse other such characters without naming the header.
+  if (!/^[\x21-\x7e]*$/.test(apikey.trim()))
+    throw new OperatorError(
+      'API_KEY has a space, a line break or a letter that no key has: set it to the key as it was printed.',
+    )
   if (clientid && clientsecret) return { clientid, clientsecret, apikey }
   const demo = demoOf(input)
   if (demo) return demo
