@@ -72,6 +72,10 @@ describe('what was typed', () => {
     [['replay', 'a', 'w', '--from', '0000-01-01'], /--from must be a date/],
     [['user', 'show', 'a', 'b', '--timezone', 'Mars'], /--timezone must be a zone/],
     [['clock', 'advance', 'a', 'noon'], /The instant must look like/],
+    [
+      ['trigger', 'user_erased', '--userid', 'u', '--repeat', '0'],
+      /--repeat must be a whole number from 1 to 1000/,
+    ],
     [['link', 'open', 'a', '--data', ''], /--data must be a directory/],
     [['migrate', '--data', ''], /--data must be a directory/],
     [['serve', '--data', ''], /--data must be a directory/],

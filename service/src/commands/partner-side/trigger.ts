@@ -83,8 +83,8 @@ export const trigger: Command = {
     const eventname = input.positionals[0] ?? ''
     const changes = changesTo(eventname)
     const userid = neededText(input, 'userid')
-    const repeat = numberOf(input.text('repeat') ?? '1', 'repeat', 1000)
-    const delay = numberOf(input.text('delay') ?? '0', 'delay', 3600)
+    const repeat = numberOf(input.text('repeat') ?? '1', 'repeat', { least: 1, most: 1000 })
+    const delay = numberOf(input.text('delay') ?? '0', 'delay', { least: 0, most: 3600 })
     const api = openSandboxApi(input)
     const raised: { userid: string; eventids: string[] }[] = []
     for (let count = 1; count <= repeat; count += 1) {
@@ -147,9 +147,9 @@ async function untilTried(api: PartnerApi, eventid: string): Promise<void> {
   }
 }
 
-function numberOf(text: string, name: string, most: number): number {
+function numberOf(text: string, name: string, { least, most }: { least: number; most: number }): number {
   const value = Number(text)
-  if (!/^\d+$/.test(text) || value > most)
-    throw new UsageError(`--${name} must be a whole number up to ${most}; see --help.`)
+  if (!/^\d+$/.test(text) || value < least || value > most)
+    throw new UsageError(`--${name} must be a whole number from ${least} to ${most}; see --help.`)
   return value
 }
