@@ -8,6 +8,7 @@ import { type Cluster, openCluster } from './cluster.ts'
 import { asSuperuser, type SocketAddress } from './database.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { codeOf } from './error-parts.ts'
+import { makeDirectory } from './make-directory.ts'
 
 /** The list of a backup's files, each with its size and the hash of its content. */
 export type Manifest = {
@@ -105,8 +106,16 @@ export async function copyFile(from: string, to: string): Promise<{ size: number
 }
 
 async function makeEmpty(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  if ((await readdir(directory)).length > 0)
+  let found: string[]
+  try {
+    await makeDirectory(directory)
+    found = await readdir(directory)
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      `${directory} cannot be made a directory (${codeOf(error)}): give a backup a directory of its own.`,
+    )
+  }
+  if (found.length > 0)
     throw new EmbeddedPostgresError(`${directory} is not empty: give a backup a directory of its own.`)
 }
 

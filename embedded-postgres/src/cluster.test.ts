@@ -6,6 +6,15 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openCluster, prepareCluster } from './cluster.ts'
 
+test.runIf(process.platform === 'linux')(
+  'a data directory that the system does not let anybody make is refused',
+  async () => {
+    await expect(openCluster('/proc/nowhere')).rejects.toThrow(
+      'The data directory /proc/nowhere cannot be used (ENOENT',
+    )
+  },
+)
+
 /** Writes files into a directory for a second and a half, a hundred at least, as an initdb does whose parent was killed. */
 const writer = `const { writeFileSync } = await import('node:fs')
   const endsAt = Date.now() + 1500

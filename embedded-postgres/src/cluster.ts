@@ -1,11 +1,12 @@
 /** The data directory: where it is, who runs PostgreSQL in it, and how its files are first created. */
 import { constants } from 'node:fs'
-import { access, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { access, chown, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { chooseAccount } from './account.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { codeOf, messageOf } from './error-parts.ts'
+import { makeDirectory } from './make-directory.ts'
 import { holders } from './process-locks.ts'
 import type { Account } from './programs.ts'
 import { reasonIn, runAs } from './programs.ts'
@@ -33,9 +34,9 @@ export async function openCluster(dataDir: string, isThrownAway = false): Promis
   const directory = join(absolute, 'postgres')
   const locks = join(absolute, 'locks')
   try {
-    await mkdir(absolute, { recursive: true, mode: 0o700 })
+    await makeDirectory(absolute)
     await access(absolute, constants.R_OK | constants.W_OK | constants.X_OK)
-    await mkdir(locks, { recursive: true, mode: 0o700 })
+    await makeDirectory(locks)
     await access(locks, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     throw unusable(absolute, error)

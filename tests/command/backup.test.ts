@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -163,6 +164,11 @@ wholeRunTest(
     const into = join(await newDataDir(), 'backup')
     await runJson(['backup', into, '--data', data])
     expect(await runRefused(['backup', into, '--data', data])).toContain('is not empty')
+    const file = join(into, 'manifest.json')
+    for (const taken of [file, join(file, 'below'), ...(existsSync('/proc') ? ['/proc/nowhere'] : [])])
+      expect(await runRefused(['backup', taken, '--data', data])).toMatch(
+        /cannot be made a directory \(E\w+\): give a backup a directory of its own\.$/,
+      )
     expect(await runRefused(['restore', into, '--data', data])).toContain('There already is a database')
     expect(await readdir(into)).toEqual(['manifest.json', 'postgres'])
     expect(await readFile(join(into, 'manifest.json'), 'utf8')).not.toContain('keyring')
