@@ -23,8 +23,10 @@ export async function restoreDatabase(options: {
   const from = resolve(options.from)
   const manifest = await readManifest(from)
   await verifyFiles(from, manifest.files)
-  if (await holdsDatabase(options.dataDir)) throw taken(options.dataDir)
+  const isTaken = await holdsDatabase(options.dataDir)
+  // Before the refusal, because it knows whether there is a database or only a file of this name.
   const cluster = await openCluster(options.dataDir)
+  if (isTaken) throw taken(cluster.dataDir)
   const restored = await inTurn(cluster.locks, PATIENCE_FOR_TURN, async () => {
     if ((await readdir(cluster.dataDir)).includes('postgres')) throw taken(cluster.dataDir)
     const directory = await mkdtemp(join(cluster.dataDir, 'postgres-unfinished-'))

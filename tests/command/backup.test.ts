@@ -170,6 +170,7 @@ wholeRunTest(
         /cannot be made a directory \(E\w+\): give a backup a directory of its own\.$/,
       )
     expect(await runRefused(['restore', into, '--data', data])).toContain('There already is a database')
+    expect(await runRefused(['restore', into, '--data', file])).toContain(`${file} is not a directory`)
     expect(await readdir(into)).toEqual(['manifest.json', 'postgres'])
     expect(await readFile(join(into, 'manifest.json'), 'utf8')).not.toContain('keyring')
 
