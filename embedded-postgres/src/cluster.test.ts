@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openCluster, prepareCluster } from './cluster.ts'
+import { removeLeftovers } from './leftovers.ts'
 
 test.runIf(process.platform === 'linux')(
   'a data directory that the system does not let anybody make is refused',
@@ -32,6 +33,7 @@ test('what an earlier start left half-made is removed also while somebody writes
   while ((await readdir(unfinished)).length < 100) await new Promise(resolve => setTimeout(resolve, 1))
 
   const cluster = await openCluster(dataDir)
+  await removeLeftovers(cluster)
   await prepareCluster(cluster)
   await ended
   expect(await readFile(join(cluster.directory, 'PG_VERSION'), 'utf8')).toContain(

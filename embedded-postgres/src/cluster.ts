@@ -1,6 +1,6 @@
 /** The data directory: where it is, who runs PostgreSQL in it, and how its files are first created. */
 import { constants } from 'node:fs'
-import { access, chown, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { access, chown, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { chooseAccount } from './account.ts'
 import { type Binaries, findBinaries } from './binaries.ts'
@@ -79,14 +79,14 @@ export async function prepareCluster(cluster: Cluster): Promise<void> {
     )
 }
 
-// The files are created under another name, and renamed when they are complete, so that a kill half-way leaves
-// nothing that looks like a database but cannot start.
-const unfinishedPrefix = 'postgres-unfinished-'
+/**
+ * What the names of unfinished databases begin with. Their files are created or restored under such a name, and renamed
+ * when they are complete, so that a kill half-way leaves nothing that looks like a database but cannot start.
+ */
+export const unfinishedPrefix = 'postgres-unfinished-'
 
 async function makeCluster(cluster: Cluster): Promise<void> {
   const { dataDir, account, directory } = cluster
-  for (const name of await readdir(dataDir))
-    if (name.startsWith(unfinishedPrefix)) await removeLeftover(join(dataDir, name))
   const unfinished = await mkdtemp(join(dataDir, unfinishedPrefix))
   try {
     if (account) await chown(unfinished, account.uid, account.gid)
@@ -105,9 +105,11 @@ async function makeCluster(cluster: Cluster): Promise<void> {
   }
 }
 
-// After its parent was killed, initdb goes on writing for a while, and a directory that is written to cannot be
-// emptied at once. A directory that stays costs disk space but prevents no start.
-async function removeLeftover(directory: string): Promise<void> {
+/**
+ * Removes an unfinished database. After its parent was killed, initdb goes on writing for a while, and a directory that is
+ * written to cannot be emptied at once. A directory that stays costs disk space but prevents no start.
+ */
+export async function removeLeftover(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }).catch(() => undefined)
 }
 

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import {
@@ -22,8 +22,10 @@ import {
   startOwner,
 } from '../test/stage.ts'
 import { borrowEmbeddedDatabase } from './borrow.ts'
+import { openCluster } from './cluster.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { ownEmbeddedDatabase } from './own.ts'
+import { startPostgres } from './start.ts'
 
 beforeAll(preparePristine)
 
@@ -194,6 +196,18 @@ describe('what a kill leaves behind', () => {
     expect(isAlive(orphan)).toBe(false)
     expect(existsSync(owner.address.host)).toBe(false)
     expect(await query(owned.address, 'select * from acknowledged')).toEqual([])
+  })
+
+  test('a start removes the copy of an interrupted restore, and ends the PostgreSQL that brought it up', async () => {
+    const dataDir = await dataDirWithDatabase()
+    const directory = join(dataDir, 'postgres-unfinished-1')
+    await cp(join(dataDir, 'postgres'), directory, { recursive: true })
+    const cluster = await openCluster(dataDir)
+    if (cluster.account) execFileSync('chown', ['-R', cluster.account.name, directory])
+    const { postmaster } = await startPostgres({ ...cluster, directory })
+    await own(dataDir)
+    expect((await readdir(dataDir)).filter(name => name.startsWith('postgres-'))).toEqual([])
+    expect([isAlive(postmaster.pid), existsSync(postmaster.socketDirectory)]).toEqual([false, false])
   })
 
   test('a command uses an orphan and ends it', async () => {

@@ -1,9 +1,10 @@
 import { chown, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { copyFile, type Manifest, readManifest, syncDirectory, verifyFiles } from './backup.ts'
-import { type Cluster, holdsDatabase, openCluster } from './cluster.ts'
+import { type Cluster, holdsDatabase, openCluster, unfinishedPrefix } from './cluster.ts'
 import type { SocketAddress } from './database.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { removeLeftovers } from './leftovers.ts'
 import { addressOf, stopPostmaster } from './postmaster.ts'
 import { inTurn } from './process-locks.ts'
 import { removeSocketDirectory } from './socket-directory.ts'
@@ -29,7 +30,9 @@ export async function restoreDatabase(options: {
   if (isTaken) throw taken(cluster.dataDir)
   const restored = await inTurn(cluster.locks, PATIENCE_FOR_TURN, async () => {
     if ((await readdir(cluster.dataDir)).includes('postgres')) throw taken(cluster.dataDir)
-    const directory = await mkdtemp(join(cluster.dataDir, 'postgres-unfinished-'))
+    // Before the copy is made: an earlier one, whose restore was interrupted, could fill the disk.
+    await removeLeftovers(cluster)
+    const directory = await mkdtemp(join(cluster.dataDir, unfinishedPrefix))
     try {
       await copyBackup(cluster, { from, directory, manifest })
       await bringUp({ ...cluster, directory }, options.prepare)

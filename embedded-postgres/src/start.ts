@@ -7,6 +7,7 @@ import { accessSettings, writeAccessFiles } from './access.ts'
 import { type Cluster, pathForPostgres, prepareCluster } from './cluster.ts'
 import { prepareDatabase } from './database.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { removeLeftovers } from './leftovers.ts'
 import { shortenLog } from './log-file.ts'
 import {
   addressOf,
@@ -32,7 +33,7 @@ export type Started = { postmaster: Postmaster; ended: Promise<Ending> }
 type Ending = { code: number | null; signal: NodeJS.Signals | null; failure?: string }
 
 /**
- * Starts PostgreSQL on a cluster, which is created first when it is missing, and creates the application's role and
+ * Starts PostgreSQL on a cluster, which is created first when it is missing, removes what a kill left beside it, and creates the application's role and
  * database. Its socket is in a new directory, or with `again` in the directory used before. The caller holds the
  * turn, so a PostgreSQL that still runs on the cluster was left by another process and is stopped. Throws
  * `EmbeddedPostgresError` with PostgreSQL's own reason, or an abort error when the signal aborts; no process is
@@ -42,6 +43,7 @@ export async function startPostgres(
   cluster: Cluster,
   again?: { socketDirectory: string; signal: AbortSignal },
 ): Promise<Started> {
+  await removeLeftovers(cluster)
   await prepareCluster(cluster)
   await writeAccessFiles(cluster)
   await shortenLog(cluster.logFile)

@@ -77,7 +77,10 @@ test('the drill: a backup made under load is restored elsewhere, quiet, without 
   const elsewhere = await newDataDir()
   // Keys and list are copied separately, as an operator must do.
   await cp(join(data, 'keyring.json'), join(elsewhere, 'keyring.json'))
+  // What a restore leaves that is interrupted.
+  await mkdir(join(elsewhere, 'postgres-unfinished-1'))
   const restoring = await run(['restore', into, '--data', elsewhere])
+  expect((await readdir(elsewhere)).filter(name => name.startsWith('postgres-'))).toEqual([])
   expect(restoring.stdout).toContain(`the newest list of erasures there: ${join(elsewhere, 'erasures')}`)
   expect(restoring.stdout).not.toContain('put its keys there')
   await cp(join(data, 'erasures'), join(elsewhere, 'erasures'))
