@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { EmbeddedPostgresError } from '@benefit-enrolment/embedded-postgres/error'
 import { type Command, helpOf, readInput, UsageError, usageOf } from './commands/command.ts'
-import { bearClosedStreams, checkAnswerWritten } from './commands/standard-streams.ts'
+import { bearClosedStreams, checkAnswerWritten, writeAnswer } from './commands/standard-streams.ts'
 import { failureOf } from './db/failure.ts'
 import { describeCause } from './log.ts'
 import { OperatorError } from './operator-error.ts'
@@ -86,34 +86,27 @@ async function find(
 
 /** Runs one command line and returns the exit code: 0 done, 1 refused with a sentence, 2 not understood. */
 async function run(words: readonly string[]): Promise<number> {
-  if (words.length === 0 || words[0] === '--help' || words[0] === '-h' || words[0] === 'help') {
-    process.stdout.write(`${await overview()}\n`)
-    return words.length === 0 ? 2 : 0
-  }
-  if (words[0] === '--version') {
-    process.stdout.write(`${serviceVersion}\n`)
-    return 0
-  }
-  const found = await find(words)
-  if (!found && words.includes('--help')) {
-    process.stdout.write(`${await overview(words[0])}\n`)
-    return 0
-  }
-  if (!found) {
+  const [first] = words
+  if (first === undefined) return notUnderstood(await overview())
+  const isAsking = ['--help', '-h', 'help', '--version'].includes(first)
+  const found = isAsking ? undefined : await find(words)
+  if (!isAsking && !found && !words.includes('--help')) {
     const named = words.slice(0, 2).filter(word => !word.startsWith('-'))
-    const near = await overview(words[0])
-    process.stderr.write(`There is no command "${named.join(' ') || words[0]}".\n\n${near}\n`)
-    return 2
+    return notUnderstood(`There is no command "${named.join(' ') || first}".\n\n${await overview(first)}`)
   }
-  if (found.rest.includes('--help')) {
-    process.stdout.write(`${helpOf(found.command)}\n`)
-    return 0
-  }
-  await found.command.run(readInput(found.command, found.rest, process.env))
+  if (first === '--version') writeAnswer(`${serviceVersion}\n`)
+  else if (!found) writeAnswer(`${await overview(isAsking ? undefined : first)}\n`)
+  else if (found.rest.includes('--help')) writeAnswer(`${helpOf(found.command)}\n`)
+  else await found.command.run(readInput(found.command, found.rest, process.env))
   // Node.js reports a failed write after the current turn.
   await setImmediate()
   checkAnswerWritten()
   return 0
+}
+
+function notUnderstood(text: string): number {
+  process.stderr.write(`${text}\n`)
+  return 2
 }
 
 /** Runs the command line of this process, and tells what went wrong: a sentence for the operator, or the error as a line of the log. */

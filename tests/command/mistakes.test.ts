@@ -135,7 +135,7 @@ describe('what was typed', () => {
   })
 
   test('no words at all show the help and end with 2', async () => {
-    expect(await run([])).toMatchObject({ code: 2, stdout: expect.stringContaining('Commands:'), stderr: '' })
+    expect(await run([])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Commands:') })
   })
 })
 

@@ -39,8 +39,17 @@ test('a service ends in order when its log is no longer read', async () => {
 test.skipIf(!existsSync('/dev/full'))(
   'an answer that cannot be written is said to be incomplete',
   async () => {
-    const { code, stderr } = await runInto('/dev/full', ['catalogue', 'schema'])
-    expect(stderr).toBe('Standard output could not be written (ENOSPC): the answer is incomplete.\n')
-    expect(code).toBe(1)
+    const asked = [
+      ['catalogue', 'schema'],
+      ['--help'],
+      ['--version'],
+      ['partner', '--help'],
+      ['partner', 'create', '--help'],
+    ]
+    for (const words of asked)
+      expect([words, await runInto('/dev/full', words)]).toEqual([
+        words,
+        { code: 1, stderr: 'Standard output could not be written (ENOSPC): the answer is incomplete.\n' },
+      ])
   },
 )
