@@ -237,11 +237,24 @@ const person = {
 } as const
 
 describe('ending', () => {
-  test('a signal ends it with 0, its database with it', async () => {
+  test('with --json it says in one object how to use it; a signal ends it with 0, its database with it', async () => {
     const dataDir = await usedDataDir()
     // Other tests end it with SIGTERM.
     for (const signal of everydayOr(['SIGINT'] as const, ['SIGINT', 'SIGHUP'] as const)) {
-      const service = await startDev(dataDir)
+      const service = await startDev(dataDir, '--json')
+      const { partnerid, clientid, clientsecret, apikey } = await demoOf(dataDir)
+      await expect.poll(() => service.stdout().split('\n').length).toBe(3)
+      const { inbox, ...answer } = JSON.parse(service.stdout().split('\n')[1] ?? '')
+      expect(answer).toEqual({
+        address: service.address,
+        baseurl: service.address,
+        console: expect.stringMatching(/^http:/),
+        ...{ partnerid, clientid, clientsecret, apikey, credentials: join(dataDir, 'demo.json') },
+        site: expect.stringMatching(/^http:.*\/demo$/),
+        signin: expect.stringContaining(answer.console),
+        owncatalogue: false,
+      })
+      expect((await fetch(inbox)).status).toBe(200)
       const pid = await postmasterOf(dataDir)
       expect(await service.stop(signal)).toBe(0)
       expect(isAlive(pid)).toBe(false)

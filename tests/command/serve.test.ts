@@ -27,7 +27,10 @@ const endings: (() => Promise<unknown>)[] = []
 beforeAll(async () => {
   const { place: made, remove } = await newWorkplace()
   place = made
-  service = await startKeptProcess(['serve', '--port', '0'], { ...place, env: { ...place.env, ...limits } })
+  service = await startKeptProcess(['serve', '--port', '0', '--json'], {
+    ...place,
+    env: { ...place.env, ...limits },
+  })
   endings.push(() => service.stop(), remove)
 })
 afterAll(async () => {
@@ -53,6 +56,13 @@ test('the limits of the environment are those of the service', async () => {
     'A body has at most 61 KiB and is nested at most 7 deep; a request has at most 62 headers, of 9 KiB together. ' +
       'The headers have to arrive within 11 seconds, the whole request within 14. After 59 failed',
   )
+})
+
+test('with --json it says where it is in one object, after the line that it listens', async () => {
+  const { address } = service
+  await expect
+    .poll(service.stdout)
+    .toBe(`listening on ${address}\n${JSON.stringify({ address, baseurl: address, console: null })}\n`)
 })
 
 const demoCatalogue = join(root, 'service/assets/demo-catalogue.yaml')

@@ -58,8 +58,20 @@ export const dev: Command = {
           await admitSite(site.port, demo, running)
           const consoleLink = await demoSignIn(running)
           const shown = { baseUrl, demo, inbox: site.inbox, site: site.site, consoleLink }
+          const { partnerid, clientid, clientsecret, apikey } = demo
           return {
             greeting: (hasOwnCatalogue ? ownCatalogueNote() : '') + walkThrough(shown),
+            answer: {
+              partnerid,
+              clientid,
+              clientsecret,
+              apikey,
+              credentials: path,
+              site: site.site,
+              inbox: site.inbox,
+              signin: consoleLink ?? null,
+              owncatalogue: hasOwnCatalogue,
+            },
             close: () => site.close(),
           }
         } catch (error) {

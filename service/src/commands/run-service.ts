@@ -60,10 +60,12 @@ export type Beside = {
   /** Runs before the service listens: creates the catalogue and the partner. */
   readonly prepare?: (prepared: Prepared) => Promise<void>
   /**
-   * Runs after the service listens and before it says so. Returns the text to print then, and the function that ends
-   * the work.
+   * Runs after the service listens and before it says so. Returns the text to print then, or with --json what to add to
+   * the object that is printed, and the function that ends the work.
    */
-  readonly started?: (running: Running) => Promise<{ greeting: string; close: () => Promise<void> }>
+  readonly started?: (
+    running: Running,
+  ) => Promise<{ greeting: string; answer: object; close: () => Promise<void> }>
 }
 
 /**
@@ -123,8 +125,11 @@ export async function runService(
     closers.unshift(endMetrics)
     const besides = await beside.started?.({ ...prepared, service, consoleUrl: gate?.url })
     if (besides) closers.unshift(besides.close)
+    const { address: here, baseUrl } = service
+    const answer = { address: here, baseurl: baseUrl, console: gate?.url ?? null, ...besides?.answer }
+    const greeting = input.flag('json') ? `${JSON.stringify(answer)}\n` : (besides?.greeting ?? '')
     // Printed last, because a reader of this line may stop the process right away.
-    process.stdout.write(`listening on ${service.address}\n${besides?.greeting ?? ''}`)
+    process.stdout.write(`listening on ${here}\n${greeting}`)
     isSilent = false
     log('started', {
       version: serviceVersion,
