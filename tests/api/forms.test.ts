@@ -166,6 +166,27 @@ test('a query parameter twice is 400 and named, known or not', async () => {
   }
 })
 
+test('a query parameter that is not UTF-8, or not percent-encoded, is 400 and named', async () => {
+  for (const [query, field] of [
+    ['userid=%ff', 'userid'],
+    ['eventname=user_erased&userid=%f0%9f', 'userid'],
+    ['userid=100%', 'userid'],
+    ['%ff=u1', '(unnamed)'],
+  ]) {
+    const { status, body } = await caller.send('GET', `/events?${query}`)
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: {
+        code: 'bad_request',
+        errors: [{ field, code: 'format', message: `${field} must be percent-encoded UTF-8` }],
+      },
+    })
+  }
+  expect(await caller.send('GET', '/events?userid=%C3%A9+%F0%9F%98%80')).toMatchObject({ status: 200 })
+  const description = await fetch(`${service.baseUrl}/openapi.json?version=%ff`)
+  expect(description.status).toBe(400)
+})
+
 describe('415 unsupported_media_type', () => {
   test.each([
     'text/plain',

@@ -96,7 +96,7 @@ function mountOperation<Caller>(
       if (!operation.body && !isEmpty(request.body))
         throw badField('body', 'unknown_field', 'must not be sent here')
       checkParams?.(request.params)
-      const asked = request.url.includes('?') ? queryOf(request.query, query) : {}
+      const asked = request.url.includes('?') ? queryOf(request, query) : {}
       checkQuery(asked)
       try {
         checkBody?.(request.body)

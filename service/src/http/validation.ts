@@ -66,18 +66,35 @@ export function withoutEmpty<T extends object>(part: T): Given<T> {
 }
 
 /**
- * The parameters of a query without those of the schema that are empty; unknown ones stay, for the check to name them. Refuses a
- * repeated one with `bad_request`.
+ * The parameters of a query without those of the schema that are empty; unknown ones stay, for the check to name them. Refuses
+ * with `bad_request` one that is repeated, and one whose bytes are not percent-encoded UTF-8, because Fastify takes their text
+ * as it stands.
  */
-export function queryOf(sent: unknown, schema: unknown): Record<string, unknown> {
+export function queryOf(
+  { url, query }: { readonly url: string; readonly query: unknown },
+  schema: unknown,
+): Record<string, unknown> {
+  const sent = url.includes('%') ? url.replace(/^[^?]*\??/, '').split('&') : []
+  const broken = sent.find(isBroken)
+  if (broken !== undefined)
+    throw badField(safeName(broken.replace(/=.*/, '')), 'format', 'must be percent-encoded UTF-8')
   const { properties = {} } = schema as { readonly properties?: object }
-  const entries = Object.entries(sent as Record<string, unknown>)
+  const entries = Object.entries(query as Record<string, unknown>)
   const given = Object.fromEntries(
     entries.filter(([name, value]) => value !== '' || !Object.hasOwn(properties, name)),
   )
   const twice = Object.keys(given).find(name => Array.isArray(given[name]))
   if (twice !== undefined) throw badField(safeName(twice), 'duplicate', 'must be sent once')
   return given
+}
+
+function isBroken(parameter: string): boolean {
+  try {
+    decodeURIComponent(parameter)
+    return false
+  } catch {
+    return true
+  }
 }
 
 /** The most fields that one problem names; a body of 64 KiB could hold thousands of wrong ones. */

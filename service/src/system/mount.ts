@@ -5,7 +5,7 @@ import {
   operations,
   type RequestLimits,
 } from '@benefit-enrolment/contract'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { shippedIcons } from '../catalogue/shipped-icons.ts'
 import { keepDocuments } from '../http/public-document.ts'
 import { ServiceError } from '../http/service-error.ts'
@@ -58,8 +58,8 @@ export function mountSystem(app: FastifyInstance, context: SystemContext): void 
 
   const { query: schema } = operations.getOpenapiJson
   const checkQuery = compileCheck(schema, 'query')
-  const versionOf = (sent: unknown): InterfaceVersion => {
-    const query = queryOf(sent, schema)
+  const versionOf = (request: FastifyRequest): InterfaceVersion => {
+    const query = queryOf(request, schema)
     checkQuery(query)
     return (query as { version?: InterfaceVersion }).version ?? '1.0.2'
   }
@@ -70,7 +70,7 @@ export function mountSystem(app: FastifyInstance, context: SystemContext): void 
       headers: anyOrigin,
     }))
     app.get(at(operation.path), { config: { operation } }, async (request, reply) =>
-      send(versionOf(request.query), request, reply),
+      send(versionOf(request), request, reply),
     )
   }
   mountDescription('json', json, operations.getOpenapiJson)
