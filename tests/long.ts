@@ -11,9 +11,9 @@ const LEAST_SCALE_OF_WHOLE = 0.05
 const asked = process.env['TESTS'] ?? (isLong && scale < LEAST_SCALE_OF_WHOLE ? 'everyday' : '')
 
 /**
- * Whether the run takes one pass of everything, as `npm test` does, and `.ci/run` on the databases beside the embedded one
- * (both say TESTS=everyday). `.ci/run` on the embedded one, `npm run test:all` (both say TESTS=whole) and a file that is run by
- * its name leave out nothing but what only a long run repeats (`isLong`).
+ * Whether the run takes one pass of everything, as `npm test` does, and `.ci/run` where it runs tests on a cluster, too
+ * (both say TESTS=everyday). `npm run test:all`, `.ci/run` without a cluster or for tests in a browser (all say TESTS=whole) and
+ * a file that is run by its name leave out nothing but what only a long run repeats (`isLong`).
  */
 const isEveryday = asked === 'everyday'
 
@@ -35,8 +35,8 @@ export const wholeRunTest = test.skipIf(isEveryday)
 export const describeWhole = describe.skipIf(isEveryday)
 
 /**
- * The same, but run wherever the everyday tests are run on another database (`.ci/run` does so on a stock server and on Citus; then
- * its run on the embedded one leaves them out), and in every long run, as most of these tests have a figure.
+ * The same, but run wherever the everyday tests are run on another database (`.ci/run` does so on Citus), and in every long run,
+ * as most of these tests have a figure.
  */
 export const otherDatabaseTest = test.skipIf(isEveryday && !isLong && !process.env['TEST_DATABASE_URL'])
 

@@ -219,7 +219,7 @@ const ops: { [K in Op['op']]: Does<K> } = {
       u.unwanted.push(`${b} ${u.at.offer}`)
     emit(u, 'benefit_declined', now, b)
     if (isPicked) leaveOut(u, b, now)
-    if (one && !isLocked(u, now, u.at.swap)) {
+    if (one) {
       u.pairs = u.pairs.filter(({ remove }) => remove !== b)
       leaveOut(u, b, now)
     }
@@ -280,12 +280,18 @@ function tellPick(u: Life, b: string, now: number) {
   const accepted = one.single ? 'benefit_enrollment_scheduled' : 'benefit_enrollment_successful'
   emit(u, one.waits ? 'benefit_action_required' : accepted, now, b)
 }
-/** The free slots of the present offer that the other pairs of the swap will fill, unless they fail or the offer changes first. */
+/**
+ * The free slots that the other pairs of the swap will fill, but for those that will fail; none where the offer changes before, and
+ * one more pick would then still fit.
+ */
 function promisedBeside(u: Life, b: string) {
-  if (u.at.swap === never || u.at.offer < never) return 0
+  if (u.at.swap === never) return 0
   const beside = { ...copyOf(u), pairs: u.pairs.filter(({ add }) => add !== b) }
   const { against } = outlook(beside).later
-  return beside.pairs.filter(({ add, remove }, i) => add && !remove && !against[i]?.length).length
+  const promised = beside.pairs.filter(({ add, remove }, i) => add && !remove && !against[i]?.length).length
+  if (u.at.offer === never || promised === 0) return promised
+  const more = { ...copyOf(beside), pairs: [...beside.pairs, { add: offerOf(u.next).selectable[0] }] }
+  return outlook(more).later.against.at(-1)?.includes('slots_exceeded') ? promised : 0
 }
 /** Takes a benefit out of the swap; a swap without pairs is dropped. */
 function leaveOut(u: Life, b: string, now: number) {

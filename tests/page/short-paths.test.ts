@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { adaAsks } from '../rig.ts'
 import { ana } from './fixtures/parts.ts'
@@ -105,6 +105,27 @@ describe('a benefit that waits for an agreement', () => {
   })
 })
 
+test('as many benefits can be added as there are free places, beside what only waits', async () => {
+  const { visitor } = await member({ benefits: ['dental'] })
+  await client().swapBenefits({ userid: rig.userid(), add: ['identity'], remove: ['dental'] })
+  await visitor.get('/register/benefits')
+  const many = await visitor.post('/register/benefits', { benefit: ['vision', 'legal'] })
+  expect(wordsOf(many)).toContain('There is a problem')
+  const check = await visitor.post('/register/benefits', { benefit: ['vision', 'identity'] })
+  expect(wordsOf(check)).toMatch(
+    /Starts on March 10, 2027.*Identity protection Starts on April 1, 2027|Identity protection Starts on April 1, 2027.*Starts on March 10, 2027/,
+  )
+  const done = await visitor.post('/register/enrol', { ...recordsAgreed, 'consent.identity': '2026-01' })
+  expect(done.view).toBe('DONE')
+  expect(await client().getUser({ userid: rig.userid() })).toMatchObject({
+    benefits: expect.arrayContaining(
+      Object.entries({ vision: 'enrolled', identity: 'scheduled', dental: 'endscheduled' }).map(
+        ([name, state]) => expect.objectContaining({ name, state }),
+      ),
+    ),
+  })
+})
+
 describe('what a cancel takes away beside what ends', () => {
   test('is named before and after: what still waits is withdrawn at once', async () => {
     const { visitor } = await member({ benefits: ['dental', 'identity'] })
@@ -121,12 +142,14 @@ describe('what a cancel takes away beside what ends', () => {
     const { visitor } = await member({ offername: 'premier' })
     const told =
       'Once they have ended, you cannot bring them back: as things stand, your plan is not open to you any more.'
-    const possible = /you can have your benefits back|you can bring your benefits back/
+    const possible = /you can have your benefits back|you can (still )?bring (your benefits|them) back/
     expect(wordsOf(await visitor.get('/register/cancel'))).toMatch(possible)
     await client().updateUser({ userid: rig.userid(), state: 'NY', zipcode: '10001' })
     const cancel = wordsOf(await visitor.get('/register/cancel'))
+    const planned = wordsOf(await visitor.post('/register/cancel', { effective: 'endofperiod' }))
+    await visitor.get('/register/cancel')
     const done = wordsOf(await visitor.post('/register/cancel', { effective: 'immediate' }))
-    for (const words of [cancel, done]) {
+    for (const words of [cancel, planned, done]) {
       expect(words).toContain(told)
       expect(words).not.toMatch(possible)
     }
@@ -368,4 +391,25 @@ test('whoever reads a plan change for longer than its preview holds is not told 
   )
   expect(wordsOf(late)).not.toContain('another window')
   expect((await visitor.post('/register/offer/confirm')).view).toBe('DONE')
+})
+
+test('what waits, and is planned to come again should it lapse, is one choice with one agreement', async () => {
+  const own = await startRig({ startAt })
+  onTestFinished(own.close)
+  const { client } = own.partner
+  const userid = await own.newPerson('unknown')
+  await client.createUser({ userid, ...ana, offername: 'starter', benefits: ['identity'] })
+  own.running.advance(Date.UTC(2027, 3, 2, 15) - startAt)
+  await client.swapBenefits({ userid, add: ['identity'], remove: [] })
+  const visitor = newVisitor(own.service)
+  await visitor.post(await own.mintLink({ offername: '' }))
+  const benefits = await visitor.get('/register/benefits')
+  expect(benefits.html.match(/value="identity"/g)).toHaveLength(1)
+  const check = await visitor.post('/register/benefits', { benefit: ['identity'] })
+  expect(check.html.match(/name="consent.identity"/g)).toHaveLength(1)
+  expect(wordsOf(check)).toContain('Starts on April 2, 2027')
+  await visitor.post('/register/enrol', { ...recordsAgreed, 'consent.identity': '2026-01' })
+  const user = await client.getUser({ userid })
+  expect(user).toMatchObject({ requiredactions: [] })
+  expect(JSON.stringify(user).match(/"name":"identity","version"/g)).toHaveLength(1)
 })

@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
-import { isBoundaryLocked, promisedSlots } from '../membership/rules/boundary.ts'
+import { freeSlots, isBoundaryLocked } from '../membership/rules/boundary.ts'
 import { completeEnrolment, eventsOfPick } from '../membership/rules/complete.ts'
 import {
   enrolmentOf,
@@ -22,14 +22,7 @@ import {
   type SwapPair,
   type User,
 } from '../membership/rules/state.ts'
-import {
-  judgePick,
-  offerOf,
-  openBenefit,
-  partnerOffer,
-  slotsTaken,
-  type Terms,
-} from '../membership/rules/terms.ts'
+import { judgePick, offerOf, openBenefit, partnerOffer, type Terms } from '../membership/rules/terms.ts'
 
 /** A change of one benefit, and the enrolment for the answer. */
 export type SingleChange = Changed & { readonly enrolment: Enrolment }
@@ -93,7 +86,7 @@ function openingFor(user: User, name: string, now: Instant, terms: Terms): Openi
   if (reasons.length > 0) return refuse('ineligible', reasons)
   // A benefit that is enrolled now need not come by the pending swap: its slot is free for it, and the benefit that
   // the swap would have removed stays.
-  if (!isFixed && !hasFreeSlot(withoutSwapOf(user, name), offer, terms)) return refuse('slots_exceeded')
+  if (!isFixed && freeSlots(withoutSwapOf(user, name), offer, terms) === 0) return refuse('slots_exceeded')
   return { offer, benefit, isFixed, startsAt }
 }
 
@@ -113,7 +106,7 @@ function withoutSwapOf(user: User, benefit: string): User {
 }
 
 function withoutPairs(user: User, goes: (pair: SwapPair) => boolean): User {
-  if (!user.swap) return user
+  if (!user.swap?.pairs.some(goes)) return user
   const pairs = user.swap.pairs.filter(pair => !goes(pair))
   return { ...user, swap: pairs.length > 0 ? { ...user.swap, pairs } : undefined }
 }
@@ -124,11 +117,6 @@ function droppedSwap(before: User, after: User, now: Instant): Raised[] {
 
 function isSwapLocked(user: User, now: Instant, terms: Terms): boolean {
   return user.swap !== undefined && isBoundaryLocked(user, user.swap.at, { now, terms })
-}
-
-/** Whether one more pick fits now, beside those that a pending swap will put into free slots. */
-function hasFreeSlot(user: User, offer: Offer, terms: Terms): boolean {
-  return slotsTaken(user) + promisedSlots(user, terms) < offer.slots
 }
 
 function notOfTheOffer(): Refusal {
@@ -151,10 +139,9 @@ export function declineBenefitOf(
   const held = heldEnrolment(user, name)
   if (held && isInForce(held)) return refuse('benefit_in_force')
   if (held) {
-    // A pair that was to take it, or to bring it anew, goes with it, but not in the locked hours, as it then fails at its boundary.
-    const isNamed = ({ add, remove }: SwapPair) => add === name || remove === name
-    const kept = isSwapLocked(user, now, terms) ? user : withoutPairs(user, isNamed)
-    const declined = decline(kept, declinedFrom(held, { user, now, terms }), now)
+    // A pair that was to take it, or to bring it anew, goes with it. No lock stands against that, as this is no change of the swap.
+    const left = withoutPairs(user, ({ add, remove }) => add === name || remove === name)
+    const declined = decline(left, declinedFrom(held, { user, now, terms }), now)
     return { ...declined, events: [...declined.events, ...droppedSwap(user, declined.user, now)] }
   }
   if (user.swap?.pairs.some(pair => pair.add === name)) return declineSwap(user, name, now, terms)

@@ -1,9 +1,10 @@
 import { boundaryAfter, type Instant, isLocked } from '../../calendar/calendar.ts'
+import type { Offer } from '../../catalogue/model.ts'
 import { applyAt, dueAt } from './apply-due.ts'
 import { raise } from './events.ts'
 import { applyOfferChange, type Changed, type Misfit, pairMisfit, pairSucceeds, swapPair } from './intents.ts'
 import { isHeld, type SwapPair, type User } from './state.ts'
-import { offerOf, type Terms } from './terms.ts'
+import { offerOf, slotsTaken, type Terms } from './terms.ts'
 
 /**
  * The first boundary that the user's changes can be meant for: the one after now, or after the offer's start if that is
@@ -79,15 +80,46 @@ export function tryPairs(
 }
 
 /**
- * How many free slots of the present offer a pending swap is going to fill. None where the offer changes before it, as it then fills
- * slots of the new one, and none by a pair that will fail.
+ * How many more picks fit into the present offer: now, and beside those that a pending swap will put into free slots. Where the
+ * offer changes before the swap, it is enough that the next one then still has room.
  */
-export function promisedSlots(user: User, terms: Terms): number {
+export function freeSlots(user: User, offer: Offer, terms: Terms): number {
+  const now = Math.max(0, offer.slots - slotsTaken(user))
   const { swap } = user
-  if (!swap || user.pendingOffer) return 0
-  return tryPairs(beforeSwap(user, swap.at, terms), swap, terms).filter(
-    ({ pair, succeeds }) => succeeds && pair.add !== undefined && pair.remove === undefined,
-  ).length
+  if (now === 0 || !swap?.pairs.some(isIntoFreeSlot)) return now
+  const { filled, free } = slotsAhead(user, swap, terms)
+  if (filled === 0) return now
+  return Math.max(0, now - filled, user.pendingOffer ? Math.min(now, free) : 0)
+}
+
+type SlotsAhead = {
+  /** How many free slots the swap will fill; a pair that will fail fills none. */
+  readonly filled: number
+  /** How many are free after it, in the offer that is in force then. */
+  readonly free: number
+}
+
+// A list asks for each of its benefits, and each answer would try the whole swap.
+const lastAhead = new WeakMap<User, { readonly terms: Terms; readonly ahead: SlotsAhead }>()
+
+function slotsAhead(user: User, swap: NonNullable<User['swap']>, terms: Terms): SlotsAhead {
+  const known = lastAhead.get(user)
+  if (known?.terms === terms) return known.ahead
+  const before = beforeSwap(user, swap.at, terms)
+  const offer = offerOf(terms, before)
+  const pairs = tryPairs(before, swap, terms).flatMap(({ pair, succeeds }) => (succeeds ? [pair] : []))
+  const comes = pairs.filter(({ add }) => add !== undefined && !offer?.fixed.includes(add)).length
+  const goes = pairs.filter(({ remove }) => remove !== undefined).length
+  const ahead = {
+    filled: pairs.filter(isIntoFreeSlot).length,
+    free: (offer?.slots ?? 0) - slotsTaken(before) - comes + goes,
+  }
+  lastAhead.set(user, { terms, ahead })
+  return ahead
+}
+
+function isIntoFreeSlot({ add, remove }: SwapPair): boolean {
+  return add !== undefined && remove === undefined
 }
 
 /** The user with planned rows treated as held. */

@@ -1,7 +1,5 @@
 import { cancelAccount } from '../../accounts/lifecycle.ts'
-import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { boundaryAfter } from '../../calendar/calendar.ts'
-import { isRefusal } from '../../membership/rules/refusal.ts'
 import { isHeld, isInForce, isLive } from '../../membership/rules/state.ts'
 import { displayNameOf } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
@@ -9,6 +7,7 @@ import { parseCancel } from '../views/choices.ts'
 import { isFaulty } from '../views/faults.ts'
 import { lastDayOf, liveLines } from './cards.ts'
 import type { OwnChange } from './change-own.ts'
+import { mayComeBack } from './may-come-back.ts'
 import { changeAndConfirm } from './outcomes.ts'
 import type { Step } from './step.ts'
 
@@ -22,13 +21,6 @@ function namesNotBegun({ user, terms, locale }: Visit): readonly string[] {
   return user.enrolments
     .filter(one => isHeld(one) && !isInForce(one))
     .map(({ benefit }) => displayNameOf(terms, user, benefit, locale))
-}
-
-/** Whether the person could have their benefits back after a cancel, as the rules and the catalogue stand now. */
-function mayComeBack(visit: Visit): boolean {
-  const { now, terms } = visit
-  const { user } = cancelAccount(visit.user, { effective: 'immediate', reason: 'voluntary' }, now, terms)
-  return !isRefusal(reinstateAccount(user, now, terms))
 }
 
 /** What a cancel ends, and when; a pending one can be undone. */

@@ -1,7 +1,5 @@
-import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { type Instant, lockedFrom, reinstatableUntil } from '../../calendar/calendar.ts'
 import type { HistoryLine } from '../../membership/rules/history.ts'
-import { isRefusal } from '../../membership/rules/refusal.ts'
 import { type Enrolment, hasPendingCancel, isInForce, lastClosed } from '../../membership/rules/state.ts'
 import { displayNameOf, offerOf } from '../../membership/rules/terms.ts'
 import type { PageOutcome } from '../session/store.ts'
@@ -9,6 +7,7 @@ import type { Visit } from '../session/visit.ts'
 import type { DoneChange } from '../views/done-words.ts'
 import type { BenefitLine, Day } from '../views/parts.ts'
 import { dayOf, enrolmentLine, lastDayOf, liveEnrolment, liveLines } from './cards.ts'
+import { mayComeBack } from './may-come-back.ts'
 
 /** What a confirmation says; it depends on the user's present state and history. */
 type DoneDescription = {
@@ -135,7 +134,7 @@ function describeCancel(visit: Visit, { lines, own }: Past): Found | undefined {
   const lastday = lastDayOf(visit, cancel.at)
   const asked = own.at(-1)?.at ?? cancel.requestedAt
   const back = reinstatableUntil(cancel.at, partner.timezone)
-  const isClosed = !isAhead && isRefusal(reinstateAccount(user, now, visit.terms))
+  const isClosed = !mayComeBack(visit)
   const hasDropped = lines.some(
     ({ what, to, at }) => (what === 'swap' || what === 'pending offer') && to === '' && at === asked,
   )
@@ -148,7 +147,8 @@ function describeCancel(visit: Visit, { lines, own }: Past): Found | undefined {
       timing,
       hasDropped,
       withdrawn: hadBegun ? withdrawnBy(visit, cancel) : undefined,
-      ...(!isAhead && now < back && { backuntil: isClosed ? undefined : back, noreturn: isClosed }),
+      backuntil: isAhead || isClosed || now >= back ? undefined : back,
+      noreturn: isClosed && now < back,
     },
     benefits: isAhead
       ? liveLines(visit, isInForce)

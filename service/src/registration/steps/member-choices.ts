@@ -1,6 +1,6 @@
 import { namingBenefits } from '../../accounts/beneficiaries.ts'
 import { type Benefit, bySortOrder, type Offer } from '../../catalogue/model.ts'
-import { nextBoundary, promisedSlots } from '../../membership/rules/boundary.ts'
+import { freeSlots, nextBoundary } from '../../membership/rules/boundary.ts'
 import { hasPendingCancel, heldEnrolment, isInForce, isPlanned } from '../../membership/rules/state.ts'
 import { hasConsent, judgePick, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
@@ -18,6 +18,8 @@ type Addable = {
   readonly waiting: readonly string[]
   /** How many can be ticked at once. */
   readonly slots: number
+  /** The names of those that need no free slot: they wait, or every holder of the plan has them. */
+  readonly slotless: readonly string[]
   readonly refused: readonly Refused[]
   /** The benefits that would be possible if a slot were free. */
   readonly full: readonly Benefit[]
@@ -27,17 +29,18 @@ type Addable = {
 export function choosableByMember(visit: Visit): Addable {
   const { user, terms, locale } = visit
   const offer = offerOf(terms, user)
-  if (!offer) return { selectable: [], waiting: [], slots: 0, refused: [], full: [] }
-  const free = Math.max(0, offer.slots - slotsTaken(user) - promisedSlots(user, terms))
+  if (!offer) return { selectable: [], waiting: [], slots: 0, slotless: [], refused: [], full: [] }
+  const free = freeSlots(user, offer, terms)
   const selectable: Benefit[] = []
   const waiting: string[] = []
   const refused: Refused[] = []
   const full: Benefit[] = []
-  let extra = 0
+  const fixed: string[] = []
   // What a planned change brings was perhaps planned by the partner, without the person's consent.
   for (const planned of user.enrolments.filter(isPlanned)) {
     const benefit = openBenefit(terms, planned.benefit)
     if (planned.state !== 'actionrequired' || !benefit || hasConsent(user, benefit)) continue
+    if (heldEnrolment(user, planned.benefit)) continue
     selectable.push(benefit)
     waiting.push(benefit.name)
   }
@@ -56,13 +59,14 @@ export function choosableByMember(visit: Visit): Addable {
     if (reasons.length > 0) refused.push({ benefit, reasons: reasons.map(reason => reason.text[locale]) })
     else if (isFixed || free > 0) {
       selectable.push(benefit)
-      if (isFixed) extra += 1
+      if (isFixed) fixed.push(name)
     } else full.push(benefit)
   }
   return {
     selectable: selectable.sort(bySortOrder),
     waiting,
-    slots: free + waiting.length + extra,
+    slots: free + waiting.length + fixed.length,
+    slotless: [...waiting, ...fixed],
     refused,
     full: full.sort(bySortOrder),
   }

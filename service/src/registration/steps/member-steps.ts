@@ -1,16 +1,17 @@
-import { enrolBenefitOf, mayEnrol } from '../../benefits/single.ts'
+import { enrolBenefitOf } from '../../benefits/single.ts'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { enrolmentOf, mergeConsents } from '../../membership/rules/enrolments.ts'
 import type { Raised } from '../../membership/rules/events.ts'
 import type { Changed } from '../../membership/rules/intents.ts'
 import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
-import { type Consent, isLive, isPlanned, type User } from '../../membership/rules/state.ts'
+import { type Consent, heldEnrolment, isLive, isPlanned, type User } from '../../membership/rules/state.ts'
 import { knownBenefit, offerOf, type Terms } from '../../membership/rules/terms.ts'
 import { detailsOf } from '../session/answers.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { checkConsents, parseBenefits } from '../views/choices.ts'
 import { isFaulty } from '../views/faults.ts'
+import type { ConsentText } from '../views/parts.ts'
 import { agreedNow, consentsFor, isOfRecords } from './agreements.ts'
 import { foreseenLine, visitAfter } from './ahead.ts'
 import { cardOf, dueDay, leavingOn, liveEnrolment, startsFrom, statusOf, wantedElsewhere } from './cards.ts'
@@ -69,10 +70,11 @@ export const memberBenefits: Step = {
     }
   },
   post: async (visit, form) => {
-    const { selectable, slots } = choosableByMember(visit)
+    const { selectable, slots, slotless } = choosableByMember(visit)
     if (selectable.length === 0) return { to: 'overview' }
     const names = selectable.map(({ name }) => name)
-    const picks = parseBenefits(form, { selectable: names, slots, required: true })
+    const free = slots - slotless.length
+    const picks = parseBenefits(form, { selectable: names, slots: free, slotless, required: true })
     if (isFaulty(picks)) return picks
     return saveAnswers(visit, { form, to: 'check' }, draft => ({ ...draft, picks }))
   },
@@ -100,10 +102,7 @@ export const memberCheck: Step = {
       return { to: visit.session.outcome === 'enrolled' ? 'done' : 'benefits' }
     const unnamed = namingFirst(visit, chosen)
     if (unnamed) return unnamed
-    const startsAt = startsFrom(visit)
-    const names = chosen.map(({ name }) => name)
-    const begin = names.filter(name => mayEnrol(visit.user, name, visit.now, visit.terms))
-    const tried = withAdded(visit.user, { names: begin, consents: [] }, visit.now, visit.terms)
+    const tried = withAdded(visit.user, wantedOf(visit, chosen), visit.now, visit.terms)
     const after = visitAfter(visit, tried)
     return {
       view: 'CHECK_ANSWERS',
@@ -111,9 +110,8 @@ export const memberCheck: Step = {
       details: detailsOf(visit.person),
       offername: offer.displayname[visit.locale],
       benefits: chosen.map(benefit => {
-        const planned = enrolmentOf(visit.user, benefit.name, isPlanned)
-        const isLater = planned && (planned.plannedBy === 'swap' || !begin.includes(benefit.name))
-        return foreseenLine(visit, after, benefit, isLater ? planned.startsAt : startsAt)
+        const row = heldEnrolment(after.user, benefit.name) ?? liveEnrolment(after.user, benefit.name)
+        return foreseenLine(visit, after, benefit, row?.startsAt ?? startsFrom(visit))
       }),
       choosable: true,
       isAddition: true,
@@ -137,7 +135,7 @@ export const memberEnrol: Step = {
       isOnlyOne || isOfRecords(name) ? undefined : 'without',
     )
     if (refused) return refused
-    const wanted = { names: chosen.map(({ name }) => name), consents: agreedNow(visit, agreements) }
+    const wanted = wantedOf(visit, chosen, agreements)
     const decide: OwnChange['decide'] = ({ user, now, terms }) => {
       const added = withAdded(user, wanted, now, terms())
       return isRefusal(added) ? added : { ...added, documents: { draft: null } }
@@ -149,6 +147,17 @@ export const memberEnrol: Step = {
 function pickedBenefits(visit: Visit): Benefit[] {
   const { selectable } = choosableByMember(visit)
   return selectable.filter(({ name }) => visit.draft.picks?.includes(name))
+}
+
+/** What is to be added, with all consents; what a planned change brings comes last, as it can do without a slot of today. */
+function wantedOf(
+  visit: Visit,
+  chosen: readonly Benefit[],
+  agreements: readonly ConsentText[] = consentsFor(visit, chosen),
+) {
+  const isAhead = ({ name }: Benefit) => enrolmentOf(visit.user, name, isPlanned) !== undefined
+  const ordered = [...chosen.filter(benefit => !isAhead(benefit)), ...chosen.filter(isAhead)]
+  return { names: ordered.map(({ name }) => name), consents: agreedNow(visit, agreements) }
 }
 
 /** The user with these benefits added, each with its own consents, and the other consents; refused when one of them is. */

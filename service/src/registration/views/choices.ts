@@ -2,10 +2,14 @@ import type { Faults, FieldError, WayOut } from './faults.ts'
 import type { Parsed } from './form.ts'
 import type { ConsentText } from './parts.ts'
 
-/** The benefits that can be chosen and how many of them fit; `required` when the person would otherwise have none. */
+/**
+ * The benefits that can be chosen, and how many of them fit, beside those that need no slot; `required` when the person would
+ * otherwise have none.
+ */
 export type Slots = {
   readonly selectable: readonly string[]
   readonly slots: number
+  readonly slotless?: readonly string[]
   readonly required: boolean
 }
 
@@ -15,7 +19,8 @@ export function parseBenefits(form: URLSearchParams, allowed: Slots): Parsed<rea
   const chosen = allowed.selectable.filter(name => posted.includes(name))
   if (posted.some(name => !allowed.selectable.includes(name)))
     return refused({ input: 'benefit', code: 'benefit_unavailable' })
-  if (chosen.length > allowed.slots)
+  const { slotless = [] } = allowed
+  if (chosen.filter(name => !slotless.includes(name)).length > allowed.slots)
     return refused({ input: 'benefit', code: 'benefits_many', count: allowed.slots })
   if (chosen.length === 0 && allowed.required) return refused({ input: 'benefit', code: 'benefits_missing' })
   return chosen

@@ -123,7 +123,7 @@ function cancelledWords(
   const { timing, withdrawn = [], backuntil } = change
   const on = dayText(page, change.lastday)
   const said = {
-    ahead: () => cancelled.from(on, leaving.keep),
+    ahead: () => cancelled.from(on, leaving.keep, change.noreturn ? noreturn : cancelled.later),
     today: () => cancelled.now.today(on),
     past: () => cancelled.now.past(on),
     neverbegun: () => cancelled.now.neverbegun,
@@ -132,7 +132,7 @@ function cancelledWords(
     withdrawn.length > 0 && notbegun(namesText(page, withdrawn)),
     change.hasDropped && cancelled.dropped,
     ...said.next,
-    change.noreturn && noreturn,
+    change.noreturn && timing !== 'ahead' && noreturn,
     backuntil !== undefined && cancelled.back(page.partner.displayname, deadlineText(page, backuntil)),
   ]
   return { ...said, next: next.filter(line => line !== false && line !== undefined) }

@@ -93,13 +93,14 @@ export const doneEn = {
         next: [],
       } as Said,
     },
-    from: (on: string, keep: string): Said => ({
+    from: (on: string, keep: string, later: string): Said => ({
       title: `Your benefits will end on ${on}`,
       lead: 'You are covered until the end of that day.',
       next: [
-        `Changed your mind? Open your benefits again before the end of that day and choose “${keep}”. For 30 days after that you can still bring them back if you qualify.`,
+        `Changed your mind? Open your benefits again before the end of that day and choose “${keep}”. ${later}`,
       ],
     }),
+    later: 'For 30 days after that you can still bring them back if you qualify.',
     dropped: 'The swap or plan change that you had planned will not happen.',
     back: (partner: string, until: string) =>
       `If you change your mind and still qualify, you can bring your benefits back. The last moment is ${until}. Open your benefits from ${partner} again.`,

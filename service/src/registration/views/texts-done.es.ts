@@ -92,13 +92,14 @@ export const doneEs: typeof doneEn = {
         next: [],
       },
     },
-    from: (on, keep) => ({
+    from: (on, keep, later) => ({
       title: `Sus beneficios terminarán el ${on}`,
       lead: 'Tiene cobertura hasta el final de ese día.',
       next: [
-        `¿Cambió de opinión? Abra sus beneficios otra vez antes del final de ese día y elija “${keep}”. Durante los 30 días siguientes todavía puede recuperarlos si cumple los requisitos.`,
+        `¿Cambió de opinión? Abra sus beneficios otra vez antes del final de ese día y elija “${keep}”. ${later}`,
       ],
     }),
+    later: 'Durante los 30 días siguientes todavía puede recuperarlos si cumple los requisitos.',
     dropped: 'El intercambio o cambio de plan que tenía previsto no se hará.',
     back: (partner, until) =>
       `Si cambia de opinión y todavía cumple los requisitos, puede recuperar sus beneficios. El último momento es el ${until}. Abra sus beneficios otra vez desde ${partner}.`,
