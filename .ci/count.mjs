@@ -4,6 +4,7 @@
 //                                        failure each. Files that are in the second report count as they stand there.
 //   failed-files REPORT                  the files that have to run once more, a line each
 //   only-second FIRST SECOND             the tests that failed first and passed then, a line each
+//   ran-nowhere REPORT...                the files of which no run ran a test, a line each
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
@@ -53,6 +54,16 @@ function count() {
 if (what === 'count') print([count().join(' ')])
 if (what === 'failed-files')
   print((read(first) ?? []).filter(hasFailed).map(file => relative(process.cwd(), file.name)))
+if (what === 'ran-nowhere') {
+  const files = process.argv.slice(3).flatMap(report => read(report) ?? [])
+  const ran = new Set(
+    files
+      .filter(file => testsOf(file, 'passed', 'failed').length > 0 || hasFailed(file))
+      .map(one => one.name),
+  )
+  const nowhere = new Set(files.map(file => file.name).filter(name => !ran.has(name)))
+  print([...nowhere].map(name => relative(process.cwd(), name)))
+}
 if (what === 'only-second') {
   const passed = new Set(
     (read(firstStatus) ?? []).flatMap(file => testsOf(file, 'passed').map(test => file.name + test.fullName)),

@@ -1,7 +1,7 @@
 import type { Benefit } from '../../catalogue/model.ts'
 import { proposedDesignation } from '../../membership/rules/designations.ts'
 import { isLive } from '../../membership/rules/state.ts'
-import { hasBeneficiary, hasConsent, knownBenefit } from '../../membership/rules/terms.ts'
+import { hasBeneficiary, hasConsent, knownBenefit, openBenefit } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { StillToDo, WaitingName } from '../views/parts.ts'
 import { dueDay } from './cards.ts'
@@ -19,7 +19,10 @@ export function stillToDo(visit: Visit): StillToDo | undefined {
       return found ? [{ displayname: benefit.displayname[locale], dueon: dueDay(visit, found) }] : []
     })
   const missing = waiting(benefit => !hasBeneficiary(user, benefit))
-  const agree = waiting(benefit => !hasConsent(user, benefit))
+  // What has left the catalogue cannot be agreed to any more.
+  const agree = waiting(
+    benefit => !hasConsent(user, benefit) && openBenefit(terms, benefit.name) !== undefined,
+  )
   const proposed = benefits
     .filter(({ name }) => proposedDesignation(user, name) !== undefined)
     .map(({ displayname }) => displayname[locale])
