@@ -139,7 +139,7 @@ export function declineBenefitOf(
   const held = heldEnrolment(user, name)
   if (held && isInForce(held)) return refuse('benefit_in_force')
   if (held) {
-    // A pair that was to take it, or to bring it anew, goes with it. No lock stands against that, as this is no change of the swap.
+    // The pairs that name it end in the locked hours, too: left in the swap, one would take the benefit away if it is asked for again.
     const left = withoutPairs(user, ({ add, remove }) => add === name || remove === name)
     const declined = decline(left, declinedFrom(held, { user, now, terms }), now)
     return { ...declined, events: [...declined.events, ...droppedSwap(user, declined.user, now)] }

@@ -67,8 +67,7 @@ export function withoutEmpty<T extends object>(part: T): Given<T> {
 
 /**
  * The parameters of a query without those of the schema that are empty; unknown ones stay, for the check to name them. Refuses
- * with `bad_request` one that is repeated, and one whose bytes are not percent-encoded UTF-8, because Fastify takes their text
- * as it stands.
+ * with `bad_request` one that is repeated, and one that is not percent-encoded UTF-8: Fastify would pass it on undecoded.
  */
 export function queryOf(
   { url, query }: { readonly url: string; readonly query: unknown },

@@ -16,9 +16,9 @@ type Addable = {
   readonly selectable: readonly Benefit[]
   /** The names of those that were chosen or planned before and wait. */
   readonly waiting: readonly string[]
-  /** How many can be ticked at once. */
-  readonly slots: number
-  /** The names of those that need no free slot: they wait, or every holder of the plan has them. */
+  /** How many of those that need a free slot can be ticked at once. */
+  readonly free: number
+  /** The names of the others: they wait, or every holder of the plan has them. */
   readonly slotless: readonly string[]
   readonly refused: readonly Refused[]
   /** The benefits that would be possible if a slot were free. */
@@ -29,7 +29,7 @@ type Addable = {
 export function choosableByMember(visit: Visit): Addable {
   const { user, terms, locale } = visit
   const offer = offerOf(terms, user)
-  if (!offer) return { selectable: [], waiting: [], slots: 0, slotless: [], refused: [], full: [] }
+  if (!offer) return { selectable: [], waiting: [], free: 0, slotless: [], refused: [], full: [] }
   const free = freeSlots(user, offer, terms)
   const selectable: Benefit[] = []
   const waiting: string[] = []
@@ -65,7 +65,7 @@ export function choosableByMember(visit: Visit): Addable {
   return {
     selectable: selectable.sort(bySortOrder),
     waiting,
-    slots: free + waiting.length + fixed.length,
+    free,
     slotless: [...waiting, ...fixed],
     refused,
     full: full.sort(bySortOrder),

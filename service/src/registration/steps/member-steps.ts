@@ -27,7 +27,7 @@ export const memberBenefits: Step = {
   show: (visit, typed) => {
     const offer = offerOf(visit.terms, visit.user)
     if (!offer) return { to: 'overview' }
-    const { selectable, waiting, slots, refused, full } = choosableByMember(visit)
+    const { selectable, waiting, free, slotless, refused, full } = choosableByMember(visit)
     const chosen = typed.posted?.getAll('benefit') ?? picksInMind(visit, selectable, waiting)
     const focus = visit.deepLink?.productname
     const paths = { ...memberPaths(visit), canadd: false }
@@ -41,7 +41,7 @@ export const memberBenefits: Step = {
       back: 'overview',
       leaving: leavingOn(visit),
       offername: offer.displayname[visit.locale],
-      slots,
+      slots: free + slotless.length,
       waitingslots: waiting.length,
       cards: [
         ...held.flatMap(enrolment => {
@@ -70,10 +70,9 @@ export const memberBenefits: Step = {
     }
   },
   post: async (visit, form) => {
-    const { selectable, slots, slotless } = choosableByMember(visit)
+    const { selectable, free, slotless } = choosableByMember(visit)
     if (selectable.length === 0) return { to: 'overview' }
     const names = selectable.map(({ name }) => name)
-    const free = slots - slotless.length
     const picks = parseBenefits(form, { selectable: names, slots: free, slotless, required: true })
     if (isFaulty(picks)) return picks
     return saveAnswers(visit, { form, to: 'check' }, draft => ({ ...draft, picks }))
