@@ -1,9 +1,11 @@
-// Reads reports of vitest.
-//   count REPORT STATUS [SECOND STATUS]  prints `PASSED FAILED SKIPPED`. A file that could not be loaded or cleaned up, a run
-//                                        that ended badly without a failed test, and a report that is missing count as one
-//                                        failure each. Files that are in the second report count as they stand there.
+// Reads reports of vitest, as report.mjs writes them.
+//   count REPORT STATUS [SECOND STATUS]  prints `PASSED FAILED SKIPPED`. A file that could not be loaded or cleaned up, or in
+//                                        which an error escaped all tests, a run that ended badly without a failed test, and
+//                                        a report that is missing count as one failure each. Files that are in the second
+//                                        report count as they stand there.
 //   failed-files REPORT                  the files that have to run once more, a line each
-//   only-second FIRST SECOND             the tests that failed first and passed then, a line each
+//   only-second FIRST SECOND             the tests that failed first and passed then, a line each; and the files in which an
+//                                        error escaped all tests at first
 //   ran-nowhere REPORT...                the files of which no run ran a test, a line each
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
@@ -68,10 +70,11 @@ if (what === 'only-second') {
   const passed = new Set(
     (read(firstStatus) ?? []).flatMap(file => testsOf(file, 'passed').map(test => file.name + test.fullName)),
   )
-  for (const file of (read(first) ?? []).filter(hasFailed))
-    print(
-      testsOf(file, 'failed')
-        .filter(test => passed.has(file.name + test.fullName))
-        .map(test => `${relative(process.cwd(), file.name)}: ${test.fullName}`),
-    )
+  const hasPassed = new Set((read(firstStatus) ?? []).filter(file => !hasFailed(file)).map(file => file.name))
+  for (const file of (read(first) ?? []).filter(hasFailed)) {
+    const broken = testsOf(file, 'failed')
+    const mended = broken.filter(test => passed.has(file.name + test.fullName)).map(test => test.fullName)
+    const outside = broken.length === 0 && hasPassed.has(file.name) ? ['an error outside its tests'] : []
+    print([...mended, ...outside].map(what => `${relative(process.cwd(), file.name)}: ${what}`))
+  }
 }

@@ -15,6 +15,8 @@ export type Receiver = {
   close(): Promise<void>
 }
 
+const PATH = '/hook'
+
 /**
  * Starts a receiver that answers 200 to everything with its credentials. If it `refuses`, the first copy of about one
  * event in sixteen gets 422 or 500 instead. Each answer repeats what arrived, with personal data that the receiver knows
@@ -27,6 +29,8 @@ export async function startReceiver({ refuses = false } = {}): Promise<Receiver>
   const arrived = new Map<string, string[]>()
   const wrong: string[] = []
   const server = createServer((request, response) => {
+    // Its port may have been that of another test's service, which a late request still looks for.
+    if (!request.url?.startsWith(PATH)) return void response.writeHead(404).end()
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk as Buffer))
     request.on('end', () => {
@@ -42,7 +46,7 @@ export async function startReceiver({ refuses = false } = {}): Promise<Receiver>
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`,
     username,
     password,
     arrived,

@@ -27,11 +27,15 @@ export type Receiver = {
   close(): Promise<void>
 }
 
+const PATH = '/hook'
+
 /** Starts a receiver that answers 200 until it is told otherwise. */
 export async function startReceiver(): Promise<Receiver> {
   const deliveries: Delivery[] = []
   const waiters = new Set<() => void>()
   const server: Server = createServer((request, response) => {
+    // Its port may have been that of another test's service, which a late request still looks for.
+    if (!request.url?.startsWith(PATH)) return void response.writeHead(404).end()
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
@@ -56,7 +60,7 @@ export async function startReceiver(): Promise<Receiver> {
   })
   await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`,
     deliveries,
     answer: () => 200,
     received: count =>
