@@ -246,6 +246,83 @@ test.each([
   expect(later).not.toContain(plan)
 })
 
+describe('whoever moves to where what they have planned is not offered', () => {
+  const georgia = { addline1: '1 Peach St', city: 'Atlanta', state: 'GA', zipcode: '30301' } as const
+
+  test.each([
+    [
+      ...(['en', 'Because of this change, Vision will not start.', 'You cannot get this now'] as const),
+      'As things are now, the swap planned for April 1, 2027 will not happen.',
+      'A swap is planned for April 1, 2027.',
+    ],
+    [
+      ...(['es', 'Por este cambio, “Vision ES” no empezará.', 'No puede recibirlo ahora'] as const),
+      'Tal como están las cosas, el intercambio previsto para el 1 de abril de 2027 no se hará.',
+      'Hay un intercambio previsto para el 1 de abril de 2027.',
+    ],
+  ] as const)('reads in %s that a swap will not happen, and can plan another', async (...told) => {
+    const [locale, lost, cannot, off, planned] = told
+    const visitor = await member('small', { locale })
+    await visitor.get('/register/swap/confirm?replace.dental=vision')
+    await visitor.post('/register/swap/confirm', { 'replace.dental': 'vision' })
+    expect(wordsOf(await visitor.get('/register/overview'))).toContain(planned)
+    await visitor.get('/register/details/address')
+    expect(wordsOf(await visitor.post('/register/details/address', georgia))).toContain(lost)
+    const overview = wordsOf(await visitor.get('/register/overview'))
+    expect(overview).toContain(off)
+    expect(overview).not.toContain(planned)
+    const swap = await visitor.get('/register/swap')
+    expect(wordsOf(swap)).toContain(off)
+    expect(wordsOf(swap)).toMatch(new RegExp(`Vision( ES)? ${cannot}`))
+    expect((await visitor.get('/register/done')).view).toBe('ALREADY_ENROLLED')
+    await visitor.get('/register/swap')
+    const chosen = await visitor.post('/register/swap/choose', { out: 'free', in: 'legal' })
+    expect(chosen.view).toBe('SWAP_CONFIRM')
+  })
+
+  test('reads which part of a swap still will', async () => {
+    const visitor = await member('small', {}, ['dental'])
+    await client().swapBenefits({ userid: rig.userid(), add: ['vision', 'legal'], remove: ['dental'] })
+    await client().updateUser({ userid: rig.userid(), address: georgia })
+    const swap = wordsOf(await visitor.get('/register/swap'))
+    expect(swap).toContain('Vision You cannot get this now')
+    expect(swap).toContain('Legal Starts on April 1, 2027')
+    expect(swap).toContain(
+      'What you cannot get now will not start, and what it was to replace stays as it is.',
+    )
+    expect(wordsOf(await visitor.get('/register/overview'))).toContain('A swap is planned for April 1, 2027.')
+  })
+
+  test.each([
+    ['en', 'As things are now, you will not move to coast on April 1, 2027', 'You move to coast on'],
+    ['es', 'Tal como están las cosas, no pasará a coast ES el 1 de abril de 2027', 'Pasa a coast ES el'],
+  ] as const)('reads in %s that their plan will not change', async (locale, off, planned) => {
+    const visitor = await member('grand', { locale, purpose: 'offerchange' })
+    await visitor.get('/register/offer')
+    await visitor.post('/register/offer', { offername: 'coast' })
+    expect((await visitor.post('/register/offer/confirm')).view).toBe('DONE')
+    expect(wordsOf(await visitor.get('/register/overview'))).toContain(planned)
+    await client().updateUser({ userid: rig.userid(), address: georgia })
+    for (const path of ['overview', 'offer', 'done']) {
+      const shown = wordsOf(await visitor.get(`/register/${path}`))
+      expect(shown).toContain(off)
+      expect(shown).not.toContain(planned)
+    }
+    await client().updateUser({ userid: rig.userid(), address: ana.address })
+    expect(wordsOf(await visitor.get('/register/overview'))).toContain(planned)
+  })
+})
+
+test('a swap of the partner that only takes a benefit away is shown, and can be undone', async () => {
+  const visitor = await member('small', { purpose: 'swap' })
+  await client().swapBenefits({ userid: rig.userid(), add: [], remove: ['dental'] })
+  const swap = await visitor.get('/register/swap')
+  expect(wordsOf(swap)).toContain('Now Dental Costs you nothing From April 1, 2027 Open spot')
+  expect(wordsOf(swap)).toContain('It takes effect on April 1, 2027.')
+  expect((await visitor.post('/register/swap/undo')).view).toBe('DONE')
+  expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ conditions: [] })
+})
+
 test('a plan change that leaves a planned swap as it is says nothing of it', async () => {
   const visitor = await member('small')
   await client().swapBenefits({ userid: rig.userid(), add: ['legal'], remove: ['dental'] })

@@ -54,10 +54,10 @@ export function applyCancel(user: User, at: Instant): Changed {
  */
 export function applyOfferChange(user: User, name: string, context: { at: Instant; terms: Terms }): Changed {
   const { at, terms } = context
-  const offer = partnerOffer(terms, name)
+  const offer = offerOpenAt(terms, name, at)
   const before = offerOf(terms, user)
   const free: User = { ...user, pendingOffer: undefined }
-  if (!offer || !before || !judgeOfferAt(terms, offer, at).admitted) {
+  if (!offer || !before) {
     return { user: free, events: [raise(free, 'offer_change_cancelled', at)] }
   }
   const kept = keptPicks(user, offer, context)
@@ -91,6 +91,12 @@ export function applyOfferChange(user: User, name: string, context: { at: Instan
     user: changed,
     events: [raise(changed, direction, at), raise(changed, 'offer_activiation_successful', at)],
   }
+}
+
+/** The offer that a change at that instant leads to; `undefined` if it is closed then, or does not admit the user. */
+export function offerOpenAt(terms: Terms, name: string, at: Instant): Offer | undefined {
+  const offer = partnerOffer(terms, name)
+  return offer && judgeOfferAt(terms, offer, at).admitted ? offer : undefined
 }
 
 /** Whether the user declined a benefit that the offer change of this instant was to bring. */

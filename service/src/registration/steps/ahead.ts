@@ -1,7 +1,8 @@
 import type { Benefit } from '../../catalogue/model.ts'
 import { projectPendingChanges } from '../../membership/rules/apply-due.ts'
+import { offerOpenAt } from '../../membership/rules/intents.ts'
 import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
-import { isLive, type User } from '../../membership/rules/state.ts'
+import { isLive, type SwapPair, type User } from '../../membership/rules/state.ts'
 import type { Visit } from '../session/visit.ts'
 import type { BenefitLine } from '../views/parts.ts'
 import { enrolmentLine, lastDayOf, lineOf, liveEnrolment } from './cards.ts'
@@ -30,6 +31,22 @@ export function foreseenLine(
   const row = liveEnrolment(after.user, benefit.name)
   const at = row?.endsAt ?? row?.ownEnd?.at
   return at === undefined ? line : { ...line, endson: lastDayOf(after, at) }
+}
+
+/**
+ * Whether the planned change of plan will be called off on its day, because the plan is closed by then or no longer admits
+ * the person; until that day it stays planned, because their details can change back.
+ */
+export function isMoveCalledOff({ user, terms }: Pick<Visit, 'user' | 'terms'>): boolean {
+  const { pendingOffer: pending } = user
+  return pending !== undefined && offerOpenAt(terms, pending.name, pending.at) === undefined
+}
+
+/** Whether a pair of the planned swap will fail on its day in the same way, which leaves both of its benefits as they are. */
+export function isPairCalledOff({ user }: Pick<Visit, 'user'>, { add }: SwapPair): boolean {
+  const comes = (one: User['enrolments'][number]) =>
+    one.benefit === add && one.plannedBy === 'swap' && isLive(one)
+  return add !== undefined && !user.enrolments.some(comes)
 }
 
 /** The benefits that a planned swap will bring. */

@@ -92,6 +92,13 @@ export function lineOf(
   }
 }
 
+/** The name and icon of a benefit, also of one that has left the catalogue. */
+export function nameLine(visit: Visit, name: string): BenefitLine {
+  const benefit = knownBenefit(visit.terms, visit.user, name)
+  if (!benefit) return { name, displayname: name, iconurl: visit.files.icon }
+  return { name, displayname: benefit.displayname[visit.locale], iconurl: iconOf(visit, benefit) }
+}
+
 /** An enrolment as one line: which benefit, from when, until when; cover that is still to start may end by age, too. */
 export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
   const benefit = knownBenefit(visit.terms, visit.user, enrolment.benefit)
@@ -99,9 +106,7 @@ export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
   // What has not begun cannot end: until it is agreed to, only the day matters before which that must be done.
   const endsAt = isWaiting ? undefined : (enrolment.endsAt ?? enrolment.ownEnd?.at)
   return {
-    name: enrolment.benefit,
-    displayname: enrolment.benefit,
-    iconurl: visit.files.icon,
+    ...nameLine(visit, enrolment.benefit),
     ...(benefit && faceOf(visit, benefit)),
     ...(isWaiting
       ? { actionrequired: true, dueon: dueDay(visit, enrolment) }

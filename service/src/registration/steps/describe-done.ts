@@ -6,6 +6,7 @@ import type { PageOutcome } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
 import type { DoneChange } from '../views/done-words.ts'
 import type { BenefitLine, Day } from '../views/parts.ts'
+import { isMoveCalledOff, isPairCalledOff } from './ahead.ts'
 import { dayOf, enrolmentLine, lastDayOf, liveEnrolment, liveLines } from './cards.ts'
 import { mayComeBack } from './may-come-back.ts'
 
@@ -97,6 +98,7 @@ function staysDropped(
 /** A swap that is pending, or was applied at its boundary with at least one new benefit in force. */
 function describeSwap(visit: Visit, { own }: Past): Found | undefined {
   const { swap } = visit.user
+  if (swap?.pairs.every(pair => isPairCalledOff(visit, pair))) return undefined
   if (swap) return { change: { what: 'swapped', from: dayOf(visit, swap.at) }, ...undoUntil(visit, swap.at) }
   const asked = own.findLast(({ what }) => what === 'swap')
   const added = asked?.to.split(' ').map(pair => pair.split('>')[1]) ?? []
@@ -108,6 +110,7 @@ function describeSwap(visit: Visit, { own }: Past): Found | undefined {
 
 function describeOfferChange(visit: Visit, { lines, own }: Past): Found | undefined {
   const { offer, pendingOffer } = visit.user
+  if (isMoveCalledOff(visit)) return undefined
   const change = (from: string | undefined, to: string) => ({
     what: rankOf(visit, to) > rankOf(visit, from ?? '') ? ('upgraded' as const) : ('downgraded' as const),
     plan: planName(visit, to),

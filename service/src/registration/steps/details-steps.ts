@@ -1,4 +1,5 @@
 import { updateAccount } from '../../accounts/lifecycle.ts'
+import { projectPendingChanges } from '../../membership/rules/apply-due.ts'
 import { type Person, residenceOf } from '../../membership/rules/person.ts'
 import {
   detailsOf,
@@ -94,7 +95,7 @@ async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): 
       if (isSame) return suggestion ? { user, events: [], documents: suggestion } : 'unchanged'
       const moved = JSON.stringify(residenceOf(stored)) !== JSON.stringify(residenceOf(person))
       const updated = updateAccount(user, moved, now, terms(person))
-      lost = lostBetween(user, updated.user)
+      lost = lostBetween(user, projectPendingChanges(updated.user, terms(person), { user, at: now }))
       return { ...updated, documents: { profile: person, ...suggestion } }
     },
   })

@@ -36,6 +36,7 @@ test.each([
   ],
   ['ends before a planned cancel', { endsAt: 9 }, { ownEnd: { at: 5, reason: 'endsatage' } }],
   ['is withdrawn', { state: 'scheduled' }, { state: 'withdrawn', closeReason: 'ineligible', endsAt: 1 }],
+  ['was planned and will not come', { state: 'scheduled', plannedBy: 'swap' }, { state: 'withdrawn' }],
 ] as const)('a benefit that %s is lost', (_, was, becomes) => {
   expect(lost(was, becomes)).toEqual(['dental'])
 })
@@ -47,7 +48,11 @@ test.each([
   ['ends later', { ownEnd: { at: 5, reason: 'endsatage' } }, { ownEnd: { at: 9, reason: 'endsatage' } }],
   ['ends then by a planned cancel', { endsAt: 9 }, { ownEnd: { at: 9, reason: 'ineligible' } }],
   ['was over', { state: 'ended' }, {}],
-  ['is only planned', { state: 'scheduled', plannedBy: 'swap' }, { state: 'withdrawn' }],
+  [
+    'stays planned',
+    { state: 'scheduled', plannedBy: 'swap', endsAt: 5, ownEnd: { at: 5, reason: 'endsatage' } },
+    {},
+  ],
 ] as const)('a benefit that %s is not lost', (_, was, becomes) => {
   expect(lost(was, becomes)).toEqual([])
 })

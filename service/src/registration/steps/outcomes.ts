@@ -7,6 +7,7 @@ import { personShown } from '../session/shown.ts'
 import { completeSession, type PageOutcome } from '../session/store.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import type { ConsentText, PlannedChanges } from '../views/parts.ts'
+import { isMoveCalledOff, isPairCalledOff } from './ahead.ts'
 import { dayOf, leavingOn, liveLines } from './cards.ts'
 import { changeOwn, type OwnChange } from './change-own.ts'
 import { confirmationOf, copiesOf, copyAddress } from './copies.ts'
@@ -127,8 +128,12 @@ function plannedIn(visit: Visit): PlannedChanges {
     plan: pendingOffer && {
       displayname: planName(visit, pendingOffer.name),
       on: dayOf(visit, pendingOffer.at),
+      iscalledoff: isMoveCalledOff(visit),
     },
-    swapon: swap && dayOf(visit, swap.at),
+    swap: swap && {
+      on: dayOf(visit, swap.at),
+      iscalledoff: swap.pairs.every(pair => isPairCalledOff(visit, pair)),
+    },
   }
 }
 

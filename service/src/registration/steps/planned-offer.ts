@@ -4,7 +4,7 @@ import { undoOfferChangeOf } from '../../offers/change.ts'
 import type { Visit } from '../session/visit.ts'
 import type { OfferChangeView } from '../views/model.ts'
 import type { BenefitLine } from '../views/parts.ts'
-import { visitAfter } from './ahead.ts'
+import { isMoveCalledOff, visitAfter } from './ahead.ts'
 import { dayOf, liveEnrolment, liveLines } from './cards.ts'
 import { planName, undoUntil } from './describe-done.ts'
 
@@ -23,6 +23,7 @@ export function plannedOffer(visit: Visit): OfferChangeView['pending'] {
   return {
     displayname: planName(visit, pending.name),
     effectiveon: dayOf(visit, pending.at),
+    iscalledoff: isMoveCalledOff(visit),
     gained: liveLines(visit, one => isPlanned(one) && one.plannedBy !== 'swap'),
     lost: liveLines(visit, one => comesBack(one) && !swapped.has(one.benefit)).map(takenLine),
     undo: isRefusal(undone)

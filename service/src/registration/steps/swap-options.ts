@@ -1,10 +1,11 @@
 import { lockedFrom } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { beforeSwap, isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
-import { heldEnrolment, isHeld, isInForce } from '../../membership/rules/state.ts'
+import { heldEnrolment, isHeld, isInForce, type SwapPair } from '../../membership/rules/state.ts'
 import { judgePick, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { Day } from '../views/parts.ts'
+import { isPairCalledOff } from './ahead.ts'
 import { leavingOn } from './cards.ts'
 
 /** What can be exchanged for what, as of the boundary. */
@@ -41,7 +42,7 @@ export function swapOptionsOf(visit: Visit): SwapOptions | undefined {
     .filter(enrolment => isHeld(enrolment) && !enrolment.isFixed && inForce.has(enrolment.id))
     .map(({ benefit }) => benefit)
   const freeslots = Math.max(0, aheadOffer.slots - slotsTaken(ahead))
-  const filled = (user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined).length
+  const filled = pairsThatHold(visit).filter(({ remove }) => remove === undefined).length
   const isLocked = isBoundaryLocked(user, boundary, { now, terms })
   const leaving = leavingOn(visit)
   return {
@@ -60,9 +61,14 @@ export function swapOptionsOf(visit: Visit): SwapOptions | undefined {
   }
 }
 
+/** The pairs of the pending swap without those that will be called off, which take nothing away from a new choice. */
+export function pairsThatHold(visit: Visit): readonly SwapPair[] {
+  return (visit.user.swap?.pairs ?? []).filter(pair => !isPairCalledOff(visit, pair))
+}
+
 /** The benefits that may come for `out`, without those that the pending swap brings for another benefit. */
 export function availableFor(visit: Visit, options: SwapOptions, out: string | undefined): Benefit[] {
-  const taken = (visit.user.swap?.pairs ?? []).filter(({ remove }) => remove === undefined || remove !== out)
+  const taken = pairsThatHold(visit).filter(({ remove }) => remove === undefined || remove !== out)
   return options.available.filter(({ name }) => !taken.some(({ add }) => add === name))
 }
 

@@ -8,12 +8,12 @@ import { checkConsents, parseSwap, parseSwapIn, parseSwapOut, type SwapChoice } 
 import { isFaulty } from '../views/faults.ts'
 import type { BenefitCard, BenefitLine, SwapPair } from '../views/parts.ts'
 import { consentsFor, isOfRecords, withAgreed } from './agreements.ts'
-import { foreseenLine, visitAfter } from './ahead.ts'
-import { cardOf, dayOf, enrolmentLine, statusOf } from './cards.ts'
+import { foreseenLine, isPairCalledOff, visitAfter } from './ahead.ts'
+import { cardOf, dayOf, enrolmentLine, nameLine, statusOf } from './cards.ts'
 import { namingFirst, namingLines } from './naming.ts'
 import { type ConfirmedChange, changeAndConfirm } from './outcomes.ts'
 import type { Posted, Step } from './step.ts'
-import { availableFor, type SwapOptions, swapOptionsOf, wantedIn } from './swap-options.ts'
+import { availableFor, pairsThatHold, type SwapOptions, swapOptionsOf, wantedIn } from './swap-options.ts'
 
 /** The first choice: which pick to give up, or a free slot to fill. */
 export const swap: Step = {
@@ -33,7 +33,7 @@ export const swap: Step = {
       wanted: wanted && comingCard(visit, options, wanted),
       effectiveon: dayOf(visit, options.boundary),
       lockedat: options.lockedAt,
-      pending: pairsShown(visit, options, visit.user.swap?.pairs ?? [], visit),
+      pending: pendingPairs(visit, options),
       locked: options.isLocked,
       leaving: options.leaving,
     }
@@ -163,22 +163,36 @@ function listsOf(choice: SwapChoice) {
   return { add: choice.map(({ add }) => add), remove: choice.flatMap(({ remove }) => remove ?? []) }
 }
 
+/** The pending swap, with what it was to bring and will not, and with what it only takes away. */
+function pendingPairs(visit: Visit, options: SwapOptions): SwapPair[] {
+  return (visit.user.swap?.pairs ?? []).flatMap((pair): SwapPair[] => {
+    const out = goingLine(visit, pair)
+    if (pair.add === undefined) return out ? [{ out }] : []
+    if (!isPairCalledOff(visit, pair)) return pairsShown(visit, options, [pair], visit)
+    return [{ out, in: { ...nameLine(visit, pair.add), iscalledoff: true } }]
+  })
+}
+
 function pairsShown(
   visit: Visit,
   options: SwapOptions,
   pairs: readonly MemberPair[],
   after: Visit,
 ): SwapPair[] {
-  return pairs.flatMap(({ add, remove }) => {
-    const benefit = add === undefined ? undefined : openBenefit(visit.terms, add)
+  return pairs.flatMap(pair => {
+    const benefit = pair.add === undefined ? undefined : openBenefit(visit.terms, pair.add)
     if (!benefit) return []
-    const held = remove === undefined ? undefined : heldEnrolment(visit.user, remove)
     const coming = waitingIn(visit, benefit.name) ?? foreseenLine(visit, after, benefit, options.boundary)
-    if (!held) return [{ in: coming }]
-    // The benefit that is given up is shown without dates: it ends at the moment at which the new one starts.
-    const { name, displayname, iconurl, cost } = enrolmentLine(visit, held)
-    return [{ out: { name, displayname, iconurl, cost }, in: coming }]
+    return [{ out: goingLine(visit, pair), in: coming }]
   })
+}
+
+/** The benefit that a pair gives up, without dates: it ends at the moment at which the new one starts. */
+function goingLine(visit: Visit, { remove }: MemberPair): BenefitLine | undefined {
+  const held = remove === undefined ? undefined : heldEnrolment(visit.user, remove)
+  if (!held) return undefined
+  const { name, displayname, iconurl, cost } = enrolmentLine(visit, held)
+  return { name, displayname, iconurl, cost }
 }
 
 /** The new benefit of a pending swap, if a consent or a beneficiary is missing: it may then not start at all. */
@@ -197,9 +211,9 @@ function comingCard(visit: Visit, options: SwapOptions, benefit: Benefit): Benef
   return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt: options.boundary })
 }
 
-/** The pending swap with one exchange added or replaced. */
+/** The pending swap, as far as it will happen, with one exchange added or replaced. */
 function widened(visit: Visit, out: string, chosen: string): SwapChoice {
-  const others = (visit.user.swap?.pairs ?? []).flatMap(({ add, remove }) =>
+  const others = pairsThatHold(visit).flatMap(({ add, remove }) =>
     add === undefined || remove === out ? [] : [{ add, remove }],
   )
   return [...others, { add: chosen, remove: out === 'free' ? undefined : out }]

@@ -43,7 +43,7 @@ export function totalSection(page: Page, lines: readonly BenefitLine[]): Slot {
  */
 export function exchangeSection(page: Page, pairs: readonly SwapPair[], effectiveon: Day): Slot {
   const words = textsOf(page).coverage.price
-  const coming = pairs.map(pair => pair.in)
+  const coming = pairs.flatMap(pair => pair.in ?? [])
   if (!pairs.some(({ out }) => out)) return priceSection(page, costsOf(coming), true)
   const over = pairs.flatMap(({ out }) => {
     if (out?.cost?.kind !== 'amount' || out.cost.per === 'once') return []

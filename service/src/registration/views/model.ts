@@ -207,6 +207,8 @@ export type OfferChangeView = ViewOf<'OFFER_CHANGE'> &
       | {
           readonly displayname: string
           readonly effectiveon: Day
+          /** It will not happen as things are. */
+          readonly iscalledoff?: boolean
           /** What the change gives, and what it takes. */
           readonly gained: readonly BenefitLine[]
           readonly lost: readonly BenefitLine[]

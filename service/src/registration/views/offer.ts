@@ -87,7 +87,8 @@ function pendingOffer(page: Page, pending: Pending, isOpen: boolean): Html {
   const { gained, lost, undo } = pending
   const list = (heading: string, lines: readonly BenefitLine[]) =>
     lines.length > 0 && html`<h3>${heading}</h3>${shortList(page, lines)}`
-  return html`<section class="panel"><h2>${words.pending(pending.displayname, dayText(page, pending.effectiveon))}</h2>
+  const title = words[pending.iscalledoff ? 'calledoff' : 'pending']
+  return html`<section class="panel"><h2>${title(pending.displayname, dayText(page, pending.effectiveon))}</h2>
 ${isOpen && html`<p>${words.pendingtext}</p>`}
 ${list(words.gained, gained)}
 ${list(words.lost, lost)}

@@ -139,18 +139,26 @@ export type BenefitLine = {
   readonly actionrequired?: boolean
   /** The day before which they must do it; the benefit is withdrawn on that day. */
   readonly dueon?: Day | undefined
+  /** A planned change was to bring it, and will not. */
+  readonly iscalledoff?: boolean
 }
 
-/** What a member has planned: another plan, a swap, each with its day. */
+/** What a member has planned, with its day, and whether it will not happen as things are. */
+type PlannedChange = { readonly on: Day; readonly iscalledoff?: boolean }
+
+/** The changes that a member has planned: another plan, a swap. */
 export type PlannedChanges = {
-  readonly plan?: { readonly displayname: string; readonly on: Day } | undefined
-  readonly swapon?: Day | undefined
+  readonly plan?: (PlannedChange & { readonly displayname: string }) | undefined
+  readonly swap?: PlannedChange | undefined
 }
 
-/** A benefit to give up paired with the new one; without `out` the new one fills a free slot. */
+/**
+ * A benefit to give up paired with the new one; without `out` the new one fills a free slot. Only a swap that the partner
+ * has planned can give up a benefit for nothing.
+ */
 export type SwapPair = {
-  readonly out?: BenefitLine
-  readonly in: BenefitLine
+  readonly out?: BenefitLine | undefined
+  readonly in?: BenefitLine
 }
 
 /**

@@ -15,13 +15,15 @@ export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer' |
 }
 
 /** Tells a member which changes are planned, since the benefits' dates alone do not say why; empty when none. */
-export function plannedNotices(page: Page, { plan, swapon }: PlannedChanges = {}): Slot {
-  const words = textsOf(page).standing.planned
+export function plannedNotices(page: Page, { plan, swap }: PlannedChanges = {}): Slot {
+  const texts = textsOf(page)
+  const words = texts.standing.planned
   const line = (text: string, to: string) =>
     html`<p class="notice info">${icon('clock')}<span>${text} <a href="${page.root}/${to}">${words.see}<span class="unseen">: ${text}</span></a></span></p>`
   return [
-    plan && line(words.plan(plan.displayname, dayText(page, plan.on)), 'offer'),
-    swapon && line(words.swap(dayText(page, swapon)), 'swap'),
+    plan?.iscalledoff && line(`${texts.offer.calledoff(plan.displayname, dayText(page, plan.on))}.`, 'offer'),
+    plan && !plan.iscalledoff && line(words.plan(plan.displayname, dayText(page, plan.on)), 'offer'),
+    swap && line(words[swap.iscalledoff ? 'noswap' : 'swap'](dayText(page, swap.on)), 'swap'),
   ]
 }
 

@@ -77,7 +77,7 @@ ${form(view, 'swap/choose', [
 /** The chosen swap side by side, with its day and until when it can be undone. */
 export function swapConfirm(view: SwapConfirmView): Content {
   const { page, pairs, effectiveon, lockedat, consents } = view
-  const coming = pairs.map(pair => pair.in)
+  const coming = pairs.flatMap(pair => pair.in ?? [])
   const words = textsOf(page).swap
   return question(view, {
     title: words.confirmtitle,
@@ -101,16 +101,17 @@ function slotsOf(pairs: readonly SwapPair[]): readonly (readonly [slot: string, 
   let free = 0
   return pairs.map(pair => {
     if (!pair.out) free += 1
-    return [pair.out?.name ?? `free${free}`, pair.in.name]
+    return [pair.out?.name ?? `free${free}`, pair.in?.name ?? '']
   })
 }
 
 function pendingSwap(view: SwapView, on: string): Html {
   const { page, pending, locked } = view
-  const words = textsOf(page).swap
+  const { swap: words, standing } = textsOf(page)
+  const isOff = (pair: SwapPair) => pair.in?.iscalledoff
   return html`<section class="panel"><h2>${words.pending}</h2>
 ${pairList(page, pending, on)}
-<p>${words.pendingtext(on)}</p>
+${pending.every(isOff) ? html`<p>${standing.planned.noswap(on)}</p>` : html`<p>${words.pendingtext(on)}</p>${pending.some(isOff) && html`<p>${standing.planned.partly}</p>`}`}
 ${!locked && html`<form method="post" action="${page.root}/swap/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`}</section>`
 }
 
@@ -122,7 +123,11 @@ function pairList(page: Page, pairs: readonly SwapPair[], on: string): Html {
         pair.out
           ? html`<div class="line">${benefitLine(page, pair.out)}</div>`
           : html`<p class="hint">${words.freeslot}</p>`
-      }</div><span class="between">${icon('arrow')}</span><div class="side in"><p class="when">${words.from(on)}</p><div class="line">${benefitLine(page, pair.in)}</div></div></li>`,
+      }</div><span class="between">${icon('arrow')}</span><div class="side in"><p class="when">${words.from(on)}</p>${
+        pair.in
+          ? html`<div class="line">${benefitLine(page, pair.in)}</div>`
+          : html`<p class="hint">${words.freeslot}</p>`
+      }</div></li>`,
   )}</ul>`
 }
 

@@ -20,6 +20,9 @@ export const standingEn = {
   planned: {
     plan: (name: string, on: string) => `You move to ${name} on ${on}.`,
     swap: (on: string) => `A swap is planned for ${on}.`,
+    /** For what their details, or today's catalogue, no longer allow. */
+    noswap: (on: string) => `As things are now, the swap planned for ${on} will not happen.`,
+    partly: 'What you cannot get now will not start, and what it was to replace stays as it is.',
     see: 'See what changes',
   },
   /** For a member who changes their details. */

@@ -18,6 +18,8 @@ export const standingEs: typeof standingEn = {
   planned: {
     plan: (name, on) => `Pasa a ${name} el ${on}.`,
     swap: on => `Hay un intercambio previsto para el ${on}.`,
+    noswap: on => `Tal como están las cosas, el intercambio previsto para el ${on} no se hará.`,
+    partly: 'Lo que ahora no puede recibir no empezará, y lo que iba a reemplazar queda como está.',
     see: 'Ver qué cambia',
   },
   lost: {

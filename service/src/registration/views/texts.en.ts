@@ -242,6 +242,8 @@ export const en = {
     upgrade: 'Upgrade',
     downgrade: 'Downgrade',
     pending: (name: string, on: string) => `You move to ${name} on ${on}`,
+    /** For a plan that is closed by now, or no longer admits the person. */
+    calledoff: (name: string, on: string) => `As things are now, you will not move to ${name} on ${on}`,
     pendingtext: 'A new choice replaces this change.',
     undo: 'Undo this change',
     undoing: 'If you undo it',

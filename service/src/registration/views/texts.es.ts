@@ -242,6 +242,7 @@ export const es: typeof en = {
     upgrade: 'Plan superior',
     downgrade: 'Plan inferior',
     pending: (name, on) => `Pasa a ${name} el ${on}`,
+    calledoff: (name, on) => `Tal como están las cosas, no pasará a ${name} el ${on}`,
     pendingtext: 'Una elección nueva reemplaza este cambio.',
     undo: 'Deshacer este cambio',
     undoing: 'Si lo deshace',
