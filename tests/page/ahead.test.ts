@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { ageRule, catalogueOf } from '../api/catalogue-of.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ana } from './fixtures/parts.ts'
@@ -213,4 +213,59 @@ test('a benefit that is lost before it begins is shown without an end, also wher
   const lost = toldOf(await visitor.get('/register/offer/confirm?offername=grand'), 'Dental')
   expect(lost).toContain('Dental')
   expect(lost).not.toMatch(/Starts|Ends/)
+})
+
+describe('the day before which somebody must be named is that of whatever takes the benefit away first:', () => {
+  beforeAll(async () => {
+    const youth = { endsatage: 26, rules: [ageRule('under_26', { max: 25 })] }
+    const consent = { version: '1', text: { en: 'I agree.', es: 'Acepto.' } }
+    const benefits = [
+      { name: 'life', displayname: 'Life', beneficiaries: 'required' as const },
+      { name: 'young', displayname: 'Young', beneficiaries: 'required' as const, ...youth },
+      { name: 'legal', displayname: 'Legal', consent },
+      { name: 'dental', displayname: 'Dental' },
+    ]
+    const plans = [
+      { offer: 'small', rank: 1, selectable: ['dental'], slots: 1 },
+      { offer: 'middle', rank: 2, selectable: ['life', 'young', 'legal', 'dental'], slots: 3 },
+      { offer: 'grand', rank: 3, fixed: ['dental'] },
+    ]
+    await rig.running.publish(catalogueOf(benefits, plans))
+    rig.running.advance(120_000)
+    await rig.partner.client.advanceClock({ advanceto: '2027-04-10T15:00:00.000Z' })
+  })
+  const by = (on: string) => `If you have not before ${on}, you will not get this benefit.`
+
+  test('an age, for a newcomer', async () => {
+    await rig.newPerson({ dob: '2001-04-20' })
+    const visitor = await openLink(rig, { offername: 'middle' })
+    await visitor.get('/register/benefits')
+    const asked = await visitor.post('/register/benefits', { benefit: ['life', 'young'] })
+    expect(wordsOf(asked)).not.toContain('30 days')
+    await visitor.post('/register/beneficiaries/life', { later: '1' })
+    await visitor.post('/register/beneficiaries/young', { later: '1' })
+    const check = await visitor.get('/register/check')
+    expect(toldOf(check, 'Life')).toContain(by('May 10, 2027'))
+    expect(toldOf(check, 'Young')).toContain(by('May 1, 2027'))
+    const done = await visitor.post('/register/enrol', recordsAgreed)
+    expect(wordsOf(done)).toContain('Life (before May 10, 2027) and Young (before May 1, 2027)')
+  })
+
+  test('a planned change, for what is added before it', async () => {
+    const visitor = await member({ offername: 'middle', benefits: ['dental'], consents: [] })
+    await confirm(visitor, 'offer/confirm?offername=small')
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits', { benefit: ['life'] })
+    const check = await visitor.post('/register/beneficiaries/life', { later: '1' })
+    expect(toldOf(check, 'Life')).toContain(by('May 1, 2027'))
+  })
+
+  test('a change that is about to be made, for what waits and is lost by it', async () => {
+    const visitor = await member({ offername: 'middle', benefits: ['legal'], consents: [] })
+    const later = await visitor.get('/register/offer/confirm?offername=small')
+    expect(toldOf(later, 'Legal')).toContain('Something is still needed from you before May 1, 2027')
+    const now = await visitor.get('/register/offer/confirm?offername=grand')
+    expect(toldOf(now, 'Legal')).toContain('Legal')
+    expect(toldOf(now, 'Legal')).not.toContain('still needed')
+  })
 })

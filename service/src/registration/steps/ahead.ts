@@ -1,11 +1,12 @@
 import type { Benefit } from '../../catalogue/model.ts'
 import { projectPendingChanges } from '../../membership/rules/apply-due.ts'
+import { waitsUntil } from '../../membership/rules/enrolments.ts'
 import { offerOpenAt } from '../../membership/rules/intents.ts'
 import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
 import { isLive, type SwapPair, type User } from '../../membership/rules/state.ts'
 import type { Visit } from '../session/visit.ts'
 import type { BenefitLine } from '../views/parts.ts'
-import { enrolmentLine, lastDayOf, lineOf, liveEnrolment } from './cards.ts'
+import { dayOf, enrolmentLine, lastDayOf, lineOf, liveEnrolment } from './cards.ts'
 
 /**
  * The visit as it would be if a change were made, with the effect of everything that is pending then; the same visit when
@@ -19,7 +20,8 @@ export function visitAfter(visit: Visit, tried: { readonly user: User } | Refusa
 
 /**
  * A benefit that is about to start, as `lineOf` shows it, and with its last day if it has one in `after`: before a person
- * agrees they must read that cover ends by age, or by something that they have planned.
+ * agrees they must read that cover ends by age, or by something that they have planned, which also shortens the time that
+ * they have to name a beneficiary.
  */
 export function foreseenLine(
   visit: Visit,
@@ -30,7 +32,9 @@ export function foreseenLine(
   const line = lineOf(visit, benefit, ...when)
   const row = liveEnrolment(after.user, benefit.name)
   const at = row?.endsAt ?? row?.ownEnd?.at
-  return at === undefined ? line : { ...line, endson: lastDayOf(after, at) }
+  const until = row && waitsUntil(row)
+  const waits = line.waits && until !== undefined ? { ...line.waits, by: dayOf(after, until) } : line.waits
+  return at === undefined ? { ...line, waits } : { ...line, waits, endson: lastDayOf(after, at) }
 }
 
 /**

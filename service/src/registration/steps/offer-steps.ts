@@ -160,11 +160,17 @@ function heldLines(visit: Visit, names: readonly string[]): BenefitLine[] {
   })
 }
 
-/** Lost benefits are shown with their last day: today if they end at once; those that will not have begun have none. */
+/**
+ * Lost benefits are shown with their last day: today if they end at once; those that will not have begun have none. What
+ * still waits for the person can only start before the change.
+ */
 function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
   const isNow = changed.effectiveAt <= visit.now
   const endson = isNow ? visit.today : lastDayOf(visit, changed.effectiveAt)
+  const on = dayOf(visit, changed.effectiveAt)
   return heldLines(visit, changed.lost).map(({ since, startson, ...line }) => {
+    if (line.actionrequired && isNow) return { ...line, actionrequired: false }
+    if (line.actionrequired) return { ...line, dueon: line.dueon && line.dueon < on ? line.dueon : on }
     if (startson !== undefined)
       return startson <= endson ? { ...line, startson, endson } : { ...line, endson: undefined }
     return since === undefined && line.endson === undefined ? line : { ...line, endson }

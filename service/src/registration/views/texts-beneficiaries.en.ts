@@ -26,7 +26,7 @@ export const beneficiariesEn = {
   needed: 'This benefit does not start before you have named someone.',
   neededby: (by: string) => `Name someone before ${by}, or you will not get this benefit.`,
   neededlater:
-    'You have at least 30 days to name someone. This benefit does not start before you have, and if you do not, you will not get it.',
+    'You can also name someone later: before you agree, you will read until when. This benefit does not start before you have, and if you do not, you will not get it.',
   waitsuntil: (by: string) =>
     `Starts when you have named someone. If you have not before ${by}, you will not get this benefit.`,
   waitsfrom: (on: string, by: string) =>

@@ -13,7 +13,7 @@ export const beneficiariesEs: typeof beneficiariesEn = {
   needed: 'Este beneficio no empieza hasta que usted nombre a alguien.',
   neededby: by => `Nombre a alguien antes del ${by}; si no, no recibirá este beneficio.`,
   neededlater:
-    'Tiene al menos 30 días para nombrar a alguien. Este beneficio no empieza hasta que lo haga y, si no lo hace, no lo recibirá.',
+    'También puede nombrar a alguien más adelante: antes de aceptar leerá hasta cuándo. Este beneficio no empieza hasta que lo haga y, si no lo hace, no lo recibirá.',
   waitsuntil: by =>
     `Empieza cuando usted haya nombrado a alguien. Si no lo ha hecho antes del ${by}, no recibirá este beneficio.`,
   waitsfrom: (on, by) =>
