@@ -206,3 +206,20 @@ test('a day that began while the answers were checked is shown as the first day 
   expect(wordsOf(again)).toContain(`Dental discount Starts on ${wordsOfDay(month, 3)}`)
   expect((await visitor.post('/register/enrol', recordsAgreed)).view).toBe('DONE')
 })
+
+test.each([
+  ['benefits', { benefit: 'vision' }],
+  ['enrol', recordsAgreed],
+])(
+  'whoever sends the form of %s after the last slot was filled reads that it is, and is not led on as if all were done',
+  async (path, fields) => {
+    const visitor = await member()
+    await visitor.get('/register/benefits')
+    if (path === 'enrol') await visitor.post('/register/benefits', { benefit: 'vision' })
+    await client().enrolBenefit({ userid: rig.userid(), name: 'telehealth' })
+    const again = await visitor.post(`/register/${path}`, fields)
+    expect(again).toMatchObject({ status: 409, view: 'BENEFITS' })
+    expect(wordsOf(again)).toContain(onceMore)
+    expect(wordsOf(again)).toContain('Swap a benefit for Vision discount')
+  },
+)

@@ -71,7 +71,8 @@ export const memberBenefits: Step = {
   },
   post: async (visit, form) => {
     const { selectable, free, slotless } = choosableByMember(visit)
-    if (selectable.length === 0) return { to: 'overview' }
+    if (selectable.length === 0)
+      return isMissing(visit, form.getAll('benefit')) ? 'conflict' : { to: 'overview' }
     const names = selectable.map(({ name }) => name)
     const picks = parseBenefits(form, { selectable: names, slots: free, slotless, required: true })
     if (isFaulty(picks)) return picks
@@ -97,8 +98,10 @@ export const memberCheck: Step = {
   show: (visit, typed) => {
     const offer = offerOf(visit.terms, visit.user)
     const chosen = pickedBenefits(visit)
-    if (!offer || chosen.length === 0)
-      return { to: visit.session.outcome === 'enrolled' ? 'done' : 'benefits' }
+    if (!offer || chosen.length === 0) {
+      const isDone = visit.session.outcome === 'enrolled' && !isMissing(visit, visit.draft.picks)
+      return { to: isDone ? 'done' : 'benefits' }
+    }
     const unnamed = namingFirst(visit, chosen)
     if (unnamed) return unnamed
     const tried = withAdded(visit.user, wantedOf(visit, chosen), visit.now, visit.terms)
@@ -125,8 +128,9 @@ export const memberEnrol: Step = {
   show: memberCheck.show,
   post: async (visit, form) => {
     const chosen = pickedBenefits(visit)
-    // Nothing is left to add: this session, or another, has done it.
-    if (chosen.length === 0) return confirmMade(visit, 'enrolled')
+    // Nothing is left to add: this session, or another, has done it, unless the last slot was filled in another way.
+    if (chosen.length === 0)
+      return isMissing(visit, visit.draft.picks) ? 'conflict' : confirmMade(visit, 'enrolled')
     if (confirmsOlder(visit, form)) return 'conflict'
     const agreements = consentsFor(visit, chosen)
     const isOnlyOne = choosableByMember(visit).selectable.length === 1
@@ -141,6 +145,11 @@ export const memberEnrol: Step = {
     }
     return changeAndConfirm(visit, 'enrolled', { why: 'enrol', form, agreements, decide }, { to: 'benefits' })
   },
+}
+
+/** Whether the person chose a benefit that they do not have, so that they must not believe that it was added. */
+function isMissing({ user }: Visit, picks: readonly string[] = []): boolean {
+  return picks.some(name => !liveEnrolment(user, name))
 }
 
 function pickedBenefits(visit: Visit): Benefit[] {
