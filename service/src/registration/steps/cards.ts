@@ -1,7 +1,6 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import { DAY_MS, dateAt, type Instant } from '../../calendar/calendar.ts'
 import { iconPathOf } from '../../catalogue/file-paths.ts'
-import type { Benefit, Bilingual, Offer } from '../../catalogue/model.ts'
+import type { Benefit, Offer } from '../../catalogue/model.ts'
 import { actionDueAt, waitsUntil } from '../../membership/rules/enrolments.ts'
 import {
   type Enrolment,
@@ -16,6 +15,7 @@ import type { Visit } from '../session/visit.ts'
 import type { BenefitCard, BenefitLine, BenefitStatus, Day } from '../views/parts.ts'
 import { costOf, coverageOf } from './disclosures.ts'
 import { namedInDraft } from './naming.ts'
+import { sentencesOf } from './sentences.ts'
 
 /** A benefit in plain words, with its status. */
 export function cardOf(
@@ -207,17 +207,4 @@ export function lastDayOf(visit: Visit, at: Instant): string {
 /** The address of a benefit's icon. */
 function iconOf(visit: Visit, benefit: Benefit): string {
   return `${visit.context.basePath}/${iconPathOf(benefit)}`
-}
-
-const split = new WeakMap<Bilingual, Readonly<Record<Locale, readonly string[]>>>()
-
-/** The sentences of a text, found once, because the texts of a catalogue never change. */
-function sentencesOf(text: Bilingual, locale: Locale): readonly string[] {
-  const sentencesIn = (language: Locale) => {
-    const found = new Intl.Segmenter(language, { granularity: 'sentence' }).segment(text[language])
-    return [...found].map(({ segment }) => segment.trim())
-  }
-  const known = split.get(text) ?? { en: sentencesIn('en'), es: sentencesIn('es') }
-  split.set(text, known)
-  return known[locale]
 }
