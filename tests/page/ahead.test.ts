@@ -108,6 +108,39 @@ describe('before they agree, a person reads', () => {
   })
 })
 
+/** What the card of a benefit says. */
+function cardOf({ html }: Shown, benefit: string): string {
+  return wordsOf({ html: html.split('<article ').find(card => card.includes(`id="card-${benefit}"`)) ?? '' })
+}
+
+describe('the card of a benefit that is still to begin says on which day it will end', () => {
+  test.each([
+    ['en', 'Starts on March 20, 2027 Ends on March 31, 2060'],
+    ['es', 'Empieza el 20 de marzo de 2027 Termina el 31 de marzo de 2060'],
+  ] as const)('at an age, in %s', async (locale, dates) => {
+    await member({ effectivedate: '2027-03-20', benefits: ['critical'] })
+    const visitor = await openLink(rig, { offername: '', purpose: 'benefits', locale })
+    const shown = await visitor.get('/register/benefits')
+    expect(cardOf(shown, 'critical')).toContain(dates)
+    expect(cardOf(shown, 'hospital')).not.toMatch(/Ends on|Termina el/)
+  })
+
+  test('at an age, after a swap', async () => {
+    const visitor = await member()
+    await confirm(visitor, 'swap/confirm?replace.identity=income', { 'replace.identity': 'income' })
+    const card = cardOf(await visitor.get('/register/benefits'), 'income')
+    expect(card).toContain('Starts on April 1, 2027 (swap) Ends on March 31, 2057')
+  })
+
+  test('by a plan change', async () => {
+    const visitor = await member({ effectivedate: '2027-03-20', benefits: ['critical'] })
+    const change = { offername: 'starter', action: 'auto', effective: 'auto' } as const
+    await rig.partner.client.changeOffer({ userid: rig.userid(), ...change })
+    const card = cardOf(await visitor.get('/register/benefits'), 'hospital')
+    expect(card).toContain('Starts on March 20, 2027 Ends on March 31, 2027')
+  })
+})
+
 /** The box of a planned change of plan. */
 function planned({ html }: Shown): string {
   return wordsOf({

@@ -177,10 +177,12 @@ export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
         ? { kind: 'swapout', on: lastDayOf(visit, visit.user.swap.at) }
         : { kind: 'ending', on: lastDayOf(visit, endsAt ?? visit.now) }
     case 'selected':
-    case 'scheduled':
-      return enrolment.plannedBy === 'swap'
-        ? { kind: 'swapin', from: dayOf(visit, startsAt) }
-        : { kind: 'scheduled', from: dayOf(visit, startsAt) }
+    case 'scheduled': {
+      const kind = enrolment.plannedBy === 'swap' ? 'swapin' : 'scheduled'
+      const end = endsAt ?? ownEnd?.at
+      const until = end === undefined || end <= startsAt ? undefined : lastDayOf(visit, end)
+      return { kind, from: dayOf(visit, startsAt), until }
+    }
     case 'actionrequired':
       return { kind: 'actionrequired', dueon: dueDay(visit, enrolment) }
     default:

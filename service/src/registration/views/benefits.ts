@@ -150,7 +150,9 @@ function costFacts(page: Localized, cost: Cost): Slot {
 function statusText(page: Page, status: BenefitStatus): Html {
   const [sign, kind] = signs[status.kind]
   const reasons = status.kind === 'unavailable' ? status.reasons : []
-  return html`<div class="status ${kind}">${icon(sign)}<div><p>${statusWords(page, status)}</p>${reasons.map(reason => html`<p class="hint">${reason}</p>`)}</div></div>`
+  const isAhead = status.kind === 'scheduled' || status.kind === 'swapin'
+  const end = isAhead && status.until && textsOf(page).benefits.status.ending(dayText(page, status.until))
+  return html`<div class="status ${kind}">${icon(sign)}<div><p>${statusWords(page, status)}</p>${end && html`<p>${end}</p>`}${reasons.map(reason => html`<p class="hint">${reason}</p>`)}</div></div>`
 }
 
 const signs: Readonly<Record<BenefitStatus['kind'], readonly [IconName, 'good' | 'warn' | 'plain']>> = {

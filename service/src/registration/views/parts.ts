@@ -55,9 +55,9 @@ export type BenefitStatus =
   /** `until`: the last day of an end that is still far away. */
   | { readonly kind: 'enrolled'; readonly since: Day; readonly until?: Day }
   | { readonly kind: 'included' }
-  | { readonly kind: 'scheduled'; readonly from: Day }
+  | { readonly kind: 'scheduled'; readonly from: Day; readonly until?: Day | undefined }
   | { readonly kind: 'ending'; readonly on: Day }
-  | { readonly kind: 'swapin'; readonly from: Day }
+  | { readonly kind: 'swapin'; readonly from: Day; readonly until?: Day | undefined }
   | { readonly kind: 'swapout'; readonly on: Day }
   | { readonly kind: 'actionrequired'; readonly dueon?: Day | undefined }
   /** Held already, and chosen in order to do what it waits for: to agree to its terms, or to name a beneficiary. */
