@@ -1,5 +1,5 @@
 import type { CDPSession, Page } from 'playwright-core'
-import { beforeAll, beforeEach, expect } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
@@ -47,6 +47,17 @@ describeInBrowser('under hard conditions', () => {
       await page.context().close()
     },
   )
+
+  test('beside a long name a link keeps its words whole on a narrow phone', async () => {
+    const context = await browser.newContext({ viewport: { width: 320, height: 640 } })
+    const page = await context.newPage()
+    const stage = await openStage(page, rig)
+    const example = examples('es', rig.built).find(({ name }) => name === 'check-answers')
+    if (!example) throw new Error('the example is missing')
+    await stage.show(example)
+    expect(await page.evaluate<readonly string[]>(brokenBesideLongNames)).toEqual([])
+    await context.close()
+  })
 
   wholeRunTest.each(['en', 'es'] as const)(
     'with text of twice the size no view in %s scrolls sideways on a phone, or shows its skip link unasked',
@@ -186,4 +197,18 @@ const faultsWhenZoomed = `(() => {
     else if (over.contains(element) && over !== element && !over.closest('label')) faults.push('covered by its parent: ' + told(element))
   }
   return faults
+})()`
+
+/** The words of links beside a long name that are broken over two lines. */
+const brokenBesideLongNames = `(() => {
+  for (const name of document.querySelectorAll('.heading h3')) name.textContent = 'Protección internacional contra enfermedades'
+  return [...document.querySelectorAll('.heading a, .act a')].flatMap(link => {
+    const text = link.firstChild
+    return [...text.data.matchAll(/\\S+/g)].flatMap(({ 0: word, index }) => {
+      const range = document.createRange()
+      range.setStart(text, index)
+      range.setEnd(text, index + word.length)
+      return range.getClientRects().length > 1 ? [word] : []
+    })
+  })
 })()`
