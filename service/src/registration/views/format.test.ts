@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { instantText } from './format.ts'
+import { deadlineText, instantText } from './format.ts'
+import type { Page } from './surroundings.ts'
 
 test.each([
   ['America/New_York', 'Eastern time', 'hora del Este'],
@@ -18,4 +19,17 @@ test.each([
     expect(instantText({ locale: 'en', zone }, at)).toMatch(new RegExp(` \\(${english}\\)$`))
     expect(instantText({ locale: 'es', zone }, at)).toMatch(new RegExp(` \\(${spanish}\\)$`))
   }
+})
+
+test.each([
+  [1, 'a la 1:05 a.m.'],
+  [11, 'a las 11:05 a.m.'],
+  [12, 'a las 12:05 p.m.'],
+  [13, 'a la 1:05 p.m.'],
+  [15, 'a las 3:05 p.m.'],
+])('in Spanish the hour %i has its own article', (hour, words) => {
+  const page = { locale: 'es', zone: 'UTC' } as Page
+  const at = Date.UTC(2027, 0, 5, hour, 5)
+  expect(instantText(page, at).replaceAll('\u00a0', ' ')).toContain(`2027 ${words}`)
+  expect(deadlineText(page, at).replaceAll('\u00a0', ' ')).toContain(`enero ${words}`)
 })

@@ -16,7 +16,7 @@ export function namesText({ locale }: Localized, names: readonly string[]): stri
 
 /** An instant in words, in the partner's time zone, such as `November 20, 2026 at 12:30 PM (Eastern time)`. */
 export function instantText(page: Pick<Page, 'locale' | 'zone'>, at: number): string {
-  return `${timeFormat(page, 'numeric').format(new Date(at))} (${zoneText(page, at)})`
+  return `${timeText(page, 'numeric', at)} (${zoneText(page, at)})`
 }
 
 /**
@@ -27,7 +27,7 @@ export function instantText(page: Pick<Page, 'locale' | 'zone'>, at: number): st
 export function deadlineText(page: Page, at: number): string {
   const zone = zoneText(page, at)
   const isMidnight = dayAndTime(page, at).endsWith(' 00:00:00')
-  if (!isMidnight) return `${timeFormat(page, undefined).format(new Date(at))} (${zone})`
+  if (!isMidnight) return `${timeText(page, undefined, at)} (${zone})`
   const format = dateFormat(tags[page.locale], { month: 'long', day: 'numeric', timeZone: page.zone })
   return textsOf(page).shell.endof(format.format(new Date(at - 1)), zone)
 }
@@ -110,12 +110,15 @@ const zoneNames: Readonly<Record<string, Readonly<Record<Locale, string>>>> = {
 
 const tags: Readonly<Record<Locale, string>> = { en: 'en-US', es: 'es-US' }
 
-function timeFormat(
+function timeText(
   { locale, zone }: Pick<Page, 'locale' | 'zone'>,
   year: 'numeric' | undefined,
-): Intl.DateTimeFormat {
+  at: number,
+): string {
   const day = { year, month: 'long', day: 'numeric', timeZone: zone } as const
-  return dateFormat(tags[locale], { ...day, hour: 'numeric', minute: '2-digit' })
+  const format = dateFormat(tags[locale], { ...day, hour: 'numeric', minute: '2-digit' })
+  // Intl writes "a las" before every hour, but one o'clock is singular in Spanish.
+  return format.format(new Date(at)).replace(/ a las (?=1:)/, ' a la ')
 }
 
 function dayAndTime({ zone }: Page, at: number): string {
