@@ -191,6 +191,13 @@ describe('at enrolment', () => {
     expect(one.html).not.toContain('Gracecanary')
   })
 
+  test('nobody is asked to add a person whom there is no room for', async () => {
+    const { visitor } = await choosing()
+    const last = await visitor.post('/register/beneficiaries/life', { rows: '19', ...grace, add: '1' })
+    expect(last.html).toContain('name="person20.name"')
+    expect(last.html).not.toContain('name="add"')
+  })
+
   test.each<[why: string, fields: Record<string, string>, told: string]>([
     [
       'nobody',

@@ -1,4 +1,4 @@
-import { relationships } from '@benefit-enrolment/contract'
+import { MOST_BENEFICIARIES, relationships } from '@benefit-enrolment/contract'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import { type BeneficiaryField, type BeneficiaryRow, beneficiaryInput } from './beneficiary-form.ts'
@@ -111,7 +111,8 @@ ${form(view, `beneficiaries/${name}`, [
   html`<input type="hidden" name="rows" value="${String(rows.length)}">`,
   next !== undefined && html`<input type="hidden" name="next" value="${next}">`,
   rows.map((row, at) => personFields(view, row, { at: at + 1, ismany: rows.length > 1 })),
-  html`<p><button class="secondary" name="add" value="1">${icon('plus')}${words.more}</button></p>`,
+  rows.length < MOST_BENEFICIARIES &&
+    html`<p><button class="secondary" name="add" value="1">${icon('plus')}${words.more}</button></p>`,
   primary(goeson ? texts.shell.continue : words.save),
   maylater &&
     html`<p class="hint">${words.neededlater}</p><p><button class="quiet" name="later" value="1">${words.later}</button></p>`,
