@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
+import { demoCatalogue } from '../rig.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { type Rig, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Visitor } from './visitor.ts'
@@ -96,6 +97,23 @@ describe('what a person must see before agreeing', () => {
     )
     expect(text).toContain('Choose up to 3 more of these')
     expect(text).toContain('Critical illness ($6.50 a month)')
+  })
+
+  test('is not said of a plan that includes nothing, because what is chosen may cost something', async () => {
+    const bare = demoCatalogue.replace(
+      'fixed: [accident]\n    selectable: [telehealth,',
+      'fixed: []\n    selectable: [critical,',
+    )
+    expect(bare).not.toBe(demoCatalogue)
+    await rig.running.publish(bare)
+    rig.running.advance(1000)
+    const visitor = await open({ offername: '' })
+    const text = textOf((await visitor.get('/register/plan')).html)
+    expect(text).toMatch(
+      /Starter Accident coverage from the first day.* Choose up to 2 of these Critical illness/,
+    )
+    await rig.running.publish(demoCatalogue)
+    rig.running.advance(1000)
   })
 
   test('is part of no answer of the API', async () => {

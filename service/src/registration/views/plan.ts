@@ -33,6 +33,8 @@ ${form(view, 'plan', [
 function planChoice(page: Page, plan: PlanChoice): Choice {
   const words = textsOf(page).coverage.plan
   const { offer, displayname, description, included, selectable, slots } = plan
+  // Where all is to be chosen, so is the price.
+  const isBare = included.length === 0 && slots > 0
   const price = totalText(
     page,
     included.map(({ cost }) => cost),
@@ -43,9 +45,9 @@ function planChoice(page: Page, plan: PlanChoice): Choice {
   )
   return {
     value: offer,
-    label: html`<strong>${displayname}</strong> <span class="worth">${price}</span><span class="hint">${description}</span>`,
+    label: html`<strong>${displayname}</strong>${!isBare && html` <span class="worth">${price}</span>`}<span class="hint">${description}</span>`,
     card: html`${included.length > 0 && html`<h2>${words.holds}</h2><ul class="ticks">${included.map(part => html`<li>${icon('check')}<span><strong>${part.displayname}</strong> ${part.description}</span></li>`)}</ul>`}
-${slots > 0 && html`<h2>${words.choose(slots)}</h2><p>${more}.</p>`}`,
+${slots > 0 && html`<h2>${words[isBare ? 'choose' : 'choosemore'](slots)}</h2><p>${more}.</p>`}`,
   }
 }
 

@@ -35,7 +35,8 @@ export const coverageEn = {
   terms: 'Terms',
   plan: {
     holds: 'What comes with it',
-    choose: (slots: number) =>
+    choose: (slots: number) => (slots === 1 ? 'Choose 1 of these' : `Choose up to ${slots} of these`),
+    choosemore: (slots: number) =>
       slots === 1 ? 'Choose 1 more of these' : `Choose up to ${slots} more of these`,
   },
   copy: {

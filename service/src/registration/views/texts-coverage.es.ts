@@ -33,7 +33,8 @@ export const coverageEs: typeof coverageEn = {
   terms: 'Términos',
   plan: {
     holds: 'Qué incluye',
-    choose: slots => (slots === 1 ? 'Elija 1 más de estos' : `Elija hasta ${slots} más de estos`),
+    choose: slots => (slots === 1 ? 'Elija 1 de estos' : `Elija hasta ${slots} de estos`),
+    choosemore: slots => (slots === 1 ? 'Elija 1 más de estos' : `Elija hasta ${slots} más de estos`),
   },
   copy: {
     link: 'Guardar una copia de lo que aceptó',
