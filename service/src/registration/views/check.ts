@@ -1,6 +1,6 @@
 import { html } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
-import { costsOf, coverageSection, priceSection } from './coverage.ts'
+import { coverageSection, priceSection } from './coverage.ts'
 import { detailsGroups, detailsList } from './details.ts'
 import { consentFields, form, primary, question } from './fields.ts'
 import type { Content } from './layout.ts'
@@ -21,7 +21,7 @@ export function checkAnswers(view: CheckAnswersView): Content {
 <section><div class="heading"><h2>${texts.start.title}</h2>${choosable && html`<a href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${texts.start.title}</span></a>`}</div>
 <p>${words.plan}: <strong>${offername}</strong></p>
 ${benefitList(page, benefits)}</section>
-${priceSection(page, costsOf(benefits), view.isAddition)}
+${priceSection(page, benefits, view.isAddition)}
 ${coverageSection(page, benefits)}
 ${namingSection(page, view.naming)}
 ${form(view, 'enrol', [consentFields(view, consents), primary(words.button)])}`,

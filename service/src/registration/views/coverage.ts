@@ -2,7 +2,7 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Coverage, DocumentLink } from './coverage-parts.ts'
 import { dayText, priceText } from './format.ts'
 import type { BenefitLine, CopyLink, Cost, Day, SwapPair } from './parts.ts'
-import { priceLines, totalLines } from './price.ts'
+import { priceLines, totalLines, waitingPrice } from './price.ts'
 import type { Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
@@ -25,10 +25,12 @@ ${known.map(line => html`<h3>${line.displayname}</h3>${coverageFacts(page, line.
 }
 
 /** What these benefits cost together, and who collects it; one word when all are free. */
-export function priceSection(page: Page, costs: readonly Cost[], isAddition = false): Slot {
+export function priceSection(page: Page, lines: readonly BenefitLine[], isAddition = false): Slot {
+  const costs = costsOf(lines)
   if (costs.length === 0) return null
   const words = textsOf(page).coverage.price
-  return pricePanel(isAddition ? words.added : words.total, priceLines(page, costs))
+  const sentences = [...priceLines(page, costs), ...waitingPrice(page, lines)]
+  return pricePanel(isAddition ? words.added : words.total, sentences)
 }
 
 /** What a person with these benefits pays in all; empty when no price is known. */
@@ -44,7 +46,7 @@ export function totalSection(page: Page, lines: readonly BenefitLine[]): Slot {
 export function exchangeSection(page: Page, pairs: readonly SwapPair[], effectiveon: Day): Slot {
   const words = textsOf(page).coverage.price
   const coming = pairs.flatMap(pair => pair.in ?? [])
-  if (!pairs.some(({ out }) => out)) return priceSection(page, costsOf(coming), true)
+  if (!pairs.some(({ out }) => out)) return priceSection(page, coming, true)
   const over = pairs.flatMap(({ out }) => {
     if (out?.cost?.kind !== 'amount' || out.cost.per === 'once') return []
     const price = priceText(page, out.cost)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Cost } from './parts.ts'
-import { priceLines, totalText } from './price.ts'
+import type { BenefitLine, Cost } from './parts.ts'
+import { priceLines, totalLines, totalText } from './price.ts'
 
 const en = { locale: 'en' } as const
 const es = { locale: 'es' } as const
@@ -47,4 +47,16 @@ test('a sum of cents is never off by a fraction', () => {
       expect(text.replace(/[^\d]/g, '')).toBe(`${Math.floor(sum / 100)}${String(sum % 100).padStart(2, '0')}`)
     }),
   )
+})
+
+test('a total with the price of what has not started and waits for the person says so', () => {
+  const line = (more: Partial<BenefitLine>) => ({ name: 'x', displayname: 'X', iconurl: '', ...more })
+  const told = (more: Partial<BenefitLine>) =>
+    totalLines(en, [line({ cost: monthly(3) }), line({ cost: monthly(2), ...more })])
+  const includes = 'This includes benefits that still wait for something from you and have not started.'
+  expect(told({ actionrequired: true })).toEqual(['You pay $5.00 a month.', includes])
+  expect(told({ waits: { by: '2027-03-01' } })).toEqual(['You pay $5.00 a month.', includes])
+  expect(told({ actionrequired: true, cost: free })).toEqual(['You pay $3.00 a month.'])
+  expect(told({ actionrequired: true, planned: 'goes' })).not.toContain(includes)
+  expect(told({})).toEqual(['You pay $5.00 a month.'])
 })

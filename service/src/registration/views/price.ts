@@ -28,9 +28,18 @@ export function priceLines(page: Localized, costs: readonly Cost[]): readonly st
  */
 export function totalLines(page: Localized, lines: readonly BenefitLine[]): readonly string[] {
   const costs = lines.flatMap(({ planned, cost }) => (cost && planned !== 'goes' ? [cost] : []))
-  const sentences = priceLines(page, costs)
   const isPlanned = lines.some(({ planned }) => planned !== undefined)
-  return isPlanned ? [...sentences, textsOf(page).coverage.price.afterplanned] : sentences
+  const planned = isPlanned ? [textsOf(page).coverage.price.afterplanned] : []
+  return [...priceLines(page, costs), ...waitingPrice(page, lines), ...planned]
+}
+
+/** Says of a sum that it contains the price of what has not begun and waits for the person: nobody pays for that yet. */
+export function waitingPrice(page: Localized, lines: readonly BenefitLine[]): readonly string[] {
+  const isPriced = lines.some(
+    ({ waits, actionrequired, cost, planned }) =>
+      (waits || actionrequired) && cost?.kind === 'amount' && planned !== 'goes',
+  )
+  return isPriced ? [textsOf(page).coverage.price.withwaiting] : []
 }
 
 /** What these benefits cost together, such as `$19.00 a month`; one word when all are free. */

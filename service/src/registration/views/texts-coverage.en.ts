@@ -17,6 +17,7 @@ export const coverageEn = {
     added: 'What you add costs',
     addedsofar: 'What you add costs so far',
     addednext: 'The next page says what you add costs.',
+    withwaiting: 'This includes benefits that still wait for something from you and have not started.',
     afterplanned: 'This is what you pay once the changes that you have planned have taken effect.',
     /** For a swap, which takes a benefit away for the new one. */
     incoming: (count: number): string =>

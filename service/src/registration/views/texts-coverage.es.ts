@@ -17,6 +17,7 @@ export const coverageEs: typeof coverageEn = {
     added: 'Lo que agrega cuesta',
     addedsofar: 'Lo que agrega cuesta hasta ahora',
     addednext: 'La página siguiente dice cuánto cuesta lo que agrega.',
+    withwaiting: 'Esto incluye beneficios que todavía esperan algo de usted y no han empezado.',
     afterplanned: 'Esto es lo que paga cuando se hayan hecho los cambios que tiene previstos.',
     incoming: count =>
       count === 1 ? 'Lo que cuesta el beneficio nuevo' : 'Lo que cuestan los beneficios nuevos',
