@@ -161,6 +161,14 @@ describe('consents', () => {
     expect(user.consents).toEqual([{ ...consent, agreedattimestamp, locale: 'es' }])
   })
 
+  test('several are answered in the order of every later answer, and one that is sent twice counts once', async () => {
+    const { client } = await service.newPartner()
+    const life = { ...consent, name: 'life' }
+    const user = await client.createUser({ ...account, consents: [life, consent, life] })
+    expect(user.consents.map(({ name }) => name)).toEqual(['identity', 'life'])
+    expect(await client.getUser({ userid: 'u1' })).toEqual(user)
+  })
+
   test.each([
     ['for a benefit that asks for none', { ...consent, name: 'dental' }, 'consents[0].name'],
     ['to another version', { ...consent, version: '2025-01' }, 'consents[0].version'],

@@ -55,6 +55,19 @@ test('a consent to another version, or of a benefit that asks for none, is named
   await expect(wrong(signed('art'))).rejects.toMatchObject({ errors: [{ field: 'consents[0].name' }] })
 })
 
+test('a consent that was given stays as it was when it is sent again', async () => {
+  const { client } = partner
+  const before = await partner.create('u', { benefits: ['eyes'], consents: signed('eyes') })
+  await partner.events('u')
+  await partner.to('2026-10-22T12:00')
+  const again = [{ name: 'eyes', version: 'v1', locale: 'es' as const }]
+  expect(await client.enrolBenefit({ userid: 'u', name: 'eyes', consents: again })).toMatchObject({
+    state: 'enrolled',
+  })
+  expect(await partner.get('u')).toEqual(before)
+  expect(await partner.names('u')).toEqual([])
+})
+
 test('declines what is not in force, once; what is in force cannot be declined', async () => {
   const { client } = partner
   await partner.create('u', { benefits: ['art', 'eyes'] })

@@ -27,33 +27,35 @@ import { judgePick, offerOf, openBenefit, partnerOffer, type Terms } from '../me
 /** A change of one benefit, and the enrolment for the answer. */
 export type SingleChange = Changed & { readonly enrolment: Enrolment }
 
+/** The benefit that is asked for, and the consents that come with it. */
+type Wish = { readonly name: string; readonly consents: readonly Consent[] }
+
 /**
  * Enrols in one benefit now, in a free slot, or completes one that waits for a consent. A benefit that is already held
  * does not change. Refused: a benefit that the offer does not have or that does not admit the user, and an offer
  * without a free slot.
  */
-export function enrolBenefitOf(
-  user: User,
-  input: { name: string; consents: readonly Consent[] },
-  now: Instant,
-  terms: Terms,
-): SingleChange | Refusal {
-  const asked: User =
-    input.consents.length === 0 ? user : { ...user, consents: mergeConsents(user.consents, input.consents) }
-  const held = heldEnrolment(user, input.name)
-  if (held) return completeEnrolment(asked, held, now, terms)
-  const planned = enrolmentOf(user, input.name, isPlanned)
-  const opening = openingFor(user, input.name, now, terms)
+export function enrolBenefitOf(user: User, wish: Wish, now: Instant, terms: Terms): SingleChange | Refusal {
+  const consents = mergeConsents(user.consents, wish.consents)
+  const agreed: User = consents === user.consents ? user : { ...user, consents, updatedAt: now }
+  return enrolAgreed(agreed, wish, now, terms)
+}
+
+/** The same once the user has the consents. */
+function enrolAgreed(user: User, wish: Wish, now: Instant, terms: Terms): SingleChange | Refusal {
+  const held = heldEnrolment(user, wish.name)
+  if (held) return completeEnrolment(user, held, now, terms)
+  const planned = enrolmentOf(user, wish.name, isPlanned)
+  const opening = openingFor(user, wish.name, now, terms)
   // A benefit that a pending swap brings never begins before it when its consent is given; one that a pending offer
   // change brings does where it can. Otherwise the consent is for the boundary.
-  if (planned && input.consents.length > 0 && (planned.plannedBy === 'swap' || isRefusal(opening))) {
-    return { user: { ...asked, updatedAt: now }, events: [], enrolment: planned }
-  }
+  if (planned && wish.consents.length > 0 && (planned.plannedBy === 'swap' || isRefusal(opening)))
+    return { user, events: [], enrolment: planned }
   if (isRefusal(opening)) return opening
   const { benefit, offer, isFixed, startsAt } = opening
-  const kept = isSwapLocked(user, now, terms) ? asked : withoutSwapOf(asked, input.name)
+  const kept = isSwapLocked(user, now, terms) ? user : withoutSwapOf(user, wish.name)
   const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
-  const enrolment: Enrolment = { ...newEnrolment(asked, terms, fresh), isSingle: true }
+  const enrolment: Enrolment = { ...newEnrolment(user, terms, fresh), isSingle: true }
   const enrolled = withEnrolment({ ...kept, updatedAt: now }, enrolment)
   return {
     user: enrolled,

@@ -122,11 +122,14 @@ export function withEnrolment(user: User, enrolment: Enrolment): User {
 }
 
 /**
- * Merges consents: a newer one replaces that of the same name and version. A consent that an operator put on record is
- * not replaced, because it has evidence and the newer one has none.
+ * Adds the consents to texts that the user has not agreed to yet. An earlier consent to the same version stays as it is,
+ * because cover may rest on it. Returns `known` itself when none is new.
  */
 export function mergeConsents(known: readonly Consent[], given: readonly Consent[]): readonly Consent[] {
   const isSame = (a: Consent, b: Consent) => a.name === b.name && a.version === b.version
-  const fresh = given.filter(one => !known.some(old => isSame(old, one) && old.channel !== undefined))
-  return [...known.filter(old => !fresh.some(one => isSame(old, one))), ...fresh]
+  const fresh = given.filter(
+    (one, index) =>
+      !known.some(old => isSame(old, one)) && index === given.findIndex(other => isSame(other, one)),
+  )
+  return fresh.length === 0 ? known : [...known, ...fresh]
 }

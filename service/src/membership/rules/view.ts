@@ -10,6 +10,7 @@ import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import { currentOffer } from './events.ts'
 import type { HistoryLine } from './history.ts'
 import {
+  type Consent,
   type Enrolment,
   hasPendingCancel,
   isActive,
@@ -58,7 +59,8 @@ export function viewUser(user: User, terms: Terms, locale: Locale): WireUser {
           dueattimestamp: optional(enrolment.actionDueAt),
         })),
       ),
-    consents: user.consents.map(consent => ({
+    // In an order of their own, so that the answer to the request that gave them has the order of every later one.
+    consents: [...user.consents].sort(byNameAndVersion).map(consent => ({
       name: consent.name,
       version: consent.version,
       agreedattimestamp: formatTimestamp(consent.agreedAt),
@@ -67,6 +69,11 @@ export function viewUser(user: User, terms: Terms, locale: Locale): WireUser {
     createdat: formatTimestamp(user.createdAt),
     updatedat: formatTimestamp(user.updatedAt),
   }
+}
+
+function byNameAndVersion(a: Consent, b: Consent): number {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1
+  return a.version < b.version ? -1 : 1
 }
 
 /** What an enrolment waits for: at least a consent, even when the catalogue no longer requires anything. */
