@@ -55,6 +55,20 @@ test('a consent to another version, or of a benefit that asks for none, is named
   await expect(wrong(signed('art'))).rejects.toMatchObject({ errors: [{ field: 'consents[0].name' }] })
 })
 
+test('a consent counts whichever benefit it is sent with', async () => {
+  const { client } = partner
+  await partner.create('u', { offername: 'top' })
+  await partner.events('u')
+  expect(await partner.states('u')).toMatchObject({ gold: 'actionrequired' })
+  await client.enrolBenefit({ userid: 'u', name: 'art', consents: signed('gold') })
+  expect(await partner.get('u')).toMatchObject({ conditions: [], requiredactions: [] })
+  expect(await partner.states('u')).toMatchObject({ art: 'enrolled', gold: 'enrolled' })
+  expect(await partner.events('u')).toMatchObject([
+    { eventname: 'benefit_enrollment_successful', name: 'art' },
+    { eventname: 'benefit_enrollment_successful', name: 'gold' },
+  ])
+})
+
 test('a consent that was given stays as it was when it is sent again', async () => {
   const { client } = partner
   const before = await partner.create('u', { benefits: ['eyes'], consents: signed('eyes') })

@@ -38,7 +38,8 @@ type Wish = { readonly name: string; readonly consents: readonly Consent[] }
 export function enrolBenefitOf(user: User, wish: Wish, now: Instant, terms: Terms): SingleChange | Refusal {
   const consents = mergeConsents(user.consents, wish.consents)
   const agreed: User = consents === user.consents ? user : { ...user, consents, updatedAt: now }
-  return enrolAgreed(agreed, wish, now, terms)
+  const made = enrolAgreed(agreed, wish, now, terms)
+  return isRefusal(made) ? made : withOthersCompleted(made, wish, now, terms)
 }
 
 /** The same once the user has the consents. */
@@ -62,6 +63,25 @@ function enrolAgreed(user: User, wish: Wish, now: Instant, terms: Terms): Single
     events: [...eventsOfPick(enrolled, enrolment, now), ...droppedSwap(user, enrolled, now)],
     enrolment,
   }
+}
+
+/** A consent counts whichever benefit it is sent with: others that waited for it begin, too. */
+function withOthersCompleted(
+  made: SingleChange,
+  { consents }: Wish,
+  now: Instant,
+  terms: Terms,
+): SingleChange {
+  let { user } = made
+  const events = [...made.events]
+  for (const { name } of consents) {
+    const held = heldEnrolment(user, name)
+    if (!held) continue
+    const completed = completeEnrolment(user, held, now, terms)
+    user = completed.user
+    events.push(...completed.events)
+  }
+  return { ...made, user, events }
 }
 
 type OfTheOffer = { readonly offer: Offer; readonly benefit: Benefit; readonly isFixed: boolean }
