@@ -215,6 +215,7 @@ const ops: { [K in Op['op']]: Does<K> } = {
     if (isComing && isLocked(u, now, u.at.offer)) return 'change_locked'
     if (one) one.to = now
     u.declined.push(b)
+    u.gone = u.gone.filter(other => other.b !== b)
     if (!isPicked && u.at.offer < never && offerOf(u.next).fixed.includes(b))
       u.unwanted.push(`${b} ${u.at.offer}`)
     emit(u, 'benefit_declined', now, b)

@@ -18,6 +18,24 @@ test('a pending cancel is undone as if it had not been; what it dropped stays dr
   expect(await partner.names('back')).toEqual(['offer_reinstate_successful'])
 })
 
+test('what the user declined while the cancel was pending stays declined, also after it took effect', async () => {
+  const { client } = partner
+  for (const userid of ['declined', 'declinedlater']) {
+    await partner.create(userid, { benefits: ['art', 'eyes'] })
+    await client.cancelUser({ userid })
+    await client.declineBenefit({ userid, name: 'eyes' })
+  }
+  await client.cancelUser({ userid: 'declinedlater', effective: 'immediate' })
+  for (const userid of ['declined', 'declinedlater']) {
+    expect(await client.reinstateUser({ userid })).toMatchObject({ conditions: [], notrestored: [] })
+    expect(await partner.states(userid)).toMatchObject({ art: 'enrolled', eyes: 'declined' })
+  }
+  await client.enrolBenefit({ userid: 'declined', name: 'eyes' })
+  await client.cancelUser({ userid: 'declined' })
+  await client.reinstateUser({ userid: 'declined' })
+  expect(await partner.states('declined')).toMatchObject({ eyes: 'actionrequired' })
+})
+
 test('after it took effect, offer and picks come back from now on, with a gap', async () => {
   const { client } = partner
   await partner.create('gap', { benefits: ['art', 'books'] })

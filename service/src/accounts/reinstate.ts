@@ -129,7 +129,8 @@ function restore(user: User, restoring: Restoring): { user: User; notRestored: N
   let back = user
   for (const enrolment of [...user.enrolments].sort(byEnrolledFirst)) {
     const name = enrolment.benefit
-    if (!isClosedBy(cancel, enrolment) || heldEnrolment(back, name)) continue
+    if (!isClosedBy(cancel, enrolment) || heldEnrolment(back, name) || wasDeclinedSince(user, enrolment))
+      continue
     const isFixed = offer?.fixed.includes(name) ?? false
     const isOfOffer = isFixed || (offer?.selectable.includes(name) ?? false)
     const found = isOfOffer ? judge(enrolment) : undefined
@@ -167,6 +168,16 @@ function isClosedBy(cancel: Cancel, enrolment: Enrolment): boolean {
   return (
     enrolment.closeReason === 'cancelled' &&
     (enrolment.endsAt === cancel.at || enrolment.endsAt === cancel.requestedAt)
+  )
+}
+
+/** Whether the user said no to the benefit after the cancel had withdrawn it: the cancel is undone, the answer stands. */
+function wasDeclinedSince(user: User, { id, benefit, pickedAt }: Enrolment): boolean {
+  return user.enrolments.some(
+    other =>
+      other.benefit === benefit &&
+      other.state === 'declined' &&
+      (other.pickedAt > pickedAt || (other.pickedAt === pickedAt && other.id > id)),
   )
 }
 
