@@ -143,3 +143,21 @@ test('tells changes in the order in which they were made, though the clocks of t
     ' to art>care',
   ])
 })
+
+test('a pending cancel is announced with the end of the offer, as it then happens', async () => {
+  const own = await stage.newPartner('America/New_York')
+  await own.create('leaving', { offername: 'mid', benefits: ['art'] })
+  await own.client.cancelUser({ userid: 'leaving' })
+  const moves = async () => (await lines('leaving', own)).map(line => line.split(' schedule, ')[0])
+  const announced = (await moves()).slice(-5)
+  expect(announced).toEqual([
+    '2026-11-01 user: active>cancelled',
+    '2026-11-01 offer: mid>',
+    '2026-11-01 benefit base: endscheduled>ended',
+    '2026-11-01 benefit extra: endscheduled>ended',
+    '2026-11-01 benefit art: endscheduled>ended',
+  ])
+  await own.to('2026-11-01T12:00')
+  const happened = (await moves()).slice(-6)
+  expect(happened.filter(line => !line?.includes(' pending cancel: '))).toEqual(announced)
+})

@@ -152,9 +152,11 @@ function ahead(user: User): Ahead[] {
     lines.push({ at: user.entryExpiresAt, what: 'prefill', from: 'stored', to: '', why: 'prefill expires' })
   }
   if (user.status !== 'active') return lines
-  if (user.cancel)
-    lines.push({ at: user.cancel.at, what: 'user', from: 'active', to: 'cancelled', why: user.cancel.reason })
-  const { offer, pendingOffer } = user
+  const { cancel, offer, pendingOffer } = user
+  if (cancel) {
+    lines.push({ at: cancel.at, what: 'user', from: 'active', to: 'cancelled', why: cancel.reason })
+    if (offer) lines.push({ at: cancel.at, what: 'offer', from: offer.name, to: '', why: cancel.reason })
+  }
   // A change that takes effect at the very start replaces the first offer.
   const isReplaced = offer?.inForce === false && pendingOffer !== undefined && pendingOffer.at <= offer.since
   if (offer && !offer.inForce && !isReplaced) {
