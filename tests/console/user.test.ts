@@ -74,6 +74,43 @@ describe('one field finds a user', () => {
     expect((await viewer.post('/find', { what: userid })).path).toBe(`/users/${id}`)
   })
 
+  test('by a userid that is the email or phone of somebody else, whom it finds, too; a viewer by the userid alone', async () => {
+    const named = { ...ada, offername: 'starter' }
+    for (const what of ['shared.canary@example.com', '7865550177']) {
+      const { serviceid: byName } = await partner.client.createUser({ ...named, userid: what })
+      const reached = what.includes('@') ? { email: what } : { phone: what }
+      const { serviceid: byReach } = await partner.client.createUser({
+        ...named,
+        ...reached,
+        userid: `canary of ${what}`,
+      })
+      const found = await support.post('/find', { what })
+      expect(found.text).toContain('Several users')
+      for (const id of [byName, byReach]) expect(found.text).toContain(`/users/${id}"`)
+      expect((await viewer.post('/find', { what })).path).toBe(`/users/${byName}`)
+      await partner.client.updateUser({ userid: what, ...reached })
+      await partner.client.eraseUser({ userid: `canary of ${what}` })
+      expect((await support.post('/find', { what })).path).toBe(`/users/${byName}`)
+    }
+  })
+
+  test('by a userid that begins or ends with a space', async () => {
+    const userid = ' canary-spaced '
+    const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
+    expect((await support.post('/find', { what: userid })).path).toBe(`/users/${id}`)
+    expect((await support.post('/find', { what: userid.trim() })).status).toBe(404)
+    expect((await support.post('/find', { what: '  canary-user-1 ' })).path).toBe(`/users/${serviceid}`)
+  })
+
+  test('by a phone that more than a hundred accounts share, each of them', async () => {
+    const phone = '7865550188'
+    const many = Array.from({ length: 101 }, (_, at) => `canary-shares-${at}`)
+    for (const userid of many)
+      await partner.client.createUser({ ...ada, phone, userid, offername: 'starter' })
+    const found = await support.post('/find', { what: phone })
+    expect(found.text).toContain(`Page 1 of 3, ${many.length} in all`)
+  })
+
   test('and says so when nobody is found; no address ever carries what was typed', async () => {
     const oddities = ['ffffffff-ffff-7fff-bfff-ffffffffffff', "'; drop table users; --", '%', '_']
     for (const what of ['nobody-of-this-name', '', ' ', crypto.randomUUID(), 'x'.repeat(500), ...oddities]) {

@@ -30,7 +30,7 @@ export const findUser: Command = {
           return row && partnerOf(row, keyring)
         },
         partnerIds: [...rowOf.keys()],
-        what: what.trim(),
+        what,
         seesPersons: true,
       })
       if (found.length === 0 && refusedBy === undefined)

@@ -7,7 +7,7 @@ import {
 import { searchHash } from '../../membership/commands/search-hashes.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
-import { type Found, findByHash, findById, findByName } from './store.ts'
+import { type Found, findByHash, findById, findByName, MOST_FOUND } from './store.ts'
 
 /** What is looked for, and at which partners; by email and phone only if `seesPersons`. */
 export type Asked = {
@@ -30,11 +30,13 @@ export type LookedUp = {
 }
 
 /**
- * Looks for a userid, a serviceid, the id of an event or a request, a reference, an email or a phone, each of them exactly.
- * A request that was refused leads to the user whom it named or, if there is none, to what was refused.
+ * Looks for a userid, a serviceid, the id of an event or a request, a reference, an email or a phone, each of them exactly,
+ * but for spaces around it, which only a userid may contain. A request that was refused leads to the user whom it named or, if
+ * there is none, to what was refused.
  */
 export async function lookUp(asked: Asked): Promise<LookedUp> {
-  const { database, partnerIds, what } = asked
+  const { database, partnerIds } = asked
+  const what = asked.what.trim()
   const byId = isUuid(what) ? await findById(database, partnerIds, what.toLowerCase()) : []
   if (byId.length > 0) return users(byId)
   if (what === '' || what.length > MOST_CHARACTERS) return NOTHING
@@ -61,17 +63,21 @@ function users(found: readonly Found[]): LookedUp {
 
 /** By a userid or reference; for those who may see personal data also by email or phone. */
 async function findByText(asked: Asked): Promise<Found[]> {
-  const { database, partnerIds, what, seesPersons } = asked
-  const named = await findByName(database, partnerIds, what)
+  const { database, partnerIds, seesPersons } = asked
+  const what = asked.what.trim()
+  const named = await findByName(database, partnerIds, [...new Set([asked.what, what])])
   const kind = /^\S+@\S+$/.test(what) ? 'email' : /^[-+().\s\d]{10,24}$/.test(what) ? 'phone' : undefined
-  if (named.length > 0 || kind === undefined || !seesPersons) return named
-  return findByHash(
+  if (kind === undefined || !seesPersons) return named
+  const reached = await findByHash(
     database,
     (await partnersOf(asked)).map(partner => ({
       partnerId: partner.partnerId,
       hash: searchHash(partner, kind, what),
     })),
   )
+  // One person's userid may look like the phone or the email of another: both are found, so that nobody is taken for the other.
+  const known = new Set(named.map(one => one.serviceId))
+  return [...named, ...reached.filter(one => !known.has(one.serviceId))].slice(0, MOST_FOUND)
 }
 
 async function partnersOf({ partnerIds, partner }: Asked): Promise<Partner[]> {

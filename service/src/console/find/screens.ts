@@ -50,7 +50,7 @@ async function download(visit: Visit): Promise<Answer> {
 const FORM = 'found'
 
 function whatOf({ form }: Visit): string {
-  return (form.get('what') ?? '').trim()
+  return form.get('what') ?? ''
 }
 
 /** What the operator typed, at the partners for which the operator works. */
@@ -98,7 +98,9 @@ async function refusedPage(visit: Visit, lookedUp: LookedUp): Promise<Answer> {
     if (!partner || here.length === 0) return []
     const { catalogue } = terms(partner, () => undefined).today
     const shown = { catalogue, zone: partner.timezone }
-    return [part(`Refused at ${partner.name}`, refusedTable(here, { ...shown, sought: whatOf(visit) }))]
+    return [
+      part(`Refused at ${partner.name}`, refusedTable(here, { ...shown, sought: whatOf(visit).trim() })),
+    ]
   })
   return { title: 'Not enrolled', body: html`<p>${refusedWords(lookedUp)}</p>${parts}` }
 }

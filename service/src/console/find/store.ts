@@ -52,15 +52,19 @@ const LATEST_REQUEST = Date.UTC(9999)
 /** Longer than a request may take, and than the clocks of two processes may differ. */
 const REQUEST_SPREAD_MS = 120_000
 
-/** The users of these partners with this userid, or with an agreement of this reference. */
-export async function findByName(db: Executor, partners: readonly string[], name: string): Promise<Found[]> {
+/** The users of these partners with one of these userids, or with an agreement of such a reference. */
+export async function findByName(
+  db: Executor,
+  partners: readonly string[],
+  names: readonly string[],
+): Promise<Found[]> {
   const users = await db.query<Row>(sql`
     select partner_id, service_id from users
-    where partner_id = any(${partners}::uuid[]) and userid = ${name} and is_current and status <> 'erased'`)
+    where partner_id = any(${partners}::uuid[]) and userid = any(${names}::text[]) and is_current and status <> 'erased'`)
   if (users.length > 0) return users.map(row => foundOf(row, 'userid'))
   const references = await db.query<Row>(sql`
     select distinct partner_id, service_id from confirmations
-    where partner_id = any(${partners}::uuid[]) and reference = ${name.toUpperCase()}`)
+    where partner_id = any(${partners}::uuid[]) and reference = any(${names.map(name => name.toUpperCase())}::text[])`)
   return references.map(row => foundOf(row, 'reference'))
 }
 
@@ -77,7 +81,7 @@ export async function findByHash(
       as wanted (partner_id, hash)
     join search_hashes s on s.partner_id = wanted.partner_id and s.hash = wanted.hash
       ${naming(part`s.partner_id`)}
-    limit 100`)
+    limit ${MOST_FOUND}`)
   return rows.map(row => foundOf(row, 'email or phone'))
 }
 
