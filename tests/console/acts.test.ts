@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { errors } from '../../contract/src/index.ts'
+import { DAY_MS } from '../../service/src/calendar/calendar.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
@@ -28,7 +29,7 @@ async function events(userid: string) {
 function seenOf({ text }: { text: string }) {
   return {
     sure: 'yes',
-    seen: /name="seen" value="(\d+)"/.exec(text)?.[1] ?? '',
+    seen: /name="seen" value="([^"]+)"/.exec(text)?.[1] ?? '',
   }
 }
 async function lastDeed() {
@@ -76,10 +77,36 @@ describe('an act on a user', () => {
     const preview = await support.post(act('cancel'), wish)
     await partner.client.cancelUser({ userid })
     const again = await support.post(act('cancel'), { ...wish, ...seenOf(preview), reason: 'call 13' })
-    expect(again.text).toContain('The user has changed meanwhile')
+    expect(again.text).toContain('What would happen has changed meanwhile')
     expect(await events(userid)).not.toContain('offer_cancel_successful')
     await support.post(act('cancel'), { ...wish, ...seenOf(again), reason: 'call 13' })
     expect(await events(userid)).toContain('offer_cancel_successful')
+  })
+
+  test('whose date a month’s end has moved is shown anew, though nobody changed the user', async () => {
+    const other = await service.newPartner({ name: 'Month Rides' })
+    const { serviceid } = await other.client.createUser({ ...ada, userid: 'a-1', offername: 'plus' })
+    const act = `/users/${serviceid}/act/cancel`
+    const wish = { effective: 'endofperiod', cause: 'voluntary' }
+    const preview = await support.post(act, wish)
+    await other.client.advanceClock({ advanceto: new Date(service.now() + 32 * DAY_MS).toISOString() })
+    const again = await support.post(act, { ...wish, ...seenOf(preview), reason: 'call 14' })
+    expect(again.text).toContain('What would happen has changed meanwhile')
+    expect(await other.client.getUser({ userid: 'a-1' })).toMatchObject({ conditions: [] })
+    const done = await support.post(act, { ...wish, ...seenOf(again), reason: 'call 14' })
+    expect(done.path).toBe(`/users/${serviceid}`)
+    expect(done.text).toContain('canceled by an operator')
+  })
+
+  test('that is sent twice at once is done and on record once', async () => {
+    const { serviceid, act } = await newUser()
+    const wish = { offername: 'starter', effective: 'nextperiod' }
+    const seen = seenOf(await support.post(act('offer'), wish))
+    const send = () => support.post(act('offer'), { ...wish, ...seen, reason: 'call 15' })
+    await Promise.all([send(), send()])
+    const rows = await service.database.query(sql`
+      select from audit_log where service_id = ${serviceid} and action = 'offer user' and result = 'done'`)
+    expect(rows).toHaveLength(1)
   })
 
   test('that the rules refuse says why and changes nothing', async () => {

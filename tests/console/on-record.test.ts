@@ -53,7 +53,7 @@ async function state() {
 /** Sends the second form of an act, as the page of the first one has it. */
 async function twice(path: string, fields: Readonly<Record<string, string>>): Promise<Shown> {
   const { text } = await admin.post(path, fields)
-  const seen = /name="seen" value="(\d+)"/.exec(text)?.[1] ?? ''
+  const seen = /name="seen" value="([^"]+)"/.exec(text)?.[1] ?? ''
   return admin.post(path, { ...fields, sure: 'yes', seen, reason: 'ticket 1' })
 }
 
@@ -179,7 +179,7 @@ test('an act that another operator confirmed says nothing of the network of the 
   await writePolicy(service.database, 'void', true)
   const fields = { enrolment: row?.enrolment_id ?? '' }
   const { text } = await asker.post(`/users/${id}/act/void`, fields)
-  const seen = /name="seen" value="(\d+)"/.exec(text)?.[1] ?? ''
+  const seen = /name="seen" value="([^"]+)"/.exec(text)?.[1] ?? ''
   const asked = await asker.post(`/users/${id}/act/void`, {
     ...fields,
     sure: 'yes',

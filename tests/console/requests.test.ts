@@ -34,7 +34,7 @@ async function newUser() {
   }
   const look = async (by: OperatorBrowser): Promise<() => Promise<Shown>> => {
     const preview = await by.post(`/users/${serviceid}/act/void`, wish)
-    const seen = /name="seen" value="(\d+)"/.exec(preview.text)?.[1] ?? ''
+    const seen = /name="seen" value="([^"]+)"/.exec(preview.text)?.[1] ?? ''
     return () =>
       by.post(`/users/${serviceid}/act/void`, {
         ...wish,
@@ -222,7 +222,7 @@ describe('what needs a second person', () => {
     const form = { ...wish, lastday: tomorrow() }
     const preview = await asker.post(path, form)
     expect(preview.text).toContain('The partner hears: benefit_enrollment_corrected.')
-    const seen = /name="seen" value="(\d+)"/.exec(preview.text)?.[1] ?? ''
+    const seen = /name="seen" value="([^"]+)"/.exec(preview.text)?.[1] ?? ''
     const done = await asker.post(path, { ...form, sure: 'yes', seen, reason: 'wrong date' })
     expect(done.path).toBe(`/users/${serviceid}`)
     expect(await events()).toContain('benefit_enrollment_corrected')

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { html, type Slot } from '../../http/html.ts'
 import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
@@ -59,16 +60,21 @@ async function handlePost(visit: Visit): Promise<Answer> {
   const act = actOf(visit)
   const details = await requiredUser(visit)
   const { form } = visit
-  // Only the effect that was shown may happen: after a change in between, the page shows the new effect first.
-  const isSeen = form.get('sure') === 'yes' && form.get('seen') === String(versionOf(details))
-  if (!isSeen) return preview(visit, act, details)
+  const changed = act.decide(form, details)
+  const effect = isRefusal(changed) ? '' : effectOf(changed, details, act.why(form)).text
+  // Only the effect that was shown may happen: after a change of the user or the catalogue, or once the month in which it was
+  // shown is over, the page shows the new effect first.
+  const isSeen = isRefusal(changed) || form.get('seen') === seenOf(details, effect)
+  if (form.get('sure') !== 'yes' || !isSeen) return preview(visit, act, details)
   const second = await secondFor(visit, act)
   if (second) return ask(visit, { act, details, second })
   const reason = reasonOf(visit)
   const { partner, serviceId } = details
   const deed = { action: `${act.name} user`, partner, serviceId, reason }
   const alongside = [recordAlongside(visit, deed)]
-  const refused = await submitAct(visit, details, { act, form, actor: visit.operator.operatorId, alongside })
+  const actor = visit.operator.operatorId
+  const refused = await submitAct(visit, details, { act, form, actor, alongside, effect })
+  if (refused?.refused === 'preview_stale') return preview(visit, act, await requiredUser(visit))
   if (refused) {
     await record(visit, { ...deed, result: refused.refused })
     throw new ConsoleRefusal(409, 'Not done', wordsOf(refused))
@@ -96,7 +102,7 @@ async function preview(visit: Visit, act: Act, details: UserDetails): Promise<An
   return {
     title: act.title,
     body: html`${ofWhom(details)}
-${isRepeat && html`<p class="notice" role="status">The user has changed meanwhile. Look again at what would happen now.</p>`}
+${isRepeat && html`<p class="notice" role="status">What would happen has changed meanwhile. Look at it again.</p>`}
 ${part('What would happen', showEffect(effect, details))}
 ${
   effect.lines.length > 0 &&
@@ -107,7 +113,7 @@ ${actionForm(visit, {
   action: addressOf(details, act),
   button: asks ? 'Ask a second person' : act.button,
   look: 'primary',
-  fields: html`${kept}<input type="hidden" name="sure" value="yes"><input type="hidden" name="seen" value="${versionOf(details)}">`,
+  fields: html`${kept}<input type="hidden" name="sure" value="yes"><input type="hidden" name="seen" value="${seenOf(details, effect.text)}">`,
   why: 'why-act',
 })}`,
   )
@@ -145,8 +151,10 @@ async function ask(
   })
 }
 
-function versionOf({ changes }: UserDetails): number {
-  return changes[0]?.stored?.version ?? 0
+/** The state of the user and the effect that a page showed, as its form sends them back. */
+function seenOf({ changes }: UserDetails, effect: string): string {
+  const version = changes[0]?.stored?.version ?? 0
+  return createHash('sha256').update(`${version} ${effect}`).digest('hex')
 }
 
 function actOf(visit: Visit): Act {

@@ -7,7 +7,7 @@ import type { Act } from './act.ts'
 
 /**
  * Makes the change of an act, in one transaction with `alongside`, so that nothing is ever done without a record. Refuses
- * as the rules do, and when the change would no longer have `effect`, if that is given.
+ * as the rules do, and when the change would no longer have `effect`.
  */
 export async function submitAct(
   visit: Visit,
@@ -17,7 +17,7 @@ export async function submitAct(
     readonly form: URLSearchParams
     readonly actor: string
     readonly alongside: readonly Query[]
-    readonly effect?: string
+    readonly effect: string
   },
 ): Promise<Refusal | undefined> {
   const { act, form, actor, alongside, effect } = asked
@@ -35,8 +35,7 @@ export async function submitAct(
       const moment = { user: member.user, now, terms: terms() }
       const change = act.decide(form, moment)
       if (isRefusal(change)) return change
-      if (effect !== undefined && effectOf(change, moment, why).text !== effect)
-        return refuse('preview_stale')
+      if (effectOf(change, moment, why).text !== effect) return refuse('preview_stale')
       return { change, answer: after => after.serviceId }
     },
   })
