@@ -84,7 +84,14 @@ function cases(): readonly Case[] {
         return admin.post(`/users/${leavingid}/erase`, { seen, reason })
       },
     ],
-    ['change partner', () => admin.post(`${ofPartner}/settings`, { locale: 'es', reason })],
+    [
+      'change partner',
+      async () => {
+        const { text } = await admin.get(`${ofPartner}/settings`)
+        const seen = /name="seen" value="([^"]+)"/.exec(text)?.[1] ?? ''
+        return admin.post(`${ofPartner}/settings`, { locale: 'es', seen, reason })
+      },
+    ],
     ['make api_key', () => admin.post(`${ofPartner}/rotate`, { kind: 'api_key', reason })],
     ['revoke credential', () => admin.post(`${ofPartner}/revoke`, { credential, reason })],
     ['disable partner', () => admin.post(`${ofPartner}/disable`, { reason })],

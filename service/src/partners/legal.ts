@@ -25,6 +25,8 @@ export type LegalSettings = {
 export function withLegal(known: Legal, settings: LegalSettings): Legal {
   const { privacyUrl = known.privacyurl, termsUrl = known.termsurl } = settings
   const { operatorLine: en = known.operatorline?.en } = settings
+  if (!en && settings.operatorLineEs)
+    throw new OperatorError('--operator-line-es says in Spanish what --operator-line says: give both.')
   const es =
     settings.operatorLineEs ?? (settings.operatorLine === undefined ? known.operatorline?.es : undefined)
   return {

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { openPublished } from '../../catalogue/published.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { FONTS } from '../../look/look.ts'
 import { changePartner } from '../../partners/administer.ts'
+import type { Partner } from '../../partners/partner.ts'
 import type { PartnerSettings } from '../../partners/settings.ts'
 import { ownPartner } from '../partners.ts'
 import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
@@ -10,31 +12,34 @@ import { administer } from './administer.ts'
 
 /** The settings of a partner that an administrator may change: names, zone, addresses, help, look and offers. */
 export const partnerSettingScreens: readonly Screen[] = [
-  onGet('/partners/:partnerid/settings', 'admin', show),
+  onGet('/partners/:partnerid/settings', 'admin', visit => show(visit)),
   onChange('/partners/:partnerid/settings', 'admin', change),
 ]
 
-async function show(visit: Visit): Promise<Answer> {
+async function show(visit: Visit, isChanged = false): Promise<Answer> {
   const partner = await ownPartner(visit)
   const { help, legal, look } = partner
   const offers = [...(await todaysOffers(visit)).values()].sort((a, b) => a.rank - b.rank)
   return {
     title: `Settings of ${partner.name}`,
-    body: html`<p class="hint">The same as <code>enrolment partner update</code>, by the same checks. Logo, scopes and how long records outlive an erasure are set by the command.</p>
+    status: isChanged ? 409 : 200,
+    body: html`${isChanged && html`<section class="notice bad" role="alert"><h2>Nothing was saved</h2><p>Somebody changed these settings after you had loaded the page. They are shown here as they are now: make your change again.</p></section>`}
+<p class="hint">The same as <code>enrolment partner update</code>, by the same checks. Logo, scopes and how long records outlive an erasure are set by the command.</p>
 ${actionForm(visit, {
   action: `/partners/${partner.partnerId}/settings`,
   button: 'Save the settings',
   look: 'primary',
-  fields: html`${part(
-    'Partner',
-    html`${text('name', 'Name', partner.name)}
+  fields: html`<input type="hidden" name="seen" value="${seenOf(partner)}">
+${part(
+  'Partner',
+  html`${text('name', 'Name', partner.name)}
 ${lines('aliases', 'Further names, one a line', partner.aliases)}
 ${text('timezone', 'Time zone', partner.timezone)}
 ${selectField('locale', 'Language of its pages', Object.entries({ en: 'English', es: 'Spanish' }), partner.locale)}
 ${text('rate', 'Requests a second, empty for no limit', String(partner.ratePerSecond ?? ''))}
 ${selectField('apikey', 'API key', ['needed', 'optional'], partner.apiKeyOptional ? 'optional' : 'needed')}
 <fieldset class="field"><legend><strong>Offers; none ticked means all</strong></legend>${offers.map(({ offer, displayname }) => html`<p class="check"><input type="checkbox" id="offer-${offer}" name="offer" value="${offer}"${partner.offers?.includes(offer) ? html` checked` : ''}><label for="offer-${offer}">${displayname.en}</label></p>`)}</fieldset>`,
-  )}
+)}
 ${part(
   'Addresses',
   html`${lines('origins', 'Web origins that may embed the page, one a line', partner.origins)}
@@ -60,12 +65,31 @@ ${selectField('font', 'Font', [OWN, ...Object.keys(FONTS)], look.font ?? '')}`,
 }
 
 async function change(visit: Visit): Promise<Answer> {
+  // The directory's copy may be a second old.
+  visit.context.directory.forget(visit.params['partnerid'] ?? '')
   const partner = await ownPartner(visit)
+  // The form has every setting, so from a page that was loaded earlier it would take back what somebody else has changed since.
+  if (visit.form.get('seen') !== seenOf(partner)) return show(visit, true)
   const knownOffers = [...(await todaysOffers(visit)).keys()]
   await administer(visit, { partner, action: 'change partner' }, context =>
     changePartner(partner.partnerId, settingsOf(visit.form), { ...context, knownOffers }),
   )
   return { to: `/partners/${partner.partnerId}` }
+}
+
+/** The settings that a page showed, as its form sends them back. */
+function seenOf(partner: Partner): string {
+  const { name, aliases, timezone, locale, origins, redirects, help, legal, look } = partner
+  const { offers, apiKeyOptional, ratePerSecond } = partner
+  const shown = [name, aliases, timezone, locale, origins, redirects, help, legal, look]
+  const all = JSON.stringify([...shown, offers, apiKeyOptional, ratePerSecond])
+  return createHash('sha256').update(all).digest('hex')
+}
+
+/** Requests a second; 0: no limit. No number at all for what is neither empty nor such as `100` or `100/s`. */
+function rateOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  return text === '' ? 0 : Number(/^(\d{1,6}(?:\.\d+)?)(?:\/s)?$/.exec(text)?.[1])
 }
 
 function settingsOf(form: URLSearchParams): PartnerSettings {
@@ -74,7 +98,6 @@ function settingsOf(form: URLSearchParams): PartnerSettings {
     given(name)
       ?.split(/\s*\n\s*/)
       .filter(line => line !== '')
-  const rate = given('rate')
   return {
     name: given('name'),
     aliases: list('aliases'),
@@ -82,7 +105,7 @@ function settingsOf(form: URLSearchParams): PartnerSettings {
     locale: given('locale'),
     origins: list('origins'),
     redirects: list('redirects'),
-    ratePerSecond: rate === undefined ? undefined : rate === '' ? 0 : Number(rate),
+    ratePerSecond: rateOf(given('rate')),
     apiKeyOptional: form.has('apikey') ? form.get('apikey') === 'optional' : undefined,
     // Browsers do not send unticked boxes, so a form without any offer means all offers.
     offers: form.has('name') ? form.getAll('offer') : undefined,
