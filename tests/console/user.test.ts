@@ -382,6 +382,32 @@ describe('the page of a user', () => {
     expect(text).toContain('no endpoint asked for it')
   })
 
+  test('has older changes on pages of their own, which lead back and do not take an earlier cancel for the present one', async () => {
+    const userid = 'canary-long-history'
+    const user = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
+    await partner.client.cancelUser({ userid })
+    await partner.client.reinstateUser({ userid })
+    for (let n = 0; n < 50; n += 1) await partner.client.updateUser({ userid, firstname: `Ada ${n}` })
+    const path = `/users/${user.serviceid}`
+    const wish = { effective: 'endofperiod', cause: 'deceased' }
+    const preview = await support.post(`${path}/act/cancel`, wish)
+    const seen = /name="seen" value="([^"]+)"/.exec(preview.text)?.[1] ?? ''
+    const { text } = await support.post(`${path}/act/cancel`, {
+      ...wish,
+      sure: 'yes',
+      seen,
+      reason: 'letter 3',
+    })
+    const sentenceOf = (page: string) => /id="sentence">([^<]*)</.exec(page)?.[1]
+    expect(sentenceOf(text)).toContain('canceled by an operator, reason deceased')
+    const older = /<a href="([^"]+)">Older changes</.exec(text)?.[1] ?? ''
+    const page = await support.get(older)
+    expect(sentenceOf(page.text)).toContain('canceled, reason deceased')
+    expect(page.text).toContain(`<a href="${path}">Newest changes</a>`)
+    expect(page.text).not.toContain('>now</span>')
+    expect(text).not.toContain('Newest changes')
+  })
+
   test('counts the looks in a row of one operator, so that they do not hide who changed something', async () => {
     const userid = 'looked-at-1'
     const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })

@@ -23,6 +23,8 @@ export type UserDetails = {
   readonly changes: readonly Change[]
   /** Whether there are changes older than these. */
   readonly hasOlder: boolean
+  /** Whether there are changes newer than these. */
+  readonly hasNewer: boolean
   /** The data that the person entered or the partner sent; empty after an erasure. */
   readonly people: ReadonlyMap<DocumentKind, Person>
   /** The names of operators by their ids. */
@@ -75,9 +77,9 @@ export async function openUserDetails(
   const terms = visit.context.terms(partner, () => (residenceOf(person) ? person : undefined))
   const shown = stored.slice(0, CHANGES_A_PAGE)
   const stories = await readStories(database, partner, { user, ids: shown.flatMap(one => one.event_ids) })
+  const hasNewer = before !== Number.MAX_SAFE_INTEGER
   // Due changes that are not stored yet are shown as in the API: as having happened.
-  const late =
-    before === Number.MAX_SAFE_INTEGER ? dueChanges.filter(change => change.at > (shown[0]?.at ?? 0)) : []
+  const late = hasNewer ? [] : dueChanges.filter(change => change.at > (shown[0]?.at ?? 0))
   return {
     partner,
     serviceId: row.service_id,
@@ -93,6 +95,7 @@ export async function openUserDetails(
       ...shown.map(change => changeOf(change, stories)),
     ],
     hasOlder: stored.length > CHANGES_A_PAGE,
+    hasNewer,
   }
 }
 

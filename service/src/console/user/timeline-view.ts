@@ -9,22 +9,23 @@ import type { Change, UserDetails } from '../user-data/user-details.ts'
 import { moveWords } from '../views/moves.ts'
 import { tag, when } from '../views/parts.ts'
 
-/** Coming and past changes, newest first, with the webhooks of each change. */
+/** Coming and past changes, newest first, with the webhooks of each change; or a page of older ones. */
 export function timeline(visit: Visit, details: UserDetails): Html {
   const { partner, user, now, changes } = details
   const zone = partner.timezone
   const sees = visit.isSupport
   const ahead = new Map<string, TimelineEntry[]>()
-  for (const line of viewTimeline(user, []).reverse())
+  for (const line of details.hasNewer ? [] : viewTimeline(user, []).reverse())
     ahead.set(line.attimestamp, [...(ahead.get(line.attimestamp) ?? []), line])
   const shown = changes.filter(({ lines, events }) => lines.length > 0 || events.length > 0)
   const oldest = changes.at(-1)?.stored?.version
-  return html`<ol class="steps">
+  return html`${details.hasNewer && html`<p><a href="/users/${details.serviceId}">Newest changes</a></p>`}
+<ol class="steps">
 ${[...ahead].map(
   ([at, lines]) =>
     html`<li class="ahead"><p>${when(Date.parse(at), zone)} ${tag('ahead')}</p>${lines.map(line => html`<p>${moveWords(line, details)}${sees && html` <span class="hint">${line.why}</span>`}</p>`)}</li>`,
 )}
-<li class="now"><p>${when(now, zone)} ${tag('now', 'good')}</p></li>
+${!details.hasNewer && html`<li class="now"><p>${when(now, zone)} ${tag('now', 'good')}</p></li>`}
 ${shown.map(change => changeItem(change, { sees, details, real: visit.context.real() }))}
 </ol>
 ${

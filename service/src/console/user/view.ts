@@ -26,7 +26,9 @@ export function userPage(visit: Visit, shown: Shown): ConsolePage {
   const { details, isPersonShown } = shown
   const { partner, user, terms, now } = details
   const zone = partner.timezone
-  const cancelledBy = details.changes
+  // Older changes may be of an earlier cancel, which somebody else made.
+  const newest = details.hasNewer ? [] : details.changes
+  const cancelledBy = newest
     .flatMap(({ lines }) => lines)
     .find(
       ({ what, to }) => (what === 'pending cancel' && to !== '') || (what === 'user' && to === 'cancelled'),
