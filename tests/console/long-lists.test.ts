@@ -121,10 +121,21 @@ describe('the audit log', () => {
     expect(all.text).not.toContain('look at audit')
   })
 
+  test('shows nothing of anybody where the user is named by something else than a service ID', async () => {
+    const wanted = `${query()}&user=somebody`
+    const list = await admin.get(`/audit?${wanted}`)
+    expect([list.status, list.text.includes('Which user?')]).toEqual([422, true])
+    expect(list.text).not.toContain('deed ')
+    expect(list.text).not.toContain('/audit.csv')
+    expect((await admin.get(`/audit.csv?${wanted}`)).status).toBe(422)
+    const { text } = await admin.get(`/audit?${query()}&user=+${about.toUpperCase()}+`)
+    expect(text).toContain(`value="${about}"`)
+  })
+
   test('keeps the order when a filter is set, and begins anew at an address that was damaged on its way', async () => {
     const { text } = await admin.get(`/audit?${query()}&sort=at`)
     expect(text).toContain('<input type="hidden" name="sort" value="at">')
-    for (const damaged of ['after=7', 'user=somebody', 'sort=actor', 'from=today'])
+    for (const damaged of ['after=7', 'user=', 'sort=actor', 'from=today'])
       expect((await admin.get(`/audit?partner=${partner.partnerId}&${damaged}`)).status).toBe(200)
   })
 

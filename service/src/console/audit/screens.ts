@@ -9,7 +9,7 @@ import { isUuid } from '../../vault/uuid.ts'
 import { isAskedDay } from '../asked-day.ts'
 import { ownPartner } from '../partners.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, onGet, onPost, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, ConsoleRefusal, onGet, onPost, type Screen, type Visit } from '../screen/screen.ts'
 import { sortField } from '../views/list.ts'
 import {
   isDownIn,
@@ -41,6 +41,8 @@ type Filter = {
   readonly operatorsOnly: boolean
   /** The user whom the entries concern, if the address names one. */
   readonly serviceId: string | undefined
+  /** The address names a user by something else: shown without this filter, the list would be taken for that user's. */
+  readonly isUserUnclear: boolean
   readonly list: LongList
 }
 
@@ -67,6 +69,7 @@ async function filterOf(visit: Visit): Promise<Filter> {
     until,
     operatorsOnly: who === 'operators',
     serviceId,
+    isUserUnclear: serviceId === undefined && (query.get('user') ?? '').trim() !== '',
     list: {
       path: '/audit',
       filters: { partner: partnerId, from, until, who, ...(serviceId && { user: serviceId }) },
@@ -78,7 +81,7 @@ async function filterOf(visit: Visit): Promise<Filter> {
 
 /** The id in an address; `undefined` without one, or for a damaged one. */
 function idIn(query: URLSearchParams, name: string): string | undefined {
-  const id = query.get(name)?.toLowerCase() ?? ''
+  const id = query.get(name)?.trim().toLowerCase() ?? ''
   return isUuid(id) ? id : undefined
 }
 
@@ -103,7 +106,10 @@ async function entriesAfter(
 async function list(visit: Visit): Promise<Answer> {
   const filter = await filterOf(visit)
   const after = idIn(visit.query, 'after')
-  const { rows, next } = await entriesAfter(visit, filter, after)
+  const { isUserUnclear } = filter
+  const { rows, next } = isUserUnclear
+    ? { rows: [], next: undefined }
+    : await entriesAfter(visit, filter, after)
   const sees = visit.isSupport
   const blocks = await signedUntil(visit.context.database, filter.partnerId)
   await record(visit, { action: 'look at audit', result: 'shown', partner: filter.partner })
@@ -116,7 +122,9 @@ async function list(visit: Visit): Promise<Answer> {
   ]
   return {
     title: 'Audit',
-    body: html`<form method="get" action="/audit" class="row">
+    status: isUserUnclear ? 422 : 200,
+    body: html`${isUserUnclear && html`<section class="notice bad" role="alert"><h2>Which user?</h2><p>${WHICH_USER}</p></section>`}
+<form method="get" action="/audit" class="row">
 ${selectField('partner', 'Partner', partners, filter.partnerId)}
 <p class="field"><label for="from">From</label><input id="from" name="from" type="date" value="${filter.from}"></p>
 <p class="field"><label for="until">Until</label><input id="until" name="until" type="date" value="${filter.until}"></p>
@@ -137,10 +145,10 @@ ${part(
         : html`<a href="/users/${entry.service_id}"><code>${entry.service_id}</code></a>`,
       ...(sees ? [reasonOf(visit, filter, entry)] : []),
     ]),
-    empty: 'Nothing in this time.',
+    empty: isUserUnclear ? 'Nothing was looked for.' : 'Nothing in this time.',
   })}
 ${longPages(list, { isFirst: after === undefined, next, label: list.isDown ? 'Older entries' : 'Newer entries' })}`,
-  sees && html`<a href="/audit.csv?${queryOf(list)}">CSV</a>`,
+  sees && !isUserUnclear && html`<a href="/audit.csv?${queryOf(list)}">CSV</a>`,
 )}
 ${part(
   'The record itself',
@@ -153,6 +161,7 @@ ${actionForm(visit, { action: `/audit/verify?partner=${filter.partnerId}`, butto
 
 async function exportList(visit: Visit): Promise<Answer> {
   const filter = await filterOf(visit)
+  if (filter.isUserUnclear) throw new ConsoleRefusal(422, 'Which user?', WHICH_USER)
   const file = `audit-${filter.from}-${filter.until}.csv`
   // It contains the entry about itself.
   return longFile<string>(
@@ -221,6 +230,9 @@ async function verify(visit: Visit): Promise<Answer> {
           }),
   }
 }
+
+const WHICH_USER =
+  'The field takes a service ID. Find the user by the field at the top, and press “All entries” on the user’s page.'
 
 const WHO = [
   ['operators', 'Operators and commands'],
