@@ -82,13 +82,14 @@ describeInBrowser('the console in a browser', () => {
     `/users/${serviceid}/act/move`,
   ]
 
+  const overflowOf = () => document.documentElement.scrollWidth - window.innerWidth
   const looks = [
     ['light', 768],
     ['dark', 1280],
     ['light', 1280],
     ['dark', 768],
   ] as const
-  test('axe finds nothing on any screen, at 768 and 1280, light and dark', async () => {
+  test('axe finds nothing on any screen, at 768 and 1280, light and dark, and none is wider than a phone', async () => {
     // With motion, a color is on its way for a moment after the scheme has changed.
     const { context, page } = await open({ bypassCSP: true, reducedMotion: 'reduce' })
     for (const [place, address] of addresses().entries()) {
@@ -103,9 +104,11 @@ describeInBrowser('the console in a browser', () => {
         const isOnlyDarker = own.length > 1 && colorScheme === 'dark'
         const found = await page.evaluate(inThisLook(isOnlyDarker ? colorViolationsOf : violationsOf))
         expect([address, width, colorScheme, found]).toEqual([address, width, colorScheme, []])
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+        const overflow = await page.evaluate(overflowOf)
         expect([address, width, overflow <= 0]).toEqual([address, width, true])
       }
+      await page.setViewportSize({ width: 320, height: 900 })
+      expect([address, await page.evaluate(overflowOf)]).toEqual([address, 0])
     }
     await context.close()
   })
