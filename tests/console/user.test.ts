@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { DAY_MS } from '../../service/src/calendar/calendar.ts'
 import { ROLES } from '../../service/src/console/operators/operator.ts'
 import { screens } from '../../service/src/console/screens.ts'
 import { sql } from '../../service/src/db/sql.ts'
@@ -406,6 +407,15 @@ describe('the page of a user', () => {
     expect(page.text).toContain(`<a href="${path}">Newest changes</a>`)
     expect(page.text).not.toContain('>now</span>')
     expect(text).not.toContain('Newest changes')
+  })
+
+  test('leads to all entries about a user who came after the sandbox’s clock was moved', async () => {
+    const ahead = await service.newPartner({ name: 'Ahead Rides' })
+    await ahead.client.advanceClock({ advanceto: new Date(service.now() + 40 * DAY_MS).toISOString() })
+    const user = await ahead.client.createUser({ ...ada, userid: 'canary-ahead', offername: 'starter' })
+    const { text } = await support.get(`/users/${user.serviceid}`)
+    const all = /<a href="(\/audit\?[^"]+)">All entries</.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    expect((await support.get(all)).text).toContain('look at user')
   })
 
   test('counts the looks in a row of one operator, so that they do not hide who changed something', async () => {

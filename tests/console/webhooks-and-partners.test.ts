@@ -72,6 +72,8 @@ describe('webhooks', () => {
     expect(counted.text).toMatch(/(\d+) events of \w+ \d+, \d{4} would be sent again/)
     expect(counted.text).toContain(`name="from" type="date" value="${day}"`)
     expect(receiver.deliveries).toHaveLength(sent)
+    const none = await admin.post(`/webhooks/${endpoint}/replay`, { what: 'dead' })
+    expect(none.text).toContain('There are no events that were given up to send again.')
     expect((await admin.post(`/webhooks/${endpoint}/replay`, { ...range, sure: 'yes' })).status).toBe(422)
     const again = await admin.post(`/webhooks/${endpoint}/replay`, {
       ...range,
