@@ -184,6 +184,21 @@ test('a request does nothing once another version was published', async () => {
   expect((await newest()).version).toBe(version)
 })
 
+test('a request that contradicts a version published since says so, and can be withdrawn', async () => {
+  const consentAs = (word: string) =>
+    demoCatalogue.replace('version: 2026-01', 'version: 2099-01').replace('I ask for', `${word}, I ask for`)
+  const draft = await upload(admin, consentAs('First'))
+  const asked = await admin.post('/catalogue/publish', { ...draftOf(draft), reason: 'new terms' })
+  await service.publish(consentAs('Second'))
+  const page = await second.get(asked.path)
+  expect([page.status, page.text.includes('the consent text of')]).toEqual([200, true])
+  expect((await second.post(`${asked.path}/confirm`, { reason: 'too late' })).text).toContain(
+    'Nothing was done',
+  )
+  await admin.get(asked.path)
+  expect((await admin.post(`${asked.path}/withdraw`)).path).toBe('/requests')
+})
+
 test('another kind of form, and one that is too large, is refused with a page and no failure', async () => {
   expect((await admin.post('/catalogue/check')).status).toBe(415)
   const content = Buffer.alloc(33 * 2 ** 20)

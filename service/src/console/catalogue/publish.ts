@@ -15,10 +15,20 @@ import { draftView } from './draft-view.ts'
 import { differenceList } from './lists.ts'
 
 /**
- * A document as a draft that follows the present versions. Refuses a document that contradicts a version published
- * since it was checked.
+ * A document as a draft that follows the present versions. Throws a refusal for a document that contradicts a version
+ * published since it was checked.
  */
-export async function draftNow({ context }: Visit, document: CatalogueDocument): Promise<Draft> {
+export async function draftNow(visit: Visit, document: CatalogueDocument): Promise<Draft> {
+  const draft = await draftOrRefusal(visit, document)
+  if ('refused' in draft) throw new ConsoleRefusal(409, 'It can no longer be published', draft.refused)
+  return draft
+}
+
+/** The same, with the refusal as a value: the page of a request shows it and lets the request be refused or withdrawn. */
+async function draftOrRefusal(
+  { context }: Visit,
+  document: CatalogueDocument,
+): Promise<Draft | { readonly refused: string }> {
   const versions = await listVersions(context.database)
   const newest = versions.at(-1)
   const draft = draftOf(document, { version: newest?.version ?? 0, catalogue: newest?.catalogue })
@@ -28,8 +38,7 @@ export async function draftNow({ context }: Visit, document: CatalogueDocument):
     { catalogue: draft.catalogue, positions },
     versions.map(one => one.catalogue),
   )
-  if (problem) throw new ConsoleRefusal(409, 'It can no longer be published', problem.message)
-  return draft
+  return problem ? { refused: problem.message } : draft
 }
 
 /** Publishes a draft, or requests a second person's confirmation, as the policy requires. */
@@ -81,14 +90,16 @@ export const publishKind: RequestKind = {
   title: 'Publish a catalogue',
   role: 'admin',
   preview: async (visit, { requestId, payload }) => {
-    const draft = await draftNow(visit, payload['document'] as CatalogueDocument)
+    const draft = await draftOrRefusal(visit, payload['document'] as CatalogueDocument)
+    if ('refused' in draft) return draft
     const { effect, differences } = draft
     const list = differenceList(differences, { path: `/requests/${requestId}`, filters: {} })
     const changes = part('What it changes', listTable(list, visit.query))
     return { shown: draftView(changes, countingOf(visit.context, draft)), effect }
   },
   perform: async (visit, { payload, effect, askedBy }, decision) => {
-    const draft = await draftNow(visit, payload['document'] as CatalogueDocument)
+    const draft = await draftOrRefusal(visit, payload['document'] as CatalogueDocument)
+    if ('refused' in draft) return draft
     if (draft.effect !== effect)
       return { refused: 'Another version was published since this was asked for. Ask for it again.' }
     const names = await operatorNames(visit.context.database)
