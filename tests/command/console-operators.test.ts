@@ -57,6 +57,26 @@ test('an operator is added for a role and partners, listed, linked anew and disa
   expect(await sandbox.refusal('operator', 'link', 'Grace')).toContain('is disabled')
 })
 
+test('each command about an operator is on record with the id of that operator', async () => {
+  const { place } = sandbox
+  const words = ['Katherine', '--role', 'viewer']
+  const { operatorid } = await runJson<{ operatorid: string }>(['operator', 'add', ...words], place)
+  await sandbox.refusal('operator', 'add', ...words)
+  for (const command of [['link'], ['passkeys'], ['disable'], ['enable']])
+    await runJson(['operator', ...command, 'Katherine'], place)
+  await runJson(['operator', 'passkeys', 'Katherine', '--remove'], place)
+  const { stdout } = await run(['audit', 'export'], place)
+  const actions = stdout
+    .split('\n')
+    .filter(line => line.includes(operatorid) && line.includes('"command"'))
+    .map(line => (JSON.parse(line) as { action: string }).action)
+  expect(actions).toEqual(
+    ['add viewer', 'link', 'passkeys', 'disable', 'enable', 'passkeys remove'].map(
+      what => `operator ${what} ${operatorid}`,
+    ),
+  )
+})
+
 test('an operator who was disabled is enabled again, with the same rights and none of the sessions and links of before', async () => {
   const { place } = sandbox
   const added = await runJson<Link>(

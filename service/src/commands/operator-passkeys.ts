@@ -1,9 +1,19 @@
 import { formatTimestamp, timestampOrNull } from '../calendar/calendar.ts'
+import type { Operator } from '../console/operators/operator.ts'
 import { listPasskeys, removePasskeys } from '../console/operators/passkey-store.ts'
 import { endOperatorSessions, findOperator } from '../console/operators/store.ts'
 import { OperatorError } from '../operator-error.ts'
-import { type Command, flag } from './command.ts'
+import { type Command, flag, type Input } from './command.ts'
 import { inWorkspace } from './workspace.ts'
+
+/** The audit entry of a command about an operator names that operator by id, since a name may be personal data. */
+export function concerning(
+  { command }: Pick<Input, 'command'>,
+  { operatorId }: Pick<Operator, 'operatorId'>,
+  ...words: readonly string[]
+): { readonly action: string } {
+  return { action: [command, ...words, operatorId].join(' ') }
+}
 
 /** `enrolment operator passkeys`: shows an operator's passkeys, or removes all of them. */
 export const passkeys: Command = {
@@ -14,11 +24,13 @@ export const passkeys: Command = {
     remove: flag('remove all, and end open sessions: for a lost device'),
   },
   run: input =>
-    inWorkspace(input, async ({ database, real, commit }) => {
+    inWorkspace(input, async ({ database, real, commit, record }) => {
       const [name = ''] = input.positionals
       const operator = await findOperator(database, name)
       if (!operator) throw new OperatorError(`There is no operator ${name}: see \`enrolment operator list\`.`)
-      if (input.flag('remove')) {
+      const isRemoval = input.flag('remove')
+      record(concerning(input, operator, ...(isRemoval ? ['remove'] : [])))
+      if (isRemoval) {
         const removed = await commit(async tx => {
           await endOperatorSessions(tx, operator.operatorId, real())
           return removePasskeys(tx, operator.operatorId)

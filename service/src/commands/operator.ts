@@ -14,7 +14,7 @@ import { OperatorError } from '../operator-error.ts'
 import { listPartners } from '../partners/store.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { type Command, choiceOf, type Input, repeatable, UsageError, valued } from './command.ts'
-import { passkeys } from './operator-passkeys.ts'
+import { concerning, passkeys } from './operator-passkeys.ts'
 import { fixKind, inWorkspace, type Workspace } from './workspace.ts'
 
 const add: Command = {
@@ -59,6 +59,7 @@ const add: Command = {
         const token = await workspace.commit(async tx => {
           if (!(await insertOperator(tx, operator)))
             throw new OperatorError(`There is an operator ${name} already: see \`enrolment operator list\`.`)
+          workspace.record(concerning(input, operator, role))
           return mintLink({ ...workspace, database: tx }, operator)
         })
         printLink(input, workspace, { operator, token })
@@ -82,6 +83,7 @@ const link: Command = {
       // Otherwise an operator whose group was withdrawn at the provider could still sign in by a link.
       if (operator.issuer !== undefined)
         throw new OperatorError(`${operator.name} signs in at ${operator.issuer}, not by a link.`)
+      workspace.record(concerning(input, operator))
       const token = await workspace.commit(tx => mintLink({ ...workspace, database: tx }, operator))
       printLink(input, workspace, { operator, token })
     }),
@@ -117,9 +119,11 @@ const disable: Command = {
   arguments: ['NAME'],
   summary: 'Disable an operator of the console: sessions and links end at once.',
   run: input =>
-    inWorkspace(input, async ({ real, commit }) => {
-      const [name = ''] = input.positionals
-      if (!(await commit(tx => disableOperator(tx, name, real())))) throw unknown(name)
+    inWorkspace(input, async workspace => {
+      const operator = await required(workspace, input.positionals[0] ?? '')
+      const { name } = operator
+      workspace.record(concerning(input, operator))
+      await workspace.commit(tx => disableOperator(tx, name, workspace.real()))
       input.print({ name, disabled: true }, [`${name} is disabled; open sessions have ended.`])
     }),
 }
@@ -129,10 +133,11 @@ const enable: Command = {
   arguments: ['NAME'],
   summary: 'Enable an operator who was disabled, with the same role, partners and passkeys.',
   run: input =>
-    inWorkspace(input, async ({ commit }) => {
-      const [name = ''] = input.positionals
-      const operator = await commit(async tx => (await enableOperator(tx, name)) && findOperator(tx, name))
-      if (!operator) throw unknown(name)
+    inWorkspace(input, async workspace => {
+      const operator = await required(workspace, input.positionals[0] ?? '')
+      const { name } = operator
+      workspace.record(concerning(input, operator))
+      await workspace.commit(tx => enableOperator(tx, name))
       input.print({ name, disabled: false }, [
         operator.issuer === undefined
           ? `${name} is enabled; \`enrolment operator link\` makes a new sign-in link.`
@@ -210,12 +215,8 @@ async function partnersOf(
 
 async function required({ database }: Workspace, name: string): Promise<Operator> {
   const operator = await findOperator(database, name)
-  if (!operator) throw unknown(name)
+  if (!operator) throw new OperatorError(`There is no operator ${name}: see \`enrolment operator list\`.`)
   return operator
-}
-
-function unknown(name: string): OperatorError {
-  return new OperatorError(`There is no operator ${name}: see \`enrolment operator list\`.`)
 }
 
 /** The commands about operators of the console. */
