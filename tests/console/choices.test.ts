@@ -87,6 +87,9 @@ describe('a consent', () => {
     const userid = 'consents-2'
     const { serviceid, path } = await waiting(userid)
     const preview = await support.post(path, wish({ channel: 'paper', agreedon: '2026-01-05' }))
+    expect(preview.text).toContain(
+      'On record: agreed on January 5, 2026, in Spanish. Evidence: recording 815 canary-evidence',
+    )
     await support.post(path, {
       ...wish({ channel: 'paper', agreedon: '2026-01-05' }),
       ...seenIn(preview),

@@ -24,6 +24,8 @@ export type Act = {
   readonly fits: (user: User, terms: Terms) => boolean
   /** The operator's choices. */
   readonly fields: (moment: Moment) => Slot
+  /** What of the choices is kept, but is no line of the effect; shown with the effect, so that a slip is seen in time. */
+  readonly kept?: (form: URLSearchParams, moment: Moment) => Slot
   /** The reason as the history keeps it. */
   readonly why: (form: URLSearchParams) => string
   /** Decides it; a refusal says why not. */

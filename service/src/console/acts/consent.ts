@@ -7,9 +7,10 @@ import { because, isRefusal, type Refusal, refuse } from '../../membership/rules
 import { type Consent, isLive, type User } from '../../membership/rules/state.ts'
 import { hasConsent, openBenefit, type Terms } from '../../membership/rules/terms.ts'
 import { isAskedDay } from '../asked-day.ts'
-import { selectField } from '../views/parts.ts'
+import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
+const LANGUAGES = { en: 'English', es: 'Spanish' } as const
 const CHANNELS = { phone: 'By phone', paper: 'On paper', email: 'By email' } as const
 
 /** Puts on record that the person agreed, outside the page, to the terms of a present or coming benefit. */
@@ -19,6 +20,14 @@ export const recordConsent: Act = {
   button: 'Put it on record',
   fits: (user, terms) => user.status === 'active' && wantedConsents({ user, terms }).length > 0,
   fields,
+  kept: (form, { terms: { zone } }) => {
+    const day = form.get('agreedon') ?? ''
+    const language = LANGUAGES[localeNamed(form.get('language')) ?? 'en']
+    return (
+      isAskedDay(day) &&
+      html`<p>On record: agreed on ${writeDay(startOfDate(day, zone), zone)}, in ${language}. Evidence: ${form.get('evidence')?.trim()}</p>`
+    )
+  },
   why: form => `consent by ${form.get('channel') ?? ''}`,
   decide: (form, { user, now, terms }) => {
     if (user.status !== 'active') return refuse('user_cancelled')
@@ -52,7 +61,7 @@ ${wanted.map(
     )}</details>`,
 )}
 ${selectField('channel', 'How it was given', Object.entries(CHANNELS))}
-${selectField('language', 'In which language', Object.entries({ en: 'English', es: 'Spanish' }))}
+${selectField('language', 'In which language', Object.entries(LANGUAGES))}
 <p class="field"><label for="agreedon">On which day</label><input id="agreedon" name="agreedon" type="date" required value="${dateAt(now, terms.zone)}" max="${dateAt(now, terms.zone)}"></p>
 <p class="field"><label for="evidence">Evidence</label><textarea id="evidence" name="evidence" required minlength="3" maxlength="500" rows="2" aria-describedby="evidence-hint"></textarea>
 <span class="hint" id="evidence-hint">Where the recording, the signed paper or the message is kept. It is sealed with the person's data and goes with it.</span></p>`

@@ -103,7 +103,7 @@ async function preview(visit: Visit, act: Act, details: UserDetails): Promise<An
     title: act.title,
     body: html`${ofWhom(details)}
 ${isRepeat && html`<p class="notice" role="status">What would happen has changed meanwhile. Look at it again.</p>`}
-${part('What would happen', showEffect(effect, details))}
+${part('What would happen', html`${showEffect(effect, details)}${act.kept?.(visit.form, details)}`)}
 ${
   effect.lines.length > 0 &&
   part(
