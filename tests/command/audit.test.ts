@@ -24,6 +24,8 @@ test('what an operator does is on record: who, what, with what result', async ()
     ['user show', 'refused', 'command'],
   ])
   expect(lines[0]?.['actor']).toMatch(/^\S+$/)
+  const backwards = await run(['audit', 'export', '--from', '2026-11-02', '--until', '2026-11-01'], place)
+  expect([backwards.code, backwards.stderr]).toEqual([2, expect.stringContaining('later day than --from')])
   expect(await runJson(['audit', 'verify'], place)).toMatchObject({ ok: true })
 
   const database = openDatabase(address, { max: 1, ...patientDatabase })

@@ -5,7 +5,7 @@ import { openDatabase } from '../../service/src/db/database.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
 import { type Created, clientOf, codeOf, newWorkplace } from './place.ts'
-import { runJson, runRefused, startProcess } from './process.ts'
+import { run, runJson, runRefused, startProcess } from './process.ts'
 
 test('a partner that leaves is exported, then deleted with everything that hung on it; others lose nothing', async () => {
   const { place, address, remove } = await newWorkplace()
@@ -83,6 +83,18 @@ test('a partner that leaves is exported, then deleted with everything that hung 
   }
   expect(await rowsOf(leaving.partnerid)).toEqual(['audit_log', 'erasures'])
   expect(await codeOf(clientOf(service, leaving).getUser({ userid: 'u-1' }))).toBe('invalid_client')
+  // Who did what there can still be read, by its id and among all.
+  for (const words of [
+    ['audit', 'export', leaving.partnerid.toUpperCase()],
+    ['audit', 'export'],
+  ]) {
+    const lines = (await run(words, place)).stdout
+      .split('\n')
+      .filter(line => line.includes(leaving.partnerid))
+    expect(lines.map(line => (JSON.parse(line) as { action: string }).action)).toEqual(
+      expect.arrayContaining(['partner disable', 'partner delete']),
+    )
+  }
 
   // Records that the law requires stay readable until their time is over.
   expect(await runJson(remover(lawful, 'Lawful'), place)).toMatchObject({

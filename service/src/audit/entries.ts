@@ -79,3 +79,10 @@ export function listEntries(
     where partner_id = ${partnerId} and at >= ${timestamp(from)} and at < ${timestamp(until)}
     order by entry_id`)
 }
+
+/** The partners that entries are about, deleted ones included; `noPartner` where some are about none. */
+export async function partnersOnRecord(db: Executor): Promise<string[]> {
+  const rows = await db.query<{ partner_id: string }>(sql`
+    select distinct partner_id from audit_log order by partner_id`)
+  return rows.map(row => row.partner_id)
+}

@@ -1,6 +1,6 @@
 import { openBlockKeys } from '../audit/block-keys.ts'
 import { auditedTables, blocksOf, type Finding, verifyPartner } from '../audit/blocks.ts'
-import { type AuditRow, listEntries, noPartner } from '../audit/entries.ts'
+import { type AuditRow, listEntries, noPartner, partnersOnRecord } from '../audit/entries.ts'
 import { type KeptHead, verifyHeads } from '../audit/heads.ts'
 import { DAY_MS, formatTimestamp, parseTimestamp } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
@@ -91,13 +91,26 @@ const exportAudit: Command = {
     inWorkspace(input, async ({ database, real }) => {
       const from = dayOf(input, 'from') ?? 0
       const until = dayOf(input, 'until') ?? real() + DAY_MS
-      for (const partnerId of await partnersOf(database, input)) {
-        if (input.flag('heads')) await printHeads(database, input, partnerId)
-        else
+      // An empty answer would be taken for a time in which nobody did anything.
+      if (input.text('until') !== undefined && until <= from)
+        throw new UsageError('--until must be a later day than --from; see --help.')
+      if (input.flag('heads'))
+        for (const partnerId of await partnersOf(database, input))
+          await printHeads(database, input, partnerId)
+      else
+        for (const partnerId of await partnersWithEntries(database, input))
           for (const row of await listEntries(database, { partnerId, from, until }))
             printLine(input, shown(row))
-      }
     }),
+}
+
+/** The partners whose entries are wanted. The entries of a deleted partner stay, so it can be named, too. */
+async function partnersWithEntries(database: Database, input: Input): Promise<Iterable<string>> {
+  const named = input.positionals[0]?.toLowerCase()
+  const recorded = await partnersOnRecord(database)
+  if (named !== undefined)
+    return recorded.includes(named) && named !== noPartner ? [named] : partnersOf(database, input)
+  return new Set([...(await partnersOf(database, input)), ...recorded])
 }
 
 async function printHeads(database: Database, input: Input, partnerId: string): Promise<void> {
