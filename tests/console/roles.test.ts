@@ -35,7 +35,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
       expect(new URL(page.url()).pathname).toBe(path)
     }
     await findUser(keyboard, 'userid-canary')
-    expect(await page.title()).toBe('User – Benefits console')
+    expect(await page.locator('h1').textContent()).toBe('User')
     expect(await page.locator('#sentence').textContent()).toMatch(/^Active on Starter since/)
     await keyboard.go('c')
     await keyboard.send('Compare')

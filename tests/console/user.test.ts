@@ -188,6 +188,18 @@ describe('one field finds a user', () => {
 })
 
 describe('the page of a user', () => {
+  test('has the userid in its heading for support, and in no title, which browsers keep in their history', async () => {
+    const titled = `<title>User ${serviceid.slice(-12)} – Benefits console</title>`
+    for (const [operator, heading] of [
+      [support, 'User canary-user-1'],
+      [viewer, 'User'],
+    ] as const) {
+      const { text } = await operator.get(`/users/${serviceid}`)
+      expect(text).toContain(titled)
+      expect(text).toContain(`<h1>${heading}</h1>`)
+    }
+  })
+
   test('says in a sentence how the user stands, and follows each change', async () => {
     const userid = 'sentence-1'
     const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })

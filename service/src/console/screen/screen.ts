@@ -33,7 +33,10 @@ export type Visit = {
 
 /** A page inside the console's layout. */
 export type ConsolePage = {
+  /** Browsers keep it in their history, so it names no person. */
   readonly title: string
+  /** The heading of the page; absent: its title. */
+  readonly heading?: string
   readonly body: Slot
   readonly status?: number
 }

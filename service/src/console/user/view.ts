@@ -44,7 +44,9 @@ export function userPage(visit: Visit, shown: Shown): ConsolePage {
     openOffers: all.filter(one => one.kind === 'offer' && isOpen(one)).length,
   })
   return {
-    title: visit.isSupport ? `User ${user.userid}` : 'User',
+    // The end of the id: its beginning is a time, and tabs of people who came together would look the same.
+    title: `User ${details.serviceId.slice(-12)}`,
+    heading: visit.isSupport ? `User ${user.userid}` : 'User',
     body: html`<p class="lead" id="sentence">${sentence}</p>
 ${factsOfUser(visit, details)}
 ${waitingNotice(shown)}

@@ -39,7 +39,7 @@ export function consoleDocument(
         html`<li><a href="${path}" data-key="${key}"${path === present ? html` aria-current="page"` : ''}>${label}</a></li>`,
     )}</ul></nav>
 </div></header>
-<main id="main"><h1>${page.title}</h1>
+<main id="main"><h1>${page.heading ?? page.title}</h1>
 ${page.body}
 </main>
 <footer class="foot"><p class="hint">Keys: <kbd>/</kbd> find${entries.map(({ label, key }) => html`, <kbd>g</kbd> <kbd>${key}</kbd> ${label.toLowerCase()}`)}</p></footer>`,
