@@ -115,11 +115,18 @@ function describeOperation(
   }
 }
 
+/**
+ * The group of the webhook. It has no operation of a partner, because OpenAPI Generator writes one file for each group,
+ * and that of a webhook replaces that of operations.
+ */
+const deliveries = { name: 'Deliveries', description: 'What the service sends to your addresses.' }
+
 /** The groups that have an operation in this description, with the purpose of each. */
 function tagsOf(isSandbox: boolean): Json[] {
-  return Object.entries(tags)
+  const ofOperations = Object.entries(tags)
     .filter(([name]) => isSandbox || name !== ('Sandbox' satisfies Tag))
     .map(([name, description]) => ({ name, description }))
+  return [...ofOperations, deliveries]
 }
 
 /** The address at which a partner can read the promise: `contract §4` is a section of a page of the docs. */
@@ -155,7 +162,7 @@ function describeReply(operation: Operation, schemas: NamedSchemas): Json {
 function describeWebhook(version: InterfaceVersion, schemas: NamedSchemas): Json {
   return {
     operationId: 'receiveEvent',
-    tags: ['Events'],
+    tags: [deliveries.name],
     summary: 'Sent to the address that the partner provides, for every event it wants',
     description: Object.entries(events)
       .map(([name, when]) => `- \`${name}\`: ${when}`)

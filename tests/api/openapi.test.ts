@@ -14,6 +14,7 @@ type Content = Record<
 >
 type Described = {
   operationId: string
+  tags: string[]
   parameters: { name: string; in: string; schema: object; example?: unknown }[]
   security: object[]
   requestBody?: { content: Content }
@@ -105,6 +106,15 @@ test('each parameter and form field has an example that its schema takes, and ea
       expect({ operationId, name, example }).toEqual({ operationId, name, example: expect.any(String) })
   }
   expect(description.tags.every(({ description }) => (description ?? '').length > 10)).toBe(true)
+})
+
+// OpenAPI Generator writes a file for each tag, those of webhooks last: a shared tag loses the operations.
+test.each(['', '?version=1.0.1'])('the webhook has a tag of its own, %s', async query => {
+  const { webhooks, tags, paths } = await read(query)
+  const ofOperations = Object.values(paths).flatMap(path => Object.values(path).flatMap(({ tags }) => tags))
+  const names = tags.map(({ name }) => name)
+  expect(names.filter(name => !ofOperations.includes(name))).toEqual(webhooks.event.post.tags)
+  expect(names).toEqual(expect.arrayContaining(ofOperations))
 })
 
 test('an empty version is none: the newest', async () => {
