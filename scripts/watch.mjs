@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { refuseOptionsOfNpm } from './options-of-npm.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const watched = [
@@ -20,6 +21,7 @@ const watched = [
 ]
 const LOOK_MS = 500
 const given = process.argv.slice(2)
+refuseOptionsOfNpm()
 
 let service
 let isBuilding = false

@@ -97,7 +97,12 @@ async function makeCluster(cluster: Cluster): Promise<void> {
       throw new EmbeddedPostgresError(
         `The database could not be created in ${dataDir} (${reasonIn(output)}): fix that, or set DATABASE_URL.`,
       )
-    await rename(unfinished, directory)
+    await rename(unfinished, directory).catch(error => {
+      if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].some(code => code === codeOf(error))) throw error
+      throw new EmbeddedPostgresError(
+        `${directory} holds no database (it has no PG_VERSION), and is not empty: move it away, or choose another directory with --data.`,
+      )
+    })
     const parent = await open(dataDir)
     await parent.sync().finally(() => parent.close())
   } finally {

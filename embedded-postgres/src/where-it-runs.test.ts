@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, chown, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -50,6 +50,17 @@ describe('where it runs', () => {
     await (await own(dataDir)).stop()
     await writeFile(join(dataDir, 'postgres/PG_VERSION'), '17\n')
     await expect(own(dataDir)).rejects.toThrow('was created by PostgreSQL 17, and this is PostgreSQL 18')
+  })
+
+  test('what lies in the place of the database and is none is refused in a sentence, and left as it is', async () => {
+    const dataDir = await newDataDir()
+    await mkdir(join(dataDir, 'postgres'))
+    await writeFile(join(dataDir, 'postgres/notes'), '')
+    const refused = ownEmbeddedDatabase({ dataDir, log: () => undefined })
+    await expect(refused).rejects.toThrow(EmbeddedPostgresError)
+    await expect(refused).rejects.toThrow(`${dataDir}/postgres holds no database (it has no PG_VERSION)`)
+    expect(await readdir(join(dataDir, 'postgres'))).toEqual(['notes'])
+    expect((await readdir(dataDir)).filter(name => name.includes('unfinished'))).toEqual([])
   })
 
   test('what keeps PostgreSQL from starting is told in its own words', async () => {

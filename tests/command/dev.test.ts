@@ -1,10 +1,10 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, type TestCatalogue } from '../life/catalogue.ts'
@@ -97,6 +97,25 @@ test('dev prints where it listens, then curl lines that work as printed', async 
     /href="([^"]+)"[^>]*>Design your own/.exec(await (await fetch(site ?? '')).text()) ?? []
   expect((await fetch(tryLook)).status).toBe(200)
 })
+
+test.runIf(process.getuid?.() === 0)(
+  'a start on a nearly full disk is refused with what to do',
+  async context => {
+    const small = await newDataDir()
+    await mkdir(small, { recursive: true })
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=250m', 'small', small], { stdio: 'pipe' })
+    } catch {
+      context.skip('no file system can be mounted here')
+    }
+    onTestFinished(() => {
+      execFileSync('umount', ['-l', small])
+    })
+    const { code, stdout, stderr } = await run(['dev', '--port', '0', '--data', join(small, 'data')])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^The disk of .* is nearly full, .* choose another directory with --data\.$/m)
+  },
+)
 
 const expectedStatuses = [200, 200, 409, 200, 200, 200, 200]
 function statusesOf(benefits: unknown): string[] {

@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { everydayOr, wholeRunTest } from '../long.ts'
 import { newDataDir, root, run, runRefused } from './process.ts'
@@ -199,6 +200,37 @@ describe('what the environment says', () => {
     const { port } = server.address() as { port: number }
     const env = { DATABASE_URL: `postgres://someone:hidden@127.0.0.1:${port}/none` }
     expect(await runRefused(['migrate'], { env })).toMatch(/database cannot be reached/)
+  })
+})
+
+describe('before anything is loaded', () => {
+  const program = promisify(execFile)
+  const refused = (words: readonly string[], env = {}) =>
+    program(process.execPath, words, {
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      timeout: 30_000,
+    }).then(
+      () => undefined,
+      ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+    )
+
+  test('an older Node is told which one is needed', async () => {
+    const older = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'18.20.8'})`
+    for (const file of ['service/bin/enrolment.js', 'scripts/start.mjs'])
+      expect(await refused(['--import', older, join(root, file), '--help'])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'This needs Node 20.19 or later; here is 18.20.8.\n',
+      })
+  })
+
+  test('options that npm keeps to itself are named with the way to write them', async () => {
+    const env = { npm_lifecycle_event: 'start', npm_config_port: '9000' }
+    expect(await refused([join(root, 'scripts/start.mjs')], env)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'Write options after `--`, else npm keeps them: npm start -- --port …\n',
+    })
   })
 })
 

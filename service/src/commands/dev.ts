@@ -12,6 +12,7 @@ import { demoSignIn } from '../demo/demo-operator.ts'
 import { admitSite, keep, openDemo, sendTo } from '../demo/demo-partner.ts'
 import { startSite } from '../demo/site.ts'
 import { walkThrough } from '../demo/walk-through.ts'
+import { OperatorError } from '../operator-error.ts'
 import type { Command } from './command.ts'
 import { connectPartner } from './partner-side/partner-api.ts'
 import { makePeople } from './partner-side/people.ts'
@@ -57,7 +58,9 @@ export const dev: Command = {
           await sendTo(site.url, demo, running)
           await admitSite(site.port, demo, running)
           const consoleLink = await demoSignIn(running)
-          const shown = { baseUrl, demo, inbox: site.inbox, site: site.site, consoleLink }
+          const { http_proxy, all_proxy, ALL_PROXY } = input.environment
+          const isProxied = [http_proxy, all_proxy, ALL_PROXY].some(Boolean)
+          const shown = { baseUrl, demo, inbox: site.inbox, site: site.site, consoleLink, isProxied }
           const { partnerid, clientid, clientsecret, apikey } = demo
           return {
             greeting: (hasOwnCatalogue ? ownCatalogueNote() : '') + walkThrough(shown),
@@ -77,7 +80,11 @@ export const dev: Command = {
         } catch (error) {
           // A server that listens would keep the process alive after the start has failed.
           await site.close()
-          throw error
+          if (!running.lowOnSpace()) throw error
+          // The service answered only that it cannot write now.
+          throw new OperatorError(
+            `The disk of ${running.dataDir} is nearly full, and nothing is written until 256 MB are free: make room, or choose another directory with --data.`,
+          )
         }
       },
     })

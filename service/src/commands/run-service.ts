@@ -48,6 +48,8 @@ type Running = {
   readonly installation: Installation
   readonly address: DatabaseAddress
   readonly dataDir: string
+  /** Whether the disk of the embedded database is nearly full. */
+  readonly lowOnSpace: () => boolean
   readonly log: Log
 }
 
@@ -185,7 +187,8 @@ async function prepare(
     if (context.quiet) await makeQuiet(database, Date.now())
     const deliveryDatabase = openDatabase(address, { max: DELIVERY_CONNECTIONS, onError })
     const webhookRules = webhookRulesOf(config, installation)
-    return { database, deliveryDatabase, webhookRules, keyring, installation, address, dataDir, log }
+    const own = { dataDir, lowOnSpace: owned?.lowOnSpace ?? (() => false), log }
+    return { database, deliveryDatabase, webhookRules, keyring, installation, address, ...own }
   } catch (error) {
     await database.close()
     throw error
@@ -215,7 +218,6 @@ async function listen(
       logsRequests: config.logLevel === 'info',
       real: Date.now,
       ...(owned && {
-        lowOnSpace: owned.lowOnSpace,
         rewriteKeys: () => rewriteTable({ ...owned.address, user: 'postgres' }, 'data_keys'),
       }),
     })

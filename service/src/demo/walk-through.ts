@@ -11,8 +11,10 @@ export function walkThrough(shown: {
   inbox: string
   site: string
   consoleLink: string | undefined
+  /** Whether curl would ask a proxy, which does not reach this machine by its loopback address. */
+  isProxied: boolean
 }): string {
-  const { baseUrl, demo, inbox, site, consoleLink } = shown
+  const { baseUrl, demo, inbox, site, consoleLink, isProxied } = shown
   // Each start uses a new user, so that the commands give the same answers again.
   const userid = `demo-${randomBytes(3).toString('hex')}`
   const headers = `-H "Authorization: Bearer $TOKEN" -H "x-api-key: $API_KEY" -H 'Content-Type: application/json'`
@@ -44,7 +46,8 @@ export function walkThrough(shown: {
   })
   const create = JSON.stringify({ userid, offername: 'starter', benefits: ['telehealth', 'dental'] })
   const post = (path: string, body: string, more = '') =>
-    `curl -s -X POST '${baseUrl}${path}' ${headers}${more} -d '${body}'; echo`
+    `curl -sS -X POST '${baseUrl}${path}' ${headers}${more} -d '${body}'; echo`
+  const withoutProxy = isProxied ? `export no_proxy="127.0.0.1,$no_proxy"\n` : ''
   return `
   START HERE     ${site}   a partner's site: sign up, enroll, watch the webhooks arrive
 
@@ -57,8 +60,8 @@ ${consoleLink === undefined ? '' : `  console        ${consoleLink}   signs you 
 Try it, in another terminal:
 
 # 1. a token
-API_KEY='${demo.apikey}'
-TOKEN=$(curl -s -u '${demo.clientid}:${demo.clientsecret}' -d grant_type=client_credentials '${baseUrl}/oauth2/token' | sed -E 's/.*"access_token":"([^"]+)".*/\\1/')
+${withoutProxy}API_KEY='${demo.apikey}'
+TOKEN=$(curl -sS -u '${demo.clientid}:${demo.clientsecret}' -d grant_type=client_credentials '${baseUrl}/oauth2/token' | sed -E 's/.*"access_token":"([^"]+)".*/\\1/')
 
 # 2. prefill a user
 ${post('/user/prefill', prefill, ` -H 'Version: v2' -H 'Idempotency-Key: ${userid}-1'`)}
@@ -76,6 +79,6 @@ ${post('/user/account/create', create, ` -H 'Idempotency-Key: ${userid}-2'`)}
 ${post('/user/benefits', benefits)}
 
 # 7. the webhooks that arrived
-curl -s '${inbox}'
+curl -sS '${inbox}'
 `
 }
