@@ -320,6 +320,13 @@ describe('link open', () => {
     expect(linkurl.startsWith(service.baseUrl)).toBe(true)
     expect((await fetch(linkurl)).status).toBe(200)
   })
+
+  test('says which of its words the service refused, and why', async () => {
+    const refused = await runRefused(['link', 'open', 'p-1', '--print', '--purpose', 'buy'], {
+      env: environmentOf(await service.newPartner()),
+    })
+    expect(refused).toMatch(/was refused: bad_request\. purpose must be one of registration, benefits/)
+  })
 })
 
 describe('without BASE_URL', () => {

@@ -18,6 +18,11 @@ const SLOW_MS = 5000
 const STRANGER_BYTES = 8 * 1024 * 1024
 const STALE_MS = 10 * 60_000
 
+const ofNoAnswer =
+  'There was no answer: start your receiver, compare host and port with the address that you gave, and answer within 15 s.'
+const ofNoAcceptance =
+  'Answer 2xx to a correct delivery. It was signed with HOOK_SECRET and sent with HOOK_USERNAME and HOOK_PASSWORD: your receiver must have the same.'
+
 /**
  * Tests a receiver with real events: as the service sends them, again, in another order, slowly, and as a stranger
  * might send them. It ends after the first check if even a plain delivery is not accepted, because all others would
@@ -40,11 +45,7 @@ export async function examine(
     })
 
   const plain = await send(last)
-  accepted(
-    'a delivery',
-    plain,
-    'Answer 2xx to a correct delivery. It was signed with HOOK_SECRET and sent with HOOK_USERNAME and HOOK_PASSWORD: your receiver must have the same.',
-  )
+  accepted('a delivery', plain, plain.status === undefined ? ofNoAnswer : ofNoAcceptance)
   if (!isAccepted(plain)) return findings
   if (plain.ms > SLOW_MS)
     findings.push({

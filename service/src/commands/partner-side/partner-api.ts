@@ -110,9 +110,17 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
   const contentOf = ({ status, body }: Answer, asked: string): unknown => {
     if (status === 200 && body === undefined) throw foreign()
     if (status === 200) return body
-    const { code, detail } = (body ?? {}) as { code?: string; detail?: string }
+    const { code, detail, errors } = (body ?? {}) as {
+      code?: string
+      detail?: string
+      errors?: readonly { message: string }[]
+    }
     const Refusal = passing.has(status) ? ServiceAway : OperatorError
-    throw new Refusal(`${asked} was refused: ${code ?? status}. ${detail ?? ''}`.trim())
+    // The detail points at `errors`, which the person who reads the sentence does not see.
+    const why = errors?.length
+      ? errors.map(({ message }) => message.replace(/\.?$/, '.')).join(' ')
+      : (detail ?? '')
+    throw new Refusal(`${asked} was refused: ${code ?? status}. ${why}`.trim())
   }
   return {
     baseUrl,
