@@ -177,7 +177,7 @@ function describeWebhook(version: InterfaceVersion, schemas: NamedSchemas): Json
               in: 'header',
               required: true,
               description:
-                'The `eventid` of the event, a UUID: the same on every try, every replay and at every endpoint',
+                'The `eventid` of the event, a UUID: the same on every attempt, every replay and at every endpoint',
               schema: { type: 'string', format: 'uuid' },
               example: '019aa1b2-0d11-7c00-8a3e-5b6c7d8e9f00',
             },
@@ -191,7 +191,7 @@ function describeWebhook(version: InterfaceVersion, schemas: NamedSchemas): Json
         description: 'Received; any 2xx within 15 s counts',
         content: { 'application/json': { schema: { type: 'string' }, example: 'received' } },
       },
-      default: { description: 'Anything else: the delivery is tried again' },
+      default: { description: 'Anything else: the delivery is attempted again' },
     },
   }
 }
