@@ -221,7 +221,7 @@ function readNetworks(text: string | undefined): string[] {
     .split(',')
     .map(item => item.trim())
     .filter(Boolean)
-  // `ipaddr.js` reads 10.1 as 10.0.0.1, which nobody means who writes it here.
+  // `ipaddr.js` reads 10.1 as 10.0.0.1, which is not what somebody who writes it here means.
   const isWhole = (network: string) => isIP(network.split('/')[0] ?? '') !== 0
   if (
     !networks.every(network => isWhole(network) && (ipaddr.isValid(network) || ipaddr.isValidCIDR(network)))

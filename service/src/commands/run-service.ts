@@ -80,7 +80,7 @@ export async function runService(
   wanted: 'sandbox' | 'live',
   beside: Beside = {},
 ): Promise<void> {
-  // First of all, so that a refusal here has created nothing.
+  // Checked first, so that a refusal leaves nothing behind.
   const address = listenAddressOf(input, config)
   await checkHost(address)
   // On a machine with much memory V8 lets the heap grow to four times what was alive before it collects; 1.6 times is enough.

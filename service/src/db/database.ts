@@ -110,7 +110,7 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
 
   const attempt = <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
     withClient(async client => {
-      // Not awaited, so that the first statements travel with it. If it fails, the first of them fails too.
+      // `begin` is not awaited, so that the first statements travel with it. If it fails, the first of them fails, too.
       const begun = client.query('begin')
       begun.catch(ignore)
       const statements = executor(client, layout)

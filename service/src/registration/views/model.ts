@@ -290,7 +290,7 @@ export type BeneficiariesView = ViewOf<'BENEFICIARIES'> & {
     readonly displayname: string
     readonly people: readonly NamedBeneficiary[]
     readonly since?: Day | undefined
-    /** False for a benefit that is over, or that the person has named somebody for without getting it. */
+    /** False for a benefit that is over, or for which the person named somebody but which never began. */
     readonly isheld: boolean
     /** The benefit waits until a beneficiary is named. */
     readonly ismissing: boolean

@@ -83,8 +83,8 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     // Others may have taken the rest while this process was late.
     if (isLate) for (const owned of endpoints.all()) if (!isAnswered(owned)) endpoints.leave(owned)
     extendLeases()
-    // What is at a node that is away counts for nobody: processes may remember different numbers of it, and each might
-    // think that the rest is the share of another.
+    // Endpoints on a node that is away are left out of the count: each process may remember another number of them, and
+    // each might think that the rest is the share of another.
     const part = Math.ceil(sum(answers.map(({ found }) => found.count)) / (others.length + 1))
     let wanted = part - sum(answers.map(({ found }) => found.leases.length))
     for (const { place } of answers) {
@@ -101,7 +101,7 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
   const readPlaces = async (read: Read): Promise<Answer[]> => {
     let isTooLate = false
     const ended = endings
-    // What a node answers late must not be taken in after a newer answer for everything.
+    // A late answer of one node must not replace a newer answer for all nodes.
     const whole = await atEach(work.isAnyUnderWay() ? [] : [everywhere], async place => {
       const found = await read(place)
       return isTooLate ? found : takeIn(place, found, ended)
@@ -109,13 +109,13 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     if (whole.length > 0 || !database.layout.isSpread) return whole
     isTooLate = true
     const places = await placesOfNodes(database)
-    // The partners of the rest were deleted.
+    // An endpoint that is at none of these places belonged to a partner that was deleted.
     for (const owned of endpoints.all())
       if (!places.some(place => hasPartner(place, owned.partnerId))) lose(owned)
     return atEach(places, async place => takeIn(place, await read(place), ended))
   }
 
-  /** Works at all places at the same time, but those that have not ended earlier work; returns what succeeded in time. */
+  /** Runs the work at all places at once, except where earlier work still runs; returns what succeeded in time. */
   const atEach = async <Found>(
     places: readonly Place[],
     run: (place: Place) => Promise<Found>,
@@ -138,7 +138,7 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     })
   }
 
-  /** Makes what this process owns at a place what the database says. */
+  /** Owns from now on, at a place, exactly the endpoints that the database says are this process's. */
   const takeIn = async (place: Place, found: PlaceLeases, ended: number): Promise<PlaceLeases> => {
     if (ended !== endings) return found
     const leases = new Map(found.leases.map(lease => [lease.endpoint_id, lease]))
@@ -179,7 +179,7 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     if (isTakenAnew || owned.inMemory.size === 0) endpoints.drop(owned)
   }
 
-  /** An endpoint was deleted with its partner since it was read: the next beat, at once, is about those that there are. */
+  /** An endpoint was deleted with its partner after it was read: a beat follows at once, and reads those that are left. */
   const noneIfGone = (error: unknown): [] => {
     if (!failureOf(error).refersToNothing) throw error
     isWanted = true
@@ -197,7 +197,7 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     for (const loaded of await load(ids)) {
       const { endpoint_id: endpointId } = loaded.endpoint
       const epoch = epochs.get(endpointId) ?? 0
-      // Where loading took long, a later beat may have taken it up: what is under way there must not be read anew.
+      // If loading took long, a later beat may own the endpoint already, and its deliveries under way must not be read again.
       const isTakenUp = (endpoints.get(endpointId)?.epoch ?? 0) >= epoch
       if (ended === endings && !isTakenUp) endpoints.add(ownEndpoint(loaded, epoch))
     }

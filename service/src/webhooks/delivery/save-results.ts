@@ -32,7 +32,7 @@ export async function writeResults(
   return writtenOf(leases, rows)
 }
 
-/** What is written at once. Where tables are spread, it is all of one partner. */
+/** The results that are written at once; where tables are spread, all of one partner. */
 type Batch = {
   readonly results: readonly Result[]
   readonly changes: readonly EndpointChange[]
