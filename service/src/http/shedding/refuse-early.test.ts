@@ -170,6 +170,7 @@ function openConnection(partner: string) {
     received += chunk
   })
   return {
+    socket,
     write(name: string) {
       const body = JSON.stringify({ name })
       const head = `Host: a\r\nAuthorization: ${partner}\r\nContent-Type: application/json`
@@ -181,6 +182,32 @@ function openConnection(partner: string) {
     destroy: () => socket.destroy(),
   }
 }
+
+test('a connection with 64 requests behind an unanswered one is served in order; one with more is closed', async () => {
+  const closed = openConnection('B')
+  const ended = new Promise(resolve => closed.socket.on('error', () => {}).on('close', resolve))
+  closed.write('b')
+  await expect.poll(() => begun).toEqual(['b'])
+  for (let count = 0; count < 65; count += 1) closed.write('too many')
+  await ended
+  const served = openConnection('A')
+  for (let times = 1; times <= 2; times += 1) {
+    for (const end of finish.splice(0)) end()
+    await expect.poll(() => gate.numbers().inFlight).toBe(0)
+    begun = []
+    const names = Array.from({ length: 65 }, (_, count) => `a${count}`)
+    served.write('a0')
+    await expect.poll(() => begun).toEqual(['a0'])
+    for (const name of names.slice(1)) served.write(name)
+    await expect.poll(turns.waiting).toBe(64)
+    while (served.answers() < 65 * times) {
+      for (const end of finish.splice(0)) end()
+      await new Promise(setImmediate)
+    }
+    expect(begun).toEqual(names)
+  }
+  served.destroy()
+})
 
 describe('a connection of a partner that floods alone', () => {
   let flooding: ReturnType<typeof openConnection>

@@ -7,6 +7,7 @@ import { localeOf } from '../locale.ts'
 import type { Rank, ShedReason } from './admission.ts'
 import { partnerOf } from './gate.ts'
 import { type PaceLimits, paceRefusals } from './pace-refusals.ts'
+import { refusePipelined } from './pipelined.ts'
 import { rankOf, refusals, sendRefusal } from './refusals.ts'
 import type { SheddingContext } from './refuse-routed.ts'
 
@@ -34,10 +35,12 @@ export function refuseEarly(app: FastifyInstance, context: EarlyContext): void {
     pace.end()
     done()
   })
+  const isPipelinedTooFar = refusePipelined()
   const [handle] = app.server.listeners('request') as RequestListener[]
   if (!handle) throw new Error('the server has no listener')
   app.server.removeListener('request', handle)
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (isPipelinedTooFar(request, response)) return
     // While the server stops, only the hooks behind the router end connections, and the stop waits for them.
     const isCalm = gate.isOpenTo('ordinary') && turns.isOpen()
     const rank = isCalm || !app.server.listening ? undefined : ranks.get(targetOf(request))
