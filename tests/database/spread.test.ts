@@ -9,7 +9,7 @@ import { tableDistribution } from '../../service/src/db/table-distribution.ts'
 import { ensureAttemptDays } from '../../service/src/webhooks/log/attempt-days.ts'
 import { databaseUrl, onNode } from '../cluster.ts'
 import { newWorkplace } from '../command/place.ts'
-import { runJson, runRefused } from '../command/process.ts'
+import { runJson, runRefused, startProcess } from '../command/process.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase, startTestService } from '../rig.ts'
 import { laterMigrations } from './made-up.ts'
@@ -171,6 +171,9 @@ test.runIf(isCluster)(
         /^The tables are in use: stop every process/,
       )
     })
+    const service = await startProcess(['serve', '--port', '0'], place)
+    expect(await runRefused(['migrate', '--spread'], place)).toMatch(/^A service is still connected/)
+    expect(await service.stop()).toBe(0)
     expect(await spreadState(grown)).toBe('unspread')
     const { layout, spread } = await runJson<{ layout: string; spread: string[] }>(
       ['migrate', '--spread'],

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { readProviderSettings } from '../console/operators/provider-settings.ts'
 import { checkConnection } from '../db/connection-check.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
+import { SERVICE_SESSIONS } from '../db/pool.ts'
 import { rewriteTable } from '../db/rewrite-table.ts'
 import { type Installation, loadKeyringFor, markInstallation } from '../installation.ts'
 import { describeCause, type Log, levelOf, openLog } from '../log.ts'
@@ -171,8 +172,9 @@ async function prepare(
   const { dataDir, owned, log, wanted } = context
   const address = owned?.address ?? { url: config.databaseUrl ?? '' }
   const onError = (error: Error) => log('database_connection_lost', describeCause(error))
+  const shared = { onError, sessionName: SERVICE_SESSIONS }
   await checkConnection(address)
-  const database = openDatabase(address, { max: config.databaseConnections, onError })
+  const database = openDatabase(address, { max: config.databaseConnections, ...shared })
   try {
     const applied = await reach(database, 'bring up', {
       onHeldUp: name => log('migration_held_up', { name }),
@@ -185,7 +187,7 @@ async function prepare(
     })
     const installation = await markInstallation(database, { keyring, wanted, now: Date.now() })
     if (context.quiet) await makeQuiet(database, Date.now())
-    const deliveryDatabase = openDatabase(address, { max: DELIVERY_CONNECTIONS, onError })
+    const deliveryDatabase = openDatabase(address, { max: DELIVERY_CONNECTIONS, ...shared })
     const webhookRules = webhookRulesOf(config, installation)
     const own = { dataDir, lowOnSpace: owned?.lowOnSpace ?? (() => false), log }
     return { database, deliveryDatabase, webhookRules, keyring, installation, address, ...own }

@@ -69,12 +69,16 @@ type PoolOptions = {
   readonly connectTimeoutMs?: number
   /** How long an unused connection stays open; half a minute unless it is given. */
   readonly idleTimeoutMs?: number
+  /** What `pg_stat_activity` calls its sessions; `enrolment` unless it is given. */
+  readonly sessionName?: string
 }
 
 /** Opens a pool whose statements and waits for locks are limited; it connects only with the first query. */
 export function openDatabase(address: DatabaseAddress, options: PoolOptions): Database {
   const { statementTimeoutMs = 5000, connectTimeoutMs = 2000, idleTimeoutMs = 30_000, max } = options
-  const limits = { max, statementTimeoutMs, connectTimeoutMs, idleTimeoutMs, lockTimeoutMs: LOCK_TIMEOUT_MS }
+  const { sessionName } = options
+  const times = { statementTimeoutMs, connectTimeoutMs, idleTimeoutMs, lockTimeoutMs: LOCK_TIMEOUT_MS }
+  const limits = { max, sessionName, ...times }
   const sockets = new Set<Socket>()
   const pool = openPool('url' in address ? { connectionString: address.url } : address, limits, sockets)
   const layout: Layout = { isSpread: false }

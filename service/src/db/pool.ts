@@ -11,8 +11,15 @@ type PoolLimits = {
   readonly idleTimeoutMs: number
 }
 
+/** The name of a service's database sessions, by which `migrate --spread` sees that a service still runs. */
+export const SERVICE_SESSIONS = 'enrolment serve'
+
 /** Opens a pool of connections with the settings of each session, and keeps their sockets in `sockets`. */
-export function openPool(address: pg.PoolConfig, limits: PoolLimits, sockets: Set<Socket>): pg.Pool {
+export function openPool(
+  address: pg.PoolConfig,
+  limits: PoolLimits & { readonly sessionName?: string | undefined },
+  sockets: Set<Socket>,
+): pg.Pool {
   const { statementTimeoutMs, lockTimeoutMs } = limits
   return new pg.Pool({
     ...address,
@@ -29,7 +36,7 @@ export function openPool(address: pg.PoolConfig, limits: PoolLimits, sockets: Se
     },
     idleTimeoutMillis: limits.idleTimeoutMs,
     maxLifetimeSeconds: 1800,
-    application_name: 'enrolment',
+    application_name: limits.sessionName ?? 'enrolment',
     // Statements of one transaction travel together; each still has an answer of its own.
     pipeline: true,
     types: { getTypeParser },

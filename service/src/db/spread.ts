@@ -1,6 +1,7 @@
 import { DAY_MS } from '../calendar/time.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Database, Executor } from './database.ts'
+import { SERVICE_SESSIONS } from './pool.ts'
 import { type Query, sql } from './sql.ts'
 import { type Distribution, tableDistribution } from './table-distribution.ts'
 
@@ -88,6 +89,7 @@ export async function spreadGrown(database: Database): Promise<readonly string[]
     try {
       await beginSpreading(session)
       await lockAll(session)
+      await refuseServices(session)
       const names = await spreadTables(session)
       await session.query(plain('commit'))
       return names
@@ -106,6 +108,19 @@ export async function spreadGrown(database: Database): Promise<readonly string[]
 async function lockAll(tx: Executor): Promise<void> {
   const names = [...tableDistribution.keys()]
   await tx.query(plain(`lock table ${names.join(', ')} in access exclusive mode`))
+}
+
+/**
+ * A process that runs on knows the tables only as they lay on one node, and would answer every request with 500. One that
+ * starts meanwhile waits for the locks, and gives up.
+ */
+async function refuseServices(tx: Executor): Promise<void> {
+  const services = await tx.query(sql`
+    select 1 from pg_stat_activity where datname = current_database() and application_name = ${SERVICE_SESSIONS}`)
+  if (services.length > 0)
+    throw new OperatorError(
+      'A service is still connected to this database: stop every process, then run `enrolment migrate --spread` again. Nothing was changed.',
+    )
 }
 
 async function unspreadTables(tx: Executor): Promise<ReadonlySet<string>> {
