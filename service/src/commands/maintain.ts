@@ -1,4 +1,7 @@
+import type { Database } from '../db/database.ts'
 import { rewriteTable } from '../db/rewrite-table.ts'
+import { sql } from '../db/sql.ts'
+import { OperatorError } from '../operator-error.ts'
 import { scrubKeys } from '../schedule/scrub.ts'
 import { dropOldAttempts, ensureAttemptDays } from '../webhooks/log/attempt-days.ts'
 import type { Command } from './command.ts'
@@ -18,19 +21,35 @@ export const maintain: Command = {
   run: input =>
     onDatabase(input, 'take', async ({ database, address, real }) => {
       await reach(database, 'take')
+      if (!(await ownsTables(database)))
+        throw new OperatorError(
+          'The user of DATABASE_URL does not own the tables, and only their owner may do this: run `enrolment maintain` as the owner. Nothing was done.',
+        )
       const made = await ensureAttemptDays(database, real(), DAYS_AHEAD)
       const dropped = await dropOldAttempts(database, real())
       // In the embedded database the command is PostgreSQL's superuser, so it can also switch to a new log file.
       const owner = 'url' in address ? address : { ...address, user: 'postgres' }
-      const { count: scrubbed } = await scrubKeys({
+      const { count: scrubbed, isDone } = await scrubKeys({
         database,
         rewrite: () => rewriteTable(owner, 'data_keys'),
         now: real(),
         erasedBefore: real(),
       })
+      if (!isDone)
+        throw new OperatorError(
+          "Keys of erased users are still in their table's file, because an open transaction can see them: end it (`pg_stat_activity`, the oldest `xact_start`; on a cluster of each node), then run `enrolment maintain` again.",
+        )
       input.print({ ok: true, daysmade: made, daysdropped: dropped, keysscrubbed: scrubbed }, [
         `The log of attempts has a partition for each of the next ${DAYS_AHEAD} days (${made} new, ${dropped} old ones dropped).`,
         `The keys of ${scrubbed} erased users have left the table's file.`,
       ])
     }),
+}
+
+/** Without this, PostgreSQL would leave out with a warning what only the owner may do, and the command would report success. */
+async function ownsTables(database: Database): Promise<boolean> {
+  const [row] = await database.query<{ owns: boolean }>(sql`
+    select bool_and(pg_has_role(relowner, 'usage')) as owns from pg_class
+    where oid in ('data_keys'::regclass, 'delivery_attempts'::regclass)`)
+  return row?.owns === true
 }

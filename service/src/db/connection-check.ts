@@ -102,6 +102,8 @@ export function explainConnection(error: unknown): string | undefined {
   if (code === '53300')
     return 'PostgreSQL has no connection left for this user or database: end others, or allow more (max_connections, connection limit).'
   if (code === '53100') return 'The disk of the database is full: make room, and try again.'
+  if (code === '55P03' || code === '57014')
+    return `The database answers, but took too long (${code}): another session holds a lock on what this needs, or keeps the server busy. End its transaction (\`pg_stat_activity\`, the oldest \`xact_start\`), or try again later.`
   if (code === '25006')
     return 'The database takes no writes: it is a standby, or set to read only (default_transaction_read_only).'
   const [, node] = /^connection to the remote node (?:\S+@)?(\S+) failed/.exec(text) ?? []
