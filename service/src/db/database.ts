@@ -4,6 +4,7 @@ import { failureOf, Unavailable } from './failure.ts'
 import { atOnce, fly, type Statement } from './flight.ts'
 import { openPool } from './pool.ts'
 import type { Query } from './sql.ts'
+import { openStalledPartners, type StalledPartners } from './stalled.ts'
 
 /** The address of a database: a URL, or the socket of the embedded one. */
 export type DatabaseAddress = { url: string } | { host: string; port: number; user: string; database: string }
@@ -48,6 +49,8 @@ export type Database = Executor & {
   close(): Promise<void>
   /** The use of the pool right now: its size, its busy connections, and how many callers wait for one. */
   use(): { readonly busy: number; readonly waiting: number; readonly most: number }
+  /** The partners whose node of a cluster does not answer. */
+  readonly stalled: StalledPartners
   /** How many connections have broken. After each break another server may answer, with other rows. */
   lostConnections(): number
 }
@@ -204,6 +207,7 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
       waiting: pool.waitingCount,
       most: options.max,
     }),
+    stalled: openStalledPartners(layout),
     lostConnections: () => lost,
   }
 }

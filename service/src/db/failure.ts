@@ -8,6 +8,8 @@ type Failure = {
   readonly lostRace: boolean
   /** A row or key was locked by another transaction for too long. */
   readonly lockTimedOut: boolean
+  /** The server did not end a statement in time. */
+  readonly timedOut: boolean
   /** The database cannot serve now. */
   readonly unavailable: boolean
   /** A row was written that refers to one that is gone. */
@@ -56,11 +58,15 @@ export function failureOf(error: unknown): Failure {
     retryTransaction: retryCodes.has(code),
     lostRace: lostRaceCodes.has(code),
     lockTimedOut: code === '55P03',
+    timedOut: code === '57014' || (code === '' && error instanceof Error && error.message === READ_TIMEOUT),
     unavailable: lost || unavailableCodes.has(code),
     refersToNothing: code === '23503',
     followsAnother: code === '25P02',
   }
 }
+
+/** The driver's message when no answer came within `query_timeout`. */
+const READ_TIMEOUT = 'Query read timeout'
 
 function codeOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : ''

@@ -21,7 +21,8 @@ export function openRows(database: Database): Rows {
     maxBatch: MAX_BATCH,
     run: async ids => {
       const keys = ids.map(({ partnerId, ownId }) => ({ partnerId, tokenId: ownId }))
-      const rows = await findTokens(database, keys)
+      const [{ partnerId } = { partnerId: '' }] = keys
+      const rows = await database.stalled.run(partnerId, () => findTokens(database, keys))
       return inOrder(ids, new Map(rows.map(row => [`${row.partner_id} ${row.token_id}`, row])))
     },
   })

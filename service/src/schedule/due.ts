@@ -13,7 +13,7 @@ type Clocked = { readonly partnerId: string; readonly now: Instant }
  * Users in `but` are left out.
  */
 export async function findDue(
-  db: Pick<Database, 'query' | 'layout'>,
+  db: Pick<Database, 'query' | 'layout' | 'stalled'>,
   partners: readonly Clocked[],
   { quota, but }: { quota: number; but: readonly { partnerId: string; userid: string }[] },
 ): Promise<DueUser[]> {
@@ -36,7 +36,7 @@ export async function findDue(
  * planned.
  */
 export async function timeUntilDue(
-  db: Pick<Database, 'query' | 'layout'>,
+  db: Pick<Database, 'query' | 'layout' | 'stalled'>,
   partners: readonly Clocked[],
 ): Promise<number | undefined> {
   const rows = await ofAll(db, partners, ({ ids, times, naming }) =>
@@ -54,7 +54,7 @@ export async function timeUntilDue(
 
 /** The earliest change of each partner, past or future; a partner without planned changes is left out. */
 export async function earliestDue(
-  db: Pick<Database, 'query' | 'layout'>,
+  db: Pick<Database, 'query' | 'layout' | 'stalled'>,
   partners: readonly Clocked[],
 ): Promise<{ partnerId: string; dueAt: Instant }[]> {
   const rows = await ofAll(db, partners, ({ ids, naming }) =>
@@ -78,7 +78,7 @@ type Asked = { readonly ids: string[]; readonly times: (string | null)[]; readon
  * read.
  */
 async function ofAll<Row>(
-  { layout }: Pick<Database, 'layout'>,
+  { layout, stalled }: Pick<Database, 'layout' | 'stalled'>,
   partners: readonly Clocked[],
   read: (asked: Asked) => Promise<Row[]>,
 ): Promise<Row[]> {
@@ -88,7 +88,9 @@ async function ofAll<Row>(
     return read({ ids, times, naming: namingPartners(layout.isSpread, ids)(part`u.partner_id`) })
   }
   if (!layout.isSpread) return readSome(partners)
-  const settled = await Promise.allSettled(partners.map(partner => readSome([partner])))
+  const settled = await Promise.allSettled(
+    partners.map(partner => stalled.run(partner.partnerId, () => readSome([partner]))),
+  )
   const failed = settled.find(result => result.status === 'rejected')
   if (failed && settled.every(result => result.status === 'rejected')) throw failed.reason
   return settled.flatMap(result => (result.status === 'fulfilled' ? result.value : []))

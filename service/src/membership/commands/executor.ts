@@ -28,6 +28,9 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
     return results.get(command)
   })
   const run = async (commands: Command<unknown>[]) => {
+    // On a cluster all commands of a batch are of one partner; elsewhere nobody is refused.
+    if (context.database.stalled.has(commands[0]?.partner.partnerId ?? ''))
+      throw new Unavailable("the partner's node does not answer")
     const results: Results = new Map()
     await runIsolated(context, commands, { results })
     return commands.map(command => results.get(command) ?? waitingRoom.enter(command))

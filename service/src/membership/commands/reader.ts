@@ -55,10 +55,14 @@ export function openReader(
   const lostOnes = database.lostConnections
   let lost = lostOnes()
   const queueOf = ({ partnerId }: UserName) => (database.layout.isSpread ? partnerId : '')
+  // The statements of a batch are those of one partner where tables are spread.
+  const ask = <T>([first]: readonly { readonly partnerId: string }[], statement: () => Promise<T>) =>
+    database.stalled.run(first?.partnerId ?? '', statement)
   const isUnchanged = coalesceApart<RememberedUser, boolean>(({ user }) => queueOf(user), {
     maxBatch: 256,
     run: async users => {
-      const unchanged = await findUnchanged(database, users)
+      const ids = users.map(({ user }) => user)
+      const unchanged = await ask(ids, () => findUnchanged(database, users))
       return users.map((_, index) => ({ ok: true, value: unchanged.has(index) }))
     },
   })
@@ -66,7 +70,7 @@ export function openReader(
     maxBatch: 256,
     run: async names => {
       const found: (UserRow | undefined)[] = names.map(() => undefined)
-      for (const row of await loadUsers(database, names)) found[row.place - 1] = row
+      for (const row of await ask(names, () => loadUsers(database, names))) found[row.place - 1] = row
       return found.map(row => ({ ok: true, value: row }))
     },
   })
@@ -74,7 +78,7 @@ export function openReader(
   const loadSealed = coalesceApart<User, DocumentRow[]>(queueOf, {
     maxBatch: 256,
     run: async users => {
-      const rows = await loadDocuments(database, users)
+      const rows = await ask(users, () => loadDocuments(database, users))
       const byUser = new Map<string, DocumentRow[]>()
       for (const row of rows) byUser.set(row.service_id, [...(byUser.get(row.service_id) ?? []), row])
       return users.map(user => ({ ok: true, value: byUser.get(user.serviceId) ?? [] }))
