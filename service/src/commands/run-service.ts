@@ -219,9 +219,7 @@ async function listen(
       erasures,
       logsRequests: config.logLevel === 'info',
       real: Date.now,
-      ...(owned && {
-        rewriteKeys: () => rewriteTable({ ...owned.address, user: 'postgres' }, 'data_keys'),
-      }),
+      ...(owned && { rewriteKeys: () => rewriteTable({ ...owned.address, user: 'postgres' }, 'data_keys') }),
     })
   } catch (error) {
     throw listenErrorOf(error, { host, port })
