@@ -20,6 +20,7 @@ test('what an operator does is on record: who, what, with what result', async ()
     .split('\n')
     .map(line => JSON.parse(line) as Record<string, unknown>)
   expect(lines.map(({ action, result, actorkind }) => [action, result, actorkind])).toEqual([
+    ['partner create', 'done', 'command'],
     ['partner show', 'done', 'command'],
     ['user show', 'refused', 'command'],
   ])

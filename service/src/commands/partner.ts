@@ -30,15 +30,22 @@ import { addForOperator, eventsOf, refusalOf } from './webhook.ts'
 import { fixKind, inWorkspace, type Workspace, webhookRulesOf } from './workspace.ts'
 
 /** What an operator needs to create and change partners, with the offers of today's catalogue. */
-async function administerContextOf(
+async function creatingContextOf(
   workspace: Workspace,
-): Promise<AdministerContext & { offers: readonly Offer[] }> {
-  const { database, keyring, mode, real, alongside } = workspace
+): Promise<Omit<AdministerContext, 'alongside'> & { offers: readonly Offer[] }> {
+  const { database, keyring, mode, real } = workspace
   const published = openPublished({ database, real })
   await published.prepare([])
   const offers = [...published.today().catalogue.offers.values()].sort((a, b) => a.rank - b.rank)
   const knownOffers = offers.map(offer => offer.offer)
-  return { database, keyring, mode, real, offers, knownOffers, alongside: [alongside()] }
+  return { database, keyring, mode, real, offers, knownOffers }
+}
+
+/** The same for a partner that exists, with the audit entry. */
+async function administerContextOf(
+  workspace: Workspace,
+): Promise<AdministerContext & { offers: readonly Offer[] }> {
+  return { ...(await creatingContextOf(workspace)), alongside: [workspace.alongside()] }
 }
 
 function linesOf(view: object): string[] {
@@ -80,10 +87,13 @@ async function createFor(
   workspace: Workspace,
   asked: { settings: PartnerSettings; webhook: AskedWebhook | undefined },
 ): Promise<void> {
-  const context = await administerContextOf(workspace)
+  const context = await creatingContextOf(workspace)
   if (asked.webhook) checkWebhook(workspace, asked.webhook)
   await fixKind(workspace)
-  const { row, clientSecret, apiKey } = await createPartner(asked.settings, context)
+  const { row, clientSecret, apiKey } = await createPartner(asked.settings, context, partnerId => {
+    workspace.record({ partnerId })
+    return workspace.alongside()
+  })
   const wanted = asked.webhook && { partnerId: row.partner_id, ...asked.webhook }
   // The command is on record with its partner already.
   const webhook =

@@ -39,10 +39,14 @@ export type AdministerContext = {
 /** A new partner's credentials, shown once. */
 type NewPartner = { readonly row: PartnerRow; readonly clientSecret: string; readonly apiKey: string }
 
-/** Creates a partner with a first client secret and a first API key. Throws OperatorError when a setting is wrong. */
+/**
+ * Creates a partner with a first client secret and a first API key, and commits `entryOf` its id with it. Throws
+ * OperatorError when a setting is wrong.
+ */
 export async function createPartner(
   settings: PartnerSettings,
-  context: AdministerContext,
+  context: Omit<AdministerContext, 'alongside'>,
+  entryOf?: (partnerId: string) => Query,
 ): Promise<NewPartner> {
   const now = context.real()
   const partnerId = uuidv7(now)
@@ -76,7 +80,7 @@ export async function createPartner(
     await insertPartner(tx, row)
     const clientSecret = await mint(tx, partnerId, 'client_secret', context)
     const apiKey = await mint(tx, partnerId, 'api_key', context)
-    await addAlongside(tx, context)
+    if (entryOf) await tx.query(entryOf(partnerId))
     return { row, clientSecret: clientSecret.secret, apiKey: apiKey.secret }
   })
 }
