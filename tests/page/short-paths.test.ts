@@ -297,6 +297,29 @@ describe('a change of offer', () => {
     })
   })
 
+  test('that the partner planned for later takes effect at once when the person confirms it for today', async () => {
+    const { visitor } = await member({ benefits: ['dental'] }, { purpose: 'offerchange' })
+    const userid = rig.userid()
+    const undoable = 'You can undo this until'
+    await client().changeOffer({ userid, offername: 'plus', action: 'auto', effective: 'nextperiod' })
+    const shown = await visitor.get('/register/offer/confirm?offername=plus')
+    expect(wordsOf(shown)).not.toContain(undoable)
+    const done = await visitor.post('/register/offer/confirm')
+    expect(wordsOf(done)).toContain('You moved up to Plus')
+    await visitor.get('/register/overview')
+    const again = await visitor.post('/register/offer/confirm', { offername: 'plus' })
+    expect(referenceIn(again)).toBe(referenceIn(done))
+    expect(await fresh()).toEqual([
+      'offer_change_scheduled',
+      'offer_change_cancelled',
+      'offer_upgrade_successful',
+    ])
+    expect(await client().getUser({ userid })).toMatchObject({
+      currentofferdetails: { offer: 'plus' },
+      pendingoffer: null,
+    })
+  })
+
   test('is shown anew when it would do something else than what was shown', async () => {
     const { visitor } = await member({ offername: 'starter' }, { purpose: 'offerchange' })
     await visitor.get('/register/offer')

@@ -1,8 +1,8 @@
 import { lockedFrom } from '../../calendar/calendar.ts'
 import { isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { hasPendingCancel, heldEnrolment } from '../../membership/rules/state.ts'
-import { knownBenefit, offerOf, openBenefit } from '../../membership/rules/terms.ts'
+import { hasPendingCancel, heldEnrolment, type User } from '../../membership/rules/state.ts'
+import { knownBenefit, offerOf, openBenefit, type Terms } from '../../membership/rules/terms.ts'
 import { changeOfferOf, type OfferChange, undoOfferChangeOf } from '../../offers/change.ts'
 import { checkPreview, makePreview } from '../../offers/preview.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
@@ -96,7 +96,7 @@ export const offerConfirm: Step = {
     if (refused) return refused
     const { offer, displayname: offername } = choice
     const decide: OwnChange['decide'] = ({ user, now, terms }) => {
-      if (user.pendingOffer?.name === offer || user.offer?.name === offer) return 'unchanged'
+      if (user.offer?.name === offer || isPlannedSo(user, offer, { now, terms: terms() })) return 'unchanged'
       return changeOfferOf(withAgreed(user, visit, agreements), inputFor(offer), now, terms())
     }
     const change = { why: 'offer change', form, agreements, offername, decide }
@@ -146,11 +146,22 @@ function proposed(visit: Visit, form: URLSearchParams) {
   }
 }
 
-/** Whether the person already has, or is moving to, the offer that they ask for: the form was sent a second time. */
-function isMade({ user, session }: Visit, offername: string): boolean {
+/** Whether exactly what the person asks for was done or planned before: the form was sent a second time. */
+function isMade({ user, session, now, terms }: Visit, offername: string): boolean {
   return (
-    user.pendingOffer?.name === offername || (session.outcome === 'changed' && user.offer?.name === offername)
+    isPlannedSo(user, offername, { now, terms }) ||
+    (session.outcome === 'changed' && user.offer?.name === offername)
   )
+}
+
+/**
+ * Whether exactly this change is planned. An upgrade that the partner planned for a later day is another change: the person
+ * asks for it now.
+ */
+function isPlannedSo(user: User, offername: string, { now, terms }: { now: number; terms: Terms }): boolean {
+  if (user.pendingOffer?.name !== offername) return false
+  const again = changeOfferOf(user, inputFor(offername), now, terms)
+  return isRefusal(again) || again.user === user
 }
 
 function heldLines(visit: Visit, names: readonly string[]): BenefitLine[] {
