@@ -265,6 +265,24 @@ describe('later', () => {
     expect(JSON.stringify([timeline, rig.running.logged])).not.toContain('canary')
   })
 
+  test('a form that was left open in another window does not replace the people named since', async () => {
+    const { visitor } = await enrolled()
+    const path = '/register/beneficiaries/life'
+    await visitor.get(path)
+    const newer = { rows: '1', version: '1', ...person(1, 'Tomcanary', 100) }
+    for (const _ of ['press', 'repeat']) expect((await visitor.post(path, newer)).view).toBe('BENEFICIARIES')
+    const older = { rows: '1', version: '1', ...person(1, 'Carlcanary', 100) }
+    const conflict = await visitor.post(path, older)
+    expect(conflict).toMatchObject({ status: 409, view: 'BENEFICIARIES_EDIT' })
+    expect(conflict.html).toContain('value="Tomcanary"')
+    expect((await namedFor('life'))?.current).toMatchObject({
+      version: 2,
+      beneficiaries: [{ name: 'Tomcanary' }],
+    })
+    await visitor.post(path, { rows: '1', ...person(1, 'Carlcanary', 100) })
+    expect((await namedFor('life'))?.current).toMatchObject({ version: 3 })
+  })
+
   test('the overview leads there, and says what a partner proposes', async () => {
     const { visitor } = await enrolled()
     await propose('life', tom)

@@ -473,3 +473,18 @@ test('a confirmation that somebody else has undone is not shown as if it held', 
   await client().undoOfferChange({ userid: rig.userid() })
   expect((await visitor.get('/register/done')).view).toBe('ALREADY_ENROLLED')
 })
+
+test('a form that was left open in another window does not put back what a member has corrected since', async () => {
+  const visitor = await member('en')
+  const form = '/register/details/contact'
+  const { html } = await visitor.get(form)
+  const draft = /name="draft" value="([^"]+)"/.exec(html)?.[1] ?? ''
+  const newer = { draft, email: ana.email, phone: '3055550999' }
+  for (const _ of ['press', 'repeat'])
+    expect(await visitor.post(form, newer)).toMatchObject({ status: 200, view: 'DETAILS_REVIEW' })
+  const older = await visitor.post(form, { draft, email: 'new@example.com', phone: ana.phone })
+  expect(older).toMatchObject({ status: 409, view: 'DETAILS_EDIT' })
+  expect(older.html).toContain('value="3055550999"')
+  await visitor.post(form, { email: 'new@example.com', phone: '3055550999' })
+  expect(wordsOf(await visitor.get('/register/details'))).toContain('new@example.com (305) 555-0999')
+})

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { decideProposalOf, nameBeneficiariesOf, namingBenefits } from '../../accounts/beneficiaries.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { type OpenDesignation, readDesignations } from '../../membership/records/designations.ts'
 import { confirmedDesignation, proposedDesignation } from '../../membership/rules/designations.ts'
-import { heldEnrolment } from '../../membership/rules/state.ts'
+import { heldEnrolment, type User } from '../../membership/rules/state.ts'
 import { hasBeneficiary, openBenefit, partnerOffer } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { changesRows, namesNobody, parseBeneficiaries, rowsIn, rowsOf } from '../views/beneficiary-form.ts'
@@ -66,6 +67,9 @@ export function beneficiaryEdit(name: string): Step {
         goeson: !visit.isMember || next !== undefined || isBeingAdded(visit, name),
         maylater: mayLater(visit, benefit, next),
         next,
+        version: visit.isMember
+          ? (typed.posted?.get('version') ?? versionShown(visit.user, name))
+          : undefined,
       }
     },
     post: async (visit, form) => {
@@ -151,6 +155,11 @@ function mayLater(visit: Visit, benefit: Benefit, next: string | undefined): boo
   return !visit.isMember || (next?.startsWith('offer/') ?? isBeingAdded(visit, benefit.name))
 }
 
+/** The version of a member's beneficiaries that a form is made from; empty while there are none. */
+function versionShown(user: User, name: string): string {
+  return String(confirmedDesignation(user, name)?.version ?? '')
+}
+
 async function peopleOf(visit: Visit, name: string): Promise<OpenDesignation['beneficiaries']> {
   // A former member begins anew: a link alone does not show the beneficiaries of the earlier membership.
   if (!visit.isMember) return namedInDraft(visit.draft, name) ?? []
@@ -187,13 +196,19 @@ async function nameNow(
 ): Promise<Posted> {
   const beneficiaries = parseBeneficiaries(form, visit.today)
   if (isFaulty(beneficiaries)) return beneficiaries
+  const isRepeat = isDeepStrictEqual(await peopleOf(visit, name), beneficiaries)
+  const version = form.get('version')
   const reply = await changeOwn(visit, {
     why: 'beneficiaries named',
     decide: ({ user, now, terms }) => {
+      // Otherwise a form left open in another window would replace the people named since.
+      const isOlder = version !== null && version !== versionShown(user, name)
+      if (isOlder) return isRepeat ? 'unchanged' : 'conflict'
       const change = nameBeneficiariesOf(user, name, now, terms())
       return { ...change, designations: [{ ...change.designation, beneficiaries }] }
     },
   })
+  if (reply === 'conflict') return reply
   if (reply !== 'done') return 'gone'
   return { to: next ?? (isBeingAdded(visit, name) ? 'check' : 'beneficiaries') }
 }

@@ -60,7 +60,7 @@ export function edit(group: DetailsGroup): Step {
     post: async (visit, form) => {
       const clean = parseDetails(group, form, visit.today)
       if (isFaulty(clean)) return clean
-      if (visit.isMember) return updateDetails(visit, group, personOfClean(clean))
+      if (visit.isMember) return updateDetails(visit, form, { group, given: personOfClean(clean) })
       return saveAnswers(visit, { form, to: 'details' }, (draft, sent) =>
         withAnswer(draft, { group, clean, sent }),
       )
@@ -81,10 +81,16 @@ function suggestedTo({ isMember, sent, person, draft }: Visit): DetailsGroup[] {
  * Stores one group of details as confirmed, after which what the partner sent for it is no longer suggested. Leads to the
  * details, which name the benefits lost by it.
  */
-async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): Promise<Posted> {
+async function updateDetails(
+  visit: Visit,
+  form: URLSearchParams,
+  { group, given }: { readonly group: DetailsGroup; readonly given: Person },
+): Promise<Posted> {
   let lost: readonly string[] = []
   const reply = await changeOwn(visit, {
     why: 'details corrected',
+    // Otherwise a form left open in another window would put back what was corrected since.
+    form,
     decide: ({ user, person: documentOf, now, terms }) => {
       const stored = documentOf('profile') ?? {}
       const person = withGroup(stored, given, group)
@@ -92,12 +98,15 @@ async function updateDetails(visit: Visit, group: DetailsGroup, given: Person): 
       const suggestion = sent && { prefill: withGroup(sent, {}, group) }
       lost = []
       const isSame = JSON.stringify(detailsOf(stored)) === JSON.stringify(detailsOf(person))
-      if (isSame) return suggestion ? { user, events: [], documents: suggestion } : 'unchanged'
+      const isAnswered = isSame && !newerThanConfirmed(sent ?? {}, stored).includes(group)
+      if (isAnswered) return 'unchanged'
+      if (isSame) return { user, events: [], documents: { ...suggestion } }
       const moved = JSON.stringify(residenceOf(stored)) !== JSON.stringify(residenceOf(person))
       const updated = updateAccount(user, moved, now, terms(person))
       lost = lostBetween(user, projectPendingChanges(updated.user, terms(person), { user, at: now }))
       return { ...updated, documents: { profile: person, ...suggestion } }
     },
   })
+  if (reply === 'conflict') return reply
   return reply === 'done' ? { to: pathAfter(lost) } : 'gone'
 }

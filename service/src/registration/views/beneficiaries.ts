@@ -98,7 +98,7 @@ ${line.standing === 'nobody' && html`<p class="hint">${line.isrequired ? words.n
 
 /** The beneficiaries for one benefit, each as a group of inputs; buttons add and remove groups without script. */
 export function beneficiariesEdit(view: BeneficiariesEditView): Content {
-  const { page, name, displayname, rows, goeson, maylater, next } = view
+  const { page, name, displayname, rows, goeson, maylater, next, version } = view
   const texts = textsOf(page)
   const words = texts.beneficiaries
   const title = words.question(displayname)
@@ -109,6 +109,7 @@ export function beneficiariesEdit(view: BeneficiariesEditView): Content {
 <p>${words.ask}</p>
 ${form(view, `beneficiaries/${name}`, [
   html`<input type="hidden" name="rows" value="${String(rows.length)}">`,
+  version !== undefined && html`<input type="hidden" name="version" value="${version}">`,
   next !== undefined && html`<input type="hidden" name="next" value="${next}">`,
   rows.map((row, at) => personFields(view, row, { at: at + 1, ismany: rows.length > 1 })),
   rows.length < MOST_BENEFICIARIES &&

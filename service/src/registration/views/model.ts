@@ -312,6 +312,8 @@ export type BeneficiariesEditView = ViewOf<'BENEFICIARIES_EDIT'> &
     readonly goeson: boolean
     /** The path to continue with after saving, if it is not the usual one. */
     readonly next?: string | undefined
+    /** The version of a member's beneficiaries that the form was made from. */
+    readonly version?: string | undefined
     /** Naming may be put off, and the benefit waits until it is done. */
     readonly maylater: boolean
   }
