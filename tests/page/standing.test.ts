@@ -323,6 +323,32 @@ test('a swap of the partner that only takes a benefit away is shown, and can be 
   expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ conditions: [] })
 })
 
+test('a swap of the partner that only takes a benefit away stays beside one that the person chooses', async () => {
+  const visitor = await member('coast', { purpose: 'swap' }, ['dental', 'vision'])
+  const userid = rig.userid()
+  await client().swapBenefits({ userid, add: [], remove: ['dental'] })
+  const choose = async (out: string) => {
+    await visitor.get('/register/swap')
+    await visitor.post('/register/swap', { out })
+    return visitor.post('/register/swap/choose', { in: 'legal' })
+  }
+  expect(wordsOf(await choose('free'))).toMatch(/Now Dental .* From April 1, 2027 Legal/)
+  const confirm = await choose('vision')
+  expect(wordsOf(confirm)).toMatch(/Now Vision .* Legal .* Now Dental .* Open spot/)
+  expect((await visitor.post('/register/swap/confirm')).view).toBe('DONE')
+  await visitor.get('/register/overview')
+  expect((await visitor.post('/register/swap/confirm', { 'replace.vision': 'legal' })).view).toBe('DONE')
+  expect((await rig.events()).filter(name => name === 'user_benefits_pendingswap')).toHaveLength(2)
+  const boundary = '2027-04-01T04:00:00.000Z'
+  expect(await client().getUser({ userid })).toMatchObject({
+    benefits: [
+      { name: 'dental', endsattimestamp: boundary },
+      { name: 'legal', startsattimestamp: boundary },
+      { name: 'vision', endsattimestamp: boundary },
+    ],
+  })
+})
+
 test('a plan change that leaves a planned swap as it is says nothing of it', async () => {
   const visitor = await member('small')
   await client().swapBenefits({ userid: rig.userid(), add: ['legal'], remove: ['dental'] })

@@ -121,13 +121,23 @@ export const swapConfirm: Step = {
 function swapIn(visit: Visit, form: URLSearchParams) {
   const options = swapOptionsOf(visit)
   const available = options?.available.map(({ name }) => name) ?? []
-  const choice = options && parseSwap(form, { ...options, available })
-  if (!choice) return undefined
+  const chosen = options && parseSwap(form, { ...options, available })
+  if (!chosen) return undefined
+  const choice: readonly MemberPair[] = [...chosen, ...removalsBeside(visit, chosen)]
   return {
     options,
     choice,
     coming: options.available.filter(({ name }) => choice.some(({ add }) => add === name)),
   }
+}
+
+/** What the partner planned to take away without anything new: a swap replaces the planned one whole, so it keeps these. */
+function removalsBeside(visit: Visit, chosen: SwapChoice): readonly MemberPair[] {
+  return removalsIn(visit).filter(({ remove }) => !chosen.some(one => one.remove === remove))
+}
+
+function removalsIn(visit: Visit): readonly MemberPair[] {
+  return pairsThatHold(visit).filter(({ add }) => add === undefined)
 }
 
 /** Undoes a pending swap. */
@@ -138,7 +148,7 @@ export const swapUndo: Step = {
 
 function swapNow(
   visit: Visit,
-  choice: SwapChoice,
+  choice: readonly MemberPair[],
   asked: Pick<ConfirmedChange, 'form' | 'agreements'>,
 ): Promise<Posted> {
   const change: ConfirmedChange = {
@@ -159,17 +169,16 @@ function swapNow(
 }
 
 /** A swap in the terms of the API: `add[i]` replaces `remove[i]`, further adds fill free slots. */
-function listsOf(choice: SwapChoice) {
-  return { add: choice.map(({ add }) => add), remove: choice.flatMap(({ remove }) => remove ?? []) }
+function listsOf(choice: readonly MemberPair[]) {
+  return { add: choice.flatMap(({ add }) => add ?? []), remove: choice.flatMap(({ remove }) => remove ?? []) }
 }
 
 /** The pending swap, with what it was to bring and will not, and with what it only takes away. */
 function pendingPairs(visit: Visit, options: SwapOptions): SwapPair[] {
   return (visit.user.swap?.pairs ?? []).flatMap((pair): SwapPair[] => {
-    const out = goingLine(visit, pair)
-    if (pair.add === undefined) return out ? [{ out }] : []
-    if (!isPairCalledOff(visit, pair)) return pairsShown(visit, options, [pair], visit)
-    return [{ out, in: { ...nameLine(visit, pair.add), iscalledoff: true } }]
+    if (pair.add === undefined || !isPairCalledOff(visit, pair))
+      return pairsShown(visit, options, [pair], visit)
+    return [{ out: goingLine(visit, pair), in: { ...nameLine(visit, pair.add), iscalledoff: true } }]
   })
 }
 
@@ -179,11 +188,13 @@ function pairsShown(
   pairs: readonly MemberPair[],
   after: Visit,
 ): SwapPair[] {
-  return pairs.flatMap(pair => {
-    const benefit = pair.add === undefined ? undefined : openBenefit(visit.terms, pair.add)
+  return pairs.flatMap((pair): SwapPair[] => {
+    const out = goingLine(visit, pair)
+    if (pair.add === undefined) return out ? [{ out }] : []
+    const benefit = openBenefit(visit.terms, pair.add)
     if (!benefit) return []
     const coming = waitingIn(visit, benefit.name) ?? foreseenLine(visit, after, benefit, options.boundary)
-    return [{ out: goingLine(visit, pair), in: coming }]
+    return [{ out, in: coming }]
   })
 }
 
@@ -211,8 +222,12 @@ function comingCard(visit: Visit, options: SwapOptions, benefit: Benefit): Benef
   return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt: options.boundary })
 }
 
-/** The pending swap, as far as it will happen, with one exchange added or replaced. */
-function widened(visit: Visit, out: string, chosen: string): SwapChoice {
+/**
+ * The pending swap, as far as it will happen, with one exchange added or replaced. What takes a free slot is paired with what
+ * only goes, because a swap pairs its lists by their order.
+ */
+function widened(visit: Visit, from: string, chosen: string): SwapChoice {
+  const out = from === 'free' ? (removalsIn(visit)[0]?.remove ?? from) : from
   const others = pairsThatHold(visit).flatMap(({ add, remove }) =>
     add === undefined || remove === out ? [] : [{ add, remove }],
   )
@@ -220,9 +235,11 @@ function widened(visit: Visit, out: string, chosen: string): SwapChoice {
 }
 
 /** The address of the confirmation of a swap. It names the benefits, so that going back shows the same. */
-function addressOf(choice: SwapChoice): string {
+function addressOf(choice: readonly MemberPair[]): string {
   const free = choice.filter(({ remove }) => remove === undefined)
   const query = new URLSearchParams()
-  for (const pair of choice) query.set(`replace.${pair.remove ?? `free${free.indexOf(pair) + 1}`}`, pair.add)
+  for (const pair of choice)
+    if (pair.add !== undefined)
+      query.set(`replace.${pair.remove ?? `free${free.indexOf(pair) + 1}`}`, pair.add)
   return `swap/confirm?${query}`
 }
