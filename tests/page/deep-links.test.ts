@@ -113,6 +113,17 @@ describe('the tile of a benefit', () => {
     expect(swap.html).toContain('Which benefit do you want to swap for Legal helpline?')
   })
 
+  test('leads to no swap for what the planned plan does not have', async () => {
+    const userid = await rig.newPerson('unknown')
+    const benefits = ['dental', 'vision', 'critical']
+    await client().createUser({ userid, ...ana, offername: 'plus', benefits })
+    await client().changeOffer({ userid, offername: 'starter', action: 'auto', effective: 'auto' })
+    const { first } = await open({ purpose: 'benefits', offername: '' })
+    expect(first.html).toContain('href="/register/swap?in=legal"')
+    expect(first.html).toContain('Income coverage')
+    expect(first.html).not.toContain('swap?in=income')
+  })
+
   test('that a member may add leads to it, chosen: enrol', async () => {
     await member(['dental'])
     const deeplinkdata = await tileOf('legal')

@@ -21,6 +21,7 @@ import { namingFirst, namingLines } from './naming.ts'
 import { changeAndConfirm, confirmMade } from './outcomes.ts'
 import { confirmsOlder, saveAnswers } from './save-answers.ts'
 import type { Step } from './step.ts'
+import { swapOptionsOf } from './swap-options.ts'
 
 /** The benefits that a member has, and those that fit into free slots. */
 export const memberBenefits: Step = {
@@ -32,6 +33,8 @@ export const memberBenefits: Step = {
     const focus = visit.deepLink?.productname
     const paths = { ...memberPaths(visit), canadd: false }
     const startsAt = startsFrom(visit)
+    // By the boundary a planned change of plan may have taken a benefit out of reach.
+    const swappable = paths.canswap ? (swapOptionsOf(visit)?.available ?? []) : []
     const held = visit.user.enrolments.filter(
       enrolment => isLive(enrolment) && !waiting.includes(enrolment.benefit),
     )
@@ -60,7 +63,9 @@ export const memberBenefits: Step = {
           cardOf(visit, benefit, { status: { kind: 'unavailable', reasons } }),
         ),
         ...full.map(benefit => {
-          const swapto = paths.canswap ? { swapto: `swap?in=${encodeURIComponent(benefit.name)}` } : {}
+          const swapto = swappable.includes(benefit)
+            ? { swapto: `swap?in=${encodeURIComponent(benefit.name)}` }
+            : {}
           return cardOf(visit, benefit, { status: { kind: 'full', ...swapto } })
         }),
         ...wantedElsewhere(visit, offer),
