@@ -4,7 +4,7 @@ import { forAllTests } from '../for-all-tests.ts'
 import { adaAsks } from '../rig.ts'
 import { ana } from './fixtures/parts.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
-import { newVisitor, type Shown, type Visitor } from './visitor.ts'
+import { newVisitor, type Shown, type Visitor, wordsOf } from './visitor.ts'
 
 const rig = forAllTests(() => startRig({ startAt: Date.UTC(2027, 2, 10, 15) }))
 
@@ -98,6 +98,14 @@ describe('the tile of a benefit', () => {
     expect(first.html).not.toMatch(/value="hospital"/)
     const spanish = await visitor.post('/register/benefits', { language: 'es' })
     expect(firstCard(spanish).card).toContain('Disponible con Plus o Premier')
+  })
+
+  test('that comes first, and is none of a member’s benefits, is not announced as one of them', async () => {
+    await member(['dental', 'vision'])
+    const { visitor, first } = await open({ deeplinkdata: await tileOf('hospital', 'plus') })
+    expect(wordsOf(first)).toContain('Your plan is Starter. Not available Hospital cash')
+    const spanish = await visitor.post('/register/language', { language: 'es', view: 'BENEFITS' })
+    expect(wordsOf(spanish)).toContain('Su plan es Inicial. No disponibles')
   })
 
   test('that comes in by a swap alone leads to the swap', async () => {

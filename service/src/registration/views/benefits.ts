@@ -63,9 +63,12 @@ function lead(view: BenefitsView, open: readonly BenefitCard[]): string {
   const swapsLater = open.length > free && view.leaving === undefined
   if (free > 0 && open.length > 0) return swapsLater ? `${many} ${later}` : many
   if (!paths) return texts.benefits.leadnone(offername)
-  const { yours, waiting, swap } = groupCards(view.cards)
+  const { yours, waiting, swap, unavailable } = groupCards(view.cards)
   const hasAny = yours.length + waiting.length + swap.length > 0
-  return hasAny ? texts.already.lead(offername) : texts.standing.nothing(offername)
+  if (!hasAny) return texts.standing.nothing(offername)
+  // What the person came for is listed first, and may be none of theirs.
+  const isFirst = unavailable.some(isOf(view.focus))
+  return isFirst ? texts.already.plan(offername) : texts.already.lead(offername)
 }
 
 /** Benefits under one heading. */

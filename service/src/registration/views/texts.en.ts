@@ -299,6 +299,7 @@ export const en = {
   already: {
     title: 'You are already enrolled',
     lead: (offer: string) => `Your plan is ${offer}, with these benefits:`,
+    plan: (offer: string) => `Your plan is ${offer}.`,
     what: 'What you can do',
     add: 'Add a benefit',
     details: 'Check your details',

@@ -298,6 +298,7 @@ export const es: typeof en = {
   already: {
     title: 'Su inscripción ya está hecha',
     lead: offer => `Su plan es ${offer}, con estos beneficios:`,
+    plan: offer => `Su plan es ${offer}.`,
     what: 'Lo que puede hacer',
     add: 'Agregar un beneficio',
     details: 'Revisar sus datos',
