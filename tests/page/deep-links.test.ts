@@ -132,6 +132,20 @@ describe('the tile of a benefit', () => {
     expect(first.html).not.toContain('swap?in=income')
   })
 
+  test('that a newcomer has not chosen before leads to it, not past it', async () => {
+    await rig.newPerson()
+    const before = await open({})
+    await before.visitor.get('/register/benefits')
+    await before.visitor.post('/register/benefits', { benefit: ['dental'] })
+    const { visitor } = await open({ deeplinkdata: await tileOf('vision') })
+    const shown = await visitor.post('/register/start')
+    expect(shown.view).toBe('BENEFITS')
+    expect(firstCard(shown)).toMatchObject({ name: 'vision', isOpen: true })
+    expect(shown.html).toMatch(/value="dental" checked/)
+    const same = await open({ deeplinkdata: await tileOf('dental') })
+    expect((await same.visitor.post('/register/start')).view).toBe('CHECK_ANSWERS')
+  })
+
   test('that a member may add leads to it, chosen: enrol', async () => {
     await member(['dental'])
     const deeplinkdata = await tileOf('legal')

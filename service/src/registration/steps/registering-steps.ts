@@ -29,7 +29,13 @@ export const start: Step = {
       comeback: comebackOf(visit),
     }
   },
-  post: visit => ({ to: visit.draft.picks === undefined ? 'details' : 'check' }),
+  post: visit => ({ to: resumeAt(visit) }),
+}
+
+/** Where a draft goes on: at the benefits when the person came for one that they have not chosen. */
+function resumeAt({ draft: { picks }, deepLink }: Visit): string {
+  if (picks === undefined) return 'details'
+  return deepLink && !picks.includes(deepLink.productname) ? 'benefits' : 'check'
 }
 
 /** Whether there may be benefits to choose; which ones is unknown while details are missing. */
