@@ -180,6 +180,20 @@ describe('a session', () => {
     expect((await erased.get('/register')).status).toBe(401)
   })
 
+  test('that a browser without cookies cannot keep is explained, in either language', async () => {
+    const press = await fetch(await rig.mintLink(), { method: 'POST', redirect: 'manual' })
+    const shown = (headers: Record<string, string>) =>
+      newVisitor(rig.service).get(press.headers.get('location') ?? '', headers)
+    const blocked = await shown({})
+    expect(blocked).toMatchObject({ status: 401, view: 'LINK_ENDED' })
+    expect(wordsOf(blocked)).toContain('your browser blocks cookies')
+    const spanish = await shown({ 'accept-language': 'es' })
+    expect(wordsOf(spanish)).toContain('su navegador bloquea las cookies')
+    const closed = await open()
+    await rig.endSessions()
+    expect(wordsOf(await closed.get('/register'))).not.toContain('cookies')
+  })
+
   test('that has ended names the partner and leads back there, in either language', async () => {
     const back = `href="${backTo}"`
     const visitor = await open({ redirecturl: backTo })

@@ -100,6 +100,8 @@ export function linkEnded(view: LinkEndedView): Content {
   const isChallenge = kind === 'challenge' || kind === 'challengelimit'
   const { title, text } = words[isChallenge ? 'challenge' : kind]
   const partner = page.partner.displayname
+  // Without a cookie nothing tells a browser that blocks them from one that never opened a link.
+  const isUnknown = kind === 'closed' && page.shell === 'hosted' && partner === ''
   const isRenewable = page.shell === 'frame' && kind !== 'link'
   return {
     title,
@@ -112,7 +114,7 @@ ${!isChallenge && kind !== 'closed' && html`<p>${words.kept}</p>`}
 <section class="panel"><h2>${words.what}</h2>${
       isChallenge
         ? html`<p>${kind === 'challenge' ? words.challengenew(partner) : words.challengelimit(partner)}</p><p>${words.challengewrong(partner)}</p>`
-        : html`<p>${partner ? words.again(partner) : words.againunknown}</p><p>${partner ? words.sent(partner) : words.sentunknown}</p>`
+        : html`<p>${partner ? words.again(partner) : words.againunknown}</p><p>${partner ? words.sent(partner) : words.sentunknown}</p>${isUnknown && html`<p>${words.cookies}</p>`}`
     }</section>
 ${leave(page, { redirecturl: view.redirecturl, more: isRenewable && html`<button type="button" class="secondary" data-renew>${texts.start.resume}</button>` })}`,
   }

@@ -28,6 +28,8 @@ export const endsEn = {
       `If your link came by text message or email, ask ${partner} to send you a new one.`,
     againunknown: 'Go back to where you got the link and open your benefits again.',
     sentunknown: 'If your link came by text message or email, ask the company that sent it for a new one.',
+    cookies:
+      'If you see this right after you opened your link, your browser blocks cookies. Allow them for this site, or use another browser, and open your benefits again.',
     challengenew: (partner: string) =>
       `Open your benefits in ${partner}’s app or on its website, or ask ${partner} to send you a new link.`,
     challengelimit: (partner: string) =>

@@ -31,6 +31,8 @@ export const endsEs: typeof endsEn = {
     againunknown: 'Vuelva a donde recibió el enlace y abra sus beneficios otra vez.',
     sentunknown:
       'Si su enlace llegó por mensaje de texto o correo, pida uno nuevo a la empresa que se lo envió.',
+    cookies:
+      'Si ve esto justo después de abrir su enlace, su navegador bloquea las cookies. Permítalas para este sitio, o use otro navegador, y abra sus beneficios otra vez.',
     challengenew: partner =>
       `Abra sus beneficios en la aplicación o el sitio web de ${partner}, o pida a ${partner} que le envíe un enlace nuevo.`,
     challengelimit: partner =>
