@@ -281,6 +281,19 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
+  test('tells its host of a confirmation once, also when it is then read in another language', async () => {
+    const page = await openHost({ browser: shell, rig })
+    await page.evaluate('embed.open()')
+    await enrol(page)
+    await frameOf(page).getByRole('button', { name: 'Español' }).click()
+    await frameOf(page).getByRole('heading', { name: words.es.enrolled }).waitFor()
+    await expect.poll(() => names(page)).toContain('LANGUAGE')
+    const all = await heard(page)
+    expect(all.filter(({ name }) => name === 'ENROLLED')).toHaveLength(1)
+    expect(all.filter(({ success }) => success)).toHaveLength(1)
+    await page.context().close()
+  })
+
   test('leaves nothing behind when destroyed, at whatever moment', async () => {
     const page = await openHost({ browser: shell, rig })
     const before = await page.content()

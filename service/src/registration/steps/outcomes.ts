@@ -76,7 +76,7 @@ export async function noteDone(visit: Visit, outcome: PageOutcome): Promise<Redi
  * instead.
  */
 export const done: Step = {
-  show: async visit => {
+  show: async (visit, { form }) => {
     const { outcome, reference, completed_at: completedAt } = visit.session
     if (outcome === null || outcome === 'challengefailed' || reference === null || completedAt === null)
       return { to: '' }
@@ -96,6 +96,7 @@ export const done: Step = {
       todo: visit.isMember ? stillToDo(visit) : undefined,
       copyurl: copies.some(copy => copy.reference === reference) ? copyAddress(visit, reference) : undefined,
       redirecturl: wayBack(visit),
+      istold: form.has('told'),
     }
   },
 }

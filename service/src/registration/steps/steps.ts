@@ -46,7 +46,8 @@ export function pathOfView(name: string): string {
 }
 
 const paths: ReadonlyMap<string, string> = new Map<View['view'], string>([
-  ['DONE', 'done'],
+  // The frame tells its host of a confirmation once, and not again because it is shown in another language.
+  ['DONE', 'done?told'],
   ['ALREADY_ENROLLED', 'overview'],
   ['NO_BENEFITS', 'none'],
   ['DETAILS_REVIEW', 'details'],

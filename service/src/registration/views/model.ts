@@ -333,6 +333,8 @@ export type DoneView = ViewOf<'DONE'> & {
   readonly todo?: StillToDo | undefined
   /** The address of the link back; only ever a checked one. */
   readonly redirecturl?: string | undefined
+  /** Whether it was shown before, so that the host of the frame has been told of it. */
+  readonly istold?: boolean | undefined
 }
 
 /** The person is already enrolled: the benefits in force, and what can be done with them. */

@@ -21,7 +21,7 @@ export function done(view: DoneView): Content {
   const { title, lead, next } = doneWords(page, view.change, neededIn(view))
   return {
     title,
-    signals: { outcome },
+    signals: view.istold ? {} : { outcome },
     body: html`<div class="success"><span class="seal">${icon('check')}</span>
 <h1 tabindex="-1">${title}</h1>
 <p class="reference"><span>${words.reference}</span> <strong>${reference}</strong></p>
