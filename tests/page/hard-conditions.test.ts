@@ -59,6 +59,19 @@ describeInBrowser('under hard conditions', () => {
     await context.close()
   })
 
+  test('in forced colors the buttons of the header, which then have borders, do not overlap', async () => {
+    const context = await browser.newContext({ forcedColors: 'active' })
+    const page = await context.newPage()
+    await page.goto(await rig.mintLink())
+    await pressIn(page, words.en.open)
+    await page.getByRole('heading', { name: 'Hello, Ana' }).waitFor()
+    for (const width of [360, 390, 412]) {
+      await page.setViewportSize({ width, height: 700 })
+      expect(await page.evaluate<boolean>(doHeaderButtonsOverlap), `${width} px`).toBe(false)
+    }
+    await context.close()
+  })
+
   wholeRunTest.each(['en', 'es'] as const)(
     'with text of twice the size no view in %s scrolls sideways on a phone, or shows its skip link unasked',
     async locale => {
@@ -211,4 +224,9 @@ const brokenBesideLongNames = `(() => {
       return range.getClientRects().length > 1 ? [word] : []
     })
   })
+})()`
+
+const doHeaderButtonsOverlap = `(() => {
+  const [one, other] = [...document.querySelectorAll('header button')].map(button => button.getBoundingClientRect())
+  return one.bottom > other.top && one.right > other.left
 })()`
