@@ -36,6 +36,17 @@ test('what the user declined while the cancel was pending stays declined, also a
   expect(await partner.states('declined')).toMatchObject({ eyes: 'actionrequired' })
 })
 
+test('what was declined before it was picked comes back with that pick', async () => {
+  const { client } = partner
+  await partner.create('picked', { offername: 'mid', benefits: ['art'] })
+  await client.changeOffer({ userid: 'picked', offername: 'top', effective: 'nextperiod' })
+  await client.declineBenefit({ userid: 'picked', name: 'home' })
+  await client.enrolBenefit({ userid: 'picked', name: 'home' })
+  await client.cancelUser({ userid: 'picked', effective: 'immediate' })
+  await client.reinstateUser({ userid: 'picked' })
+  expect(await partner.states('picked')).toMatchObject({ art: 'enrolled', home: 'enrolled' })
+})
+
 test('after it took effect, offer and picks come back from now on, with a gap', async () => {
   const { client } = partner
   await partner.create('gap', { benefits: ['art', 'books'] })

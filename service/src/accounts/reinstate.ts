@@ -172,13 +172,12 @@ function isClosedBy(cancel: Cancel, enrolment: Enrolment): boolean {
 }
 
 /** Whether the user said no to the benefit after the cancel had withdrawn it: the cancel is undone, the answer stands. */
-function wasDeclinedSince(user: User, { id, benefit, pickedAt }: Enrolment): boolean {
-  return user.enrolments.some(
-    other =>
-      other.benefit === benefit &&
-      other.state === 'declined' &&
-      (other.pickedAt > pickedAt || (other.pickedAt === pickedAt && other.id > id)),
-  )
+function wasDeclinedSince(user: User, { id, benefit, endsAt = 0 }: Enrolment): boolean {
+  return user.enrolments.some(other => {
+    // The end of a declined row is when it was declined; its pick can lie ahead, if a pending change was to bring it.
+    const declinedAt = other.benefit === benefit && other.state === 'declined' ? other.endsAt : undefined
+    return declinedAt !== undefined && (declinedAt > endsAt || (declinedAt === endsAt && other.id > id))
+  })
 }
 
 function isOverdue({ actionDueAt }: Enrolment, now: Instant): boolean {
