@@ -238,6 +238,16 @@ describe('the settings of a partner', () => {
     for (const shown of ['Late', '1-800-555-0142']) expect(text).toContain(shown)
   })
 
+  test('that two send at once are saved of the first alone', async () => {
+    const partner = await service.newPartner({ name: 'Raced' })
+    const path = `/partners/${partner.partnerId}/settings`
+    const seen = await seenAt(path)
+    const send = (change: Readonly<Record<string, string>>) =>
+      admin.post(path, { ...change, seen, reason: 'ticket 15' })
+    const answers = await Promise.all([send({ helpphone: '1-800-555-0142' }), send({ name: 'Raced Rides' })])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+
   test('can be given a rate as its refusal writes one', async () => {
     const partner = await service.newPartner({ name: 'Rated' })
     const path = `/partners/${partner.partnerId}/settings`

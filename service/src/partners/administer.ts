@@ -34,6 +34,8 @@ export type AdministerContext = {
   readonly knownOffers: readonly string[]
   /** Statements that are committed with the change, and only with it, such as its audit entry. */
   readonly alongside?: readonly Query[]
+  /** Sees a partner that is to be changed, once nobody else can change it; an OperatorError that it throws refuses the change. */
+  readonly check?: (row: PartnerRow) => void
 }
 
 /** A new partner's credentials, shown once. */
@@ -94,7 +96,9 @@ export async function changePartner(
   context: AdministerContext,
 ): Promise<PartnerRow> {
   return context.database.transaction(async tx => {
-    const row = withSettings(await requireLocked(tx, partnerId), settings, context)
+    const known = await requireLocked(tx, partnerId)
+    context.check?.(known)
+    const row = withSettings(known, settings, context)
     await storeLogo(tx, settings, context.real())
     await updatePartner(tx, row, context.real())
     await addAlongside(tx, context)

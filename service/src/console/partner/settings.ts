@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto'
 import { openPublished } from '../../catalogue/published.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { FONTS } from '../../look/look.ts'
+import { OperatorError } from '../../operator-error.ts'
 import { changePartner } from '../../partners/administer.ts'
+import { partnerOf } from '../../partners/keys.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { PartnerSettings } from '../../partners/settings.ts'
+import type { PartnerRow } from '../../partners/store.ts'
 import { ownPartner } from '../partners.ts'
 import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { actionForm, part, selectField } from '../views/parts.ts'
@@ -69,10 +72,16 @@ async function change(visit: Visit): Promise<Answer> {
   visit.context.directory.forget(visit.params['partnerid'] ?? '')
   const partner = await ownPartner(visit)
   // The form has every setting, so from a page that was loaded earlier it would take back what somebody else has changed since.
-  if (visit.form.get('seen') !== seenOf(partner)) return show(visit, true)
+  const isSeen = (now: Partner) => visit.form.get('seen') === seenOf(now)
+  if (!isSeen(partner)) return show(visit, true)
   const knownOffers = [...(await todaysOffers(visit)).keys()]
+  // Of two forms that are sent at once, the second finds what the first has saved.
+  const check = (row: PartnerRow) => {
+    if (!isSeen(partnerOf(row, visit.context.keyring)))
+      throw new OperatorError('Somebody changed these settings after you had loaded the page.')
+  }
   await administer(visit, { partner, action: 'change partner' }, context =>
-    changePartner(partner.partnerId, settingsOf(visit.form), { ...context, knownOffers }),
+    changePartner(partner.partnerId, settingsOf(visit.form), { ...context, knownOffers, check }),
   )
   return { to: `/partners/${partner.partnerId}` }
 }
