@@ -223,3 +223,14 @@ test.each([
     expect(wordsOf(again)).toContain('Swap a benefit for Vision discount')
   },
 )
+
+test('a member who presses "Enroll now" twice at once is enrolled once, and both presses lead to the confirmation', async () => {
+  for (let round = 0; round < 12; round++) {
+    const visitor = await member()
+    await visitor.get('/register/benefits')
+    await visitor.post('/register/benefits', { benefit: 'vision' })
+    const press = () => visitor.post('/register/enrol', recordsAgreed)
+    const answers = await Promise.all([press(), press()])
+    expect(answers.map(({ status, view }) => `${status} ${view}`)).toEqual(['200 DONE', '200 DONE'])
+  }
+})

@@ -146,7 +146,10 @@ export const memberEnrol: Step = {
     const wanted = wantedOf(visit, chosen, agreements)
     const decide: OwnChange['decide'] = ({ user, now, terms }) => {
       const added = withAdded(user, wanted, now, terms())
-      return isRefusal(added) ? added : { ...added, documents: { draft: null } }
+      if (isRefusal(added)) return added
+      // Of two presses at once, the first has changed what the second one's view showed, but to what it asks for.
+      const isMade = added.user.enrolments === user.enrolments && added.user.consents === user.consents
+      return isMade ? 'unchanged' : { ...added, documents: { draft: null } }
     }
     return changeAndConfirm(visit, 'enrolled', { why: 'enrol', form, agreements, decide }, { to: 'benefits' })
   },

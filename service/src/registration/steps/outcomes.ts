@@ -27,7 +27,7 @@ export type ConfirmedChange = Omit<OwnChange, 'reference'> & {
 
 /**
  * Makes a change that ends with a confirmation, and leads there. If the rules refuse it by now, the result is
- * `otherwise`; if there was nothing left to undo, it leads to the overview.
+ * `otherwise`; if there was nothing left to undo or to add, it leads to what this session has made before, or to the overview.
  */
 export async function changeAndConfirm(
   visit: Visit,
@@ -36,18 +36,20 @@ export async function changeAndConfirm(
   otherwise: Posted | ((code: ErrorCode) => Posted | Promise<Posted>),
 ): Promise<Posted> {
   const { next: reference } = await referencesOf(visit, outcome)
+  let isMade = outcome === 'undone'
   const made = await changeOwn(visit, {
     ...change,
     reference,
     decide: own => {
       const decided = decide(own)
+      if (decided === 'unchanged' && outcome === 'enrolled') isMade = true
       if (!agreements || typeof decided === 'string' || isRefusal(decided)) return decided
       const person = personShown(own.user, own.person)
       const agreed = { person, agreements, reference, offername, named: decided.designations }
       return { ...decided, confirmation: confirmationOf({ ...visit, now: own.now }, agreed) }
     },
   })
-  if (made === 'done') return outcome === 'undone' ? confirmMade(visit, outcome) : noteDone(visit, outcome)
+  if (made === 'done') return isMade ? confirmMade(visit, outcome) : noteDone(visit, outcome)
   if (made === 'gone' || made === 'conflict') return made
   return typeof otherwise === 'function' ? otherwise(made) : otherwise
 }
