@@ -6,6 +6,8 @@ test.each([
   ['en', ['Stays outside the U.S. Virgin Islands.', 'Cosmetic surgery.']],
   ['en', ['Visits to a dentist other than Dr. Smith or St. Mary Hospital.', 'You pay $1,234.50 a night.']],
   ['en', ['From 9 a.m. Monday to 5 p.m. Friday.', 'Call 911 first!']],
+  ['en', ['Visits to a person with a Ph.D. Medicine in ward no. 6 vs. Emergency care.', 'Nothing else.']],
+  ['es', ['Otros seguros (p. ej. Medicare), de aprox. 20 días o máx. Dos meses.', 'Nada más.']],
   ['es', ['Accidentes fuera de EE. UU. y sus territorios.', 'Cirugía estética.']],
   ['es', ['Las consultas de la Dra. Peña y del Prof. Gómez.', '¿Tiene dudas?', 'Llame al Sr. Ruiz.']],
 ] as const)('in %s the sentences %j are found in their text', (locale, sentences) => {

@@ -2,11 +2,12 @@ import type { Locale } from '@benefit-enrolment/contract'
 import type { Bilingual } from '../../catalogue/model.ts'
 
 /**
- * An abbreviation at the end, such as "Dr.", "U.S." or "EE. UU.": a capitalized word of up to four letters, or letters with
- * points. A real end that looks like one is no harm, because two sentences then share a line; half a sentence may say
- * something that is not so.
+ * An abbreviation at the end, such as "Dr.", "U.S.", "Ph.D." or "EE. UU.": a capitalized word of up to four letters, letters
+ * with points, or one of the small words that stand before a name or a number. A real end that looks like one is no harm,
+ * because two sentences then share a line; half a sentence may say something that is not so.
  */
-const ABBREVIATION_AT_END = /(?:^|[^\p{L}.])(?:\p{Lu}\p{L}{0,3}|(?:\p{L}\.)+\p{L})\.[ \u00a0]*$/u
+const ABBREVIATION_AT_END =
+  /(?:^|[^\p{L}.])(?:\p{Lu}\p{L}{0,3}|(?:\p{L}{1,2}\.)+\p{L}{1,2}|ej|vs|no|núm|approx|aprox|max|máx|min|mín)\.[ \u00a0]*$/u
 
 const split = new WeakMap<Bilingual, Readonly<Record<Locale, readonly string[]>>>()
 
