@@ -458,3 +458,16 @@ test('whoever corrects their birth date reads which benefit ends with this perio
     'Your details are saved. Because of this change, Vision ends on June 30, 2027.',
   )
 })
+
+test('whoever got in the locked hours what a swap was to bring is not told that they cannot get it', async () => {
+  await rig.running.publish(catalogue)
+  rig.running.advance(120_000)
+  await member('small')
+  await client().swapBenefits({ userid: rig.userid(), add: ['legal'], remove: ['dental'] })
+  await client().advanceClock({ advanceto: '2027-06-30T16:00:00.000Z' })
+  await client().enrolBenefit({ userid: rig.userid(), name: 'legal' })
+  const swap = wordsOf(await (await openLink(rig, { offername: '' })).get('/register/swap'))
+  expect(swap).toContain('Legal Coverage began on June 30, 2027')
+  expect(swap).toContain('As things are now, the swap planned for July 1, 2027 will not happen.')
+  expect(swap).not.toContain('You cannot get this now')
+})

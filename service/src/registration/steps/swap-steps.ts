@@ -9,7 +9,7 @@ import { isFaulty } from '../views/faults.ts'
 import type { BenefitCard, BenefitLine, SwapPair } from '../views/parts.ts'
 import { consentsFor, isOfRecords, withAgreed } from './agreements.ts'
 import { foreseenLine, isPairCalledOff, visitAfter } from './ahead.ts'
-import { cardOf, dayOf, enrolmentLine, nameLine, statusOf } from './cards.ts'
+import { cardOf, dayOf, enrolmentLine, nameLine, standingLine, statusOf } from './cards.ts'
 import { namingFirst, namingLines } from './naming.ts'
 import { type ConfirmedChange, changeAndConfirm } from './outcomes.ts'
 import type { Posted, Step } from './step.ts'
@@ -178,7 +178,10 @@ function pendingPairs(visit: Visit, options: SwapOptions): SwapPair[] {
   return (visit.user.swap?.pairs ?? []).flatMap((pair): SwapPair[] => {
     if (pair.add === undefined || !isPairCalledOff(visit, pair))
       return pairsShown(visit, options, [pair], visit)
-    return [{ out: goingLine(visit, pair), in: { ...nameLine(visit, pair.add), iscalledoff: true } }]
+    // In the locked hours the person may have got it in another way, which leaves the swap nothing to bring.
+    const held = heldEnrolment(visit.user, pair.add)
+    const line = held ? standingLine(visit, held) : { ...nameLine(visit, pair.add), isunavailable: true }
+    return [{ out: goingLine(visit, pair), in: line, iscalledoff: true }]
   })
 }
 

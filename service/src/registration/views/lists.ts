@@ -31,7 +31,7 @@ function lineWords(page: Page, line: BenefitLine): Html {
     line.endedon && texts.done.ended(dayText(page, line.endedon)),
     line.cost && costLine(page, line.cost),
   ].filter(fact => fact)
-  return html`<p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${line.dueon ? status.actionrequiredby(dayText(page, line.dueon)) : texts.done.action}</p>`}${line.iscalledoff && html`<p class="withsign warn">${icon('alert')}${status.unavailable}</p>`}`
+  return html`<p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${line.dueon ? status.actionrequiredby(dayText(page, line.dueon)) : texts.done.action}</p>`}${line.isunavailable && html`<p class="withsign warn">${icon('alert')}${status.unavailable}</p>`}`
 }
 
 function waitsText(page: Page, waits: NonNullable<BenefitLine['waits']>): string {

@@ -139,8 +139,8 @@ export type BenefitLine = {
   readonly actionrequired?: boolean
   /** The day before which they must do it; the benefit is withdrawn on that day. */
   readonly dueon?: Day | undefined
-  /** A planned change was to bring it, and will not. */
-  readonly iscalledoff?: boolean
+  /** A planned change was to bring it, and the person cannot get it now. */
+  readonly isunavailable?: boolean
 }
 
 /** What a member has planned, with its day, and whether it will not happen as things are. */
@@ -159,6 +159,8 @@ export type PlannedChanges = {
 export type SwapPair = {
   readonly out?: BenefitLine | undefined
   readonly in?: BenefitLine
+  /** It will not happen as things are. */
+  readonly iscalledoff?: boolean
 }
 
 /**

@@ -108,7 +108,7 @@ function slotsOf(pairs: readonly SwapPair[]): readonly (readonly [slot: string, 
 function pendingSwap(view: SwapView, on: string): Html {
   const { page, pending, locked } = view
   const { swap: words, standing } = textsOf(page)
-  const isOff = (pair: SwapPair) => pair.in?.iscalledoff
+  const isOff = (pair: SwapPair) => pair.iscalledoff
   return html`<section class="panel"><h2>${words.pending}</h2>
 ${pairList(page, pending, on)}
 ${pending.every(isOff) ? html`<p>${standing.planned.noswap(on)}</p>` : html`<p>${words.pendingtext(on)}</p>${pending.some(isOff) && html`<p>${standing.planned.partly}</p>`}`}
