@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/administer.ts'
+import { findPartners } from '../../service/src/partners/store.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
 import { signIn } from './operator-browser.ts'
@@ -236,6 +237,21 @@ describe('the settings of a partner', () => {
     const again = /name="seen" value="([^"]+)"/.exec(late.text)?.[1] ?? ''
     const { text } = await admin.post(path, { name: 'Late', seen: again, reason: 'ticket 14' })
     for (const shown of ['Late', '1-800-555-0142']) expect(text).toContain(shown)
+  })
+
+  test('keep an offer that has left the catalogue, until it is unticked', async () => {
+    const { partnerId } = await service.newPartner({ name: 'Loyal' })
+    await changePartner(partnerId, { offers: ['legacy'] }, { ...service.manage, knownOffers: [] })
+    const path = `/partners/${partnerId}/settings`
+    expect((await admin.get(path)).text).toContain('value="legacy" checked')
+    const save = async (offers: Readonly<Record<string, string>>) => {
+      const fields = { name: 'Loyal', ...offers, seen: await seenAt(path), reason: 'ticket 16' }
+      expect((await admin.post(path, fields)).status).toBe(200)
+      return (await findPartners(service.database, [partnerId]))[0]?.offers
+    }
+    expect(await save({ offer: 'legacy' })).toEqual(['legacy'])
+    expect(await save({})).toBe(null)
+    expect((await admin.get(path)).text).not.toContain('legacy')
   })
 
   test('that two send at once are saved of the first alone', async () => {

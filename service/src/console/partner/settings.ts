@@ -22,7 +22,7 @@ export const partnerSettingScreens: readonly Screen[] = [
 async function show(visit: Visit, isChanged = false): Promise<Answer> {
   const partner = await ownPartner(visit)
   const { help, legal, look } = partner
-  const offers = [...(await todaysOffers(visit)).values()].sort((a, b) => a.rank - b.rank)
+  const offers = await offersToTick(visit, partner)
   return {
     title: `Settings of ${partner.name}`,
     status: isChanged ? 409 : 200,
@@ -41,7 +41,7 @@ ${text('timezone', 'Time zone', partner.timezone)}
 ${selectField('locale', 'Language of its pages', Object.entries({ en: 'English', es: 'Spanish' }), partner.locale)}
 ${text('rate', 'Requests a second, empty for no limit', String(partner.ratePerSecond ?? ''))}
 ${selectField('apikey', 'API key', ['needed', 'optional'], partner.apiKeyOptional ? 'optional' : 'needed')}
-<fieldset class="field"><legend><strong>Offers; none ticked means all</strong></legend>${offers.map(({ offer, displayname }) => html`<p class="check"><input type="checkbox" id="offer-${offer}" name="offer" value="${offer}"${partner.offers?.includes(offer) ? html` checked` : ''}><label for="offer-${offer}">${displayname.en}</label></p>`)}</fieldset>`,
+<fieldset class="field"><legend><strong>Offers; none ticked means all</strong></legend>${offers.map(([offer, label]) => html`<p class="check"><input type="checkbox" id="offer-${offer}" name="offer" value="${offer}"${partner.offers?.includes(offer) ? html` checked` : ''}><label for="offer-${offer}">${label}</label></p>`)}</fieldset>`,
 )}
 ${part(
   'Addresses',
@@ -74,7 +74,7 @@ async function change(visit: Visit): Promise<Answer> {
   // The form has every setting, so from a page that was loaded earlier it would take back what somebody else has changed since.
   const isSeen = (now: Partner) => visit.form.get('seen') === seenOf(now)
   if (!isSeen(partner)) return show(visit, true)
-  const knownOffers = [...(await todaysOffers(visit)).keys()]
+  const knownOffers = [...(await todaysOffers(visit)).keys(), ...(partner.offers ?? [])]
   // Of two forms that are sent at once, the second finds what the first has saved.
   const check = (row: PartnerRow) => {
     if (!isSeen(partnerOf(row, visit.context.keyring)))
@@ -127,6 +127,20 @@ function settingsOf(form: URLSearchParams): PartnerSettings {
     },
     look: { scheme: given('scheme'), colors: given('colors'), radius: given('radius'), font: given('font') },
   }
+}
+
+/**
+ * The offers of today's catalogue by rank, then those that the partner has and that have left it: without their boxes, a
+ * partner that has no others would be given all offers by saving.
+ */
+async function offersToTick(visit: Visit, partner: Partner): Promise<(readonly [string, string])[]> {
+  const today = await todaysOffers(visit)
+  const ranked = [...today.values()].sort((a, b) => a.rank - b.rank)
+  const left = (partner.offers ?? []).filter(offer => !today.has(offer))
+  return [
+    ...ranked.map(({ offer, displayname }) => [offer, displayname.en] as const),
+    ...left.map(offer => [offer, `${offer}, which the catalogue no longer has`] as const),
+  ]
 }
 
 /** The offers of today's catalogue. */
