@@ -114,8 +114,10 @@ describe.each(Object.entries(fields))('%s', (field, { right, wrong }) => {
       expect(errors[0]?.message.startsWith(`${field} must`)).toBe(true)
     }
     expect(texts).toHaveLength(values.length + 1)
+    // Four digits of a value may stand in an id, a token or a port by chance.
+    const told = texts.join('\n').replace(/[\da-f]{8}-[-\da-f]{27}|"enr_at_\w+"|:\d+\//g, '')
     for (const value of values) {
-      if (typeof value === 'string' && value.length > 3) expect(texts.join('\n')).not.toContain(value)
+      if (typeof value === 'string' && value.length > 3) expect(told).not.toContain(value)
     }
   })
 })
