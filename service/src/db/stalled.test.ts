@@ -26,14 +26,14 @@ test.each([
   ['no answer comes', silent],
 ])('a partner is refused for five seconds after %s, and nobody else is', async (_name, error) => {
   expect(await fail('A', error)).toBe(error)
-  expect(stalled.has('A')).toBe(true)
+  expect(() => stalled.refuse('A')).toThrow(Unavailable)
   let asked = 0
   await stalled.run('A', async () => (asked += 1)).catch(() => undefined)
   expect(asked).toBe(0)
   expect(await succeed('A')).toBeInstanceOf(Unavailable)
   expect(await succeed('B')).toBe('done')
   now = 5000
-  expect(stalled.has('A')).toBe(false)
+  expect(() => stalled.refuse('A')).not.toThrow()
   expect(await succeed('A')).toBe('done')
   expect(await succeed('A')).toBe('done')
 })

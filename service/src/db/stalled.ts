@@ -12,8 +12,8 @@ export type StalledPartners = {
    * PostgreSQL it only runs the statement.
    */
   run<T>(partnerId: string, statement: () => Promise<T>): Promise<T>
-  /** Whether `run` would reject now. */
-  has(partnerId: string): boolean
+  /** Throws `Unavailable` while `run` would reject: for work that is no single statement, such as a transaction. */
+  refuse(partnerId: string): void
 }
 
 /**
@@ -27,15 +27,16 @@ export function openStalledPartners(
 ): StalledPartners {
   const refusedUntil = new Map<string, number>()
   let tried = 0
-  const has = (partnerId: string) => {
+  const refuse = (partnerId: string) => {
     const until = refusedUntil.get(partnerId)
-    return until !== undefined && (now() < until || tried >= MOST_TRIED)
+    if (until !== undefined && (now() < until || tried >= MOST_TRIED))
+      throw new Unavailable("the partner's node does not answer")
   }
   return {
-    has,
+    refuse,
     async run(partnerId, statement) {
       if (!layout.isSpread) return statement()
-      if (has(partnerId)) throw new Unavailable("the partner's node does not answer")
+      refuse(partnerId)
       const isTrial = refusedUntil.has(partnerId)
       if (isTrial) {
         tried += 1

@@ -29,8 +29,7 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
   })
   const run = async (commands: Command<unknown>[]) => {
     // On a cluster all commands of a batch are of one partner; elsewhere nobody is refused.
-    if (context.database.stalled.has(commands[0]?.partner.partnerId ?? ''))
-      throw new Unavailable("the partner's node does not answer")
+    context.database.stalled.refuse(commands[0]?.partner.partnerId ?? '')
     const results: Results = new Map()
     await runIsolated(context, commands, { results })
     return commands.map(command => results.get(command) ?? waitingRoom.enter(command))
