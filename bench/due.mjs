@@ -133,7 +133,7 @@ async function makeUsers({ database, partner }, users) {
   const { openPublished } = await load('catalogue/published.js')
   const { clockOn } = await load('partners/partner.js')
   const { openCommandExecutor } = await load('membership/commands/executor.js')
-  const { openTerms } = await load('membership/commands/open-terms.js')
+  const { openTerms } = await load('membership/reading/open-terms.js')
   const { createAccount } = await load('accounts/lifecycle.js')
   const { changeOfferOf } = await load('offers/change.js')
 

@@ -13,7 +13,7 @@ const layers: readonly (readonly string[])[] = [
   [
     'main.ts',
     'console-main.ts',
-    'commands',
+    'cli',
     'demo',
     'service.ts',
     'assembly',
@@ -36,7 +36,7 @@ const layers: readonly (readonly string[])[] = [
     'docs',
   ],
   ['membership', 'schedule', 'idempotency'],
-  ['partners', 'catalogue', 'audit'],
+  ['partners', 'catalogue', 'audit', 'operators'],
   ['files', 'look'],
   ['http', 'db', 'vault'],
   // These need nothing else, and every folder may import them.
@@ -79,10 +79,28 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['views', 'partners.ts', 'reason.ts'],
     ['screen'],
     ['console-context.ts'],
-    ['background', 'operators'],
+    ['background'],
     ['position.ts', 'asked-day.ts'],
   ],
-  membership: [['erasure-list', 'export', 'requests'], ['commands'], ['records'], ['rules']],
+  membership: [
+    ['erasure-list', 'export', 'requests'],
+    ['commands'],
+    ['saving'],
+    ['reading'],
+    ['command.ts'],
+    ['records'],
+    ['rules'],
+  ],
+  cli: [
+    ['serve.ts', 'sandbox'],
+    ['run-service.ts'],
+    ['partner', 'partner-side'],
+    ['catalogue', 'keys', 'feeds', 'operator', 'migrate.ts', 'backup.ts', 'maintain.ts'],
+    ['workspace.ts', 'console-of-service.ts'],
+    ['data-dir.ts', 'date-option.ts', 'findings.ts', 'listen-address.ts', 'partner-option.ts', 'reach.ts'],
+    ['command.ts'],
+    ['standard-streams.ts'],
+  ],
 }
 
 // Imports within a layer, each with its reason; never in a circle.
@@ -274,7 +292,7 @@ test.each([
 
 test('ARCHITECTURE.md is one page: it names each folder of the service once, and each package that we depend on', () => {
   const page = read('ARCHITECTURE.md')
-  expect(page.split('\n').length).toBeLessThan(125)
+  expect(page.split('\n').length).toBeLessThan(132)
   const picture = page.split('```')[1] ?? ''
   const words = picture.split('\n').flatMap(line => /^(?:\S+ )+/.exec(line)?.[0].trim().split(' ') ?? [])
   const folders = [

@@ -10,6 +10,7 @@ import { expect, test } from 'vitest'
 type Access = `reads: ${string}` | `writes: ${string}`
 type Table = { readonly owner: string; readonly others: Readonly<Record<string, Access>> }
 
+// The rooms of the command executor: what it reads, and what it saves.
 const executor = 'membership/commands'
 const log = 'webhooks/log'
 const delivery = 'webhooks/delivery'
@@ -45,7 +46,7 @@ const owners: Readonly<Record<string, Table>> = {
 
   users: ownedBy(executor, {
     ...screens,
-    commands: 'reads: an export, and the deletion of a partner, go from user to user',
+    cli: 'reads: an export, and the deletion of a partner, go from user to user',
     'membership/erasure-list': 'reads: an erasure is repeated for users of a restored copy',
     rosters: 'reads: a roster names its people',
     schedule: 'reads: it looks for users with due changes, and for what expires with them',
@@ -82,13 +83,13 @@ const owners: Readonly<Record<string, Table>> = {
 
   erasures: ownedBy('membership/erasure-list', {
     ...screens,
-    commands: 'reads: a check of the audit leaves out what an erasure took away',
+    cli: 'reads: a check of the audit leaves out what an erasure took away',
     [executor]: 'writes: an erasure is recorded in its own transaction',
     schedule: 'writes: the remains of keys are removed from files, and that is noted',
     [log]: 'writes: the events of an erased user are removed, and that is noted',
   }),
   retained_records: ownedBy(records, {
-    commands: 'reads: a partner is not deleted while the law keeps records of it',
+    cli: 'reads: a partner is not deleted while the law keeps records of it',
   }),
 
   event_log_heads: ownedBy(log, {
@@ -141,10 +142,10 @@ const owners: Readonly<Record<string, Table>> = {
   audit_log: ownedBy('audit', screens),
   audit_blocks: ownedBy('audit', screens),
 
-  operators: ownedBy('console'),
-  operator_links: ownedBy('console'),
-  operator_passkeys: ownedBy('console'),
-  operator_sessions: ownedBy('console'),
+  operators: ownedBy('operators', screens),
+  operator_links: ownedBy('operators'),
+  operator_passkeys: ownedBy('operators'),
+  operator_sessions: ownedBy('operators'),
   operator_requests: ownedBy('console', {
     [executor]: 'writes: an erasure closes what was asked about its user',
   }),
@@ -173,6 +174,7 @@ const created = tracked
 function folderOf(file: string): string {
   const path = file.slice('service/src/'.length)
   if (!path.includes('/')) return path
+  if (/^membership\/(reading|saving)\//.test(path)) return executor
   return /^(webhooks|membership)\//.test(path)
     ? dirname(path).split('/').slice(0, 2).join('/')
     : (path.split('/')[0] ?? '')

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { EmbeddedPostgresError } from '@benefit-enrolment/embedded-postgres/error'
-import { type Command, helpOf, readInput, UsageError, usageOf } from './commands/command.ts'
-import { bearClosedStreams, checkAnswerWritten, writeAnswer } from './commands/standard-streams.ts'
+import { type Command, helpOf, readInput, UsageError, usageOf } from './cli/command.ts'
+import { bearClosedStreams, checkAnswerWritten, writeAnswer } from './cli/standard-streams.ts'
 import { failureOf } from './db/failure.ts'
 import { describeCause } from './log.ts'
 import { OperatorError } from './operator-error.ts'
@@ -12,39 +12,42 @@ import { serviceVersion } from './version.ts'
  * what most commands need.
  */
 const groups: readonly { words: readonly string[]; load: () => Promise<readonly Command[]> }[] = [
-  { words: ['dev'], load: async () => [(await import('./commands/dev.ts')).dev] },
-  { words: ['serve'], load: async () => [(await import('./commands/serve.ts')).serve] },
-  { words: ['roster'], load: async () => [(await import('./commands/roster.ts')).roster] },
-  { words: ['migrate'], load: async () => [(await import('./commands/migrate.ts')).migrateSchema] },
-  { words: ['maintain'], load: async () => [(await import('./commands/maintain.ts')).maintain] },
+  { words: ['dev'], load: async () => [(await import('./cli/sandbox/dev.ts')).dev] },
+  { words: ['serve'], load: async () => [(await import('./cli/serve.ts')).serve] },
+  { words: ['roster'], load: async () => [(await import('./cli/feeds/roster.ts')).roster] },
+  { words: ['migrate'], load: async () => [(await import('./cli/migrate.ts')).migrateSchema] },
+  { words: ['maintain'], load: async () => [(await import('./cli/maintain.ts')).maintain] },
   {
     words: ['partner', 'key'],
     load: async () => [
-      ...(await import('./commands/partner.ts')).partnerCommands,
-      ...(await import('./commands/partner-leaving.ts')).partnerLeavingCommands,
+      ...(await import('./cli/partner/partner.ts')).partnerCommands,
+      ...(await import('./cli/partner/partner-leaving.ts')).partnerLeavingCommands,
     ],
   },
-  { words: ['keyring'], load: async () => (await import('./commands/keyring.ts')).keyringCommands },
-  { words: ['catalogue'], load: async () => (await import('./commands/catalogue.ts')).catalogueCommands },
-  { words: ['webhook'], load: async () => (await import('./commands/webhook.ts')).webhookCommands },
+  { words: ['keyring'], load: async () => (await import('./cli/keys/keyring.ts')).keyringCommands },
+  {
+    words: ['catalogue'],
+    load: async () => (await import('./cli/catalogue/catalogue.ts')).catalogueCommands,
+  },
+  { words: ['webhook'], load: async () => (await import('./cli/partner/webhook.ts')).webhookCommands },
   {
     words: ['deliveries', 'replay'],
-    load: async () => (await import('./commands/deliveries.ts')).deliveryCommands,
+    load: async () => (await import('./cli/partner/deliveries.ts')).deliveryCommands,
   },
-  { words: ['users'], load: async () => (await import('./commands/users.ts')).usersCommands },
-  { words: ['events'], load: async () => (await import('./commands/events.ts')).eventCommands },
-  { words: ['user'], load: async () => (await import('./commands/user.ts')).userCommands },
+  { words: ['users'], load: async () => (await import('./cli/operator/users.ts')).usersCommands },
+  { words: ['events'], load: async () => (await import('./cli/partner/events.ts')).eventCommands },
+  { words: ['user'], load: async () => (await import('./cli/operator/user.ts')).userCommands },
   {
     words: ['backup', 'restore', 'resume'],
-    load: async () => (await import('./commands/backup.ts')).backupCommands,
+    load: async () => (await import('./cli/backup.ts')).backupCommands,
   },
-  { words: ['operator'], load: async () => (await import('./commands/operator.ts')).operatorCommands },
-  { words: ['audit'], load: async () => (await import('./commands/audit.ts')).auditCommands },
+  { words: ['operator'], load: async () => (await import('./cli/operator/operator.ts')).operatorCommands },
+  { words: ['audit'], load: async () => (await import('./cli/operator/audit.ts')).auditCommands },
   {
     words: ['listen', 'trigger', 'doctor', 'link', 'people'],
-    load: async () => (await import('./commands/partner-side/tools.ts')).partnerTools,
+    load: async () => (await import('./cli/partner-side/tools.ts')).partnerTools,
   },
-  { words: ['clock'], load: async () => (await import('./commands/clock.ts')).clockCommands },
+  { words: ['clock'], load: async () => (await import('./cli/sandbox/clock.ts')).clockCommands },
 ]
 
 function groupsOf(word: string | undefined) {

@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
-import type { ProviderSettings } from '../../service/src/console/operators/provider-settings.ts'
+import type { ProviderSettings } from '../../service/src/operators/provider-settings.ts'
 
 type Person = {
   readonly sub: string

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Role } from '../../service/src/console/operators/operator.ts'
-import { mintLink } from '../../service/src/console/operators/sign-in.ts'
-import { findOperator, insertOperator } from '../../service/src/console/operators/store.ts'
+import type { Role } from '../../service/src/operators/operator.ts'
+import { mintLink } from '../../service/src/operators/sign-in.ts'
+import { findOperator, insertOperator } from '../../service/src/operators/store.ts'
 import type { TestService } from '../rig.ts'
 
 /** An answer of the console as a browser without script has it. */

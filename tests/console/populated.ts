@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { vi } from 'vitest'
-import type { Role } from '../../service/src/console/operators/operator.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import type { Role } from '../../service/src/operators/operator.ts'
 import { ada, demoCatalogue, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { consoleOf, newOperator, signIn } from './operator-browser.ts'

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { expect } from 'vitest'
-import { ROLES } from '../../service/src/console/operators/operator.ts'
+import { ROLES } from '../../service/src/operators/operator.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'

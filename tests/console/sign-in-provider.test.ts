@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { noPartner } from '../../service/src/audit/entries.ts'
-import { disableOperator, findOperator } from '../../service/src/console/operators/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { disableOperator, findOperator } from '../../service/src/operators/store.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { startTestService } from '../rig.ts'
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts'

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
-import type { Role } from '../../service/src/console/operators/operator.ts'
+import type { Role } from '../../service/src/operators/operator.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, wholeRunTest } from '../long.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { type Query, sql } from '../../service/src/db/sql.ts'
-import { loadKeys, loadUsers, loadUsersWithDocuments } from '../../service/src/membership/commands/load.ts'
-import { updateUsers } from '../../service/src/membership/commands/save-users.ts'
-import { findUnchanged } from '../../service/src/membership/commands/versions.ts'
+import { loadKeys, loadUsers, loadUsersWithDocuments } from '../../service/src/membership/reading/load.ts'
+import { findUnchanged } from '../../service/src/membership/reading/versions.ts'
 import { newUser } from '../../service/src/membership/rules/state.ts'
+import { updateUsers } from '../../service/src/membership/saving/save-users.ts'
 import { onOneServer } from '../kept-plans.ts'
 import { oneConnection } from './one-connection.ts'
 

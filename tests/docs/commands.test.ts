@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
-import { type Command, helpOf } from '../../service/src/commands/command.ts'
+import { type Command, helpOf } from '../../service/src/cli/command.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files'], {
@@ -17,7 +17,7 @@ function isCommand(value: unknown): value is Command {
 /** The commands by their names. */
 const commands = new Map<string, Command>()
 beforeAll(async () => {
-  for (const file of files.filter(path => /^service\/src\/commands\/[^.]+\.ts$/.test(path))) {
+  for (const file of files.filter(path => /^service\/src\/cli\/[^.]+\.ts$/.test(path))) {
     const exported = Object.values((await import(`${root}${file}`)) as object).flat()
     for (const command of exported.filter(isCommand)) commands.set(command.name, command)
   }

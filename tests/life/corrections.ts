@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon'
-import { memberContext } from '../../service/src/commands/members.ts'
+import { memberContext } from '../../service/src/cli/operator/members.ts'
 import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
 import { type Correction, correctEnrolment } from '../../service/src/membership/rules/corrections.ts'
 import { isRefusal, refuse } from '../../service/src/membership/rules/refusal.ts'

@@ -32,7 +32,7 @@ async function build(name: string, changes: readonly Change[] = []): Promise<str
   return buildOneFile(join(folder, name), changes)
 }
 
-const users = '/membership/commands/save-users.js'
+const users = '/membership/saving/save-users.js'
 function changesOf(migrations: URL): Change[] {
   return [
     {
@@ -48,7 +48,7 @@ function changesOf(migrations: URL): Change[] {
       to: "erased_at = row.erased_at, due_at = row.due_at, made_up = 'later'",
     },
     {
-      module: '/membership/commands/load.js',
+      module: '/membership/reading/load.js',
       from: 'u.erased_at, wanted.place',
       to: 'u.erased_at, u.made_up, wanted.place',
     },

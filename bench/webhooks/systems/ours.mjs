@@ -5,7 +5,7 @@ function load(name) {
 }
 const { openDatabase } = await load('db/database.js')
 const { migrate } = await load('db/migrate.js')
-const { saveEvents } = await load('membership/commands/save-events.js')
+const { saveEvents } = await load('membership/saving/save-events.js')
 const { openDirectory } = await load('partners/directory.js')
 const { createPartner } = await load('partners/administer.js')
 const { loadKeyring } = await load('vault/keyring.js')

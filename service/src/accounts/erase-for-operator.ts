@@ -1,6 +1,6 @@
 import { formatTimestamp, type Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import type { Command } from '../membership/commands/command.ts'
+import type { Command } from '../membership/command.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
 import { listRetained, type Retained } from '../membership/records/retained-rows.ts'
 import { isRefusal, type Refusal, refuse } from '../membership/rules/refusal.ts'

@@ -1,7 +1,7 @@
 import type { CreateUser } from '@benefit-enrolment/contract'
 import { effectiveInstant, type Instant } from '../calendar/calendar.ts'
 import type { Offer } from '../catalogue/model.ts'
-import type { CommandContext } from '../membership/commands/command.ts'
+import type { CommandContext } from '../membership/command.ts'
 import { consentNames, refuseUnknown } from '../membership/requests/known-benefits.ts'
 import { isRefusal, type Refusal, refuseField, unknownOffer } from '../membership/rules/refusal.ts'
 import { partnerOffer, partnerOffers, type Terms } from '../membership/rules/terms.ts'

@@ -10,7 +10,7 @@ import {
 import type { Facts } from '../catalogue/eligibility.ts'
 import { iconPathOf } from '../catalogue/file-paths.ts'
 import type { Benefit, Offer } from '../catalogue/model.ts'
-import type { Reading } from '../membership/commands/reader.ts'
+import type { Reading } from '../membership/reading/reader.ts'
 import { dueAt } from '../membership/rules/apply-due.ts'
 import { cutoffHours, swapBoundary } from '../membership/rules/boundary.ts'
 import { enrolmentOf } from '../membership/rules/enrolments.ts'

@@ -2,15 +2,15 @@ import type { Trail } from '../audit/trail.ts'
 import type { Database } from '../db/database.ts'
 import type { Log } from '../log.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
-import type { Reader } from '../membership/commands/reader.ts'
 import type { ListedErasure } from '../membership/erasure-list/list.ts'
+import type { Reader } from '../membership/reading/reader.ts'
 import type { Person } from '../membership/rules/person.ts'
 import type { Terms } from '../membership/rules/terms.ts'
+import type { SignInContext } from '../operators/sign-in.ts'
 import type { Directory } from '../partners/directory.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import type { DueCounts } from './background/due-counts.ts'
 import type { SlowWork } from './background/slow-work.ts'
-import type { SignInContext } from './operators/sign-in.ts'
 
 /** What every screen can use: the other parts of the service, and what the console keeps for itself. */
 export type ConsoleContext = ConsoleParts & {

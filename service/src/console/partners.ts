@@ -1,8 +1,8 @@
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import { type Operator, worksFor } from '../operators/operator.ts'
 import type { Partner } from '../partners/partner.ts'
 import { isUuid } from '../vault/uuid.ts'
-import { type Operator, worksFor } from './operators/operator.ts'
 import { notHere, type Visit } from './screen/screen.ts'
 
 /** The names of the operator's partners by their ids, in the order of the names. */

@@ -21,7 +21,7 @@ type Failure = {
 const retryCodes = new Set(['40001', '40P01'])
 /**
  * Besides serialization failures and deadlocks: a violated unique key, and the division by zero by which a statement
- * that wrote too few rows fails its transaction (`membership/commands/save.ts`).
+ * that wrote too few rows fails its transaction (`membership/saving/save.ts`).
  */
 const lostRaceCodes = new Set([...retryCodes, '23505', '22012'])
 const connectionClasses = ['08', '57P']

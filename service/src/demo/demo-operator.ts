@@ -1,7 +1,7 @@
-import type { Operator } from '../console/operators/operator.ts'
-import { mintLink } from '../console/operators/sign-in.ts'
-import { findOperator, insertOperator } from '../console/operators/store.ts'
 import type { Database } from '../db/database.ts'
+import type { Operator } from '../operators/operator.ts'
+import { mintLink } from '../operators/sign-in.ts'
+import { findOperator, insertOperator } from '../operators/store.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 

@@ -1,5 +1,5 @@
 import { type Instant, prefillExpiresAt } from '../calendar/calendar.ts'
-import type { Change } from '../membership/commands/command.ts'
+import type { Change } from '../membership/command.ts'
 import { raise } from '../membership/rules/events.ts'
 import type { Person } from '../membership/rules/person.ts'
 import type { User } from '../membership/rules/state.ts'

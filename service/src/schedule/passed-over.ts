@@ -1,5 +1,5 @@
 import { type Instant, MINUTE_MS } from '../calendar/calendar.ts'
-import { nameOf } from '../membership/commands/load.ts'
+import { nameOf } from '../membership/reading/load.ts'
 import type { DueUser } from './due.ts'
 
 /** Users whose due change failed. They are passed over for a while, so that they delay no other user. */

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { Shedding } from '../http/shedding/shedding.ts'
-import type { UserMemory } from '../membership/commands/user-memory.ts'
+import type { UserMemory } from '../membership/reading/user-memory.ts'
 
 /** The metrics of a process's load: requests in flight, requests refused for load, and remembered users. */
 export function loadMetrics(shedding: Shedding, memory: UserMemory): () => Promise<string> {

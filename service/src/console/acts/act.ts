@@ -1,7 +1,7 @@
 import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { html, type Slot } from '../../http/html.ts'
-import type { Change } from '../../membership/commands/command.ts'
+import type { Change } from '../../membership/command.ts'
 import { type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, type User } from '../../membership/rules/state.ts'
 import { partnerOffers, type Terms } from '../../membership/rules/terms.ts'

@@ -1,6 +1,6 @@
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import type { UserName } from '../../membership/commands/load.ts'
+import type { UserName } from '../../membership/reading/load.ts'
 
 /** The names of some current users of a partner, in the order of their serviceids, after the given one. */
 export async function findUserNames(

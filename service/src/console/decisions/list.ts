@@ -1,6 +1,6 @@
 import { noPartner } from '../../audit/entries.ts'
 import { html, type Slot } from '../../http/html.ts'
-import { operatorNames } from '../operators/store.ts'
+import { operatorNames } from '../../operators/store.ts'
 import {
   type ListedRequest,
   listRequests,

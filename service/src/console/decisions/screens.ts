@@ -1,5 +1,5 @@
 import { html, type Slot } from '../../http/html.ts'
-import { operatorNames } from '../operators/store.ts'
+import { operatorNames } from '../../operators/store.ts'
 import { stateOf } from '../requests/store.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'

@@ -4,7 +4,7 @@ import {
   findRefusedRequest,
   type RefusedAt,
 } from '../../membership/commands/find-refused-creates.ts'
-import { searchHash } from '../../membership/commands/search-hashes.ts'
+import { searchHash } from '../../membership/saving/search-hashes.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { type Found, findByHash, findById, findByName, MOST_FOUND } from './store.ts'

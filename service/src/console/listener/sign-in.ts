@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { linkOf } from '../operators/sign-in.ts'
-import { spendLink } from '../operators/store.ts'
+import { linkOf } from '../../operators/sign-in.ts'
+import { spendLink } from '../../operators/store.ts'
 import { linkEnded, signInWithLink } from '../views/sign-in.ts'
 import { type ConsoleServer, noteRefused, sendPage, signIn, takesForm } from './console-server.ts'
 

@@ -1,6 +1,6 @@
 import { describeCause } from '../../log.ts'
-import { insertPasskey, listPasskeys, MOST_PASSKEYS, removePasskey } from '../operators/passkey-store.ts'
-import { madePasskey, noPasskeysFor, optionsToAdd } from '../operators/passkeys.ts'
+import { insertPasskey, listPasskeys, MOST_PASSKEYS, removePasskey } from '../../operators/passkey-store.ts'
+import { madePasskey, noPasskeysFor, optionsToAdd } from '../../operators/passkeys.ts'
 import { recordAlongside } from '../screen/record.ts'
 import {
   type Answer,

@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
-import type { Reader } from '../../membership/commands/reader.ts'
 import { exportUser, type UserExport } from '../../membership/export/user-export.ts'
+import type { Reader } from '../../membership/reading/reader.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { openedRequest } from './request.ts'

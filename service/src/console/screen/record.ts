@@ -1,9 +1,9 @@
 import { type AuditEntry, addEntries, entriesStatement, noPartner } from '../../audit/entries.ts'
 import { sealCommonReason, sealReason } from '../../audit/reason.ts'
 import type { Query } from '../../db/sql.ts'
+import type { Operator } from '../../operators/operator.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
-import type { Operator } from '../operators/operator.ts'
 import type { Visit } from './screen.ts'
 
 /** An operator's action or access, with its user and its reason. */

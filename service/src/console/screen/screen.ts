@@ -1,7 +1,7 @@
 import type { Slot } from '../../http/html.ts'
+import type { Operator, Role } from '../../operators/operator.ts'
+import type { OpenSession } from '../../operators/sign-in.ts'
 import type { ConsoleContext } from '../console-context.ts'
-import type { Operator, Role } from '../operators/operator.ts'
-import type { OpenSession } from '../operators/sign-in.ts'
 
 /** A file of an operator's form: its field, and its name. */
 export type UploadedFile = { readonly field: string; readonly name: string; readonly content: Buffer }

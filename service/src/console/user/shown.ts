@@ -1,5 +1,5 @@
-import type { RefusedCreate } from '../../membership/commands/refused-creates.ts'
 import type { ConsentRecord } from '../../membership/records/consents.ts'
+import type { RefusedCreate } from '../../membership/saving/refused-creates.ts'
 import type { WaitingRequest } from '../requests/store.ts'
 import type { LinkRow, SeenRow } from '../user-data/store.ts'
 import type { UserDetails } from '../user-data/user-details.ts'

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts'
-import { hasRole, type Role } from '../operators/operator.ts'
+import { hasRole, type Role } from '../../operators/operator.ts'
 import type { ConsoleFiles } from '../screen/console-files.ts'
 import type { ConsolePage, Visit } from '../screen/screen.ts'
 

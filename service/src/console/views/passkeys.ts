@@ -1,6 +1,6 @@
 import { html } from '../../http/html.ts'
-import type { Passkey } from '../operators/passkey-store.ts'
-import { noPasskeysFor } from '../operators/passkeys.ts'
+import type { Passkey } from '../../operators/passkey-store.ts'
+import { noPasskeysFor } from '../../operators/passkeys.ts'
 import type { ConsolePage, Visit } from '../screen/screen.ts'
 import { actionForm, part, table, when } from './parts.ts'
 

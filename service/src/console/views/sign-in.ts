@@ -1,6 +1,6 @@
 import { html } from '../../http/html.ts'
-import type { Operator } from '../operators/operator.ts'
-import type { ProviderFailure } from '../operators/provider.ts'
+import type { Operator } from '../../operators/operator.ts'
+import type { ProviderFailure } from '../../operators/provider.ts'
 import type { ConsolePage } from '../screen/screen.ts'
 
 /** The page behind a valid sign-in link. */

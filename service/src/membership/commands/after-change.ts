@@ -1,11 +1,11 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Partner } from '../../partners/partner.ts'
+import type { Change, ExecutorContext } from '../command.ts'
+import { type LoadedUser, personOf } from '../reading/loaded-user.ts'
 import { projectPendingChanges } from '../rules/apply-due.ts'
 import type { Person } from '../rules/person.ts'
 import { because } from '../rules/refusal.ts'
 import { newUser, type User } from '../rules/state.ts'
-import type { Change, ExecutorContext } from './command.ts'
-import { type LoadedUser, personOf } from './loaded-user.ts'
 
 /** A change that a command decided on, and the user that it changes. */
 export type DecidedChange = {

@@ -1,10 +1,19 @@
 import type { Settled } from '../../db/coalesce.ts'
 import type { Query } from '../../db/sql.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
+import type { Command, CommandContext, CommandResult } from '../command.ts'
+import { erasedName } from '../reading/erased-name.ts'
+import { nameOf, nameOfUser } from '../reading/load.ts'
+import { dataKeyOf, newLoadedUser, personOf } from '../reading/loaded-user.ts'
 import type { DocumentKind } from '../records/documents.ts'
 import { type AppliedChange, applyDueChanges, hasLapsed } from '../rules/apply-due.ts'
 import { isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User } from '../rules/state.ts'
+import type { BatchWrites } from '../saving/batch-writes.ts'
+import { proofOf } from '../saving/commit-proof.ts'
+import { retain } from '../saving/retain.ts'
+import { writeSealed } from '../saving/write-sealed.ts'
+import { recordChange } from '../saving/writes.ts'
 import {
   type DecidedChange,
   growsTooLarge,
@@ -13,17 +22,8 @@ import {
   withPendingChanges,
 } from './after-change.ts'
 import { judgeSeenKey, namedKey, spendKey } from './batch-keys.ts'
-import type { BatchWrites } from './batch-writes.ts'
-import type { Command, CommandContext, CommandResult } from './command.ts'
-import { proofOf } from './commit-proof.ts'
-import { erasedName } from './erased-name.ts'
-import { nameOf, nameOfUser } from './load.ts'
-import { dataKeyOf, newLoadedUser, personOf } from './loaded-user.ts'
 import type { BatchContext } from './newcomers.ts'
 import { type BatchState, ReadTooEarly, readState } from './read-batch.ts'
-import { retain } from './retain.ts'
-import { writeSealed } from './write-sealed.ts'
-import { recordChange } from './writes.ts'
 
 /** The result of one command in a batch. */
 export type Result = Settled<CommandResult<unknown>>

@@ -1,13 +1,13 @@
 import { coalesceApart } from '../../db/coalesce.ts'
 import { CommitUnknown, LOCK_TIMEOUT_MS } from '../../db/database.ts'
 import { failureOf, Unavailable } from '../../db/failure.ts'
+import type { Command, CommandResult, ExecutorContext } from '../command.ts'
+import { nameOfUser } from '../reading/load.ts'
+import { wasCommitted } from '../saving/commit-proof.ts'
+import { statementsOf } from '../saving/save.ts'
 import { type DecidedBatch, decideBatch, PartialDecision, type Result } from './batch.ts'
-import type { Command, CommandResult, ExecutorContext } from './command.ts'
-import { wasCommitted } from './commit-proof.ts'
-import { nameOfUser } from './load.ts'
 import { type BatchContext, openNewcomers } from './newcomers.ts'
 import { ReadTooEarly } from './read-batch.ts'
-import { statementsOf } from './save.ts'
 import { openWaitingRoom } from './waiting-room.ts'
 
 /** The only way to change users. */

@@ -4,7 +4,7 @@ import { namingPartners, part, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { sameHash } from '../../vault/hash.ts'
 import { firstUuidAt } from '../../vault/uuid.ts'
-import { type RefusedCreate, refusedHash } from './refused-creates.ts'
+import { type RefusedCreate, refusedHash } from '../saving/refused-creates.ts'
 
 /** A refused create with its partner. */
 export type RefusedAt = RefusedCreate & { readonly partnerId: string }

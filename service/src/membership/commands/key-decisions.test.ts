@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { KeyReservation } from '../../idempotency/key-reservation.ts'
+import type { SeenKey } from '../reading/seen-key.ts'
 import { newUser, type User } from '../rules/state.ts'
-import { judgeKey, type SeenKey } from './key-decisions.ts'
+import { judgeKey } from './key-decisions.ts'
 
 const day = 86_400_000
 const now = Date.UTC(2027, 2, 10)

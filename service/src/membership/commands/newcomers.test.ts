@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Partner } from '../../partners/partner.ts'
-import type { Command } from './command.ts'
+import type { Command } from '../command.ts'
 import { openNewcomers } from './newcomers.ts'
 
 function commandOf(partnerId: string, more: Partial<Command<unknown>> = {}): Command<unknown> {

@@ -1,4 +1,4 @@
-import type { Command, ExecutorContext } from './command.ts'
+import type { Command, ExecutorContext } from '../command.ts'
 
 /**
  * Says which commands may be decided without reading anything, because they very likely name a user and a key that do

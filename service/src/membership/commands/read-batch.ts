@@ -1,14 +1,14 @@
 import type { Instant } from '../../calendar/calendar.ts'
+import type { Command } from '../command.ts'
+import { erasedName } from '../reading/erased-name.ts'
+import { loadClockOffsets, loadKeys, loadUsersWithDocuments, nameOf, nameOfUser } from '../reading/load.ts'
+import { type LoadedUser, loadedUserOf } from '../reading/loaded-user.ts'
+import type { UserRow } from '../reading/rows.ts'
+import { keyName, type SeenKey, seenKeyOf } from '../reading/seen-key.ts'
 import { versionsOf } from '../rules/state.ts'
-import type { BatchWrites } from './batch-writes.ts'
-import type { Command } from './command.ts'
-import { erasedName } from './erased-name.ts'
-import { keyName, type SeenKey, seenKeyOf } from './key-decisions.ts'
-import { loadClockOffsets, loadKeys, loadUsersWithDocuments, nameOf, nameOfUser } from './load.ts'
-import { type LoadedUser, loadedUserOf } from './loaded-user.ts'
+import type { BatchWrites } from '../saving/batch-writes.ts'
+import { noWrites } from '../saving/writes.ts'
 import type { BatchContext } from './newcomers.ts'
-import type { UserRow } from './rows.ts'
-import { noWrites } from './writes.ts'
 
 /** The state of a batch in memory: the users that were read, with the changes decided so far. */
 export type BatchState = {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Partner } from '../../partners/partner.ts'
-import type { Command } from './command.ts'
+import type { Command } from '../command.ts'
 import { openWaitingRoom } from './waiting-room.ts'
 
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../db/failure.ts'
+import type { Command } from '../command.ts'
+import { nameOfUser } from '../reading/load.ts'
 import type { Result } from './batch.ts'
-import type { Command } from './command.ts'
-import { nameOfUser } from './load.ts'
 
 /** Where commands wait whose user another database session has locked, so that they delay no other commands. */
 type WaitingRoom = {

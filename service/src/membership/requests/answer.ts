@@ -1,7 +1,7 @@
 /** Turns refusals into errors of the API, for all handlers of users. */
 import type { Locale } from '@benefit-enrolment/contract'
 import { ServiceError } from '../../http/service-error.ts'
-import type { CommandResult } from '../commands/command.ts'
+import type { CommandResult } from '../command.ts'
 import { isRefusal, type Refusal, type RefusalReason } from '../rules/refusal.ts'
 
 /** The problem for a refusal, with its reasons in the caller's language. */

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Change, CommandContext, Member } from '../../membership/commands/command.ts'
+import type { Change, CommandContext, Member } from '../../membership/command.ts'
 import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { isActive, type User } from '../../membership/rules/state.ts'
 import { tagNow } from '../session/shown.ts'

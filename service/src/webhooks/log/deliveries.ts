@@ -2,7 +2,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { nothing, type Part, part, type Query, sql } from '../../db/sql.ts'
-import { erasedName } from '../../membership/commands/erased-name.ts'
+import { erasedName } from '../../membership/reading/erased-name.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { NIL_UUID } from '../../vault/uuid.ts'
 import { TEST_USERID } from './event-log.ts'

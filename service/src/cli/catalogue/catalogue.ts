@@ -1,0 +1,62 @@
+import { publishVersion } from '../../catalogue/published.ts'
+import { CATALOGUE_SCHEMA } from '../../catalogue/schema.ts'
+import type { Executor } from '../../db/database.ts'
+import type { Command } from '../command.ts'
+import { EmptyDatabase } from '../reach.ts'
+import { hasDatabase, inWorkspace } from '../workspace.ts'
+import { diff, list } from './catalogue-diff.ts'
+import { readCatalogueFile, refuseBreaks } from './catalogue-file.ts'
+import { impact } from './catalogue-impact.ts'
+
+const checkFile: Command = {
+  name: 'catalogue check',
+  arguments: ['FILE'],
+  summary: 'Check a catalogue file, alone and against the versions published before.',
+  run: async input => {
+    const parsed = await readCatalogueFile(input.positionals[0] ?? '')
+    // Without a database, there is no earlier version.
+    if (await hasDatabase(input)) {
+      await inWorkspace(input, ({ database }) => refuseBreaks(parsed, database)).catch(error => {
+        // An empty database has no earlier version that the catalogue could contradict.
+        if (!(error instanceof EmptyDatabase)) throw error
+      })
+    }
+    const { benefits, offers } = parsed.catalogue
+    input.print({ ok: true, benefits: benefits.size, offers: offers.size }, [
+      `The catalogue is right. Benefits: ${benefits.size}, offers: ${offers.size}.`,
+    ])
+  },
+}
+
+const publish: Command = {
+  name: 'catalogue publish',
+  arguments: ['FILE'],
+  summary: 'Publish a catalogue file as the next version; running services use it within a second.',
+  run: async input => {
+    const parsed = await readCatalogueFile(input.positionals[0] ?? '')
+    await inWorkspace(
+      input,
+      async ({ database, real, alongside }) => {
+        const { document, brought: files } = parsed
+        const check = (tx: Executor) => refuseBreaks(parsed, tx)
+        const fresh = { document, files, at: real(), by: 'operator', check }
+        const { version, isNew } = await publishVersion(database, fresh, [alongside()])
+        input.print({ version, published: isNew }, [
+          isNew
+            ? `Version ${version} is published.`
+            : `Version ${version} has this content already; nothing was published.`,
+        ])
+      },
+      { schema: 'make' },
+    )
+  },
+}
+
+const schema: Command = {
+  name: 'catalogue schema',
+  summary: 'Print the JSON Schema of catalogue files, by which an editor completes and checks them.',
+  run: async input => input.print(CATALOGUE_SCHEMA, [JSON.stringify(CATALOGUE_SCHEMA, null, 2)]),
+}
+
+/** The commands about the catalogue. */
+export const catalogueCommands: readonly Command[] = [checkFile, impact, publish, list, diff, schema]

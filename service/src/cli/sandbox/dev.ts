@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
+import { readWholeCatalogue } from '../../catalogue/bring-files.ts'
+import { readCatalogue } from '../../catalogue/document.ts'
+import type { Catalogue } from '../../catalogue/model.ts'
+import { listPublications, publishVersion, readVersion } from '../../catalogue/published.ts'
+import { readConfig } from '../../config.ts'
+import type { Database } from '../../db/database.ts'
+import { demoSignIn } from '../../demo/demo-operator.ts'
+import { admitSite, keep, openDemo, sendTo } from '../../demo/demo-partner.ts'
+import { startSite } from '../../demo/site.ts'
+import { walkThrough } from '../../demo/walk-through.ts'
+import { OperatorError } from '../../operator-error.ts'
+import type { Command } from '../command.ts'
+import { connectPartner } from '../partner-side/partner-api.ts'
+import { makePeople } from '../partner-side/people.ts'
+import { runService, servingOptions } from '../run-service.ts'
+
+const demoCatalogue = new URL('../../assets/demo-catalogue.yaml', import.meta.url)
+const publisher = 'enrolment dev'
+
+/** `enrolment dev`: what `npm start` runs. */
+export const dev: Command = {
+  name: 'dev',
+  summary: 'Run a sandbox to try things out: demo catalogue, demo partner and its site, curl lines.',
+  options: servingOptions,
+  run: async input => {
+    const config = readConfig(input.environment)
+    // A catalogue that somebody published here is kept. The people of the demo are not made then: they fit only its own.
+    let hasOwnCatalogue = false
+    await runService(input, config, 'sandbox', {
+      startsInSilence: true,
+      prepare: async ({ database }) => {
+        const folder = fileURLToPath(new URL('.', demoCatalogue))
+        const parsed = await readWholeCatalogue(await readFile(demoCatalogue, 'utf8'), folder)
+        if (!parsed.ok) throw new Error('the demo catalogue is not right')
+        hasOwnCatalogue = await isOwnNewest(database, readCatalogue(parsed.document))
+        if (hasOwnCatalogue) return
+        await publishVersion(database, {
+          document: parsed.document,
+          files: parsed.brought,
+          at: Date.now(),
+          by: publisher,
+        })
+      },
+      started: async running => {
+        const path = join(running.dataDir, 'demo.json')
+        const demo = await openDemo(path, running)
+        const { baseUrl } = running.service
+        const baseurl = hereOf(running.service)
+        const site = await startSite({ service: baseUrl, calls: baseurl }, demo)
+        try {
+          await keep(path, { ...demo, baseurl, webhook: { ...demo.webhook, port: site.port } })
+          // The people are made before the inbox gets an endpoint, so that it shows only what the visitor does.
+          if (!hasOwnCatalogue) await makePeople(connectPartner(baseurl, demo), 'missing')
+          await sendTo(site.url, demo, running)
+          await admitSite(site.port, demo, running)
+          const consoleLink = await demoSignIn(running)
+          const { http_proxy, all_proxy, ALL_PROXY } = input.environment
+          const isProxied = [http_proxy, all_proxy, ALL_PROXY].some(Boolean)
+          const shown = { baseUrl, demo, inbox: site.inbox, site: site.site, consoleLink, isProxied }
+          const { partnerid, clientid, clientsecret, apikey } = demo
+          return {
+            greeting: (hasOwnCatalogue ? ownCatalogueNote() : '') + walkThrough(shown),
+            answer: {
+              partnerid,
+              clientid,
+              clientsecret,
+              apikey,
+              credentials: path,
+              site: site.site,
+              inbox: site.inbox,
+              signin: consoleLink ?? null,
+              owncatalogue: hasOwnCatalogue,
+            },
+            close: () => site.close(),
+          }
+        } catch (error) {
+          // A server that listens would keep the process alive after the start has failed.
+          await site.close()
+          if (!running.lowOnSpace()) throw error
+          // The service answered only that it cannot write now.
+          throw new OperatorError(
+            `The disk of ${running.dataDir} is nearly full, and nothing is written until 256 MB are free: make room, or choose another directory with --data.`,
+          )
+        }
+      },
+    })
+  },
+}
+
+/** Whether somebody published another catalogue than the demo's here, and it is the newest. */
+async function isOwnNewest(database: Database, demo: Catalogue): Promise<boolean> {
+  const [newest] = await listPublications(database)
+  if (!newest || newest.by === publisher) return false
+  return !isDeepStrictEqual(await readVersion(database, newest.version), demo)
+}
+
+function ownCatalogueNote(): string {
+  return `
+  The newest catalogue is your own. The demo and the lines below are made for the demo catalogue:
+  npx enrolment catalogue publish ${fileURLToPath(demoCatalogue)} brings it back.
+`
+}
+
+/** The address at which this process itself reaches the service, whatever its public address is. */
+function hereOf({ address, baseUrl }: { address: string; baseUrl: string }): string {
+  return address + new URL(baseUrl).pathname.replace(/\/$/, '')
+}

@@ -1,0 +1,172 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { bytes, texts, uuids } from '../../db/binary-array.ts'
+import type { Executor } from '../../db/database.ts'
+import { namingPartners, ofAnyLength, part, type Query, sql } from '../../db/sql.ts'
+import type { Command } from '../command.ts'
+import type { DocumentKind } from '../records/documents.ts'
+import type { UserStatus } from '../rules/state.ts'
+import type { UserRow } from './rows.ts'
+
+/** Names a user as the partner does. */
+export type UserName = { readonly partnerId: string; readonly userid: string }
+
+/** That name as one text, for maps and sets. */
+export function nameOf({ partnerId, userid }: UserName): string {
+  return `${partnerId} ${userid}`
+}
+
+/** The name of a command's user. */
+export function nameOfUser({ partner, userid }: Pick<Command<unknown>, 'partner' | 'userid'>): string {
+  return nameOf({ partnerId: partner.partnerId, userid })
+}
+
+function columns(names: readonly UserName[]) {
+  return {
+    partners: uuids(names.map(name => name.partnerId)),
+    userids: texts(names.map(name => name.userid)),
+  }
+}
+
+/**
+ * The current users of these names with their enrolments, consents and designations; each with its place among the names,
+ * which begin at 1.
+ */
+export function loadUsers(db: Executor, names: readonly UserName[]): Promise<UserRow[]> {
+  return db.query<UserRow>(usersOf(db, names, false))
+}
+
+/** The same with their wrapped data keys and sealed documents. */
+export function loadUsersWithDocuments(db: Executor, names: readonly UserName[]): Promise<UserRow[]> {
+  return db.query<UserRow>(usersOf(db, names, true))
+}
+
+function usersOf({ layout }: Executor, names: readonly UserName[], withDocuments: boolean): Query {
+  const { partners, userids } = columns(names)
+  const naming = namingPartners(layout.isSpread, partners)
+  return sql`
+    select u.partner_id, u.service_id, u.version, u.userid, u.status, u.created_at, u.updated_at, u.prefill_count,
+      u.prefill_written_at, u.entry_expires_at, u.offer, u.offer_since, u.offer_version, u.offer_in_force,
+      u.offer_admits, u.pending_offer, u.pending_offer_at, u.swap_pairs, u.swap_at, u.cancel_at, u.cancel_requested_at,
+      u.cancel_reason, u.erased_at, wanted.place::integer,
+      case when u.offer is not null then (
+        select json_agg(json_build_array(e.enrolment_id, e.benefit, e.offer, e.is_fixed, e.state, e.planned_by,
+          e.catalogue_version, (extract(epoch from e.picked_at) * 1000)::bigint,
+          (extract(epoch from e.starts_at) * 1000)::bigint, (extract(epoch from e.ends_at) * 1000)::bigint,
+          (extract(epoch from e.own_end_at) * 1000)::bigint, e.own_end_reason,
+          (extract(epoch from e.action_due_at) * 1000)::bigint, e.close_reason, e.is_single, e.corrects,
+          (extract(epoch from e.corrected_end_at) * 1000)::bigint)
+          order by e.picked_at, e.enrolment_id)
+        from enrolments e where e.partner_id = u.partner_id and e.service_id = u.service_id
+          ${naming(part`e.partner_id`)}
+      ) end as enrolments,
+      case when u.offer is not null then (
+        select json_agg(json_build_array(c.name, c.version, (extract(epoch from c.agreed_at) * 1000)::bigint, c.locale,
+          case when c.channel in ('phone', 'paper', 'email') then c.channel end)
+          order by c.name, c.version)
+        from consents c where c.partner_id = u.partner_id and c.service_id = u.service_id
+          ${naming(part`c.partner_id`)}
+      ) end as consents,
+      case when u.offer is not null then (
+        select json_agg(json_build_array(d.benefit, d.version, d.status, d.who,
+          (extract(epoch from d.written_at) * 1000)::bigint, (extract(epoch from d.decided_at) * 1000)::bigint)
+          order by d.benefit, d.version)
+        from beneficiary_designations d where d.partner_id = u.partner_id and d.service_id = u.service_id
+          ${naming(part`d.partner_id`)}
+          and not exists (
+            select 1 from beneficiary_designations later
+            where later.partner_id = d.partner_id and later.service_id = d.service_id
+              and later.benefit = d.benefit and later.status = d.status and later.version > d.version
+              ${naming(part`later.partner_id`)})
+      ) end as designations,
+      case when ${withDocuments}::boolean then (
+        select k.wrapped_key from data_keys k where k.partner_id = u.partner_id and k.service_id = u.service_id
+          ${naming(part`k.partner_id`)}
+      ) end as wrapped_key,
+      case when ${withDocuments}::boolean then (
+        select json_agg(json_build_array(d.kind, encode(d.sealed, 'base64')))
+        from documents d where d.partner_id = u.partner_id and d.service_id = u.service_id
+          ${naming(part`d.partner_id`)}
+      ) end as documents
+    from unnest(${ofAnyLength(layout, part`${partners}::uuid[]`)}, ${userids}::text[]) with ordinality
+      as wanted (partner_id, userid, place)
+    join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
+      ${naming(part`u.partner_id`)}`
+}
+
+/**
+ * The status of the current user of a name, who is neither changed nor erased until the transaction ends; `undefined`:
+ * there is none, or only an erased one.
+ */
+export async function lockUser(
+  tx: Executor,
+  { partnerId, userid }: UserName,
+): Promise<UserStatus | undefined> {
+  const [row] = await tx.query<{ status: UserStatus }>(sql`
+    select status from users where partner_id = ${partnerId} and userid = ${userid} and is_current for share`)
+  return row?.status
+}
+
+/** A row of `documents`, and the key that sealed it, wrapped. */
+export type DocumentRow = { service_id: string; kind: DocumentKind; sealed: Buffer; wrapped_key: Buffer }
+
+/** The sealed documents of the current users of these names. */
+export function loadDocuments(db: Executor, names: readonly UserName[]): Promise<DocumentRow[]> {
+  const { partners, userids } = columns(names)
+  const naming = namingPartners(db.layout.isSpread, partners)
+  return db.query<DocumentRow>(sql`
+    select u.service_id, d.kind, d.sealed, k.wrapped_key
+    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${userids}::text[]) as wanted (partner_id, userid)
+    join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
+      ${naming(part`u.partner_id`)}
+    join documents d on d.partner_id = u.partner_id and d.service_id = u.service_id
+      ${naming(part`d.partner_id`)}
+    join data_keys k on k.partner_id = u.partner_id and k.service_id = u.service_id
+      ${naming(part`k.partner_id`)}`)
+}
+
+/** A row of `idempotency_keys`, and what has happened to its user. */
+export type KeyRow = {
+  partner_id: string
+  operation: string
+  key_hash: Buffer
+  request_hash: Buffer
+  attempt_id: string
+  service_id: string | null
+  prefill_number: number | null
+  sealed_answer: Buffer | null
+  expires_at: Instant
+  user_prefill_written_at: Instant | null
+  user_erased_at: Instant | null
+}
+
+/** The rows of these idempotency keys. */
+export function loadKeys(
+  db: Executor,
+  keys: readonly { partnerId: string; operation: string; keyHash: Buffer }[],
+): Promise<KeyRow[]> {
+  const partners = uuids(keys.map(key => key.partnerId))
+  const naming = namingPartners(db.layout.isSpread, partners)
+  return db.query<KeyRow>(sql`
+    select k.partner_id, k.operation, k.key_hash, k.request_hash, k.attempt_id, k.service_id, k.prefill_number,
+      k.sealed_answer, k.expires_at, u.prefill_written_at as user_prefill_written_at, u.erased_at as user_erased_at
+    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${texts(keys.map(key => key.operation))}::text[],
+      ${bytes(keys.map(key => key.keyHash))}::bytea[]) as wanted (partner_id, operation, key_hash)
+    join idempotency_keys k using (partner_id, operation, key_hash)
+    left join users u on u.partner_id = k.partner_id and u.service_id = k.service_id
+      ${naming(part`u.partner_id`)}
+    where true ${naming(part`k.partner_id`)}`)
+}
+
+/**
+ * How far the clock of each of these partners was moved, by partner: another process of a sandbox may just have moved
+ * one.
+ */
+export async function loadClockOffsets(
+  db: Pick<Executor, 'query'>,
+  partners: readonly { readonly partnerId: string }[],
+): Promise<Map<string, number>> {
+  const partnerIds = [...new Set(partners.map(({ partnerId }) => partnerId))]
+  const rows = await db.query<{ partner_id: string; clock_offset_ms: number }>(sql`
+    select partner_id, clock_offset_ms from partners where partner_id = any(${partnerIds}::uuid[])`)
+  return new Map(rows.map(row => [row.partner_id, row.clock_offset_ms]))
+}

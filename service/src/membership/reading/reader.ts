@@ -1,0 +1,189 @@
+import type { Instant } from '../../calendar/calendar.ts'
+import { coalesceApart } from '../../db/coalesce.ts'
+import type { Database } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import type { Partner } from '../../partners/partner.ts'
+import type { ExecutorContext } from '../command.ts'
+import { type DocumentKind, openDataKey, openJson } from '../records/documents.ts'
+import { type AppliedChange, applyDueChanges } from '../rules/apply-due.ts'
+import { type HistoryLine, linesOf, type Who } from '../rules/history.ts'
+import type { Person } from '../rules/person.ts'
+import type { User } from '../rules/state.ts'
+import type { Terms } from '../rules/terms.ts'
+import { erasedName } from './erased-name.ts'
+import type { FinishedAnswers } from './finished-answers.ts'
+import { type DocumentRow, loadClockOffsets, loadDocuments, loadUsers, type UserName } from './load.ts'
+import { type UserRow, userOf } from './rows.ts'
+import type { RememberedUser, UserMemory } from './user-memory.ts'
+import { findUnchanged } from './versions.ts'
+
+/** A user at an instant, with the rules for it. */
+export type Reading = {
+  readonly user: User
+  readonly terms: Terms
+  readonly now: Instant
+  /** Due changes that are not in the table yet. */
+  readonly dueChanges: readonly AppliedChange[]
+  /** Answers that were made from the stored state; `undefined` when a change was due, or the user is not remembered. */
+  readonly answers: FinishedAnswers | undefined
+}
+
+/**
+ * Reads users as if every change due by the instant had been applied (contract §2); writes nothing. The version of a
+ * user in memory is compared with the database, and only a changed user is read again: so a read sees what any process
+ * wrote before it began.
+ */
+export type Reader = {
+  /** The user of this name, or `undefined`; an erased user is returned as such. */
+  read(partner: Partner, userid: string): Promise<Reading | undefined>
+  /** The rules for a user of whom nothing is known. */
+  termsFor(partner: Partner): Promise<Terms>
+  /** The personal data of a user. */
+  documents(partner: Partner, user: User): Promise<ReadonlyMap<DocumentKind, Person>>
+  /**
+   * The history of a user as read, oldest first: the newest 500 changes, or all of them. A partner may change a user
+   * as often as it likes, and no request may cost more for that.
+   */
+  history(reading: Pick<Reading, 'user' | 'dueChanges'>, which?: 'newest' | 'all'): Promise<HistoryLine[]>
+}
+
+/** Opens the reader: reads that arrive together become one statement. */
+export function openReader(
+  context: Omit<ExecutorContext, 'onEvents' | 'onWritten' | 'consentHash'> & { memory: UserMemory },
+): Reader {
+  const { memory, database } = context
+  const lostOnes = database.lostConnections
+  let lost = lostOnes()
+  const queueOf = ({ partnerId }: UserName) => (database.layout.isSpread ? partnerId : '')
+  // The statements of a batch are those of one partner where tables are spread.
+  const ask = <T>([first]: readonly { readonly partnerId: string }[], statement: () => Promise<T>) =>
+    database.stalled.run(first?.partnerId ?? '', statement)
+  const isUnchanged = coalesceApart<RememberedUser, boolean>(({ user }) => queueOf(user), {
+    maxBatch: 256,
+    run: async users => {
+      const ids = users.map(({ user }) => user)
+      const unchanged = await ask(ids, () => findUnchanged(database, users))
+      return users.map((_, index) => ({ ok: true, value: unchanged.has(index) }))
+    },
+  })
+  const load = coalesceApart<UserName, UserRow | undefined>(queueOf, {
+    maxBatch: 256,
+    run: async names => {
+      const found: (UserRow | undefined)[] = names.map(() => undefined)
+      for (const row of await ask(names, () => loadUsers(database, names))) found[row.place - 1] = row
+      return found.map(row => ({ ok: true, value: row }))
+    },
+  })
+
+  const loadSealed = coalesceApart<User, DocumentRow[]>(queueOf, {
+    maxBatch: 256,
+    run: async users => {
+      const rows = await ask(users, () => loadDocuments(database, users))
+      const byUser = new Map<string, DocumentRow[]>()
+      for (const row of rows) byUser.set(row.service_id, [...(byUser.get(row.service_id) ?? []), row])
+      return users.map(user => ({ ok: true, value: byUser.get(user.serviceId) ?? [] }))
+    },
+  })
+
+  const documents = async (partner: Partner, user: User) => {
+    const rows = await loadSealed(user)
+    const people = new Map<DocumentKind, Person>()
+    const [first] = rows
+    if (!first) return people
+    const key = openDataKey(partner, user.serviceId, first.wrapped_key)
+    for (const { kind, sealed } of rows)
+      people.set(kind, openJson(key, sealed, `documents.${kind}`, user) as Person)
+    return people
+  }
+
+  /** The user in memory; its version must still be compared. */
+  const remembered = (name: UserName): RememberedUser | undefined => {
+    if (lost !== lostOnes()) {
+      lost = lostOnes()
+      memory.clear()
+    }
+    return memory.find(name)
+  }
+
+  const loadErased = async (partner: Partner, userid: string): Promise<UserRow | undefined> => {
+    const row = await load({ partnerId: partner.partnerId, userid: erasedName(partner, userid) })
+    return row && { ...row, userid }
+  }
+
+  return {
+    async read(partner, userid) {
+      const name = { partnerId: partner.partnerId, userid }
+      let found = remembered(name)
+      if (found) {
+        const isSame = await isUnchanged(found)
+        memory.noteCompared(isSame)
+        if (!isSame || lost !== lostOnes()) found = undefined
+      }
+      let row: UserRow | undefined
+      if (!found) {
+        row = (await load(name)) ?? (await loadErased(partner, userid))
+        if (!row) {
+          memory.forget(name)
+          return undefined
+        }
+        found = memory.keepIfReadAgain(userOf(row), row.version)
+      }
+      const offsets = context.sandbox ? await loadClockOffsets(database, [partner]) : undefined
+      const clockOffsetMs = offsets?.get(partner.partnerId)
+      const now = context.clock.now(clockOffsetMs === undefined ? partner : { clockOffsetMs })
+      const preparing = context.prepareTerms(found.versions)
+      if (preparing) await preparing
+      if (found.dueAt === undefined || found.dueAt > now) {
+        const terms = context.terms(partner, () => undefined)
+        return { user: found.user, terms, now, dueChanges: [], answers: found.answers }
+      }
+      row ??= await load(name)
+      if (!row) return undefined
+      const stored = userOf(row)
+      // Nobody sees a late job: due changes are applied here in memory, and in the table by the schedule.
+      const people = await documents(partner, stored)
+      const terms = context.terms(partner, () => people.get('profile'))
+      const dueChanges = applyDueChanges(stored, now, terms)
+      return { user: dueChanges.at(-1)?.after ?? stored, terms, now, dueChanges, answers: undefined }
+    },
+    async termsFor(partner) {
+      await context.prepareTerms([])
+      return context.terms(partner, () => undefined)
+    },
+    documents,
+    async history({ user, dueChanges }, which = 'newest') {
+      const most = which === 'newest' ? NEWEST_CHANGES : null
+      const written = await readHistory(database, user, most)
+      // Between the two reads the schedule may have written the due changes; they must appear only once.
+      const until = written.at(-1)?.at ?? 0
+      const late = dueChanges.filter(change => change.at > until)
+      return [...written, ...late.flatMap(change => linesOf(change, 'schedule', 'due'))]
+    },
+  }
+}
+
+const NEWEST_CHANGES = 500
+
+/** The lines of the newest changes, oldest first; of all of them for `null`. */
+async function readHistory(database: Database, user: User, most: number | null): Promise<HistoryLine[]> {
+  const rows = await database.query<{
+    at: Instant
+    who: Who
+    lines: [what: string, from: string, to: string, why: string][]
+    reference: string | null
+  }>(sql`
+    select at, who, lines, reference from history
+    where partner_id = ${user.partnerId} and service_id = ${user.serviceId}
+    order by version desc limit ${most}::integer`)
+  return rows.reverse().flatMap(({ at, who, lines, reference }) =>
+    lines.map(([what, from, to, why]) => ({
+      at,
+      what,
+      from,
+      to,
+      who,
+      why,
+      reference: reference ?? undefined,
+    })),
+  )
+}

@@ -1,0 +1,153 @@
+import type { Layout } from '../../db/database.ts'
+import type { Query } from '../../db/sql.ts'
+import type { LoadedUser } from '../reading/loaded-user.ts'
+import { insertConfirmations } from '../records/confirmations.ts'
+import { saveConsents } from '../records/consents.ts'
+import { type DesignationWrite, decideDesignations, insertDesignations } from '../records/designations.ts'
+import { insertRetained } from '../records/retained-rows.ts'
+import type { Designation, User } from '../rules/state.ts'
+import type { BatchWrites, ChangedUser, DocumentChange, ReservedKey } from './batch-writes.ts'
+import { deleteDocuments, insertDocuments, writeDocuments } from './save-documents.ts'
+import { type ChangedEnrolment, inTurn, saveEnrolments } from './save-enrolments.ts'
+import { eraseUsers } from './save-erasures.ts'
+import { saveEvents } from './save-events.ts'
+import { insertHistory } from './save-history.ts'
+import { deleteKeys, insertKeys } from './save-keys.ts'
+import { saveSearchHashes } from './save-search-hashes.ts'
+import {
+  giveUpNames,
+  insertDataKeys,
+  insertUsers,
+  isPrefillOnly,
+  revokeLinks,
+  updateUsers,
+} from './save-users.ts'
+import { versionName } from './writes.ts'
+
+/**
+ * The statements that write a batch in one transaction, one for each table. The statements for event logs come last,
+ * because they lock out other writers of the same partner until the commit. All other statements lock only the rows
+ * that they write. If a user has another version by now, a row is missing and its statement fails with a division by
+ * zero; a new user or a key that another process has stored fails by its unique index. Rows are sent in the same order
+ * everywhere, so that two batches cannot wait for each other in a circle.
+ */
+export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
+  const some = <T>(rows: readonly T[], statement: (rows: readonly T[], layout: Layout) => Query) =>
+    rows.length > 0 ? [statement(rows, layout)] : []
+  const users = [...writes.changed.values()]
+  const known = sortedByUser(
+    users.filter(({ readVersion }) => readVersion > 0),
+    user => user.serviceId,
+  )
+  const fresh = sortedByUser(
+    users.filter(({ readVersion }) => readVersion === 0),
+    user => user.userid,
+  )
+  // Almost all users of most batches have no enrolments and have named nobody: these are not gone through one by one.
+  const holders = users.filter(({ user }) => user.enrolments.length > 0)
+  const designating = users.filter(({ user }) => user.designations.length > 0 && user.status !== 'erased')
+  const documents = [...writes.documents.values()].filter(({ user }) => user.status !== 'erased')
+  const written = documents.filter(change => change.sealed !== undefined)
+  const newcomers = new Set(fresh.map(({ user }) => user.serviceId))
+  const isFirst = ({ user }: DocumentChange) => newcomers.has(user.serviceId)
+  const deleted = documents.filter(change => change.sealed === undefined)
+  return [
+    ...some(known, updateUsers),
+    ...some(writes.renamed, giveUpNames),
+    ...some(fresh, insertUsers),
+    // A new user is inserted with only a prefill; all further state is written by the update that follows.
+    ...some(
+      fresh
+        .filter(({ user }) => !isPrefillOnly(user))
+        .map(({ user, version, wrappedKey }) => ({ user, readVersion: version, version, wrappedKey })),
+      updateUsers,
+    ),
+    ...some(writes.staleKeys, deleteKeys),
+    ...some(sortedBy(writes.keys, keyOrder), keys => insertKeys(keys, writes.recordedAt, layout)),
+    ...some(
+      fresh.filter(({ wrappedKey }) => wrappedKey !== undefined),
+      insertDataKeys,
+    ),
+    ...inTurn(holders.flatMap(changedEnrolments)).map(saveEnrolments),
+    ...some([...writes.consents.values()], saveConsents),
+    ...some(writes.confirmations, insertConfirmations),
+    ...some(designating.flatMap(decidedDesignations), decideDesignations),
+    ...some(
+      designating.flatMap(mine => freshDesignations(mine, writes.named)),
+      insertDesignations,
+    ),
+    ...some(written.filter(isFirst), insertDocuments),
+    ...some(
+      written.filter(change => !isFirst(change)),
+      writeDocuments,
+    ),
+    ...some(deleted, deleteDocuments),
+    ...saveSearchHashes(
+      written.flatMap(({ user, found = [] }) => found.map(({ kind, hash }) => ({ user, kind, hash }))),
+      layout,
+    ),
+    ...some(writes.history, rows => insertHistory(rows, writes.recordedAt, layout)),
+    ...some(writes.retained, insertRetained),
+    // These come before an erasure, which closes the open requests about its user: the request that caused the erasure
+    // is decided by then.
+    ...writes.alongside,
+    ...(writes.erased.length > 0 ? eraseUsers(writes.erased, writes.recordedAt, layout) : []),
+    ...revokeLinks(writes.ended, writes.recordedAt),
+    ...saveEvents(writes.events, writes.recordedAt, layout),
+  ]
+}
+
+function changedEnrolments({ user, stored }: LoadedUser): ChangedEnrolment[] {
+  return user.enrolments
+    .filter(enrolment => !stored?.enrolments.includes(enrolment))
+    .map(enrolment => ({ user, enrolment }))
+}
+
+function freshDesignations({ user, stored }: LoadedUser, named: BatchWrites['named']): DesignationWrite[] {
+  return user.designations
+    .filter(designation => !storedDesignation(stored, designation))
+    .map(designation => {
+      const sealed = named.get(versionName(user, designation.benefit, designation.version))
+      if (!sealed) throw new Error('a designation that names nobody')
+      return { user, designation, sealed }
+    })
+}
+
+/** Earlier proposals of beneficiaries that are now confirmed or dropped. */
+function decidedDesignations({ user, stored }: LoadedUser): Omit<DesignationWrite, 'sealed'>[] {
+  return user.designations
+    .filter(
+      designation =>
+        (storedDesignation(stored, designation)?.status ?? designation.status) !== designation.status,
+    )
+    .map(designation => ({ user, designation }))
+}
+
+function storedDesignation(
+  stored: User | undefined,
+  { benefit, version }: Designation,
+): Designation | undefined {
+  return stored?.designations.find(known => known.benefit === benefit && known.version === version)
+}
+
+/** Compared part by part: a text made of both for each user would cost more than the sorting. */
+function sortedByUser(users: readonly ChangedUser[], idOf: (user: User) => string): ChangedUser[] {
+  return [...users].sort(({ user: a }, { user: b }) =>
+    a.partnerId === b.partnerId ? inOrder(idOf(a), idOf(b)) : inOrder(a.partnerId, b.partnerId),
+  )
+}
+
+function inOrder(a: string, b: string): number {
+  return a < b ? -1 : 1
+}
+
+function sortedBy<T>(rows: readonly T[], orderOf: (row: T) => string): T[] {
+  return rows
+    .map(row => ({ row, order: orderOf(row) }))
+    .sort((a, b) => inOrder(a.order, b.order))
+    .map(({ row }) => row)
+}
+
+function keyOrder({ partnerId, operation, keyHash }: ReservedKey): string {
+  return `${partnerId} ${operation} ${keyHash.toString('latin1')}`
+}
