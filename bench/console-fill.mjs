@@ -53,7 +53,7 @@ export async function addUsers(client, { users, partnerId, say }) {
         case when n % 50 = 0 then ${endOfMonth} end ${numbers}`,
       `insert into history (partner_id, service_id, version, at, recorded_at, who, lines, actor, request_id)
       select ${partner}, ${user('n')}, 1, ${at('n')}, ${at('n')}, 'partner',
-        '[["user","","active","create"],["offer","","starter","create"]]', 'bulk', ${uuid(made('n'), `'r' || n`)} ${numbers}`,
+        '[{"what":"user","from":"none","to":"active","why":"create"},{"what":"offer","to":"starter","why":"create"}]', 'bulk', ${uuid(made('n'), `'r' || n`)} ${numbers}`,
       `insert into audit_log (partner_id, entry_id, at, actor_kind, actor, action, service_id, result)
       select ${partner}, ${uuid(made('n'), `'a' || n`)}, ${at('n')}, 'credential', 'bulk', 'getUser', ${user('n')}, 'shown' ${numbers}`,
       `insert into page_sessions (partner_id, session_id, userid, service_id, purpose, origins, locale, delivery,

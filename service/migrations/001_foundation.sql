@@ -288,7 +288,7 @@ create table history (
   at timestamptz not null,
   recorded_at timestamptz not null,
   who text not null,
-  -- [[what, from, to, why], ...]; empty where only personal data changed
+  -- [{what, from, to, why, ...}, ...], as `StoredLine` has them; empty where only personal data changed
   lines jsonb not null,
   -- The events that the change raised; an erasure finds a user's events by these ids.
   event_ids uuid[] not null default '{}',

@@ -68,12 +68,10 @@ export async function openWorld(
     },
     async moves() {
       const rows = await stage.service.database.query<{ name: string }>(sql`
-        select distinct case when what = 'user' then 'user ' || from_state || '>' || to_state
-          else (case from_state when '' then 'new' else from_state end) || '>' || to_state end as name
-        from history cross join lateral (
-          select line ->> 0 as what, line ->> 1 as from_state, line ->> 2 as to_state
-          from jsonb_array_elements(lines) as line) as line
-        where (what = 'user' or what like 'benefit %')
+        select distinct case line ->> 'what' when 'user' then 'user ' else '' end
+          || coalesce(line ->> 'from', 'new') || '>' || (line ->> 'to') as name
+        from history cross join lateral jsonb_array_elements(lines) as line
+        where line ->> 'what' in ('user', 'benefit')
           and partner_id = any(${places.map(({ partner }) => partner.partnerId)}::uuid[])`)
       return rows.map(row => row.name)
     },

@@ -42,7 +42,7 @@ type Row = {
 }
 function rowsOf(userid: string): Promise<Row[]> {
   return rig.running.database.query<Row>(sql`
-    select h.lines -> 0 ->> 3 as why, h.who, h.actor, h.request_id, h.reference from history h
+    select h.lines -> 0 ->> 'why' as why, h.who, h.actor, h.request_id, h.reference from history h
     join users u on u.partner_id = h.partner_id and u.service_id = h.service_id
     where h.partner_id = ${rig.partner.partnerId} and u.userid = ${userid} and h.who = 'user' order by h.version`)
 }

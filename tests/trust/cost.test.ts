@@ -340,7 +340,7 @@ test('a user who was changed without end costs no more than the bound, and is st
     from enrolments, generate_series(1, 990) number where partner_id = ${partnerId} and benefit = 'telehealth'`)
   await service.database.query(sql`
     insert into history (partner_id, service_id, version, at, recorded_at, who, lines)
-    select partner_id, service_id, version + number, at, recorded_at, 'partner', '[["details", "", "changed", "update"]]'
+    select partner_id, service_id, version + number, at, recorded_at, 'partner', '[{"what": "prefill", "to": "stored", "why": "update"}]'
     from history, generate_series(1, 20000) number where partner_id = ${partnerId}`)
   await service.database.query(sql`
     update users set version = version + 20000 where partner_id = ${partnerId}`)

@@ -5,6 +5,7 @@ import { type Correction, correctEnrolment, movable, voidable } from '../../memb
 import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { type Enrolment, isLive, type User } from '../../membership/rules/state.ts'
+import { viewMove } from '../../membership/rules/view.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { type Command, flag, type Input, neededText, UsageError, valued } from '../command.ts'
 import { dateIn } from '../date-option.ts'
@@ -68,16 +69,17 @@ export const correctUser: Command = {
         })
         if (isRefusal(result)) throw refused(result)
       }
+      const changes = effect.lines.map(viewMove)
       input.print(
         {
           serviceid: user.serviceId,
           dryrun: asked.isDry,
           events: effect.events,
-          changes: effect.lines.map(({ what, from, to }) => ({ what, from, to })),
+          changes,
         },
         [
           asked.isDry ? 'It would do this; nothing is changed.' : 'Corrected.',
-          ...effect.lines.map(({ what, from, to }) => `  ${what}: ${from || '–'} → ${to || '–'}`),
+          ...changes.map(({ what, from, to }) => `  ${what}: ${from || '–'} → ${to || '–'}`),
           `The partner ${asked.isDry ? 'would hear' : 'hears'}: ${effect.events.join(', ')}.`,
         ],
       )

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
-import type { Who } from '../../membership/rules/history.ts'
+import type { StoredLine, Who } from '../../membership/rules/history.ts'
 import type { User } from '../../membership/rules/state.ts'
 
 /** The names of a user. */
@@ -31,7 +31,7 @@ export type StoredChange = {
   at: Instant
   recorded_at: Instant
   who: Who
-  lines: [what: string, from: string, to: string, why: string][]
+  lines: StoredLine[]
   event_ids: string[]
   actor: string | null
   request_id: string | null

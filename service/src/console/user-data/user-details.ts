@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { DocumentKind } from '../../membership/records/documents.ts'
-import { type HistoryLine, linesOf } from '../../membership/rules/history.ts'
+import { type HistoryLine, linesOfDue } from '../../membership/rules/history.ts'
 import { type Person, residenceOf } from '../../membership/rules/person.ts'
 import { isKnown, type User } from '../../membership/rules/state.ts'
 import type { Terms } from '../../membership/rules/terms.ts'
@@ -89,9 +89,7 @@ export async function openUserDetails(
     people,
     operators,
     changes: [
-      ...late
-        .map(change => ({ at: change.at, lines: linesOf(change, 'schedule', 'due'), events: [] }))
-        .reverse(),
+      ...late.map(change => ({ at: change.at, lines: linesOfDue([change]), events: [] })).reverse(),
       ...shown.map(change => changeOf(change, stories)),
     ],
     hasOlder: stored.length > CHANGES_A_PAGE,
@@ -114,7 +112,7 @@ function changeOf(stored: StoredChange, stories: ReadonlyMap<string, EventStory>
   const { at, who, lines, event_ids } = stored
   return {
     at,
-    lines: lines.map(([what, from, to, why]) => ({ at, what, from, to, who, why })),
+    lines: lines.map(line => ({ ...line, at, who })),
     events: event_ids.flatMap(id => stories.get(id) ?? []),
     stored,
   }

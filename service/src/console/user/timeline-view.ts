@@ -1,8 +1,7 @@
-import type { TimelineEntry } from '@benefit-enrolment/contract'
 import { HOUR_MS, type Instant } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
-import type { Who } from '../../membership/rules/history.ts'
-import { viewTimeline } from '../../membership/rules/view.ts'
+import type { HistoryLine, Who } from '../../membership/rules/history.ts'
+import { comingLines } from '../../membership/rules/view.ts'
 import type { Visit } from '../screen/screen.ts'
 import type { EndpointStory, EventStory } from '../user-data/stories.ts'
 import type { Change, UserDetails } from '../user-data/user-details.ts'
@@ -14,16 +13,16 @@ export function timeline(visit: Visit, details: UserDetails): Html {
   const { partner, user, now, changes } = details
   const zone = partner.timezone
   const sees = visit.isSupport
-  const ahead = new Map<string, TimelineEntry[]>()
-  for (const line of details.hasNewer ? [] : viewTimeline(user, []).reverse())
-    ahead.set(line.attimestamp, [...(ahead.get(line.attimestamp) ?? []), line])
+  const ahead = new Map<Instant, HistoryLine[]>()
+  for (const line of details.hasNewer ? [] : comingLines(user).reverse())
+    ahead.set(line.at, [...(ahead.get(line.at) ?? []), line])
   const shown = changes.filter(({ lines, events }) => lines.length > 0 || events.length > 0)
   const oldest = changes.at(-1)?.stored?.version
   return html`${details.hasNewer && html`<p><a href="/users/${details.serviceId}">Newest changes</a></p>`}
 <ol class="steps">
 ${[...ahead].map(
   ([at, lines]) =>
-    html`<li class="ahead"><p>${when(Date.parse(at), zone)} ${tag('ahead')}</p>${lines.map(line => html`<p>${moveWords(line, details)}${sees && html` <span class="hint">${line.why}</span>`}</p>`)}</li>`,
+    html`<li class="ahead"><p>${when(at, zone)} ${tag('ahead')}</p>${lines.map(line => html`<p>${moveWords(line, details)}${sees && html` <span class="hint">${line.why}</span>`}</p>`)}</li>`,
 )}
 ${!details.hasNewer && html`<li class="now"><p>${when(now, zone)} ${tag('now', 'good')}</p></li>`}
 ${shown.map(change => changeItem(change, { sees, details, real: visit.context.real() }))}

@@ -31,7 +31,9 @@ export function userPage(visit: Visit, shown: Shown): ConsolePage {
   const cancelledBy = newest
     .flatMap(({ lines }) => lines)
     .find(
-      ({ what, to }) => (what === 'pending cancel' && to !== '') || (what === 'user' && to === 'cancelled'),
+      line =>
+        (line.what === 'pending cancel' && line.to !== undefined) ||
+        (line.what === 'user' && line.to === 'cancelled'),
     )?.who
   const unknown = unknownOf(details.people.get('profile') ?? details.people.get('prefill'))
   const all = standings({ user, terms, now, unknown })

@@ -1,6 +1,7 @@
+import type { Instant } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
-import type { HistoryLine } from '../../membership/rules/history.ts'
-import type { User } from '../../membership/rules/state.ts'
+import type { Move } from '../../membership/rules/history.ts'
+import type { SwapPair, User } from '../../membership/rules/state.ts'
 import { displayNameOf, type Terms } from '../../membership/rules/terms.ts'
 import { when } from './parts.ts'
 
@@ -42,48 +43,63 @@ export function stateWords(state: string): string {
 }
 
 /** A line of the history in words: what changed, from what to what, with the names that the catalogue shows. */
-export function moveWords({ what, from, to }: Pick<HistoryLine, 'what' | 'from' | 'to'>, of: Of): Slot {
-  const { subject, value } = readingOf(what, of)
-  if (from === '') return html`<strong>${subject}</strong> ${value(to)}`
-  if (to === '') return html`<strong>${subject}</strong> ${what !== 'prefill' && value(from)} taken away`
-  return html`<strong>${subject}</strong> ${value(from)} → ${value(to)}`
+export function moveWords(move: Move, of: Of): Slot {
+  const { subject, from, to } = partsOf(move, of)
+  if (from === undefined) return html`<strong>${subject}</strong> ${to}`
+  if (to === undefined) return html`<strong>${subject}</strong> ${move.what !== 'prefill' && from} taken away`
+  return html`<strong>${subject}</strong> ${from} → ${to}`
 }
 
-type Reading = { readonly subject: string; readonly value: (text: string) => Slot }
+type Parts = { readonly subject: string; readonly from?: Slot; readonly to?: Slot }
 
-function readingOf(what: string, of: Of): Reading {
+function partsOf(move: Move, of: Of): Parts {
   const benefit = (name: string) => benefitName(of, name)
-  const about = /^(benefit|(?:planned end|start|end) of|consent|beneficiaries) (\S+)(.*)$/.exec(what)
-  if (about) {
-    const [, kind = '', name = '', rest = ''] = about
-    if (kind === 'benefit') return { subject: benefit(name), value: stateWords }
-    const joint = kind === 'consent' ? ' to' : kind === 'beneficiaries' ? ' of' : ''
-    return { subject: `${capital(kind)}${joint} ${benefit(name)}${rest}`, value: dated(of.terms.zone) }
+  const date = (at: Instant) => when(at, of.terms.zone)
+  const subject = capital(move.what)
+  switch (move.what) {
+    case 'user':
+      return words('Status', move, status => STATUSES[status] ?? status)
+    case 'prefill':
+      return words(subject, move, text => text)
+    case 'offer':
+    case 'offer to start':
+    case 'pending offer':
+      return words(subject, move, name => offerName(of.terms, name))
+    case 'swap':
+      return words(subject, move, pairs => swapWords(pairs, benefit))
+    case 'pending cancel':
+      return words(subject, move, date)
+    case 'benefit':
+      return words(benefit(move.benefit), move, stateWords)
+    case 'planned end':
+    case 'start':
+    case 'end':
+      return words(`${subject} of ${benefit(move.benefit)}`, move, date)
+    case 'beneficiaries':
+      return words(`${subject} of ${benefit(move.benefit)} ${move.version}`, move, status => status)
+    case 'consent':
+      return words(`${subject} to ${benefit(move.name)}`, move, version => `${version} by ${move.channel}`)
   }
-  const subject = capital(what)
-  if (what === 'user') return { subject: 'Status', value: text => STATUSES[text] ?? text }
-  if (what === 'swap') return { subject, value: text => swapWords(text, benefit) }
-  if (what === 'pending cancel') return { subject, value: dated(of.terms.zone) }
-  return what.includes('offer')
-    ? { subject, value: text => offerName(of.terms, text) }
-    : { subject, value: text => text }
 }
 
-/** The history has dates in the form of the API. */
-function dated(zone: string): (text: string) => Slot {
-  return text => (/^\d{4}-.*Z$/.test(text) ? when(Date.parse(text), zone) : text)
+function words<Value>(
+  subject: string,
+  { from, to }: { readonly from?: Value | undefined; readonly to?: Value | undefined },
+  wordsOf: (value: Value) => Slot,
+): Parts {
+  return {
+    subject,
+    ...(from !== undefined && { from: wordsOf(from) }),
+    ...(to !== undefined && { to: wordsOf(to) }),
+  }
 }
 
-/** The pairs of a swap, each as `removed>added`, of which one side may be missing. */
-function swapWords(text: string, benefit: (name: string) => string): string {
-  const pairs = text.split(' ').map(pair => pair.split('>'))
+function swapWords(pairs: readonly SwapPair[], benefit: (name: string) => string): string {
   return pairs
-    .map(([removed = '', added = '']) =>
-      removed === ''
-        ? `${benefit(added)} for a free place`
-        : added === ''
-          ? `${benefit(removed)} for nothing`
-          : `${benefit(removed)} for ${benefit(added)}`,
+    .map(({ remove, add }) =>
+      remove === undefined
+        ? `${benefit(add ?? '')} for a free place`
+        : `${benefit(remove)} for ${add === undefined ? 'nothing' : benefit(add)}`,
     )
     .join(', ')
 }

@@ -6,7 +6,7 @@ import type { Partner } from '../../partners/partner.ts'
 import type { ExecutorContext } from '../command.ts'
 import { type DocumentKind, openDataKey, openJson } from '../records/documents.ts'
 import { type AppliedChange, applyDueChanges } from '../rules/apply-due.ts'
-import { type HistoryLine, linesOf, type Who } from '../rules/history.ts'
+import { type HistoryLine, linesOfDue, type StoredLine, type Who } from '../rules/history.ts'
 import type { Person } from '../rules/person.ts'
 import type { User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
@@ -157,7 +157,7 @@ export function openReader(
       // Between the two reads the schedule may have written the due changes; they must appear only once.
       const until = written.at(-1)?.at ?? 0
       const late = dueChanges.filter(change => change.at > until)
-      return [...written, ...late.flatMap(change => linesOf(change, 'schedule', 'due'))]
+      return [...written, ...linesOfDue(late)]
     },
   }
 }
@@ -169,21 +169,15 @@ async function readHistory(database: Database, user: User, most: number | null):
   const rows = await database.query<{
     at: Instant
     who: Who
-    lines: [what: string, from: string, to: string, why: string][]
+    lines: StoredLine[]
     reference: string | null
   }>(sql`
     select at, who, lines, reference from history
     where partner_id = ${user.partnerId} and service_id = ${user.serviceId}
     order by version desc limit ${most}::integer`)
-  return rows.reverse().flatMap(({ at, who, lines, reference }) =>
-    lines.map(([what, from, to, why]) => ({
-      at,
-      what,
-      from,
-      to,
-      who,
-      why,
-      reference: reference ?? undefined,
-    })),
-  )
+  return rows
+    .reverse()
+    .flatMap(({ at, who, lines, reference }) =>
+      lines.map(line => ({ ...line, at, who, reference: reference ?? undefined })),
+    )
 }

@@ -1,13 +1,13 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { projectPendingChanges } from './apply-due.ts'
-import { type HistoryLine, linesOf } from './history.ts'
+import { linesOf, type StoredLine } from './history.ts'
 import type { Changed } from './intents.ts'
 import { isActive, type User } from './state.ts'
 import type { Terms } from './terms.ts'
 
 /** The effect of a change on a user, computed beforehand by the functions that will make the change. */
 export type Effect = {
-  readonly lines: readonly HistoryLine[]
+  readonly lines: readonly StoredLine[]
   readonly events: readonly string[]
   /** The same effect as one text: two changes with equal texts have the same effect. */
   readonly text: string
@@ -24,6 +24,6 @@ export function effectOf(
     : changed.user
   const lines = linesOf({ at: now, before: user, after, events: changed.events }, 'operator', why)
   const events = changed.events.map(({ eventname }) => eventname)
-  const moves = lines.map(({ what, from, to }) => [what, from, to])
+  const moves = lines.map(({ why: _, ...move }) => move)
   return { lines, events, text: JSON.stringify([moves, events]) }
 }

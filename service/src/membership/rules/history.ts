@@ -1,55 +1,85 @@
+import type { EnrolmentState } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { AppliedChange } from './apply-due.ts'
-import type { Enrolment, User } from './state.ts'
+import type { Consent, Designation, Enrolment, SwapPair, User, UserStatus } from './state.ts'
 import { enrolmentMayMove, userMayMove } from './transitions.ts'
 
 /** Who made a change. */
 export type Who = 'partner' | 'user' | 'operator' | 'schedule'
 
-/** One line of a user's history: what changed, from which state to which, when, by whom and why. No personal data. */
-export type HistoryLine = {
+/** What moved, from where to where: without `from` it is new, without `to` it is gone. No personal data. */
+export type Move =
+  | Moved<'user', UserStatus>
+  | Moved<'prefill', 'stored'>
+  | Moved<'offer' | 'offer to start' | 'pending offer', string>
+  | Moved<'swap', readonly SwapPair[]>
+  | Moved<'pending cancel', Instant>
+  | (OfBenefit & Moved<'benefit', EnrolmentState>)
+  | (OfBenefit & Moved<'planned end' | 'start' | 'end', Instant>)
+  | (OfBenefit & Moved<'beneficiaries', Designation['status']> & { readonly version: number })
+  | (Moved<'consent', string> & Pick<Consent, 'name' | 'channel'>)
+
+type Moved<What extends string, Value> = {
+  readonly what: What
+  readonly from?: Value | undefined
+  readonly to?: Value | undefined
+}
+type OfBenefit = { readonly benefit: string }
+
+/** A move as the history stores it. */
+export type StoredLine = Move & { readonly why: string }
+
+/** One line of a user's history: what changed, when, by whom and why. */
+export type HistoryLine = StoredLine & {
   readonly at: Instant
-  readonly what: string
-  readonly from: string
-  readonly to: string
   readonly who: Who
-  readonly why: string
   /** The reference of the change in which the line was made, if its caller gave one. */
   readonly reference?: string | undefined
 }
 
+/** The lines of changes that are due and not stored yet. */
+export function linesOfDue(changes: readonly AppliedChange[]): HistoryLine[] {
+  return changes.flatMap(change =>
+    linesOf(change, 'schedule', 'due').map(line => ({ ...line, at: change.at, who: 'schedule' as const })),
+  )
+}
+
 /**
- * The history lines for the difference that a change made. Throws when a state moved in a way that its table does not
- * allow: that is a fault of the service and must not be stored.
+ * The lines for the difference that a change made. Throws when a state moved in a way that its table does not allow: that
+ * is a fault of the service and must not be stored.
  */
-export function linesOf(applied: AppliedChange, who: Who, why: string): HistoryLine[] {
-  const lines: HistoryLine[] = []
-  const note = (what: string, from: string, to: string, because = why) => {
-    if (from !== to) lines.push({ at: applied.at, what, from, to, who, why: because })
+export function linesOf(applied: AppliedChange, who: Who, why: string): StoredLine[] {
+  const lines: StoredLine[] = []
+  const note = (move: Move, because = why) => {
+    if (move.from !== move.to) lines.push({ ...move, why: because })
   }
   const { before, after } = applied
   if (!userMayMove(before.status, after.status))
     throw new Error(`user moved ${before.status} to ${after.status}`)
   const wider = who === 'schedule' ? whyOfDue(applied, why) : why
-  note('user', before.status, after.status, wider)
-  if (after.prefillCount > before.prefillCount) note('prefill', '', 'stored')
+  note({ what: 'user', from: before.status, to: after.status }, wider)
+  if (after.prefillCount > before.prefillCount) note({ what: 'prefill', to: 'stored' })
   else if (after.entryExpiresAt === undefined && before.entryExpiresAt !== undefined)
-    note('prefill', 'stored', '', who === 'schedule' ? 'prefill expired' : why)
-  note('offer', offerInForce(before), offerInForce(after), wider)
-  note('offer to start', offerToStart(before), offerToStart(after))
-  note('pending offer', before.pendingOffer?.name ?? '', after.pendingOffer?.name ?? '')
-  note('swap', swapText(before), swapText(after))
-  note('pending cancel', pendingCancel(before), pendingCancel(after), after.cancel?.reason ?? why)
-  for (const designation of after.designations) {
-    const { benefit, version, status } = designation
+    note({ what: 'prefill', from: 'stored' }, who === 'schedule' ? 'prefill expired' : why)
+  note({ what: 'offer', from: offerInForce(before), to: offerInForce(after) }, wider)
+  note({ what: 'offer to start', from: offerToStart(before), to: offerToStart(after) })
+  note({ what: 'pending offer', from: before.pendingOffer?.name, to: after.pendingOffer?.name })
+  if (swapText(before.swap?.pairs) !== swapText(after.swap?.pairs))
+    note({ what: 'swap', from: before.swap?.pairs, to: after.swap?.pairs })
+  note(
+    { what: 'pending cancel', from: pendingCancel(before), to: pendingCancel(after) },
+    after.cancel?.reason ?? why,
+  )
+  for (const { benefit, version, status } of after.designations) {
     const earlier = before.designations.find(known => known.benefit === benefit && known.version === version)
-    note(`beneficiaries ${benefit} ${version}`, earlier?.status ?? '', status)
+    note({ what: 'beneficiaries', benefit, version, from: earlier?.status, to: status })
   }
   for (const consent of after.consents) {
+    const { name, version, channel } = consent
     // Only consents that an operator put on record have a line of their own; the others came with a change that already
     // has one.
-    if (consent.channel !== undefined && !before.consents.includes(consent))
-      note(`consent ${consent.name}`, '', `${consent.version} by ${consent.channel}`)
+    if (channel !== undefined && !before.consents.includes(consent))
+      note({ what: 'consent', name, channel, to: version })
   }
   if (after.enrolments.length === 0) return lines
   const known = new Map(before.enrolments.map(enrolment => [enrolment.id, enrolment]))
@@ -58,27 +88,28 @@ export function linesOf(applied: AppliedChange, who: Who, why: string): HistoryL
   for (const enrolment of [...after.enrolments].sort((a, b) => isNew(a) - isNew(b))) {
     const earlier = known.get(enrolment.id)
     if (earlier === enrolment) continue
-    if (
-      !enrolmentMayMove(earlier?.state ?? 'new', enrolment.state) ||
-      isEndedFromNothing(enrolment, earlier)
-    ) {
-      throw new Error(`enrolment moved ${earlier?.state ?? 'new'} to ${enrolment.state}`)
+    const { benefit, state } = enrolment
+    if (!enrolmentMayMove(earlier?.state ?? 'new', state) || isEndedFromNothing(enrolment, earlier)) {
+      throw new Error(`enrolment moved ${earlier?.state ?? 'new'} to ${state}`)
     }
-    note(`benefit ${enrolment.benefit}`, earlier?.state ?? '', enrolment.state, whyOf(enrolment, why))
-    if (earlier?.state === 'endscheduled' && enrolment.state === 'endscheduled')
+    note({ what: 'benefit', benefit, from: earlier?.state, to: state }, whyOf(enrolment, why))
+    if (earlier?.state === 'endscheduled' && state === 'endscheduled')
       note(
-        `planned end of ${enrolment.benefit}`,
-        textOf(earlier.endsAt),
-        textOf(enrolment.endsAt),
+        { what: 'planned end', benefit, from: earlier.endsAt, to: enrolment.endsAt },
         whyOf(enrolment, why),
       )
-    if (earlier && enrolment.state === 'void') {
+    if (earlier && state === 'void') {
       const right = after.enrolments.find(one => one.corrects === enrolment.id)
-      note(`start of ${enrolment.benefit}`, startText(earlier), right ? startText(right) : '')
-      note(`end of ${enrolment.benefit}`, ownEndText(earlier), right ? ownEndText(right) : '')
+      note({ what: 'start', benefit, from: startOf(earlier), to: right && startOf(right) })
+      note({ what: 'end', benefit, from: ownEndOf(earlier), to: right && ownEndOf(right) })
     }
   }
   return lines
+}
+
+/** A swap as the timeline writes it: each pair as `removed>added`, of which one side may be missing. */
+export function swapText(pairs: readonly SwapPair[] | undefined): string {
+  return pairs?.map(pair => `${pair.remove ?? ''}>${pair.add ?? ''}`).join(' ') ?? ''
 }
 
 /** The reason for a due change of the user as a whole. */
@@ -104,26 +135,20 @@ function isEndedFromNothing({ state, corrects }: Enrolment, earlier: Enrolment |
 }
 
 /** The dates of a row that had or will have cover; a row that waits for something has none yet. */
-function startText({ state, startsAt }: Enrolment): string {
-  return datedStates.has(state) ? textOf(startsAt) : ''
+function startOf({ state, startsAt }: Enrolment): Instant | undefined {
+  return datedStates.has(state) ? startsAt : undefined
 }
-function ownEndText({ state, endsAt, ownEnd }: Enrolment): string {
-  return datedStates.has(state) ? textOf(endsAt ?? ownEnd?.at) : ''
+function ownEndOf({ state, endsAt, ownEnd }: Enrolment): Instant | undefined {
+  return datedStates.has(state) ? (endsAt ?? ownEnd?.at) : undefined
 }
 const datedStates = new Set(['scheduled', 'enrolled', 'endscheduled', 'ended'])
 
-function textOf(instant: Instant | undefined): string {
-  return instant === undefined ? '' : new Date(instant).toISOString()
+function offerInForce(user: User): string | undefined {
+  return user.offer?.inForce ? user.offer.name : undefined
 }
-function offerInForce(user: User): string {
-  return user.offer?.inForce ? user.offer.name : ''
+function offerToStart(user: User): string | undefined {
+  return user.offer && !user.offer.inForce && user.status === 'active' ? user.offer.name : undefined
 }
-function offerToStart(user: User): string {
-  return user.offer && !user.offer.inForce && user.status === 'active' ? user.offer.name : ''
-}
-function pendingCancel(user: User): string {
-  return user.status === 'active' ? textOf(user.cancel?.at) : ''
-}
-function swapText(user: User): string {
-  return user.swap?.pairs.map(pair => `${pair.remove ?? ''}>${pair.add ?? ''}`).join(' ') ?? ''
+function pendingCancel(user: User): Instant | undefined {
+  return user.status === 'active' ? user.cancel?.at : undefined
 }

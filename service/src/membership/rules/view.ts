@@ -8,7 +8,7 @@ import type {
 } from '@benefit-enrolment/contract'
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import { currentOffer } from './events.ts'
-import type { HistoryLine } from './history.ts'
+import { type HistoryLine, type Move, type StoredLine, swapText } from './history.ts'
 import {
   type Consent,
   type Enrolment,
@@ -129,56 +129,81 @@ function shownEnrolments(user: User, terms: Terms): Enrolment[] {
   )
 }
 
-/** Everything that happened and, after `now`, everything that is going to happen. */
+/** Everything that happened and, after `now`, everything that is going to happen, in the words of the API. */
 export function viewTimeline(user: User, past: readonly HistoryLine[]): TimelineEntry[] {
-  const coming = ahead(user)
-    .sort((a, b) => a.at - b.at)
-    .map(line => ({ ...line, who: 'schedule' }))
-  return [...past, ...coming].map(({ at, what, from, to, who, why }) => ({
-    attimestamp: formatTimestamp(at),
-    what,
-    from,
-    to,
-    who,
-    why,
+  return [...past, ...comingLines(user)].map(line => ({
+    attimestamp: formatTimestamp(line.at),
+    ...viewMove(line),
+    who: line.who,
+    why: line.why,
   }))
 }
 
-type Ahead = { at: Instant; what: string; from: string; to: string; why: string }
+/** A move in the words of the API. */
+export function viewMove(move: Move): Pick<TimelineEntry, 'what' | 'from' | 'to'> {
+  const text = <Value>({ from, to }: FromTo<Value>, textOf: (value: Value) => string) => ({
+    from: from === undefined ? '' : textOf(from),
+    to: to === undefined ? '' : textOf(to),
+  })
+  switch (move.what) {
+    case 'swap':
+      return { what: 'swap', from: swapText(move.from), to: swapText(move.to) }
+    case 'pending cancel':
+      return { what: move.what, ...text(move, formatTimestamp) }
+    case 'planned end':
+    case 'start':
+    case 'end':
+      return { what: `${move.what} of ${move.benefit}`, ...text(move, formatTimestamp) }
+    case 'benefit':
+      return { what: `benefit ${move.benefit}`, ...text(move, String) }
+    case 'beneficiaries':
+      return { what: `beneficiaries ${move.benefit} ${move.version}`, ...text(move, String) }
+    case 'consent':
+      return { what: `consent ${move.name}`, ...text(move, version => `${version} by ${move.channel}`) }
+    default:
+      return { what: move.what, ...text<string>(move, String) }
+  }
+}
 
-function ahead(user: User): Ahead[] {
-  const lines: Ahead[] = []
+type FromTo<Value> = { readonly from?: Value | undefined; readonly to?: Value | undefined }
+
+/** Everything that is going to happen to a user, as far as it is decided, in the order of time. */
+export function comingLines(user: User): HistoryLine[] {
+  return movesAhead(user)
+    .sort((a, b) => a.at - b.at)
+    .map(line => ({ ...line, who: 'schedule' }))
+}
+
+type LineAhead = StoredLine & { readonly at: Instant }
+
+function movesAhead(user: User): LineAhead[] {
+  const lines: LineAhead[] = []
   if (user.entryExpiresAt !== undefined) {
-    lines.push({ at: user.entryExpiresAt, what: 'prefill', from: 'stored', to: '', why: 'prefill expires' })
+    lines.push({ at: user.entryExpiresAt, what: 'prefill', from: 'stored', why: 'prefill expires' })
   }
   if (user.status !== 'active') return lines
   const { cancel, offer, pendingOffer } = user
   if (cancel) {
     lines.push({ at: cancel.at, what: 'user', from: 'active', to: 'cancelled', why: cancel.reason })
-    if (offer) lines.push({ at: cancel.at, what: 'offer', from: offer.name, to: '', why: cancel.reason })
+    if (offer) lines.push({ at: cancel.at, what: 'offer', from: offer.name, why: cancel.reason })
   }
   // A change that takes effect at the very start replaces the first offer.
   const isReplaced = offer?.inForce === false && pendingOffer !== undefined && pendingOffer.at <= offer.since
   if (offer && !offer.inForce && !isReplaced) {
-    lines.push({ at: offer.since, what: 'offer', from: '', to: offer.name, why: 'start' })
+    lines.push({ at: offer.since, what: 'offer', to: offer.name, why: 'start' })
   }
   if (pendingOffer) {
-    lines.push({
-      at: pendingOffer.at,
-      what: 'offer',
-      from: isReplaced ? '' : (offer?.name ?? ''),
-      to: pendingOffer.name,
-      why: 'offer change',
-    })
+    const from = isReplaced ? undefined : offer?.name
+    lines.push({ at: pendingOffer.at, what: 'offer', from, to: pendingOffer.name, why: 'offer change' })
   }
-  for (const enrolment of user.enrolments) lines.push(...aheadOf(enrolment))
+  for (const enrolment of user.enrolments) lines.push(...movesAheadOf(enrolment))
   return lines
 }
 
 /** The coming start and end of one enrolment, by pending changes, its own end, and a missing action. */
-function aheadOf(enrolment: Enrolment): Ahead[] {
-  const { state, startsAt, endsAt, ownEnd, actionDueAt, plannedBy } = enrolment
-  const what = `benefit ${enrolment.benefit}`
+function movesAheadOf(enrolment: Enrolment): LineAhead[] {
+  const { benefit, state, startsAt, endsAt, ownEnd, actionDueAt, plannedBy } = enrolment
+  const what = 'benefit'
   const waits = state === 'actionrequired'
   const ends = [endsAt, ownEnd?.at, waits ? actionDueAt : undefined].filter(at => at !== undefined)
   const end = ends.length === 0 ? undefined : Math.min(...ends)
@@ -186,16 +211,17 @@ function aheadOf(enrolment: Enrolment): Ahead[] {
     end === ownEnd?.at ? (ownEnd?.reason ?? '') : waits && end === actionDueAt ? 'expired' : 'pending change'
   if (waits) {
     const to = plannedBy === 'swap' ? 'rejected' : 'withdrawn'
-    return end === undefined ? [] : [{ at: end, what, from: state, to, why }]
+    return end === undefined ? [] : [{ at: end, what, benefit, from: state, to, why }]
   }
   if (state !== 'scheduled' && state !== 'endscheduled') return []
   const isScheduled = state === 'scheduled'
   if (isScheduled && end !== undefined && end <= startsAt)
-    return [{ at: end, what, from: state, to: 'withdrawn', why }]
+    return [{ at: end, what, benefit, from: state, to: 'withdrawn', why }]
   // It begins with its end, as far as that is known by now.
   const begun = end === undefined ? 'enrolled' : 'endscheduled'
-  return [
-    ...(isScheduled ? [{ at: startsAt, what, from: state, to: begun, why: plannedBy ?? 'start' }] : []),
-    ...(end === undefined ? [] : [{ at: end, what, from: 'endscheduled', to: 'ended', why }]),
-  ]
+  const lines: LineAhead[] = []
+  if (isScheduled)
+    lines.push({ at: startsAt, what, benefit, from: state, to: begun, why: plannedBy ?? 'start' })
+  if (end !== undefined) lines.push({ at: end, what, benefit, from: 'endscheduled', to: 'ended', why })
+  return lines
 }

@@ -9,7 +9,7 @@ import type { ConsentWrite } from '../records/consents.ts'
 import type { DocumentKind } from '../records/documents.ts'
 import type { RetainedRow } from '../records/retained-rows.ts'
 import type { UserIds } from '../records/user-ids.ts'
-import type { HistoryLine } from '../rules/history.ts'
+import type { StoredLine } from '../rules/history.ts'
 import type { User } from '../rules/state.ts'
 import type { SearchHash } from './search-hashes.ts'
 
@@ -20,7 +20,7 @@ export type HistoryRow = {
   readonly version: number
   readonly at: Instant
   readonly by: Pick<Command<unknown>, 'who' | 'why' | 'actor' | 'requestId' | 'reference'>
-  readonly lines: readonly HistoryLine[]
+  readonly lines: readonly StoredLine[]
   readonly eventIds: readonly string[]
 }
 /** An event with the bytes that every attempt sends. */

@@ -37,9 +37,10 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSp
     // As text: a cluster accepts no function here whose result could depend on the session, which JSON functions may.
     sql`
     update history h set reference = null, lines = ('[' || coalesce((
-      select string_agg('["user",' || (line -> 1)::text || ',' || (line -> 2)::text || ','
-        || regexp_replace((line -> 3)::text, ':.*"$', '"') || ']', ',' order by ordinal)
-      from jsonb_array_elements(h.lines) with ordinality as told (line, ordinal) where line ->> 0 = 'user'), '') || ']')::jsonb
+      select string_agg('{"what":"user","from":' || (line -> 'from')::text || ',"to":' || (line -> 'to')::text
+        || ',"why":' || regexp_replace((line -> 'why')::text, ':.*"$', '"') || '}', ',' order by ordinal)
+      from jsonb_array_elements(h.lines) with ordinality as told (line, ordinal)
+      where line ->> 'what' = 'user'), '') || ']')::jsonb
     from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
     where h.partner_id = gone.partner_id and h.service_id = gone.service_id
       ${naming(part`h.partner_id`)}`,

@@ -12,9 +12,7 @@ export function insertHistory(rows: readonly HistoryRow[], recordedAt: Instant, 
     version: columnOf.integer(rows.map(row => row.version)),
     at: columnOf.instant(rows.map(row => row.at)),
     who: columnOf.text(rows.map(row => row.by.who)),
-    lines: columnOf.document(
-      rows.map(row => JSON.stringify(row.lines.map(line => [line.what, line.from, line.to, line.why]))),
-    ),
+    lines: columnOf.document(rows.map(row => JSON.stringify(row.lines))),
     event_id: columnOf.uuid(rows.map(row => row.eventIds[0] ?? null)),
     // Most changes raise one event; reading a list of ids from its text costs 1 µs more.
     event_ids: columnOf.text(

@@ -44,9 +44,7 @@ type Past = { readonly lines: readonly HistoryLine[]; readonly own: readonly His
 const describers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Found | undefined>> = {
   enrolled: (visit, { own }) => {
     const hasJoined = own.some(({ what }) => what === 'user')
-    const isAdded = ({ what, from, to }: HistoryLine) =>
-      what.startsWith('benefit ') && (from === '' || from === 'actionrequired') && heldStates.has(to)
-    const added = new Set(own.filter(isAdded).map(({ what }) => what))
+    const added = new Set(own.flatMap(addedBy))
     const what = hasJoined ? ({ what: 'enrolled' } as const) : ({ what: 'added', count: added.size } as const)
     return { change: { ...what, ...startAhead(visit) } }
   },
@@ -65,14 +63,19 @@ const describers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Fou
         return {
           change: { what: 'reinstated', ...startAhead(visit), missing: missingSince(visit, cancelledAt) },
         }
-      const isCancelled = ({ what, to }: HistoryLine) => what === 'pending cancel' && to !== ''
-      return { change: { what: 'kept', ...staysDropped(lines, isCancelled, /^(swap|pending offer)$/) } }
+      return { change: { what: 'kept', ...staysDropped(lines, 'pending cancel', ['swap', 'pending offer']) } }
     }
     const of = last.why === 'offer change undone' ? 'offer' : 'swap'
-    const isPlanned = ({ what, to }: HistoryLine) => what === 'pending offer' && to !== ''
-    const dropped = of === 'offer' ? staysDropped(lines, isPlanned, /^swap$/) : {}
+    const dropped = of === 'offer' ? staysDropped(lines, 'pending offer', ['swap']) : {}
     return { change: { what: 'undone', of, plan: planName(visit), ...startAhead(visit), ...dropped } }
   },
+}
+
+/** The benefit that a change added, or gave what it waited for. */
+function addedBy(line: HistoryLine): string | readonly [] {
+  if (line.what !== 'benefit') return []
+  const isNew = line.from === undefined || line.from === 'actionrequired'
+  return isNew && heldStates.has(line.to ?? '') ? line.benefit : []
 }
 
 /**
@@ -87,11 +90,13 @@ const undoings = new Set(['reinstate', 'offer change undone', 'swap'])
 /** Whether the change that is undone had itself canceled something planned: that does not come back. */
 function staysDropped(
   lines: readonly HistoryLine[],
-  isAsked: (line: HistoryLine) => boolean,
-  planned: RegExp,
+  undone: HistoryLine['what'],
+  planned: readonly HistoryLine['what'][],
 ): { staysDropped?: true } {
-  const asked = lines.findLast(isAsked)
-  const isDropped = lines.some(({ what, to, at }) => at === asked?.at && to === '' && planned.test(what))
+  const asked = lines.findLast(({ what, to }) => what === undone && to !== undefined)
+  const isDropped = lines.some(
+    ({ what, to, at }) => at === asked?.at && to === undefined && planned.includes(what),
+  )
   return isDropped ? { staysDropped: true } : {}
 }
 
@@ -100,10 +105,10 @@ function describeSwap(visit: Visit, { own }: Past): Found | undefined {
   const { swap } = visit.user
   if (swap?.pairs.every(pair => isPairCalledOff(visit, pair))) return undefined
   if (swap) return { change: { what: 'swapped', from: dayOf(visit, swap.at) }, ...undoUntil(visit, swap.at) }
-  const asked = own.findLast(({ what }) => what === 'swap')
-  const added = asked?.to.split(' ').map(pair => pair.split('>')[1]) ?? []
+  const asked = own.findLast(line => line.what === 'swap')
+  const added = new Set(asked?.to?.map(({ add }) => add))
   const hasCome = visit.user.enrolments.some(
-    enrolment => isInForce(enrolment) && added.includes(enrolment.benefit),
+    enrolment => isInForce(enrolment) && added.has(enrolment.benefit),
   )
   return hasCome ? { change: { what: 'swapped' } } : undefined
 }
@@ -114,18 +119,24 @@ function describeOfferChange(visit: Visit, { lines, own }: Past): Found | undefi
   const change = (from: string | undefined, to: string) => ({
     what: rankOf(visit, to) > rankOf(visit, from ?? '') ? ('upgraded' as const) : ('downgraded' as const),
     plan: planName(visit, to),
-    dropsSwap: own.some(({ what, to }) => what === 'swap' && to === ''),
+    dropsSwap: own.some(({ what, to }) => what === 'swap' && to === undefined),
   })
   if (pendingOffer) {
     const { name, at } = pendingOffer
     return { change: { ...change(offer?.name, name), from: dayOf(visit, at) }, ...undoUntil(visit, at) }
   }
-  const wanted = own.findLast(
-    ({ what, to }) => to !== '' && /^(offer|pending offer|offer to start)$/.test(what),
-  )?.to
+  const wanted = own.flatMap(wantedBy).at(-1)
   if (wanted === undefined || offer?.name !== wanted) return undefined
-  const before = lines.findLast(({ what, from, to }) => what === 'offer' && from !== '' && to === wanted)
-  return { change: change(before?.from, wanted) }
+  const before = lines.flatMap(line =>
+    line.what === 'offer' && line.from !== undefined && line.to === wanted ? line.from : [],
+  )
+  return { change: change(before.at(-1), wanted) }
+}
+
+/** The offer that a change wanted, for now or for later. */
+function wantedBy(line: HistoryLine): string | readonly [] {
+  const isOffer = line.what === 'offer' || line.what === 'pending offer' || line.what === 'offer to start'
+  return isOffer ? (line.to ?? []) : []
 }
 
 function describeCancel(visit: Visit, { lines, own }: Past): Found | undefined {
@@ -139,7 +150,7 @@ function describeCancel(visit: Visit, { lines, own }: Past): Found | undefined {
   const back = reinstatableUntil(cancel.at, partner.timezone)
   const isClosed = !mayComeBack(visit)
   const hasDropped = lines.some(
-    ({ what, to, at }) => (what === 'swap' || what === 'pending offer') && to === '' && at === asked,
+    ({ what, to, at }) => (what === 'swap' || what === 'pending offer') && to === undefined && at === asked,
   )
   const hadBegun = isAhead || ended.some(({ state }) => state === 'ended')
   const timing = isAhead ? 'ahead' : !hadBegun ? 'neverbegun' : lastday === visit.today ? 'today' : 'past'
