@@ -2,11 +2,13 @@ import { type Static, Type } from 'typebox'
 import {
   BenefitNames,
   GivenConsents,
+  MoreDetails,
   OptionalState,
   optionalText,
   PlainDate,
   personFields,
   Timestamp,
+  UpdatedMoreDetails,
   UpdatedState,
   Userid,
   updatedFields,
@@ -25,12 +27,18 @@ export const CreateUser = shape('CreateUser', {
   benefits: Type.Optional(BenefitNames),
   consents: Type.Optional(GivenConsents),
   effectivedate: Type.Optional(PlainDate),
+  moredetails: Type.Optional(MoreDetails),
 })
 /** The shape of {@link CreateUser}. */
 export type CreateUser = Static<typeof CreateUser>
 
 /** The request of Update User (contract §7). */
-export const UpdateUser = shape('UpdateUser', { userid: Userid, ...updatedFields, state: UpdatedState })
+export const UpdateUser = shape('UpdateUser', {
+  userid: Userid,
+  ...updatedFields,
+  state: UpdatedState,
+  moredetails: Type.Optional(UpdatedMoreDetails),
+})
 /** The shape of {@link UpdateUser}. */
 export type UpdateUser = Static<typeof UpdateUser>
 
@@ -78,7 +86,13 @@ export const createUser = operation({
     'offer_not_available',
   ],
   example: {
-    body: { userid: examplePrefill.userid, offername: 'starter', benefits: ['telehealth'], consents: [] },
+    body: {
+      userid: examplePrefill.userid,
+      offername: 'starter',
+      benefits: ['telehealth'],
+      consents: [],
+      moredetails: { employeenumber: '40217' },
+    },
     reply: exampleUser,
   },
 })

@@ -101,4 +101,9 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     text: 'The operations that need no token declare 400 `duplicate_header`: a header sent twice is refused there, too.',
     names: ['getMetadata', 'getHealth', 'getReadiness', 'getOpenapiJson', 'getOpenapiYaml', 'getChangelog'],
   },
+  {
+    text: "`moredetails` of a user: the partner's own facts by name, given with create and update, and answered by create, update and get.",
+    names: ['CreateUser', 'UpdateUser', 'User', 'ReinstatedUser'],
+    breaking: true,
+  },
 ]

@@ -149,6 +149,30 @@ export const updatedFields = {
   ),
 }
 
+const detailNames = { pattern: '^[a-z0-9]{1,32}$' }
+const detailRule = {
+  'x-rule': 'must be an object of texts; each name has 1 to 32 lower-case letters and digits',
+  description: `Your own facts of a user, by name: at most 20 names of 1 to 32 lower-case letters and digits. They come back in statements; no rule reads them`,
+}
+
+/** A partner's own facts of a user in a request (contract §7); names with `""` are left out. */
+export const MoreDetails = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  title: 'MoreDetails',
+  ...detailRule,
+  propertyNames: { ...detailNames, ...detailRule },
+  additionalProperties: { type: 'string', ...line(200) },
+})
+
+/** The same in Update User: names are added or replaced, `""` and null remove one, null for the whole removes all. */
+export const UpdatedMoreDetails = Type.Unsafe<Record<string, string | null> | null>({
+  type: ['object', 'null'],
+  title: 'MoreDetailsChange',
+  ...detailRule,
+  propertyNames: { ...detailNames, ...detailRule },
+  additionalProperties: nullable(line(200)),
+})
+
 /** A short code of a benefit or an offer in a request. */
 export const CodeName = Type.String({
   minLength: 1,

@@ -85,6 +85,11 @@ export const User = shape('User', {
   ),
   createdat: Timestamp,
   updatedat: Timestamp,
+  moredetails: Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: "The partner's own facts of the user, by name",
+  }),
   timeline: Type.Optional(
     Type.Array(TimelineEntry, {
       description: 'Oldest first: the lines of the newest 500 changes, then what is still to come',
@@ -131,4 +136,5 @@ export const exampleUser = {
   consents: [],
   createdat: '2026-11-20T15:04:05.123Z',
   updatedat: '2026-11-20T15:04:05.123Z',
+  moredetails: { employeenumber: '40217' },
 } as const

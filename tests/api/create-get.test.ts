@@ -35,6 +35,7 @@ describe('create, 200', () => {
       consents: [],
       createdat: since,
       updatedat: since,
+      moredetails: {},
     })
     expect(await client.getUser({ userid: 'u1' })).toEqual(user)
   })

@@ -30,6 +30,8 @@ const canaries = [
   '3055559876',
   '1985-11-30',
   'Reasoncanary',
+  'Detailcanary',
+  'Laterdetailcanary',
 ]
 const key = 'keycanary-7f3a'
 
@@ -40,10 +42,22 @@ async function liveThrough(partner: TestPartner): Promise<void> {
   const v2 = { idempotencyKey: `${key}-1` }
   const person = { ...ada, address: { ...ada.address, city: 'Ciudadcanaria' } }
   const user = { userid: 'u1' }
-  const created = { ...user, ...person, offername: 'starter', benefits: ['dental', 'identity'] }
+  const created = {
+    ...user,
+    ...person,
+    offername: 'starter',
+    benefits: ['dental', 'identity'],
+    moredetails: { site: 'Detailcanary' },
+  }
   const keyed = { idempotencyKey: `"${key}-2"` }
   const consents = [{ name: 'identity', version: '2026-01' }]
-  const update = { ...user, firstname: 'Evecanary', phone: '3055559876', dob: '1985-11-30' }
+  const update = {
+    ...user,
+    firstname: 'Evecanary',
+    phone: '3055559876',
+    dob: '1985-11-30',
+    moredetails: { site: 'Laterdetailcanary' },
+  }
   const reason = 'Reasoncanary Adacanary'
   const steps: [() => Promise<unknown>, 200 | string][] = [
     [() => client.prefillUser({ ...user, ...person }, v2), 200],

@@ -136,7 +136,8 @@ describe('what was answered', () => {
   })
 
   test('of a member is corrected at once, and the partner’s newer data is only suggested', async () => {
-    await client().createUser({ userid: rig.userid(), offername: 'starter' })
+    const moredetails = { team: 'north' }
+    await client().createUser({ userid: rig.userid(), offername: 'starter', moredetails })
     await client().prefillUser({ userid: rig.userid(), ...ana, email: 'newer@example.com' })
     const visitor = await open()
     expect(wordsOf(await visitor.get('/register'))).toContain(
@@ -149,6 +150,7 @@ describe('what was answered', () => {
     const after = await visitor.get('/register/details')
     expect(after.html).toContain('mine@example.com')
     expect(after.html).not.toContain('newer value')
+    expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ moredetails })
     expect(await rig.events()).toContain('user_update_successful')
   })
 })

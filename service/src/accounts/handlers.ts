@@ -1,5 +1,4 @@
 import {
-  type Cancelled,
   type cancelUser,
   type createUser,
   type ErasedUser,
@@ -10,10 +9,8 @@ import {
   type updateUser,
 } from '@benefit-enrolment/contract'
 import { noteRead, type Trail } from '../audit/trail.ts'
-import { formatTimestamp, reinstatableUntil } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { erasedAnswer } from '../membership/commands/key-decisions.ts'
 import type { ListedErasure } from '../membership/erasure-list/list.ts'
 import type { Reader } from '../membership/reading/reader.ts'
 import type { AccountCommands } from '../membership/requests/account-command.ts'
@@ -28,15 +25,16 @@ import {
   type Person,
   personOf,
   residenceOf,
+  tooManyDetails,
   updatedPerson,
 } from '../membership/rules/person.ts'
 import { because, isRefusal, type Refusal, refuse } from '../membership/rules/refusal.ts'
-import { isActive, isInForce, isKnown, type User } from '../membership/rules/state.ts'
-import type { Terms } from '../membership/rules/terms.ts'
+import { isActive, isKnown } from '../membership/rules/state.ts'
 import { viewTimeline, viewUser } from '../membership/rules/view.ts'
 import type { NoteRefused } from '../membership/saving/refused-creates.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Clock } from '../partners/partner.ts'
+import { viewCancelled, viewErased, withDetails } from './answers.ts'
 import { cancelAccount, createAccount, eraseAccount, updateAccount } from './lifecycle.ts'
 import { readCreate } from './read-create.ts'
 import { reinstateAccount } from './reinstate.ts'
@@ -85,6 +83,8 @@ export function accountHandlers(context: {
       const person = mergePerson(entry, personOf(body))
       const missing = missingForAccount(person)
       if (missing.length > 0) return refuseMissing(missing, 'is required')
+      const excess = tooManyDetails(person)
+      if (excess) return excess
       const terms = commandContext.terms(person)
       const consents = consentsOf(body.consents, { terms, now: commandContext.now, locale: request.locale })
       if (isRefusal(consents)) return consents
@@ -93,7 +93,7 @@ export function accountHandlers(context: {
       if (isRefusal(created)) return created
       return {
         change: { ...created, documents: { profile: person, prefill: null, draft: null } },
-        answer: after => viewUser(after, terms, request.locale),
+        answer: after => withDetails(viewUser(after, terms, request.locale), person),
       }
     })
   }
@@ -105,7 +105,8 @@ export function accountHandlers(context: {
     if (!reading || !(isErased || isKnown(reading.user))) throw new ServiceError('user_not_found')
     noteRead(trail, 'getUser', request, reading.user.serviceId)
     if (isErased) return viewErased(reading.user)
-    const view = viewUser(reading.user, reading.terms, request.locale)
+    const people = await reader.documents(partner, reading.user)
+    const view = withDetails(viewUser(reading.user, reading.terms, request.locale), people.get('profile'))
     if (!request.body.include?.includes('timeline')) return view
     return { ...view, timeline: viewTimeline(reading.user, await reader.history(reading)) }
   }
@@ -121,11 +122,13 @@ export function accountHandlers(context: {
       const person = updatedPerson(stored, fields)
       const missing = missingForAccount(person)
       if (missing.length > 0) return refuseMissing(missing, 'must not be cleared')
+      const excess = tooManyDetails(person)
+      if (excess) return excess
       const terms = commandContext.terms(person)
       const updated = updateAccount(found.user, livesElsewhere(stored, person), commandContext.now, terms)
       return {
         change: { ...updated, documents: { profile: person } },
-        answer: after => viewUser(after, terms, request.locale),
+        answer: after => withDetails(viewUser(after, terms, request.locale), person),
       }
     })
   }
@@ -177,7 +180,10 @@ export function accountHandlers(context: {
       }))
       return {
         change,
-        answer: after => ({ ...viewUser(after, terms, request.locale), notrestored }),
+        answer: after => ({
+          ...withDetails(viewUser(after, terms, request.locale), commandContext.member?.person('profile')),
+          notrestored,
+        }),
       }
     })
   }
@@ -220,29 +226,4 @@ function refuseMissing(fields: readonly string[], rule: string): Refusal {
 
 function livesElsewhere(before: Person, after: Person): boolean {
   return JSON.stringify(residenceOf(before)) !== JSON.stringify(residenceOf(after))
-}
-
-function viewErased(user: User): ErasedUser {
-  return erasedAnswer(user.userid, user.serviceId, user.erasedAt ?? user.updatedAt)
-}
-
-function viewCancelled(user: User, terms: Terms): Cancelled {
-  const at = user.cancel?.at ?? user.updatedAt
-  return {
-    userid: user.userid,
-    serviceid: user.serviceId,
-    status: user.status === 'cancelled' ? 'cancelled' : 'active',
-    effectiveattimestamp: formatTimestamp(at),
-    benefits: user.enrolments
-      .filter(
-        enrolment =>
-          (isInForce(enrolment) && user.cancel !== undefined) ||
-          (enrolment.state === 'ended' && enrolment.endsAt === at && enrolment.closeReason === 'cancelled'),
-      )
-      .map(enrolment => ({
-        name: enrolment.benefit,
-        endsattimestamp: formatTimestamp(enrolment.endsAt ?? at),
-      })),
-    reinstatableuntil: formatTimestamp(reinstatableUntil(at, terms.zone)),
-  }
 }

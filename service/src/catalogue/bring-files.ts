@@ -102,5 +102,5 @@ function withAddresses(
       ...(documents && { documents: documents.map(one => ({ ...one, file: at(one.file) })) }),
     }
   })
-  return writeDocument(benefits, document.offers)
+  return writeDocument({ ...document, benefits })
 }

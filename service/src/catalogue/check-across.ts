@@ -116,7 +116,16 @@ function checkNames({ benefits = [], offers = [] }: Written, yaml: YamlValue, re
     )
 }
 
-function checkMentions({ benefits = [], offers = [] }: Written, refuse: Refuse): void {
+function checkMentions({ benefits = [], offers = [], insurers = [] }: Written, refuse: Refuse): void {
+  const insurerCodes = insurers.map(one => one?.insurer)
+  for (const { value, index } of repeatsIn(insurerCodes))
+    refuse(`/insurers/${index}/insurer`, `"${value}" stands in this list twice; delete one of the two`)
+  for (const [index, { insurer } = {}] of benefits.entries())
+    if (typeof insurer === 'string' && !insurerCodes.includes(insurer))
+      refuse(
+        `/benefits/${index}/insurer`,
+        `there is no insurer "${insurer}" in this file; correct the code or add the insurer`,
+      )
   const rulesOf = new Map(benefits.map(benefit => [benefit?.name, benefit?.rules]))
   const known = { benefit: rulesOf, offer: new Set(offers.map(offer => offer?.offer)) }
   const refuseUnknown = (

@@ -24,6 +24,7 @@ const OF_GROUPS = new Set([
   'required',
   'additionalProperties',
   'oneOf',
+  'anyOf',
   'minProperties',
   'minItems',
   'uniqueItems',
@@ -36,11 +37,16 @@ let compiled: ValidateFunction | undefined
  * list that is too long, nothing else is reported.
  */
 function errorsIn(value: unknown): ErrorObject[] {
-  compiled ??= new Ajv({ allErrors: true, verbose: true, formats: { date: isRealDate } })
+  compiled ??= new Ajv({
+    allErrors: true,
+    allowUnionTypes: true,
+    verbose: true,
+    formats: { date: isRealDate },
+  })
     .addVocabulary(['remedy', 'whenEmpty', 'whenMany'])
     .compile(CATALOGUE_SCHEMA)
   compiled(value)
-  const all = (compiled.errors ?? []).filter(error => !error.schemaPath.includes('/oneOf/'))
+  const all = (compiled.errors ?? []).filter(error => !/\/(oneOf|anyOf)\//.test(error.schemaPath))
   const pathsOf = (word: string) => all.filter(one => one.keyword === word).map(one => one.instancePath)
   const mistyped = new Set(pathsOf('type'))
   const tooLong = pathsOf('maxItems')
@@ -107,6 +113,7 @@ const MESSAGES: Readonly<Record<string, (found: Found) => string>> = {
     const kinds = optional.filter(key => key in (data as object))
     return kinds.length > 0 ? `has ${kinds.join(' and ')}; ${part.whenMany}` : `${part.whenEmpty}`
   },
+  anyOf: ({ part }) => `${part.whenEmpty}`,
   minItems: ({ part }) => `${part.whenEmpty}`,
   minProperties: ({ part }) => `${part.whenEmpty}`,
   maxItems: ({ part, data }) =>
@@ -115,6 +122,8 @@ const MESSAGES: Readonly<Record<string, (found: Found) => string>> = {
 
 function mistyped({ part, data, source }: Found): string {
   if (data === null) return 'has no value; write one or delete the key'
+  if (Array.isArray(part.type))
+    return `must be a code, or a group of keys; write a code, or ${keysOf(part)} below it, each as "key: value"`
   if (part.type === 'object')
     return `must be a group of keys; write ${keysOf(part)} below it, each as "key: value"`
   if (part.type === 'array')

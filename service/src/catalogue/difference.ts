@@ -1,4 +1,12 @@
-import type { Benefit, Bilingual, Catalogue, Offer, Price, Rule } from './model.ts'
+import {
+  type Benefit,
+  type Bilingual,
+  type Catalogue,
+  howToUse,
+  type Offer,
+  type Price,
+  type Rule,
+} from './model.ts'
 
 /** One difference between two catalogues, in words: `from` is empty for something new, `to` for something removed. */
 export type Difference = {
@@ -68,6 +76,7 @@ function compareAll<T extends { readonly displayname: Bilingual }>(
 
 function benefitFields(benefit: Benefit): Fields {
   const { amount, consent, documents, endsatage, insurer, waitingperiod } = benefit
+  const use = howToUse(benefit)
   return filled([
     ...texts('displayname', benefit.displayname),
     ...texts('description', benefit.description),
@@ -85,6 +94,11 @@ function benefitFields(benefit: Benefit): Fields {
     ['endsatage', endsatage?.toString()],
     ['insurer', insurer?.name],
     ...texts('insurer licence', insurer?.licence),
+    ...texts('how to use it', use?.text),
+    ['how to use it: phone', use?.phone],
+    ['how to use it: url', use?.url],
+    ['how to use it: email', use?.email],
+    ['how to use it: within', use?.within && `${use.within.days} days`],
     ...(documents ?? []).map((one): Entry => [`document ${documentName(one)}`, documentText(one)]),
     ['waitingperiod', waitingperiod && `${waitingperiod.days} days`],
     ...texts('waitingperiod', waitingperiod?.text),

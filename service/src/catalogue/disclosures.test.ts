@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readWholeCatalogue } from './bring-files.ts'
 import { iconPathOf } from './file-paths.ts'
-import type { Benefit } from './model.ts'
+import { withoutHowToUse } from './how-to-use.ts'
+import { type Benefit, howToUse } from './model.ts'
 import { describeProblem } from './problem.ts'
 
 const pdf = Buffer.from('%PDF-1.4\nmade for a test')
@@ -117,6 +118,37 @@ describe('what an insurer must show', () => {
     const problems = await problemsIn(withLines(lines, 'legal.svg', cost))
     expect(problems).toHaveLength(1)
     expect(problems[0]).toContain(problem)
+  })
+})
+
+describe('how it is used', () => {
+  const insurers = `insurers:
+  - insurer: seaview
+    name: Seaview Mutual
+    licence: { en: NAIC 00000, es: NAIC 00000 }
+    howtouse: { text: { en: Call us, es: Llámenos }, phone: 1-800-555-0142, within: { days: 90 } }
+`
+  const named = `${withLines('    insurer: seaview')}${insurers}`
+
+  test('is told by the benefit, else by its insurer, which a benefit names by its code', async () => {
+    const benefit = await benefitIn(named)
+    expect(benefit.insurer).toMatchObject({ insurer: 'seaview', name: 'Seaview Mutual' })
+    expect(howToUse(benefit)).toMatchObject({ text: { en: 'Call us' }, within: { days: 90 } })
+    const own = '    howtouse: { text: { en: Write, es: Escriba }, email: help@example.com }\n'
+    expect(howToUse(await benefitIn(named.replace('offers:', `${own}offers:`)))).toMatchObject({
+      email: 'help@example.com',
+    })
+  })
+
+  test('is missing with a warning where nobody tells it', async () => {
+    const warnings = async (text: string) => {
+      const read = await readWholeCatalogue(text, folder)
+      return read.ok ? withoutHowToUse(read).map(describeProblem) : read.problems
+    }
+    expect(await warnings(named)).toEqual([])
+    expect(await warnings(withLines(insurer))).toEqual([
+      'line 3: benefits[0]: nobody is told how to use it; add howtouse to it or to its insurer',
+    ])
   })
 })
 

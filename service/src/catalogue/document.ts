@@ -1,5 +1,5 @@
 import { OperatorError } from '../operator-error.ts'
-import type { Benefit, Catalogue, Offer } from './model.ts'
+import type { Benefit, Catalogue, Insurer, Offer } from './model.ts'
 
 const SCHEMA = 1
 
@@ -8,15 +8,25 @@ export type CatalogueDocument = {
   readonly schema: typeof SCHEMA
   readonly benefits: readonly Benefit[]
   readonly offers: readonly Offer[]
+  readonly insurers: readonly Insurer[]
 }
 
-/** The catalogue as a JSON value, benefits by name and offers by rank. */
-export function writeDocument(benefits: Iterable<Benefit>, offers: Iterable<Offer>): CatalogueDocument {
+/** The catalogue as a JSON value, benefits by name, offers by rank and insurers by code. */
+export function writeDocument({
+  benefits,
+  offers,
+  insurers,
+}: Omit<CatalogueDocument, 'schema'>): CatalogueDocument {
   return {
     schema: SCHEMA,
     benefits: [...benefits].sort((a, b) => (a.name < b.name ? -1 : 1)),
     offers: [...offers].sort((a, b) => a.rank - b.rank),
+    insurers: [...insurers].sort((a, b) => (codeOf(a) < codeOf(b) ? -1 : 1)),
   }
+}
+
+function codeOf({ insurer = '' }: Insurer): string {
+  return insurer
 }
 
 /**
@@ -31,6 +41,7 @@ export function readCatalogue(document: unknown): Catalogue {
   return {
     benefits: new Map(document.benefits.map(benefit => [benefit.name, benefit])),
     offers: new Map(document.offers.map(offer => [offer.offer, offer])),
+    insurers: new Map(document.insurers.map(insurer => [codeOf(insurer), insurer])),
   }
 }
 

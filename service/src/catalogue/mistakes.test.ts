@@ -142,7 +142,27 @@ const mistakes: [written: string, instead: string, problem: string][] = [
   [
     '    sortorder: 20\n',
     '    sortOrder: 20\n    sortorder: 20\n',
-    'line 22: benefits[1]: unknown key "sortOrder"; correct it or delete it: the keys here are name, displayname, description, icon, benefittype, sortorder, pays, notcovered, cost, amount, rules, consent, endsatage, insurer, documents, waitingperiod, beneficiaries',
+    'line 22: benefits[1]: unknown key "sortOrder"; correct it or delete it: the keys here are name, displayname, description, icon, benefittype, sortorder, pays, notcovered, cost, amount, rules, consent, endsatage, insurer, howtouse, documents, waitingperiod, beneficiaries',
+  ],
+  [
+    '    sortorder: 20\n',
+    '    sortorder: 20\n    insurer: seaview\n',
+    'line 23: benefits[1].insurer: there is no insurer "seaview" in this file; correct the code or add the insurer',
+  ],
+  [
+    '    sortorder: 20\n',
+    '    sortorder: 20\n    insurer: [seaview]\n',
+    'line 23: benefits[1].insurer: must be a code, or a group of keys; write a code, or name, licence, howtouse below it, each as "key: value"',
+  ],
+  [
+    '    sortorder: 20\n',
+    '    sortorder: 20\n    howtouse: { text: { en: Call, es: Llame } }\n',
+    'line 23: benefits[1].howtouse: names nobody to reach; add phone, url or email',
+  ],
+  [
+    '    sortorder: 20\n',
+    '    sortorder: 20\n    howtouse: { text: { en: Call, es: Llame }, url: http://example.com }\n',
+    'line 23: benefits[1].howtouse.url: "http://example.com" is not a web address; write one that begins with https://, such as https://example.com/claims',
   ],
   [
     '    sortorder: 20\n',

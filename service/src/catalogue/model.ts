@@ -72,8 +72,26 @@ export type Price = {
   readonly taken?: { readonly by: (typeof PRICE_TAKERS)[number]; readonly how: Bilingual }
 }
 
-/** The insurer of a benefit, with the line that its license requires. */
-type Insurer = { readonly name: string; readonly licence: Bilingual }
+/**
+ * How a holder uses a benefit, such as how to claim: the text, and at least one way to reach somebody. After cover has
+ * ended it still holds for `within` days, for what happened before.
+ */
+export type HowToUse = {
+  readonly text: Bilingual
+  readonly phone?: string
+  readonly url?: string
+  readonly email?: string
+  readonly within?: { readonly days: number }
+}
+
+/** An insurer, with the line that its license requires. Only one without a code is written out in a benefit. */
+export type Insurer = {
+  /** The code under which benefits and feeds name it. */
+  readonly insurer?: string
+  readonly name: string
+  readonly licence: Bilingual
+  readonly howtouse?: HowToUse
+}
 
 /**
  * A document of a benefit. `file` is the address below `/files/` (`HASH/NAME`) once the file is stored, before that the
@@ -110,9 +128,15 @@ export type Benefit = {
   readonly consent?: Consent
   readonly endsatage?: number
   readonly insurer?: Insurer
+  readonly howtouse?: HowToUse
   readonly documents?: readonly BenefitDocument[]
   readonly waitingperiod?: WaitingPeriod
   readonly beneficiaries?: Naming
+}
+
+/** How this benefit is used: its own words come before those of its insurer. */
+export function howToUse({ howtouse, insurer }: Benefit): HowToUse | undefined {
+  return howtouse ?? insurer?.howtouse
 }
 
 /** Compares benefits by the order in which they are listed. */
@@ -140,4 +164,9 @@ export type Offer = {
 export type Catalogue = {
   readonly benefits: ReadonlyMap<string, Benefit>
   readonly offers: ReadonlyMap<string, Offer>
+  /** The insurers of the file's list, by code. */
+  readonly insurers: ReadonlyMap<string, Insurer>
 }
+
+/** The catalogue before the first version. */
+export const emptyCatalogue: Catalogue = { benefits: new Map(), offers: new Map(), insurers: new Map() }

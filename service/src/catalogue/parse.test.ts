@@ -9,7 +9,7 @@ describe('what is no catalogue at all is refused', () => {
     ['# nothing yet\n', 'line 1: the file is empty; write schema, benefits and offers'],
     [
       'hello',
-      'line 1: must be a group of keys; write schema, benefits, offers below it, each as "key: value"',
+      'line 1: must be a group of keys; write schema, benefits, offers, insurers below it, each as "key: value"',
     ],
     [
       'schema: 1\nbenefits: []\noffers: []',

@@ -30,8 +30,12 @@ export function parseCatalogue(yamlText: string): ParsedCatalogue | RefusedCatal
   // In this order, because the first removes from the value what it refuses.
   const problems = [...checkForm(yaml), ...checkAcross(yaml)]
   if (problems.length > 0) return refuse(problems)
-  const { benefits, offers } = yaml.value as WrittenCatalogue
-  const document = writeDocument(benefits.map(benefitOf), offers.map(offerOf))
+  const { benefits, offers, insurers = [] } = yaml.value as WrittenCatalogue
+  const document = writeDocument({
+    benefits: benefits.map(benefit => benefitOf(benefit, insurers)),
+    offers: offers.map(offerOf),
+    insurers,
+  })
   const positions = new Map([
     ...benefits.map(({ name }, index) => [name, yaml.positionOf(`/benefits/${index}`)] as const),
     ...offers.map(({ offer }, index) => [offer, yaml.positionOf(`/offers/${index}`)] as const),

@@ -3,7 +3,7 @@ import type { Database, Executor } from '../db/database.ts'
 import { type Query, sql, timestamp } from '../db/sql.ts'
 import { type NewFile, storeFiles } from '../files/store.ts'
 import { readCatalogue } from './document.ts'
-import type { Catalogue } from './model.ts'
+import { type Catalogue, emptyCatalogue } from './model.ts'
 
 /** One published version of the catalogue. */
 type PublishedCatalogue = { readonly version: number; readonly catalogue: Catalogue }
@@ -19,7 +19,6 @@ export type Published = {
 }
 
 const FRESH_MS = 1000
-const empty: Catalogue = { benefits: new Map(), offers: new Map() }
 
 /** Opens the published versions. */
 export function openPublished(context: { database: Database; real: () => Instant }): Published {
@@ -60,8 +59,8 @@ export function openPublished(context: { database: Database; real: () => Instant
   return {
     prepare: versions =>
       real() - readAt < FRESH_MS && !versions.some(isMissing) ? undefined : bring(versions),
-    today: () => ({ version: newest, catalogue: known.get(newest) ?? empty }),
-    version: version => known.get(version) ?? empty,
+    today: () => ({ version: newest, catalogue: known.get(newest) ?? emptyCatalogue }),
+    version: version => known.get(version) ?? emptyCatalogue,
   }
 }
 

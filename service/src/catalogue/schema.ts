@@ -14,6 +14,7 @@ import { bilingual, coded, group, list, oneOf, type Part, setOf, text, whole } f
 const MAX_BENEFITS = 200
 const MAX_OFFERS = 50
 const MAX_ZIPS = 10_000
+const MAX_INSURERS = 50
 const MAX_CENTS = 1_000_000_000
 
 const name = coded(
@@ -73,6 +74,43 @@ const conditions = {
   }),
 }
 
+const howToUse = group(
+  { text: ['what to do and what to have at hand, in en and es', bilingual(1000)] },
+  {
+    phone: coded(
+      /^(?=.{3,31}$)(?=(\D*\d){3,15}\D*$)\+?[\d ().-]+$/,
+      'is not a telephone number; write 3 to 15 digits, such as 1-800-555-0142',
+    ),
+    url: coded(
+      /^https:\/\/(?=.{4,500}$)[a-z0-9-]+(\.[a-z0-9-]+)+(:\d{1,5})?(\/[\x21-\x7e]*)?$/,
+      'is not a web address; write one that begins with https://, such as https://example.com/claims',
+    ),
+    email: coded(
+      /^(?=.{5,254}$)[\w.+-]{1,64}@[A-Za-z\d-]+(\.[A-Za-z\d-]+)+$/,
+      'is not an email address; write one such as claims@example.com',
+    ),
+    within: group({ days: ['the number of days', whole(1, 3650)] }),
+  },
+  {
+    anyOf: [{ required: ['phone'] }, { required: ['url'] }, { required: ['email'] }],
+    whenEmpty: 'names nobody to reach; add phone, url or email',
+  },
+)
+const insurerParts = {
+  name: ["the insurer's full name", text(120)],
+  licence: ['the line that its license requires, in en and es', bilingual(500)],
+} as const
+const insurer = group(
+  { insurer: ['a short code such as seaview', name], ...insurerParts },
+  { howtouse: howToUse },
+)
+/** The code of an insurer, or the insurer written out. */
+const insurerOfBenefit: Part = {
+  ...group(insurerParts, { howtouse: howToUse }),
+  ...name,
+  type: ['string', 'object'],
+}
+
 const benefit = group(
   {
     name: ['a short code such as accident', name],
@@ -105,10 +143,8 @@ const benefit = group(
       text: ['the text to agree to, in en and es', bilingual(20_000)],
     }),
     endsatage: whole(1, MAX_AGE),
-    insurer: group({
-      name: ["the insurer's full name", text(120)],
-      licence: ['the line that its license requires, in en and es', bilingual(500)],
-    }),
+    insurer: insurerOfBenefit,
+    howtouse: howToUse,
     documents: list(document(), 100),
     waitingperiod: group({ days: ['the number of days', whole(1, 3650)] }, { text: bilingual(300) }),
     beneficiaries: oneOf(NAMINGS),
@@ -152,7 +188,7 @@ export const CATALOGUE_SCHEMA = group(
     benefits: ['the list of benefits', list(benefit, MAX_BENEFITS, atLeastOne)],
     offers: ['the list of offers', list(offer, MAX_OFFERS, atLeastOne)],
   },
-  {},
+  { insurers: list(insurer, MAX_INSURERS) },
   { $schema: 'http://json-schema.org/draft-07/schema#' },
 )
 

@@ -1,4 +1,4 @@
-import type { Benefit, Offer, OfferRule, Rule } from './model.ts'
+import type { Benefit, Insurer, Offer, OfferRule, Rule } from './model.ts'
 
 /**
  * A catalogue in the form of its file: a rule has its condition under the name of its kind, and values with defaults
@@ -7,8 +7,13 @@ import type { Benefit, Offer, OfferRule, Rule } from './model.ts'
 export type WrittenCatalogue = {
   readonly benefits: readonly WrittenBenefit[]
   readonly offers: readonly WrittenOffer[]
+  readonly insurers?: readonly Insurer[]
 }
-type WrittenBenefit = Omit<Benefit, 'rules'> & { readonly rules?: readonly WrittenRule[] }
+type WrittenBenefit = Omit<Benefit, 'rules' | 'insurer'> & {
+  readonly rules?: readonly WrittenRule[]
+  /** The code of an insurer, or the insurer written out. */
+  readonly insurer?: string | Insurer
+}
 type WrittenOffer = Omit<Offer, 'rules' | keyof typeof OFFER_DEFAULTS> &
   Partial<Pick<Offer, keyof typeof OFFER_DEFAULTS>> & { readonly rules?: readonly WrittenRule<OfferRule>[] }
 
@@ -24,11 +29,16 @@ export type DeepPartial<T> = T extends object
 
 const OFFER_DEFAULTS = { period: 'calendarmonth', cutoffhours: 24 } as const
 
-/** The benefit of a file's entry. */
-export function benefitOf({ rules = [], documents, ...benefit }: WrittenBenefit): Benefit {
+/** The benefit of a file's entry, with its insurer of the file's list. */
+export function benefitOf(
+  { rules = [], documents, insurer: named, ...benefit }: WrittenBenefit,
+  insurers: readonly Insurer[],
+): Benefit {
+  const insurer = typeof named === 'string' ? insurers.find(one => one.insurer === named) : named
   return {
     ...benefit,
     rules: rules.map(ruleOf),
+    ...(insurer && { insurer }),
     ...(documents && {
       documents: documents.map(({ states, ...one }) => ({
         ...one,

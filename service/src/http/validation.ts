@@ -157,12 +157,16 @@ function article(type: string): string {
 
 /** `/address/zipcode` and `/benefits/0` as `address.zipcode` and `benefits[0]`. */
 function fieldOf(path: string): string {
-  return path
-    .split('/')
-    .slice(1)
-    .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce(
-      (whole, part) => (/^\d+$/.test(part) ? `${whole}[${part}]` : whole === '' ? part : `${whole}.${part}`),
-      '',
-    )
+  return (
+    path
+      .split('/')
+      .slice(1)
+      // A name may be the caller's own, as those of `moredetails` are.
+      .map(part => (/^\d+$/.test(part) ? part : safeName(part)))
+      .reduce(
+        (whole, part) =>
+          /^\d+$/.test(part) ? `${whole}[${part}]` : whole === '' ? part : `${whole}.${part}`,
+        '',
+      )
+  )
 }

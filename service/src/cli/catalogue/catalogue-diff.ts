@@ -1,6 +1,6 @@
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import { describeDifference, differencesOf } from '../../catalogue/difference.ts'
-import type { Catalogue } from '../../catalogue/model.ts'
+import { type Catalogue, emptyCatalogue } from '../../catalogue/model.ts'
 import { listPublications, readVersion } from '../../catalogue/published.ts'
 import type { Database } from '../../db/database.ts'
 import { OperatorError } from '../../operator-error.ts'
@@ -57,7 +57,7 @@ function nameOf(text: string): string {
 
 async function read(database: Database, text: string): Promise<Catalogue> {
   if (!isNumber.test(text)) return (await readCatalogueFile(text)).catalogue
-  if (text === '0') return { benefits: new Map(), offers: new Map() }
+  if (text === '0') return emptyCatalogue
   const catalogue = await readVersion(database, Number(text))
   if (!catalogue)
     throw new OperatorError(

@@ -1,3 +1,5 @@
+import { withoutHowToUse } from '../../catalogue/how-to-use.ts'
+import { describeProblem } from '../../catalogue/problem.ts'
 import { publishVersion } from '../../catalogue/published.ts'
 import { CATALOGUE_SCHEMA } from '../../catalogue/schema.ts'
 import type { Executor } from '../../db/database.ts'
@@ -22,8 +24,10 @@ const checkFile: Command = {
       })
     }
     const { benefits, offers } = parsed.catalogue
-    input.print({ ok: true, benefits: benefits.size, offers: offers.size }, [
+    const warnings = withoutHowToUse(parsed).map(describeProblem)
+    input.print({ ok: true, benefits: benefits.size, offers: offers.size, warnings }, [
       `The catalogue is right. Benefits: ${benefits.size}, offers: ${offers.size}.`,
+      ...warnings.map(warning => `Warning: ${warning}`),
     ])
   },
 }

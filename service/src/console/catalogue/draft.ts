@@ -5,7 +5,7 @@ import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import { type FileSource, readCatalogueWith, type WholeCatalogue } from '../../catalogue/bring-files.ts'
 import { type Difference, differencesOf } from '../../catalogue/difference.ts'
 import { type CatalogueDocument, readCatalogue } from '../../catalogue/document.ts'
-import type { Catalogue } from '../../catalogue/model.ts'
+import { type Catalogue, emptyCatalogue } from '../../catalogue/model.ts'
 import { describeProblem, type Problem } from '../../catalogue/problem.ts'
 import { listVersions } from '../../catalogue/published.ts'
 import { checkSuccession } from '../../catalogue/succession.ts'
@@ -83,7 +83,7 @@ export function draftOf(
   newest: { readonly version: number; readonly catalogue: Catalogue | undefined },
 ): Draft {
   const catalogue = readCatalogue(document)
-  const before = newest.catalogue ?? { benefits: new Map(), offers: new Map() }
+  const before = newest.catalogue ?? emptyCatalogue
   const hash = createHash('sha256').update(JSON.stringify(document)).digest('hex')
   return {
     document,

@@ -1,5 +1,6 @@
 import type { CreateUser, Prefill, UpdateUser } from '@benefit-enrolment/contract'
 import type { PlainDate } from '../../calendar/calendar.ts'
+import { type Refusal, refuseField } from './refusal.ts'
 import type { Residence } from './terms.ts'
 
 /** An address in the form in which it is kept; absent means not given. */
@@ -23,6 +24,8 @@ export type Person = {
   readonly phone?: string
   readonly gender?: string
   readonly address?: PersonAddress
+  /** The partner's own facts of an account, by name; no rule reads them. */
+  readonly moredetails?: Readonly<Record<string, string>>
 }
 
 /** Where the person lives and when they were born; `undefined` while one of the two is unknown. */
@@ -36,7 +39,7 @@ export function residenceOf(person: Person | undefined): Residence | undefined {
 const fields = ['firstname', 'lastname', 'email', 'zipcode', 'state', 'dob', 'phone', 'gender'] as const
 const addressFields = ['addline1', 'addline2', 'addline3', 'city', 'state', 'zipcode'] as const
 
-type Given = Omit<Prefill | CreateUser, 'userid'> & { state?: string }
+type Given = Omit<Prefill | CreateUser, 'userid'> & Pick<CreateUser, 'moredetails'> & { state?: string }
 
 /** The personal data that a request gives; `""` means not given. */
 export function personOf(request: Given): Person {
@@ -50,7 +53,7 @@ export function mergePerson(stored: Person | undefined, given: Person): Person {
 
 /**
  * The data after an update: absent and `""` mean unchanged, `null` clears; this holds for the fields of the address
- * too.
+ * too. A name of `moredetails` is removed by `""`, too.
  */
 export function updatedPerson(
   stored: Person,
@@ -64,6 +67,12 @@ export function updatedPerson(
     for (const field of addressFields) patch(address, field, update.address[field])
     if (Object.keys(address).length > 0) person['address'] = address as PersonAddress
     else delete person['address']
+  }
+  if (update.moredetails === null) delete person['moredetails']
+  else if (update.moredetails) {
+    const moredetails: Record<string, unknown> = { ...stored.moredetails }
+    for (const [name, value] of Object.entries(update.moredetails)) patch(moredetails, name, value || null)
+    person['moredetails'] = moredetails
   }
   return person as Person
 }
@@ -84,4 +93,13 @@ export function missingForAccount(person: Person): NeededField[] {
   if (!person.state && !person.address?.state) missing.push('state')
   if (!person.zipcode && !person.address?.zipcode) missing.push('zipcode')
   return missing
+}
+
+const MOST_DETAILS = 20
+
+/** Refuses a person of whom the partner would keep more than 20 facts of its own; else `undefined`. */
+export function tooManyDetails({ moredetails = {} }: Person): Refusal | undefined {
+  return Object.keys(moredetails).length > MOST_DETAILS
+    ? refuseField('moredetails', 'maxProperties', `must have at most ${MOST_DETAILS} names`)
+    : undefined
 }

@@ -38,8 +38,8 @@ export function pendingOfferOf(user: User): WireUser['pendingoffer'] {
   return next ? { offer: next.name, effectiveattimestamp: formatTimestamp(next.at) } : null
 }
 
-/** The user in the form of the API (contract §7). */
-export function viewUser(user: User, terms: Terms, locale: Locale): WireUser {
+/** The user in the form of the API (contract §7), without `moredetails`, which are sealed. */
+export function viewUser(user: User, terms: Terms, locale: Locale): Omit<WireUser, 'moredetails'> {
   return {
     userid: user.userid,
     serviceid: user.serviceId,

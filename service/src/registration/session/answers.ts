@@ -53,10 +53,11 @@ export function saysTheSame(one: Draft, other: Draft): boolean {
   return isDeepStrictEqual(said(one), said(other))
 }
 
-/** The person with one group replaced by that of another. */
+/** The person with one group replaced by that of another; what the page does not ask for stays. */
 export function withGroup(person: Person, from: Person, group: DetailsGroup): Person {
   const others = detailsGroups.filter(other => other !== group).map(other => groupOnly(person, other))
-  return Object.assign({}, ...others, groupOnly(from, group))
+  const { moredetails } = person
+  return Object.assign(moredetails ? { moredetails } : {}, ...others, groupOnly(from, group))
 }
 
 /** The groups in which the partner has since sent data that differs from what the person saw when answering. */
