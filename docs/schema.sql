@@ -732,6 +732,8 @@ CREATE INDEX search_hashes_found ON public.search_hashes USING btree (partner_id
 
 CREATE UNIQUE INDEX users_by_userid ON public.users USING btree (partner_id, userid) WHERE is_current;
 
+CREATE INDEX users_changed ON public.users USING btree (partner_id, updated_at);
+
 CREATE INDEX users_due ON public.users USING btree (partner_id, due_at, service_id) WHERE (due_at IS NOT NULL);
 
 ALTER INDEX public.delivery_attempts_pkey ATTACH PARTITION public.delivery_attempts_rest_pkey;

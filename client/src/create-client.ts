@@ -1,5 +1,6 @@
 import { type Connection, type LogEntry, makeCall, type ResponseInfo } from './call.ts'
 import { type EachEvent, eachEventOf } from './each-event.ts'
+import { type EachUser, eachUserOf } from './each-user.ts'
 import type { Client, Scope } from './generated.ts'
 import { routes } from './generated-routes.ts'
 import type { CallOptions } from './options.ts'
@@ -45,6 +46,8 @@ export type PartnerClient = Client & {
   readonly withResponse: ClientWithResponse
   /** Reads the event log page by page: `for await (const event of client.eachEvent())`. */
   readonly eachEvent: EachEvent
+  /** Reads the list of users page by page: `for await (const user of client.eachUser())`. */
+  readonly eachUser: EachUser
 }
 
 /**
@@ -101,6 +104,7 @@ export function createClient(options: ClientOptions): PartnerClient {
   return Object.defineProperties(client, {
     withResponse: { value: withResponse },
     eachEvent: { value: eachEventOf(client) },
+    eachUser: { value: eachUserOf(client) },
   }) as PartnerClient
 }
 

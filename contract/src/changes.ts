@@ -106,4 +106,8 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     names: ['CreateUser', 'UpdateUser', 'User', 'ReinstatedUser'],
     breaking: true,
   },
+  {
+    text: '`GET /users` lists the users of a partner, all or those changed since an instant.',
+    names: ['listUsers', 'ListedUser', 'UserPage'],
+  },
 ]

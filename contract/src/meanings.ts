@@ -72,6 +72,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   User: user,
   ReinstatedUser: user,
+  ListedUser: { ...user, updatedat: 'When the user last changed, by anybody or by time alone' },
   ErasedUser: { status: 'Always `erased`' },
   HeldBenefit: { name: 'The code of the benefit', state: 'The state of the enrolment' },
   RequiredAction: {

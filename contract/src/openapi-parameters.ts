@@ -18,8 +18,9 @@ export function formSchema({ body, example }: Operation): Json {
 }
 
 /** An example value of a parameter. Throws for a parameter that has none. */
-function exampleOf(name: string, { enum: values }: Json): unknown {
-  const example = parameterExamples[name] ?? (values as unknown[] | undefined)?.[0]
+function exampleOf(name: string, { enum: values, examples }: Json): unknown {
+  const [first] = (examples ?? values ?? []) as unknown[]
+  const example = examples ? first : (parameterExamples[name] ?? first)
   if (example === undefined) throw new Error(`contract/src/openapi-parameters.ts has no example of ${name}`)
   return example
 }
@@ -76,6 +77,7 @@ const parameterExamples: Readonly<Record<string, string>> = {
   eventid: '019aa1b2-0d11-7c00-8a3e-5b6c7d8e9f00',
   sessionid: '019abc12-3456-7def-8123-456789abcdea',
   after: 'NzQyLjAxOWFhMWIyLTBkMTEtN2MwMC04YTNlLTViNmM3ZDhlOWYwMA',
+  changedafter: '2026-11-20T15:04:05.123Z',
   eventname: 'offer_activiation_successful',
   version: '1.0.2',
   client_id: 'enr_ci_sandbox_019abc1234567def',

@@ -8,6 +8,7 @@ import * as offers from './offers.ts'
 import type { Caller, Operation } from './operation.ts'
 import * as prefill from './prefill.ts'
 import * as system from './system.ts'
+import * as userList from './user-list.ts'
 import * as webhooks from './webhooks.ts'
 
 /**
@@ -22,6 +23,7 @@ export const operations = {
   getBenefits: benefits.getBenefits,
   createUser: accounts.createUser,
   getUser: accounts.getUser,
+  listUsers: userList.listUsers,
   updateUser: accounts.updateUser,
   cancelUser: accounts.cancelUser,
   reinstateUser: accounts.reinstateUser,

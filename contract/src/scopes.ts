@@ -3,7 +3,7 @@ export const scopes = {
   'prefill:write': 'store prefill data',
   'benefits:read': 'list benefits with status',
   'benefits:write': 'swap, enrol in and decline single benefits',
-  'users:read': 'fetch a user',
+  'users:read': 'fetch a user, list users',
   'users:write': 'create and update users',
   'users:cancel': 'cancel, reinstate and erase users',
   'offers:write': 'change offers, list and preview changes',

@@ -161,6 +161,8 @@ create unique index users_by_userid on users (partner_id, userid) where is_curre
 -- With the id, so that lists of what is due read page by page, in a definite order, from the index alone.
 -- 1.0 µs a row.
 create index users_due on users (partner_id, due_at, service_id) where due_at is not null;
+-- Who changed since an instant (`GET /users?changedafter=`); 0.7 µs a row.
+create index users_changed on users (partner_id, updated_at);
 
 -- The wrapped data keys have a table of their own, so that erasing a user is deleting one row.
 create table data_keys (

@@ -103,6 +103,10 @@ const requests: Partial<Record<OperationId, (client: Client) => Promise<object>>
     await create(client)
     return {}
   },
+  listUsers: async client => {
+    await create(client)
+    return {}
+  },
   createWebhook: async () => address,
   updateWebhook: addWebhook,
   replayWebhook: async client => ({

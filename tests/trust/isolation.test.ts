@@ -41,6 +41,7 @@ const rows: { readonly [Id in OperationIdOf<'partner'>]: Row } = {
   getBenefits: user(adaAsks),
   createUser: { ...user({ ...ada, offername: 'starter' }), makes: true },
   getUser: user({ include: ['timeline'] }),
+  listUsers: { names: 'nothing' },
   updateUser: user({ phone: '3055550199' }),
   cancelUser: { names: 'userid' },
   reinstateUser: user(),

@@ -1,6 +1,7 @@
 import type { OperationIdOf, SandboxOperationId } from '@benefit-enrolment/contract'
 import { beneficiaryHandlers } from '../accounts/beneficiary-handlers.ts'
 import { accountHandlers } from '../accounts/handlers.ts'
+import { userListHandler } from '../accounts/list-handlers.ts'
 import { benefitHandlers } from '../benefits/handlers.ts'
 import { Unavailable } from '../db/failure.ts'
 import type { Handlers } from '../http/mount.ts'
@@ -24,7 +25,7 @@ type PartnerOperationId = Exclude<OperationIdOf<'partner'>, SandboxOperationId>
 /** The handlers of all operations that a partner may call; a missing one does not compile. */
 export function partnerHandlers(
   { options, clock, mode, trail }: Shared,
-  { executor, reader, memory, commands, noteRefused }: Users,
+  { executor, reader, walk, memory, commands, noteRefused }: Users,
   {
     dispatcher,
     catchUp,
@@ -49,6 +50,7 @@ export function partnerHandlers(
       noteRefused,
       trail,
     }),
+    listUsers: userListHandler({ walk, trail }),
     ...beneficiaryHandlers({ commands, reader, database, clock, trail }),
     ...offerHandlers({ commands, clock }),
     ...linkTokenHandlers({ database, reader, executor, keyring, mode, real, baseUrl }),

@@ -5,6 +5,7 @@ import { guardWrites } from '../membership/commands/guard-writes.ts'
 import { openTerms } from '../membership/reading/open-terms.ts'
 import { openReader, type Reader } from '../membership/reading/reader.ts'
 import { openUserMemory, type UserMemory } from '../membership/reading/user-memory.ts'
+import { openUserWalk, type UserWalk } from '../membership/reading/walk.ts'
 import { type AccountCommands, openAccountCommands } from '../membership/requests/account-command.ts'
 import { type NoteRefused, openRefusedCreates } from '../membership/saving/refused-creates.ts'
 import type { Dispatcher } from '../webhooks/delivery/dispatcher.ts'
@@ -16,6 +17,7 @@ export type Users = {
   readonly prepareTerms: ExecutorContext['prepareTerms']
   readonly memory: UserMemory
   readonly reader: Reader
+  readonly walk: UserWalk
   /** Carries out the commands of requests. */
   readonly executor: CommandExecutor
   /** Carries out what falls due, in short batches, so that it never delays a request. */
@@ -59,6 +61,7 @@ export function openUsers(
     prepareTerms,
     memory,
     reader,
+    walk: openUserWalk(context),
     executor,
     dueExecutor: guardWrites(openCommandExecutor(context, COMMANDS_OF_A_DUE_BATCH), mayNotWrite),
     commands: openAccountCommands({ executor, reader, terms }),

@@ -1,7 +1,16 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { bytes, texts, uuids } from '../../db/binary-array.ts'
 import type { Executor } from '../../db/database.ts'
-import { namingPartners, ofAnyLength, part, type Query, sql } from '../../db/sql.ts'
+import {
+  namingPartners,
+  nothing,
+  ofAnyLength,
+  type Part,
+  part,
+  type Query,
+  sql,
+  timestamp,
+} from '../../db/sql.ts'
 import type { Command } from '../command.ts'
 import type { DocumentKind } from '../records/documents.ts'
 import type { UserStatus } from '../rules/state.ts'
@@ -44,10 +53,73 @@ function usersOf({ layout }: Executor, names: readonly UserName[], withDocuments
   const { partners, userids } = columns(names)
   const naming = namingPartners(layout.isSpread, partners)
   return sql`
-    select u.partner_id, u.service_id, u.version, u.userid, u.status, u.created_at, u.updated_at, u.prefill_count,
+    select ${columnsOfUser(naming, { whole: part`true`, sealed: part`${withDocuments}::boolean` })}, wanted.place::integer
+    from unnest(${ofAnyLength(layout, part`${partners}::uuid[]`)}, ${userids}::text[]) with ordinality
+      as wanted (partner_id, userid, place)
+    join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
+      ${naming(part`u.partner_id`)}`
+}
+
+/** Which users a page lists: those after a service id, in order of these ids. */
+export type UserPageQuery = {
+  readonly partnerId: string
+  readonly after: string
+  readonly limit: number
+  /** Only this status; `undefined`: every status but `none` and `erased`. */
+  readonly status: UserStatus | undefined
+  /** Only users that changed at this instant or later. */
+  readonly since: Instant | undefined
+  /** The partner's present: a user with a change that is due by then is loaded whole, and whatever its status. */
+  readonly now: Instant
+}
+
+/** A page of users with their enrolments; those with a due change also with all that applying it needs. */
+export async function loadUserPage(db: Executor, query: UserPageQuery): Promise<UserRow[]> {
+  const { partnerId, after, limit, status, since, now } = query
+  const naming = namingPartners(db.layout.isSpread, [partnerId])
+  const isDue = part`coalesce(u.due_at <= ${timestamp(now)}, false)`
+  const wanted = status === undefined ? ['prefilled', 'registering', 'active', 'cancelled'] : [status]
+  const changed = since === undefined ? nothing : await changedSince(db, { partnerId, since, now })
+  return db.query<UserRow>(sql`
+    select ${columnsOfUser(naming, { whole: isDue, sealed: isDue })}, 0 as place
+    from users u
+    where u.partner_id = ${partnerId} and u.service_id > ${after} and u.is_current
+      and (u.status = any (${wanted}::text[]) or ${isDue}) ${changed}
+    order by u.service_id limit ${limit}`)
+}
+
+/** At most so many changed users are found by the index of changes; of more, each page meets enough in order of their ids. */
+const FEW_CHANGED = 10_000
+
+async function changedSince(
+  db: Executor,
+  { partnerId, since, now }: { partnerId: string; since: Instant; now: Instant },
+): Promise<Part> {
+  const found = part`
+    select service_id from (
+      select service_id from users where partner_id = ${partnerId} and updated_at >= ${timestamp(since)}
+      limit ${FEW_CHANGED}) as changed
+    union all
+    select service_id from (
+      select service_id from users where partner_id = ${partnerId} and due_at <= ${timestamp(now)}
+      limit ${FEW_CHANGED}) as due`
+  const [row] = await db.query<{ count: number }>(
+    sql`select count(*)::integer as count from (${found}) as found`,
+  )
+  return (row?.count ?? 0) < FEW_CHANGED
+    ? part`and u.service_id in (${found})`
+    : part`and (u.updated_at >= ${timestamp(since)} or u.due_at <= ${timestamp(now)})`
+}
+
+/** Which parts of a user are loaded: `whole` adds consents and designations, `sealed` the sealed documents and their key. */
+type LoadedParts = { readonly whole: Part; readonly sealed: Part }
+
+/** The columns of `UserRow` but its place, from `users u`. */
+function columnsOfUser(naming: (column: Part) => Part, { whole, sealed }: LoadedParts): Part {
+  return part`u.partner_id, u.service_id, u.version, u.userid, u.status, u.created_at, u.updated_at, u.prefill_count,
       u.prefill_written_at, u.entry_expires_at, u.offer, u.offer_since, u.offer_version, u.offer_in_force,
       u.offer_admits, u.pending_offer, u.pending_offer_at, u.swap_pairs, u.swap_at, u.cancel_at, u.cancel_requested_at,
-      u.cancel_reason, u.erased_at, wanted.place::integer,
+      u.cancel_reason, u.erased_at,
       case when u.offer is not null then (
         select json_agg(json_build_array(e.enrolment_id, e.benefit, e.offer, e.is_fixed, e.state, e.planned_by,
           e.catalogue_version, (extract(epoch from e.picked_at) * 1000)::bigint,
@@ -59,14 +131,14 @@ function usersOf({ layout }: Executor, names: readonly UserName[], withDocuments
         from enrolments e where e.partner_id = u.partner_id and e.service_id = u.service_id
           ${naming(part`e.partner_id`)}
       ) end as enrolments,
-      case when u.offer is not null then (
+      case when u.offer is not null and ${whole} then (
         select json_agg(json_build_array(c.name, c.version, (extract(epoch from c.agreed_at) * 1000)::bigint, c.locale,
           case when c.channel in ('phone', 'paper', 'email') then c.channel end)
           order by c.name, c.version)
         from consents c where c.partner_id = u.partner_id and c.service_id = u.service_id
           ${naming(part`c.partner_id`)}
       ) end as consents,
-      case when u.offer is not null then (
+      case when u.offer is not null and ${whole} then (
         select json_agg(json_build_array(d.benefit, d.version, d.status, d.who,
           (extract(epoch from d.written_at) * 1000)::bigint, (extract(epoch from d.decided_at) * 1000)::bigint)
           order by d.benefit, d.version)
@@ -78,19 +150,15 @@ function usersOf({ layout }: Executor, names: readonly UserName[], withDocuments
               and later.benefit = d.benefit and later.status = d.status and later.version > d.version
               ${naming(part`later.partner_id`)})
       ) end as designations,
-      case when ${withDocuments}::boolean then (
+      case when ${sealed} then (
         select k.wrapped_key from data_keys k where k.partner_id = u.partner_id and k.service_id = u.service_id
           ${naming(part`k.partner_id`)}
       ) end as wrapped_key,
-      case when ${withDocuments}::boolean then (
+      case when ${sealed} then (
         select json_agg(json_build_array(d.kind, encode(d.sealed, 'base64')))
         from documents d where d.partner_id = u.partner_id and d.service_id = u.service_id
           ${naming(part`d.partner_id`)}
-      ) end as documents
-    from unnest(${ofAnyLength(layout, part`${partners}::uuid[]`)}, ${userids}::text[]) with ordinality
-      as wanted (partner_id, userid, place)
-    join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
-      ${naming(part`u.partner_id`)}`
+      ) end as documents`
 }
 
 /**

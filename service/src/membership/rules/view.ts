@@ -2,6 +2,7 @@ import type {
   Condition,
   EnrolmentState,
   HeldBenefit,
+  ListedUser,
   Locale,
   TimelineEntry,
   User as WireUser,
@@ -47,9 +48,7 @@ export function viewUser(user: User, terms: Terms, locale: Locale): Omit<WireUse
     conditions: conditionsOf(user),
     currentofferdetails: offerDetailsOf(user),
     pendingoffer: pendingOfferOf(user),
-    benefits: shownEnrolments(user, terms).map(enrolment =>
-      viewEnrolment(enrolment, { user, terms, locale }),
-    ),
+    benefits: viewEnrolments(user, terms, locale),
     requiredactions: user.enrolments
       .filter(enrolment => enrolment.state === 'actionrequired')
       .flatMap(enrolment =>
@@ -69,6 +68,24 @@ export function viewUser(user: User, terms: Terms, locale: Locale): Omit<WireUse
     createdat: formatTimestamp(user.createdAt),
     updatedat: formatTimestamp(user.updatedAt),
   }
+}
+
+/** The user as the list of users shows it: without what only `get` tells (contract §16). */
+export function viewListedUser(user: User, terms: Terms, locale: Locale): ListedUser {
+  return {
+    userid: user.userid,
+    serviceid: user.serviceId,
+    status: user.status as ListedUser['status'],
+    conditions: conditionsOf(user),
+    currentofferdetails: offerDetailsOf(user),
+    pendingoffer: pendingOfferOf(user),
+    benefits: viewEnrolments(user, terms, locale),
+    updatedat: formatTimestamp(user.updatedAt),
+  }
+}
+
+function viewEnrolments(user: User, terms: Terms, locale: Locale): HeldBenefit[] {
+  return shownEnrolments(user, terms).map(enrolment => viewEnrolment(enrolment, { user, terms, locale }))
 }
 
 function byNameAndVersion(a: Consent, b: Consent): number {

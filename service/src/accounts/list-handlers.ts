@@ -1,0 +1,31 @@
+import type { listUsers } from '@benefit-enrolment/contract'
+import { noteRead, type Trail } from '../audit/trail.ts'
+import { parseTimestamp } from '../calendar/calendar.ts'
+import type { Handler } from '../http/mount.ts'
+import { badField } from '../http/service-error.ts'
+import type { UserWalk } from '../membership/reading/walk.ts'
+import { viewListedUser } from '../membership/rules/view.ts'
+import type { Caller } from '../partners/authenticate.ts'
+
+/** Lists a partner's users page by page (contract §16). */
+export function userListHandler({
+  walk,
+  trail,
+}: {
+  walk: UserWalk
+  /** Records who listed users. */
+  trail: Pick<Trail, 'note'>
+}): Handler<typeof listUsers, Caller> {
+  return async request => {
+    const { after, status, changedafter } = request.query
+    const changedSince = changedafter === undefined ? undefined : parseTimestamp(changedafter)
+    if (changedafter !== undefined && changedSince === undefined)
+      throw badField('changedafter', 'format', 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ')
+    const { users, terms, isLast } = await walk(request.caller.partner, { after, status, changedSince })
+    noteRead(trail, 'listUsers', request, undefined)
+    return {
+      users: users.map(user => viewListedUser(user, terms, request.locale)),
+      next: isLast ? null : (users.at(-1)?.serviceId ?? null),
+    }
+  }
+}
