@@ -1,70 +1,97 @@
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { builtModules, takeBuiltModules } from './tests/built-modules.ts'
-import { Progress } from './tests/progress.ts'
+import { readLanes } from './tests/lanes.ts'
 
-/** What takes longest, longest first. */
-const long = [
-  'tests/trust/exchange',
-  'tests/page/frameworks',
-  'tests/command/dev.',
-  'tests/life/model',
-  'tests/console/roles',
-  'tests/page/accessible',
-  'tests/page/hosted',
-  'tests/console/browser',
-  'tests/page/embed.',
-  'tests/trust/faults',
-  'tests/command/mistakes',
-  'tests/command/console-process',
-  'tests/crash/',
-  'tests/webhooks/crash',
-  'tests/life/refusals',
-  'tests/command/',
-  'tests/trust/',
-  'tests/page/',
-  'tests/console/',
-  'tests/docs/',
-  'embedded-postgres/',
-  'tests/life/month-end',
-  'tests/egress/',
-  'tests/webhooks/',
-]
+// TESTS is `everyday` (npm test), `ci` (.ci/run) or unset: a file run by its name, and `npm run test:long`. What sets it has
+// just built; who runs a file by its name wants to see what was saved a moment ago.
+const { TESTS: pass, TEST_STOCK_URL: stock, TEST_CITUS_URL: citus, TEST_PRISM: prism } = process.env
+const isBuilt = pass !== undefined
+const source = isBuilt ? [] : ['source']
+const everyday = isBuilt ? { TESTS: 'everyday' } : {}
 
-/** Begins with what takes longest: otherwise a long file is left over for one core while the others rest. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
-      const place = long.findIndex(part => moduleId.includes(`/${part}`))
-      return place < 0 ? long.length : place
-    }
-    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
+const lanes = readLanes()
+const filesOf = (lane: (file: (typeof lanes)[number]) => boolean) =>
+  lanes.filter(lane).map(({ file }) => file)
+const slow = new Set(filesOf(file => file.slow))
+const whole = pass === 'ci' ? filesOf(file => file.whole) : []
+
+function project(
+  name: string,
+  include: string[],
+  env: Record<string, string>,
+  exclude: string[] = [],
+): TestProjectInlineConfiguration {
+  return {
+    plugins: isBuilt ? [takeBuiltModules()] : [],
+    ssr: { resolve: { conditions: [...source, 'module', 'node', 'development|production'] } },
+    test: {
+      name,
+      include,
+      exclude: ['**/node_modules/**', ...exclude],
+      env,
+      server: { deps: { external: isBuilt ? [builtModules] : [] } },
+      globalSetup: ['tests/global-setup.ts'],
+      // To load our modules and packages anew, to compile the schemas, and to start a browser takes more processor time than
+      // most files: a worker keeps them from file to file.
+      isolate: false,
+      setupFiles: ['tests/between-files.ts'],
+      // Bounds that only catch a hang, on a machine however busy.
+      testTimeout: 600_000,
+      expect: { poll: { timeout: 180_000 } },
+      hookTimeout: 600_000,
+    },
   }
 }
 
-// What sets TESTS has just built: `npm test`, `npm run test:all`, `.ci/run`. Who runs a file by its name wants to see what was
-// saved a moment ago.
-const isBuilt = process.env['TESTS'] !== undefined
-const source = isBuilt ? [] : ['source']
+const projects = [
+  project('embedded', ['*/src/**/*.test.ts', 'tests/**/*.test.ts'], everyday, whole),
+  ...(pass === 'ci' ? [project('whole', whole, { TESTS: 'whole' })] : []),
+  ...(prism
+    ? [
+        project(
+          'prism',
+          filesOf(file => file.prism),
+          {},
+        ),
+      ]
+    : []),
+  ...(citus
+    ? [
+        project(
+          'citus',
+          filesOf(file => file.databases.includes('citus')),
+          { ...everyday, TEST_DATABASE_URL: citus },
+        ),
+      ]
+    : []),
+  ...(stock
+    ? [
+        project(
+          'stock',
+          filesOf(file => file.databases.includes('stock')),
+          { ...everyday, TEST_DATABASE_URL: stock },
+        ),
+      ]
+    : []),
+]
+
+/** One project after the other, because a worker starts anew for each; in it what takes longest first. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ project, moduleId }: TestSpecification) =>
+      2 * ['citus', 'whole', 'embedded', 'stock', 'prism'].indexOf(project.name) +
+      ([...slow].some(file => moduleId.endsWith(`/${file}`)) ? 0 : 1)
+    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other))
+  }
+}
 
 export default defineConfig({
-  plugins: isBuilt ? [takeBuiltModules()] : [],
-  ssr: { resolve: { conditions: [...source, 'module', 'node', 'development|production'] } },
   test: {
-    server: { deps: { external: isBuilt ? [builtModules] : [] } },
-    include: ['*/src/**/*.test.ts', 'tests/**/*.test.ts'],
-    globalSetup: ['tests/global-setup.ts'],
-    reporters: process.stdout.isTTY ? ['default'] : ['default', new Progress()],
-    sequence: { sequencer: LongestFirst },
-    // To load our modules and packages anew, to compile the schemas, and to start a browser takes more processor time than
-    // most files: a worker keeps them from file to file.
-    isolate: false,
-    setupFiles: ['tests/between-files.ts'],
-    // Bounds that only catch a hang, on a machine however busy.
-    testTimeout: 600_000,
-    expect: { poll: { timeout: 180_000 } },
-    hookTimeout: 600_000,
+    projects,
+    globalSetup: ['tests/bundle-command.ts'],
+    sequence: { sequencer: SlowFirst },
     // Much of a test is waiting; what is run by its name shares the machine with whoever watches it.
-    maxWorkers: process.env['TESTS'] === 'everyday' ? 4 : 2,
+    maxWorkers: pass === 'ci' ? 6 : pass === 'everyday' ? 4 : 2,
   },
 })

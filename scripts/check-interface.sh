@@ -107,7 +107,7 @@ through_prism() {
   node scripts/interface/main-path.mjs "http://127.0.0.1:$port" && ! grep -E 'violation|VIOLATION' "$scratch/prism.out"
 }
 step 'the client through Prism as a validating proxy' through_prism
-# `.ci/run` has Prism before the tests of the API and of a member's life, too: TEST_PRISM=DIRECTORY npx vitest run tests/api
+# Also before the tests of the API and of a member's life: TEST_PRISM=DIRECTORY npx vitest run --project prism
 
 if install_schemathesis >"$scratch/step.out" 2>&1; then
   token=$(curl -fsS -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials "$base/oauth2/token" | sed -E 's/.*"access_token":"([^"]+)".*/\1/')

@@ -1,3 +1,5 @@
+// @databases stock
+
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

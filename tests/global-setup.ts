@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { rm } from 'node:fs/promises'
 import { createDatabase, ownEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import type { TestProject } from 'vitest/node'
 import { openDatabase } from '../service/src/db/database.ts'
@@ -17,8 +14,6 @@ import {
   onNode,
 } from './cluster.ts'
 import { makeDataDir } from './data-dir.ts'
-import { runsOneFile } from './long.ts'
-import { buildOneFile, residentOf, shareOneFile } from './one-file.ts'
 import { patientDatabase } from './patient-database.ts'
 
 /**
@@ -35,14 +30,8 @@ declare module 'vitest' {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
   interface ProvidedContext {
     testServer: TestServer
-    /** The file that is run as `enrolment`: the built one, or in a run of all files one that starts faster. */
-    command: string
-    /** The program that runs one command after the other, in a run of all files. */
-    residentCommand: string | undefined
   }
 }
-
-const builtCommand = fileURLToPath(new URL('../service/bin/enrolment.js', import.meta.url))
 
 // Two runs may share a server: each has a template of its own.
 const templateName = `enrolment_test_template_${randomBytes(4).toString('hex')}`
@@ -50,20 +39,10 @@ const templateName = `enrolment_test_template_${randomBytes(4).toString('hex')}`
 /** The options with which an empty database is created, after `create database NAME`. */
 export const emptyDatabase = "template template0 encoding 'UTF8' locale 'C'"
 
-/** Starts the database server of the run, makes the migrated template that every test copies, and provides the command. */
-export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const url = process.env['TEST_DATABASE_URL']
-  const shared = process.env['TEST_COMMAND']
-  const folder = runsOneFile && !shared ? await mkdtemp(join(tmpdir(), 'enrolment-command-')) : undefined
-  const bundled = folder ? await buildOneFile(folder) : runsOneFile && shared && (await shareOneFile(shared))
-  const command = bundled || builtCommand
-  project.provide('command', command)
-  project.provide('residentCommand', bundled ? residentOf(bundled) : undefined)
-  const stop = await (url ? onServer(project, url) : embedded(project))
-  return async () => {
-    await stop()
-    if (folder) await rm(folder, { recursive: true, force: true })
-  }
+/** Starts the database server of a project, and makes the migrated template that every test copies. */
+export default function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const url = project.config.env['TEST_DATABASE_URL'] ?? process.env['TEST_DATABASE_URL']
+  return url ? onServer(project, url) : embedded(project)
 }
 
 async function embedded(project: TestProject) {

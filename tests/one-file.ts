@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs'
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
@@ -38,33 +36,11 @@ export async function buildOneFile(folder: string, changes: readonly Change[] = 
   })
   const missed = changes.filter(change => !made.has(change))
   if (missed.length > 0) throw new Error(`not changed once: ${JSON.stringify(missed)}`)
-  const program = programIn(folder)
+  const program = join(folder, 'enrolment.cjs')
   const start = (how: string) => `require(${JSON.stringify(starter)}).${how}(${JSON.stringify(bundle)})\n`
   await writeFile(residentOf(program), start('stay'))
-  // Last: where it is, the others are.
-  await writeFile(`${program}.new`, start('start'))
-  await rename(`${program}.new`, program)
+  await writeFile(program, start('start'))
   return program
-}
-
-/**
- * The same in a folder that several runs share: the first of them bundles, and the others wait for it. They share V8's code, too,
- * and what is known of each command (`command/process.ts`).
- */
-export async function shareOneFile(folder: string): Promise<string> {
-  await mkdir(folder, { recursive: true })
-  try {
-    await mkdir(join(folder, 'taken'))
-  } catch {
-    const program = programIn(folder)
-    while (!existsSync(program)) await pause(50)
-    return program
-  }
-  return buildOneFile(folder)
-}
-
-function programIn(folder: string): string {
-  return join(folder, 'enrolment.cjs')
 }
 
 /** The program beside it that stays and runs one command after the other, as it is told by messages. */

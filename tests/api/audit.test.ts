@@ -1,3 +1,6 @@
+// @databases citus
+// @prism
+
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openBlockKeys } from '../../service/src/audit/block-keys.ts'

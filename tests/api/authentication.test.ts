@@ -1,3 +1,5 @@
+// @databases citus
+
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'

@@ -1,3 +1,6 @@
+// @databases citus
+// @prism
+
 import { describe, expect, test } from 'vitest'
 import type { Client, ProposedBeneficiary } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,3 +1,6 @@
+// @databases stock
+// @prism
+
 import { describe, expect, test } from 'vitest'
 import type { BenefitWithStatus } from '../../client/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'

@@ -1,3 +1,6 @@
+// @databases citus
+// @prism
+
 import { beforeAll, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'

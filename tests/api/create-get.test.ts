@@ -1,3 +1,6 @@
+// @databases stock
+// @prism
+
 import { describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, adaAsks, startTestService } from '../rig.ts'

@@ -1,3 +1,6 @@
+// @databases citus
+// @prism
+
 import { describe, expect, test } from 'vitest'
 import type { Client, Prefill } from '../../client/src/index.ts'
 import { type Operation, type OperationId, operations, type partnerErrors } from '../../contract/src/index.ts'

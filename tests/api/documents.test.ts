@@ -1,3 +1,6 @@
+// @databases stock
+// @prism
+
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { expect, test } from 'vitest'

@@ -1,3 +1,5 @@
+// @prism
+
 import { describe, expect, test } from 'vitest'
 import { type Client, isBenefitEnrolmentError } from '../../client/src/index.ts'
 import { type Operation, type OperationId, operations } from '../../contract/src/index.ts'

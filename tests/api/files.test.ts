@@ -1,3 +1,6 @@
+// @databases stock
+// @prism
+
 import { beforeAll, expect, test } from 'vitest'
 import { readWholeCatalogue } from '../../service/src/catalogue/bring-files.ts'
 import { forAllTests } from '../for-all-tests.ts'

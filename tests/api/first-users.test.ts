@@ -1,3 +1,5 @@
+// @databases stock
+
 import { expect } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,3 +1,6 @@
+// @databases stock
+// @prism
+
 // What the client cannot send, or what is not about JSON, HTTP or an operation: bytes, media types, sizes, headers,
 // methods and paths. Wrong values in a well-formed request are in wrong-values.test.ts.
 import { beforeAll, describe, expect, test } from 'vitest'

@@ -1,3 +1,6 @@
+// @databases stock
+// @prism
+
 // The headers Version and Idempotency-Key in forms that the client does not send: it always sends v1 or v2, gives each
 // write a key, and refuses a malformed key itself. So all of these are sent raw.
 import { describe, expect, test } from 'vitest'

@@ -1,3 +1,6 @@
+// @databases citus stock
+// @prism
+
 import { describe, expect, test } from 'vitest'
 import type { Client, CreateUser } from '../../client/src/index.ts'
 import { type Operation, operations } from '../../contract/src/index.ts'

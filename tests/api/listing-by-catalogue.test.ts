@@ -1,3 +1,6 @@
+// @databases citus
+// @prism
+
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { readWholeCatalogue } from '../../service/src/catalogue/bring-files.ts'

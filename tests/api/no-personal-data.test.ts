@@ -1,3 +1,6 @@
+// @databases stock
+// @prism
+
 import { beforeAll, describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'

@@ -1,3 +1,6 @@
+// @databases citus
+// @prism
+
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { states } from '../../contract/src/index.ts'

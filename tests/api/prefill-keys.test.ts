@@ -1,3 +1,6 @@
+// @databases citus
+// @prism
+
 import { describe, expect, test } from 'vitest'
 import type { BenefitEnrolmentError, Prefill } from '../../client/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'

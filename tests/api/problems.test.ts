@@ -1,3 +1,6 @@
+// @databases stock
+// @prism
+
 // The document itself, and answers outside operations, are read raw; what the client makes of them is tested through
 // it.
 import pg from 'pg'

@@ -1,3 +1,5 @@
+// @databases citus
+
 import { beforeEach, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,3 +1,5 @@
+// @databases stock
+
 import { beforeEach, expect, test, vi } from 'vitest'
 import { scopeNames } from '../../contract/src/index.ts'
 import type { Database } from '../../service/src/db/database.ts'

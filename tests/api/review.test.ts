@@ -1,3 +1,6 @@
+// @databases stock
+// @prism
+
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { holdUsers, testInTime } from '../hold-users.ts'

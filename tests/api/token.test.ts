@@ -1,3 +1,6 @@
+// @databases citus
+// @prism
+
 // The client requests its tokens itself and shows none. Its use of the token endpoint is tested through it; the forms
 // of the RFCs, which other OAuth libraries use, and a token held by the test are sent raw.
 import { describe, expect, test } from 'vitest'

@@ -1,3 +1,5 @@
+// @prism
+
 import { describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, adaAsks, startTestService } from '../rig.ts'

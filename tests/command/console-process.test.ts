@@ -1,3 +1,5 @@
+// @slow
+
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

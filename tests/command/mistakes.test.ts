@@ -1,3 +1,5 @@
+// @slow
+
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'

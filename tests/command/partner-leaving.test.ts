@@ -1,3 +1,5 @@
+// @databases stock
+
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

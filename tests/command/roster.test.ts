@@ -1,3 +1,5 @@
+// @databases stock
+
 import { beforeAll, describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'

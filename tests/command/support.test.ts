@@ -1,3 +1,5 @@
+// @databases stock
+
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

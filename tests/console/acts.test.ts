@@ -1,3 +1,5 @@
+// @databases stock
+
 import { describe, expect, test } from 'vitest'
 import { errors } from '../../contract/src/index.ts'
 import { DAY_MS } from '../../service/src/calendar/calendar.ts'

@@ -1,3 +1,5 @@
+// @databases stock
+
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'

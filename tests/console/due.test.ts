@@ -1,3 +1,5 @@
+// @databases stock
+
 import { beforeAll, describe, expect, test } from 'vitest'
 import { DUE_KINDS, nextDue } from '../../service/src/console/background/due-store.ts'
 import { sql } from '../../service/src/db/sql.ts'

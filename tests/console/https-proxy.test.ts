@@ -1,3 +1,5 @@
+// @whole
+
 /// <reference lib="dom" />
 import { request as ask } from 'node:http'
 import { createServer } from 'node:https'

@@ -1,3 +1,5 @@
+// @databases stock
+
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type AuditEntry, addEntries } from '../../service/src/audit/entries.ts'
 import { type EntryQuery, findEntries } from '../../service/src/console/audit/store.ts'

@@ -1,3 +1,5 @@
+// @databases stock
+
 import { beforeAll, expect, test } from 'vitest'
 import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,3 +1,5 @@
+// @databases stock
+
 import { expect, test } from 'vitest'
 import { needsSecond, SECOND_PERSON_ACTIONS } from '../../service/src/console/requests/second-person.ts'
 import { readPolicy, writePolicy } from '../../service/src/console/requests/store.ts'

@@ -1,3 +1,5 @@
+// @databases stock
+
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'

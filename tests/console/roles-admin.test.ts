@@ -1,3 +1,5 @@
+// @whole
+
 /// <reference lib="dom" />
 import { expect } from 'vitest'
 import { ROLES } from '../../service/src/operators/operator.ts'

@@ -1,3 +1,6 @@
+// @whole
+// @slow
+
 /// <reference lib="dom" />
 import { readFile } from 'node:fs/promises'
 import { expect } from 'vitest'

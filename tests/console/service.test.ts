@@ -1,3 +1,5 @@
+// @databases citus
+
 import { readFile } from 'node:fs/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { addEntries, noPartner } from '../../service/src/audit/entries.ts'

@@ -1,3 +1,5 @@
+// @whole
+
 /// <reference lib="dom" />
 import type { BrowserContext, CDPSession, Page } from 'playwright-core'
 import { afterEach, beforeAll, expect, test } from 'vitest'

@@ -1,3 +1,5 @@
+// @databases stock
+
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { noPartner } from '../../service/src/audit/entries.ts'

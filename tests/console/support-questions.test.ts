@@ -1,3 +1,5 @@
+// @whole
+
 /// <reference lib="dom" />
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'

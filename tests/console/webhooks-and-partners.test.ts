@@ -1,3 +1,5 @@
+// @databases stock
+
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { partnerOf } from '../../service/src/partners/keys.ts'

@@ -1,3 +1,6 @@
+// @databases citus stock
+// @slow
+
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'

@@ -1,3 +1,6 @@
+// @databases citus
+// @slow
+
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'

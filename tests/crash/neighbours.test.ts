@@ -1,3 +1,5 @@
+// @databases citus
+
 import { expect, test } from 'vitest'
 import { openPublished } from '../../service/src/catalogue/published.ts'
 import type { Database } from '../../service/src/db/database.ts'

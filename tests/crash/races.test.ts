@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { eraseAccount } from '../../service/src/accounts/lifecycle.ts'

@@ -1,3 +1,5 @@
+// @databases citus
+
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'

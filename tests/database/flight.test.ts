@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'

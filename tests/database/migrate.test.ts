@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import { expect, onTestFinished, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { migrate } from '../../service/src/db/migrate.ts'

@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'

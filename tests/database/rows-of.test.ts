@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { columnOf } from '../../service/src/db/columns.ts'

@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'

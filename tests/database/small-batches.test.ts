@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import { expect } from 'vitest'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { loadKeys, loadUsers, loadUsersWithDocuments } from '../../service/src/membership/reading/load.ts'

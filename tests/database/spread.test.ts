@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import pg from 'pg'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'

@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'

@@ -1,3 +1,5 @@
+// @whole
+
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr } from '../long.ts'

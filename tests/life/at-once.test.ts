@@ -1,3 +1,6 @@
+// @databases citus stock
+// @prism
+
 import { expect, test } from 'vitest'
 import { startSecondService } from '../second-service.ts'
 import { partner, setStage, stage } from './stage.ts'

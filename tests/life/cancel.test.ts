@@ -1,3 +1,6 @@
+// @databases stock
+// @prism
+
 import { expect, test } from 'vitest'
 import { partner, refusal, setStage } from './stage.ts'
 

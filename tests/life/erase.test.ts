@@ -1,3 +1,6 @@
+// @databases citus
+// @prism
+
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'

@@ -1,3 +1,5 @@
+// @databases stock
+
 import { isLong } from '../long.ts'
 import { testSeeds } from './model-seeds.ts'
 

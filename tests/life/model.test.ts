@@ -1,3 +1,6 @@
+// @databases citus stock
+// @slow
+
 import { everydayOr } from '../long.ts'
 import { givenSeed } from '../seeds.ts'
 import { testSeeds } from './model-seeds.ts'

@@ -1,3 +1,6 @@
+// @databases stock
+// @prism
+
 import { describe, expect, test } from 'vitest'
 import { partner, reasons, refusal, setStage, stage } from './stage.ts'
 

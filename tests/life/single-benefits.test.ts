@@ -1,3 +1,5 @@
+// @prism
+
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { partner, refusal, setStage, stage } from './stage.ts'

@@ -1,3 +1,6 @@
+// @databases stock
+// @prism
+
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { partner, reasons, refusal, setStage, stage } from './stage.ts'

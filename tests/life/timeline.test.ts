@@ -1,3 +1,6 @@
+// @databases citus
+// @prism
+
 import { expect, test, vi } from 'vitest'
 import type { Service } from '../../service/src/service.ts'
 import type { TestService } from '../rig.ts'

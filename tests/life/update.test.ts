@@ -1,3 +1,5 @@
+// @prism
+
 import { expect, test } from 'vitest'
 import { partner, refusal, setStage, stage } from './stage.ts'
 

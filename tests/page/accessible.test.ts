@@ -1,3 +1,6 @@
+// @whole
+// @slow
+
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'

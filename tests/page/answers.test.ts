@@ -1,3 +1,5 @@
+// @databases stock
+
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Prefill } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'

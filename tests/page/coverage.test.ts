@@ -1,3 +1,5 @@
+// @whole
+
 import { describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { demoCatalogue } from '../rig.ts'

@@ -1,3 +1,5 @@
+// @whole
+
 import { beforeEach, expect } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'

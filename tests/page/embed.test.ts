@@ -1,3 +1,6 @@
+// @whole
+// @slow
+
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'

@@ -1,3 +1,5 @@
+// @whole
+
 import { beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, wholeRunTest } from '../long.ts'

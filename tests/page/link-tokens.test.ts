@@ -1,3 +1,5 @@
+// @databases stock
+
 import { describe, expect, test } from 'vitest'
 import { openPublished } from '../../service/src/catalogue/published.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,3 +1,5 @@
+// @databases stock
+
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'

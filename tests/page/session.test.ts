@@ -1,3 +1,5 @@
+// @databases stock
+
 import { beforeEach, describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'

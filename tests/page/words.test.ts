@@ -1,3 +1,5 @@
+// @whole
+
 import { describe, expect, test } from 'vitest'
 import { catalogueOf } from '../api/catalogue-of.ts'
 import { forAllTests } from '../for-all-tests.ts'

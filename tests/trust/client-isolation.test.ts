@@ -1,3 +1,5 @@
+// @databases citus
+
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Operation, type OperationIdOf, operations } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,3 +1,5 @@
+// @databases citus
+
 import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { insertRequest } from '../../service/src/console/requests/store.ts'

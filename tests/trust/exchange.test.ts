@@ -1,3 +1,6 @@
+// @databases citus
+// @slow
+
 import { Agent, fetch } from 'undici'
 import { afterEach, expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'

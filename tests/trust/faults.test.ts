@@ -1,3 +1,6 @@
+// @databases citus stock
+// @slow
+
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

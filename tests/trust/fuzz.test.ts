@@ -1,3 +1,5 @@
+// @databases stock
+
 import { connect } from 'node:net'
 import { beforeAll, expect, test } from 'vitest'
 import { operations } from '../../contract/src/index.ts'

@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Operation, type OperationIdOf, operations, scopeNames } from '../../contract/src/index.ts'
 import { changePartner, revokeKey } from '../../service/src/partners/administer.ts'

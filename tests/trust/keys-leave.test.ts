@@ -1,3 +1,5 @@
+// @databases citus
+
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'

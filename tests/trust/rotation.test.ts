@@ -1,3 +1,5 @@
+// @databases citus
+
 import { expect, test, vi } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'

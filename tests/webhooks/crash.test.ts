@@ -1,3 +1,6 @@
+// @databases stock
+// @slow
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'

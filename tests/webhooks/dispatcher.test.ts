@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import { expect, test } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
 import { type Delivery, type Receiver, startReceiver } from './receiver.ts'

@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, test } from 'vitest'

@@ -1,3 +1,5 @@
+// @databases citus
+
 import { expect, test } from 'vitest'
 import { CommitUnknown, type Database } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'

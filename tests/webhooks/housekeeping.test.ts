@@ -1,3 +1,5 @@
+// @databases citus
+
 import { expect, test } from 'vitest'
 import type { Database, Executor } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,3 +1,5 @@
+// @databases citus
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { isUnavailable } from '../../service/src/db/failure.ts'

@@ -1,3 +1,5 @@
+// @databases stock
+
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import type { Database } from '../../service/src/db/database.ts'

@@ -1,3 +1,5 @@
+// @databases stock
+
 import { expect, test } from 'vitest'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { partnersApart } from './partners-apart.ts'

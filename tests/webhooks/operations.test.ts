@@ -1,3 +1,6 @@
+// @databases citus
+// @prism
+
 import { expect, test } from 'vitest'
 import { webhooks } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,3 +1,5 @@
+// @databases citus
+
 import { expect, test } from 'vitest'
 import type { Query } from '../../service/src/db/sql.ts'
 import { queueAgain } from '../../service/src/webhooks/log/replay.ts'

@@ -1,3 +1,5 @@
+// @databases citus stock
+
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { replayTo, type Selection } from '../../service/src/webhooks/log/replay.ts'

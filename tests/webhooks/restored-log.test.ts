@@ -1,3 +1,5 @@
+// @databases citus
+
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { markInstallation } from '../../service/src/installation.ts'

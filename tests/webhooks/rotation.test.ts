@@ -1,3 +1,5 @@
+// @databases stock
+
 import { expect, test } from 'vitest'
 import { changeEndpoint, getEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { findAttempts } from '../../service/src/webhooks/log/attempts.ts'

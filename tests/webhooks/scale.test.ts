@@ -1,3 +1,5 @@
+// @databases citus
+
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { learnLayout } from '../../service/src/db/spread.ts'

@@ -18,7 +18,7 @@ import { connectPartner } from '../partner-side/partner-api.ts'
 import { makePeople } from '../partner-side/people.ts'
 import { runService, servingOptions } from '../run-service.ts'
 
-const demoCatalogue = new URL('../../assets/demo-catalogue.yaml', import.meta.url)
+const demoCatalogue = new URL('../../../assets/demo-catalogue.yaml', import.meta.url)
 const publisher = 'enrolment dev'
 
 /** `enrolment dev`: what `npm start` runs. */
