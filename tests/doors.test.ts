@@ -105,7 +105,6 @@ const fromInside: Readonly<Record<string, string>> = {
   'tests/console/policy.test.ts': 'asks a rule for each action',
   'tests/console/requests.test.ts': 'cleans up without waiting for the schedule',
   'tests/console/service.test.ts': 'reads a text of metrics as the screen does',
-  'tests/console/sign-in-passkey.test.ts': 'removes passkeys as by `operator`',
   'tests/console/user.test.ts': 'compares the screens with the list of all screens',
   'tests/console/walks.ts': 'walks through the list of all screens',
   'tests/crash/neighbours.test.ts': 'submits commands that break on purpose',

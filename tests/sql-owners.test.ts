@@ -144,7 +144,6 @@ const owners: Readonly<Record<string, Table>> = {
 
   operators: ownedBy('operators', screens),
   operator_links: ownedBy('operators'),
-  operator_passkeys: ownedBy('operators'),
   operator_sessions: ownedBy('operators'),
   operator_requests: ownedBy('console', {
     [executor]: 'writes: an erasure closes what was asked about its user',

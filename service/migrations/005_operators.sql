@@ -26,16 +26,6 @@ create table operator_links (
   spent_at timestamptz
 );
 
-create table operator_passkeys (
-  credential_id bytea primary key,
-  operator_id uuid not null references operators,
-  public_key bytea not null,
-  counter bigint not null,
-  transports text[] not null default '{}',
-  created_at timestamptz not null,
-  last_used_at timestamptz
-);
-
 create table operator_sessions (
   session_id uuid primary key,
   operator_id uuid not null references operators,

@@ -54,7 +54,6 @@ const levels: Readonly<Record<string, LogLevel>> = {
   webhook_result_refused: 'error',
   webhook_results_not_written: 'error',
   analyze_failed: 'warn',
-  console_passkey_refused: 'warn',
   console_sign_in_failed: 'warn',
   database_account: 'warn',
   database_connection_lost: 'warn',

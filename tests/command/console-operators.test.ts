@@ -64,18 +64,15 @@ test('each command about an operator is on record with the id of that operator',
   const words = ['Katherine', '--role', 'viewer']
   const { operatorid } = await runJson<{ operatorid: string }>(['operator', 'add', ...words], place)
   await sandbox.refusal('operator', 'add', ...words)
-  for (const command of [['link'], ['passkeys'], ['disable'], ['enable']])
+  for (const command of [['link'], ['disable'], ['enable']])
     await runJson(['operator', ...command, 'Katherine'], place)
-  await runJson(['operator', 'passkeys', 'Katherine', '--remove'], place)
   const { stdout } = await run(['audit', 'export'], place)
   const actions = stdout
     .split('\n')
     .filter(line => line.includes(operatorid) && line.includes('"command"'))
     .map(line => (JSON.parse(line) as { action: string }).action)
   expect(actions).toEqual(
-    ['add viewer', 'link', 'passkeys', 'disable', 'enable', 'passkeys remove'].map(
-      what => `operator ${what} ${operatorid}`,
-    ),
+    ['add viewer', 'link', 'disable', 'enable'].map(what => `operator ${what} ${operatorid}`),
   )
 })
 
@@ -109,22 +106,6 @@ test('an operator who was disabled is enabled again, with the same rights and no
     '--email must be an email address',
   )
 })
-
-wholeRunTest(
-  'the passkeys of an operator are listed, and removed with its sessions for a device that is lost',
-  async () => {
-    const { place } = sandbox
-    const { path } = await runJson<Link>(['operator', 'add', 'Edith', '--role', 'viewer'], place)
-    const base = new URL(greeted()).origin
-    const cookie = (await press(base + path)).headers.get('set-cookie')?.split(';')[0] ?? ''
-    expect((await fetch(`${base}/passkeys`, { headers: { cookie } })).status).toBe(200)
-    const passkeys = ['operator', 'passkeys', 'Edith']
-    expect(await runJson(passkeys, place)).toEqual({ name: 'Edith', passkeys: [] })
-    expect(await runJson([...passkeys, '--remove'], place)).toEqual({ name: 'Edith', removed: 0 })
-    expect((await fetch(`${base}/passkeys`, { headers: { cookie } })).status).toBe(401)
-    expect(await sandbox.refusal('operator', 'passkeys', 'nobody')).toContain('There is no operator nobody')
-  },
-)
 
 wholeRunTest('what cannot be is refused with a sentence', async () => {
   expect(await sandbox.refusal('operator', 'add', 'Ada')).toContain('--role is needed')

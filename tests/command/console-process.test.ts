@@ -138,7 +138,7 @@ wholeRunTest('a stop ends well beside halves of requests and a receiver that ans
     'Content-Type: application/json',
   ])
   await half(consoleUrl, [
-    'POST /sign-in/passkey HTTP/1.1',
+    'POST /sign-in/x HTTP/1.1',
     `Origin: ${consoleUrl}`,
     'Content-Type: application/x-www-form-urlencoded',
   ])

@@ -76,7 +76,6 @@ describeInBrowser('the console in a browser', () => {
     '/catalogue/versions/1',
     '/catalogue/diff?from=1&to=1',
     '/service',
-    '/passkeys',
     '/requests',
     requested,
     `/users/${erased}`,

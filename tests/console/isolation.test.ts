@@ -81,17 +81,12 @@ const leastRole: Readonly<Record<string, Role>> = {
   'GET /audit': 'viewer',
   'GET /audit.csv': 'support',
   'POST /audit/verify': 'viewer',
-  'GET /passkeys': 'viewer',
-  'POST /passkeys/add': 'viewer',
-  'POST /passkeys/remove': 'viewer',
 }
 
 // Routes that need no session, and the answers that a stranger gets there.
 const withoutSession: Readonly<Record<string, readonly number[]>> = {
   'GET /sign-in/:token': [410],
   'POST /sign-in/:token': [410],
-  'GET /sign-in/passkey': [200],
-  'POST /sign-in/passkey': [422],
   'GET /sign-in/provider': [303],
   'GET /sign-in/provider/return': [400],
   'POST /sign-out': [200],

@@ -2,27 +2,24 @@
 
 /// <reference lib="dom" />
 import { expect } from 'vitest'
-import { ROLES } from '../../service/src/operators/operator.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
 import { demoCatalogue } from '../rig.ts'
-import { deedsOf } from './deeds.ts'
-import { openKeyboard } from './keyboard.ts'
-import { consoleOf, newOperator } from './operator-browser.ts'
+import { consoleOf } from './operator-browser.ts'
 import { startPopulatedConsole } from './populated.ts'
 import { openWalks, pathsOf, routesOf } from './walks.ts'
 
-describeInBrowser('admins and passkeys in a browser, by keyboard alone', () => {
+describeInBrowser('admins in a browser, by keyboard alone', () => {
   const populated = forAllTests(startPopulatedConsole)
   const browser = forAllTests(launchBrowser)
-  const { enter, countWalk, looksRight, followLinks, actsOf, missedOf } = openWalks(populated, browser)
+  const { enter, looksRight, followLinks, actsOf, missedOf } = openWalks(populated, browser)
 
   wholeRunTest('an admin does all that it may to webhooks, partners and the catalogue', async () => {
     const { keyboard, page, operatorId, context } = await enter('admin')
     const opened = await followLinks(page)
     expect(pathsOf('admin').closed).toEqual([])
-    expect(opened).toEqual(expect.arrayContaining(['/requests', '/service', '/passkeys']))
+    expect(opened).toEqual(expect.arrayContaining(['/requests', '/service']))
     const toEndpoint = async () => {
       await keyboard.go('w')
       await keyboard.follow(keyboard.link(new URL(populated.receiver.url).host))
@@ -113,61 +110,8 @@ describeInBrowser('admins and passkeys in a browser, by keyboard alone', () => {
     await context.close()
   })
 
-  wholeRunTest.each(ROLES)(
-    'as %s a passkey is added, signs in without a link, and is removed',
-    async role => {
-      // Browsers create passkeys only for host names.
-      const base = consoleOf(populated.service).replace('127.0.0.1', 'localhost')
-      const context = await browser.newContext({ bypassCSP: true, reducedMotion: 'reduce' })
-      const page = await context.newPage()
-      countWalk(page)
-      const devtools = await context.newCDPSession(page)
-      await devtools.send('WebAuthn.enable')
-      await devtools.send('WebAuthn.addVirtualAuthenticator', {
-        options: {
-          protocol: 'ctap2',
-          transport: 'internal',
-          hasResidentKey: true,
-          hasUserVerification: true,
-          isUserVerified: true,
-          automaticPresenceSimulation: true,
-        },
-      })
-      const keyboard = openKeyboard(page)
-      const { path, operatorId, name } = await newOperator(populated.service, role)
-      await page.goto(base + path)
-      await keyboard.send('Sign in')
-      const toPasskeys = () => keyboard.follow(page.getByRole('link', { name }))
-      const signOut = async () => {
-        await keyboard.follow(page.getByRole('button', { name: 'Sign out' }))
-        await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
-        // Times are in milliseconds, and this clock hardly moves.
-        populated.service.advance(1000)
-      }
-      await toPasskeys()
-      await keyboard.send('Add a passkey')
-      await looksRight(page)
-      await signOut()
-      await keyboard.follow(keyboard.link('Sign in with a passkey'))
-      await looksRight(page)
-      await keyboard.send('Use a passkey')
-      expect([new URL(page.url()).pathname, await page.textContent('.who .hint')]).toEqual(['/', role])
-      await toPasskeys()
-      await keyboard.send(/^Remove/)
-      expect(await page.textContent('main')).toContain('You have none yet.')
-      await signOut()
-      const deeds = await deedsOf(populated.service, { operatorId })
-      expect(deeds.map(({ action, result }) => `${action} ${result}`)).toEqual(
-        ['sign in', 'add passkey', 'sign out', 'sign in by passkey', 'remove passkey', 'sign out'].map(
-          action => `${action} done`,
-        ),
-      )
-      await context.close()
-    },
-  )
-
   wholeRunTest(
-    'each address and act that only an admin has, and each of signing in, was opened or sent in these walks',
+    'each address and act that only an admin has, and signing in and out, was opened or sent in these walks',
     () => {
       expect(missedOf(routesOf('admin'))).toEqual([])
     },

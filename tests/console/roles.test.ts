@@ -22,7 +22,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
   )
   const nothing = async () => {}
 
-  // isolation.test.ts shows the same of each address without a browser, and sign-in-passkey.test.ts has one passkey, in `npm test`.
+  // isolation.test.ts shows the same of each address without a browser, in `npm test`.
   wholeRunTest('a viewer opens all that it may, sees nobody anywhere, and is refused the rest', async () => {
     const { keyboard, page, operatorId, texts, context } = await enter('viewer')
     for (const [key, path] of Object.entries({

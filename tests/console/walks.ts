@@ -188,8 +188,8 @@ export function canariesIn(texts: readonly string[]): readonly string[] {
   return CANARIES.filter(canary => texts.some(text => text.includes(canary)))
 }
 
-// Signing in at an identity provider has walks of its own, in sign-in-passkey.test.ts and https-proxy.test.ts.
-const signing = ['/sign-in/:token', '/sign-in/passkey'].flatMap(path => [`GET ${path}`, `POST ${path}`])
+// Signing in at an identity provider has walks of its own, in sign-in-browser.test.ts and https-proxy.test.ts.
+const signing = ['GET', 'POST'].map(method => `${method} /sign-in/:token`)
 
 /**
  * Each address of the console and each act as a route, in two parts: what the walks of roles-admin.test.ts open and send to, and
@@ -197,7 +197,7 @@ const signing = ['/sign-in/:token', '/sign-in/passkey'].flatMap(path => [`GET ${
  */
 export function routesOf(part: 'admin' | 'others'): readonly string[] {
   const all = screens.flatMap(({ method, path, role }) => {
-    const isAdmins = role === 'admin' || path.startsWith('/passkeys')
+    const isAdmins = role === 'admin'
     const paths = path.endsWith('/:act') ? acts.map(one => path.replace(':act', one.name)) : [path]
     return paths.map(one => ({ route: `${method} ${one}`, isAdmins }))
   })

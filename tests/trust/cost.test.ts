@@ -289,14 +289,7 @@ test('no address of the console costs more than the bound', async () => {
     '/catalogue',
     '/requests',
   ]
-    .concat([
-      '/service',
-      '/audit',
-      '/passkeys',
-      '/nowhere',
-      `/users/${service_id}`,
-      `/users/${service_id}/link`,
-    ])
+    .concat(['/service', '/audit', '/nowhere', `/users/${service_id}`, `/users/${service_id}/link`])
     .concat([`/users/${service_id}/act/cancel`, `/users/${service_id}/erase`, '/catalogue/versions/1'])
   for (const page of some(pages))
     for (const query of ['', ...some(queries)])
@@ -304,12 +297,7 @@ test('no address of the console costs more than the bound', async () => {
         ask(`${base}${page}?${query}`, { headers: { cookie: admin.cookie } }),
       )
   const posts = ['/find', `/users/${service_id}/person`, `/users/${service_id}/act/cancel`, '/audit/verify']
-    .concat([
-      `/partners/${partner.partnerId}/settings`,
-      '/passkeys/add',
-      '/passkeys/remove',
-      '/sign-in/passkey',
-    ])
+    .concat([`/partners/${partner.partnerId}/settings`])
     .concat(['/sign-in/x', '/sign-out'])
   const fields = ['what', 'reason', 'partner', 'name', 'origins', 'redirects']
   for (const page of some(posts))

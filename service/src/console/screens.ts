@@ -10,7 +10,6 @@ import { requestScreens } from './decisions/screens.ts'
 import { dueScreens } from './due/screens.ts'
 import { findScreens } from './find/screens.ts'
 import { partnerScreens } from './partner/screens.ts'
-import { passkeyScreens } from './passkeys/screens.ts'
 import type { Screen } from './screen/screen.ts'
 import { serviceScreens } from './service/screens.ts'
 import { retainedScreens } from './user/retained.ts'
@@ -36,6 +35,5 @@ export const screens: readonly Screen[] = [
   ...requestListScreens,
   ...requestScreens,
   ...auditScreens,
-  ...passkeyScreens,
   ...serviceScreens,
 ]

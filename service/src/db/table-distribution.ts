@@ -23,7 +23,7 @@ export const tableDistribution: ReadonlyMap<string, Distribution> = new Map([
     // Read at a process’s first request for a partner, whichever node has its rows.
     'partners credentials',
     // These few rows belong to no partner.
-    'operators operator_links operator_passkeys operator_sessions',
+    'operators operator_links operator_sessions',
   ),
   ...namesOf(
     'on the coordinator',

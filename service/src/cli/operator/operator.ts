@@ -15,7 +15,6 @@ import { listPartners } from '../../partners/store.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { type Command, choiceOf, type Input, repeatable, UsageError, valued } from '../command.ts'
 import { fixKind, inWorkspace, type Workspace } from '../workspace.ts'
-import { concerning, passkeys } from './operator-passkeys.ts'
 
 const add: Command = {
   name: 'operator add',
@@ -131,7 +130,7 @@ const disable: Command = {
 const enable: Command = {
   name: 'operator enable',
   arguments: ['NAME'],
-  summary: 'Enable an operator who was disabled, with the same role, partners and passkeys.',
+  summary: 'Enable an operator who was disabled, with the same role and partners.',
   run: input =>
     inWorkspace(input, async workspace => {
       const operator = await required(workspace, input.positionals[0] ?? '')
@@ -219,5 +218,14 @@ async function required({ database }: Workspace, name: string): Promise<Operator
   return operator
 }
 
+/** The audit entry of a command about an operator names that operator by id, since a name may be personal data. */
+function concerning(
+  { command }: Pick<Input, 'command'>,
+  { operatorId }: Pick<Operator, 'operatorId'>,
+  ...words: readonly string[]
+): { readonly action: string } {
+  return { action: [command, ...words, operatorId].join(' ') }
+}
+
 /** The commands about operators of the console. */
-export const operatorCommands: readonly Command[] = [add, link, list, disable, enable, passkeys, policy]
+export const operatorCommands: readonly Command[] = [add, link, list, disable, enable, policy]

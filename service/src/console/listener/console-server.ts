@@ -14,7 +14,7 @@ export type ConsoleServer = {
   readonly context: ConsoleContext
   readonly address: ConsoleAddress
   readonly files: ConsoleFiles
-  /** The OpenID Connect provider at which operators sign in; absent: they use only links and passkeys. */
+  /** The OpenID Connect provider at which operators sign in; absent: they use only links. */
   readonly provider: Provider | undefined
 }
 

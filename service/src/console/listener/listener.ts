@@ -14,11 +14,10 @@ import type { ConsoleFiles } from '../screen/console-files.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../screen/screen.ts'
 import { screens } from '../screens.ts'
-import { signedOut, signingOutOf, type WaysIn } from '../views/sign-in.ts'
+import { signedOut, signingOutOf, type WayIn } from '../views/sign-in.ts'
 import { type ConsoleServer, sendPage, takesForm } from './console-server.ts'
 import { isOwnHost, isOwnOrigin, originOf, setCookie } from './guard.ts'
 import { checkForm, openVisit } from './open-visit.ts'
-import { mountPasskeySignIn } from './passkey-sign-in.ts'
 import { mountProviderSignIn } from './provider-sign-in.ts'
 import { mountSignIn } from './sign-in.ts'
 
@@ -30,7 +29,6 @@ export function mountConsole(app: FastifyInstance, server: ConsoleServer): void 
   mountGuards(app, server)
   mountFiles(app, server.files)
   mountSignIn(app, server)
-  mountPasskeySignIn(app, server)
   mountProviderSignIn(app, server)
   for (const screen of screens) mountScreen(app, server, screen)
   mountRest(app, server)
@@ -121,13 +119,13 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
     const there = isTheirs
       ? await provider.endSession(`${originOf(request.headers, address)}/signed-out`)
       : undefined
-    if (!provider || there === undefined) return sendPage(server, reply, signedOut(true, waysIn(server, '/')))
+    if (!provider || there === undefined) return sendPage(server, reply, signedOut(true, wayIn(server, '/')))
     // By a header, because the content security policy lets no form lead to another site, not even by a redirect.
     reply.header('Refresh', `0; url=${there}`)
     return sendPage(server, reply, signingOutOf(provider.settings.name, there))
   })
   app.get('/signed-out', async (_request, reply) =>
-    sendPage(server, reply, signedOut(true, waysIn(server, '/'))),
+    sendPage(server, reply, signedOut(true, wayIn(server, '/'))),
   )
   app.get('/*', async (request, reply) => {
     const visit = await openVisit(server, request)
@@ -168,15 +166,12 @@ function sendSignIn(server: ConsoleServer, reply: FastifyReply): FastifyReply {
   const { request } = reply
   // After signing in the requested page is shown; a form must be sent again by hand.
   const to = request.method === 'POST' ? '/' : ownPath(request.url)
-  return sendPage(server, reply, { ...signedOut(false, waysIn(server, to)), status: 401 })
+  return sendPage(server, reply, { ...signedOut(false, wayIn(server, to)), status: 401 })
 }
 
-function waysIn({ provider }: ConsoleServer, to: string): WaysIn {
+function wayIn({ provider }: ConsoleServer, to: string): WayIn | undefined {
   const query = to === '/' ? '' : `?${new URLSearchParams({ to }).toString()}`
-  return {
-    provider: provider && { name: provider.settings.name, path: `/sign-in/provider${query}` },
-    passkey: `/sign-in/passkey${query}`,
-  }
+  return provider && { name: provider.settings.name, path: `/sign-in/provider${query}` }
 }
 
 /** The explanation of a refused request for the operator; `undefined`: the error is a fault of the service. */

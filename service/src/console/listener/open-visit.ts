@@ -5,7 +5,7 @@ import { isOwnForm, sessionOf } from '../../operators/sign-in.ts'
 import { readPartnerNames } from '../partners.ts'
 import { ConsoleRefusal, type UploadedFile, type Visit } from '../screen/screen.ts'
 import type { ConsoleServer } from './console-server.ts'
-import { originOf, readCookie } from './guard.ts'
+import { readCookie } from './guard.ts'
 
 /** Reads who asks, and what for, from a request to the screen of this path; `undefined` without a session. */
 export async function openVisit(
@@ -31,7 +31,6 @@ export async function openVisit(
     isAdmin: hasRole(session.operator, 'admin'),
     requestId: request.id,
     address: request.ip,
-    origin: originOf(request.headers, address),
     params: request.params as Record<string, string>,
     query,
     ...sent,

@@ -21,7 +21,7 @@ export type ConsoleOptions = {
   readonly url: string | undefined
   /** The proxies whose word about the caller's address is taken, as for partners' requests. */
   readonly trustProxy?: readonly string[] | undefined
-  /** The identity provider; absent: only links and passkeys. */
+  /** The identity provider; absent: only links. */
   readonly signIn?: ProviderSettings | undefined
 }
 

@@ -25,8 +25,6 @@ export type Visit = {
   readonly files: readonly UploadedFile[]
   readonly requestId: string
   readonly address: string
-  /** The console's own address in the browser. */
-  readonly origin: string
   /** The path of the screen; `undefined` on a page that is no screen. */
   readonly path: string | undefined
 }

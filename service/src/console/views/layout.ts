@@ -33,7 +33,7 @@ export function consoleDocument(
 <label class="unseen" for="find">Find a user, event or request</label>
 <input id="find" name="what" type="search" placeholder="Find a user, event, request …" autocomplete="off" spellcheck="false" required>
 <button class="secondary">Find</button></form>
-<form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<a href="/passkeys"><span class="name">${operator.name}</span> <span class="hint">${operator.role}</span></a><button class="quiet">Sign out</button></form>
+<form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<span><span class="name">${operator.name}</span> <span class="hint">${operator.role}</span></span><button class="quiet">Sign out</button></form>
 <nav aria-label="Main"><ul>${entries.map(
       ({ label, path, key }) =>
         html`<li><a href="${path}" data-key="${key}"${path === present ? html` aria-current="page"` : ''}>${label}</a></li>`,

@@ -24,22 +24,16 @@ export function linkEnded(): ConsolePage {
   }
 }
 
-/** The ways to sign in, other than by a link. */
-export type WaysIn = {
-  /** The identity provider, with the path that leads there. */
-  readonly provider?: { readonly name: string; readonly path: string } | undefined
-  /** The path that asks for a passkey. */
-  readonly passkey: string
-}
+/** The identity provider at which operators sign in, with the path that leads there. */
+export type WayIn = { readonly name: string; readonly path: string }
 
 /** The page at every address for somebody without a session. */
-export function signedOut(wasSignedIn: boolean, { provider, passkey }: WaysIn): ConsolePage {
+export function signedOut(wasSignedIn: boolean, provider: WayIn | undefined): ConsolePage {
   return {
     title: wasSignedIn ? 'You are signed out' : 'Sign in',
     body: html`${!wasSignedIn && html`<p>You are not signed in, or your 8 hours are over.</p>`}
 ${provider && html`<p><a class="button" href="${provider.path}">Sign in at ${provider.name}</a></p>`}
-<p><a${!provider && html` class="button"`} href="${passkey}">Sign in with a passkey</a></p>
-<p>${provider ? 'Who has a sign-in link opens that instead.' : 'Or open your sign-in link.'} Whoever runs the service makes a new one:</p>
+<p>${provider ? 'If you have a sign-in link, open that instead.' : 'Open your sign-in link.'} Whoever runs the service makes a new one:</p>
 <pre><code>enrolment operator link NAME</code></pre>`,
   }
 }
