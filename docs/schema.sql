@@ -345,21 +345,11 @@ CREATE TABLE public.operator_links (
     spent_at timestamp with time zone
 );
 
-CREATE TABLE public.operator_passkeys (
-    credential_id bytea NOT NULL,
-    operator_id uuid NOT NULL,
-    public_key bytea NOT NULL,
-    counter bigint NOT NULL,
-    transports text[] DEFAULT '{}'::text[] NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    last_used_at timestamp with time zone
-);
-
 CREATE TABLE public.operator_requests (
     partner_id uuid NOT NULL,
     request_id uuid NOT NULL,
     action text NOT NULL,
-    service_id uuid,
+    service_id uuid NOT NULL,
     sealed bytea NOT NULL,
     asked_by uuid NOT NULL,
     asked_at timestamp with time zone NOT NULL,
@@ -367,7 +357,7 @@ CREATE TABLE public.operator_requests (
     decided_by uuid,
     decided_at timestamp with time zone,
     outcome text,
-    CONSTRAINT operator_requests_action_check CHECK ((action = ANY (ARRAY['void'::text, 'move'::text, 'erase'::text, 'publish'::text]))),
+    CONSTRAINT operator_requests_action_check CHECK ((action = ANY (ARRAY['void'::text, 'move'::text, 'erase'::text]))),
     CONSTRAINT operator_requests_check CHECK (((decided_at IS NULL) = (outcome IS NULL))),
     CONSTRAINT operator_requests_check1 CHECK (((decided_by IS NULL) OR (decided_by <> asked_by))),
     CONSTRAINT operator_requests_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'withdrawn'::text, 'lapsed'::text])))
@@ -645,9 +635,6 @@ ALTER TABLE ONLY public.migrations
 ALTER TABLE ONLY public.operator_links
     ADD CONSTRAINT operator_links_pkey PRIMARY KEY (link_id);
 
-ALTER TABLE ONLY public.operator_passkeys
-    ADD CONSTRAINT operator_passkeys_pkey PRIMARY KEY (credential_id);
-
 ALTER TABLE ONLY public.operator_requests
     ADD CONSTRAINT operator_requests_pkey PRIMARY KEY (partner_id, request_id);
 
@@ -752,9 +739,6 @@ ALTER TABLE ONLY public.endpoint_leases
 
 ALTER TABLE ONLY public.operator_links
     ADD CONSTRAINT operator_links_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(operator_id);
-
-ALTER TABLE ONLY public.operator_passkeys
-    ADD CONSTRAINT operator_passkeys_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(operator_id);
 
 ALTER TABLE ONLY public.operator_sessions
     ADD CONSTRAINT operator_sessions_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(operator_id);

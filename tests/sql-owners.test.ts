@@ -115,7 +115,7 @@ const owners: Readonly<Record<string, Table>> = {
     ...screens,
     [delivery]: 'writes: each result changes the health, in the transaction that stores it',
   }),
-  endpoint_leases: ownedBy(delivery, screens),
+  endpoint_leases: ownedBy(delivery),
   dispatchers: ownedBy(delivery, screens),
   deliveries: ownedBy(delivery, {
     ...screens,

@@ -38,13 +38,11 @@ create table operator_sessions (
 
 -- Actions that need a second person: requested by one operator, decided by another.
 create table operator_requests (
-  -- The nil UUID when the request concerns no partner, such as a new catalogue.
   partner_id uuid not null,
   request_id uuid not null,
-  action text not null check (action in ('void', 'move', 'erase', 'publish')),
-  service_id uuid,
-  -- The request and its reason, sealed with the partner's key, or with the root key when it concerns no partner. Empty
-  -- once the user is erased.
+  action text not null check (action in ('void', 'move', 'erase')),
+  service_id uuid not null,
+  -- The request and its reason, sealed with the partner's key. Empty once the user is erased.
   sealed bytea not null,
   asked_by uuid not null,
   asked_at timestamptz not null,

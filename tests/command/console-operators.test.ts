@@ -123,11 +123,11 @@ wholeRunTest('what cannot be is refused with a sentence', async () => {
 
 test('what needs a second person is shown, set, and put on record', async () => {
   const { place } = sandbox
-  const all = { void: true, move: true, erase: true, publish: true }
+  const all = { void: true, move: true, erase: true }
   expect(await runJson(['operator', 'policy'], place)).toEqual(all)
   expect(await runJson(['operator', 'policy', 'erase', 'off'], place)).toEqual({ ...all, erase: false })
   expect(await runJson(['operator', 'policy'], place)).toEqual({ ...all, erase: false })
-  expect(await sandbox.refusal('operator', 'policy', 'cancel', 'off')).toContain('void, move, erase, publish')
+  expect(await sandbox.refusal('operator', 'policy', 'cancel', 'off')).toContain('void, move, erase')
   expect(await sandbox.refusal('operator', 'policy', 'erase')).toContain('on or off')
   expect(await sandbox.refusal('operator', 'policy', 'erase', 'perhaps')).toContain('on or off')
   const { stdout } = await run(['audit', 'export'], place)

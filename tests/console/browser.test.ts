@@ -9,7 +9,7 @@ import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr } from '../long.ts'
 import { axe, colorViolationsOf, inThisLook, violationsOf } from '../page/axe.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
-import { ada, demoCatalogue, startTestService } from '../rig.ts'
+import { ada, startTestService } from '../rig.ts'
 import { consoleOf, newOperator, signIn } from './operator-browser.ts'
 
 describeInBrowser('the console in a browser', () => {
@@ -75,7 +75,6 @@ describeInBrowser('the console in a browser', () => {
     '/catalogue',
     '/catalogue/versions/1',
     '/catalogue/diff?from=1&to=1',
-    '/service',
     '/requests',
     requested,
     `/users/${erased}`,
@@ -195,33 +194,5 @@ describeInBrowser('the console in a browser', () => {
       expect(await again.isEnabled()).toBe(true)
     }
     await context.close()
-  })
-
-  test('a catalogue is uploaded and looked at before it is published, and axe finds nothing there', async () => {
-    for (const colorScheme of everydayOr(['dark'] as const, ['light', 'dark'] as const)) {
-      const { context, page } = await open({ colorScheme, bypassCSP: true })
-      await page.addInitScript(axe)
-      await page.goto(`${consoleOf(service)}/catalogue`)
-      const buffer = Buffer.from(demoCatalogue.replace('slots: 2', 'slots: 1'))
-      await page
-        .getByLabel('Catalogue', { exact: true })
-        .setInputFiles({ name: 'next.yaml', mimeType: 'application/yaml', buffer })
-      await page.getByRole('button', { name: 'Check it' }).click()
-      await page.getByRole('heading', { name: 'Version 2, not published' }).waitFor()
-      await expect
-        .poll(
-          async () => {
-            await page.getByRole('button', { name: 'Look again' }).click()
-            await page.getByRole('heading', { name: 'What it would do' }).waitFor()
-            return page.textContent('main')
-          },
-          { timeout: 120_000, interval: 100 },
-        )
-        .toMatch(/[12] users were looked at/)
-      expect(await page.evaluate(violationsOf)).toEqual([])
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-      expect(overflow).toBeLessThanOrEqual(0)
-      await context.close()
-    }
   })
 })

@@ -1,5 +1,6 @@
 // @databases stock
 
+import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type AuditEntry, addEntries } from '../../service/src/audit/entries.ts'
 import { type EntryQuery, findEntries } from '../../service/src/console/audit/store.ts'
@@ -231,7 +232,7 @@ describe('requests to a second person', () => {
           partner_id: owner.partnerId,
           request_id: requestId,
           action: index % 3 === 0 ? 'void' : 'move',
-          service_id: null,
+          service_id: randomUUID(),
           sealed: Buffer.from('sealed'),
           asked_by: admin.operatorId,
           asked_at: at,

@@ -20,11 +20,6 @@ export type OperatorBrowser = {
   readonly get: (path: string) => Promise<Shown>
   /** Sends a form with the session's token, as its pages do. */
   readonly post: (path: string, fields?: Readonly<Record<string, string>>) => Promise<Shown>
-  /** Sends a form with files, each by its field and name. */
-  readonly upload: (
-    path: string,
-    files: readonly { readonly field: string; readonly name: string; readonly content: string | Buffer }[],
-  ) => Promise<Shown>
 }
 
 /** Where the console of a service under test listens. */
@@ -104,13 +99,5 @@ export async function signIn(
         }),
         path,
       ),
-    upload: async (path, files) => {
-      const body = new FormData()
-      body.append('token', token)
-      for (const { field, name, content } of files)
-        body.append(field, new Blob([typeof content === 'string' ? content : new Uint8Array(content)]), name)
-      const options = { method: 'POST', redirect: 'manual', headers: { cookie, origin: base }, body } as const
-      return follow(await fetch(base + path, options), path)
-    },
   }
 }

@@ -5,7 +5,6 @@ import { expect } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
-import { demoCatalogue } from '../rig.ts'
 import { consoleOf } from './operator-browser.ts'
 import { startPopulatedConsole } from './populated.ts'
 import { openWalks, pathsOf, routesOf } from './walks.ts'
@@ -15,11 +14,11 @@ describeInBrowser('admins in a browser, by keyboard alone', () => {
   const browser = forAllTests(launchBrowser)
   const { enter, looksRight, followLinks, actsOf, missedOf } = openWalks(populated, browser)
 
-  wholeRunTest('an admin does all that it may to webhooks, partners and the catalogue', async () => {
+  wholeRunTest('an admin does all that it may to webhooks and partners', async () => {
     const { keyboard, page, operatorId, context } = await enter('admin')
     const opened = await followLinks(page)
     expect(pathsOf('admin').closed).toEqual([])
-    expect(opened).toEqual(expect.arrayContaining(['/requests', '/service']))
+    expect(opened).toEqual(expect.arrayContaining(['/requests']))
     const toEndpoint = async () => {
       await keyboard.go('w')
       await keyboard.follow(keyboard.link(new URL(populated.receiver.url).host))
@@ -75,38 +74,12 @@ describeInBrowser('admins in a browser, by keyboard alone', () => {
     await looksRight(page)
     expect(await page.textContent('main')).toContain('Dates of cover')
 
-    await keyboard.go('c')
-    const [chooser] = await Promise.all([
-      page.waitForEvent('filechooser'),
-      keyboard.tabTo(page.getByLabel('Catalogue', { exact: true })).then(() => page.keyboard.press('Enter')),
-    ])
-    const buffer = Buffer.from(demoCatalogue.replace('slots: 2', 'slots: 1'))
-    await chooser.setFiles({ name: 'next.yaml', mimeType: 'application/yaml', buffer })
-    await keyboard.send('Check it')
-    const draft = await keyboard.download(keyboard.button('CSV'))
-    expect(draft.suggestedFilename()).toBe('catalogue-draft-after-2.csv')
-    await keyboard.send('Look again')
-    await looksRight(page)
-    await keyboard.send('Ask a second person', why)
-    await looksRight(page)
-    const asked = page.url()
-    const second = await enter('admin')
-    await second.page.goto(asked)
-    await looksRight(second.page)
-    await second.keyboard.send('Confirm and do it', 'reason-canary looked at it')
-    expect(new URL(second.page.url()).pathname).toBe('/catalogue/versions/3')
     expect(await actsOf(operatorId)).toEqual([
       ...['pause webhook', 'enable webhook', 'replay', 'change partner', 'make api_key'].map(
         name => `${name} done because`,
       ),
       ...['revoke credential', 'disable partner', 'enable partner'].map(name => `${name} done because`),
-      'check catalogue done',
-      'export catalogue done',
-      'ask for publish asked because',
-      'publish on request done because',
     ])
-    expect(await actsOf(second.operatorId)).toEqual(['confirm publish done because'])
-    await second.context.close()
     await context.close()
   })
 

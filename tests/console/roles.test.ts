@@ -31,7 +31,6 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
       p: '/partners',
       c: '/catalogue',
       a: '/audit',
-      s: '/service',
       u: '/',
     })) {
       await keyboard.go(key)
@@ -264,7 +263,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
     async () => {
       const { page, texts, context } = await enter('admin', [populated.otherPartner.partnerId])
       // Of the service as a whole, who works for one partner sees nothing.
-      const opened = await followLinks(page, ['/service'])
+      const opened = await followLinks(page)
       expect(opened.length).toBeGreaterThan(5)
       for (const path of pathsOf('admin').open.filter(path => /:|audit|due/.test(path))) {
         if (path.startsWith('/catalogue')) continue

@@ -289,7 +289,7 @@ test('no address of the console costs more than the bound', async () => {
     '/catalogue',
     '/requests',
   ]
-    .concat(['/service', '/audit', '/nowhere', `/users/${service_id}`, `/users/${service_id}/link`])
+    .concat(['/audit', '/nowhere', `/users/${service_id}`, `/users/${service_id}/link`])
     .concat([`/users/${service_id}/act/cancel`, `/users/${service_id}/erase`, '/catalogue/versions/1'])
   for (const page of some(pages))
     for (const query of ['', ...some(queries)])

@@ -21,40 +21,19 @@ export async function readWholeCatalogue(
   yamlText: string,
   folder: string,
 ): Promise<WholeCatalogue | RefusedCatalogue> {
-  return readCatalogueWith(yamlText, async path => {
-    try {
-      return { content: await readFile(join(folder, path)) }
-    } catch (error) {
-      const { code = 'unknown' } = error as { code?: string }
-      const remedy = 'put it beside the catalogue or correct the path'
-      return { refused: `the file "${path}" cannot be read (${code}); ${remedy}` }
-    }
-  })
-}
-
-/** Finds a file by the path in the catalogue, or says why it is missing and what to do. */
-export type FileSource = (
-  path: string,
-) => Promise<{ readonly content: Buffer } | { readonly refused: string }>
-
-/** The same, with files from another source than a folder. */
-export async function readCatalogueWith(
-  yamlText: string,
-  source: FileSource,
-): Promise<WholeCatalogue | RefusedCatalogue> {
   const parsed = parseCatalogue(yamlText)
-  return parsed.ok ? bringFiles(parsed, source) : parsed
+  return parsed.ok ? bringFiles(parsed, folder) : parsed
 }
 
 async function bringFiles(
   parsed: ParsedCatalogue,
-  source: FileSource,
+  folder: string,
 ): Promise<WholeCatalogue | RefusedCatalogue> {
   const problems: Problem[] = []
   const brought = new Map<string, NewFile>()
   const addresses = new Map<string, string>()
   for (const mention of parsed.files) {
-    const read = await bring(mention, source)
+    const read = await bring(mention, folder)
     if ('refused' in read) problems.push({ ...mention.position, message: read.refused })
     else if (read.file) {
       const hash = hashOf(read.file.content)
@@ -74,19 +53,25 @@ const kinds: Readonly<Record<FileMention['use'], readonly MediaType[]>> = {
 
 async function bring(
   { path, use }: FileMention,
-  source: FileSource,
+  folder: string,
 ): Promise<{ readonly file?: NewFile } | { readonly refused: string }> {
   if (use === 'icon' && isShippedName(path)) {
     if (shippedIcons().has(path)) return {}
     const known = [...shippedIcons().keys()].sort().join(', ')
     return { refused: `nobody serves the icon "${path}"; use one of ${known}, or bring a PNG or WebP file` }
   }
-  const found = await source(path)
-  if ('refused' in found) return found
-  const judged = judgeFile(found.content, kinds[use])
+  let content: Buffer
+  try {
+    content = await readFile(join(folder, path))
+  } catch (error) {
+    const { code = 'unknown' } = error as { code?: string }
+    const remedy = 'put it beside the catalogue or correct the path'
+    return { refused: `the file "${path}" cannot be read (${code}); ${remedy}` }
+  }
+  const judged = judgeFile(content, kinds[use])
   return 'refused' in judged
     ? { refused: `the file "${path}" ${judged.refused}` }
-    : { file: { mediaType: judged.mediaType, content: found.content } }
+    : { file: { mediaType: judged.mediaType, content } }
 }
 
 function withAddresses(

@@ -112,16 +112,13 @@ type Publishing = {
   readonly files: readonly NewFile[]
   readonly at: Instant
   readonly by: string
-  /** The version that must still be the newest; absent: any. */
-  readonly follows?: number
   /** Looks at the earlier versions, and throws if this one contradicts them; no version is published meanwhile. */
   readonly check?: (tx: Executor) => Promise<void>
 }
 
 /**
  * Publishes the next version with its files, runs `also` in the same transaction, and returns its number. If the newest
- * version has the same content, or is not the one that this one `follows`, nothing is published or run, and the newest one's
- * number is returned.
+ * version has the same content, nothing is published or run, and its number is returned.
  */
 export async function publishVersion(
   database: Database,
@@ -134,8 +131,8 @@ export async function publishVersion(
     const text = JSON.stringify(fresh.document)
     const [newest = { version: 0, same: false }] = await tx.query<{ version: number; same: boolean }>(sql`
       select version, document = ${text}::jsonb as same from catalogue_versions order by version desc limit 1`)
-    const { follows = newest.version, at, by } = fresh
-    if (newest.same || newest.version !== follows) return { version: newest.version, isNew: false }
+    const { at, by } = fresh
+    if (newest.same) return { version: newest.version, isNew: false }
     await fresh.check?.(tx)
     const version = newest.version + 1
     await storeFiles(tx, fresh.files, { at, who: by })

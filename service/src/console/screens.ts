@@ -11,7 +11,6 @@ import { dueScreens } from './due/screens.ts'
 import { findScreens } from './find/screens.ts'
 import { partnerScreens } from './partner/screens.ts'
 import type { Screen } from './screen/screen.ts'
-import { serviceScreens } from './service/screens.ts'
 import { retainedScreens } from './user/retained.ts'
 import { userScreens } from './user/screens.ts'
 import { deliveryScreens } from './webhooks/deliveries.ts'
@@ -35,5 +34,4 @@ export const screens: readonly Screen[] = [
   ...requestListScreens,
   ...requestScreens,
   ...auditScreens,
-  ...serviceScreens,
 ]

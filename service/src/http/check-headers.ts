@@ -24,7 +24,6 @@ export function checkHeaders(request: FastifyRequest, limits: RequestLimits): Se
 }
 
 const mediaType = /^\s*([\w.+-]+\/[\w.+-]+)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
-const withFiles = /^(multipart\/form-data);\s*boundary=/i
 
 /** The refusal of a body of another media type, made before the body is read; `undefined` when it may be read. */
 export function wrongMediaType(
@@ -37,7 +36,7 @@ export function wrongMediaType(
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
   if (!hasBody && type === undefined) return undefined
-  const sent = (withFiles.exec(type ?? '') ?? mediaType.exec(type ?? ''))?.[1]?.toLowerCase()
+  const sent = mediaType.exec(type ?? '')?.[1]?.toLowerCase()
   if (sent !== takes || isPacked) {
     return new ServiceError(
       'unsupported_media_type',

@@ -30,7 +30,7 @@ export function readBodies(app: FastifyInstance, limits: RequestLimits): void {
       else parseOnceAdmitted(request, Buffer.alloc(0), { limits, done })
       return
     }
-    readBytes(raw, request.route.bodyLimit ?? limits.bodyKib * 1024, (failure, bytes) => {
+    readBytes(raw, limits.bodyKib * 1024, (failure, bytes) => {
       if (bytes) {
         parseOnceAdmitted(request, bytes, { limits, done })
         return
@@ -96,6 +96,5 @@ function parseOnceAdmitted(request: FastifyRequest, bytes: Buffer, { limits, don
 function parse({ route }: FastifyRequest, bytes: Buffer, limits: RequestLimits): unknown {
   if (route.takes === undefined && bytes.length === 0) return undefined
   if (route.takes === 'application/x-www-form-urlencoded') return bytes.toString()
-  if (route.takes === 'multipart/form-data') return bytes
   return readJson(bytes, limits.bodyNesting)
 }

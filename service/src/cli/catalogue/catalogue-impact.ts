@@ -1,10 +1,10 @@
 import { openPublished } from '../../catalogue/published.ts'
-import { countImpact, type Impact } from '../../console/catalogue/count.ts'
-import { closedNames, type ImpactCounts, type NameCounts, sumOf } from '../../console/catalogue/tally.ts'
 import { clockOn } from '../../partners/partner.ts'
 import type { Command } from '../command.ts'
 import { inWorkspace } from '../workspace.ts'
 import { readCatalogueFile, refuseBreaks } from './catalogue-file.ts'
+import { countImpact, type Impact } from './count-impact.ts'
+import { closedNames, type ImpactCounts, type NameCounts, sumOf } from './impact-tally.ts'
 
 /** Counts what publishing a file would do, without publishing it. */
 export const impact: Command = {

@@ -45,7 +45,7 @@ const exportAll: Command = {
         await begin()
         await file.write(`${JSON.stringify({ partner: viewPartner(row, []) })}\n`)
         for await (const userid of livingUsers(database, partner)) {
-          const exported = await exportAllHeld({ database, reader, keyring, real }, partner, userid)
+          const exported = await exportAllHeld({ database, reader, real }, partner, userid)
           if (!exported) continue
           await file.write(`${JSON.stringify(exported)}\n`)
           users += 1

@@ -1,7 +1,7 @@
 import { openBlockKeys } from '../../audit/block-keys.ts'
 import { verifyPartner } from '../../audit/blocks.ts'
 import { noPartner } from '../../audit/entries.ts'
-import { openCommonReason, openReason } from '../../audit/reason.ts'
+import { openReason } from '../../audit/reason.ts'
 import { addDays, dateAt, formatTimestamp, type PlainDate, startOfDate } from '../../calendar/calendar.ts'
 import { html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
@@ -143,7 +143,7 @@ ${part(
       entry.service_id === null
         ? '–'
         : html`<a href="/users/${entry.service_id}"><code>${entry.service_id}</code></a>`,
-      ...(sees ? [reasonOf(visit, filter, entry)] : []),
+      ...(sees ? [reasonOf(filter, entry)] : []),
     ]),
     empty: isUserUnclear ? 'Nothing was looked for.' : 'Nothing in this time.',
   })}
@@ -183,7 +183,7 @@ async function exportList(visit: Visit): Promise<Answer> {
       after: idIn(visit.query, 'after'),
       read: async after => {
         const { rows, next } = await entriesAfter(visit, filter, after)
-        return { rows: rows.map(entry => cellsOf(entry, reasonOf(visit, filter, entry))), next }
+        return { rows: rows.map(entry => cellsOf(entry, reasonOf(filter, entry))), next }
       },
     },
   )
@@ -243,8 +243,6 @@ function whoOf(entry: NamedEntry): string {
   return entry.operator ?? (entry.actor || 'nobody')
 }
 
-function reasonOf({ context }: Visit, { partner }: Filter, entry: NamedEntry): string {
-  return partner
-    ? openReason(partner, entry.service_id ?? undefined, entry.sealed_reason)
-    : openCommonReason(context.keyring, entry.sealed_reason)
+function reasonOf({ partner }: Filter, entry: NamedEntry): string {
+  return partner ? openReason(partner, entry.service_id ?? undefined, entry.sealed_reason) : ''
 }

@@ -37,10 +37,10 @@ export function versionList(versions: readonly Publication[]): List<Publication>
   }
 }
 
-/** How two versions differ, or a draft and the newest one, benefits before offers; `at` is where the list is shown. */
+/** How two versions differ, benefits before offers; `at` is where the list is shown. */
 export function differenceList(
   differences: readonly Difference[],
-  at: Pick<List<Difference>, 'path' | 'filters' | 'formId'>,
+  at: Pick<List<Difference>, 'path' | 'filters'>,
 ): List<Difference> {
   return {
     ...at,

@@ -1,4 +1,3 @@
-import { noPartner } from '../../audit/entries.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
 import {
@@ -13,7 +12,6 @@ import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts
 import { dated, type List, listFile, listPart, sortField } from '../views/list.ts'
 import { selectField, tag } from '../views/parts.ts'
 import { requestKinds } from './kinds.ts'
-import { visiblePartners } from './read.ts'
 
 /** The requests to a second person, as a table and as a file. */
 export const requestListScreens: readonly Screen[] = [
@@ -30,12 +28,11 @@ export function stateTag(state: RequestState): Slot {
 async function listOf(visit: Visit): Promise<List<ListedRequest>> {
   const { database, real } = visit.context
   const state = REQUEST_STATES.find(one => one === visit.query.get('state'))
-  const visible = visiblePartners(visit)
+  const visible = [...visit.partnerNames.keys()]
   const partner = visible.find(one => one === visit.query.get('partner')) ?? ''
   const rows = await listRequests(database, partner === '' ? visible : [partner], real())
   const operators = await operatorNames(database)
-  const partnerOf = ({ partner_id }: ListedRequest) =>
-    partner_id === noPartner ? 'all partners' : (visit.partnerNames.get(partner_id) ?? '')
+  const partnerOf = ({ partner_id }: ListedRequest) => visit.partnerNames.get(partner_id) ?? ''
   const titleOf = ({ action }: ListedRequest) =>
     requestKinds.find(one => one.action === action)?.title ?? action
   return {
@@ -68,11 +65,7 @@ async function listOf(visit: Visit): Promise<List<ListedRequest>> {
 async function show(visit: Visit): Promise<Answer> {
   const list = await listOf(visit)
   const { state = '', partner = '' } = list.filters
-  const choices = [
-    ['', 'all'] as const,
-    ...visit.partnerNames,
-    ...(visit.operator.partners === undefined ? [[noPartner, 'No partner: catalogues'] as const] : []),
-  ]
+  const choices = [['', 'all'] as const, ...visit.partnerNames]
   await record(visit, { action: 'look at requests', result: 'shown' })
   return {
     title: 'Requests',

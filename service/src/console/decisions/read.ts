@@ -1,4 +1,3 @@
-import { noPartner } from '../../audit/entries.ts'
 import { hasRole } from '../../operators/operator.ts'
 import { findSamePerson } from '../../operators/store.ts'
 import type { Partner } from '../../partners/partner.ts'
@@ -13,7 +12,7 @@ import { requestKinds } from './kinds.ts'
 export type Known = {
   readonly row: RequestRow
   readonly kind: RequestKind
-  readonly partner: Partner | undefined
+  readonly partner: Partner
   readonly request: SecondPersonRequest | undefined
   /** Whether who looks at it asked for it, by this account or by another that is known to be of the same person. */
   readonly isOwn: boolean
@@ -29,30 +28,24 @@ export const SAME_PERSON =
  */
 export async function requiredRequest(visit: Visit): Promise<Known> {
   const id = visit.params['requestid'] ?? ''
-  const partners = visiblePartners(visit)
+  const partners = [...visit.partnerNames.keys()]
   const row = isUuid(id) ? await findRequest(visit.context.database, partners, id) : undefined
   const known = row && (await knownOf(visit, row))
   if (!known) throw notHere('request')
   return known
 }
 
-/** Only operators for all partners see requests that concern no partner. */
-export function visiblePartners(visit: Visit): readonly string[] {
-  const own = [...visit.partnerNames.keys()]
-  return visit.operator.partners === undefined ? [...own, noPartner] : own
-}
-
 async function knownOf(visit: Visit, row: RequestRow): Promise<Known | undefined> {
-  const { database, keyring } = visit.context
+  const { database } = visit.context
   const kind = requestKinds.find(one => one.action === row.action)
   if (!kind) return undefined
   const same = await findSamePerson(database, visit.operator.operatorId)
-  const partner = row.partner_id === noPartner ? undefined : await ownPartner(visit, row.partner_id)
+  const partner = await ownPartner(visit, row.partner_id)
   return {
     row,
     kind,
     partner,
-    request: openedRequest(keyring, partner, row),
+    request: openedRequest(partner, row),
     isOwn: same.has(row.asked_by),
   }
 }

@@ -24,18 +24,15 @@ async function show(visit: Visit): Promise<Answer> {
     action: 'look at request',
     result: 'shown',
     partner,
-    serviceId: row.service_id ?? undefined,
+    serviceId: row.service_id,
   })
-  const zone = partner?.timezone ?? 'UTC'
+  const zone = partner.timezone
   const state = stateOf(row, visit.context.real())
   return {
     title: kind.title,
     body: html`${facts([
-      ['Partner', partner?.name ?? 'all partners'],
-      row.service_id !== null && [
-        'User',
-        html`<a href="/users/${row.service_id}"><code>${row.service_id}</code></a>`,
-      ],
+      ['Partner', partner.name],
+      ['User', html`<a href="/users/${row.service_id}"><code>${row.service_id}</code></a>`],
       ['Asked by', names.get(row.asked_by) ?? row.asked_by],
       ['Asked', when(row.asked_at, zone)],
       ['Because', request?.reason ?? '–'],
@@ -54,7 +51,7 @@ async function decision(visit: Visit, known: Known): Promise<Slot> {
   const isAsker = visit.operator.operatorId === row.asked_by
   const effect = request
     ? await kind.preview(visit, request)
-    : { refused: 'The key it was sealed with is gone.' }
+    : { refused: 'The user was erased, and with them what this says.' }
   const isStale = 'refused' in effect || effect.effect !== request?.effect
   const shown = 'refused' in effect ? html`<p>${effect.refused}</p>` : effect.shown
   const path = `/requests/${row.request_id}`

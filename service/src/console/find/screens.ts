@@ -6,6 +6,7 @@ import { type List, listFile, listPart, sortField } from '../views/list.ts'
 import { part } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
 import { type LookedUp, lookUp } from './look-up.ts'
+import { runningLine } from './running.ts'
 import { type Found, MOST_FOUND } from './store.ts'
 
 /** Finding a user, and the console's first page. */
@@ -19,7 +20,8 @@ async function start(visit: Visit): Promise<Answer> {
   return {
     title: 'Find a user',
     body: html`<p class="lead">One field, above, takes whatever you have: a userid, a serviceid, the id of an event or a request, or the reference of a confirmation${visit.isSupport && '; of an account also its email or phone'}.</p>
-<p class="hint">You work for ${visit.operator.partners === undefined ? 'all partners' : [...visit.partnerNames.values()].join(', ')}.</p>`,
+<p class="hint">You work for ${visit.operator.partners === undefined ? 'all partners' : [...visit.partnerNames.values()].join(', ')}.</p>
+${await runningLine(visit)}`,
   }
 }
 

@@ -74,23 +74,7 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
     return sendAnswer(server, reply, { visit, answer: await screen.answer(visit) })
   }
   if (screen.method === 'GET') app.get(screen.path, handle)
-  else if (screen.takes === undefined) app.post(screen.path, takesForm, handle)
-  else app.post(screen.path, { ...large[screen.takes], onRequest: admittedFirst(server, screen) }, handle)
-}
-
-/** The limit for a large form: 32 MiB, for all files of a catalogue together. */
-const large = {
-  files: { config: { takes: 'multipart/form-data', bodyLimit: 32 * 2 ** 20 } },
-  draft: { config: { takes: 'application/x-www-form-urlencoded', bodyLimit: 4 * 2 ** 20 } },
-} as const
-
-/** A large body is read only from an operator who may send one. */
-function admittedFirst(server: ConsoleServer, screen: Screen) {
-  return async (request: FastifyRequest): Promise<void> => {
-    const visit = await openVisit(server, request, screen.path)
-    if (!visit) throw new ConsoleRefusal(401, 'Sign in', 'You are not signed in, or your 8 hours are over.')
-    await checkRole(visit, screen)
-  }
+  else app.post(screen.path, takesForm, handle)
 }
 
 /** Refuses a screen to lower roles, and records the refusal. */

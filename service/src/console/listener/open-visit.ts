@@ -3,7 +3,7 @@ import { formIn, queryIn } from '../../http/form.ts'
 import { hasRole } from '../../operators/operator.ts'
 import { isOwnForm, sessionOf } from '../../operators/sign-in.ts'
 import { readPartnerNames } from '../partners.ts'
-import { ConsoleRefusal, type UploadedFile, type Visit } from '../screen/screen.ts'
+import { ConsoleRefusal, type Visit } from '../screen/screen.ts'
 import type { ConsoleServer } from './console-server.ts'
 import { readCookie } from './guard.ts'
 
@@ -19,8 +19,8 @@ export async function openVisit(
   // Screens name what the catalogue has; in the console's own process nothing else may have read it yet.
   await context.prepareTerms([])
   const query = queryIn(request.url)
-  const sent = await readForm(request.body, request.headers['content-type'])
-  refuseNul(query, sent.form)
+  const form = formIn(request.body)
+  refuseNul(query, form)
   return {
     context,
     session,
@@ -33,31 +33,8 @@ export async function openVisit(
     address: request.ip,
     params: request.params as Record<string, string>,
     query,
-    ...sent,
+    form,
   }
-}
-
-/** The content of a posted form. */
-type SentForm = { readonly form: URLSearchParams; readonly files: readonly UploadedFile[] }
-
-/**
- * Reads the body of a form, with the files of a `multipart/form-data` body; an empty file field counts as no file.
- * Rejects with a refusal when the body is malformed.
- */
-async function readForm(body: unknown, contentType: string | undefined): Promise<SentForm> {
-  if (!Buffer.isBuffer(body)) return { form: formIn(body), files: [] }
-  const headers = { 'content-type': contentType ?? '' }
-  const sent = await new Response(new Uint8Array(body), { headers }).formData().catch(() => {
-    throw new ConsoleRefusal(400, 'Not read', 'The form did not arrive whole. Go back and send it again.')
-  })
-  const form = new URLSearchParams()
-  const files: UploadedFile[] = []
-  for (const [field, value] of sent) {
-    if (typeof value === 'string') form.append(field, value)
-    else if (value.name !== '')
-      files.push({ field, name: value.name, content: Buffer.from(await value.arrayBuffer()) })
-  }
-  return { form, files }
 }
 
 /** Refuses what PostgreSQL takes in no text, before a statement fails on it. */

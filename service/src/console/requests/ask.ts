@@ -1,4 +1,3 @@
-import { noPartner } from '../../audit/entries.ts'
 import { failureOf } from '../../db/failure.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { recordAlongside } from '../screen/record.ts'
@@ -25,13 +24,13 @@ export async function askSecondPerson(visit: Visit, asked: Asked): Promise<Answe
   const at = context.real()
   const requestId = uuidv7(at)
   const stored = context.database.commit([
-    ...(partner && serviceId !== undefined ? [whileLiving(partner.partnerId, serviceId)] : []),
+    whileLiving(partner.partnerId, serviceId),
     insertRequest({
-      partner_id: partner?.partnerId ?? noPartner,
+      partner_id: partner.partnerId,
       request_id: requestId,
       action,
-      service_id: serviceId ?? null,
-      sealed: sealRequest(context.keyring, asked),
+      service_id: serviceId,
+      sealed: sealRequest(asked),
       asked_by: operator.operatorId,
       asked_at: at,
       expires_at: at + REQUEST_LIFETIME_MS,

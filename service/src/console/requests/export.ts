@@ -3,7 +3,6 @@ import type { Database } from '../../db/database.ts'
 import { exportUser, type UserExport } from '../../membership/export/user-export.ts'
 import type { Reader } from '../../membership/reading/reader.ts'
 import type { Partner } from '../../partners/partner.ts'
-import type { Keyring } from '../../vault/keyring.ts'
 import { openedRequest } from './request.ts'
 import { requestsAbout, stateOf } from './store.ts'
 
@@ -29,18 +28,17 @@ export async function exportAllHeld(
   context: {
     readonly database: Database
     readonly reader: Reader
-    readonly keyring: Keyring
     readonly real: () => number
   },
   partner: Partner,
   userid: string,
 ): Promise<FullExport | undefined> {
-  const { database, keyring, real } = context
+  const { database, real } = context
   const exported = await exportUser(context, partner, userid)
   if (!exported) return undefined
   const rows = await requestsAbout(database, partner.partnerId, exported.user.serviceid)
   const requests = rows.map(row => {
-    const { reason = null, effect = null } = openedRequest(keyring, partner, row) ?? {}
+    const { reason = null, effect = null } = openedRequest(partner, row) ?? {}
     return {
       requestid: row.request_id,
       action: row.action,

@@ -1,10 +1,8 @@
-import { noPartner } from '../../audit/entries.ts'
 import type { Query } from '../../db/sql.ts'
 import type { Slot } from '../../http/html.ts'
 import type { Role } from '../../operators/operator.ts'
 import type { Partner } from '../../partners/partner.ts'
-import type { Keyring } from '../../vault/keyring.ts'
-import { seal, unseal, unwrapKey, wrapKey } from '../../vault/seal.ts'
+import { seal, unseal } from '../../vault/seal.ts'
 import type { Visit } from '../screen/screen.ts'
 import type { SecondPersonAction } from './second-person.ts'
 import type { RequestRow } from './store.ts'
@@ -12,9 +10,8 @@ import type { RequestRow } from './store.ts'
 /** The content of a request to a second person. */
 export type Asked = {
   readonly action: SecondPersonAction
-  /** `undefined`: it concerns no partner. */
-  readonly partner: Partner | undefined
-  readonly serviceId: string | undefined
+  readonly partner: Partner
+  readonly serviceId: string
   readonly reason: string
   /** The data needed to do it, as JSON. */
   readonly payload: Readonly<Record<string, unknown>>
@@ -58,47 +55,26 @@ export type RequestKind = {
 
 type Content = Pick<Asked, 'reason' | 'payload' | 'effect'>
 
-/** Seals the request and its reason with the partner's key, or with the root key when it concerns no partner. */
-export function sealRequest(keyring: Keyring, { partner, serviceId, ...asked }: Asked): Buffer {
-  const { reason, payload, effect } = asked
+/** Seals the request and its reason with the partner's key. */
+export function sealRequest({ partner, serviceId, reason, payload, effect }: Asked): Buffer {
   const text = JSON.stringify({ reason, payload, effect } satisfies Content)
-  const binding = bindingOf(partner, serviceId)
-  return partner
-    ? seal(partner.key.key, text, binding)
-    : wrapKey(keyring.rootKeys.current, Buffer.from(text), binding)
+  return seal(partner.key.key, text, bindingOf(partner, serviceId))
 }
 
-/**
- * Opens what `sealRequest` sealed; `undefined` when its root key has been retired: then the request can no longer be
- * done.
- */
-export function openedRequest(
-  keyring: Keyring,
-  partner: Partner | undefined,
-  row: RequestRow,
-): SecondPersonRequest | undefined {
-  const binding = bindingOf(partner, row.service_id ?? undefined)
-  try {
-    const text = partner
-      ? unseal(partner.key.key, row.sealed, binding)
-      : unwrapKey(keyring.rootKey, row.sealed, binding)
-    return {
-      ...(JSON.parse(text.toString('utf8')) as Content),
-      action: row.action,
-      partner,
-      serviceId: row.service_id ?? undefined,
-      requestId: row.request_id,
-      askedBy: row.asked_by,
-    }
-  } catch {
-    return undefined
-  }
-}
-
-function bindingOf(partner: Partner | undefined, serviceId: string | undefined) {
+/** Opens what `sealRequest` sealed; `undefined` when the user was erased since, which empties it. */
+export function openedRequest(partner: Partner, row: RequestRow): SecondPersonRequest | undefined {
+  if (row.sealed.length === 0) return undefined
+  const text = unseal(partner.key.key, row.sealed, bindingOf(partner, row.service_id))
   return {
-    purpose: 'operator_requests.sealed',
-    partnerId: partner?.partnerId ?? noPartner,
-    ...(serviceId === undefined ? {} : { serviceId }),
+    ...(JSON.parse(text.toString('utf8')) as Content),
+    action: row.action,
+    partner,
+    serviceId: row.service_id,
+    requestId: row.request_id,
+    askedBy: row.asked_by,
   }
+}
+
+function bindingOf({ partnerId }: Partner, serviceId: string) {
+  return { purpose: 'operator_requests.sealed', partnerId, serviceId }
 }

@@ -8,7 +8,7 @@ export type RequestRow = {
   partner_id: string
   request_id: string
   action: SecondPersonAction
-  service_id: string | null
+  service_id: string
   sealed: Buffer
   asked_by: string
   asked_at: Instant

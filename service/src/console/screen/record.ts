@@ -1,5 +1,5 @@
 import { type AuditEntry, addEntries, entriesStatement, noPartner } from '../../audit/entries.ts'
-import { sealCommonReason, sealReason } from '../../audit/reason.ts'
+import { sealReason } from '../../audit/reason.ts'
 import type { Query } from '../../db/sql.ts'
 import type { Operator } from '../../operators/operator.ts'
 import type { Partner } from '../../partners/partner.ts'
@@ -12,6 +12,7 @@ export type Deed = {
   readonly result?: string
   readonly partner?: Partner | undefined
   readonly serviceId?: string | undefined
+  /** Only of an act that concerns a partner, with whose key it is sealed. */
   readonly reason?: string | undefined
   /** The operator who acted, if not the visit's: one operator requested it, another confirmed it. */
   readonly actor?: string
@@ -43,8 +44,6 @@ function entryOf({ context, operator, requestId, address }: Recorder, deed: Deed
   // The network is that of this request, so it says nothing of an operator who requested the act before.
   const isTheirs = actor === operator.operatorId
   const at = context.real()
-  const sealed = (text: string) =>
-    partner ? sealReason(partner, serviceId, text) : sealCommonReason(context.keyring, text)
   return {
     partnerId: partner?.partnerId ?? noPartner,
     entryId: uuidv7(at),
@@ -57,6 +56,6 @@ function entryOf({ context, operator, requestId, address }: Recorder, deed: Deed
     action: deed.action,
     result: deed.result ?? 'done',
     ...(serviceId === undefined ? {} : { serviceId }),
-    ...(reason === undefined ? {} : { sealedReason: sealed(reason) }),
+    ...(reason === undefined || !partner ? {} : { sealedReason: sealReason(partner, serviceId, reason) }),
   }
 }

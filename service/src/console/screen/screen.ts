@@ -3,9 +3,6 @@ import type { Operator, Role } from '../../operators/operator.ts'
 import type { OpenSession } from '../../operators/sign-in.ts'
 import type { ConsoleContext } from '../console-context.ts'
 
-/** A file of an operator's form: its field, and its name. */
-export type UploadedFile = { readonly field: string; readonly name: string; readonly content: Buffer }
-
 /** One request of an operator who is signed in and whose role is sufficient for the screen. */
 export type Visit = {
   readonly context: ConsoleContext
@@ -21,8 +18,6 @@ export type Visit = {
   readonly query: URLSearchParams
   /** The posted fields; empty for a GET. */
   readonly form: URLSearchParams
-  /** The files of the form, if it has any. */
-  readonly files: readonly UploadedFile[]
   readonly requestId: string
   readonly address: string
   /** The path of the screen; `undefined` on a page that is no screen. */
@@ -60,8 +55,6 @@ export type Screen = {
    * change.
    */
   readonly changes?: true
-  /** Its form has files, or a draft as large as files; absent: a few short fields. */
-  readonly takes?: 'files' | 'draft'
   readonly answer: (visit: Visit) => Promise<Answer>
 }
 

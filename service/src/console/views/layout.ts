@@ -12,7 +12,6 @@ const navigation: readonly { label: string; path: string; key: string; role: Rol
   { label: 'Requests', path: '/requests', key: 'r', role: 'support' },
   { label: 'Catalogue', path: '/catalogue', key: 'c', role: 'viewer' },
   { label: 'Audit', path: '/audit', key: 'a', role: 'viewer' },
-  { label: 'Service', path: '/service', key: 's', role: 'viewer' },
 ]
 
 /** A page of the console with its layout, for an operator who is signed in. */

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Catalogue } from '../../catalogue/model.ts'
 import { type Published, withCandidate } from '../../catalogue/published.ts'
 import type { Database } from '../../db/database.ts'
@@ -12,8 +11,8 @@ import type { Clock, Partner } from '../../partners/partner.ts'
 import { listPartners } from '../../partners/store.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { impactOn } from './impact.ts'
+import { addUser, type ImpactCounts, noCounts } from './impact-tally.ts'
 import { findUserNames } from './store.ts'
-import { addUser, type ImpactCounts, noCounts } from './tally.ts'
 
 /** What publishing a catalogue would do, as far as it has been counted. */
 export type Impact = {
@@ -33,12 +32,9 @@ type CountContext = {
   readonly keyring: Keyring
   readonly published: Published
   readonly clock: Clock
-  /** Called after each batch with the number of users counted so far; counting continues once it is fulfilled. */
-  readonly onBatch?: (users: number) => Promise<void> | void
 }
 
 const USERS_A_BATCH = 200
-const USERS_A_TURN = 10
 
 /**
  * Counts what publishing would do to the existing users, by partner. It reads all users in portions, and writes
@@ -55,7 +51,6 @@ export async function countImpact(context: CountContext, next: Catalogue): Promi
     partner: partnerOf(row, keyring),
     counts: noCounts(),
   }))
-  let looked = 0
   for (const { partner, counts } of partners) {
     const now = clock.now(partner)
     let last: string | undefined
@@ -65,9 +60,7 @@ export async function countImpact(context: CountContext, next: Catalogue): Promi
       if (last === undefined) break
       const users = (await loadUsersWithDocuments(database, names)).map(loadedUserOf)
       await before.prepareTerms(users.flatMap(({ user }) => versionsOf(user)))
-      for (const [index, loaded] of users.entries()) {
-        // Opening sealed data uses the processor, so the service gets to answer requests in between.
-        if (index % USERS_A_TURN === 0) await setImmediate()
+      for (const loaded of users) {
         const profile = () => personOf(loaded, partner, 'profile')
         const impact = impactOn(loaded.user, {
           before: before.terms(partner, profile),
@@ -77,8 +70,6 @@ export async function countImpact(context: CountContext, next: Catalogue): Promi
         })
         if (impact) addUser(counts, impact)
       }
-      looked += users.length
-      await context.onBatch?.(looked)
     }
   }
   const { version: follows, catalogue: today } = pinned.today()
