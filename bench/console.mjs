@@ -5,11 +5,10 @@
 // one after the other; `--seconds` is the time of each kind together. After each screen an agent reads for 1 to 3 s, as a
 // fast reader does: ten agents open about five screens a second. Each screen's time runs to its first byte. `--keep DIR` keeps
 // the data there, fills it once, and adds the events that have become too old since; `--analyze no` leaves the planner as
-// ignorant as after a restore. The console runs in a process of its own, as `serve` starts it.
+// ignorant as after a restore. The console runs in a process of its own, `enrolment console`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -42,26 +41,17 @@ const RUSHES = 10
 if (options.keep) mkdirSync(options.keep, { recursive: true, mode: 0o700 })
 const isNew = !options.keep || !existsSync(join(options.keep, 'data'))
 
-async function freePort() {
-  const server = createServer()
-  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address()
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
-
-const consolePort = await freePort()
 const { DATABASE_URL } = process.env
 const served = await startServed('console', {
   place: options.keep,
-  env: { DATABASE_URL, ENROLMENT_LOG: 'error', ENROLMENT_CONSOLE_PORT: String(consolePort) },
+  env: { DATABASE_URL, ENROLMENT_LOG: 'error' },
 })
 const { scratch, dataDir, address, enrolment } = served
 
 const borrowed = DATABASE_URL ? undefined : await borrowEmbeddedDatabase({ dataDir })
 const client = new pg.Client(borrowed ? borrowed.address : DATABASE_URL)
 await client.connect()
-const consoleUrl = `http://127.0.0.1:${consolePort}`
+const consoleUrl = await served.startConsole()
 try {
   if (isNew) {
     enrolment('catalogue', 'publish', demoCatalogue)

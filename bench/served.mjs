@@ -71,8 +71,8 @@ export async function startServed(name, { place, env, profile } = {}) {
   const profiling = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []
   if (profile) mkdirSync(profile, { recursive: true })
   const log = () => readFileSync(logFile, 'utf8')
-  const serve = more =>
-    listening([...profiling, bin, 'serve', '--port', '0', '--data', dataDir], {
+  const serve = (more, command = 'serve') =>
+    listening([...profiling, bin, command, '--port', '0', '--data', dataDir], {
       cwd: scratch,
       env: { ...environment, ...more },
       stdio: ['ignore', 'pipe', openSync(logFile, 'a')],
@@ -104,6 +104,11 @@ export async function startServed(name, { place, env, profile } = {}) {
     /** Starts another process of the service. */
     async startAnother(more) {
       services.push(await serve(more))
+    },
+    /** Starts the operators' console, which ends with the services; returns its address. */
+    async startConsole() {
+      services.push(await serve({}, 'console'))
+      return services.at(-1).address
     },
     /** Creates a partner; returns its id and credentials with an access token. */
     newPartner: partnerName => tokenOf(address, enrolment('partner', 'create', '--name', partnerName)),

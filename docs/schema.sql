@@ -327,6 +327,7 @@ CREATE TABLE public.installation (
     created_at timestamp with time zone NOT NULL,
     quiet_since timestamp with time zone,
     operator_policy jsonb DEFAULT '{}'::jsonb NOT NULL,
+    console_url text,
     CONSTRAINT installation_only_row_check CHECK (only_row)
 );
 

@@ -10,17 +10,7 @@ const source = 'service/src'
 
 // From the top down: a folder may import from the layers below its own.
 const layers: readonly (readonly string[])[] = [
-  [
-    'main.ts',
-    'console-main.ts',
-    'cli',
-    'demo',
-    'service.ts',
-    'assembly',
-    'config.ts',
-    'installation.ts',
-    'quiet.ts',
-  ],
+  ['main.ts', 'cli', 'demo', 'service.ts', 'assembly', 'config.ts', 'installation.ts'],
   ['console'],
   [
     'oauth',
@@ -37,7 +27,7 @@ const layers: readonly (readonly string[])[] = [
   ],
   ['membership', 'schedule', 'idempotency'],
   ['partners', 'catalogue', 'audit', 'operators'],
-  ['files', 'look'],
+  ['files', 'look', 'quiet.ts'],
   ['http', 'db', 'vault'],
   // These need nothing else, and every folder may import them.
   ['calendar', 'csv.ts', 'operator-error.ts', 'log.ts', 'version.ts'],
@@ -93,11 +83,19 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   cli: [
     ['serve.ts', 'sandbox'],
-    ['run-service.ts'],
+    ['run-service.ts', 'console.ts'],
     ['partner', 'partner-side'],
     ['catalogue', 'keys', 'feeds', 'operator', 'migrate.ts', 'backup.ts', 'maintain.ts'],
-    ['workspace.ts', 'console-of-service.ts'],
-    ['data-dir.ts', 'date-option.ts', 'findings.ts', 'listen-address.ts', 'partner-option.ts', 'reach.ts'],
+    ['workspace.ts'],
+    [
+      'data-dir.ts',
+      'date-option.ts',
+      'findings.ts',
+      'listen-address.ts',
+      'partner-option.ts',
+      'reach.ts',
+      'signals.ts',
+    ],
     ['command.ts'],
     ['standard-streams.ts'],
   ],

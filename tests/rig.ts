@@ -1,15 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createDatabase, dropDatabase } from '@benefit-enrolment/embedded-postgres'
 import { inject, vi } from 'vitest'
 import { type ClientOptions, createClient, type PartnerClient } from '../client/src/index.ts'
 import { type RequestLimits, scopeNames } from '../contract/src/index.ts'
-import { servingOf } from '../service/src/assembly/console-child.ts'
-import { openConsoleService } from '../service/src/assembly/console-service.ts'
+import { openConsole } from '../service/src/assembly/console.ts'
 import { readWholeCatalogue } from '../service/src/catalogue/bring-files.ts'
 import { publishVersion } from '../service/src/catalogue/published.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
@@ -100,41 +97,6 @@ export const demoCatalogueFile = fileURLToPath(
 )
 export const demoCatalogue = await readFile(demoCatalogueFile, 'utf8')
 
-/** Opens the console of a service as its own process does, but in this one, on the service's database and clock. */
-async function openConsole(
-  service: Service,
-  {
-    port,
-    url,
-    ...options
-  }: Omit<Parameters<typeof openConsoleService>[0], 'at' | 'publicUrl' | 'serving' | 'mayNotWrite'> & {
-    readonly port: number
-    readonly url: string | undefined
-    readonly trustProxy: readonly string[] | undefined
-    readonly signIn: ProviderSettings | undefined
-  },
-): Promise<{ url: string; close: () => Promise<void> }> {
-  const host = '127.0.0.1'
-  const server = createServer(socket => opened.serve(socket)).listen(port, host)
-  await once(server, 'listening')
-  const at = { ...options, host, url, port: (server.address() as AddressInfo).port }
-  const { baseUrl: publicUrl, mayNotWrite } = service
-  const opened = await openConsoleService({
-    ...options,
-    at,
-    publicUrl,
-    mayNotWrite,
-    serving: servingOf(service),
-  })
-  return {
-    url: url ?? `http://${host}:${at.port}`,
-    close() {
-      server.close()
-      return opened.close()
-    },
-  }
-}
-
 /**
  * Starts a service on a new database, with the demo catalogue published; a sandbox unless the options say otherwise.
  */
@@ -203,8 +165,12 @@ export async function startTestService(
     })
     if (!options.console) return { ...service, consoleUrl: undefined }
     const place = options.console === true ? { port: 0, url: undefined } : options.console
-    const shared = { database, keyring, installation, real, log }
-    const opened = await openConsole(service, { ...shared, ...place, trustProxy, signIn })
+    const opened = await openConsole({
+      ...{ database, keyring, installation, real, log },
+      at: { host: '127.0.0.1', ...place, trustProxy, signIn },
+      publicUrl: service.baseUrl,
+      erasures: undefined,
+    })
     const close = async () => {
       await opened.close()
       await service.close()

@@ -27,6 +27,7 @@ const owners: Readonly<Record<string, Table>> = {
   installation: ownedBy('installation.ts', {
     audit: 'reads: blocks of entries without a partner are signed by the key there',
     console: 'writes: what needs a second person stands there',
+    operators: 'writes: where the console is reached stands there',
     'quiet.ts': 'writes: a restored copy is marked until it may act on the world',
     partners: 'reads: locking its one row makes a change of keys wait for new partners, and the reverse',
   }),

@@ -22,7 +22,9 @@ create table installation (
   -- Set while this copy must not act: no deliveries, no due changes, no writes (`serve --quiet`, `restore`).
   quiet_since timestamptz,
   -- The console's actions that need a second person: {"erase": true, ...}; an action that is not named needs one.
-  operator_policy jsonb not null default '{}'
+  operator_policy jsonb not null default '{}',
+  -- Where the console was opened last; commands print links to it.
+  console_url text
 );
 
 create table catalogue_versions (

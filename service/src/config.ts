@@ -19,7 +19,7 @@ export type Config = {
   readonly trustProxy: readonly string[]
   readonly webhookAllow: readonly AllowedRange[]
   readonly metrics: { readonly host: string; readonly port: number | undefined }
-  /** The port of the operators' console; absent: no console, except with `dev`. */
+  /** The port of the operators' console; absent: the default of the command that opens it. */
   readonly consolePort: number | undefined
   /** The address by which operators reach the console; needed unless they reach it on loopback. */
   readonly consoleUrl: string | undefined

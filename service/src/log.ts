@@ -31,8 +31,6 @@ const levels: Readonly<Record<string, LogLevel>> = {
   audit_failed: 'error',
   clean_up_failed: 'error',
   close_failed: 'error',
-  console_ended: 'error',
-  console_failed: 'error',
   crashed: 'error',
   database_check_failed: 'error',
   database_died: 'error',

@@ -4,13 +4,11 @@
  */
 import { openDelivery } from './assembly/delivery.ts'
 import { openListener } from './assembly/listener.ts'
-import { listErasure } from './assembly/operations.ts'
 import type { ServiceOptions } from './assembly/options.ts'
 import { openSchedules } from './assembly/schedules.ts'
 import { openShared } from './assembly/shared.ts'
 import { openUsers } from './assembly/users.ts'
 import { describeCause } from './log.ts'
-import type { ListedErasure } from './membership/erasure-list/list.ts'
 import { listClocks } from './partners/store.ts'
 import { isQuiet, watchQuiet } from './quiet.ts'
 import { dueMetrics } from './schedule/due-metrics.ts'
@@ -25,12 +23,6 @@ export type Service = {
   metrics(): Promise<string>
   /** Delivers the webhooks. */
   readonly dispatcher: Dispatcher
-  /** True while writes are refused: on a quiet copy, and while the disk is nearly full. */
-  mayNotWrite(): boolean
-  /** Forgets what memory has of a partner, after a change by the console's process. */
-  forget(partnerId: string): void
-  /** Adds an erasure to the list outside the database; rejects when it is not on the disk. */
-  listErasure(erasure: ListedErasure): Promise<void>
   /** Applies everything that is due now; returns how many users were found due. */
   runDue(): Promise<number>
   /**
@@ -108,9 +100,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     address,
     baseUrl: listener.baseUrl(),
     dispatcher: delivery.dispatcher,
-    mayNotWrite,
-    forget: shared.directory.forget,
-    listErasure: erasure => listErasure(options, erasure),
     metrics,
     runDue: schedules.schedule.runAll,
     drain: listener.drain,

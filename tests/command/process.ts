@@ -67,7 +67,9 @@ export async function run(words: readonly string[], place: Place = {}): Promise<
 
 /** Whether it must be a process of its own: it serves, another user runs it, or something is changed in it. */
 function isAlone([first = '']: readonly string[], { account, env = {} }: Place): boolean {
-  return ['dev', 'serve', 'listen'].includes(first) || account !== undefined || 'NODE_OPTIONS' in env
+  return (
+    ['dev', 'serve', 'console', 'listen'].includes(first) || account !== undefined || 'NODE_OPTIONS' in env
+  )
 }
 
 /** Starts a command that runs until it is stopped; it is killed after the test. */

@@ -221,6 +221,7 @@ describe('partners', () => {
     const stopped = await admin.post(`/partners/${other.partnerId}/disable`, { reason: 'contract ended' })
     expect(stopped.text).toContain('Disabled since')
     expect(stopped.text).toContain('contract ended')
+    service.advance(1000)
     await expect(other.client.prefillUser({ ...ada, userid: 'stop-2' })).rejects.toMatchObject({
       status: 401,
     })
@@ -233,6 +234,7 @@ describe('partners', () => {
     const made = { purpose: 'registration', reason: 'ticket 7' }
     expect((await admin.post(link, made)).status).toBe(409)
     await admin.post(`/partners/${other.partnerId}/enable`, { reason: 'renewed' })
+    service.advance(1000)
     await other.client.prefillUser({ ...ada, userid: 'stop-2' })
     expect((await admin.post(link, made)).text).toContain('/register/link/')
     expect(await reasonedDeedsOf(service, admin)).toEqual(

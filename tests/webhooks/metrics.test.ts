@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Database } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { consoleMetrics } from '../../service/src/system/console-metrics.ts'
 import { startMetricsListener } from '../../service/src/system/metrics-listener.ts'
 import { readBacklog } from '../../service/src/webhooks/delivery/backlog.ts'
 import { webhookMetrics } from '../../service/src/webhooks/delivery/metrics.ts'
@@ -180,8 +179,7 @@ function read(name: string) {
 
 test('`GET /metrics` has exactly the metrics of docs/operating.md, with the same labels, and no page names another', async () => {
   await using service = await startTestService()
-  const ofConsole = consoleMetrics(async () => ({ isUp: false, ends: 0, report: undefined }))
-  const given = numbersIn(await scrape(async () => (await service.service().metrics()) + (await ofConsole())))
+  const given = numbersIn(await scrape(service.service().metrics))
 
   const section = /^## What the metrics say$(.*?)(?=^## )/ms.exec(read('operating.md'))?.[1] ?? ''
   const listed = [...section.matchAll(/^\| `(\w+)(?:\{(.*)\})?` \|/gm)].map(

@@ -63,7 +63,10 @@ export function partnerHandlers(
  * Adds an erasure, which is committed by then, to the list outside the database. Rejects with `Unavailable` where the list
  * cannot be written, so that the caller repeats the erasure, which lists it again.
  */
-export async function listErasure({ erasures, log }: ServiceOptions, erasure: ListedErasure): Promise<void> {
+export async function listErasure(
+  { erasures, log }: Pick<ServiceOptions, 'erasures' | 'log'>,
+  erasure: ListedErasure,
+): Promise<void> {
   try {
     await erasures?.note(erasure)
   } catch (cause) {

@@ -9,14 +9,12 @@ import { rewriteTable } from '../db/rewrite-table.ts'
 import { type Installation, loadKeyringFor, markInstallation } from '../installation.ts'
 import { describeCause, type Log, levelOf, openLog } from '../log.ts'
 import type { ErasureList } from '../membership/erasure-list/list.ts'
-import { readProviderSettings } from '../operators/provider-settings.ts'
 import { makeQuiet } from '../quiet.ts'
 import type { Service } from '../service.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { serviceVersion } from '../version.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
 import { type Input, type Option, valued } from './command.ts'
-import { checkConsole, openConsoleOf } from './console-of-service.ts'
 import { dataDirOf } from './data-dir.ts'
 import {
   checkBaseUrl,
@@ -28,6 +26,7 @@ import {
 } from './listen-address.ts'
 import { bringErasures } from './operator/erasures.ts'
 import { reach } from './reach.ts'
+import { signalled } from './signals.ts'
 import { openLogStream } from './standard-streams.ts'
 import { webhookRulesOf } from './workspace.ts'
 
@@ -40,8 +39,7 @@ export const servingOptions: Readonly<Record<string, Option>> = {
 /** The parts that exist once the service runs. */
 type Running = {
   readonly service: Service
-  /** Where operators reach the console, if it is open. */
-  readonly consoleUrl: string | undefined
+  readonly erasures: ErasureList | undefined
   readonly database: Database
   readonly deliveryDatabase: Database
   readonly webhookRules: AddressRules
@@ -54,7 +52,7 @@ type Running = {
   readonly log: Log
 }
 
-type Prepared = Omit<Running, 'service' | 'consoleUrl'>
+type Prepared = Omit<Running, 'service' | 'erasures'>
 
 /** Work beside the service: prepared before it listens, ended after it. */
 export type Beside = {
@@ -98,9 +96,7 @@ export async function runService(
   // Every way out except a kill passes here, and standard error accepts the text before the process is gone.
   process.on('exit', flush)
   if (wanted === 'live') checkBaseUrl(address, config, input.flag('insecure-http'))
-  checkConsole(address.host, config)
-  const signIn = config.consoleSignIn === undefined ? undefined : readProviderSettings(config.consoleSignIn)
-  const ended = signalled(log, config)
+  const ended = signalled(log, config.drainSeconds)
   const dataDir = dataDirOf(input)
   const closers: (() => Promise<void>)[] = []
   const end = (close: () => Promise<void>) =>
@@ -114,22 +110,13 @@ export async function runService(
     const erasures = await bringErasures(config, prepared)
     await beside.prepare?.(prepared)
     const service = await listen(address, config, { prepared, owned, erasures })
-    const listeners = [service.close]
-    // Beside each other, because one after the other could take longer than an orchestrator waits.
-    closers.unshift(async () => {
-      await Promise.all(listeners.map(end))
-    })
-    const gate = await openConsoleOf(service, { config, host: address.host, signIn, ...prepared })
-    if (gate) listeners.push(gate.close)
+    closers.unshift(() => service.close())
     const { startMetricsListener } = await import('../system/metrics-listener.ts')
-    const endMetrics = await startMetricsListener(config.metrics, {
-      metrics: async () => (await service.metrics()) + ((await gate?.metrics()) ?? ''),
-    })
-    closers.unshift(endMetrics)
-    const besides = await beside.started?.({ ...prepared, service, consoleUrl: gate?.url })
+    closers.unshift(await startMetricsListener(config.metrics, service))
+    const besides = await beside.started?.({ ...prepared, service, erasures })
     if (besides) closers.unshift(besides.close)
     const { address: here, baseUrl } = service
-    const answer = { address: here, baseurl: baseUrl, console: gate?.url ?? null, ...besides?.answer }
+    const answer = { address: here, baseurl: baseUrl, ...besides?.answer }
     const greeting = input.flag('json') ? `${JSON.stringify(answer)}\n` : (besides?.greeting ?? '')
     // Printed last, because a reader of this line may stop the process right away.
     process.stdout.write(`listening on ${here}\n${greeting}`)
@@ -137,7 +124,6 @@ export async function runService(
     log('started', {
       version: serviceVersion,
       address: service.address,
-      ...(gate && { console: gate.url }),
       sandbox: prepared.installation.sandbox,
     })
     if (wanted === 'live' && !isSecure(config)) log('insecure_base_url', { baseurl: service.baseUrl })
@@ -224,27 +210,4 @@ async function listen(
   } catch (error) {
     throw listenErrorOf(error, { host, port })
   }
-}
-
-/** Resolves with the first SIGTERM, SIGINT or SIGHUP. */
-function signalled(log: Log, { drainSeconds }: Config): Promise<string> {
-  return new Promise(resolve => {
-    let firstAt = 0
-    const onSignal = (signal: string) => {
-      const now = Date.now()
-      if (firstAt > 0 && now - firstAt > 1000) process.exit(130)
-      if (firstAt > 0) return
-      firstAt = now
-      log('stopping', { signal })
-      // A part that hangs must not keep the process longer than an orchestrator waits.
-      const longestMs = 14_000 + (signal === 'SIGTERM' ? drainSeconds * 1000 : 0)
-      void setTimeout(longestMs, undefined, { ref: false }).then(() => process.exit(1))
-      resolve(signal)
-    }
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, onSignal)
-    process.on('uncaughtException', error => {
-      log('crashed', describeCause(error))
-      process.exit(1)
-    })
-  })
 }

@@ -19,14 +19,6 @@ export type ConsoleContext = ConsoleParts & {
   readonly dueCounts: DueCounts
 }
 
-/** What the process that serves partners knows of itself. */
-export type ServingProcess = {
-  /** Its numbers, as Prometheus reads them. */
-  readonly metrics: string
-  readonly memoryBytes: number
-  readonly uptimeSeconds: number
-}
-
 /** What the console needs from the other parts of the service. */
 export type ConsoleParts = SignInContext & {
   readonly database: Database
@@ -38,16 +30,10 @@ export type ConsoleParts = SignInContext & {
   /** Reads the newest catalogue, and these versions, where they are not in memory. */
   readonly prepareTerms: (versions: readonly number[]) => Promise<void> | undefined
   readonly log: Log
-  /** Asks the process that serves partners about itself. */
-  readonly serving: () => Promise<ServingProcess>
   /** Records refusals of callers who were not identified yet, and names the network of everybody who is recorded. */
   readonly trail: Pick<Trail, 'note' | 'noteRefusal' | 'sourceOf'>
   /** The service's public address, from which links for users are made. */
-  readonly publicUrl: () => string
-  /** True while writes are refused: on a quiet copy, and while the disk is nearly full. */
-  readonly mayNotWrite: () => boolean
+  readonly publicUrl: string
   /** Adds an erasure to the list outside the database; rejects when it is not on the disk. */
   readonly noteErasure: (erasure: ListedErasure) => Promise<void>
-  /** Wakes the dispatcher after a change of endpoints or of waiting deliveries. */
-  readonly onWebhookChange: () => void
 }

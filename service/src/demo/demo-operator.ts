@@ -7,19 +7,14 @@ import { uuidv7 } from '../vault/uuid.ts'
 
 const NAME = 'demo'
 
-/** A running service and its console. */
-type ConsoleOf = {
-  readonly database: Database
-  readonly keyring: Keyring
-  readonly consoleUrl: string | undefined
-}
-
 /**
- * A fresh link that signs in at the console as the demo's administrator; `undefined` where there is no console, or where
+ * A fresh link that signs in at the console as the demo's administrator; `undefined` where
  * somebody has disabled that operator.
  */
-export async function demoSignIn({ database, keyring, consoleUrl }: ConsoleOf): Promise<string | undefined> {
-  if (consoleUrl === undefined) return undefined
+export async function demoSignIn(
+  { database, keyring }: { readonly database: Database; readonly keyring: Keyring },
+  consoleUrl: string,
+): Promise<string | undefined> {
   const fresh: Operator = {
     operatorId: uuidv7(Date.now()),
     name: NAME,

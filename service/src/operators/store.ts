@@ -196,3 +196,14 @@ function operatorOf(row: OperatorRow): Operator {
     email: row.email ?? undefined,
   }
 }
+
+/** Stores where operators reach the console, for the commands that print links to it. */
+export async function writeConsoleUrl(db: Executor, url: string): Promise<void> {
+  await db.query(sql`update installation set console_url = ${url} where console_url is distinct from ${url}`)
+}
+
+/** Where the console was last opened; `undefined` where it never was. */
+export async function readConsoleUrl(db: Executor): Promise<string | undefined> {
+  const [row] = await db.query<{ console_url: string | null }>(sql`select console_url from installation`)
+  return row?.console_url ?? undefined
+}

@@ -10,6 +10,7 @@ import {
   findOperator,
   insertOperator,
   listOperators,
+  readConsoleUrl,
 } from '../../operators/store.ts'
 import { listPartners } from '../../partners/store.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
@@ -61,7 +62,7 @@ const add: Command = {
           workspace.record(concerning(input, operator, role))
           return mintLink({ ...workspace, database: tx }, operator)
         })
-        printLink(input, workspace, { operator, token })
+        await printLink(input, workspace, { operator, token })
       },
       { schema: 'make' },
     )
@@ -84,7 +85,7 @@ const link: Command = {
         throw new OperatorError(`${operator.name} signs in at ${operator.issuer}, not by a link.`)
       workspace.record(concerning(input, operator))
       const token = await workspace.commit(tx => mintLink({ ...workspace, database: tx }, operator))
-      printLink(input, workspace, { operator, token })
+      await printLink(input, workspace, { operator, token })
     }),
 }
 
@@ -174,14 +175,13 @@ const policy: Command = {
   },
 }
 
-function printLink(
+async function printLink(
   input: Input,
-  { real, config }: Workspace,
+  { real, database }: Workspace,
   { operator, token }: { operator: Operator; token: string },
-): void {
+): Promise<void> {
   const path = `/sign-in/${token}`
-  const base =
-    config.consoleUrl ?? (config.consolePort ? `http://127.0.0.1:${config.consolePort}` : undefined)
+  const base = await readConsoleUrl(database)
   const expiresat = formatTimestamp(real() + LINK_LIFETIME_MS)
   input.print(
     {
@@ -194,7 +194,9 @@ function printLink(
     },
     [
       `${operator.name} (${operator.role}) signs in with this link, once, until ${expiresat}:`,
-      base === undefined ? `  ${path}   (put the address of the console before it)` : `  ${base}${path}`,
+      base === undefined
+        ? `  ${path}   (once the console runs, after its address: \`enrolment console\`)`
+        : `  ${base}${path}`,
     ],
   )
 }

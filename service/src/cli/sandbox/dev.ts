@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
+import { openConsole } from '../../assembly/console.ts'
 import { readWholeCatalogue } from '../../catalogue/bring-files.ts'
 import { readCatalogue } from '../../catalogue/document.ts'
 import type { Catalogue } from '../../catalogue/model.ts'
@@ -14,6 +15,8 @@ import { startSite } from '../../demo/site.ts'
 import { walkThrough } from '../../demo/walk-through.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { Command } from '../command.ts'
+import { consoleOptions } from '../console.ts'
+import { listenAddressOf } from '../listen-address.ts'
 import { connectPartner } from '../partner-side/partner-api.ts'
 import { makePeople } from '../partner-side/people.ts'
 import { runService, servingOptions } from '../run-service.ts'
@@ -28,6 +31,8 @@ export const dev: Command = {
   options: servingOptions,
   run: async input => {
     const config = readConfig(input.environment)
+    const { host } = listenAddressOf(input, config)
+    const at = consoleOptions({ host, port: config.consolePort ?? 0 }, config)
     // A catalogue that somebody published here is kept. The people of the demo are not made then: they fit only its own.
     let hasOwnCatalogue = false
     await runService(input, config, 'sandbox', {
@@ -51,13 +56,25 @@ export const dev: Command = {
         const { baseUrl } = running.service
         const baseurl = hereOf(running.service)
         const site = await startSite({ service: baseUrl, calls: baseurl }, demo)
+        const closers = [() => site.close()]
+        const close = async () => {
+          for (const end of closers) await end()
+        }
         try {
           await keep(path, { ...demo, baseurl, webhook: { ...demo.webhook, port: site.port } })
           // The people are made before the inbox gets an endpoint, so that it shows only what the visitor does.
           if (!hasOwnCatalogue) await makePeople(connectPartner(baseurl, demo), 'missing')
           await sendTo(site.url, demo, running)
           await admitSite(site.port, demo, running)
-          const consoleLink = await demoSignIn(running)
+          const console = await openConsole({
+            ...running,
+            at,
+            publicUrl: baseUrl,
+            erasures: running.erasures,
+            real: Date.now,
+          })
+          closers.unshift(console.close)
+          const consoleLink = await demoSignIn(running, console.url)
           const { http_proxy, all_proxy, ALL_PROXY } = input.environment
           const isProxied = [http_proxy, all_proxy, ALL_PROXY].some(Boolean)
           const shown = { baseUrl, demo, inbox: site.inbox, site: site.site, consoleLink, isProxied }
@@ -72,14 +89,15 @@ export const dev: Command = {
               credentials: path,
               site: site.site,
               inbox: site.inbox,
+              console: console.url,
               signin: consoleLink ?? null,
               owncatalogue: hasOwnCatalogue,
             },
-            close: () => site.close(),
+            close,
           }
         } catch (error) {
           // A server that listens would keep the process alive after the start has failed.
-          await site.close()
+          await close()
           if (!running.lowOnSpace()) throw error
           // The service answered only that it cannot write now.
           throw new OperatorError(

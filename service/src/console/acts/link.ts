@@ -74,7 +74,7 @@ async function make(visit: Visit): Promise<Answer> {
     throw new ConsoleRefusal(409, 'Not done', DISABLED)
   }
   const made = await mintLinkToken(
-    { ...visit.context, baseUrl: visit.context.publicUrl },
+    { ...visit.context, baseUrl: () => visit.context.publicUrl },
     partner,
     { userid: user.userid, purpose, delivery: 'sms' },
     [recordAlongside(visit, deed)],

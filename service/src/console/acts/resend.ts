@@ -48,7 +48,6 @@ async function resend(visit: Visit): Promise<Answer> {
     await queueAgain(tx, rows, visit.context.real())
     await tx.query(recordAlongside(visit, { action: 'resend event', partner, serviceId, reason }))
   })
-  visit.context.onWebhookChange()
   return { to: `/users/${serviceId}#event-${eventId}` }
 }
 

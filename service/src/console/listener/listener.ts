@@ -9,6 +9,7 @@ import { describeCause } from '../../log.ts'
 import { hasRole } from '../../operators/operator.ts'
 import { ownPath } from '../../operators/provider-flow.ts'
 import { endOperatorSession } from '../../operators/store.ts'
+import { isQuiet } from '../../quiet.ts'
 import { ConsoleCloses } from '../background/slow-work.ts'
 import type { ConsoleFiles } from '../screen/console-files.ts'
 import { record } from '../screen/record.ts'
@@ -65,12 +66,8 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
     if (!visit) return sendSignIn(server, reply)
     checkForm(visit, request.method)
     await checkRole(visit, screen)
-    if (screen.changes && server.context.mayNotWrite())
-      throw new ConsoleRefusal(
-        503,
-        'Nothing can be changed now',
-        'This copy of the service is quiet, or its disk is nearly full. You can still look.',
-      )
+    if (screen.changes && (await isQuiet(server.context.database)))
+      throw new ConsoleRefusal(503, 'Nothing can be changed now', 'This copy is quiet. You can still look.')
     return sendAnswer(server, reply, { visit, answer: await screen.answer(visit) })
   }
   if (screen.method === 'GET') app.get(screen.path, handle)

@@ -1,15 +1,15 @@
-import type { FastifyInstance } from 'fastify'
+import type { AddressInfo } from 'node:net'
 import { openRequestCounts } from '../../http/request-counts.ts'
 import { defaultRequestLimits } from '../../http/request-limits.ts'
 import { createServer } from '../../http/server.ts'
 import { openProvider } from '../../operators/provider.ts'
 import type { ProviderSettings } from '../../operators/provider-settings.ts'
+import { writeConsoleUrl } from '../../operators/store.ts'
 import { openDueCounts } from '../background/due-counts.ts'
 import { withFewStatements } from '../background/few-statements.ts'
 import { openSlowWork } from '../background/slow-work.ts'
 import type { ConsoleContext, ConsoleParts } from '../console-context.ts'
 import { readConsoleFiles } from '../screen/console-files.ts'
-import type { ConsoleServer } from './console-server.ts'
 import { ownUrlOf } from './guard.ts'
 import { mountConsole } from './listener.ts'
 
@@ -25,18 +25,11 @@ export type ConsoleOptions = {
   readonly signIn?: ProviderSettings | undefined
 }
 
-/** A console that is mounted on a server, and does not listen yet. */
-export type PreparedConsole = {
-  readonly app: FastifyInstance
-  /** Answers what was accepted, and ends what takes long. */
-  close(): Promise<void>
-}
-
-/** Prepares the console on a server of its own. Rejects when the browser's files were not built. */
-export async function prepareConsole(
+/** Starts the console on a server of its own. Rejects when the address is taken, and when the browser's files were not built. */
+export async function startConsole(
   parts: ConsoleParts,
   { host, port, url, signIn, trustProxy = [] }: ConsoleOptions,
-): Promise<PreparedConsole> {
+): Promise<{ address: string; url: string; close(): Promise<void> }> {
   const slow = openSlowWork()
   const database = withFewStatements(parts.database)
   const context: ConsoleContext = {
@@ -45,12 +38,11 @@ export async function prepareConsole(
     slow,
     dueCounts: openDueCounts(database, { slow, log: parts.log }),
   }
-  const files = await readConsoleFiles()
   const address = { consoleUrl: url, port }
+  const files = await readConsoleFiles()
   const provider = signIn && openProvider(signIn, context.real)
-  const server: ConsoleServer = { context, address, files, provider }
   const app = createServer({
-    baseUrl: () => url ?? ownUrlOf(host, port),
+    baseUrl: () => url ?? ownUrlOf(host, address.port),
     basePath: '',
     trustProxy,
     log: (event, fields) => context.log(event === 'request' ? 'console_request' : event, fields),
@@ -59,12 +51,19 @@ export async function prepareConsole(
     // Counts of its own: operators' requests do not count as partners' load.
     counts: openRequestCounts(),
   })
-  void app.register(async scope => mountConsole(scope, server))
-  return {
-    app,
-    async close() {
-      await slow.close()
-      await app.close()
-    },
+  const close = async () => {
+    await slow.close()
+    await app.close()
   }
+  void app.register(async scope => mountConsole(scope, { context, address, files, provider }))
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  address.port = (app.server.address() as AddressInfo).port
+  const own = ownUrlOf(host, address.port)
+  await writeConsoleUrl(database, url ?? own)
+  return { address: own, url: url ?? own, close }
 }

@@ -171,7 +171,6 @@ async function replay(visit: Visit): Promise<Answer> {
   })
   const again = { ...endpoint, outcome }
   if (!isMeant) return show(visit, confirmAgain(visit, again))
-  context.onWebhookChange()
   return show(visit, toldAgain(again))
 }
 
@@ -188,11 +187,10 @@ function enable(visit: Visit): Promise<Answer> {
 async function change(visit: Visit, action: string, make: typeof enableEndpoint): Promise<Answer> {
   const { partner, target } = await requiredEndpoint(visit)
   const reason = reasonOf(visit)
-  const { database, real, onWebhookChange } = visit.context
+  const { database, real } = visit.context
   await database.transaction(async tx => {
     await make(tx, target, real())
     await tx.query(recordAlongside(visit, { action, partner, reason }))
   })
-  onWebhookChange()
   return { to: `/webhooks/${target.endpointId}` }
 }

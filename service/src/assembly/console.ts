@@ -1,0 +1,46 @@
+import type { ConsoleOptions } from '../console/listener/start.ts'
+import { startConsole } from '../console/listener/start.ts'
+import type { ErasureList } from '../membership/erasure-list/list.ts'
+import { listErasure } from './operations.ts'
+import { openShared, type SharedOptions } from './shared.ts'
+import { openUsers } from './users.ts'
+
+/** A console that operators reach. */
+export type RunningConsole = {
+  /** Where it listens, `http://HOST:PORT`. */
+  readonly address: string
+  /** Where operators reach it. */
+  readonly url: string
+  /** Answers what was accepted, and releases what it opened; the database stays open. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the operators' console on a database and its keys alone. The service learns of changes from the database: of a
+ * partner within a second, of events and endpoints at its next heartbeat. Rejects when the address is taken, and when the
+ * browser's files were not built.
+ */
+export async function openConsole(
+  options: Omit<SharedOptions, 'deliveryDatabase'> & {
+    readonly at: ConsoleOptions
+    /** Where partners and people reach the service. */
+    readonly publicUrl: string
+    readonly erasures: ErasureList | undefined
+  },
+): Promise<RunningConsole> {
+  const { database, at, publicUrl } = options
+  const shared = await openShared({ ...options, deliveryDatabase: database })
+  const users = openUsers(shared, { dispatcher: { nudge() {} } }, () => false)
+  const { directory, clock, trail, mode } = shared
+  const noteErasure: Parameters<typeof startConsole>[0]['noteErasure'] = erasure =>
+    listErasure(options, erasure)
+  const parts = { ...options, ...users, directory, clock, trail, mode, publicUrl, noteErasure }
+  const { close, ...where } = await startConsole(parts, at)
+  return {
+    ...where,
+    async close() {
+      await close()
+      await shared.close()
+    },
+  }
+}
