@@ -1,3 +1,5 @@
+import type { Benefit, Offer } from '../../service/src/catalogue/model.ts'
+
 /** The data of a benefit and of an offer that tests need. */
 export type TestBenefit = {
   readonly name: string
@@ -7,6 +9,8 @@ export type TestBenefit = {
   readonly offers?: readonly string[]
   readonly consent?: string
   readonly beneficiaries?: 'optional' | 'required'
+  readonly cost?: Benefit['cost']
+  readonly premium?: Benefit['premium']
 }
 export type TestOffer = {
   readonly offer: string
@@ -17,6 +21,7 @@ export type TestOffer = {
   readonly cutoffhours?: number
   readonly notin?: readonly string[]
   readonly availability?: { readonly from?: string; readonly until?: string }
+  readonly prices?: Pick<Offer, 'fee' | 'firstmonth' | 'lastmonth'>
 }
 export type TestCatalogue = {
   readonly benefits: readonly TestBenefit[]
@@ -43,7 +48,10 @@ export function fileOf(catalogue: TestCatalogue): string {
       sortorder: index,
       pays: pair('Much.'),
       notcovered: pair('Little.'),
-      cost: { cents: 0, per: 'month' },
+      cost: benefit.cost ?? { cents: 0, per: 'month' },
+      ...(benefit.premium
+        ? { premium: benefit.premium, insurer: { name: 'Insurer', licence: pair('NAIC 1.') } }
+        : {}),
       ...(benefit.consent ? { consent: { version: benefit.consent, text: pair('I agree.') } } : {}),
       ...(benefit.beneficiaries ? { beneficiaries: benefit.beneficiaries } : {}),
       ...(benefit.endsatage ? { endsatage: benefit.endsatage } : {}),
@@ -62,6 +70,7 @@ export function fileOf(catalogue: TestCatalogue): string {
       selectable: offer.selectable,
       slots: offer.slots,
       cutoffhours: offer.cutoffhours ?? 24,
+      ...offer.prices,
       ...(offer.availability ? { availability: offer.availability } : {}),
       rules: offer.notin ? [rule('offer_state', { states: { notin: offer.notin } })] : [],
     })),

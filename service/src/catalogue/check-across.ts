@@ -45,6 +45,8 @@ function checkBenefit(benefit: Benefit, at: string, refuse: Refuse): void {
     refuse(`${at}/cost/taken`, 'belongs to a benefit that costs something; delete it')
   if (cost?.taken?.by === 'insurer' && !('insurer' in benefit))
     refuse(`${at}/cost/taken/by`, 'needs an insurer; add one to the benefit')
+  if ('premium' in benefit && !('insurer' in benefit))
+    refuse(`${at}/premium`, 'needs an insurer who gets it; add one to the benefit')
   // Somebody who enrolled at `endsatage` or later would lose cover as soon as it begins.
   const oldest = Math.min(MAX_AGE, ...rules.map(rule => rule?.age?.max ?? MAX_AGE))
   if (oldest >= endsatage)

@@ -5,6 +5,7 @@ import {
   howToUse,
   type Offer,
   type Price,
+  type Rate,
   type Rule,
 } from './model.ts'
 
@@ -87,6 +88,7 @@ function benefitFields(benefit: Benefit): Fields {
     ...texts('notcovered', benefit.notcovered),
     ['cost', priceText(benefit.cost)],
     ...texts('cost taken', benefit.cost.taken?.how),
+    ['premium', benefit.premium && priceText(benefit.premium)],
     ['amount', amount && `${dollars(amount.cents)}${amount.per ? ` a ${amount.per}` : ' once'}`],
     ...ruleTexts(benefit.rules),
     ['consent version', consent?.version],
@@ -116,6 +118,9 @@ function offerFields(offer: Offer): Fields {
     ['selectable', offer.selectable.join(', ') || 'none'],
     ['slots', String(offer.slots)],
     ['cutoffhours', String(offer.cutoffhours)],
+    ['fee', offer.fee && priceText(offer.fee)],
+    ['firstmonth', offer.firstmonth],
+    ['lastmonth', offer.lastmonth],
     ['open to newcomers from', from],
     ['open to newcomers until', until],
     ...ruleTexts(offer.rules),
@@ -163,7 +168,7 @@ function conditionOf(rule: Rule): string {
   }
 }
 
-function priceText({ cents, per, taken }: Price): string {
+function priceText({ cents, per, taken }: Rate & Pick<Price, 'taken'>): string {
   const price = cents === 0 ? 'nothing' : `${dollars(cents)} a ${per}`
   return taken ? `${price}, taken by the ${taken.by}` : price
 }

@@ -142,7 +142,17 @@ const mistakes: [written: string, instead: string, problem: string][] = [
   [
     '    sortorder: 20\n',
     '    sortOrder: 20\n    sortorder: 20\n',
-    'line 22: benefits[1]: unknown key "sortOrder"; correct it or delete it: the keys here are name, displayname, description, icon, benefittype, sortorder, pays, notcovered, cost, amount, rules, consent, endsatage, insurer, howtouse, documents, waitingperiod, beneficiaries',
+    'line 22: benefits[1]: unknown key "sortOrder"; correct it or delete it: the keys here are name, displayname, description, icon, benefittype, sortorder, pays, notcovered, cost, amount, rules, consent, endsatage, insurer, howtouse, documents, waitingperiod, beneficiaries, premium',
+  ],
+  [
+    '    sortorder: 20\n',
+    '    sortorder: 20\n    premium: { cents: 100, per: month }\n',
+    'line 23: benefits[1].premium: needs an insurer who gets it; add one to the benefit',
+  ],
+  [
+    '    slots: 1\n',
+    '    slots: 1\n    firstmonth: half\n',
+    'line 34: offers[0].firstmonth: "half" is not allowed here; use one of full, daily, free',
   ],
   [
     '    sortorder: 20\n',

@@ -65,10 +65,15 @@ type PriceSpan = (typeof PRICE_SPANS)[number]
 /** Who collects a price from the person. */
 export const PRICE_TAKERS = ['partner', 'insurer'] as const
 
+/** Cents per month or week; a week counts for each Monday. */
+export type Rate = { readonly cents: Cents; readonly per: PriceSpan }
+
+/** How somebody's first or last month is charged: whole, by its days, or not at all. */
+export const MONTH_MODES = ['full', 'daily', 'free'] as const
+export type MonthMode = (typeof MONTH_MODES)[number]
+
 /** What a benefit costs its holder; `taken` says who collects it and how, such as "from your weekly payout". */
-export type Price = {
-  readonly cents: Cents
-  readonly per: PriceSpan
+export type Price = Rate & {
   readonly taken?: { readonly by: (typeof PRICE_TAKERS)[number]; readonly how: Bilingual }
 }
 
@@ -123,6 +128,8 @@ export type Benefit = {
   readonly pays: Bilingual
   readonly notcovered: Bilingual
   readonly cost: Price
+  /** What the insurer gets; neither partner nor person sees it. */
+  readonly premium?: Rate
   readonly amount?: { readonly cents: Cents; readonly per?: AmountSpan }
   readonly rules: readonly Rule[]
   readonly consent?: Consent
@@ -158,6 +165,11 @@ export type Offer = {
   /** First and last date, both included, on which newcomers may take the offer. */
   readonly availability?: { readonly from?: PlainDate; readonly until?: PlainDate }
   readonly rules: readonly OfferRule[]
+  /** What the partner pays the operator for a user on this offer. */
+  readonly fee?: Rate
+  /** Hold for the fee, and for cost and premium of the offer's benefits, each by its own first and last month. */
+  readonly firstmonth?: MonthMode
+  readonly lastmonth?: MonthMode
 }
 
 /** One version of all benefits and offers, by name; it never changes. */

@@ -1,21 +1,13 @@
 import { states } from '@benefit-enrolment/contract/names'
 import { DOCUMENT_PATH, ICON } from './file-paths.ts'
-import {
-  AMOUNT_SPANS,
-  BENEFIT_TYPES,
-  LANGUAGES,
-  MAX_AGE,
-  NAMINGS,
-  PRICE_SPANS,
-  PRICE_TAKERS,
-} from './model.ts'
+import { AMOUNT_SPANS, BENEFIT_TYPES, LANGUAGES, MAX_AGE, MONTH_MODES, NAMINGS } from './model.ts'
 import { bilingual, coded, group, list, oneOf, type Part, setOf, text, whole } from './schema-parts.ts'
+import { cost, MAX_CENTS, rate } from './schema-prices.ts'
 
 const MAX_BENEFITS = 200
 const MAX_OFFERS = 50
 const MAX_ZIPS = 10_000
 const MAX_INSURERS = 50
-const MAX_CENTS = 1_000_000_000
 
 const name = coded(
   /^[a-z0-9]{2,32}$/,
@@ -148,6 +140,7 @@ const benefit = group(
     documents: list(document(), 100),
     waitingperiod: group({ days: ['the number of days', whole(1, 3650)] }, { text: bilingual(300) }),
     beneficiaries: oneOf(NAMINGS),
+    premium: rate('what the insurer gets'),
   },
 )
 
@@ -173,6 +166,9 @@ const offer = group(
       },
     ),
     rules: rulesWith(conditionsOfOffers),
+    fee: rate('what the partner pays for a user on the offer'),
+    firstmonth: oneOf(MONTH_MODES),
+    lastmonth: oneOf(MONTH_MODES),
   },
 )
 
@@ -191,20 +187,6 @@ export const CATALOGUE_SCHEMA = group(
   { insurers: list(insurer, MAX_INSURERS) },
   { $schema: 'http://json-schema.org/draft-07/schema#' },
 )
-
-function cost(): Part {
-  const taken = group({
-    by: [`who takes the price, one of ${PRICE_TAKERS.join(', ')}`, oneOf(PRICE_TAKERS)],
-    how: ['how it is taken, in en and es, such as "from your weekly payout"', bilingual(120)],
-  })
-  return group(
-    {
-      cents: ['the cost in cents; 0 = nothing', whole(0, MAX_CENTS)],
-      per: ['per: month', oneOf(PRICE_SPANS)],
-    },
-    { taken },
-  )
-}
 
 function document(): Part {
   const file = coded(
