@@ -11,7 +11,7 @@ import { readWholeCatalogue } from '../service/src/catalogue/bring-files.ts'
 import { publishVersion } from '../service/src/catalogue/published.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
 import { rewriteTable } from '../service/src/db/rewrite-table.ts'
-import { type AdmissionLimits, defaultLimits } from '../service/src/http/shedding/admission.ts'
+import type { TurnLimits } from '../service/src/http/shedding/turns.ts'
 import { markInstallation } from '../service/src/installation.ts'
 import type { Log } from '../service/src/log.ts'
 import { clientIdOf } from '../service/src/oauth/client-credentials.ts'
@@ -108,7 +108,7 @@ export async function startTestService(
     /** Its real time, if not that of a slow clock. */
     clock?: () => number
     catalogue?: string
-    limits?: AdmissionLimits
+    limits?: TurnLimits
     requestLimits?: RequestLimits
     /** Also opens the operators' console: on any port, or on this one behind an address of its own. */
     console?: boolean | { readonly port: number; readonly url: string }
@@ -159,7 +159,7 @@ export async function startTestService(
       real,
       trustProxy: trustProxy ?? [],
       // A slow machine does not count as overload unless a test says so.
-      limits: options.limits ?? { ...defaultLimits, loopDelayMs: 60_000, loopShare: 1 },
+      limits: options.limits ?? { atOnce: 224, patienceMs: 60_000 },
       ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),
       ...(options.rewritesKeys ? { rewriteKeys: () => rewriteTable(address, 'data_keys') } : {}),
     })

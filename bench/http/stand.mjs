@@ -30,6 +30,7 @@ export async function startStand({ profile } = {}) {
     scratch,
     server,
     admin,
+    services,
     startMs: services[0].startMs,
     addresses: count => services.slice(0, count).map(one => one.address),
     servicePids: () => services.map(({ child }) => child.pid),

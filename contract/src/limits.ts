@@ -1,9 +1,7 @@
-/** The load at which a process begins to refuse requests (contract §13). */
+/** How many requests a process works on at once, and how long others wait before it refuses them (contract §13). */
 export type LoadLimits = {
-  readonly inFlight: number
-  readonly reserved: number
-  readonly loopDelayMs: number
-  readonly loopShare?: number
+  readonly atOnce: number
+  readonly patienceMs: number
 }
 
 /** The limits for a single request, and how many failed authentications one address may have (contract §2, §13). */
@@ -36,15 +34,13 @@ export function describeLimits(limits?: LoadLimits & RequestLimits): string[] {
       : []),
     [
       'There is no rate limit unless the operator sets one for you. Under overload requests are refused with 503',
-      '`unavailable` and `Retry-After`: prefill later than the others, token, cancel and erase last. A request that was',
-      'refused like that has no effect and uses up no key: send it again after that time.',
+      '`unavailable` and `Retry-After`. A request that was refused like that has no effect and uses up no key: send it',
+      'again after that time.',
       ...(limits
         ? [
-            `A process begins to refuse at ${limits.inFlight - limits.reserved} requests in flight, prefill at`,
-            `${Math.ceil(limits.inFlight - limits.reserved / 2)}, token, cancel and erase at ${limits.inFlight}; earlier`,
-            `while its event loop is more than ${limits.loopDelayMs} ms late. From there on it admits only partners with less`,
-            'than an equal share of the requests, so no partner keeps another out. While others send requests, too, no',
-            'partner may take much more than an equal share of its time.',
+            `A process works on ${limits.atOnce} requests at once; others wait for their turn, and those of the partner that`,
+            'has used the least are next, so no partner keeps another out. A request is refused only when it has waited for',
+            `${limits.patienceMs / 1000} seconds, or when the memory of the process ends.`,
           ]
         : []),
     ].join(' '),

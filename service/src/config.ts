@@ -3,7 +3,8 @@ import type { RequestLimits } from '@benefit-enrolment/contract'
 import ipaddr from 'ipaddr.js'
 import { YEAR_MS } from './calendar/time.ts'
 import { defaultRequestLimits } from './http/request-limits.ts'
-import { type AdmissionLimits, defaultLimits } from './http/shedding/admission.ts'
+import { defaultTurnLimits } from './http/shedding/shedding.ts'
+import type { TurnLimits } from './http/shedding/turns.ts'
 import { type LogLevel, logLevels } from './log.ts'
 import { OperatorError } from './operator-error.ts'
 import { readRootKeys } from './vault/keyring.ts'
@@ -36,7 +37,7 @@ export type Config = {
   readonly erasures: string | undefined
   /** For how long `serve` is not ready after SIGTERM but still serves. */
   readonly drainSeconds: number
-  readonly limits: AdmissionLimits
+  readonly limits: TurnLimits
   readonly requestLimits: RequestLimits
 }
 
@@ -56,17 +57,15 @@ const known = new Set([
   'ENROLMENT_HEADERS',
   'ENROLMENT_HEADERS_KIB',
   'ENROLMENT_HEADERS_SECONDS',
-  'ENROLMENT_LOOP_DELAY_MS',
-  'ENROLMENT_LOOP_SHARE',
   'ENROLMENT_LOG',
   'ENROLMENT_METRICS_HOST',
   'ENROLMENT_METRICS_PORT',
-  'ENROLMENT_REQUESTS_IN_FLIGHT',
-  'ENROLMENT_REQUESTS_RESERVED',
+  'ENROLMENT_REQUESTS_AT_ONCE',
   'ENROLMENT_REQUEST_SECONDS',
   'ENROLMENT_ROOT_KEY',
   'ENROLMENT_SECURITY_CONTACT',
   'ENROLMENT_TRUST_PROXY',
+  'ENROLMENT_WAIT_SECONDS',
   'ENROLMENT_WEBHOOK_ALLOW',
 ])
 
@@ -179,15 +178,10 @@ function numbersIn(environment: Environment): ReadNumber {
   }
 }
 
-function readLimits(read: ReadNumber): AdmissionLimits {
-  const inFlight = read('ENROLMENT_REQUESTS_IN_FLIGHT', [100, 100_000], defaultLimits.inFlight)
+function readLimits(read: ReadNumber): TurnLimits {
   return {
-    inFlight,
-    // A fifth, if only the whole is set.
-    reserved: read('ENROLMENT_REQUESTS_RESERVED', [0, Math.floor(inFlight / 2)], Math.floor(inFlight / 5)),
-    loopDelayMs: read('ENROLMENT_LOOP_DELAY_MS', [50, 10_000], defaultLimits.loopDelayMs),
-    // In percent; 100 means no limit.
-    loopShare: read('ENROLMENT_LOOP_SHARE', [10, 100], (defaultLimits.loopShare ?? 1) * 100) / 100,
+    atOnce: read('ENROLMENT_REQUESTS_AT_ONCE', [16, 10_000], defaultTurnLimits.atOnce),
+    patienceMs: read('ENROLMENT_WAIT_SECONDS', [1, 60], defaultTurnLimits.patienceMs / 1000) * 1000,
   }
 }
 

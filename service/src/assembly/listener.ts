@@ -8,8 +8,7 @@ import { openRequestCounts } from '../http/request-counts.ts'
 import { defaultRequestLimits } from '../http/request-limits.ts'
 import { createServer } from '../http/server.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { defaultLimits } from '../http/shedding/admission.ts'
-import { openShedding } from '../http/shedding/shedding.ts'
+import { defaultTurnLimits, openShedding } from '../http/shedding/shedding.ts'
 import { mountOAuth } from '../oauth/handlers.ts'
 import { authenticatePartner, type Caller, refuseFailures } from '../partners/authenticate.ts'
 import { type Callers, openCallers } from '../partners/callers.ts'
@@ -93,7 +92,6 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     },
     async close() {
       isClosing = true
-      shedding.endRests()
       await app.close()
       shedding.close()
     },
@@ -132,11 +130,9 @@ function openServer(
   })
   const pools = poolMetrics({ requests: database, deliveries: options.deliveryDatabase })
   const shedding = openShedding(app, {
-    limits: options.limits ?? defaultLimits,
+    limits: options.limits ?? defaultTurnLimits,
     guessPartner: callers.guessPartner,
     basePath: state.basePath,
-    baseUrl: state.baseUrl,
-    real,
     log,
     onTick: pools.sample,
   })
@@ -164,7 +160,7 @@ function mountPublicRoutes(
   const { database, keyring, log, real, securityContact } = options
   const { sandbox } = options.installation
   const limits = {
-    ...(options.limits ?? defaultLimits),
+    ...(options.limits ?? defaultTurnLimits),
     ...(options.requestLimits ?? defaultRequestLimits),
   }
   const lowOnSpace = () => options.lowOnSpace?.() ?? false

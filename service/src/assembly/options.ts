@@ -1,7 +1,7 @@
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import type { Database } from '../db/database.ts'
 import type { Rewritten } from '../db/rewrite-table.ts'
-import type { AdmissionLimits } from '../http/shedding/admission.ts'
+import type { TurnLimits } from '../http/shedding/turns.ts'
 import type { Installation } from '../installation.ts'
 import type { Log } from '../log.ts'
 import type { ErasureList } from '../membership/erasure-list/list.ts'
@@ -29,8 +29,8 @@ export type ServiceOptions = {
   /** Which addresses webhooks may reach. */
   readonly webhookRules: AddressRules
   readonly dispatcher?: DispatcherOptions
-  /** The load at which the service begins to refuse requests; absent: the defaults. */
-  readonly limits?: AdmissionLimits
+  /** How many requests are under way at most, and how long others wait; absent: the defaults. */
+  readonly limits?: TurnLimits
   /** The limits for size and form of a request; absent: the defaults. */
   readonly requestLimits?: RequestLimits
   /** Where `security.txt` says that vulnerabilities are to be reported; absent: a page of the docs. */

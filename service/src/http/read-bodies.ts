@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { readJson } from './json-body.ts'
 import { remedyOf } from './request-limits.ts'
 import { ServiceError } from './service-error.ts'
-import { transportMs } from './shedding/admission.ts'
+import { transportMs } from './shedding/shedding.ts'
 
 const methodsWithBody = ['DELETE', 'OPTIONS', 'PATCH', 'POST', 'PUT']
 
@@ -27,12 +27,12 @@ export function readBodies(app: FastifyInstance, limits: RequestLimits): void {
     if (!isFollowedByBody(raw)) {
       // Clients may send a media type with every request.
       if (raw.headers['content-type'] === undefined) done()
-      else parseOnceAdmitted(request, Buffer.alloc(0), { limits, done })
+      else parseAndGoOn(request, Buffer.alloc(0), { limits, done })
       return
     }
     readBytes(raw, limits.bodyKib * 1024, (failure, bytes) => {
       if (bytes) {
-        parseOnceAdmitted(request, bytes, { limits, done })
+        parseAndGoOn(request, bytes, { limits, done })
         return
       }
       // The caller may go on sending, but nobody reads it.
@@ -76,21 +76,16 @@ function readBytes(
 
 type Parsing = { readonly limits: RequestLimits; readonly done: (failure?: Error) => void }
 
-function parseOnceAdmitted(request: FastifyRequest, bytes: Buffer, { limits, done }: Parsing): void {
-  const parseAndGoOn = (refusal?: ServiceError) => {
-    const begunAt = performance.now()
-    let fault: Error | undefined = refusal
-    try {
-      if (!refusal) request.body = parse(request, bytes, limits)
-    } catch (error) {
-      fault = error as Error
-    }
-    request.loopMs += performance.now() - begunAt + transportMs(bytes.length)
-    done(fault)
+function parseAndGoOn(request: FastifyRequest, bytes: Buffer, { limits, done }: Parsing): void {
+  const begunAt = performance.now()
+  let fault: Error | undefined
+  try {
+    request.body = parse(request, bytes, limits)
+  } catch (error) {
+    fault = error as Error
   }
-  const { admit } = request.route
-  if (admit) admit(request, parseAndGoOn)
-  else parseAndGoOn()
+  request.loopMs += performance.now() - begunAt + transportMs(bytes.length)
+  done(fault)
 }
 
 function parse({ route }: FastifyRequest, bytes: Buffer, limits: RequestLimits): unknown {

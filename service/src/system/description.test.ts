@@ -2,11 +2,11 @@ import { describeInterface } from '@benefit-enrolment/contract'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { everydayOr } from '../../../tests/long.ts'
-import { defaultLimits } from '../http/shedding/admission.ts'
+import { defaultTurnLimits } from '../http/shedding/shedding.ts'
 import { readDescription } from './description.ts'
 
 const limits = {
-  ...defaultLimits,
+  ...defaultTurnLimits,
   bodyKib: 64,
   bodyNesting: 8,
   headers: 64,

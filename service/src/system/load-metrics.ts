@@ -8,14 +8,11 @@ export function loadMetrics(shedding: Shedding, memory: UserMemory): () => Promi
   const registers = [registry]
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
   const inFlight = gauge('http_requests_in_flight', 'Requests that are being worked on')
-  const partners = gauge(
-    'http_partners_in_flight',
-    'Partners with requests in flight; all unknown count as one',
-  )
+  const waiting = gauge('http_requests_waiting', 'Requests that wait for their turn')
   const delay = gauge('http_event_loop_delay_seconds', 'Present delay of the event loop')
   const shed = new Counter({
     name: 'http_requests_shed_total',
-    help: 'Requests refused for load: no room, a partner over its share of requests or of time, or a late process',
+    help: 'Requests refused for load: they had waited for too long, or memory was short',
     labelNames: ['reason'],
     registers,
   })
@@ -41,10 +38,10 @@ export function loadMetrics(shedding: Shedding, memory: UserMemory): () => Promi
     for (const [found, count] of Object.entries(remembered.reads)) reads.inc({ found }, count)
     answers.reset()
     for (const [found, count] of Object.entries(remembered.answers)) answers.inc({ found }, count)
-    const numbers = shedding.numbers()
-    inFlight.set(numbers.inFlight)
-    partners.set(numbers.partners)
-    delay.set(numbers.loopDelayMs / 1000)
+    const numbers = shedding.turns.numbers()
+    inFlight.set(numbers.underWay)
+    waiting.set(numbers.waiting)
+    delay.set(shedding.loopDelayMs() / 1000)
     shed.reset()
     for (const [reason, count] of Object.entries(numbers.shed)) shed.inc({ reason }, count)
     return registry.metrics()

@@ -1,51 +1,188 @@
-/**
- * Load shedding: a process that has more requests than it can serve refuses some at once, instead of serving all too
- * late, and begins the others in turn (`turns.ts`). The rule is pure (`admission.ts`); the gate (`gate.ts`) counts for all
- * other files.
- */
-import type { FastifyInstance } from 'fastify'
-import type { AdmissionLimits } from './admission.ts'
-import { type GateNumbers, openGate } from './gate.ts'
-import { watchLoad } from './load.ts'
-import { type EarlyContext, refuseEarly } from './refuse-early.ts'
-import { refuseRouted } from './refuse-routed.ts'
-import { openResting } from './resting.ts'
-import { openTurns, type TurnLimits } from './turns.ts'
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { ServiceError } from '../service-error.ts'
+import { refusePipelined } from './pipelined.ts'
+import { TICK_MS, watchProcess } from './process-load.ts'
+import { openTurns, type ShedReason, type TurnLimits, type Turns } from './turns.ts'
 
-/** Load shedding of one server. */
+/** The load shedding of one server. */
 export type Shedding = {
-  numbers(): GateNumbers
-  /** Reads from every connection again: one that is idle is closed by a stop, which would lose an unread request. */
-  endRests(): void
-  /** Stops watching the event loop, after a last log line for unreported refusals. */
+  readonly turns: Turns
+  /** How late the event loop is, for the operator. */
+  readonly loopDelayMs: () => number
+  /** Stops watching the process, after a last line of the log for refusals that were not reported. */
   close(): void
 }
 
-/** Begins to refuse requests for which the server has no room; routes that were mounted earlier are never refused. */
-export function openShedding(
-  app: FastifyInstance,
-  context: Omit<EarlyContext, 'gate' | 'turns' | 'resting'> & {
-    readonly limits: AdmissionLimits
-    readonly log: (event: string, fields: Record<string, unknown>) => void
-    /** Called ten times a second. */
-    readonly onTick: () => void
-  },
-): Shedding {
-  const gate = openGate(context.limits)
-  const turns = openTurns(turnLimits)
-  const resting = openResting(turns)
-  refuseRouted(app, { ...context, gate, turns, resting })
-  refuseEarly(app, { ...context, gate, turns, resting })
-  const tick = () => {
-    turns.tick()
-    context.onTick()
-  }
-  return { numbers: gate.numbers, endRests: resting.end, close: watchLoad(gate, context.log, tick) }
+type SheddingContext = {
+  readonly limits: TurnLimits
+  readonly basePath: string
+  /** The partner from which a request seems to come, without asking the database; "" when unknown. */
+  readonly guessPartner: (request: { readonly headers: IncomingHttpHeaders }) => string
+  readonly log: (event: string, fields: Record<string, unknown>) => void
+  /** Called ten times a second. */
+  readonly onTick: () => void
 }
 
 /**
  * Enough for a full batch of 128 prefills to be written while another, which starts beside it from 64 on, is gathered and
- * decided. A thousand at once cost a quarter more processor time each, in garbage collections. A tick is a tenth of a
- * second, and nothing waits for longer than five.
+ * decided. A thousand at once cost a quarter more processor time each, in garbage collections.
  */
-const turnLimits: TurnLimits = { atOnce: 224, longestTicks: 3, patienceTicks: 50 }
+export const defaultTurnLimits: TurnLimits = { atOnce: 224, patienceMs: 5000 }
+
+/**
+ * Lets each request, except of health and readiness, wait for its turn before the router and the hooks see it: what
+ * they make for a request that waits would be copied by each garbage collection. Answers a refused one with 503
+ * `unavailable` and Retry-After, in the form of its route.
+ */
+export function openShedding(app: FastifyInstance, context: SheddingContext): Shedding {
+  const watched = watchProcess()
+  const turns = openTurns(context.limits, watched.load)
+  const counted = new WeakSet<IncomingMessage>()
+  const refused = new WeakSet<IncomingMessage>()
+  waitAtDoor(app, { ...context, turns, counted, refused })
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (refused.has(request.raw)) {
+      request.isShed = true
+      done(new ServiceError('unavailable', undefined, { headers: { 'Retry-After': retryAfter(turns) } }))
+    } else done()
+  })
+  app.addHook('onError', (request, _reply, _error, done) => {
+    // No handler may have seen its body.
+    if (!request.isCharged) turns.charge(callerOf(request), request.loopMs)
+    done()
+  })
+  app.decorateRequest('isCharged', false)
+  const callerOf = (request: FastifyRequest) => request.partnerId || context.guessPartner(request)
+  app.addHook('onRoute', route => {
+    route.handler = measured(turns, { callerOf, counted }, route.handler)
+  })
+  const report = reportRefusals(turns, context.log)
+  const timer = setInterval(() => {
+    watched.tick()
+    turns.tick()
+    report(false)
+    context.onTick()
+  }, TICK_MS).unref()
+  return {
+    turns,
+    loopDelayMs: watched.delayMs,
+    close() {
+      clearInterval(timer)
+      report(true)
+    },
+  }
+}
+
+declare module 'fastify' {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface adds members to one declared elsewhere
+  interface FastifyRequest {
+    /** Time of the event loop that the request has taken; charged once, when it is answered, since a charge costs time. */
+    loopMs: number
+    isCharged: boolean
+  }
+}
+
+type Door = SheddingContext & {
+  readonly turns: Turns
+  /** Requests that are under way since the door, so that their handler does not count them again. */
+  readonly counted: WeakSet<IncomingMessage>
+  readonly refused: WeakSet<IncomingMessage>
+}
+
+function waitAtDoor(app: FastifyInstance, { turns, counted, refused, guessPartner, basePath }: Door): void {
+  const probes: readonly string[] = [`${basePath}/healthz`, `${basePath}/readyz`]
+  const isPipelinedTooFar = refusePipelined()
+  const [handle] = app.server.listeners('request') as RequestListener[]
+  if (!handle) throw new Error('the server has no listener')
+  app.server.removeListener('request', handle)
+  const serve = (caller: string, request: IncomingMessage, response: ServerResponse) => {
+    const begunAt = performance.now()
+    handle(request, response)
+    turns.charge(caller, performance.now() - begunAt)
+  }
+  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (isPipelinedTooFar(request, response)) return
+    const caller = guessPartner(request)
+    // While the server stops, only the hooks behind the router end connections, and the stop waits for them.
+    if (turns.isOpen(caller) || !app.server.listening || probes.includes(request.url ?? '')) {
+      serve(caller, request, response)
+      return
+    }
+    const lane = `${request.socket.remoteAddress} ${request.url?.split('?', 1)[0]}`
+    turns.wait({ caller, lane }, end => {
+      // Nobody would receive the answer on a connection that has closed.
+      if (request.socket.destroyed) return false
+      // A body that arrives slowly takes no turn: such a request counts once its handler begins.
+      const isCounted = end !== undefined && request.complete
+      if (isCounted) {
+        counted.add(request)
+        response.once('close', end)
+      }
+      if (!end) refused.add(request)
+      serve(caller, request, response)
+      return isCounted
+    })
+  })
+}
+
+/** Runs a handler as one that is under way, and charges its caller for the time that it takes of the event loop. */
+function measured(
+  turns: Turns,
+  { callerOf, counted }: Pick<Door, 'counted'> & { readonly callerOf: (request: FastifyRequest) => string },
+  handler: RouteHandlerMethod,
+): RouteHandlerMethod {
+  return function handleMeasured(request, reply) {
+    const caller = callerOf(request)
+    request.isCharged = true
+    const end = counted.has(request.raw) ? undefined : turns.begin(caller)
+    const leave = () => {
+      turns.charge(caller, request.loopMs + transportMs(Number(reply.getHeader('content-length') ?? 0)))
+      end?.()
+    }
+    const begunAt = performance.now()
+    let answer: unknown
+    try {
+      answer = handler.call(this, request, reply)
+    } finally {
+      // Without a body to wait for, it runs within what the door measures.
+      if (request.raw.method !== 'GET') request.loopMs += performance.now() - begunAt
+      if (answer instanceof Promise) answer.then(leave, leave)
+      else leave()
+    }
+    return answer
+  }
+}
+
+// Measured on two cores with handlers that did nothing: 650 MB in a second.
+const MS_OF_KIB = 0.0015
+
+/** The event-loop time in which the server reads a body or writes an answer. */
+export function transportMs(bytes: number): number {
+  return (bytes / 1024) * MS_OF_KIB
+}
+
+/** One to three seconds, in turn, so that callers that were refused together do not return together. */
+function retryAfter(turns: Turns): string {
+  const { wait, memory } = turns.numbers().shed
+  return String(1 + ((wait + memory) % 3))
+}
+
+const REPORT_EVERY_MS = 5000
+
+/** Reports refusals to the log, as sums at most every five seconds, because a line for each would cost more than the refusals. */
+function reportRefusals(turns: Turns, log: SheddingContext['log']): (isLast: boolean) => void {
+  let reported = turns.numbers().shed
+  let reportedAt = Number.NEGATIVE_INFINITY
+  return isLast => {
+    const at = performance.now()
+    if (!isLast && at - reportedAt < REPORT_EVERY_MS) return
+    const { shed, underWay, waiting } = turns.numbers()
+    const reasons = Object.keys(shed) as ShedReason[]
+    const since = reasons.map(reason => [reason, shed[reason] - reported[reason]] as const)
+    if (since.every(([, count]) => count === 0)) return
+    log('shed', { ...Object.fromEntries(since), inflight: underWay, waiting })
+    reported = shed
+    reportedAt = at
+  }
+}

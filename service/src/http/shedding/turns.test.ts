@@ -2,136 +2,161 @@ import { beforeEach, expect, test } from 'vitest'
 import { openTurns, type Turns } from './turns.ts'
 
 let turns: Turns
+let now: number
+let isBusy: boolean
+let isMemoryShort: boolean
 let begun: string[]
-let ends: (() => void)[]
+let refused: string[]
+let ends: Map<string, () => void>
 beforeEach(() => {
-  turns = openTurns({ atOnce: 2, longestTicks: 3, patienceTicks: 50 })
+  now = 0
+  isBusy = false
+  isMemoryShort = false
   begun = []
-  ends = []
+  refused = []
+  ends = new Map()
+  open(2)
 })
+function open(atOnce: number) {
+  const load = { now: () => now, isBusy: () => isBusy, isMemoryShort: () => isMemoryShort }
+  turns = openTurns({ atOnce, patienceMs: 5000 }, load)
+}
 
-/** A request of a partner arrives, and begins at once or waits, as at the door. */
-function arrive(name: string, partnerId = 'A') {
-  const request = { name }
+/** A request arrives, and begins at once or waits, as at the door. */
+function arrive(name: string, { caller = 'A', lane = '/', weight = 1 } = {}) {
   const begin = (end?: () => void) => {
+    if (!end) {
+      refused.push(name)
+      return false
+    }
     begun.push(name)
-    if (end) ends.push(end)
+    ends.set(name, end)
     return true
   }
-  if (turns.isOpen()) begin(turns.begin(request))
-  else turns.wait(partnerId, request, begin)
+  if (turns.isOpen(caller)) begin(turns.begin(caller))
+  else turns.wait({ caller, lane, weight }, begin)
 }
-/** The request that began longest ago ends. */
-function endOne() {
-  ends.shift()?.()
+/** A caller has used this time by a thousand small requests. */
+function use(caller: string, ms: number) {
+  for (let count = 0; count < 1000; count += 1) turns.isOpen(caller)
+  turns.charge(caller, ms)
+}
+function end(name: string) {
+  ends.get(name)?.()
+}
+function tick(ms: number) {
+  for (const until = now + ms; now < until; ) {
+    now += 100
+    turns.tick()
+  }
 }
 
 test('as many begin as may be under way; the others begin in order as these end', () => {
   for (const name of ['a', 'b', 'c', 'd']) arrive(name)
   expect(begun).toEqual(['a', 'b'])
-  endOne()
+  end('a')
   expect(begun).toEqual(['a', 'b', 'c'])
-  endOne()
+  end('b')
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('partners take turns, so that the many of one delay the few of another by one request', () => {
-  for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6']) arrive(name)
-  arrive('b1', 'B')
-  arrive('b2', 'B')
-  arrive('c1', 'C')
-  for (let count = 0; count < 9; count += 1) endOne()
-  expect(begun).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2', 'a5', 'a6'])
+test('the next is of the caller that has used the least; a small or new one waits for no flood', () => {
+  open(1)
+  use('A', 100)
+  use('B', 10)
+  for (const name of ['a1', 'a2', 'a3', 'a4']) arrive(name)
+  arrive('b1', { caller: 'B' })
+  arrive('new', { caller: 'C' })
+  arrive('stranger', { caller: '' })
+  for (const name of ['a1', 'new', 'stranger', 'b1', 'a2', 'a3']) end(name)
+  expect(begun).toEqual(['a1', 'new', 'stranger', 'b1', 'a2', 'a3', 'a4'])
 })
 
-test('who comes while others wait does not overtake them', () => {
-  for (const name of ['a', 'b', 'c']) arrive(name)
-  turns.tick()
-  turns.tick()
-  turns.tick()
-  arrive('d')
-  arrive('e')
-  expect(begun).toEqual(['a', 'b', 'c', 'd'])
+test('a caller is next in each of its lanes by turns: one address delays no other, nor a prefill a cancel', () => {
+  open(1)
+  for (const name of ['a1', 'a2', 'a3', 'a4']) arrive(name, { lane: '192.0.2.1 /' })
+  arrive('b1', { lane: '192.0.2.2 /' })
+  for (const name of ['a1', 'a2', 'b1', 'a3']) end(name)
+  expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'a4'])
 })
 
-test('many that end together let only as many begin as may be under way', () => {
-  for (let count = 0; count < 20; count += 1) arrive(String(count))
-  endOne()
-  endOne()
-  expect(begun).toHaveLength(4)
-  expect(turns.waiting()).toBe(16)
-})
-
-test('a request that waited is counted once', () => {
-  const request = {}
-  arrive('a')
-  arrive('b')
-  turns.wait('A', request, end => ends.push(end ?? (() => {})) > 0)
-  endOne()
-  expect(turns.begin(request)).toBeUndefined()
-  expect(turns.begin({})).toBeDefined()
-})
-
-test('what is no longer there to begin takes no turn', () => {
-  arrive('a')
-  arrive('b')
-  turns.wait('A', {}, () => false)
-  arrive('c')
-  endOne()
-  expect(begun).toEqual(['a', 'b', 'c'])
-})
-
-test('what is no longer there to begin does not cost its partner the turn', () => {
+test('while the loop is busy a caller waits for one that uses less than half of what it does, and otherwise never', () => {
+  open(10)
+  use('A', 100)
+  use('B', 40)
+  use('C', 60)
+  isBusy = true
+  arrive('c', { caller: 'C' })
   arrive('a1')
+  expect(begun).toEqual(['c', 'a1'])
+  arrive('b', { caller: 'B' })
   arrive('a2')
-  for (let count = 0; count < 1000; count += 1) turns.wait('B', {}, () => false)
-  arrive('b', 'B')
-  for (const name of ['a3', 'a4', 'a5']) arrive(name)
-  endOne()
-  endOne()
-  expect(begun).toEqual(['a1', 'a2', 'b', 'a3'])
+  expect(begun).toEqual(['c', 'a1', 'b'])
+  end('b')
+  expect(begun).toEqual(['c', 'a1', 'b'])
+  now += 50
+  turns.tick()
+  expect(begun).toEqual(['c', 'a1', 'b', 'a2'])
 })
 
-test('of a partner that waits with many, among many partners, those that have waited for too long are given up', () => {
-  turns = openTurns({ atOnce: 1, longestTicks: 1000, patienceTicks: 50 })
-  const givenUp: string[] = []
-  const wait = (partnerId: string) =>
-    turns.wait(partnerId, {}, end => {
-      if (end) ends.push(end)
-      else givenUp.push(partnerId)
-      return end !== undefined
-    })
-  arrive('first')
-  for (let count = 0; count < 30; count += 1) wait('A')
-  // One request ends in each tick, and each time other partners come, so that it is A's turn once in four ticks.
-  for (let tick = 0; tick < 49; tick += 1) {
-    if (tick % 4 === 0) for (const partnerId of ['B', 'C', 'D']) wait(partnerId)
-    endOne()
-    turns.tick()
-  }
-  expect(givenUp).toEqual([])
-  turns.tick()
-  expect(givenUp).toEqual(Array.from({ length: 17 }, () => 'A'))
+test('while others ask, a millisecond of work begins in a turn of the event loop; the rest begins in the next', async () => {
+  open(10)
+  arrive('b', { caller: 'B' })
+  arrive('a1')
+  turns.charge('A', 30)
+  await new Promise(setImmediate)
+  for (const name of ['a2', 'a3']) arrive(name)
+  expect(begun).toEqual(['b', 'a1', 'a2'])
+  await new Promise(setImmediate)
+  expect(begun).toEqual(['b', 'a1', 'a2', 'a3'])
 })
 
-test('a request that takes long no longer keeps others from beginning, and may end at any time', () => {
-  for (const name of ['a', 'b', 'c', 'd', 'e']) arrive(name)
-  turns.tick()
-  turns.tick()
+test('a request counts by its weight', () => {
+  arrive('a')
+  arrive('b')
+  arrive('heavy', { weight: 2 })
+  arrive('c')
+  end('a')
+  expect(begun).toEqual(['a', 'b', 'heavy'])
+  end('b')
+  end('heavy')
+  expect(begun).toEqual(['a', 'b', 'heavy', 'c'])
+})
+
+test('one that takes long no longer keeps others from beginning, and may end at any time', () => {
+  for (const name of ['a', 'b', 'c']) arrive(name)
+  tick(200)
   expect(begun).toEqual(['a', 'b'])
-  turns.tick()
-  expect(begun).toEqual(['a', 'b', 'c', 'd'])
-  endOne()
-  endOne()
-  expect(begun).toEqual(['a', 'b', 'c', 'd'])
-  endOne()
-  expect(begun).toEqual(['a', 'b', 'c', 'd', 'e'])
+  tick(100)
+  expect(begun).toEqual(['a', 'b', 'c'])
+  end('a')
+  expect(turns.numbers()).toMatchObject({ underWay: 1, waiting: 0 })
 })
 
-test('a thousand that wait begin in order', () => {
-  const names = Array.from({ length: 1000 }, (_, index) => String(index))
-  for (const name of names) arrive(name)
-  for (const _ of names) endOne()
-  expect(begun).toEqual(names)
-  expect(turns.waiting()).toBe(0)
+test('one whose caller has left takes no turn', () => {
+  open(1)
+  arrive('a')
+  turns.wait({ caller: 'A', lane: '/' }, () => false)
+  arrive('b')
+  end('a')
+  expect(begun).toEqual(['a', 'b'])
+})
+
+test('nobody is refused for a share: only what has waited for five seconds, or when memory ends', () => {
+  open(1)
+  arrive('first', { caller: 'B' })
+  for (let count = 0; count < 1000; count += 1) arrive(`a${count}`)
+  expect(refused).toEqual([])
+  // One ends in each tick; the rest waits.
+  for (let count = 0; count < 49; count += 1) {
+    end(begun.at(-1) ?? '')
+    tick(100)
+  }
+  expect([begun.length, refused]).toEqual([50, []])
+  tick(100)
+  expect([refused.length, turns.numbers().waiting]).toEqual([951, 0])
+  isMemoryShort = true
+  arrive('short')
+  expect(refused.at(-1)).toBe('short')
+  expect(turns.numbers().shed).toEqual({ wait: 951, memory: 1 })
 })

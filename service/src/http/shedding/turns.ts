@@ -1,106 +1,235 @@
-/** Decides when an admitted request begins, so that a process works on as many at once as it does well, and no more. */
+/**
+ * The turns of one process. At most `atOnce` requests are under way; others wait, and the next one is that of the caller
+ * which has used the least time of the event loop lately; all strangers together are one caller. While the loop is busy,
+ * a caller also waits as long as somebody is served who has used less than half of what it has. Nobody is refused for a
+ * share: a request is refused only when it has waited for `patienceMs`, or when memory ends.
+ */
 export type Turns = {
-  /** Whether a request may begin now. */
-  isOpen(): boolean
+  /** Whether a request of this caller, a partner's id or "" for a stranger, begins without waiting; it is no turn yet. */
+  isOpen(caller: string): boolean
   /**
-   * Calls `begin(end)` when it is this partner's turn, and counts the request as under way until `end` is called. Calls
-   * `begin()` without `end` when the request has waited for too long and must be refused. `begin` returns false when it began
-   * nothing, or when the request does not count yet; the partner then keeps its turn.
+   * Calls `begin(end)` when it is the caller's turn: in each of its lanes one request after the other, the lanes by turns.
+   * The request is under way until `end` is called; `begin` returns false when nothing began that is to be counted, so that
+   * another takes the turn. Calls `begin(undefined)` when the request must be refused.
    */
-  wait(partnerId: string, request: object, begin: Begin): void
-  /** Counts a request as under way until the returned function is called; `undefined` for one that `wait` counts already. */
-  begin(request: object): (() => void) | undefined
-  /** Begins the next period. */
+  wait(
+    request: { readonly caller: string; readonly lane: string; readonly weight?: number },
+    begin: Begin,
+  ): void
+  /** Counts a request as under way, whoever waits, until the returned function is called. */
+  begin(caller: string, weight?: number): () => void
+  /** Records the time of the event loop that a request of this caller took. */
+  charge(caller: string, ms: number): void
+  /** Forgets a part of what was used, and refuses what has waited for too long. Called ten times a second. */
   tick(): void
-  /** Requests that wait for their turn. */
-  waiting(): number
+  numbers(): TurnNumbers
 }
 
-/**
- * How many requests may be under way, after how many ticks one that is still under way no longer counts, and after how
- * many one that waits is given up.
- */
-export type TurnLimits = {
-  readonly atOnce: number
-  readonly longestTicks: number
-  readonly patienceTicks: number
+/** Why a request was refused: it waited for too long, or memory ends. */
+export type ShedReason = 'wait' | 'memory'
+
+/** What turns report to the operator; the refusals are those since the start. */
+export type TurnNumbers = {
+  readonly underWay: number
+  readonly waiting: number
+  readonly shed: Readonly<Record<ShedReason, number>>
 }
 
-/**
- * Opens the turns of one server. Partners take turns, one request each, so that the many waiting requests of one hardly
- * delay another's; those of the same partner begin in the order in which they came.
- *
- * A request that takes long is waiting for something else, such as a locked row. It stops counting after some ticks:
- * otherwise a few such requests would keep all others from beginning.
- */
-export function openTurns({ atOnce, longestTicks, patienceTicks }: TurnLimits): Turns {
-  // A map lists its keys in the order in which they were added, so the first partner is next. One that waits with more is
-  // then added again, behind the others.
-  const queues = new Map<string, Waiting[]>()
-  const waited = new WeakSet<object>()
-  let underWay: Period[] = [{ count: 0 }]
+/** How many requests are under way at most, and for how long one waits before it is refused. */
+export type TurnLimits = { readonly atOnce: number; readonly patienceMs: number }
+
+/** What turns learn about their process: the time, whether the event loop is busy, and whether memory ends. */
+export type ProcessLoad = {
+  readonly now: () => number
+  readonly isBusy: () => boolean
+  readonly isMemoryShort: () => boolean
+}
+
+/** Opens the turns of one process. */
+export function openTurns(
+  { atOnce, patienceMs }: TurnLimits,
+  { now, isBusy, isMemoryShort }: ProcessLoad,
+): Turns {
+  const callers = new Map<string, Caller>()
+  // In the order in which they began.
+  const underWay = new Set<UnderWay>()
+  const shed = { wait: 0, memory: 0 }
+  let weightUnderWay = 0
   let waiting = 0
-  let now = 0
   let isBeginning = false
-  const room = () => atOnce - underWay.reduce((sum, { count }) => sum + count, 0)
-  const count = () => {
-    const [period] = underWay as [Period]
-    period.count += 1
+  let isRetrying = false
+  let begunMs = 0
+  let nextTurn: NodeJS.Immediate | undefined
+  const callerOf = (name: string): Caller => {
+    const known = callers.get(name)
+    if (known) return known
+    const caller = {
+      used: 0,
+      begun: 0,
+      underWay: 0,
+      servedAt: Number.NEGATIVE_INFINITY,
+      lanes: new Map<string, Waiting[]>(),
+    }
+    callers.set(name, caller)
+    return caller
+  }
+  const mayBegin = (caller: Caller) =>
+    weightUnderWay < atOnce &&
+    (begunMs < LOOP_TURN_MS || callers.size === 1) &&
+    !(hasLighter(callers, caller, now() - SERVED_FOR_MS) && isBusy())
+  const stopCounting = (one: UnderWay) => {
+    if (!underWay.delete(one)) return
+    weightUnderWay -= one.weight
+    one.caller.underWay -= 1
+    one.caller.servedAt = now()
+  }
+  const count = (caller: Caller, weight: number) => {
+    const one = { caller, weight, since: now() }
+    underWay.add(one)
+    weightUnderWay += weight
+    caller.underWay += 1
     return () => {
-      period.count -= 1
-      if (waiting > 0 && !isBeginning) beginSome()
+      stopCounting(one)
+      if (waiting > 0) beginSome()
     }
   }
+  const note = (caller: Caller, weight: number) => {
+    caller.begun += weight
+    begunMs += (caller.used / caller.begun) * weight
+    nextTurn ??= setImmediate(goOn)
+  }
   const beginSome = () => {
+    if (isBeginning) return
     isBeginning = true
-    while (waiting > 0 && room() > 0) {
-      const [[partnerId, queue]] = queues as Iterable<[string, Waiting[]]> as [[string, Waiting[]]]
-      const first = queue.shift() as Waiting
-      waiting -= 1
-      waited.add(first.request)
-      const end = count()
-      const hasBegun = first.begin(end)
-      if (!hasBegun) {
-        end()
-        waited.delete(first.request)
+    while (waiting > 0) {
+      const next = leastUsed(callers.values())
+      if (!next) break
+      if (!mayBegin(next)) {
+        // Nothing tells when the loop is less busy. While all turns are taken, an end or a tick begins the next.
+        if (weightUnderWay < atOnce && !nextTurn && !isRetrying) {
+          isRetrying = true
+          setTimeout(again, RETRY_MS).unref()
+        }
+        break
       }
-      if (hasBegun || queue.length === 0) queues.delete(partnerId)
-      if (hasBegun && queue.length > 0) queues.set(partnerId, queue)
+      waiting -= 1
+      const { begin, weight } = takeFirst(next.lanes)
+      note(next, weight)
+      const end = count(next, weight)
+      if (!begin(end)) end()
     }
     isBeginning = false
   }
-  const giveUpLate = () => {
-    for (const [partnerId, queue] of queues) {
-      while (now - (queue[0]?.since ?? now) >= patienceTicks) {
-        waiting -= 1
-        queue.shift()?.begin(undefined)
-      }
-      if (queue.length === 0) queues.delete(partnerId)
-    }
+  const again = () => {
+    isRetrying = false
+    beginSome()
+  }
+  const goOn = () => {
+    nextTurn = undefined
+    begunMs = 0
+    if (waiting > 0) beginSome()
+  }
+  const refuse = (begin: Begin, reason: ShedReason) => {
+    shed[reason] += 1
+    begin(undefined)
   }
   return {
-    isOpen: () => waiting === 0 && room() > 0,
-    wait(partnerId, request, begin) {
-      waiting += 1
-      const one = { request, begin, since: now }
-      const queue = queues.get(partnerId)
+    isOpen: name => {
+      if (waiting > 0 || isMemoryShort()) return false
+      const caller = callerOf(name)
+      if (!mayBegin(caller)) return false
+      note(caller, 1)
+      return true
+    },
+    wait({ caller: name, lane, weight = 1 }, begin) {
+      if (isMemoryShort()) {
+        refuse(begin, 'memory')
+        return
+      }
+      const { lanes } = callerOf(name)
+      const one = { begin, weight, since: now() }
+      const queue = lanes.get(lane)
       if (queue) queue.push(one)
-      else queues.set(partnerId, [one])
+      else lanes.set(lane, [one])
+      waiting += 1
+      beginSome()
     },
-    begin: request => (waited.has(request) ? undefined : count()),
+    begin: (name, weight = 1) => count(callerOf(name), weight),
+    charge(name, ms) {
+      callerOf(name).used += ms
+    },
     tick() {
-      now += 1
-      underWay = [{ count: 0 }, ...underWay.slice(0, longestTicks - 1)]
-      if (waiting > 0) giveUpLate()
-      if (waiting > 0) beginSome()
+      const at = now()
+      for (const one of underWay) {
+        if (at - one.since < LONGEST_COUNTED_MS) break
+        stopCounting(one)
+      }
+      for (const [name, caller] of callers) {
+        caller.used *= KEPT_EACH_TICK
+        caller.begun *= KEPT_EACH_TICK
+        for (const late of takeLate(caller.lanes, at - patienceMs)) {
+          waiting -= 1
+          refuse(late.begin, 'wait')
+        }
+        if (caller.used < FORGOTTEN_BELOW_MS && caller.underWay === 0 && caller.lanes.size === 0)
+          callers.delete(name)
+      }
+      beginSome()
     },
-    waiting: () => waiting,
+    numbers: () => ({ underWay: weightUnderWay, waiting, shed: { ...shed } }),
   }
 }
 
-/** The requests that began in one period and are still under way. */
-type Period = { count: number }
+/** A tenth of a second later 0.95 of it is left, after 1.4 s a half. */
+const KEPT_EACH_TICK = 0.95
+const FORGOTTEN_BELOW_MS = 0.01
+/**
+ * A request that takes long is waiting for something else, such as a locked row. It stops counting then: otherwise a few
+ * such requests would keep all others from beginning.
+ */
+const LONGEST_COUNTED_MS = 300
+/** A caller that sends one request after the other is served in between, too. */
+const SERVED_FOR_MS = 20
+const RETRY_MS = 1
+/** How much work begins in one turn of the event loop while several callers ask. */
+const LOOP_TURN_MS = 1
 
 type Begin = (end: (() => void) | undefined) => boolean
-/** A request with the tick since which it waits. */
-type Waiting = { readonly request: object; readonly begin: Begin; readonly since: number }
+type Waiting = { readonly begin: Begin; readonly weight: number; readonly since: number }
+type UnderWay = { readonly caller: Caller; readonly weight: number; readonly since: number }
+/** A map lists its keys in the order in which they were added, so the first lane is next. No lane is empty. */
+type Lanes = Map<string, Waiting[]>
+/** What it has used and how many requests it has begun, which both fade; how many are under way, and when one last ended. */
+type Caller = { used: number; begun: number; underWay: number; servedAt: number; readonly lanes: Lanes }
+
+/** Whether a caller is served, or was since then, that has used less than half of what this one has. */
+function hasLighter(callers: ReadonlyMap<string, Caller>, { used }: Caller, since: number): boolean {
+  for (const other of callers.values())
+    if (other.used * 2 < used && (other.underWay > 0 || other.servedAt > since)) return true
+  return false
+}
+
+function leastUsed(callers: Iterable<Caller>): Caller | undefined {
+  let least: Caller | undefined
+  for (const caller of callers)
+    if (caller.lanes.size > 0 && !(least && least.used <= caller.used)) least = caller
+  return least
+}
+
+/** Takes the first request of the first lane, which is then last if it has more. */
+function takeFirst(lanes: Lanes): Waiting {
+  const [[name, queue]] = lanes as Iterable<[string, Waiting[]]> as [[string, Waiting[]]]
+  lanes.delete(name)
+  if (queue.length > 1) lanes.set(name, queue)
+  return queue.shift() as Waiting
+}
+
+/** Takes the requests that have waited since this time or before. */
+function takeLate(lanes: Lanes, since: number): Waiting[] {
+  const late: Waiting[] = []
+  for (const [name, queue] of lanes) {
+    while (queue[0] && queue[0].since <= since) late.push(queue.shift() as Waiting)
+    if (queue.length === 0) lanes.delete(name)
+  }
+  return late
+}
