@@ -1,4 +1,4 @@
-// Takes the pictures of the partner's site for the docs from a running sandbox; the gallery has every view of the page:
+// Takes the pictures of the partner's site for the docs from a running sandbox; `npm run screenshots` takes every view of the page:
 //   npm start, then node scripts/demo-screenshots.mjs http://localhost:PORT/demo docs/screenshots
 import { mkdirSync } from 'node:fs'
 import { launchBrowser } from './browser.mjs'

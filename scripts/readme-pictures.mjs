@@ -30,7 +30,7 @@ async function keep(name, viewport, html) {
 
 function pageHtml() {
   const phones = shown.map(name => {
-    const file = new URL(`docs/screenshots/${name}-390-light-en.webp`, root)
+    const file = new URL(`gallery/${name}-390-light-en.webp`, root)
     return `<figure><img src="data:image/webp;base64,${readFileSync(file).toString('base64')}" alt=""></figure>`
   })
   return `<style>${style}

@@ -1,19 +1,29 @@
-// Makes the docs' gallery: every view in every state, as the service renders it, without a service or a database.
+// Takes pictures of every view in every state, as the service renders it, without a service or a database, into `gallery`, and
+// puts those that the guides show into docs/screenshots.
 // npm run screenshots; CHROMIUM names another browser than /usr/bin/chromium.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import { launchBrowser } from './browser.mjs'
 import { load } from './sources.mjs'
 
 const root = new URL('..', import.meta.url)
-const out = new URL('docs/screenshots/', root)
+const out = new URL('gallery/', root)
+const guides = new URL('docs/screenshots/', root)
 const built = new URL('service/dist/page/', root)
 const icons = new URL('service/assets/icons/', root)
 const looks = [
   { locale: 'en', colorScheme: 'light', width: 390, height: 844 },
   { locale: 'es', colorScheme: 'dark', width: 1280, height: 800 },
 ]
-/** The greatest height of a picture in the gallery; taller pictures make large files that nobody scrolls through. */
+/** The greatest height of a picture; taller pictures make large files that nobody scrolls through. */
 const MOST_HEIGHT = 1600
 
 const { examples, iconOf, renderPage } = await load(`
@@ -38,9 +48,9 @@ await new Promise(ready => server.listen(0, '127.0.0.1', ready))
 const address = `http://127.0.0.1:${server.address().port}/`
 const browser = await launchBrowser()
 
-mkdirSync(out, { recursive: true })
-for (const name of readdirSync(out)) if (name.endsWith('.webp')) rmSync(new URL(name, out))
-const names = []
+rmSync(out, { recursive: true, force: true })
+mkdirSync(out)
+let count = 0
 for (const { locale, colorScheme, width, height } of looks) {
   const context = await browser.newContext({
     colorScheme,
@@ -63,14 +73,15 @@ for (const { locale, colorScheme, width, height } of looks) {
     await page.setViewportSize({ width, height })
     const file = `${name}-${width}-${colorScheme}-${locale}.webp`
     writeFileSync(new URL(file, out), Buffer.from(data, 'base64'))
-    if (width === looks[0].width) names.push({ name, view: view.view })
+    count += 1
   }
   await context.close()
 }
 await browser.close()
 server.close()
-writeFileSync(new URL('docs/gallery.md', root), galleryOf(names))
-console.log(`${names.length} views in docs/gallery.md, each in ${looks.length} looks`)
+const shared = readdirSync(guides).filter(name => existsSync(new URL(name, out)))
+for (const name of shared) copyFileSync(new URL(name, out), new URL(name, guides))
+console.log(`${count} pictures in gallery, ${shared.length} of them in docs/screenshots`)
 
 function iconOfBenefit(name) {
   try {
@@ -82,21 +93,4 @@ function iconOfBenefit(name) {
 
 function typeOf(name) {
   return name.endsWith('.css') ? 'text/css' : name.endsWith('.svg') ? 'image/svg+xml' : 'text/javascript'
-}
-
-function galleryOf(views) {
-  const [phone, desktop] = looks
-  const image = (name, { locale, colorScheme, width }) =>
-    `<img src="screenshots/${name}-${width}-${colorScheme}-${locale}.webp" width="${width === phone.width ? 240 : 480}" alt="${name}, ${locale}, ${colorScheme}, ${width} px">`
-  const rows = views.map(
-    ({ name, view }) => `| \`${view}\`<br>${name} | ${image(name, phone)} | ${image(name, desktop)} |`,
-  )
-  return `# Every view of the page
-
-Made by \`node scripts/screenshots.mjs\` from the examples that the tests check (\`tests/page/fixtures/examples.ts\`).
-
-| view | English, light, phone | Spanish, dark, desktop |
-|---|---|---|
-${rows.join('\n')}
-`
 }

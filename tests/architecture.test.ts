@@ -43,7 +43,6 @@ const answering: Readonly<Record<string, string>> = {
   'partners/rate-limit.ts': 'checks a request before its handler is called',
   'registration/browser-files.ts': 'routes of the page',
   'registration/embed-routes.ts': 'routes of the page',
-  'registration/look-preview.ts': 'routes of the page',
   'registration/pages.ts': 'routes of the page',
   'registration/session/request-guard.ts': 'checks a request before the page reads it',
   'system/files.ts': 'routes of files',
@@ -53,7 +52,7 @@ const answering: Readonly<Record<string, string>> = {
 const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   registration: [
     ['mount.ts'],
-    ['pages.ts', 'embed-routes.ts', 'look-preview.ts'],
+    ['pages.ts', 'embed-routes.ts'],
     ['steps', 'links'],
     ['session'],
     ['answer-view.ts'],

@@ -44,8 +44,6 @@ const withoutSession: Readonly<Record<string, number>> = {
   'GET /embed/:version/:file': 404,
   'GET /page/theme.css': 400,
   'GET /page/:file': 404,
-  'GET /demo/look': 200,
-  'GET /demo/look/:name': 404,
 }
 
 function ofSteps(paths: readonly string[]) {

@@ -154,6 +154,6 @@ describe('the packages for partners, installed from npm pack into an empty proje
 
   test('can be imported and rendered where there is no document', () => {
     const printed = execFileSync(process.execPath, ['server.mjs'], { cwd: project, encoding: 'utf8' })
-    expect(JSON.parse(printed)).toEqual({ html: '<div></div>', version: '0.4.0' })
+    expect(JSON.parse(printed)).toEqual({ html: '<div></div>', version: '0.1.0' })
   })
 })

@@ -1,6 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -42,7 +51,8 @@ describe('the drop-in script', () => {
   beforeAll(() => {
     copy = mkdtempSync(join(tmpdir(), 'enrolment released '))
     mkdirSync(at('docs'))
-    for (const part of parts) cpSync(join(root, part), at(part), { recursive: true })
+    for (const part of parts.filter(path => existsSync(join(root, path))))
+      cpSync(join(root, part), at(part), { recursive: true })
     symlinkSync(join(root, 'node_modules'), at('node_modules'), 'junction')
   })
   afterAll(() => rmSync(copy, { recursive: true, force: true }))
@@ -66,14 +76,11 @@ describe('the drop-in script', () => {
     expect(docs).toContain(`integrity="${integrity}"`)
   })
 
-  test('is the one that was released under its version, if that was (else: raise the version)', () => {
-    expect(run('scripts/integrity.mjs', '--release')).toEqual({ status: 0, stderr: '' })
-  })
-
   test('stays at its address as it was when a newer one is released', async () => {
-    const released = readFileSync(join(root, 'embed/released/0.1.0.js'))
-    change('embed/package.json', '"version": "0.4.0"', '"version": "0.5.0"')
-    change('embed/src/events.ts', "version = '0.4.0'", "version = '0.5.0'")
+    expect(run('scripts/integrity.mjs', '--release')).toEqual({ status: 0, stderr: '' })
+    const released = readFileSync(at('embed/released/0.1.0.js'))
+    change('embed/package.json', '"version": "0.1.0"', '"version": "0.5.0"')
+    change('embed/src/events.ts', "version = '0.1.0'", "version = '0.5.0'")
     build()
     expect(run('scripts/integrity.mjs', '--release').status).toBe(0)
     const app = fastify()

@@ -151,8 +151,6 @@ test('no address without a body costs more than the bound, with credentials or w
       '/favicon.ico',
       '/.well-known/security.txt',
       '/.well-known/api-catalog',
-      '/demo/look',
-      '/demo/look/benefits',
       '/page/theme.css',
       '/page/x',
       '/embed/',

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { openBrowserFiles } from './browser-files.ts'
 import { mountEmbed } from './embed-routes.ts'
-import { mountLookPreview } from './look-preview.ts'
 import { mountPages } from './pages.ts'
 import type { PageContext } from './session/page-context.ts'
 
@@ -11,5 +10,4 @@ export function mountRegistration(app: FastifyInstance, context: PageContext): v
   mount(app)
   mountPages(app, { context, files })
   mountEmbed(app, { context, files })
-  if (context.mode === 'sandbox') mountLookPreview(app, { context, files })
 }
