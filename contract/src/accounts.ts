@@ -4,6 +4,7 @@ import {
   GivenConsents,
   MoreDetails,
   OptionalState,
+  OwnName,
   optionalText,
   PlainDate,
   personFields,
@@ -28,6 +29,7 @@ export const CreateUser = shape('CreateUser', {
   consents: Type.Optional(GivenConsents),
   effectivedate: Type.Optional(PlainDate),
   moredetails: Type.Optional(MoreDetails),
+  partnername: OwnName,
 })
 /** The shape of {@link CreateUser}. */
 export type CreateUser = Static<typeof CreateUser>
@@ -38,6 +40,7 @@ export const UpdateUser = shape('UpdateUser', {
   ...updatedFields,
   state: UpdatedState,
   moredetails: Type.Optional(UpdatedMoreDetails),
+  partnername: OwnName,
 })
 /** The shape of {@link UpdateUser}. */
 export type UpdateUser = Static<typeof UpdateUser>
@@ -77,6 +80,7 @@ export const createUser = operation({
   errors: [
     ...partnerErrors,
     ...keyedErrors,
+    'partnername_not_allowed',
     'offername_required',
     'offername_unknown',
     'benefit_unknown',
@@ -112,7 +116,7 @@ export const updateUser = operation({
     'longer admit keeps it, with `offerineligible` in `conditions`.',
   body: UpdateUser,
   reply: User,
-  errors: [...partnerErrors, ...keyedErrors, 'user_not_found', 'user_cancelled'],
+  errors: [...partnerErrors, ...keyedErrors, 'partnername_not_allowed', 'user_not_found', 'user_cancelled'],
   example: { body: { userid: 'u-1001', phone: '3055550199' }, reply: exampleUser },
 })
 
@@ -139,13 +143,13 @@ export const cancelUser = operation({
   params: parameters({ userid: Userid }),
   query: parameters({
     effective: Type.Optional(
-      Type.Enum(['endofperiod', 'immediate', ''], { 'x-rule': 'must be endofperiod or immediate' }),
+      Type.Enum(['endofperiod', 'immediate'], { 'x-rule': 'must be endofperiod or immediate' }),
     ),
     reason: Type.Optional(
-      Type.Enum([...cancelReasons, ''], { 'x-rule': `must be one of ${cancelReasons.join(', ')}` }),
+      Type.Enum([...cancelReasons], { 'x-rule': `must be one of ${cancelReasons.join(', ')}` }),
     ),
     previewonly: Type.Optional(
-      Type.Enum(['true', 'false', ''], {
+      Type.Enum(['true', 'false'], {
         'x-rule': 'must be true or false',
         description: '`true`: get the answer that the cancel would have, without canceling',
       }),

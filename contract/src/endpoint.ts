@@ -1,23 +1,21 @@
 import { type Static, Type } from 'typebox'
-import { type EventName, eventNames } from './event-names.ts'
+import { eventNames } from './event-names.ts'
 import { OptionalTimestamp, Timestamp } from './fields.ts'
 import { orNull, shape } from './shape.ts'
 
-const eventsRule = 'must be "all" by itself, or a list of different event names; GET /docs lists them'
-const WantedEvents = Type.Unsafe<EventName[] | 'all' | ''>({
-  anyOf: [
-    {
-      type: 'array',
-      items: { type: 'string', enum: eventNames, 'x-rule': 'must be the name of an event' },
-      minItems: 1,
-      uniqueItems: true,
-      'x-rule': eventsRule,
-    },
-    { type: 'string', enum: ['all', ''], 'x-rule': eventsRule },
-  ],
-  'x-rule': eventsRule,
-  description: 'The events that it gets; `all` includes names that are added later',
-})
+const WantedEvents = Type.Array(
+  Type.Enum([...eventNames, 'all'], {
+    title: 'WantedEvent',
+    'x-rule': 'must be the name of an event, or all',
+  }),
+  {
+    title: 'WantedEvents',
+    minItems: 1,
+    uniqueItems: true,
+    'x-rule': 'must be a list of different event names, or ["all"]; GET /docs lists them',
+    description: 'The events that it gets; `all`, always by itself, includes names that are added later',
+  },
+)
 const Ordering = Type.Enum(['none', 'user', ''], {
   'x-rule': 'must be none or user',
   description: '`user`: the events of one user arrive in their order; a change applies to later events',
@@ -60,16 +58,11 @@ export const UpdateWebhook = shape('UpdateWebhook', {
 })
 
 /** An endpoint and its health (contract §10). */
-export const Webhook = shape('Webhook', {
+export const WebhookEndpoint = shape('WebhookEndpoint', {
   webhookid: Type.String(),
   url: Type.String(),
   username: Type.String(),
-  events: Type.Unsafe<string[] | 'all'>({
-    anyOf: [
-      { type: 'array', items: { type: 'string' } },
-      { type: 'string', const: 'all' },
-    ],
-  }),
+  events: Type.Array(Type.String(), { description: 'The names of the events that it gets, or `["all"]`' }),
   ordering: Type.Enum(['none', 'user']),
   status: Type.Enum(['enabled', 'disabled']),
   disabledreason: orNull(Type.Enum(['operator', 'gone', 'failing']), {
@@ -104,12 +97,12 @@ export const Webhook = shape('Webhook', {
   createdat: Timestamp,
   updatedat: Timestamp,
 })
-/** The shape of {@link Webhook}. */
-export type Webhook = Static<typeof Webhook>
+/** The shape of {@link WebhookEndpoint}. */
+export type WebhookEndpoint = Static<typeof WebhookEndpoint>
 
 /** An endpoint with its secret, if a new one was made; the secret is shown only this once. */
 export const WebhookWithSecret = shape('WebhookWithSecret', {
-  ...Webhook.properties,
+  ...WebhookEndpoint.properties,
   webhooksecret: Type.Optional(Type.String({ description: '`whsec_` and base64' })),
 })
 /** The shape of {@link WebhookWithSecret}. */

@@ -4,7 +4,7 @@ export type ErrorEntry = {
   readonly title: string
   /** What the caller can do about it; also the default `detail`. */
   readonly remedy: string
-  readonly person?: 'tryagain' | 'cannotnow' | 'asksupport'
+  readonly person?: 'tryagain' | 'cannotnow' | 'asksupport' | 'donealready'
 }
 
 /** The error table (contract §12): every code that the service can answer. */
@@ -110,11 +110,13 @@ export const errors = {
     title: 'The user exists already',
     remedy:
       'Nothing is to be done when this answers a repeat. To write newer data, prefill with a new Idempotency-Key; to change an account, update it.',
+    person: 'donealready',
   },
   prefill_superseded: {
     status: 409,
     title: 'The prefill was replaced by newer data',
     remedy: 'It was applied once; to write it again, send it with a new Idempotency-Key.',
+    person: 'donealready',
   },
   idempotency_key_reused: {
     status: 409,

@@ -47,7 +47,8 @@ export const forms = {
   },
 } as const
 
-const genderRule = 'must be one of M, F, X, U'
+const genders = ['M', 'F', 'X', 'U', 'N', 'O'] as const
+const genderRule = 'must be one of M, F, X, U, N, O'
 const stateRule = 'must be a two-letter USPS code in capitals, like FL'
 
 /** A text of at most this many characters that may be left out. */
@@ -74,6 +75,9 @@ export const OptionalState = Type.Optional(
     description: 'USPS code; absent: the one of the address',
   }),
 )
+
+/** The partner's own name where it has no other effect than to be checked (contract §7). */
+export const OwnName = optionalText(200, { description: 'One of your own names; without effect' })
 
 /** The person's state in Update User. */
 export const UpdatedState = Type.Optional(
@@ -108,7 +112,7 @@ export const personFields = {
   dob: Type.Optional(Type.String({ ...forms.dob, description: 'Birth date, YYYY-MM-DD' })),
   phone: Type.Optional(Type.String({ ...forms.phone, description: '10 to 15 digits' })),
   gender: Type.Optional(
-    Type.Enum(['M', 'F', 'X', 'U', ''], { 'x-rule': genderRule, description: 'Single-letter code' }),
+    Type.Enum([...genders, ''], { 'x-rule': genderRule, description: 'Single-letter code' }),
   ),
   address: Type.Optional(Address),
 }
@@ -126,8 +130,8 @@ export const updatedFields = {
   dob: Type.Optional(nullable(forms.dob)),
   phone: Type.Optional(nullable(forms.phone)),
   gender: Type.Optional(
-    Type.Unsafe<'M' | 'F' | 'X' | 'U' | '' | null>({
-      enum: ['M', 'F', 'X', 'U', '', null],
+    Type.Unsafe<(typeof genders)[number] | '' | null>({
+      enum: [...genders, '', null],
       'x-rule': genderRule,
     }),
   ),
@@ -189,7 +193,10 @@ export const BenefitNames = Type.Array(CodeName, {
 })
 
 /** An instant in the API: `YYYY-MM-DDTHH:mm:ss.sssZ` (contract §2). */
-export const Timestamp = Type.String({ description: 'UTC with milliseconds, YYYY-MM-DDTHH:mm:ss.sssZ' })
+export const Timestamp = Type.String({
+  format: 'date-time',
+  description: 'UTC with milliseconds, YYYY-MM-DDTHH:mm:ss.sssZ',
+})
 /** An instant, or null when there is none. */
 export const OptionalTimestamp = orNull(Timestamp)
 

@@ -126,7 +126,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   OfferPreview: { previewid: 'Send it with an immediate downgrade within 15 minutes' },
   Webhooks: { webhooks: 'All your endpoints' },
-  Webhook: webhook,
+  WebhookEndpoint: webhook,
   WebhookWithSecret: webhook,
   DeletedWebhook: { status: 'Always `deleted`' },
   TestedWebhook: { eventid: 'The id of the event that is sent, to look up its attempts' },

@@ -71,6 +71,10 @@ const personTexts = {
     en: 'This change is not possible right now.',
     es: 'Este cambio no es posible en este momento.',
   },
+  donealready: {
+    en: 'This was done already. There is nothing more to do.',
+    es: 'Esto ya se hizo. No hay nada más que hacer.',
+  },
   asksender: {
     en: 'We could not process your information. Please contact the company that sent you here.',
     es: 'No pudimos procesar su información. Comuníquese con la empresa que le envió aquí.',

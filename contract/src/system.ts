@@ -40,6 +40,12 @@ export const getReadiness = operation({
 
 const VersionQuery = parameters({
   version: Type.Optional(Type.Enum(['1.0.1', '1.0.2'], { 'x-rule': 'must be 1.0.1 or 1.0.2' })),
+  webhooks: Type.Optional(
+    Type.Enum(['no'], {
+      'x-rule': 'must be no',
+      description: '`no`: without the section `webhooks`, on which some tools stumble',
+    }),
+  ),
 })
 
 /** The interface description as JSON (contract §13). */
@@ -75,7 +81,7 @@ export const getChangelog = operation({
     versions: Type.Array(
       shape('InterfaceVersion', {
         version: Type.String(),
-        describedsince: Type.String({ description: 'YYYY-MM-DD' }),
+        describedsince: Type.String({ format: 'date', description: 'YYYY-MM-DD' }),
         changes: Type.Array(Type.String()),
       }),
     ),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { NewWebhook, UpdateWebhook, Webhook, WebhookWithSecret } from './endpoint.ts'
+import { NewWebhook, UpdateWebhook, WebhookEndpoint, WebhookWithSecret } from './endpoint.ts'
 import { OptionalTimestamp } from './fields.ts'
 import { keyErrors, operation, partnerErrors } from './operation.ts'
 import { parameters, shape } from './shape.ts'
@@ -13,7 +13,7 @@ const Webhookid = Type.String({
 })
 const params = parameters({ webhookid: Webhookid })
 
-const exampleWebhook: Webhook = {
+const exampleWebhook: WebhookEndpoint = {
   webhookid: '019aa1b2-0c4e-7d3a-9b1f-2c5d7e8f9a0b',
   url: 'https://partner.example.com/hooks/benefits',
   username: 'benefits',
@@ -55,7 +55,7 @@ export const listWebhooks = operation({
   path: '/webhooks',
   idempotency: 'ignored',
   summary: 'List your endpoints and their state',
-  reply: shape('Webhooks', { webhooks: Type.Array(Webhook) }),
+  reply: shape('Webhooks', { webhooks: Type.Array(WebhookEndpoint) }),
   errors: [...partnerErrors],
   example: { reply: { webhooks: [exampleWebhook] } },
 })
@@ -92,7 +92,7 @@ export const getWebhook = operation({
   idempotency: 'ignored',
   summary: 'Show an endpoint and its state',
   params,
-  reply: Webhook,
+  reply: WebhookEndpoint,
   errors: [...partnerErrors, 'webhook_not_found'],
   example: { reply: exampleWebhook },
 })
@@ -155,7 +155,7 @@ export const enableWebhook = operation({
     'Whatever disabled it: a 410, 72 hours of failures, or the operator. Attempts begin at once, even if its ' +
     'Retry-After asked for a longer pause.',
   params,
-  reply: Webhook,
+  reply: WebhookEndpoint,
   example: { reply: exampleWebhook },
 })
 

@@ -89,7 +89,7 @@ const fields: Record<string, Examples> = {
       '３０５５５５０１４２',
     ],
   },
-  gender: { right: ['M', 'F', 'X', 'U', ''], wrong: ['m', 'D', 'MF', 'female', ' '] },
+  gender: { right: ['M', 'F', 'X', 'U', 'N', 'O', ''], wrong: ['m', 'D', 'MF', 'female', ' '] },
   address: { right: [{}, ada.address], wrong: ['x', [], 1] },
   'address.addline1': addressLines,
   'address.addline2': addressLines,

@@ -56,11 +56,18 @@ test('a caller that goes away in the middle of its body is logged as no failure'
   }
 })
 
-test('events that hold "all" in a list are refused by one message that says how to ask for all', async () => {
+test('events that are no list, or hold "all" beside names, are refused by one message that says how to ask for all', async () => {
   const wish = { url: 'http://127.0.0.1:9/hook', username: 'u', password: 'p' }
-  const refusal = await refusalOf(partner.client.createWebhook({ ...wish, events: unchecked(['all']) }))
-  expect(fieldsOf(refusal)).toEqual(['events'])
-  expect(refusal.errors[0]?.message).toContain('must be "all" by itself')
+  const wrong = [
+    [unchecked<['all']>('all'), 'events must be a list, not text'],
+    [['all', 'user_erased'], 'events must have "all" by itself, or names without it'],
+  ] as const
+  for (const [events, message] of wrong)
+    expect(
+      await refusalOf(partner.client.createWebhook({ ...wish, events: unchecked(events) })),
+    ).toMatchObject({
+      errors: [{ field: 'events', message }],
+    })
 })
 
 test('an unknown offer is refused by its field, wherever one is named', async () => {

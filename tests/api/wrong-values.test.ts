@@ -12,9 +12,8 @@ const partner = forAllTests(() => service.newPartner())
 describe('400 bad_request', () => {
   test.each([
     ['no userid', {}, 'userid'],
-    ['null where a text must stand', { userid: 'u1', firstname: null }, 'firstname'],
-    ['null for the address', { userid: 'u1', address: null }, 'address'],
-    ['null inside the address', { userid: 'u1', address: { city: null } }, 'address.city'],
+    ['null for a field that must be given', { userid: null }, 'userid'],
+    ['null for a field that does not exist', { userid: 'u1', nickname: null }, 'nickname'],
     ['a number as a text', { userid: 1 }, 'userid'],
     ['a ZIP code as a number', { userid: 'u1', zipcode: 33101 }, 'zipcode'],
     ['a boolean as a text', { userid: 'u1', lastname: true }, 'lastname'],
@@ -28,6 +27,24 @@ describe('400 bad_request', () => {
     const refusal = await refusalOf(partner.client.prefillUser(unchecked(sent)))
     expect(refusal).toMatchObject({ status: 400, code: 'bad_request' })
     expect(fieldsOf(refusal)).toEqual([field])
+  })
+
+  test.each([
+    [{ age: '36' }, 'age must be a whole number, not text'],
+    [{ age: 36.5 }, 'age must be a whole number from 0 to 120'],
+    [{ state: 12 }, 'state must be text, not a number'],
+    [{ zipcode: 33101 }, 'zipcode must be text, not a number'],
+    [{ offername: ['starter'] }, 'offername must be text, not a list'],
+    [{ age: null }, 'age is required'],
+  ])('%j is told its type, never a bound that it cannot meet', async (sent, message) => {
+    const asks = { userid: 'u1', ...adaAsks, ...unchecked<object>(sent) }
+    expect(await refusalOf(partner.client.getBenefits(asks))).toMatchObject({ errors: [{ message }] })
+  })
+
+  test('null in a list is refused', async () => {
+    const benefits = unchecked<[]>(['dental', null])
+    const refusal = await refusalOf(partner.client.createUser({ userid: 'u1', ...ada, benefits }))
+    expect(refusal).toMatchObject({ errors: [{ message: 'benefits[1] must be text, not null' }] })
   })
 
   test('a list that is far too long is refused for its length, and none of its items is judged', async () => {

@@ -287,7 +287,7 @@ describe('trigger', () => {
   test('repeats for other users, and delivers again what it raised', async () => {
     const partner = await service.newPartner()
     const { url, accepted } = await startReceiver()
-    await partner.client.createWebhook({ url, username: 'u', password: 'p', events: 'all' })
+    await partner.client.createWebhook({ url, username: 'u', password: 'p', events: ['all'] })
     const words = [
       'trigger',
       'offer_upgrade_successful',

@@ -183,7 +183,7 @@ test('an event is sent again to the endpoints that ask for it, and to nobody whe
     url: 'http://127.0.0.1:9/hook',
     username: 'harbor',
     password: 'pilot',
-    events: 'all',
+    events: ['all'],
   })
   const [event] = (await partner.client.listEvents({ userid })).events
   const path = `/users/${serviceid}/resend/${event?.eventid}`

@@ -21,7 +21,7 @@ beforeAll(async () => {
     url: 'http://127.0.0.1:9/hook',
     username: 'harbor',
     password: 'pilot',
-    events: 'all',
+    events: ['all'],
   })
   webhookid = made.webhookid
   const newUser = (userid: string) =>

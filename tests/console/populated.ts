@@ -49,7 +49,7 @@ export async function startPopulatedConsole(): Promise<PopulatedConsole> {
     url: receiver.url,
     username: 'harbor',
     password: 'pilot',
-    events: 'all',
+    events: ['all'],
   })
   const { serviceid } = await partner.client.createUser({
     ...ada,

@@ -28,7 +28,7 @@ describeInBrowser('the nine questions of support', () => {
       url: receiver.url,
       username: 'harbor',
       password: 'pilot',
-      events: 'all',
+      events: ['all'],
     })
   })
   const browser = forAllTests(launchBrowser)

@@ -99,7 +99,7 @@ test.runIf(server.kind === 'cluster')(
             url,
             username: 'hook',
             password: 'a-long-password',
-            events: 'all',
+            events: ['all'],
           })
           webhookid = made.webhookid
         },

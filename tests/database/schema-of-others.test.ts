@@ -143,7 +143,7 @@ embeddedTest('a role that may only read and write rows serves after the owner ha
     url: receiver.url,
     username: 'hook',
     password: 'a-long-password',
-    events: 'all',
+    events: ['all'],
   })
   expect(await client.prefillUser({ userid: 'u1', ...ada })).toBe('prefill saved')
   await client.createUser({ userid: 'u1', offername: 'starter' })

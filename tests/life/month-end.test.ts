@@ -104,7 +104,7 @@ beforeAll(async () => {
     const receiver = await startReceiver()
     endings.push(receiver.close)
     const { url, username, password } = receiver
-    await connect().createWebhook({ url, username, password, events: 'all' })
+    await connect().createWebhook({ url, username, password, events: ['all'] })
     partners.push({ ...one, partnerId: row.partner_id, connect, receiver, journal: openOwnJournal() })
   }
 })

@@ -43,6 +43,32 @@ function headingOf({ html }: Shown) {
   return /<h1[^>]*>([^<]+)<\/h1>/.exec(html)?.[1]
 }
 
+describe('deeplinkdata that a partner appends to the address of a link', () => {
+  test.each(['?', '&'])('after %s leads as if the link carried it', async sign => {
+    await rig.newPerson()
+    const visitor = newVisitor(rig.service)
+    const link = `${await rig.mintLink({})}${sign}${await tileOf('dental')}&utm_source=mail`
+    const opened = await visitor.get(link)
+    const [, action = ''] = /<form[^>]* action="([^"]+link[^"]+)"/.exec(opened.html) ?? []
+    expect(action).toMatch(/\?productname=dental&amp;redirectto=enrol$/)
+    await visitor.post(action.replaceAll('&amp;', '&'))
+    const details = await visitor.post('/register/start')
+    expect([details.view, (await visitor.post('/register/details')).html]).toEqual([
+      expect.anything(),
+      expect.stringMatching(/value="dental" checked/),
+    ])
+  })
+
+  test('is ignored where it is unknown, and where the link carries its own', async () => {
+    await member(['dental'])
+    const visitor = newVisitor(rig.service)
+    const own = await rig.mintLink({ deeplinkdata: await tileOf('vision') })
+    const link = `${own}?productname=NO&redirectto=nowhere&other=x`
+    expect((await visitor.get(link)).html).not.toContain('nowhere')
+    expect((await visitor.post(`${own}?redirectto=manage`)).view).toBe('SWAP')
+  })
+})
+
 describe('the tile of a benefit', () => {
   test('that a newcomer can have leads to it, chosen', async () => {
     await rig.newPerson()

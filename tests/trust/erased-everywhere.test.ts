@@ -65,7 +65,7 @@ async function fillEveryTable(): Promise<string> {
     client.createUser({ userid, ...ada, dob: '2024-01-01', offername: 'plus' }),
   ).rejects.toMatchObject({ status: 422 })
   receiver.answer = () => response => response.writeHead(422).end('answer-canary')
-  await client.createWebhook({ url: receiver.url, username: 'hook', password: 'pass', events: 'all' })
+  await client.createWebhook({ url: receiver.url, username: 'hook', password: 'pass', events: ['all'] })
   await client.prefillUser({ userid, ...ada })
   const { linkurl } = await client.createLinkToken({ userid, offername: 'premier' })
   const visitor = newVisitor(service.baseUrl)

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const { client, ...partner } = await service.newPartner()
   partnerId = partner.partnerId
   const { url, username, password } = receiver
-  await client.createWebhook({ url, username, password, events: 'all' })
+  await client.createWebhook({ url, username, password, events: ['all'] })
   const prefill = (userid: string) => () => client.prefillUser({ userid, ...ada })
   const create = (userid: string) => () => client.createUser({ userid, ...ada, offername: 'starter' })
   const erase = (userid: string) => () => client.eraseUser({ userid })

@@ -25,7 +25,7 @@ test('password and secret of a webhook replaced again and again under load: each
     url: receiver.url,
     username: 'hook',
     password: 'password-0',
-    events: 'all',
+    events: ['all'],
   })
   // What the partner's receiver accepts; as in life, it changes some time after the service does.
   let password = 'password-0'

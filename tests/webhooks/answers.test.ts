@@ -17,7 +17,7 @@ beforeAll(async () => {
     url: receiver.url,
     username: 'hook',
     password: 'pass',
-    events: 'all',
+    events: ['all'],
   })
   webhookid = made.webhookid
 })

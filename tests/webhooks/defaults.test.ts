@@ -17,7 +17,7 @@ test('an endpoint has 15 seconds to answer: an answer a millisecond earlier coun
   }
   const partner = await service.newPartner()
   const credentials = { username: 'hook', password: 'pass' }
-  await partner.client.createWebhook({ url: receiver.url, ...credentials, events: 'all' })
+  await partner.client.createWebhook({ url: receiver.url, ...credentials, events: ['all'] })
   const { dispatcher } = service.service()
   await dispatcher.idle()
   const outcomes = async () => {

@@ -24,7 +24,7 @@ function writes(rig: DispatchRig) {
         request: {
           operation: { id: 'createWebhook', method: 'POST' },
           target: () => ({ path: '/webhooks', query: '' }),
-          body: {},
+          sent: {},
           headers: { 'idempotency-key': 'key' },
           caller: { partner: rig.partner },
           setHeader: (name, value) => {

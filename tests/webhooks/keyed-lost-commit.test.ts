@@ -33,7 +33,7 @@ function make(url: string, key: string | undefined) {
       request: {
         operation: { id: 'createWebhook', method: 'POST' },
         target: () => ({ path: '/webhooks', query: '' }),
-        body: { url },
+        sent: { url },
         headers: key === undefined ? {} : { 'idempotency-key': key },
         caller: { partner: rig.partner },
         setHeader: (name, value) => {

@@ -25,7 +25,7 @@ function sent(eventid: string) {
 
 test('a partner can look up a delivery by its key and have it sent again with key and bytes unchanged', async () => {
   const partner = await service.newPartner()
-  const made = await endpointOf(partner, { events: 'all' })
+  const made = await endpointOf(partner, { events: ['all'] })
   await partner.client.prefillUser({ userid: 'held', ...ada })
   await idle()
   const [delivery] = receiver.deliveries.filter(one => one.userid === 'held')
@@ -62,8 +62,8 @@ test('an endpoint can be created, shown, changed, listed and deleted, and its se
   const shown = await partner.client.getWebhook({ webhookid })
   expect(shown).not.toHaveProperty('webhooksecret')
   expect(JSON.stringify(shown)).not.toContain('pässword')
-  const changed = await partner.client.updateWebhook({ webhookid, events: 'all', ordering: 'user' })
-  expect(changed).toMatchObject({ events: 'all', ordering: 'user' })
+  const changed = await partner.client.updateWebhook({ webhookid, events: ['all'], ordering: 'user' })
+  expect(changed).toMatchObject({ events: ['all'], ordering: 'user' })
   expect(changed).not.toHaveProperty('webhooksecret')
   expect((await partner.client.listWebhooks({})).webhooks).toHaveLength(1)
   expect(await partner.client.deleteWebhook({ webhookid })).toEqual({ webhookid, status: 'deleted' })
@@ -110,7 +110,7 @@ test('a repeated POST /webhooks creates one endpoint, and its second answer leav
   expect(again).toEqual(rest)
   expect((await partner.client.listWebhooks({})).webhooks).toHaveLength(1)
   await expect(
-    partner.client.createWebhook({ ...wish, events: 'all' }, { idempotencyKey: 'k1' }),
+    partner.client.createWebhook({ ...wish, events: ['all'] }, { idempotencyKey: 'k1' }),
   ).rejects.toMatchObject({ status: 409, code: 'idempotency_key_reused' })
   const [row] = await service.database.query<{ sealed_answer: Buffer }>({
     name: '',
@@ -184,7 +184,7 @@ test('a test event reaches the endpoint whatever its filter, verifies, and shows
 test('a replayed test event goes to its own endpoint, and to no other that subscribes to all events', async () => {
   const partner = await service.newPartner()
   const { webhookid } = await endpointOf(partner)
-  await endpointOf(partner, { events: 'all' })
+  await endpointOf(partner, { events: ['all'] })
   await endpointOf(partner, { events: ['webhook_test'] })
   const { eventid } = await partner.client.testWebhook({ webhookid })
   await idle()
@@ -235,8 +235,8 @@ test('an endpoint gets the events that are raised after its creation, by default
   const partner = await service.newPartner()
   await partner.client.createUser({ userid: 'before', ...ada, offername: 'starter' })
   const byDefault = await endpointOf(partner)
-  const all = await endpointOf(partner, { events: 'all' })
-  expect([byDefault.events, all.events]).toEqual([['offer_activiation_successful'], 'all'])
+  const all = await endpointOf(partner, { events: ['all'] })
+  expect([byDefault.events, all.events]).toEqual([['offer_activiation_successful'], ['all']])
   await partner.client.createUser({ userid: 'after', ...ada, offername: 'starter' })
   await idle()
   const got = (webhook: { webhookid: string }) =>
@@ -381,7 +381,7 @@ test("another partner's endpoints and events are answered exactly as unknown one
     const answers = await Promise.all(
       [
         client.getWebhook({ webhookid: id }),
-        client.updateWebhook({ webhookid: id, events: 'all' }),
+        client.updateWebhook({ webhookid: id, events: ['all'] }),
         client.deleteWebhook({ webhookid: id }),
         client.testWebhook({ webhookid: id }),
         client.enableWebhook({ webhookid: id }),
@@ -440,7 +440,7 @@ test.each([
           client.listWebhooks({}),
           client.createWebhook({ url: receiver.url, ...credentials }),
           client.getWebhook({ webhookid }),
-          client.updateWebhook({ webhookid, events: 'all' }),
+          client.updateWebhook({ webhookid, events: ['all'] }),
           client.deleteWebhook({ webhookid }),
           client.testWebhook({ webhookid }),
           client.enableWebhook({ webhookid }),

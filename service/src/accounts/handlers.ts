@@ -17,6 +17,7 @@ import type { AccountCommands } from '../membership/requests/account-command.ts'
 import { accepted } from '../membership/requests/answer.ts'
 import { refuseBirthDate } from '../membership/requests/birth-date.ts'
 import { consentsOf } from '../membership/requests/consents.ts'
+import { refusePartnerName } from '../membership/requests/partner-name.ts'
 import { accountOf, activeAccountOf } from '../membership/rules/account.ts'
 import { projectPendingChanges } from '../membership/rules/apply-due.ts'
 import {
@@ -72,6 +73,7 @@ export function accountHandlers(context: {
   const tryCreate: Handler<typeof createUser, Caller> = async request => {
     const { partner } = request.caller
     const { body } = request
+    accepted(refusePartnerName(partner, body.partnername), request)
     accepted(refuseBirthDate(body.dob, { now: clock.now(partner), zone: partner.timezone }), request)
     return commands.run(request, { userid: body.userid, why: 'create', startsAnew: true }, commandContext => {
       const stored = commandContext.member?.user
@@ -113,7 +115,8 @@ export function accountHandlers(context: {
 
   const update: Handler<typeof updateUser, Caller> = async request => {
     const { partner } = request.caller
-    const { userid, ...fields } = request.body
+    const { userid, partnername, ...fields } = request.body
+    accepted(refusePartnerName(partner, partnername), request)
     accepted(refuseBirthDate(fields.dob, { now: clock.now(partner), zone: partner.timezone }), request)
     return commands.run(request, { userid, why: 'update' }, commandContext => {
       const found = activeAccountOf(commandContext.member)
@@ -135,8 +138,7 @@ export function accountHandlers(context: {
 
   const cancel: Handler<typeof cancelUser, Caller> = async request => {
     const { userid } = request.params
-    const effective = request.query.effective || 'endofperiod'
-    const reason = request.query.reason || 'voluntary'
+    const { effective = 'endofperiod', reason = 'voluntary' } = request.query
     if (request.query.previewonly === 'true') return previewCancel(request, { userid, effective, reason })
     return commands.run(request, { userid, why: `cancel: ${reason}` }, commandContext => {
       const found = accountOf(commandContext.member)

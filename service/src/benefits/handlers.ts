@@ -19,6 +19,7 @@ import { type AccountCommands, decisionOf } from '../membership/requests/account
 import { accepted } from '../membership/requests/answer.ts'
 import { consentsOf } from '../membership/requests/consents.ts'
 import { consentNames, type NamedBenefit, refuseUnknown } from '../membership/requests/known-benefits.ts'
+import { refusePartnerName } from '../membership/requests/partner-name.ts'
 import { isRefusal } from '../membership/rules/refusal.ts'
 import { hasEntry, type User } from '../membership/rules/state.ts'
 import type { Terms } from '../membership/rules/terms.ts'
@@ -27,13 +28,6 @@ import type { Caller } from '../partners/authenticate.ts'
 import { openLists } from './lists.ts'
 import { declineBenefitOf, enrolBenefitOf, type SingleChange } from './single.ts'
 import { type SwapChange, swapBenefitsOf } from './swap.ts'
-
-function foreignName(): ServiceError {
-  const message = 'partnername must be empty or one of your own names'
-  return new ServiceError('partnername_not_allowed', undefined, {
-    errors: [{ field: 'partnername', code: 'partnername_not_allowed', message }],
-  })
-}
 
 /** Lists benefits with their status, swaps, enrols and declines single ones (contract §6 and §8). */
 export function benefitHandlers(context: {
@@ -47,12 +41,7 @@ export function benefitHandlers(context: {
   const list: Handler<typeof getBenefits, Caller> = async request => {
     const { partner } = request.caller
     const { body } = request
-    if (
-      body.partnername &&
-      ![partner.name, ...partner.aliases].some(name => isSameName(name, body.partnername ?? ''))
-    ) {
-      throw foreignName()
-    }
+    accepted(refusePartnerName(partner, body.partnername), request)
     const reading = await context.reader.read(partner, body.userid)
     if (!reading || !hasEntry(reading.user, reading.now)) throw new ServiceError('user_not_found')
     return new ReadyJson(accepted(listOf(reading, body, { partner, locale: request.locale }), request))
@@ -125,10 +114,6 @@ function viewIn(context: { terms: Terms; locale: Locale }) {
 
 function namesIn(list: string, names: readonly string[]): NamedBenefit[] {
   return names.map((name, index) => ({ field: `${list}[${index}]`, name }))
-}
-
-function isSameName(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase()
 }
 
 function viewSwap({ userid, serviceId }: User, change: SwapChange): Swap {

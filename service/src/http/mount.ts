@@ -96,10 +96,11 @@ function mountOperation<Caller>(
       if (!operation.body && !isEmpty(request.body))
         throw badField('body', 'unknown_field', 'must not be sent here')
       checkParams?.(request.params)
-      const asked = request.url.includes('?') ? queryOf(request, query) : {}
+      const asked = request.url.includes('?') ? queryOf(request) : {}
       checkQuery(asked)
+      let body: unknown
       try {
-        checkBody?.(request.body)
+        body = checkBody?.(request.body)
       } catch (error) {
         if (error instanceof ServiceError)
           context.onRefusedBody?.(request.caller as Caller, {
@@ -112,7 +113,8 @@ function mountOperation<Caller>(
       }
       const answer = handler({
         operation,
-        body: request.body as never,
+        body: body as never,
+        sent: checkBody && request.body,
         params: request.params as never,
         query: asked as never,
         headers: request.headers,

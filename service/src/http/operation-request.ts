@@ -4,7 +4,10 @@ import type { BodyOf, Locale, Operation, ParamsOf, QueryOf, ReplyOf } from '@ben
 /** A request as a handler sees it; `Caller` is the authenticated caller. */
 export type OperationRequest<T extends Operation, Caller> = {
   readonly operation: Operation
+  /** The body without what is null where that means not given. */
   readonly body: BodyOf<T>
+  /** The body as it was sent, by which a repeat is known; `undefined` when the operation takes none. */
+  readonly sent: unknown
   readonly params: ParamsOf<T>
   readonly query: QueryOf<T>
   readonly headers: IncomingHttpHeaders

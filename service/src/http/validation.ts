@@ -1,6 +1,7 @@
 import type { FieldProblem } from '@benefit-enrolment/contract'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { isRealDate, parseTimestamp } from '../calendar/calendar.ts'
+import { type Shape, typeRule, withoutNulls } from './body-shape.ts'
 import { safeName } from './safe-name.ts'
 import { badField, badFields } from './service-error.ts'
 
@@ -11,7 +12,13 @@ const formats = {
 }
 
 function openAjv(allErrors: boolean): Ajv {
-  const ajv = new Ajv({ allErrors, strict: false, coerceTypes: false, removeAdditional: false })
+  const ajv = new Ajv({
+    allErrors,
+    verbose: true,
+    strict: false,
+    coerceTypes: false,
+    removeAdditional: false,
+  })
   for (const [name, validate] of Object.entries(formats)) ajv.addFormat(name, { type: 'string', validate })
   return ajv
 }
@@ -21,8 +28,11 @@ function openAjv(allErrors: boolean): Ajv {
 const firstFault = openAjv(false)
 const allFaults = openAjv(true)
 
-/** Checks a part of a request; does not change it, and throws a 400 that names wrong fields and their rules. */
-export type Check = (value: unknown) => void
+/**
+ * Checks a part of a request and returns it without the fields that are null where null means not given (contract §2);
+ * throws a 400 that names wrong fields and their rules.
+ */
+export type Check = (value: unknown) => unknown
 
 /**
  * Compiles a schema of the contract; `where` names the part in messages about the whole of it. For a small part all
@@ -31,13 +41,15 @@ export type Check = (value: unknown) => void
 export function compileCheck(schema: unknown, where: 'body' | 'query' | 'path'): Check {
   const isRight: ValidateFunction = firstFault.compile(schema as object)
   let gather: ValidateFunction | undefined
-  return value => {
-    if (isRight(value)) return
-    if (!isSmall(value)) throw badFields(problemsOf(isRight.errors ?? [], { schema, where }))
+  return sent => {
+    if (isRight(sent)) return sent
+    const value = withoutNulls(schema as Shape, sent)
+    if (isRight(value)) return value
+    if (!isSmall(value)) throw badFields(problemsOf(isRight.errors ?? [], where))
     // Compiled only when needed: almost all requests are right, and compiling both would make the start slower.
     gather ??= allFaults.compile(schema as object)
     gather(value)
-    throw badFields(problemsOf(gather.errors ?? [], { schema, where }))
+    throw badFields(problemsOf(gather.errors ?? [], where))
   }
 }
 
@@ -66,24 +78,25 @@ export function withoutEmpty<T extends object>(part: T): Given<T> {
 }
 
 /**
- * The parameters of a query without those of the schema that are empty; unknown ones stay, for the check to name them. Refuses
- * with `bad_request` one that is repeated, and one that is not percent-encoded UTF-8: Fastify would pass it on undecoded.
+ * The parameters of a query; the check names unknown ones. Refuses with `bad_request` one that is repeated or empty, and one that
+ * is not percent-encoded UTF-8: Fastify would pass it on undecoded.
  */
-export function queryOf(
-  { url, query }: { readonly url: string; readonly query: unknown },
-  schema: unknown,
-): Record<string, unknown> {
+export function queryOf({
+  url,
+  query,
+}: {
+  readonly url: string
+  readonly query: unknown
+}): Record<string, unknown> {
   const sent = url.includes('%') ? url.replace(/^[^?]*\??/, '').split('&') : []
   const broken = sent.find(isBroken)
   if (broken !== undefined)
     throw badField(safeName(broken.replace(/=.*/, '')), 'format', 'must be percent-encoded UTF-8')
-  const { properties = {} } = schema as { readonly properties?: object }
-  const entries = Object.entries(query as Record<string, unknown>)
-  const given = Object.fromEntries(
-    entries.filter(([name, value]) => value !== '' || !Object.hasOwn(properties, name)),
-  )
-  const twice = Object.keys(given).find(name => Array.isArray(given[name]))
-  if (twice !== undefined) throw badField(safeName(twice), 'duplicate', 'must be sent once')
+  const given = query as Record<string, unknown>
+  for (const [name, value] of Object.entries(given)) {
+    if (Array.isArray(value)) throw badField(safeName(name), 'duplicate', 'must be sent once')
+    if (value === '') throw badField(safeName(name), 'empty', 'must not be empty; leave it out')
+  }
   return given
 }
 
@@ -99,23 +112,21 @@ function isBroken(parameter: string): boolean {
 /** The most fields that one problem names; a body of 64 KiB could hold thousands of wrong ones. */
 const MAX_PROBLEMS = 50
 
-type Checked = { readonly schema: unknown; readonly where: string }
-
-function problemsOf(errors: readonly ErrorObject[], checked: Checked): FieldProblem[] {
+function problemsOf(errors: readonly ErrorObject[], where: string): FieldProblem[] {
   const problems = new Map<string, FieldProblem>()
   // When one of several forms is allowed, the faults against each form say less than the rule for all of them.
   const forms = errors.filter(error => error.keyword === 'anyOf').map(error => error.instancePath)
   for (const error of errors) {
     const isOfOneForm = error.keyword !== 'anyOf' && forms.some(path => error.instancePath.startsWith(path))
     if (isOfOneForm) continue
-    const problem = problemOf(error, checked)
+    const problem = problemOf(error, where)
     if (problem && !problems.has(problem.field)) problems.set(problem.field, problem)
     if (problems.size === MAX_PROBLEMS) break
   }
   return [...problems.values()]
 }
 
-function problemOf(error: ErrorObject, { schema, where }: Checked): FieldProblem | undefined {
+function problemOf(error: ErrorObject, where: string): FieldProblem | undefined {
   const parent = fieldOf(error.instancePath)
   const inside = (name: string) => (parent === '' ? name : `${parent}.${name}`)
   if (error.keyword === 'required') {
@@ -131,28 +142,11 @@ function problemOf(error: ErrorObject, { schema, where }: Checked): FieldProblem
     }
   }
   const field = parent === '' ? where : parent
-  const rule = ruleAt(schema, error.schemaPath)
-  return { field, code: error.keyword, message: `${field} ${rule ?? plainRule(error)}` }
-}
-
-/** The sentence in the schema beside the keyword of this path, such as `#/properties/dob/format`. */
-function ruleAt(schema: unknown, path: string): string | undefined {
-  let at: unknown = schema
-  for (const part of path.split('/').slice(1, -1)) {
-    const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    at = (at as Record<string, unknown> | undefined)?.[name]
-  }
-  return (at as { 'x-rule'?: string } | undefined)?.['x-rule']
-}
-
-function plainRule(error: ErrorObject): string {
-  return error.keyword === 'type'
-    ? `must be ${article(String(error.params['type']))}`
-    : (error.message ?? 'is not valid')
-}
-
-function article(type: string): string {
-  return type === 'object' ? 'a JSON object' : type === 'array' ? 'a list' : `a ${type}`
+  const part = error.parentSchema as Shape
+  const mistyped = typeRule(part, error.data)
+  if (mistyped) return { field, code: 'type', message: `${field} ${mistyped}` }
+  const rule = part['x-rule'] ?? error.message ?? 'is not valid'
+  return { field, code: error.keyword, message: `${field} ${rule}` }
 }
 
 /** `/address/zipcode` and `/benefits/0` as `address.zipcode` and `benefits[0]`. */

@@ -24,7 +24,7 @@ export type KeyReservation = {
 export type SameRequest = {
   readonly operation: { readonly id: string; readonly method: string }
   readonly target: () => { readonly path: string; readonly query: string }
-  readonly body: unknown
+  readonly sent: unknown
 }
 
 /**
@@ -51,7 +51,7 @@ export function reservationOf(
   context: { partner: Partner; mode: KeyReservation['mode'] },
 ): KeyReservation {
   const { hashKey } = context.partner
-  const { operation, body } = request
+  const { operation, sent } = request
   const { path, query } = request.target()
   return {
     operation: operation.id,
@@ -62,7 +62,7 @@ export function reservationOf(
       operation.method,
       path,
       query,
-      body === undefined ? '' : canonicalJson(body),
+      sent === undefined ? '' : canonicalJson(sent),
     ),
     attemptId: randomUUID(),
     mode: context.mode,

@@ -16,6 +16,7 @@ import {
   noteEnded,
   noteShown,
   type Opened,
+  partnerOfToken,
   spendLink,
 } from './session/session.ts'
 import { openVisit, type Visit } from './session/visit.ts'
@@ -65,7 +66,8 @@ async function exchangeToken(exchange: Exchange): Promise<FastifyReply> {
   const { request } = reply
   const asked = readRequest(request.body)
   const refuse = async () => {
-    const view = await endedView(exchange, { shell: 'frame', kind: 'link', locale: asked.locale })
+    const partner = await partnerOfToken(context, asked.linktoken)
+    const view = await endedView(exchange, { shell: 'frame', kind: 'link', locale: asked.locale, partner })
     return send(reply.headers(challenge), 401, { code: 'LINK_TOKEN_ENDED', html: renderPage(view) })
   }
   const link = await findLink(context, asked.linktoken)

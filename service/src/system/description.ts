@@ -20,17 +20,19 @@ const built = new URL('../../dist/docs/', import.meta.url)
 /** The service's address in the files of the build. No example of the contract contains it. */
 const addressMark = 'https://address-of-this-service.invalid'
 const yamlOptions = { aliasDuplicateObjects: false } as const
-/** How each form is written, and what stands in place of the member `info`, which depends on the service's limits. */
+/** How each form is written, and what stands in place of the member `info`, which depends on the service's limits, and between which texts its webhooks are. */
 const forms = {
   json: {
     write: (value: object) => JSON.stringify(value),
     infoMark: '"info":null',
     info: (info: object) => `"info":${JSON.stringify(info)}`,
+    webhooks: ['"webhooks":{"event":', '"components":{"securitySchemes":'],
   },
   yaml: {
     write: (value: object) => stringify(value, yamlOptions),
     infoMark: 'info: null\n',
     info: (info: object) => stringify({ info }, yamlOptions),
+    webhooks: ['\nwebhooks:\n', '\ncomponents:\n'],
   },
 } as const satisfies Record<DescriptionForm, object>
 
@@ -50,11 +52,19 @@ export function descriptionTemplates(): DescriptionTemplate[] {
   )
 }
 
-/** The description of this service, from the file of the build; rejects when nothing was built. */
-export async function readDescription(form: DescriptionForm, service: DescribedService): Promise<string> {
+/**
+ * The description of this service, from the file of the build, whole or without its section `webhooks`; rejects when nothing was
+ * built.
+ */
+export async function readDescription(
+  form: DescriptionForm,
+  service: DescribedService & { readonly withoutWebhooks?: boolean },
+): Promise<string> {
   const template = await readFile(new URL(fileOf(form, service), built), 'utf8')
-  const { infoMark, info } = forms[form]
-  return template
+  const { infoMark, info, webhooks } = forms[form]
+  const [start, end] = webhooks.map(mark => template.indexOf(mark))
+  const whole = service.withoutWebhooks ? template.slice(0, start) + template.slice(end) : template
+  return whole
     .replaceAll(addressMark, () => service.baseUrl)
     .replace(infoMark, () => info(describeInfo(service)))
 }

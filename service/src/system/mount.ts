@@ -58,19 +58,25 @@ export function mountSystem(app: FastifyInstance, context: SystemContext): void 
 
   const { query: schema } = operations.getOpenapiJson
   const checkQuery = compileCheck(schema, 'query')
-  const versionOf = (request: FastifyRequest): InterfaceVersion => {
-    const query = queryOf(request, schema)
+  const askedIn = (request: FastifyRequest): AskedDescription => {
+    const query = queryOf(request)
     checkQuery(query)
-    return (query as { version?: InterfaceVersion }).version ?? '1.0.2'
+    const { version = '1.0.2', webhooks } = query as { version?: InterfaceVersion; webhooks?: 'no' }
+    return webhooks === 'no' ? `${version} without webhooks` : version
   }
   const mountDescription = (form: 'json' | 'yaml', type: string, operation: Operation) => {
-    const send = keepDocuments(async (version: InterfaceVersion) => ({
+    const send = keepDocuments(async (asked: AskedDescription) => ({
       type,
-      content: await readDescription(form, { ...context, baseUrl: context.baseUrl(), version }),
+      content: await readDescription(form, {
+        ...context,
+        baseUrl: context.baseUrl(),
+        version: asked.startsWith('1.0.1') ? '1.0.1' : '1.0.2',
+        withoutWebhooks: asked.endsWith('without webhooks'),
+      }),
       headers: anyOrigin,
     }))
     app.get(at(operation.path), { config: { operation } }, async (request, reply) =>
-      send(versionOf(request), request, reply),
+      send(askedIn(request), request, reply),
     )
   }
   mountDescription('json', json, operations.getOpenapiJson)
@@ -88,6 +94,9 @@ export function mountSystem(app: FastifyInstance, context: SystemContext): void 
       .send(icon)
   })
 }
+
+/** One of the descriptions that can be asked for. */
+type AskedDescription = InterfaceVersion | `${InterfaceVersion} without webhooks`
 
 /** Tools that run in a browser may read the description from any site. */
 const anyOrigin = { 'Access-Control-Allow-Origin': '*' } as const

@@ -1,4 +1,4 @@
-import type { Webhook } from '@benefit-enrolment/contract'
+import type { WebhookEndpoint } from '@benefit-enrolment/contract'
 import { eventNames, isEventName } from '@benefit-enrolment/contract/names'
 import { timestampOrNull } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
@@ -82,7 +82,7 @@ const endpointOptions: Readonly<Record<string, Option>> = {
 }
 
 /** An endpoint as the API shows it. An endpoint whose secrets cannot be opened must still be visible here. */
-function viewOf(row: ListedEndpoint, partner: PartnerRow, { keyring, real }: Workspace): Webhook {
+function viewOf(row: ListedEndpoint, partner: PartnerRow, { keyring, real }: Workspace): WebhookEndpoint {
   try {
     return webhookOf(row, partnerOf(partner, keyring), real())
   } catch {
@@ -138,7 +138,7 @@ const list: Command = {
     }),
 }
 
-function stateOf({ status, disabledreason, failingsincetimestamp: since }: Webhook): string {
+function stateOf({ status, disabledreason, failingsincetimestamp: since }: WebhookEndpoint): string {
   return status === 'disabled' ? `disabled (${disabledreason})` : since ? `failing since ${since}` : 'enabled'
 }
 

@@ -17,8 +17,8 @@ import { accepted, replyOf } from './answer.ts'
 
 type AnyRequest = Pick<
   OperationRequest<Operation, Caller>,
-  'operation' | 'caller' | 'headers' | 'locale' | 'target' | 'requestId' | 'setHeader'
-> & { readonly body: unknown }
+  'operation' | 'caller' | 'headers' | 'locale' | 'target' | 'requestId' | 'setHeader' | 'sent'
+>
 
 /**
  * The operations on accounts run through these functions: each is one write on one user, idempotent when a key is sent.

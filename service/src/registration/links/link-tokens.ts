@@ -15,7 +15,7 @@ import { keyedHash } from '../../vault/hash.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { makeSecret, type SecretMode } from '../../vault/secret.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
-import { parseDeepLink } from '../session/deep-link.ts'
+import { isDeepLink, parseDeepLink } from '../session/deep-link.ts'
 import { sessionSecretId } from '../session/secret-id.ts'
 import { insertLink } from '../session/store.ts'
 
@@ -100,7 +100,7 @@ async function checkLink(context: LinkContext, partner: Partner, body: LinkToken
   if (unregistered >= 0)
     return refuseField(`origins[${unregistered}]`, 'not_registered', 'must equal a registered origin exactly')
   const deepLink = parseDeepLink(body.deeplinkdata ?? '')
-  if (body.deeplinkdata && !deepLink)
+  if (body.deeplinkdata && !isDeepLink(body.deeplinkdata))
     return refuseField(
       'deeplinkdata',
       'format',

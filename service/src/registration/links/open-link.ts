@@ -5,7 +5,7 @@ import { localeNamed } from '../../http/locale.ts'
 import { sendView } from '../answer-view.ts'
 import { anonymousPage, endedView } from '../session/anonymous.ts'
 import { readCookie, setCookie } from '../session/credentials.ts'
-import { parseDeepLink } from '../session/deep-link.ts'
+import { parseDeepLink, readLinkAddress, writeDeepLink } from '../session/deep-link.ts'
 import type { Exchange, PageContext, PageRoutes } from '../session/page-context.ts'
 import {
   findLink,
@@ -14,6 +14,7 @@ import {
   type Link,
   newOpener,
   noteEnded,
+  partnerOfToken,
   spendLink,
 } from '../session/session.ts'
 import { beginRegistration, rootOf } from '../session/visit.ts'
@@ -64,7 +65,14 @@ async function pressLink(exchange: Exchange): Promise<FastifyReply> {
     return sendOpen(exchange, link, localeNamed(form.get('language')))
   }
   const opener = readCookie(request.headers, 'opener', context) ?? newOpener()
-  const input = { opener, locale: localeNamed(form.get('locale')) ?? null, withResult: false, request }
+  const added = addedDeepLink(exchange)
+  const input = {
+    opener,
+    locale: localeNamed(form.get('locale')) ?? null,
+    deeplinkdata: added && writeDeepLink(added),
+    withResult: false,
+    request,
+  }
   const opened = await spendLink(context, link, input)
   if (!opened) return ended(exchange, link)
   // The cookie is set before anything else can fail, because the token is used up and cannot open the page again.
@@ -78,7 +86,8 @@ async function pressLink(exchange: Exchange): Promise<FastifyReply> {
 async function hostedLink({ context, reply }: Exchange): Promise<Link | undefined> {
   const { request } = reply
   const { linktoken } = request.params as { linktoken: string }
-  const link = await findLink(context, linktoken)
+  const { token } = readLinkAddress(linktoken, request.url)
+  const link = await findLink(context, token)
   if (!link) context.refuseUnknown(request)
   if (link) request.partnerId = link.partner.partnerId
   return link?.session.delivery === 'embed' ? undefined : link
@@ -87,14 +96,25 @@ async function hostedLink({ context, reply }: Exchange): Promise<Link | undefine
 async function sendOpen(exchange: Exchange, link: Link, chosen?: Locale): Promise<FastifyReply> {
   const { partner, session, token } = link
   const page = await anonymousPage(exchange, { shell: 'hosted', locale: chosen ?? session.locale, partner })
-  const isSwap = parseDeepLink(session.deeplinkdata ?? '')?.redirectto === 'swap'
+  const added = addedDeepLink(exchange)
+  const isSwap = (parseDeepLink(session.deeplinkdata ?? '') ?? added)?.redirectto === 'swap'
   const purpose = isSwap ? 'swap' : session.purpose
-  const view: OpenView = { view: 'OPEN', page, action: linkAddress(exchange.context, token), purpose }
+  // Pressing the button carries on what the partner added to the address.
+  const action = linkAddress(exchange.context, token) + (added ? `?${writeDeepLink(added)}` : '')
+  const view: OpenView = { view: 'OPEN', page, action, purpose }
   return sendView(exchange.reply, view)
 }
 
 /** Used, expired, revoked and unknown links look alike: nothing shown here depends on which it is. */
 async function ended(exchange: Exchange, link?: Link): Promise<FastifyReply> {
   if (link) await noteEnded(exchange.context, link)
-  return sendView(exchange.reply, await endedView(exchange, { shell: 'hosted', kind: 'link' }), 410)
+  const { linktoken } = exchange.reply.request.params as { linktoken: string }
+  const partner = await partnerOfToken(exchange.context, linktoken)
+  return sendView(exchange.reply, await endedView(exchange, { shell: 'hosted', kind: 'link', partner }), 410)
+}
+
+/** What the partner added to the address of the link. */
+function addedDeepLink({ reply: { request } }: Exchange) {
+  const { linktoken } = request.params as { linktoken: string }
+  return readLinkAddress(linktoken, request.url).deepLink
 }

@@ -1,5 +1,6 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import { localeOf } from '../../http/locale.ts'
+import type { Partner } from '../../partners/partner.ts'
 import type { LinkEndedView, ProblemView } from '../views/model.ts'
 import type { Page } from '../views/surroundings.ts'
 import type { Exchange, PageRoutes } from './page-context.ts'
@@ -21,12 +22,14 @@ export async function endedView(
     readonly shell: Page['shell']
     readonly own?: OwnSession | undefined
     readonly locale?: Locale | undefined
+    /** Of a link that has no session any more, or never had one. */
+    readonly partner?: Partner | undefined
   },
 ): Promise<LinkEndedView> {
   const { shell, kind, own } = ended
   const { headers } = exchange.reply.request
   const locale = ended.locale ?? own?.session.locale ?? localeOf(headers['accept-language'])
-  const page = await anonymousPage(exchange, { shell, locale, partner: own?.partner })
+  const page = await anonymousPage(exchange, { shell, locale, partner: own?.partner ?? ended.partner })
   return { view: 'LINK_ENDED', page, kind, redirecturl: own && wayBack(own) }
 }
 

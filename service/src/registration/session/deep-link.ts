@@ -1,25 +1,50 @@
-/** Where a tile leads (contract §6): a route's name, never a URL. */
+/** Where a tile or an address leads (contract §6, §11): a route's name, never a URL, and a benefit. */
 export type DeepLink = {
+  /** `''` when the address names none. */
   readonly productname: string
-  readonly redirectto: 'swap' | 'manage' | 'enrol' | 'details'
+  readonly redirectto: 'swap' | 'manage' | 'enrol' | 'details' | 'howtouse'
 }
 
-const routes = new Set(['swap', 'manage', 'enrol', 'details'])
-const members = new Set(['productname', 'producttype', 'redirectto'])
+const routes = new Set(['swap', 'manage', 'enrol', 'details', 'howtouse'])
 
-/** Reads deeplinkdata; `undefined` unless it consists of the three members with a known route. */
+/** Whether this is the deeplinkdata of a benefit: all three members, with a known route. Other members are ignored. */
+export function isDeepLink(text: string): boolean {
+  const { productname, producttype, redirectto } = membersOf(text)
+  return isProduct(productname) && /^[a-z]{1,32}$/.test(producttype) && routes.has(redirectto)
+}
+
+/** Reads deeplinkdata. What it does not know is ignored; `undefined` when nothing is left. */
 export function parseDeepLink(text: string): DeepLink | undefined {
-  const entries = [...new URLSearchParams(text)]
-  const values = Object.fromEntries(entries)
-  if (entries.length !== members.size || !Object.keys(values).every(name => members.has(name)))
-    return undefined
-  const { productname = '', producttype = '', redirectto = '' } = values
-  if (
-    !/^[a-z0-9]{1,64}$/.test(productname) ||
-    !/^[a-z]{1,32}$/.test(producttype) ||
-    !routes.has(redirectto)
-  ) {
-    return undefined
-  }
-  return { productname, redirectto: redirectto as DeepLink['redirectto'] }
+  const { productname, redirectto } = membersOf(text)
+  const product = isProduct(productname) ? productname : ''
+  const route = routes.has(redirectto) ? (redirectto as DeepLink['redirectto']) : undefined
+  return product === '' && !route ? undefined : { productname: product, redirectto: route ?? 'details' }
+}
+
+/** The address of a link, taken apart: its token ends at the first `&`, and deeplinkdata may follow it or the `?`. */
+export function readLinkAddress(
+  linktoken: string,
+  url: string,
+): { token: string; deepLink: DeepLink | undefined } {
+  const [token = '', ...appended] = linktoken.split('&')
+  const [, query = ''] = url.split('?', 2)
+  return { token, deepLink: parseDeepLink([...appended, query].join('&')) }
+}
+
+/** The deep link as text, of nothing but names that were checked. */
+export function writeDeepLink({ productname, redirectto }: DeepLink): string {
+  return new URLSearchParams({ ...(productname && { productname }), redirectto }).toString()
+}
+
+function isProduct(name: string): boolean {
+  return /^[a-z0-9]{1,64}$/.test(name)
+}
+
+function membersOf(text: string) {
+  const {
+    productname = '',
+    producttype = '',
+    redirectto = '',
+  } = Object.fromEntries(new URLSearchParams(text))
+  return { productname, producttype, redirectto }
 }

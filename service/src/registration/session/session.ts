@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Reading } from '../../membership/reading/reader.ts'
 import type { Partner } from '../../partners/partner.ts'
+import { decodeUuid } from '../../vault/base62.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import { makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
 import { noteDeadLink, setLastView, touchSession } from './activity.ts'
@@ -38,6 +39,16 @@ export async function findLink(context: PageContext, token: string): Promise<Lin
   if (!row || !pepper || !sameHash(keyedHash(pepper, 'link_token', token), row.token_hash)) return undefined
   const partner = await livePartner(context, row)
   return partner && { partner, session: row, token }
+}
+
+/** The partner that the beginning of a link token names, whatever the rest of it: a dead link is shown in its look. */
+export async function partnerOfToken(
+  { directory }: PageContext,
+  token: string,
+): Promise<Partner | undefined> {
+  const [, id] = /^enr_lt_(?:sandbox|live)_([\dA-Za-z]{22})/.exec(token) ?? []
+  const partnerId = id && decodeUuid(id)
+  return partnerId ? livePartner({ directory }, { partner_id: partnerId }) : undefined
 }
 
 /** Whether a link can still be used. */
@@ -87,6 +98,7 @@ export async function spendLink(
   input: {
     opener: string
     locale: Locale | null
+    deeplinkdata?: string | undefined
     withResult: boolean
     request: Pick<FastifyRequest, 'id' | 'ip'>
   },
@@ -105,6 +117,7 @@ export async function spendLink(
     handleHash: keyedHash(pepper.key, 'session_handle', handle),
     resultHash: resultToken === undefined ? null : keyedHash(pepper.key, 'result_token', resultToken),
     locale: input.locale,
+    deeplinkdata: input.deeplinkdata ?? null,
   })
   // The session is bound to its user only after this, so the user comes from the reading.
   if (isSpent) {
@@ -208,7 +221,10 @@ async function rowOf(
   return name && (await findSession(database, name))
 }
 
-async function livePartner({ directory }: PageContext, row: PageSessionRow): Promise<Partner | undefined> {
+async function livePartner(
+  { directory }: Pick<PageContext, 'directory'>,
+  row: Pick<PageSessionRow, 'partner_id'>,
+): Promise<Partner | undefined> {
   const partner = await directory.partner(row.partner_id)
   return partner?.disabledAt === undefined ? partner : undefined
 }

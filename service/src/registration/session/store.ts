@@ -101,13 +101,16 @@ export async function spendToken(
     handleHash: Buffer
     resultHash: Buffer | null
     locale: Locale | null
+    /** Counts only where the link itself has none. */
+    deeplinkdata: string | null
   },
 ): Promise<boolean> {
   const rows = await db.query(sql`
     update page_sessions set spent_at = ${timestamp(session.at)}, last_seen_at = ${timestamp(session.at)},
       handle_pepper_id = ${session.pepperId}, handle_hash = ${session.handleHash},
       result_pepper_id = case when ${session.resultHash}::bytea is null then null else ${session.pepperId} end,
-      result_hash = ${session.resultHash}, locale = coalesce(${session.locale}, locale)
+      result_hash = ${session.resultHash}, locale = coalesce(${session.locale}, locale),
+      deeplinkdata = coalesce(deeplinkdata, ${session.deeplinkdata})
     where partner_id = ${name.partner_id} and session_id = ${name.session_id}
       and spent_at is null and revoked_at is null and token_expires_at > ${timestamp(session.at)}
     returning 1`)

@@ -188,12 +188,15 @@ function genderInputs(answers: Answers): Slot {
   const texts = textsOf(answers.page)
   const words = texts.details
   const error = errorOf(answers, 'gender')
+  const chosen = answers.kept?.['gender']
+  // Words of other people's files, which say no more than the others: shown only to whom they were sent for.
+  const choices = Object.entries(words.gender).filter(
+    ([code]) => !['N', 'O'].includes(code) || code === chosen,
+  )
   return html`<fieldset class="field${error && ' wrong'}" aria-describedby="gender-hint${error && ' gender-error'}">
 <legend class="unseen">${texts.group.gender}</legend>
 <p class="hint" id="gender-hint">${words.genderhint}</p>
 ${fault(answers, 'gender', error)}
-${Object.entries(words.gender).map(([value, label], at) =>
-  radio('gender', { value, label }, { at, chosen: answers.kept?.['gender'] }),
-)}
+${choices.map(([value, label], at) => radio('gender', { value, label }, { at, chosen }))}
 </fieldset>`
 }

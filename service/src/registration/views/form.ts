@@ -111,7 +111,7 @@ function lineFaults(input: InputName, line: string, limit: number): readonly Fie
 
 function parseGender(form: URLSearchParams): Parsed<CleanDetails> {
   const gender = typed(form, 'gender')
-  const known = gender === '' || ['M', 'F', 'X', 'U'].includes(gender)
+  const known = gender === '' || ['M', 'F', 'X', 'U', 'N', 'O'].includes(gender)
   return result({ gender }, known ? [] : [{ input: 'gender', code: 'gender_unknown' }])
 }
 

@@ -155,7 +155,14 @@ export const en = {
     choosestate: 'Choose a state',
     zipcode: 'ZIP code',
     addresshint: 'Your state and ZIP code help decide which benefits you can have.',
-    gender: { F: 'Female', M: 'Male', X: 'Another gender', U: 'I prefer not to say' },
+    gender: {
+      F: 'Female',
+      M: 'Male',
+      X: 'Another gender',
+      N: 'Nonbinary',
+      O: 'Other',
+      U: 'I prefer not to say',
+    },
     genderhint: 'You do not have to answer. It does not change what you pay.',
   },
   benefits: {

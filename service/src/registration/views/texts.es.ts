@@ -156,7 +156,14 @@ export const es: typeof en = {
     choosestate: 'Elija un estado',
     zipcode: 'Código postal',
     addresshint: 'Su estado y código postal ayudan a determinar qué beneficios puede tener.',
-    gender: { F: 'Femenino', M: 'Masculino', X: 'Otro género', U: 'Prefiero no decirlo' },
+    gender: {
+      F: 'Femenino',
+      M: 'Masculino',
+      X: 'Otro género',
+      N: 'No binario',
+      O: 'Otro',
+      U: 'Prefiero no decirlo',
+    },
     genderhint: 'No tiene que responder. No cambia lo que paga.',
   },
   benefits: {

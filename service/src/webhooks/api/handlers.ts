@@ -2,7 +2,14 @@
  * The operations on webhooks and events, between the wire and the folders beside this one. Refusals become errors of the
  * API here and nowhere below.
  */
-import type { BodyOf, OperationId, Operations, Webhook, WebhookWithSecret } from '@benefit-enrolment/contract'
+import type {
+  BodyOf,
+  EventName,
+  OperationId,
+  Operations,
+  WebhookEndpoint,
+  WebhookWithSecret,
+} from '@benefit-enrolment/contract'
 import { type Instant, parseTimestamp } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import type { Handlers } from '../../http/mount.ts'
@@ -17,6 +24,7 @@ import {
   addEndpoint,
   changeEndpoint,
   type EndpointChanges,
+  type EndpointInput,
   type EndpointRefusal,
   enableEndpoint,
   getEndpoint,
@@ -42,7 +50,7 @@ type WebhookOperation = Extract<OperationId, `${string}Webhook` | 'listWebhooks'
 /** The operations by which a partner manages its endpoints (contract §10). */
 export function webhookHandlers(context: WebhookContext): Handlers<Caller, WebhookOperation> {
   const { database, real, rules } = context
-  const view = async (db: Executor, partner: Partner, id: string): Promise<Webhook> => {
+  const view = async (db: Executor, partner: Partner, id: string): Promise<WebhookEndpoint> => {
     const row = await getEndpoint(db, partner.partnerId, id)
     if (!row) throw new ServiceError('webhook_not_found')
     return webhookOf(row, partner, real())
@@ -75,7 +83,7 @@ export function webhookHandlers(context: WebhookContext): Handlers<Caller, Webho
         url,
         username,
         password,
-        events: events || (['offer_activiation_successful'] as const),
+        events: events ? wantedOf(events) : (['offer_activiation_successful'] as const),
         ...(ordering && { ordering }),
       }
       return write<WebhookWithSecret>(
@@ -159,16 +167,25 @@ function withoutSecret({ webhooksecret: _, ...reply }: WebhookWithSecret): Webho
  * password.
  */
 function changesOf(body: BodyOf<Operations['updateWebhook']>): EndpointChanges {
-  const { username, password, rotatesecret, ...others } = withoutEmpty(body)
+  const { username, password, rotatesecret, events, ...others } = withoutEmpty(body)
   if (username !== undefined && password === undefined)
     throw badField('password', 'required', 'is required together with username')
   return {
     ...others,
+    ...(events ? { events: wantedOf(events) } : {}),
     ...(rotatesecret ? { rotateSecret: true } : {}),
     ...(password === undefined
       ? {}
       : { credentials: username === undefined ? { password } : { username, password } }),
   }
+}
+
+/** The events that a request names. Refuses `all` beside other names: nobody could tell which of the two was meant. */
+function wantedOf(events: readonly (EventName | 'all')[]): EndpointInput['events'] {
+  const names = events.filter(name => name !== 'all')
+  if (names.length === events.length) return names
+  if (names.length > 0) throw badField('events', 'choice', 'must have "all" by itself, or names without it')
+  return 'all'
 }
 
 function selectionOf(body: {

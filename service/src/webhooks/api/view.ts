@@ -1,5 +1,5 @@
 /** Turns stored endpoints, events and attempts into the answers of the API. */
-import type { EventName, LoggedEvent, Replayed, Webhook } from '@benefit-enrolment/contract'
+import type { LoggedEvent, Replayed, WebhookEndpoint } from '@benefit-enrolment/contract'
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { DISABLE_AFTER } from '../endpoint/health.ts'
@@ -15,7 +15,7 @@ export function optional(instant: Instant | null | undefined): string | null {
 }
 
 /** An endpoint as the API shows it, without passwords and secrets. Throws when its secrets cannot be opened. */
-export function webhookOf(row: ListedEndpoint, partner: Partner, now: Instant): Webhook {
+export function webhookOf(row: ListedEndpoint, partner: Partner, now: Instant): WebhookEndpoint {
   const secrets = openSecrets(
     { partnerId: row.partner_id, endpointId: row.endpoint_id, key: partner.key },
     row.sealed_secrets,
@@ -25,7 +25,7 @@ export function webhookOf(row: ListedEndpoint, partner: Partner, now: Instant): 
 }
 
 /** The same without opening the secrets, so it does not say when an older secret ends. */
-export function closedWebhookOf(row: ListedEndpoint, now: Instant): Webhook {
+export function closedWebhookOf(row: ListedEndpoint, now: Instant): WebhookEndpoint {
   const { breaker, disabled_at: disabledAt, failing_since: failingSince } = row
   const isOpen = breaker.open !== null && breaker.open.until > now
   // A disabled endpoint is not probed, whatever its breaker waited for.
@@ -34,7 +34,7 @@ export function closedWebhookOf(row: ListedEndpoint, now: Instant): Webhook {
     webhookid: row.endpoint_id,
     url: row.url,
     username: row.username,
-    events: row.all_events ? 'all' : (row.events as EventName[]),
+    events: row.all_events ? ['all'] : row.events,
     ordering: row.ordering,
     status: disabledAt === null ? 'enabled' : 'disabled',
     disabledreason: row.disabled_reason,
