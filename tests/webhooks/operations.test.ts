@@ -210,11 +210,6 @@ test('events go to the endpoints that subscribe to them, and the more specific e
   expect(await partner.client.listEvents({ after: next })).toEqual({ events: [], next })
   expect((await partner.client.listEvents({ eventname: 'enrollment_successful' })).events).toHaveLength(1)
   expect((await partner.client.listEvents({ userid: 'nobody' })).events).toEqual([])
-  // An empty value means that none is given: the first page starts at the beginning.
-  const fromStart = await service.conformance.fetch(`${service.baseUrl}/events?after=&userid=&eventname=`, {
-    headers: { authorization: `Bearer ${await partner.token()}`, 'x-api-key': partner.apiKey },
-  })
-  expect(await fromStart.json()).toEqual({ events, next })
   await expect(partner.client.listEvents({ after: 'x' })).rejects.toMatchObject({
     code: 'bad_request',
     errors: [{ field: 'after' }],

@@ -5,10 +5,13 @@ export type DeepLink = {
   readonly redirectto: 'swap' | 'manage' | 'enrol' | 'details' | 'howtouse'
 }
 
+const MEMBERS = ['productname', 'producttype', 'redirectto']
 const routes = new Set(['swap', 'manage', 'enrol', 'details', 'howtouse'])
 
-/** Whether this is the deeplinkdata of a benefit: all three members, with a known route. Other members are ignored. */
+/** Whether this is the deeplinkdata of a benefit: all three members, once each, with a known route. Others are ignored. */
 export function isDeepLink(text: string): boolean {
+  const sent = [...new URLSearchParams(text).keys()]
+  if (MEMBERS.some(name => sent.indexOf(name) !== sent.lastIndexOf(name))) return false
   const { productname, producttype, redirectto } = membersOf(text)
   return isProduct(productname) && /^[a-z]{1,32}$/.test(producttype) && routes.has(redirectto)
 }
