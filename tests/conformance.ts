@@ -22,7 +22,12 @@ export type Conformance = {
 }
 
 type Described = { content?: Record<string, { examples?: Record<string, unknown> }> }
-const description = describeInterface({ baseUrl: 'http://localhost', version: '1.0.2', sandbox: true, closed: true })
+const description = describeInterface({
+  baseUrl: 'http://localhost',
+  version: '1.0.2',
+  sandbox: true,
+  closed: true,
+})
 const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(description, 'interface')
 const paths = description['paths'] as Record<string, Record<string, { responses: Record<string, Described> }>>
 const routes = Object.values(operations).map(({ id, method, path }) => ({
