@@ -7,8 +7,8 @@ export function positionText({ at, id }: Position): string {
 }
 
 /** The position of a text; `undefined` for a damaged one, which leads to the first page. */
-export function positionOf(text: string | null): Position | undefined {
-  const [, at, id] = /^(\d{1,15})_([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(text ?? '') ?? []
+export function positionOf(text = ''): Position | undefined {
+  const [, at, id] = /^(\d{1,15})_([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(text) ?? []
   return at !== undefined && id !== undefined && Number(at) < LAST ? { at: Number(at), id } : undefined
 }
 

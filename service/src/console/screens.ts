@@ -14,6 +14,7 @@ import type { Screen } from './screen/screen.ts'
 import { retainedScreens } from './user/retained.ts'
 import { userScreens } from './user/screens.ts'
 import { deliveryScreens } from './webhooks/deliveries.ts'
+import { webhookListScreens } from './webhooks/list.ts'
 import { webhookScreens } from './webhooks/screens.ts'
 
 /** Every address of the console that needs a session, with the lowest role that may see it. */
@@ -27,6 +28,7 @@ export const screens: readonly Screen[] = [
   ...eraseScreens,
   ...resendScreens,
   ...dueScreens,
+  ...webhookListScreens,
   ...webhookScreens,
   ...deliveryScreens,
   ...partnerScreens,

@@ -3,14 +3,14 @@ import type { Catalogue } from '../../catalogue/model.ts'
 import { listPublications, type Publication, readVersion } from '../../catalogue/published.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { type Answer, notHere, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import { listScreens, type OpenList } from '../views/declared-list.ts'
 import { type List, listFile, listPart } from '../views/list.ts'
 import { part, selectField } from '../views/parts.ts'
 import { benefitList, differenceList, offerList, versionList } from './lists.ts'
 
 /** The versions of the catalogue, and how they differ; `enrolment catalogue publish` makes the next one. */
 export const catalogueScreens: readonly Screen[] = [
-  onGet('/catalogue', 'viewer', list),
-  onGet('/catalogue.csv', 'support', versionsFile),
+  ...listScreens({ path: '/catalogue', role: 'viewer', exported: 'export catalogue', open }),
   onGet('/catalogue/versions/:version', 'viewer', show),
   onGet('/catalogue/versions/:version/offers.csv', 'support', visit =>
     versionFile(visit, 'offers', offerList),
@@ -22,13 +22,18 @@ export const catalogueScreens: readonly Screen[] = [
   onGet('/catalogue/diff.csv', 'support', differencesFile),
 ]
 
-async function list(visit: Visit): Promise<Answer> {
-  const versions = await listPublications(visit.context.database)
+async function open({ context }: Visit): Promise<OpenList<Publication>> {
+  const versions = await listPublications(context.database)
   return {
+    ...versionList(versions),
     title: 'Catalogue',
-    body: html`${listPart(visit, 'Versions', versionList(versions))}
-${versions.length > 1 && part('Compare two', compareForm(versions))}
+    heading: 'Versions',
+    file: 'catalogue.csv',
+    filters: [],
+    around: () => ({
+      below: html`${versions.length > 1 && part('Compare two', compareForm(versions))}
 <p class="hint">The next version is checked, weighed and published by <code>enrolment catalogue check</code>, <code>impact</code> and <code>publish</code>.</p>`,
+    }),
   }
 }
 
@@ -70,11 +75,6 @@ async function comparison(visit: Visit): Promise<List<Difference>> {
   const differences = differencesOf(before.catalogue, after.catalogue)
   const filters = { from: String(before.version), to: String(after.version) }
   return differenceList(differences, { path: '/catalogue/diff', filters })
-}
-
-async function versionsFile(visit: Visit): Promise<Answer> {
-  const list = versionList(await listPublications(visit.context.database))
-  return listFile(visit, list, { ...EXPORT, file: 'catalogue.csv' })
 }
 
 /** The offers or the benefits of a version as a file. */

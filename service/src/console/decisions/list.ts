@@ -7,25 +7,26 @@ import {
   REQUEST_STATES,
   type RequestState,
 } from '../requests/store.ts'
-import { record } from '../screen/record.ts'
-import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
-import { dated, type List, listFile, listPart, sortField } from '../views/list.ts'
-import { selectField, tag } from '../views/parts.ts'
+import type { Screen, Visit } from '../screen/screen.ts'
+import { listScreens, type OpenList } from '../views/declared-list.ts'
+import { dated } from '../views/list.ts'
+import { tag } from '../views/parts.ts'
 import { requestKinds } from './kinds.ts'
 
-/** The requests to a second person, as a table and as a file. */
-export const requestListScreens: readonly Screen[] = [
-  onGet('/requests', 'support', show),
-  onGet('/requests.csv', 'support', download),
-]
+/** The requests to a second person: those that wait, oldest first, and then the others, newest first. */
+export const requestListScreens: readonly Screen[] = listScreens({
+  path: '/requests',
+  role: 'support',
+  exported: 'export requests',
+  open,
+})
 
 /** A state as a label. */
 export function stateTag(state: RequestState): Slot {
   return tag(state, state === 'waiting' ? 'wait' : state === 'done' ? 'good' : 'plain')
 }
 
-/** The waiting requests, oldest first, and then the others, newest first. */
-async function listOf(visit: Visit): Promise<List<ListedRequest>> {
+async function open(visit: Visit): Promise<OpenList<ListedRequest>> {
   const { database, real } = visit.context
   const state = REQUEST_STATES.find(one => one === visit.query.get('state'))
   const visible = [...visit.partnerNames.keys()]
@@ -36,10 +37,22 @@ async function listOf(visit: Visit): Promise<List<ListedRequest>> {
   const titleOf = ({ action }: ListedRequest) =>
     requestKinds.find(one => one.action === action)?.title ?? action
   return {
-    path: '/requests',
+    title: 'Requests',
+    heading: 'Requests',
+    file: 'requests.csv',
+    looked: 'look at requests',
+    around: () => ({
+      above: html`<p class="lead">What one operator asked for and another has to confirm.</p>`,
+      below:
+        (rows[0]?.longest ?? 0) >= MOST_LISTED &&
+        html`<p class="hint">The newest ${MOST_LISTED.toLocaleString('en-US')} are listed; the audit log has all.</p>`,
+    }),
     caption: 'Requests to a second person, times in UTC',
     empty: state === 'waiting' ? 'Nothing waits.' : 'No request of this kind.',
-    filters: { state: state ?? 'all', partner },
+    filters: [
+      { name: 'partner', label: 'Partner', value: partner, options: [['', 'all'], ...visit.partnerNames] },
+      { name: 'state', label: 'Show', value: state ?? 'all', options: ['all', ...REQUEST_STATES] },
+    ],
     rows: rows.filter(row => state === undefined || row.state === state),
     columns: [
       {
@@ -60,25 +73,4 @@ async function listOf(visit: Visit): Promise<List<ListedRequest>> {
       { name: 'decidedby', label: 'Decided by', value: row => operators.get(row.decided_by ?? '') ?? '' },
     ],
   }
-}
-
-async function show(visit: Visit): Promise<Answer> {
-  const list = await listOf(visit)
-  const { state = '', partner = '' } = list.filters
-  const choices = [['', 'all'] as const, ...visit.partnerNames]
-  await record(visit, { action: 'look at requests', result: 'shown' })
-  return {
-    title: 'Requests',
-    body: html`<p class="lead">What one operator asked for and another has to confirm.</p>
-<form method="get" action="/requests" class="row">
-${selectField('partner', 'Partner', choices, partner)}
-${selectField('state', 'Show', ['all', ...REQUEST_STATES], state)}
-${sortField(visit.query)}<button class="secondary">Show</button></form>
-${listPart(visit, 'Requests', list)}
-${(list.rows[0]?.longest ?? 0) >= MOST_LISTED && html`<p class="hint">The newest ${MOST_LISTED.toLocaleString('en-US')} are listed; the audit log has all.</p>`}`,
-  }
-}
-
-async function download(visit: Visit): Promise<Answer> {
-  return listFile(visit, await listOf(visit), { file: 'requests.csv', action: 'export requests' })
 }

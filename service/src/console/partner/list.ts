@@ -1,31 +1,38 @@
 import { html } from '../../http/html.ts'
-import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
-import { type List, listFile, listPart, sortField } from '../views/list.ts'
-import { selectField, tag } from '../views/parts.ts'
+import type { Screen, Visit } from '../screen/screen.ts'
+import { listScreens, type OpenList } from '../views/declared-list.ts'
+import { tag } from '../views/parts.ts'
 import { disabledPartners } from './store.ts'
 
 type Row = { readonly partnerId: string; readonly name: string; readonly isDisabled: boolean }
 
-/** The operator's partners, as a table and as a file. */
-export const partnerListScreens: readonly Screen[] = [
-  onGet('/partners', 'viewer', show),
-  onGet('/partners.csv', 'support', download),
-]
+/** The operator's partners. */
+export const partnerListScreens: readonly Screen[] = listScreens({
+  path: '/partners',
+  role: 'viewer',
+  exported: 'export partners',
+  open,
+})
 
 const STATES = ['all', 'enabled', 'disabled'] as const
 
-async function listOf(visit: Visit): Promise<List<Row>> {
+async function open(visit: Visit): Promise<OpenList<Row>> {
   const state = STATES.find(one => one === visit.query.get('state')) ?? 'all'
   const name = (visit.query.get('name') ?? '').trim()
   const disabled = await disabledPartners(visit.context.database)
   return {
-    path: '/partners',
+    title: 'Partners',
+    heading: 'Who integrates',
+    file: 'partners.csv',
     caption: 'Partners that you work for',
     empty:
       visit.partnerNames.size === 0
         ? 'There is no partner yet: `enrolment partner create` makes one.'
         : 'No partner fits.',
-    filters: { state, name },
+    filters: [
+      { name: 'name', label: 'Name contains', value: name, type: 'text' },
+      { name: 'state', label: 'State', value: state, options: STATES },
+    ],
     rows: [...visit.partnerNames]
       .map(([partnerId, name]) => ({ partnerId, name, isDisabled: disabled.has(partnerId) }))
       .filter(one => state === 'all' || one.isDisabled === (state === 'disabled'))
@@ -51,21 +58,4 @@ async function listOf(visit: Visit): Promise<List<Row>> {
       },
     ],
   }
-}
-
-async function show(visit: Visit): Promise<Answer> {
-  const list = await listOf(visit)
-  const { state = '', name = '' } = list.filters
-  return {
-    title: 'Partners',
-    body: html`<form method="get" action="/partners" class="row">
-<p class="field"><label for="name">Name contains</label><input id="name" name="name" value="${name}" autocomplete="off"></p>
-${selectField('state', 'State', STATES, state)}
-${sortField(visit.query)}<button class="secondary">Show</button></form>
-${listPart(visit, 'Who integrates', list)}`,
-  }
-}
-
-async function download(visit: Visit): Promise<Answer> {
-  return listFile(visit, await listOf(visit), { file: 'partners.csv', action: 'export partners' })
 }

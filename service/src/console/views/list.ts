@@ -12,9 +12,13 @@ export type Column<Row> = {
   readonly label: string
   /** Absent: the value, or `–` where that is empty. */
   readonly cell?: (row: Row) => Slot
-  /** Absent: the column has buttons, so it is neither sorted nor exported. */
-  readonly value?: (row: Row) => string | number
+  /** Absent: the column is of the page alone. Several values make as many lines of a file, and are not sorted. */
+  readonly value?: (row: Row) => Value | readonly Value[]
+  /** The column is of the file alone. */
+  readonly isOfFile?: true
 }
+
+type Value = string | number
 
 /** A column of instants, which `shown` writes on the page; a file has them in UTC. */
 export function dated<Row>(
@@ -58,7 +62,7 @@ export function sortedRows<Row>({ columns, rows }: List<Row>, query: URLSearchPa
   if (!value) return rows
   const sign = down === '-' ? -1 : 1
   // Each value is made once: a comparison that writes a date costs more than all else of a sort.
-  const keyed = rows.map(row => ({ row, value: keyOf(value(row)) }))
+  const keyed = rows.map(row => ({ row, value: keyOf(firstOf(value(row))) }))
   return keyed.sort((a, b) => sign * compare(a.value, b.value)).map(({ row }) => row)
 }
 
@@ -80,7 +84,8 @@ function queryFor({ query, form }: Visit, { formId }: Pick<List<unknown>, 'formI
 
 /** One page of a list as a table: clicking a heading sorts by it, clicking it again reverses the order. */
 export function listTable<Row>(list: List<Row>, query: URLSearchParams): Html {
-  const { caption, columns, empty, formId } = list
+  const { caption, empty, formId } = list
+  const columns = pageColumns(list.columns)
   const rows = sortedRows(list, query)
   const pages = Math.max(1, Math.ceil(rows.length / ROWS_A_PAGE))
   const page = Math.min(pages, Math.max(1, Number.parseInt(query.get('page') ?? '', 10) || 1))
@@ -165,10 +170,31 @@ export async function listFile<Row>(
 
 /** The lines of such a file. */
 export function listLines<Row>(list: List<Row>, query: URLSearchParams): string {
-  const columns = list.columns.flatMap(({ name, value }) => (value ? [{ name, value }] : []))
-  const names = columns.map(({ name }) => name)
-  const rows = sortedRows(list, query).map(row => columns.map(({ value }) => value(row)))
-  return csvLines([names, ...rows])
+  const names = fileColumns(list.columns).map(({ name }) => name)
+  return csvLines([names, ...sortedRows(list, query).flatMap(row => linesOf(list.columns, row))])
+}
+
+/** The columns of a page. */
+export function pageColumns<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
+  return columns.filter(({ isOfFile }) => !isOfFile)
+}
+
+/** The columns of a file. */
+export function fileColumns<Row>(columns: readonly Column<Row>[]) {
+  return columns.flatMap(({ name, value }) => (value ? [{ name, value }] : []))
+}
+
+/** The lines of a row in a file: one, or as many as a column has values. */
+export function linesOf<Row>(columns: readonly Column<Row>[], row: Row): readonly (readonly Value[])[] {
+  const values = fileColumns(columns).map(({ value }) => value(row))
+  const count = Math.max(1, ...values.map(one => (typeof one === 'object' ? one.length : 1)))
+  return Array.from({ length: count }, (_, index) =>
+    values.map(one => (typeof one === 'object' ? (one[index] ?? '') : one)),
+  )
+}
+
+function firstOf(value: Value | readonly Value[]): Value {
+  return typeof value === 'object' ? (value[0] ?? '') : value
 }
 
 /** Lines of a CSV file. */
@@ -179,9 +205,10 @@ export function csvLines(lines: readonly (readonly (string | number)[])[]): stri
 /** The media type of a file of lists. */
 export const CSV = 'text/csv; charset=utf-8'
 
-function cellOf<Row>({ cell, value }: Column<Row>, row: Row): Slot {
+/** A cell of a page. */
+export function cellOf<Row>({ cell, value }: Column<Row>, row: Row): Slot {
   if (cell) return cell(row)
-  const shown = value?.(row) ?? ''
+  const shown = firstOf(value?.(row) ?? '')
   return shown === '' ? '–' : shown
 }
 

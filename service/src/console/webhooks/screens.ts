@@ -4,81 +4,19 @@ import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoin
 import { replayTo } from '../../webhooks/log/replay.ts'
 import { recordAlongside } from '../screen/record.ts'
 import { type Answer, onChange, onGet, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
-import { dated, type List, listFile, listPart, sortField } from '../views/list.ts'
-import { actionForm, facts, part, selectField, table, tag, when } from '../views/parts.ts'
+import { actionForm, facts, part, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
-import { countOf, healthInWords, rankOf, STATES, stateOf, stateTag } from './health.ts'
+import { countOf, healthInWords, stateTag } from './health.ts'
 import { againPart, confirmAgain, selectionOf, toldAgain } from './send-again.ts'
-import { type EndpointLine, findEndpointLines, findOpenLines, type OpenLine } from './store.ts'
+import { type EndpointLine, findOpenLines, type OpenLine } from './store.ts'
 
-/** Endpoints by their health, and the actions on one of them. */
+/** One endpoint, and the actions on it. */
 export const webhookScreens: readonly Screen[] = [
-  onGet('/webhooks', 'viewer', showList),
-  onGet('/webhooks.csv', 'support', download),
   onGet('/webhooks/:endpointid', 'viewer', show),
   onChange('/webhooks/:endpointid/replay', 'support', replay),
   onChange('/webhooks/:endpointid/pause', 'admin', pause),
   onChange('/webhooks/:endpointid/enable', 'admin', enable),
 ]
-
-/** Endpoints; failing ones come first unless the address asks for another order. */
-async function listOf(visit: Visit): Promise<List<EndpointLine>> {
-  const { database, real } = visit.context
-  const now = real()
-  const names = visit.partnerNames
-  const state = STATES.find(one => one === visit.query.get('state')) ?? 'all'
-  const partner = visit.query.get('partner') ?? ''
-  const lines = await findEndpointLines(database, names.has(partner) ? [partner] : [...names.keys()], now)
-  return {
-    path: '/webhooks',
-    caption: 'Webhook endpoints by health',
-    empty: 'No endpoint of this kind.',
-    filters: { state, partner },
-    rows: lines
-      .filter(line => state === 'all' || stateOf(line, now) === state)
-      .sort((a, b) => rankOf(a, now) - rankOf(b, now) || b.waiting - a.waiting),
-    columns: [
-      {
-        name: 'partner',
-        label: 'Partner',
-        value: line => names.get(line.partner_id) ?? '',
-        cell: line => html`<span class="long">${names.get(line.partner_id)}</span>`,
-      },
-      {
-        name: 'endpoint',
-        label: 'Endpoint',
-        value: line => new URL(line.url).host,
-        cell: line => html`<a href="/webhooks/${line.endpoint_id}">${new URL(line.url).host}</a>`,
-      },
-      {
-        name: 'state',
-        label: 'State',
-        value: line => stateOf(line, now),
-        cell: line =>
-          html`${stateTag(line, now)}<br><span class="hint long">${healthInWords(line, now, 'UTC')}</span>`,
-      },
-      { name: 'waiting', label: 'Waiting', value: line => line.waiting, cell: line => countOf(line.waiting) },
-      dated('oldest', 'Oldest', line => line.oldest_due_at, 'UTC'),
-      { name: 'givenup', label: 'Given up', value: line => line.dead, cell: line => countOf(line.dead) },
-    ],
-  }
-}
-
-async function showList(visit: Visit): Promise<Answer> {
-  const list = await listOf(visit)
-  const { state = '', partner = '' } = list.filters
-  return {
-    title: 'Webhooks',
-    body: html`<form method="get" action="/webhooks" class="row">
-${selectField('partner', 'Partner', [['', 'all'], ...visit.partnerNames], partner)}
-${selectField('state', 'Show', ['all', ...STATES], state)}${sortField(visit.query)}<button class="secondary">Show</button></form>
-${listPart(visit, 'Endpoints, those in trouble first', list)}`,
-  }
-}
-
-async function download(visit: Visit): Promise<Answer> {
-  return listFile(visit, await listOf(visit), { file: 'webhooks.csv', action: 'export webhooks' })
-}
 
 async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
   const endpoint = await requiredEndpoint(visit)

@@ -1,0 +1,194 @@
+import { type Html, html, type Slot } from '../../http/html.ts'
+import type { Role } from '../../operators/operator.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { record } from '../screen/record.ts'
+import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import {
+  type Column,
+  CSV,
+  cellOf,
+  csvLines,
+  csvLink,
+  fileColumns,
+  linesOf,
+  listLines,
+  listTable,
+  pageColumns,
+  sortField,
+  sortHeading,
+} from './list.ts'
+import { part, selectField, table } from './parts.ts'
+
+/** A list with a screen of its own: its page, the form of its filters, its file and its audit entries follow from it. */
+type DeclaredList<Row> = {
+  readonly path: string
+  /** The lowest role that may see the page; the file is for support and above. */
+  readonly role: Role
+  /** The action of the audit entry about the file. */
+  readonly exported: string
+  /** The list as the address asks for it. Throws the refusal of an address that names what the operator may not see. */
+  readonly open: (visit: Visit) => Promise<OpenList<Row>>
+}
+
+/** A list as one address asks for it. */
+export type OpenList<Row> = {
+  /** Absent: the declared path. */
+  readonly path?: string
+  readonly title: string
+  /** The heading of the table. */
+  readonly heading: string
+  readonly caption: string
+  readonly empty: string
+  readonly filters: readonly Filter[]
+  readonly columns: readonly Column<Row>[]
+  /** All rows that match the filters, or how to read a page of a list that is too long to be read whole. */
+  readonly rows: readonly Row[] | LongRows<Row>
+  /** The name of the file. */
+  readonly file: string
+  /** The action of the audit entry about a look at the page; absent: such a look is not recorded. */
+  readonly looked?: string | undefined
+  /** The partner whom the list concerns; absent: several or none. */
+  readonly partner?: Partner | undefined
+  /** The other parts of the page; the file is made without them. */
+  readonly around?: (page: LongPage<Row> & { readonly isFirst: boolean }) => Around | Promise<Around>
+}
+
+/** What a page has before the form of its list, after the table, and beside it. */
+type Around = { readonly above?: Slot; readonly below?: Slot; readonly beside?: Slot }
+
+/** A field of the form of filters; its value is part of the address. */
+export type Filter = { readonly name: string; readonly label: string; readonly value: string } & (
+  | { readonly options: readonly (string | readonly [value: string, label: string])[] }
+  | { readonly type: 'text' | 'date'; readonly size?: number }
+)
+
+/**
+ * The rows of a list that is too long to be read whole. A page is read from where the page before it ended, and only the
+ * column with an index sorts, so that each page costs the same however long the list is.
+ */
+export type LongRows<Row> = {
+  /** The name of the column that sorts, and whether its greatest values come first unless the address says otherwise. */
+  readonly sortedBy: string
+  readonly isDownFirst: boolean
+  /** Reads a page; a position that is damaged leads to the first one. */
+  readonly read: (after: string | undefined, isDown: boolean) => Promise<LongPage<Row>>
+  readonly nextLabel?: (rows: readonly Row[], isDown: boolean) => string
+}
+
+/** Some rows, and the position after which the next ones begin, if there are more. */
+export type LongPage<Row> = { readonly rows: readonly Row[]; readonly next: string | undefined }
+
+/** How many rows a page of a long list has, and a slice of its file. */
+export const ROWS_AT_ONCE = 100
+
+/** A page of rows of which one more than `ROWS_AT_ONCE` were asked for. */
+export function pageOf<Row>(read: readonly Row[], positionOf: (row: Row) => string): LongPage<Row> {
+  const rows = read.slice(0, ROWS_AT_ONCE)
+  const last = rows.at(-1)
+  return { rows, next: last && read.length > rows.length ? positionOf(last) : undefined }
+}
+
+/** The screens of a list: the page, and the same rows in the same order as a file. */
+export function listScreens<Row>(list: DeclaredList<Row>): readonly Screen[] {
+  return [
+    onGet(list.path, list.role, async visit => pageOfList(visit, list.path, await list.open(visit))),
+    onGet(`${list.path}.csv`, 'support', async visit => fileOfList(visit, list, await list.open(visit))),
+  ]
+}
+
+async function pageOfList<Row>(visit: Visit, declaredPath: string, list: OpenList<Row>): Promise<Answer> {
+  const { path = declaredPath, title, heading, filters, looked, partner } = list
+  const { query, isSupport } = visit
+  const { rows } = list
+  const values = Object.fromEntries(filters.map(({ name, value }) => [name, value]))
+  const isLong = 'read' in rows
+  const isDown = isLong && isDownIn(query, rows)
+  const after = query.get('after') ?? undefined
+  const page = isLong ? await rows.read(after, isDown) : { rows, next: undefined }
+  if (looked !== undefined) await record(visit, { action: looked, result: 'shown', partner })
+  const isFirst = after === undefined
+  const { above, below, beside } = (await list.around?.({ ...page, isFirst })) ?? {}
+  const address = { path, filters: values }
+  const shown = isLong
+    ? longTable(list, { ...address, page, isDown, rows, isFirst })
+    : listTable({ ...list, ...address, rows }, query)
+  const file = isSupport && csvLink(address, query)
+  const main = html`${part(heading, shown, file)}${below}`
+  return {
+    title,
+    body: html`${above}${filters.length > 0 && filterForm(path, filters, query)}
+${beside ? html`<div class="columns"><div>${main}</div><div>${beside}</div></div>` : main}`,
+  }
+}
+
+function filterForm(path: string, filters: readonly Filter[], query: URLSearchParams): Html {
+  return html`<form method="get" action="${path}" class="row">${filters.map(one =>
+    'options' in one
+      ? selectField(one.name, one.label, one.options, one.value)
+      : html`<p class="field"><label for="${one.name}">${one.label}</label><input id="${one.name}" name="${one.name}" type="${one.type}"${one.size !== undefined && html` size="${one.size}"`} value="${one.value}" autocomplete="off" spellcheck="false"></p>`,
+  )}
+${sortField(query)}<button class="secondary">Show</button></form>`
+}
+
+function longTable<Row>(
+  { caption, empty, columns }: OpenList<Row>,
+  at: {
+    readonly path: string
+    readonly filters: Readonly<Record<string, string>>
+    readonly page: LongPage<Row>
+    readonly rows: LongRows<Row>
+    readonly isDown: boolean
+    readonly isFirst: boolean
+  },
+): Html {
+  const { path, filters, page, rows, isDown, isFirst } = at
+  const sort = isDown ? `-${rows.sortedBy}` : rows.sortedBy
+  const to = (more: Readonly<Record<string, string>>) =>
+    `${path}?${new URLSearchParams({ ...filters, sort, ...more })}`
+  const onPage = pageColumns(columns)
+  const next = rows.nextLabel?.(page.rows, isDown) ?? 'Next page'
+  return html`${table({
+    caption,
+    columns: onPage.map(({ name, label }) =>
+      name === rows.sortedBy ? sortHeading({ name, label, sort, to: sort => to({ sort }) }) : label,
+    ),
+    rows: page.rows.map(row => onPage.map(column => cellOf(column, row))),
+    empty,
+  })}
+${!(isFirst && page.next === undefined) && html`<p class="row">${!isFirst && html`<a href="${to({})}">First page</a>`}${page.next !== undefined && html`<a href="${to({ after: page.next })}">${next}</a>`}</p>`}`
+}
+
+/** Whether an address asks for the greatest values first. */
+function isDownIn(
+  query: URLSearchParams,
+  { sortedBy, isDownFirst }: Pick<LongRows<never>, 'sortedBy' | 'isDownFirst'>,
+): boolean {
+  const sort = query.get('sort')
+  return sort === `-${sortedBy}` || (sort !== sortedBy && isDownFirst)
+}
+
+async function fileOfList<Row>(
+  visit: Visit,
+  { path, exported }: DeclaredList<Row>,
+  list: OpenList<Row>,
+): Promise<Answer> {
+  const { query, context } = visit
+  const { rows, columns, file, partner } = list
+  await record(visit, { action: exported, partner })
+  if (!('read' in rows)) {
+    const content = listLines({ ...list, path, filters: {}, rows }, query)
+    return { file, type: CSV, content }
+  }
+  const isDown = isDownIn(query, rows)
+  async function* content() {
+    yield csvLines([fileColumns(columns).map(({ name }) => name)])
+    let after: string | undefined
+    do {
+      const position = after
+      const page = await context.slow.inTurn(() => (rows as LongRows<Row>).read(position, isDown))
+      yield csvLines(page.rows.flatMap(row => linesOf(columns, row)))
+      after = page.next
+    } while (after !== undefined)
+  }
+  return { file, type: CSV, content: content() }
+}
