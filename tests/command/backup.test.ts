@@ -65,7 +65,7 @@ test('the drill: a backup made under load is restored elsewhere, quiet, without 
   expect(await backupsOnRecord(data)).toEqual(['begun', 'done'])
 
   const byApi = (await client.eraseUser({ userid: 'by-api' })) as Erased
-  const erase = ['user', 'erase', partner.partnerid, 'by-operator', '--reason', 'asked by letter']
+  const erase = ['user', 'erase', partner.partnerid, 'by-operator', '--alone', '--reason', 'asked by letter']
   const byOperator = await runJson<Erased>([...erase, '--data', data])
   // Killed immediately after the answer: an acknowledged erasure is on the disk.
   await service.stop('SIGKILL')

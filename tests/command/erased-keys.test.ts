@@ -38,7 +38,7 @@ test('the wrapped keys of erased users leave data files and log; the operator ge
       expect(await runRefused(['maintain', '--data', data])).toContain('an open transaction can see them')
     }),
   )
-  const words = ['user', 'erase', partner.partnerid, 'u-2', '--data', data]
+  const words = ['user', 'erase', partner.partnerid, 'u-2', '--alone', '--data', data]
   expect(await runRefused(words)).toContain('--reason')
   const certificate = await runJson<{ serviceid: string; status: string }>([
     ...words,

@@ -49,8 +49,8 @@ const twice = ['keyring rotate', 'partner delete']
 function lines(): readonly (readonly string[])[] {
   const { partnerid, webhookid = '' } = partner
   return [
-    ['user', 'correct', partnerid, 'wrong', '--benefit', 'art', '--void', '--reason', 'ticket 1'],
-    ['user', 'erase', partnerid, 'leaving', '--reason', 'letter 2'],
+    ['user', 'correct', partnerid, 'wrong', '--benefit', 'art', '--void', '--alone', '--reason', 'ticket 1'],
+    ['user', 'erase', partnerid, 'leaving', '--alone', '--reason', 'letter 2'],
     ['webhook', 'disable', partnerid, webhookid],
     ['replay', partnerid, webhookid, '--from', '2020-01-01'],
     ['key', 'rotate', partnerid, '--kind', 'api_key'],
@@ -89,8 +89,8 @@ test('what a command does is committed with the record of it: where none can be 
     last = now
   }
   const actions = [
-    'user correct',
-    'user erase',
+    'user correct alone',
+    'user erase alone',
     'webhook disable',
     'replay',
     'key rotate',
@@ -127,12 +127,12 @@ test('who is covered is on record before it is shown: where nothing can be recor
 
 test('what a command found nothing to do for is on record as well', async () => {
   const again = await run(
-    ['user', 'erase', partner.partnerid, 'leaving', '--reason', 'asked once more'],
+    ['user', 'erase', partner.partnerid, 'leaving', '--alone', '--reason', 'asked once more'],
     sandbox.place,
   )
   expect(again.code).toBe(0)
   const rows = await sandbox.database.query<{ result: string; because: boolean }>(sql`
     select result, sealed_reason is not null as because from audit_log
-    where action = 'user erase' order by entry_id desc limit 1`)
+    where action = 'user erase alone' order by entry_id desc limit 1`)
   expect(rows).toEqual([{ result: 'done', because: true }])
 })

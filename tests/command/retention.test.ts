@@ -35,7 +35,10 @@ function newPartner(...words: string[]) {
   return runJson<Created>(['partner', 'create', '--name', 'Partner', ...words], place)
 }
 function erase(partner: Created, userid: string) {
-  return runJson<Certificate>(['user', 'erase', partner.partnerid, userid, '--reason', 'by letter'], place)
+  return runJson<Certificate>(
+    ['user', 'erase', partner.partnerid, userid, '--alone', '--reason', 'by letter'],
+    place,
+  )
 }
 function retained(partner: Created, name: string) {
   return runJson<{ serviceid: string; retained: Kept[] }>(

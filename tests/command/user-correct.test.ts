@@ -41,7 +41,9 @@ test('an enrolment is voided: shown first, then done, told once, kept in the tim
   expect(shown).toMatchObject({ dryrun: true, events: ['benefit_enrollment_corrected'] })
   expect(shown.changes).toContainEqual({ what: 'benefit art', from: 'enrolled', to: 'void' })
   expect(await events('u-void')).toEqual(before)
-  const done = await correct('u-void', ...words, '--reason', 'never asked for it')
+  const alone = ['user', 'correct', partner.partnerid, 'u-void', ...words, '--reason', 'never asked for it']
+  expect(await sandbox.refusal(...alone)).toContain('needs a second person')
+  const done = await correct('u-void', ...words, '--alone', '--reason', 'never asked for it')
   expect(done).toEqual({ ...shown, dryrun: false })
   expect(await events('u-void')).toEqual([...before, ['benefit_enrollment_corrected', { name: 'art' }]])
   const { found, told } = await benefit('u-void', 'art')
@@ -50,7 +52,7 @@ test('an enrolment is voided: shown first, then done, told once, kept in the tim
     expect.arrayContaining(['benefit art enrolled', 'benefit art void']),
   )
   const { stdout } = await run(['audit', 'export', partner.partnerid], sandbox.place)
-  expect(stdout).toContain('user correct')
+  expect(stdout).toContain('user correct alone')
   expect(stdout).not.toContain('never asked for it')
   expect(
     await sandbox.refusal('user', 'correct', partner.partnerid, 'u-void', ...words, '--dry-run'),
@@ -61,7 +63,16 @@ test('a start moves to an earlier day, and the timeline has both', async () => {
   await newUser('u-move')
   const zone = 'America/New_York'
   const first = dateAt(Date.now() - 5 * 86_400_000, zone)
-  await correct('u-move', '--benefit', 'books', '--start', first, '--reason', 'they joined on that day')
+  await correct(
+    'u-move',
+    '--benefit',
+    'books',
+    '--start',
+    first,
+    '--alone',
+    '--reason',
+    'they joined on that day',
+  )
   const { found, told } = await benefit('u-move', 'books')
   expect(found?.state).toBe('enrolled')
   expect(dateAt(Date.parse(found?.startsattimestamp ?? ''), zone)).toBe(first)

@@ -1,18 +1,22 @@
 import { sealReason } from '../../audit/reason.ts'
 import { localTimestamp, type PlainDate } from '../../calendar/calendar.ts'
+import { moveEnrolment, voidEnrolment } from '../../console/acts/corrections.ts'
+import { wordsOf } from '../../console/acts/effect.ts'
+import { submitAct } from '../../console/acts/submit.ts'
 import { openCommandExecutor } from '../../membership/commands/executor.ts'
-import { type Correction, correctEnrolment, movable, voidable } from '../../membership/rules/corrections.ts'
+import { movable, voidable } from '../../membership/rules/corrections.ts'
 import { effectOf } from '../../membership/rules/effect.ts'
-import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
 import { type Enrolment, isLive, type User } from '../../membership/rules/state.ts'
 import { viewMove } from '../../membership/rules/view.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { type Command, flag, type Input, neededText, UsageError, valued } from '../command.ts'
 import { dateIn } from '../date-option.ts'
 import { inWorkspace, partnerIn, systemUser } from '../workspace.ts'
+import { aloneOption, waiveSecondPerson } from './alone.ts'
 import { memberContext, openMemberReader } from './members.ts'
 
-/** Voids an enrolment or moves its dates, as the console does, without a second person. */
+/** Voids an enrolment or moves its dates, by the acts of the console. */
 export const correctUser: Command = {
   name: 'user correct',
   arguments: ['PARTNER', 'USERID'],
@@ -25,6 +29,7 @@ export const correctUser: Command = {
     'last-day': valued('DATE', 'the last day of cover it should have'),
     reason: valued('TEXT', 'why; kept sealed on record (needed but with --dry-run)'),
     'dry-run': flag('only show what it would do'),
+    ...aloneOption,
   },
   run: input => {
     const asked = askedOf(input)
@@ -38,51 +43,35 @@ export const correctUser: Command = {
       if (!reading)
         throw new OperatorError('This partner has no user of that userid: check the letter case, too.')
       const { user, now } = reading
-      record({ serviceId: user.serviceId })
+      const { serviceId } = user
+      record({ serviceId })
       const people = await reader.documents(partner, user)
-      const terms = context.terms(partner, () => people.get('profile'))
-      const correction = correctionOf(user, asked, partner.timezone)
-      const decided = correctEnrolment(user, correction, now, terms)
-      if (isRefusal(decided)) throw refused(decided)
-      const why = asked.isVoid ? 'correction: void' : 'correction: dates'
-      const effect = effectOf(decided, { user, now, terms }, why)
+      const moment = { user, now, terms: context.terms(partner, () => people.get('profile')) }
+      const act = asked.isVoid ? voidEnrolment : moveEnrolment
+      const form = new URLSearchParams({
+        enrolment: wrongOne(user, asked, partner.timezone).id,
+        firstday: asked.firstDay ?? '',
+        lastday: asked.lastDay ?? '',
+      })
+      const decided = act.decide(form, moment)
+      if (isRefusal(decided)) throw new OperatorError(wordsOf(decided))
+      const effect = effectOf(decided, moment, act.why(form))
       if (!asked.isDry) {
-        const { reason } = asked
-        record({ sealedReason: sealReason(partner, user.serviceId, reason) })
-        const result = await openCommandExecutor(context).submit({
-          partner,
-          userid,
-          who: 'operator',
-          why,
-          actor: systemUser(),
-          alongside: [alongside()],
-          decide: command => {
-            if (command.member?.user.serviceId !== user.serviceId) return refuse('user_not_found')
-            const moment = { user: command.member.user, now: command.now, terms: command.terms() }
-            const changed = correctEnrolment(moment.user, correction, moment.now, moment.terms)
-            if (isRefusal(changed)) return changed
-            // The printed effect is exactly what is done.
-            return effectOf(changed, moment, why).text === effect.text
-              ? { change: changed, answer: after => after.serviceId }
-              : refuse('preview_stale')
-          },
-        })
-        if (isRefusal(result)) throw refused(result)
+        await waiveSecondPerson(input, workspace, act.second)
+        record({ sealedReason: sealReason(partner, serviceId, asked.reason) })
+        const refused = await submitAct(
+          { executor: openCommandExecutor(context) },
+          { partner, user, serviceId },
+          { act, form, actor: systemUser(), alongside: [alongside()], effect: effect.text },
+        )
+        if (refused) throw new OperatorError(wordsOf(refused))
       }
       const changes = effect.lines.map(viewMove)
-      input.print(
-        {
-          serviceid: user.serviceId,
-          dryrun: asked.isDry,
-          events: effect.events,
-          changes,
-        },
-        [
-          asked.isDry ? 'It would do this; nothing is changed.' : 'Corrected.',
-          ...changes.map(({ what, from, to }) => `  ${what}: ${from || '–'} → ${to || '–'}`),
-          `The partner ${asked.isDry ? 'would hear' : 'hears'}: ${effect.events.join(', ')}.`,
-        ],
-      )
+      input.print({ serviceid: serviceId, dryrun: asked.isDry, events: effect.events, changes }, [
+        asked.isDry ? 'It would do this; nothing is changed.' : 'Corrected.',
+        ...changes.map(({ what, from, to }) => `  ${what}: ${from || '–'} → ${to || '–'}`),
+        `The partner ${asked.isDry ? 'would hear' : 'hears'}: ${effect.events.join(', ')}.`,
+      ])
     })
   },
 }
@@ -113,12 +102,6 @@ function askedOf(input: Input): Asked {
   return asked
 }
 
-function correctionOf(user: User, asked: Asked, zone: string): Correction {
-  const { isVoid, firstDay, lastDay } = asked
-  const { id } = wrongOne(user, asked, zone)
-  return isVoid ? { kind: 'void', enrolmentId: id } : { kind: 'move', enrolmentId: id, firstDay, lastDay }
-}
-
 /** The enrolment that was named, or the only one of the benefit, or the only one that is not over. */
 function wrongOne(user: User, { benefit, enrolment, isVoid }: Asked, zone: string): Enrolment {
   const rows = (isVoid ? voidable(user) : movable(user)).filter(one => one.benefit === benefit)
@@ -135,14 +118,4 @@ function wrongOne(user: User, { benefit, enrolment, isVoid }: Asked, zone: strin
       `${one.id} (${one.state}, from ${localTimestamp(one.startsAt, zone)}${one.endsAt === undefined ? '' : ` until ${localTimestamp(one.endsAt, zone)}`})`,
   )
   throw new OperatorError(`Say which with --enrolment: ${each.join(', ')}.`)
-}
-
-function refused({ refused: code, reasons }: Refusal): OperatorError {
-  const why = reasons.map(({ text }) => text.en).join(' ')
-  if (why !== '') return new OperatorError(why)
-  return new OperatorError(
-    code === 'preview_stale'
-      ? 'The user has changed meanwhile: look again with --dry-run.'
-      : `Refused: ${code}.`,
-  )
 }

@@ -1,77 +1,40 @@
 import { certificateOf, eraseForOperator, wordsOfCertificate } from '../../accounts/erase-for-operator.ts'
 import { sealReason } from '../../audit/reason.ts'
-import { dateAt, formatTimestamp, isZone, localTimestamp } from '../../calendar/calendar.ts'
-import {
-  type Facts,
-  judgeBenefit,
-  judgeHeldOffer,
-  judgeOffer,
-  type Verdict,
-} from '../../catalogue/eligibility.ts'
+import { formatTimestamp, isZone, localTimestamp } from '../../calendar/calendar.ts'
+import { type Standing, standings, unknownOf } from '../../console/user/why-not.ts'
 import { openCommandExecutor } from '../../membership/commands/executor.ts'
 import { findRefusedCreates } from '../../membership/commands/find-refused-creates.ts'
-import type { Reading } from '../../membership/reading/reader.ts'
 import { residenceOf } from '../../membership/rules/person.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { isHeld } from '../../membership/rules/state.ts'
-import { factsAt, knownBenefit, offerOf, partnerOffers, type Terms } from '../../membership/rules/terms.ts'
 import { viewTimeline, viewUser } from '../../membership/rules/view.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { type Command, neededText, UsageError, valued } from '../command.ts'
 import { inWorkspace, partnerIn, systemUser } from '../workspace.ts'
+import { aloneOption, waiveSecondPerson } from './alone.ts'
 import { erasureListOf } from './erasures.ts'
 import { lineOfRefused, memberContext, openMemberReader, viewRefused } from './members.ts'
 import { correctUser } from './user-correct.ts'
 import { findUser } from './user-find.ts'
 import { reasonOption, userRecordCommands } from './user-records.ts'
 
-type Traced = { readonly name: string; readonly admitted: boolean; readonly rules: Verdict['trace'] }
-
-/**
- * The rules that decide about the user now, for each offer of the partner and each benefit of the user's offer;
- * `undefined` unless birth date, state and ZIP code are all known. It repeats no personal data.
- */
-function traceOf({ user, now }: Reading, terms: Terms): { offers: Traced[]; benefits: Traced[] } | undefined {
-  if (!terms.residence()) return undefined
-  const own = offerOf(terms, user)
-  const facts = (offer: string): Facts => factsAt(terms, now, offer)
-  const traced = (name: string, { admitted, trace }: Verdict): Traced => ({ name, admitted, rules: trace })
-  const offers = partnerOffers(terms).map(offer =>
-    traced(
-      offer.offer,
-      offer.offer === own?.offer
-        ? judgeHeldOffer(offer, facts(offer.offer))
-        : judgeOffer(offer, facts(offer.offer), dateAt(now, terms.zone)),
-    ),
-  )
-  const names = new Set([
-    ...(own ? [...own.fixed, ...own.selectable] : []),
-    ...user.enrolments.filter(isHeld).map(enrolment => enrolment.benefit),
-  ])
-  const benefits = [...names].flatMap(name => {
-    const benefit = knownBenefit(terms, user, name)
-    return benefit ? [traced(name, judgeBenefit(benefit, facts(own?.offer ?? '')))] : []
-  })
-  return { offers, benefits }
+/** Why the user does not have an offer or a benefit, as the console says it; it repeats no personal data. */
+function viewStanding({ kind, name, isHeld, within, against }: Standing) {
+  const refusals = against.map(({ code, why }) => ({ code, why }))
+  return { kind, name, held: isHeld, ...(within && { within }), against: refusals }
 }
 
-function linesOfTrace(title: string, traced: readonly Traced[]): string[] {
-  return traced.length === 0
-    ? []
-    : [
-        '',
-        title,
-        ...traced.flatMap(one => [
-          `  ${one.name.padEnd(16)}${one.admitted ? 'admitted' : 'refused'}`,
-          ...one.rules.map(rule => `    ${rule.passed ? 'passed' : 'FAILED'}  ${rule.code}: ${rule.why}`),
-        ]),
-      ]
+function linesOfStanding({ kind, name, held, within, against }: ReturnType<typeof viewStanding>): string[] {
+  const state = held ? 'held' : against.length > 0 ? 'closed' : within ? `with ${within.join(', ')}` : 'open'
+  return [
+    `  ${kind.padEnd(9)}${name.padEnd(16)}${state}`,
+    ...against.map(({ code, why }) => `    ${code}: ${why}`),
+  ]
 }
 
 const show: Command = {
   name: 'user show',
   arguments: ['PARTNER', 'USERID'],
-  summary: 'Show a user: the state, the timeline, and the rules that decide. For the operator only.',
+  summary: 'Show a user: the state, the timeline, and why each offer and benefit is open or not.',
   options: {
     timezone: valued(
       'ZONE',
@@ -117,10 +80,13 @@ const show: Command = {
         ...viewUser(user, terms, 'en'),
         timeline: viewTimeline(user, await reader.history(reading, 'all')),
       }
-      const trace = traceOf(reading, terms)
+      const isErased = user.status === 'erased'
+      const whyNot = isErased
+        ? []
+        : standings({ user, terms, now: reading.now, unknown: unknownOf(person) }).map(viewStanding)
       const now = formatTimestamp(reading.now)
       await workspace.database.query(workspace.alongside())
-      input.print({ now, user: view, timeline, trace: trace ?? null, refusedcreates: refused }, [
+      input.print({ now, user: view, timeline, whynot: whyNot, refusedcreates: refused }, [
         `user        ${user.userid}`,
         `serviceid   ${user.serviceId}`,
         `status      ${[user.status, ...view.conditions].join(', ')}   (at ${shown(now)})`,
@@ -139,12 +105,7 @@ const show: Command = {
           line =>
             `  ${shown(line.attimestamp)}  ${line.attimestamp > now ? '(ahead) ' : ''}${line.what}: ${line.from || '–'} → ${line.to || '–'}   by ${line.who}, ${line.why}`,
         ),
-        ...(trace
-          ? [
-              ...linesOfTrace('Rules of the offers', trace.offers),
-              ...linesOfTrace('Rules of the benefits', trace.benefits),
-            ]
-          : ['', 'No rules were tried: birth date, state and ZIP code are not all known.']),
+        ...(isErased ? [] : ['', 'Offers and benefits', ...whyNot.flatMap(linesOfStanding)]),
         ...linesOfRefused,
       ])
     })
@@ -155,7 +116,7 @@ const erase: Command = {
   name: 'user erase',
   arguments: ['PARTNER', 'USERID'],
   summary: 'Erase a user for good, as the partner could by the API; prints a certificate of the erasure.',
-  options: reasonOption,
+  options: { ...reasonOption, ...aloneOption },
   run: input =>
     inWorkspace(input, async workspace => {
       const { config, dataDir, database, real, record, alongside } = workspace
@@ -169,6 +130,7 @@ const erase: Command = {
       const concerning = (serviceId: string) =>
         record({ serviceId, sealedReason: sealReason(partner, serviceId, reason) })
       if (known !== undefined) concerning(known)
+      await waiveSecondPerson(input, workspace, 'erase')
       const erased = await eraseForOperator(openCommandExecutor(context), {
         partner,
         userid,

@@ -9,7 +9,7 @@ import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
 /** Voids an enrolment, as if it had never been. */
-const voidEnrolment: Act = {
+export const voidEnrolment: Act & { readonly second: 'void' } = {
   name: 'void',
   title: 'Void an enrollment',
   button: 'Void it',
@@ -24,7 +24,7 @@ ${choice(moment, voidable(moment.user))}`,
 }
 
 /** Gives an enrolment the dates that it should have had. */
-const moveEnrolment: Act = {
+export const moveEnrolment: Act & { readonly second: 'move' } = {
   name: 'move',
   title: 'Move a date',
   button: 'Move it',

@@ -27,7 +27,7 @@ function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
       if (!details) return gone
       // `askedBy` is the operator who wanted the act; the request id is that of the confirmation, so that the audit log
       // leads to both.
-      const refused = await submitAct(visit, details, {
+      const refused = await submitAct({ ...visit.context, requestId: visit.requestId }, details, {
         act,
         form: formOf(request),
         actor: request.askedBy,

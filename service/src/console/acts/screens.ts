@@ -73,7 +73,13 @@ async function handlePost(visit: Visit): Promise<Answer> {
   const deed = { action: `${act.name} user`, partner, serviceId, reason }
   const alongside = [recordAlongside(visit, deed)]
   const actor = visit.operator.operatorId
-  const refused = await submitAct(visit, details, { act, form, actor, alongside, effect })
+  const refused = await submitAct({ ...visit.context, requestId: visit.requestId }, details, {
+    act,
+    form,
+    actor,
+    alongside,
+    effect,
+  })
   if (refused?.refused === 'preview_stale') return preview(visit, act, await requiredUser(visit))
   if (refused) {
     await record(visit, { ...deed, result: refused.refused })

@@ -1,7 +1,7 @@
 import type { Query } from '../../db/sql.ts'
+import type { CommandExecutor } from '../../membership/commands/executor.ts'
 import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
-import type { Visit } from '../screen/screen.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 import type { Act } from './act.ts'
 
@@ -10,8 +10,8 @@ import type { Act } from './act.ts'
  * as the rules do, and when the change would no longer have `effect`.
  */
 export async function submitAct(
-  visit: Visit,
-  { partner, user, serviceId }: UserDetails,
+  by: { readonly executor: CommandExecutor; readonly requestId?: string },
+  { partner, user, serviceId }: Pick<UserDetails, 'partner' | 'user' | 'serviceId'>,
   asked: {
     readonly act: Act
     readonly form: URLSearchParams
@@ -22,13 +22,13 @@ export async function submitAct(
 ): Promise<Refusal | undefined> {
   const { act, form, actor, alongside, effect } = asked
   const why = act.why(form)
-  const result = await visit.context.executor.submit({
+  const result = await by.executor.submit({
     partner,
     userid: user.userid,
     who: 'operator',
     why,
     actor,
-    requestId: visit.requestId,
+    ...(by.requestId !== undefined && { requestId: by.requestId }),
     alongside,
     decide: ({ member, now, terms }) => {
       if (!member || member.user.serviceId !== serviceId) return refuse('user_not_found')

@@ -17,6 +17,7 @@ import {
 /** A benefit or an offer, with the reasons why the user does not have it; without a reason it is open. */
 export type Standing = {
   readonly kind: 'benefit' | 'offer'
+  readonly name: string
   readonly displayname: string
   readonly isHeld: boolean
   /** The names of the open offers with which somebody who has none would get the benefit. */
@@ -53,6 +54,7 @@ export function standings(of: Now): Standing[] {
       const isOwn = of.user.enrolments.some(one => one.benefit === benefit.name && isHeld(one))
       return {
         kind: 'benefit',
+        name: benefit.name,
         displayname: benefit.displayname.en,
         isHeld: isOwn,
         ...(isOwn ? { against: [] } : standingOfBenefit(benefit, of)),
@@ -66,6 +68,7 @@ function standingOfOffer(offer: Offer, of: Now): Standing {
   const isOwn = user.status === 'active' && user.offer?.name === offer.offer
   const about = {
     kind: 'offer',
+    name: offer.offer,
     displayname: offer.displayname.en,
     isHeld: isOwn,
   } as const
