@@ -1,4 +1,4 @@
-import { formatTimestamp, type Instant } from '../calendar/calendar.ts'
+import { dateAt, formatTimestamp, type Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import type { Command } from '../membership/command.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
@@ -6,6 +6,7 @@ import { listRetained, type Retained } from '../membership/records/retained-rows
 import { isRefusal, type Refusal, refuse } from '../membership/rules/refusal.ts'
 import { isKnown, type User } from '../membership/rules/state.ts'
 import type { Terms } from '../membership/rules/terms.ts'
+import type { Partner } from '../partners/partner.ts'
 import { eraseAccount } from './lifecycle.ts'
 
 /** Which user was erased, and when. */
@@ -65,22 +66,34 @@ export async function certificateOf(
   return { partnerid: partnerId, serviceid: serviceId, status: 'erased', erasedat, retained }
 }
 
-/** A certificate in words, one line per element. */
-export function wordsOfCertificate(certificate: ErasureCertificate, madeAt: Instant): readonly string[] {
-  const { partnerid, serviceid, erasedat, retained } = certificate
+/** A certificate in words, one line per element, first for the person who was erased and then for whoever keeps it. */
+export function wordsOfCertificate(
+  { partnerid, serviceid, erasedat, retained }: ErasureCertificate,
+  { partner, madeAt }: { readonly partner: Pick<Partner, 'name' | 'timezone'>; readonly madeAt: Instant },
+): readonly string[] {
+  const day = (timestamp: string) => dateAt(Date.parse(timestamp), partner.timezone)
   return [
-    `Certificate of erasure, made ${formatTimestamp(madeAt)}`,
-    `partner    ${partnerid}`,
-    `serviceid  ${serviceid}`,
-    `erased     ${erasedat}`,
+    'Certificate of erasure',
     '',
-    'Destroyed: the data key of this person, and with it prefill, profile and drafts; benefits held, consents,',
-    'confirmations and beneficiaries; links and sessions; the userid, of which a keyed hash is left.',
+    `Your personal data at ${partner.name} was erased on ${day(erasedat)}.`,
+    '',
+    'What is gone: your name, birth date, address and contact details; your benefits and what you chose; what you agreed',
+    'to and whom you named; every link and session of yours. The key that made this data readable was destroyed, so nobody',
+    'can read it again. Copies in backups end when the backups are deleted.',
     ...(retained.length === 0
-      ? ['Nothing of it is kept for any term.']
-      : retained.map(one => `Kept, sealed under a key of its own until ${one.keptuntil}: ${one.kind}.`)),
-    'Within a day the wrapped key leaves the files of an embedded database;',
-    'with your own PostgreSQL after the next `enrolment maintain` and checkpoint. Backups made before live on until you',
-    'delete them (docs/privacy.md).',
+      ? ['Nothing of it is kept.']
+      : retained.map(
+          one => `What the law requires is kept, sealed, until ${day(one.keptuntil)}: ${RETAINED[one.kind]}.`,
+        )),
+    'What stays: the days on which something was changed, without your name.',
+    '',
+    `For reference: partner ${partnerid}, service id ${serviceid}, erased ${erasedat}, made ${formatTimestamp(madeAt)}.`,
   ]
+}
+
+const RETAINED: Readonly<Record<Retained['kind'], string>> = {
+  consents: 'the texts that you agreed to, and when',
+  confirmations: 'the confirmations that you got',
+  coverage: 'which benefits covered you, and when',
+  beneficiaries: 'whom you named to receive a benefit',
 }

@@ -144,7 +144,7 @@ const erase: Command = {
       concerning(serviceId)
       const certificate = await certificateOf(database, { ...erased, partnerId })
       await list?.note({ partnerId, serviceId, erasedAt: certificate.erasedat })
-      input.print(certificate, [...wordsOfCertificate(certificate, real())])
+      input.print(certificate, [...wordsOfCertificate(certificate, { partner, madeAt: real() })])
     }),
 }
 

@@ -155,6 +155,6 @@ async function certificate(visit: Visit): Promise<Answer> {
   return {
     file: `erasure-${serviceId}.txt`,
     type: 'text/plain; charset=utf-8',
-    content: `${wordsOfCertificate(made, real()).join('\n')}\n`,
+    content: `${wordsOfCertificate(made, { partner, madeAt: real() }).join('\n')}\n`,
   }
 }
