@@ -58,9 +58,9 @@ CREATE TABLE public.beneficiary_designations (
     version integer NOT NULL,
     status text NOT NULL,
     who text NOT NULL,
-    sealed bytea NOT NULL,
     written_at timestamp with time zone NOT NULL,
     decided_at timestamp with time zone,
+    sealed bytea NOT NULL,
     CONSTRAINT beneficiary_designations_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'confirmed'::text, 'dropped'::text]))),
     CONSTRAINT beneficiary_designations_version_check CHECK ((version > 0)),
     CONSTRAINT beneficiary_designations_who_check CHECK ((who = ANY (ARRAY['partner'::text, 'user'::text, 'operator'::text])))
@@ -88,10 +88,10 @@ CREATE TABLE public.consents (
     service_id uuid NOT NULL,
     name text NOT NULL,
     version text NOT NULL,
-    text_hash bytea,
     locale text NOT NULL,
     agreed_at timestamp with time zone NOT NULL,
     channel text DEFAULT 'partner'::text NOT NULL,
+    text_hash bytea,
     recorded_by text,
     sealed_evidence bytea,
     CONSTRAINT consents_channel_check CHECK ((channel = ANY (ARRAY['page'::text, 'partner'::text, 'phone'::text, 'paper'::text, 'email'::text])))

@@ -141,7 +141,7 @@ create table users (
   offer_admits boolean not null default true,
   pending_offer text,
   pending_offer_at timestamptz,
-  -- [{"add": name|null, "remove": name|null}]
+  -- [{"add": name, "remove": name}, ...]; a pair may have only one of the two
   swap_pairs jsonb,
   swap_at timestamptz,
   cancel_at timestamptz,
@@ -231,11 +231,11 @@ create table consents (
   service_id uuid not null,
   name text not null,
   version text not null,
-  text_hash bytea,
   locale text not null,
   agreed_at timestamptz not null,
   -- How the consent was given: on the page, sent by the partner, or put on record by an operator with evidence.
   channel text not null default 'partner' check (channel in ('page', 'partner', 'phone', 'paper', 'email')),
+  text_hash bytea,
   recorded_by text,
   sealed_evidence bytea,
   primary key (partner_id, service_id, name, version)
@@ -250,10 +250,10 @@ create table beneficiary_designations (
   version integer not null check (version > 0),
   status text not null check (status in ('proposed', 'confirmed', 'dropped')),
   who text not null check (who in ('partner', 'user', 'operator')),
-  -- Names, relationships, shares, birth dates and contacts: one JSON document sealed with the user's data key.
-  sealed bytea not null,
   written_at timestamptz not null,
   decided_at timestamptz,
+  -- Names, relationships, shares, birth dates and contacts: one JSON document sealed with the user's data key.
+  sealed bytea not null,
   primary key (partner_id, service_id, benefit, version)
 );
 

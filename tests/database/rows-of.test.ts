@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { columnOf } from '../../service/src/db/columns.ts'
-import { rowsOf, sql } from '../../service/src/db/sql.ts'
+import { type Columns, column, rowsOf } from '../../service/src/db/columns.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { oneConnection } from './one-connection.ts'
 
 const database = oneConnection()
@@ -19,19 +19,17 @@ const row = fc.record({
 })
 type Row = typeof row extends fc.Arbitrary<infer T> ? T : never
 
+const columns: Columns<Row> = {
+  id: column.uuid(({ id }) => id ?? undefined),
+  name: column.text(({ name }) => name),
+  count: column.integer(({ count }) => count ?? undefined),
+  at: column.instant(({ at }) => at ?? undefined),
+  blob: column.bytes(({ blob }) => blob ?? undefined),
+  paper: column.json(({ paper }) => paper ?? undefined),
+}
+
 function selected(rows: readonly Row[], isSpread: boolean): Promise<Row[]> {
-  const bound = rowsOf(
-    { isSpread },
-    {
-      id: columnOf.uuid(rows.map(({ id }) => id)),
-      name: columnOf.text(rows.map(({ name }) => name)),
-      count: columnOf.integer(rows.map(({ count }) => count)),
-      at: columnOf.instant(rows.map(({ at }) => at)),
-      blob: columnOf.bytes(rows.map(({ blob }) => blob)),
-      paper: columnOf.document(rows.map(({ paper }) => paper && JSON.stringify(paper))),
-    },
-  )
-  return database.query(sql`select * from ${bound}`)
+  return database.query(sql`select * from ${rowsOf({ isSpread }, columns, rows)}`)
 }
 
 test('a row arrives as it is, whether it is bound alone or with others, and as on a cluster', async () => {

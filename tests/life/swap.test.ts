@@ -2,8 +2,7 @@
 // @prism
 
 import { expect, test } from 'vitest'
-import { sql } from '../../service/src/db/sql.ts'
-import { partner, reasons, refusal, setStage, stage } from './stage.ts'
+import { partner, reasons, refusal, setStage } from './stage.ts'
 
 setStage('each')
 
@@ -56,15 +55,6 @@ test('takes effect at the first instant of the next month, in-time equal to out-
   })
   expect(await swapFields('u')).toMatchObject({ art: [false, null, null], care: [false, null, null] })
   expect(await partner.names('u')).toEqual(['user_benefits_pendingswap', 'user_benefits_swap_successful'])
-})
-
-test('a pick into a free place takes effect though its row says null for what leaves, as rows once did', async () => {
-  await partner.create('u', { benefits: ['art'] })
-  await partner.client.swapBenefits({ userid: 'u', add: ['care'], remove: [] })
-  await stage.service.database.query(sql`
-    update users set swap_pairs = '[{"add": "care", "remove": null}]' where swap_pairs is not null`)
-  await partner.to('2026-11-01T04:00')
-  expect(await partner.states('u')).toEqual({ base: 'enrolled', art: 'enrolled', care: 'enrolled' })
 })
 
 test('a new swap replaces the pending one whole; the same one again changes nothing', async () => {

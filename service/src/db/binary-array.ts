@@ -23,7 +23,7 @@ export function integers(values: Values<number>): Buffer {
 }
 
 /** An array of booleans as a bound value. */
-export function booleans(values: readonly boolean[]): Buffer {
+export function booleans(values: Values<boolean>): Buffer {
   return arrayOf(BOOLEAN_OID, values, () => 1, writeBoolean)
 }
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { columnOf } from './columns.ts'
-import { namingPartners, nothing, part, rowsOf, sql } from './sql.ts'
+import { namingPartners, nothing, part, sql } from './sql.ts'
 
 test('values are bound in the order in which they stand, in parts within parts too', () => {
   const inner = part`b = ${2} ${part`and c = ${3}`}`
@@ -32,46 +31,4 @@ test('a statement that was put together before is not taken for another one of t
   expect(select(one, two)).toMatchObject({ text: 'select one, two $1', values: [2] })
   expect(select(two, one)).toMatchObject({ text: 'select two $1, one', values: [2] })
   expect(select(one, 3)).toMatchObject({ text: 'select one, $1', values: [3] })
-})
-
-test('what all rows have in common is bound as a plain value, but not on a cluster', () => {
-  const select = (isSpread: boolean, names: string[]) => {
-    const rows = rowsOf(
-      { isSpread },
-      { count: columnOf.integer(names.map(() => 7)), name: columnOf.text(names) },
-    )
-    const { text, values } = sql`select * from ${rows} where name <> ${'x'}`
-    return { text, values: values.map(value => (value instanceof Buffer ? 'an array' : value)) }
-  }
-  expect(select(false, ['a'])).toEqual({
-    text: 'select * from (select $1::integer as count, $2::text as name) as row where name <> $3',
-    values: [7, 'a', 'x'],
-  })
-  expect(select(false, ['a', 'b'])).toEqual({
-    text: 'select * from (select $1::integer as count, name from unnest($2::text[]) as own (name)) as row where name <> $3',
-    values: [7, 'an array', 'x'],
-  })
-  // Without an array nothing would say how many rows there are.
-  expect(select(false, ['a', 'a'])).toEqual({
-    text: 'select * from (select count, $1::text as name from unnest($2::integer[]) as own (count)) as row where name <> $3',
-    values: ['a', 'an array', 'x'],
-  })
-  for (const names of [['a'], ['a', 'b']])
-    expect(select(true, names)).toEqual({
-      text: 'select * from unnest($1::integer[], $2::text[]) as row (count, name) where name <> $3',
-      values: ['an array', 'an array', 'x'],
-    })
-})
-
-test('rows take few forms, however much they have in common', () => {
-  const texts = new Set<string>()
-  for (let common = 0; common < 64; common += 1) {
-    const columns = ['a', 'b', 'c', 'd', 'e', 'f'].map((name, place) => {
-      const value = (common >> place) & 1
-      return [name, columnOf.integer([1, 1 + value])] as const
-    })
-    texts.add(sql`select * from ${rowsOf({ isSpread: false }, Object.fromEntries(columns))}`.text)
-  }
-  expect(texts.size).toBeLessThanOrEqual(17)
-  expect([...texts].at(-1)).toMatch(/^select \* from unnest\(/)
 })

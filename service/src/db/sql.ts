@@ -28,6 +28,14 @@ export function part(strings: TemplateStringsArray, ...values: unknown[]): Part 
 /** The part that adds nothing. */
 export const nothing = part``
 
+/**
+ * A part that is put together from literals and the values between them. Only for `columns.ts`: its literals are names and
+ * types of columns, which stand in the source, too.
+ */
+export function partOf(literals: readonly string[], values: readonly unknown[] = []): Part {
+  return new Part(literals, values)
+}
+
 /** Builds a statement in which every `${}` is a bound value or a `part`; text never comes from a value. */
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Query {
   if (values.some(isPart)) return composed(new Part(strings, values))
@@ -100,84 +108,6 @@ function textOf({ strings, values }: Part, count: { bound: number }): string {
     return `${text}$${count.bound}${next}`
   })
 }
-
-/** A column of rows that are bound: its type, and what is bound for a single value and for all of them. */
-export type Column = {
-  readonly type: ColumnType
-  readonly count: number
-  /** Whether all rows have the same value. */
-  readonly isAlike: boolean
-  readonly single: () => unknown
-  readonly all: () => Buffer
-}
-
-/** The types of columns. */
-export type ColumnType = 'uuid' | 'text' | 'integer' | 'timestamptz' | 'bytea' | 'jsonb'
-
-/**
- * The part that gives rows, called `row`, to the `from` of a statement: an `unnest` of an array for each column. What all
- * rows have in common is bound once as a plain value, because PostgreSQL makes a store for each array, and reads each of
- * its elements. On a cluster nothing changes, because there most of a statement's cost is that of reaching the node.
- * The names of the columns must stand in the source.
- */
-export function rowsOf(
-  { isSpread }: { readonly isSpread: boolean },
-  columns: Readonly<Record<string, Column>>,
-): Part {
-  const all = Object.entries(columns)
-  const isAlone = all[0]?.[1].count === 1
-  const hasOwn = all.some(([, column]) => !column.isAlike)
-  // Several rows need at least one array, which says how many they are.
-  const isOnce = all.map(
-    ([, column], index) => !isSpread && column.isAlike && (isAlone || hasOwn || index > 0),
-  )
-  const form = formOf(all, isOnce)
-  return new Part(form.literals, [
-    ...all.flatMap(([, column], index) => (form.isOnce[index] ? [column.single()] : [])),
-    ...all.flatMap(([, column], index) => (form.isOnce[index] ? [] : [column.all()])),
-  ])
-}
-
-/** A text of rows, and which of their columns are bound once in it. */
-type RowForm = { readonly isOnce: readonly boolean[]; readonly literals: readonly string[] }
-
-/** The forms in which the rows of each statement were bound before, by the names and types of their columns. */
-const rowForms = new Map<string, Map<string, RowForm>>()
-/** Every connection keeps a plan for each form. Batches of like commands take two or three. */
-const MOST_FORMS = 16
-
-function formOf(columns: readonly (readonly [string, Column])[], isOnce: readonly boolean[]): RowForm {
-  const names = columns.map(([name, { type }]) => `${name} ${type}`).join()
-  const forms = rowForms.get(names) ?? new Map<string, RowForm>()
-  rowForms.set(names, forms)
-  const known = forms.get(isOnce.join())
-  if (known) return known
-  // In arrays every batch can be bound.
-  if (forms.size >= MOST_FORMS && isOnce.includes(true))
-    return formOf(
-      columns,
-      columns.map(() => false),
-    )
-  const form = { isOnce, literals: literalsOf(columns, isOnce) }
-  forms.set(isOnce.join(), form)
-  return form
-}
-
-function literalsOf(columns: readonly (readonly [string, Column])[], isOnce: readonly boolean[]): string[] {
-  const own = columns.filter((_, index) => !isOnce[index])
-  const arrays = own.map(([, { type }]) => `${bound}::${type}[]`)
-  const rows = (name: string) =>
-    `unnest(${arrays.join(', ')}) as ${name} (${own.map(([one]) => one).join(', ')})`
-  const selected = columns.map(([name, { type }], index) =>
-    isOnce[index] ? `${bound}::${type} as ${name}` : name,
-  )
-  const from = own.length === 0 ? '' : ` from ${rows('own')}`
-  const text = own.length === columns.length ? rows('row') : `(select ${selected.join(', ')}${from}) as row`
-  return text.split(bound)
-}
-
-/** Stands for a bound value while the text of rows is put together; no name contains it. */
-const bound = '$'
 
 function isPart(value: unknown): value is Part {
   return value instanceof Part

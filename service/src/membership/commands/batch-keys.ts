@@ -65,6 +65,7 @@ export function spendKey(
     serviceId: user.serviceId,
     prefillNumber: isPrefill ? user.prefillCount : undefined,
     sealedAnswer: key && sealJson(key, reply, 'idempotency_keys', user),
+    createdAt: state.writes.recordedAt,
     // A prefill's key lives at least as long as its entry.
     expiresAt: isPrefill ? prefillExpiresAt(now) : state.real + DAY_MS,
     answer: () => reply,

@@ -1,9 +1,10 @@
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
+import { type Columns, column, listOf } from '../../db/columns.ts'
 import type { Database, Executor } from '../../db/database.ts'
-import { namingPartners, part, sql } from '../../db/sql.ts'
+import { part, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { CommandExecutor } from '../commands/executor.ts'
-import { ids } from '../records/user-ids.ts'
+import { namingUsers, userKey } from '../records/user-ids.ts'
 import { refuse } from '../rules/refusal.ts'
 import type { User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
@@ -51,19 +52,20 @@ export async function applyErasures(context: {
   return count
 }
 
+const erasures: Columns<ListedErasure> = {
+  ...userKey,
+  erased_at: column.instant(one => Date.parse(one.erasedAt)),
+}
+
 /** The listed users who are in the database, and when each was erased. */
 function stillThere(
   db: Executor,
   listed: readonly ListedErasure[],
 ): Promise<{ partner_id: string; service_id: string; userid: string; listed_at: Instant }[]> {
-  const { partners, services } = ids(listed)
-  const naming = namingPartners(db.layout.isSpread, partners)
   return db.query(sql`
-    select u.partner_id, u.service_id, u.userid, listed.at as listed_at
-    from unnest(${partners}::uuid[], ${services}::uuid[], ${listed.map(one => one.erasedAt)}::timestamptz[])
-      as listed (partner_id, service_id, at)
-    join users u on u.partner_id = listed.partner_id and u.service_id = listed.service_id and u.status <> 'erased'
-      ${naming(part`u.partner_id`)}
+    select u.partner_id, u.service_id, u.userid, row.erased_at as listed_at from ${listOf(db.layout, erasures, listed)}
+    join users u on u.partner_id = row.partner_id and u.service_id = row.service_id and u.status <> 'erased'
+      ${namingUsers(db.layout, listed)(part`u.partner_id`)}
     order by u.partner_id, u.service_id`)
 }
 

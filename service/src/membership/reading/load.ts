@@ -1,18 +1,11 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { bytes, texts, uuids } from '../../db/binary-array.ts'
+import { uuids } from '../../db/binary-array.ts'
+import { type Columns, column, listOf } from '../../db/columns.ts'
 import type { Executor } from '../../db/database.ts'
-import {
-  namingPartners,
-  nothing,
-  ofAnyLength,
-  type Part,
-  part,
-  type Query,
-  sql,
-  timestamp,
-} from '../../db/sql.ts'
+import { namingPartners, nothing, type Part, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { Command } from '../command.ts'
 import type { DocumentKind } from '../records/documents.ts'
+import { consents, designations, enrolments, users } from '../records/tables.ts'
 import type { UserStatus } from '../rules/state.ts'
 import type { UserRow } from './rows.ts'
 
@@ -29,11 +22,13 @@ export function nameOfUser({ partner, userid }: Pick<Command<unknown>, 'partner'
   return nameOf({ partnerId: partner.partnerId, userid })
 }
 
-function columns(names: readonly UserName[]) {
-  return {
-    partners: uuids(names.map(name => name.partnerId)),
-    userids: texts(names.map(name => name.userid)),
-  }
+const wanted: Columns<UserName> = {
+  partner_id: column.uuid(name => name.partnerId),
+  userid: column.text(name => name.userid),
+}
+
+function namingIn({ layout }: Executor, names: readonly { readonly partnerId: string }[]) {
+  return namingPartners(layout.isSpread, layout.isSpread && uuids(names.map(name => name.partnerId)))
 }
 
 /**
@@ -49,14 +44,12 @@ export function loadUsersWithDocuments(db: Executor, names: readonly UserName[])
   return db.query<UserRow>(usersOf(db, names, true))
 }
 
-function usersOf({ layout }: Executor, names: readonly UserName[], withDocuments: boolean): Query {
-  const { partners, userids } = columns(names)
-  const naming = namingPartners(layout.isSpread, partners)
+function usersOf(db: Executor, names: readonly UserName[], withDocuments: boolean): Query {
+  const naming = namingIn(db, names)
   return sql`
-    select ${columnsOfUser(naming, { whole: part`true`, sealed: part`${withDocuments}::boolean` })}, wanted.place::integer
-    from unnest(${ofAnyLength(layout, part`${partners}::uuid[]`)}, ${userids}::text[]) with ordinality
-      as wanted (partner_id, userid, place)
-    join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
+    select ${columnsOfUser(naming, { whole: part`true`, sealed: part`${withDocuments}::boolean` })}, row.place::integer
+    from ${listOf(db.layout, wanted, names, 'numbered')}
+    join users u on u.partner_id = row.partner_id and u.userid = row.userid and u.is_current
       ${naming(part`u.partner_id`)}`
 }
 
@@ -111,37 +104,31 @@ async function changedSince(
     : part`and (u.updated_at >= ${timestamp(since)} or u.due_at <= ${timestamp(now)})`
 }
 
+const selected = {
+  users: users.select('u'),
+  enrolments: enrolments.array('e'),
+  consents: consents.array('c'),
+  designations: designations.array('d'),
+}
+
 /** Which parts of a user are loaded: `whole` adds consents and designations, `sealed` the sealed documents and their key. */
 type LoadedParts = { readonly whole: Part; readonly sealed: Part }
 
 /** The columns of `UserRow` but its place, from `users u`. */
 function columnsOfUser(naming: (column: Part) => Part, { whole, sealed }: LoadedParts): Part {
-  return part`u.partner_id, u.service_id, u.version, u.userid, u.status, u.created_at, u.updated_at, u.prefill_count,
-      u.prefill_written_at, u.entry_expires_at, u.offer, u.offer_since, u.offer_version, u.offer_in_force,
-      u.offer_admits, u.pending_offer, u.pending_offer_at, u.swap_pairs, u.swap_at, u.cancel_at, u.cancel_requested_at,
-      u.cancel_reason, u.erased_at,
+  return part`${selected.users}, u.version,
       case when u.offer is not null then (
-        select json_agg(json_build_array(e.enrolment_id, e.benefit, e.offer, e.is_fixed, e.state, e.planned_by,
-          e.catalogue_version, (extract(epoch from e.picked_at) * 1000)::bigint,
-          (extract(epoch from e.starts_at) * 1000)::bigint, (extract(epoch from e.ends_at) * 1000)::bigint,
-          (extract(epoch from e.own_end_at) * 1000)::bigint, e.own_end_reason,
-          (extract(epoch from e.action_due_at) * 1000)::bigint, e.close_reason, e.is_single, e.corrects,
-          (extract(epoch from e.corrected_end_at) * 1000)::bigint)
-          order by e.picked_at, e.enrolment_id)
+        select json_agg(${selected.enrolments} order by e.picked_at, e.enrolment_id)
         from enrolments e where e.partner_id = u.partner_id and e.service_id = u.service_id
           ${naming(part`e.partner_id`)}
       ) end as enrolments,
       case when u.offer is not null and ${whole} then (
-        select json_agg(json_build_array(c.name, c.version, (extract(epoch from c.agreed_at) * 1000)::bigint, c.locale,
-          case when c.channel in ('phone', 'paper', 'email') then c.channel end)
-          order by c.name, c.version)
+        select json_agg(${selected.consents} order by c.name, c.version)
         from consents c where c.partner_id = u.partner_id and c.service_id = u.service_id
           ${naming(part`c.partner_id`)}
       ) end as consents,
       case when u.offer is not null and ${whole} then (
-        select json_agg(json_build_array(d.benefit, d.version, d.status, d.who,
-          (extract(epoch from d.written_at) * 1000)::bigint, (extract(epoch from d.decided_at) * 1000)::bigint)
-          order by d.benefit, d.version)
+        select json_agg(${selected.designations} order by d.benefit, d.version)
         from beneficiary_designations d where d.partner_id = u.partner_id and d.service_id = u.service_id
           ${naming(part`d.partner_id`)}
           and not exists (
@@ -179,12 +166,11 @@ export type DocumentRow = { service_id: string; kind: DocumentKind; sealed: Buff
 
 /** The sealed documents of the current users of these names. */
 export function loadDocuments(db: Executor, names: readonly UserName[]): Promise<DocumentRow[]> {
-  const { partners, userids } = columns(names)
-  const naming = namingPartners(db.layout.isSpread, partners)
+  const naming = namingIn(db, names)
   return db.query<DocumentRow>(sql`
     select u.service_id, d.kind, d.sealed, k.wrapped_key
-    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${userids}::text[]) as wanted (partner_id, userid)
-    join users u on u.partner_id = wanted.partner_id and u.userid = wanted.userid and u.is_current
+    from ${listOf(db.layout, wanted, names)}
+    join users u on u.partner_id = row.partner_id and u.userid = row.userid and u.is_current
       ${naming(part`u.partner_id`)}
     join documents d on d.partner_id = u.partner_id and d.service_id = u.service_id
       ${naming(part`d.partner_id`)}
@@ -207,18 +193,27 @@ export type KeyRow = {
   user_erased_at: Instant | null
 }
 
+/** The names of idempotency keys. */
+export const keyNames: Columns<{
+  readonly partnerId: string
+  readonly operation: string
+  readonly keyHash: Buffer
+}> = {
+  partner_id: column.uuid(key => key.partnerId),
+  operation: column.text(key => key.operation),
+  key_hash: column.bytes(key => key.keyHash),
+}
+
 /** The rows of these idempotency keys. */
 export function loadKeys(
   db: Executor,
   keys: readonly { partnerId: string; operation: string; keyHash: Buffer }[],
 ): Promise<KeyRow[]> {
-  const partners = uuids(keys.map(key => key.partnerId))
-  const naming = namingPartners(db.layout.isSpread, partners)
+  const naming = namingIn(db, keys)
   return db.query<KeyRow>(sql`
     select k.partner_id, k.operation, k.key_hash, k.request_hash, k.attempt_id, k.service_id, k.prefill_number,
       k.sealed_answer, k.expires_at, u.prefill_written_at as user_prefill_written_at, u.erased_at as user_erased_at
-    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${texts(keys.map(key => key.operation))}::text[],
-      ${bytes(keys.map(key => key.keyHash))}::bytea[]) as wanted (partner_id, operation, key_hash)
+    from ${listOf(db.layout, keyNames, keys)}
     join idempotency_keys k using (partner_id, operation, key_hash)
     left join users u on u.partner_id = k.partner_id and u.service_id = k.service_id
       ${naming(part`u.partner_id`)}

@@ -1,9 +1,10 @@
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
-import type { Executor } from '../../db/database.ts'
-import { type Query, sql, timestamp } from '../../db/sql.ts'
+import { type Columns, column, listOf, namesOf, within } from '../../db/columns.ts'
+import type { Executor, Layout } from '../../db/database.ts'
+import { type Query, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { openDataKey, openJson } from './documents.ts'
-import type { UserIds } from './user-ids.ts'
+import { type UserIds, userKey } from './user-ids.ts'
 
 /** What a person agreed to, as the page showed it; `content` is JSON that is sealed and never changed. */
 export type Confirmation = { readonly reference: string; readonly content: unknown }
@@ -17,14 +18,19 @@ export type ConfirmationRow = {
   readonly createdAt: Instant
 }
 
+const columns: Columns<ConfirmationRow> = {
+  ...within(userKey, ({ user }: ConfirmationRow) => user),
+  confirmation_id: column.uuid(row => row.id),
+  reference: column.text(row => row.reference),
+  sealed: column.bytes(row => row.sealed),
+  created_at: column.instant(row => row.createdAt),
+}
+
 /** Stores confirmations in the transaction of the change that they confirm. */
-export function insertConfirmations(rows: readonly ConfirmationRow[]): Query {
+export function insertConfirmations(rows: readonly ConfirmationRow[], layout: Layout): Query {
   return sql`
-    insert into confirmations (partner_id, service_id, confirmation_id, reference, sealed, created_at)
-    select * from unnest(${rows.map(({ user }) => user.partnerId)}::uuid[],
-      ${rows.map(({ user }) => user.serviceId)}::uuid[], ${rows.map(({ id }) => id)}::uuid[],
-      ${rows.map(({ reference }) => reference)}::text[], ${rows.map(({ sealed }) => sealed)}::bytea[],
-      ${rows.map(({ createdAt }) => timestamp(createdAt))}::timestamptz[])`
+    insert into confirmations (${namesOf(columns)})
+    select * from ${listOf(layout, columns, rows)}`
 }
 
 /** A confirmation in the form of exports and of the records that are kept after an erasure. */

@@ -1,12 +1,13 @@
 import { formatTimestamp } from '../../calendar/calendar.ts'
-import { bytes, integers, texts, timestamps } from '../../db/binary-array.ts'
+import { type Columns, column, listOf, namesOf, within } from '../../db/columns.ts'
 import type { Executor, Layout } from '../../db/database.ts'
-import { namingPartners, part, type Query, sql } from '../../db/sql.ts'
+import { part, type Query, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { NamedBeneficiary } from '../rules/beneficiaries.ts'
 import type { Designation } from '../rules/state.ts'
 import { openDataKey, openJson, sealJson } from './documents.ts'
-import { ids, type UserIds } from './user-ids.ts'
+import { designations } from './tables.ts'
+import { namingUsers, type UserIds, userKey } from './user-ids.ts'
 
 /** The beneficiaries of a new version; the version itself is part of the user's state. */
 export type NewDesignation = Pick<Designation, 'benefit' | 'version'> & {
@@ -40,48 +41,39 @@ export function openDesignation(dataKey: Buffer, sealed: Buffer, user: UserIds):
   return (openJson(dataKey, sealed, 'beneficiary_designations', user) as Content).beneficiaries
 }
 
+const columns: Columns<DesignationWrite> = {
+  ...within(userKey, ({ user }: DesignationWrite) => user),
+  ...within(designations.columns, ({ designation }: DesignationWrite) => designation),
+  sealed: column.bytes(row => row.sealed),
+}
+
 /** Stores new versions in the transaction of the change that brings them. */
-export function insertDesignations(rows: readonly DesignationWrite[]): Query {
-  const { partners, services } = ids(rows.map(({ user }) => user))
-  const versions = rows.map(({ designation }) => designation)
+export function insertDesignations(rows: readonly DesignationWrite[], layout: Layout): Query {
   return sql`
-    insert into beneficiary_designations (partner_id, service_id, benefit, version, status, who, sealed, written_at,
-      decided_at)
-    select * from unnest(${partners}::uuid[], ${services}::uuid[], ${texts(versions.map(one => one.benefit))}::text[],
-      ${integers(versions.map(one => one.version))}::integer[], ${texts(versions.map(one => one.status))}::text[],
-      ${texts(versions.map(one => one.who))}::text[], ${bytes(rows.map(({ sealed }) => sealed))}::bytea[],
-      ${timestamps(versions.map(one => one.writtenAt))}::timestamptz[],
-      ${timestamps(versions.map(one => one.decidedAt))}::timestamptz[])`
+    insert into beneficiary_designations (${namesOf(columns)})
+    select * from ${listOf(layout, columns, rows)}`
 }
 
 /** Records whether proposals were confirmed or dropped; their content and author do not change. */
-export function decideDesignations(
-  rows: readonly Omit<DesignationWrite, 'sealed'>[],
-  { isSpread }: Layout,
-): Query {
-  const { partners, services } = ids(rows.map(({ user }) => user))
-  const naming = namingPartners(isSpread, partners)
-  const versions = rows.map(({ designation }) => designation)
+export function decideDesignations(rows: readonly Omit<DesignationWrite, 'sealed'>[], layout: Layout): Query {
+  const { sealed: _, ...decided } = columns
+  const naming = namingUsers(
+    layout,
+    rows.map(({ user }) => user),
+  )
   return sql`
     update beneficiary_designations d set status = row.status, decided_at = row.decided_at
-    from unnest(${partners}::uuid[], ${services}::uuid[], ${texts(versions.map(one => one.benefit))}::text[],
-      ${integers(versions.map(one => one.version))}::integer[], ${texts(versions.map(one => one.status))}::text[],
-      ${timestamps(versions.map(one => one.decidedAt))}::timestamptz[])
-      as row (partner_id, service_id, benefit, version, status, decided_at)
+    from ${listOf(layout, decided as Columns<(typeof rows)[number]>, rows)}
     where d.partner_id = row.partner_id and d.service_id = row.service_id and d.benefit = row.benefit
       and d.version = row.version and d.status = 'proposed' ${naming(part`d.partner_id`)}`
 }
 
-type DesignationRow = {
-  benefit: string
-  version: number
-  status: Designation['status']
-  who: Designation['who']
-  written_at: number
-  decided_at: number | null
-  sealed: Buffer
-  wrapped_key: Buffer
+type DesignationRow = Readonly<Record<string, unknown>> & {
+  readonly sealed: Buffer
+  readonly wrapped_key: Buffer
 }
+
+const selected = designations.select('d')
 
 const MOST_VERSIONS = 200
 
@@ -97,7 +89,7 @@ export async function readDesignations(
   const { partner, user } = of
   const most = which === 'newest' ? MOST_VERSIONS : null
   const rows = await db.query<DesignationRow>(sql`
-    select d.benefit, d.version, d.status, d.who, d.written_at, d.decided_at, d.sealed, k.wrapped_key
+    select ${selected}, d.sealed, k.wrapped_key
     from beneficiary_designations d join data_keys k using (partner_id, service_id)
     where d.partner_id = ${user.partnerId} and d.service_id = ${user.serviceId}
     order by d.written_at desc, d.version desc limit ${most}::integer`)
@@ -105,15 +97,7 @@ export async function readDesignations(
   if (!first) return []
   const key = openDataKey(partner, user.serviceId, first.wrapped_key)
   return rows
-    .map(row => ({
-      benefit: row.benefit,
-      version: row.version,
-      status: row.status,
-      who: row.who,
-      writtenAt: row.written_at,
-      decidedAt: row.decided_at ?? undefined,
-      beneficiaries: openDesignation(key, row.sealed, user),
-    }))
+    .map(row => ({ ...designations.ofRow(row), beneficiaries: openDesignation(key, row.sealed, user) }))
     .sort((a, b) => (a.benefit === b.benefit ? a.version - b.version : a.benefit < b.benefit ? -1 : 1))
 }
 

@@ -1,8 +1,10 @@
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
-import type { Executor } from '../../db/database.ts'
+import { type Columns, column, listOf, namesOf } from '../../db/columns.ts'
+import type { Executor, Layout } from '../../db/database.ts'
 import { type Query, sql, timestamp } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { newKey, seal, unseal, unwrapKey, wrapKey } from '../../vault/seal.ts'
+import { userKey } from './user-ids.ts'
 
 /** The kinds of record that may outlive an erasure. */
 export type RetainedKind = 'consents' | 'confirmations' | 'coverage' | 'beneficiaries'
@@ -37,13 +39,19 @@ export function sealRetained(
   }
 }
 
+const columns: Columns<RetainedRow> = {
+  ...userKey,
+  kind: column.text(row => row.kind),
+  wrapped_key: column.bytes(row => row.wrappedKey),
+  sealed: column.bytes(row => row.sealed),
+  keep_until: column.instant(row => row.keepUntil),
+}
+
 /** Stores the sealed records, in the transaction of the erasure. */
-export function insertRetained(rows: readonly RetainedRow[]): Query {
+export function insertRetained(rows: readonly RetainedRow[], layout: Layout): Query {
   return sql`
-    insert into retained_records (partner_id, service_id, kind, wrapped_key, sealed, keep_until)
-    select * from unnest(${rows.map(row => row.partnerId)}::uuid[], ${rows.map(row => row.serviceId)}::uuid[],
-      ${rows.map(row => row.kind)}::text[], ${rows.map(row => row.wrappedKey)}::bytea[],
-      ${rows.map(row => row.sealed)}::bytea[], ${rows.map(row => timestamp(row.keepUntil))}::timestamptz[])`
+    insert into retained_records (${namesOf(columns)})
+    select * from ${listOf(layout, columns, rows)}`
 }
 
 /** The retained records of an erased user, as the operator reads them. */

@@ -19,6 +19,7 @@ export type HistoryRow = {
   /** The version of the user after the change. */
   readonly version: number
   readonly at: Instant
+  readonly recordedAt: Instant
   readonly by: Pick<Command<unknown>, 'who' | 'why' | 'actor' | 'requestId' | 'reference'>
   readonly lines: readonly StoredLine[]
   readonly eventIds: readonly string[]
@@ -39,6 +40,7 @@ export type ReservedKey = SeenKey & {
   readonly keyHash: Buffer
   readonly serviceId: string
   readonly sealedAnswer: Buffer | undefined
+  readonly createdAt: Instant
 }
 /** A document to write, or to delete when `sealed` is undefined. */
 export type DocumentChange = {

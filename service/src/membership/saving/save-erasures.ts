@@ -1,38 +1,43 @@
 import type { Instant } from '../../calendar/calendar.ts'
+import { type Columns, column, listOf, within } from '../../db/columns.ts'
 import type { Layout } from '../../db/database.ts'
-import { namingPartners, part, type Query, sql, timestamp } from '../../db/sql.ts'
-import { ids } from '../records/user-ids.ts'
+import { part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { namingUsers, userKey } from '../records/user-ids.ts'
 import type { ErasedUserRow } from './batch-writes.ts'
 import { refusedHash } from './refused-creates.ts'
+
+const names: Columns<ErasedUserRow> = {
+  ...within(userKey, ({ user }: ErasedUserRow) => user),
+  name: column.text(({ name }) => name),
+}
 
 /**
  * Destroys the data key and everything that it sealed; deletes all links, enrolments and consents; and reduces userid,
  * reasons and history to what tells nothing about the person. The idempotency keys of the user's requests lapse in
  * time, and until then report the erasure.
  */
-export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSpread }: Layout): Query[] {
+export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, layout: Layout): Query[] {
   const users = erased.map(({ user }) => user)
-  const { partners, services } = ids(users)
-  const naming = namingPartners(isSpread, partners)
+  const naming = namingUsers(layout, users)
+  const gone = listOf(layout, userKey, users)
+  const renamed = listOf(layout, names, erased)
   return [
     sql`
     insert into erasures (partner_id, service_id, erased_at)
     select partner_id, service_id, ${timestamp(at)}
-    from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
+    from ${gone}
     on conflict (partner_id, service_id) do nothing`,
     // An earlier erased user of the same name gives the name up, because a name may find only one user.
     sql`
     update users u set is_current = false
-    from unnest(${partners}::uuid[], ${services}::uuid[], ${erased.map(({ name }) => name)}::text[])
-      as gone (partner_id, service_id, name)
-    where u.partner_id = gone.partner_id and u.userid = gone.name and u.is_current and u.service_id <> gone.service_id
+    from ${renamed}
+    where u.partner_id = row.partner_id and u.userid = row.name and u.is_current and u.service_id <> row.service_id
       ${naming(part`u.partner_id`)}`,
     sql`
-    update users u set userid = gone.name, offer = null, offer_since = null, offer_version = null, offer_in_force = false,
+    update users u set userid = row.name, offer = null, offer_since = null, offer_version = null, offer_in_force = false,
       offer_admits = true, cancel_at = null, cancel_requested_at = null, cancel_reason = null
-    from unnest(${partners}::uuid[], ${services}::uuid[], ${erased.map(({ name }) => name)}::text[])
-      as gone (partner_id, service_id, name)
-    where u.partner_id = gone.partner_id and u.service_id = gone.service_id
+    from ${renamed}
+    where u.partner_id = row.partner_id and u.service_id = row.service_id
       ${naming(part`u.partner_id`)}`,
     // As text: a cluster accepts no function here whose result could depend on the session, which JSON functions may.
     sql`
@@ -41,19 +46,19 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSp
         || ',"why":' || regexp_replace((line -> 'why')::text, ':.*"$', '"') || '}', ',' order by ordinal)
       from jsonb_array_elements(h.lines) with ordinality as told (line, ordinal)
       where line ->> 'what' = 'user'), '') || ']')::jsonb
-    from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where h.partner_id = gone.partner_id and h.service_id = gone.service_id
+    from ${gone}
+    where h.partner_id = row.partner_id and h.service_id = row.service_id
       ${naming(part`h.partner_id`)}`,
     sql`
     update operator_requests r set sealed = '', outcome = coalesce(r.outcome, 'lapsed'),
       decided_at = coalesce(r.decided_at, ${timestamp(at)}::timestamptz)
-    from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where r.partner_id = gone.partner_id and r.service_id = gone.service_id
+    from ${gone}
+    where r.partner_id = row.partner_id and r.service_id = row.service_id
       ${naming(part`r.partner_id`)}`,
     ...deletedWithTheUser.map(
       deletion => sql`
-    ${deletion} t using unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where t.partner_id = gone.partner_id and t.service_id = gone.service_id
+    ${deletion} t using ${gone}
+    where t.partner_id = row.partner_id and t.service_id = row.service_id
       ${naming(part`t.partner_id`)}`,
     ),
     // One statement for each user: on a table that was never analyzed, a join would read the links of all partners.
@@ -68,8 +73,8 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, { isSp
     ),
     sql`
     update idempotency_keys k set sealed_answer = null
-    from unnest(${partners}::uuid[], ${services}::uuid[]) as gone (partner_id, service_id)
-    where k.partner_id = gone.partner_id and k.service_id = gone.service_id and k.sealed_answer is not null
+    from ${gone}
+    where k.partner_id = row.partner_id and k.service_id = row.service_id and k.sealed_answer is not null
       ${naming(part`k.partner_id`)}`,
   ]
 }

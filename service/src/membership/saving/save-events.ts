@@ -1,9 +1,30 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { bytes, documents, integers, texts, uuids } from '../../db/binary-array.ts'
-import { columnOf } from '../../db/columns.ts'
+import { integers, uuids } from '../../db/binary-array.ts'
+import { type Columns, column, listOf, namesOf, rowsOf, within } from '../../db/columns.ts'
 import type { Layout } from '../../db/database.ts'
-import { type Query, rowsOf, sql, timestamp } from '../../db/sql.ts'
+import { type Query, sql, timestamp } from '../../db/sql.ts'
 import type { EventRow } from './batch-writes.ts'
+
+/** An event, with its number among those of its partner and the number of the partner's log, from 1 on. */
+type NumberedEvent = { readonly event: EventRow; readonly ordinal: number; readonly log: number }
+
+const stored: Columns<EventRow> = {
+  event_id: column.uuid(event => event.id),
+  service_id: column.uuid(event => event.user.serviceId),
+  userid: column.text(event => event.user.userid),
+  eventname: column.text(event => event.eventname),
+  body: column.bytes(event => event.body),
+  data: column.json(event => event.data),
+}
+const ofOne: Columns<NumberedEvent> = {
+  ordinal: column.integer(({ ordinal }) => ordinal),
+  ...within(stored, ({ event }: NumberedEvent) => event),
+}
+const ofSeveral: Columns<NumberedEvent> = {
+  partner_id: column.uuid(({ event }) => event.user.partnerId),
+  log: column.integer(({ log }) => log),
+  ...ofOne,
+}
 
 /** The events of one partner, in the order in which they were raised. */
 type PartnerEvents = readonly [EventRow, ...EventRow[]]
@@ -13,9 +34,9 @@ export function saveEvents(events: readonly EventRow[], createdAt: Instant, layo
   const groups = byPartner(events)
   const [first, second] = groups
   if (!first) return []
-  if (layout.isSpread) return groups.flatMap(group => insertEventsThere(group, createdAt))
+  if (layout.isSpread) return groups.flatMap(group => insertEventsThere(group, createdAt, layout))
   return second
-    ? [lockHeads(groups), insertEventsOfSeveral(groups, createdAt)]
+    ? [lockHeads(groups), insertEventsOfSeveral(groups, createdAt, layout)]
     : [insertEvents(first, createdAt, layout)]
 }
 
@@ -29,6 +50,10 @@ function byPartner(events: readonly EventRow[]): PartnerEvents[] {
   return [...groups.values()].sort((a, b) => (partnerOf(a) < partnerOf(b) ? -1 : 1))
 }
 
+function numbered(events: PartnerEvents, log = 0): NumberedEvent[] {
+  return events.map((event, index) => ({ event, ordinal: index + 1, log: log + 1 }))
+}
+
 function partnerOf([first]: PartnerEvents): string {
   return first.user.partnerId
 }
@@ -40,24 +65,15 @@ function partnerOf([first]: PartnerEvents): string {
 function insertEvents(rows: PartnerEvents, createdAt: Instant, layout: Layout): Query {
   const partnerId = partnerOf(rows)
   const count = rows.length
-  const raised = rowsOf(layout, {
-    ordinal: columnOf.integer(rows.map((_, index) => index + 1)),
-    event_id: columnOf.uuid(rows.map(row => row.id)),
-    service_id: columnOf.uuid(rows.map(row => row.user.serviceId)),
-    userid: columnOf.text(rows.map(row => row.user.userid)),
-    eventname: columnOf.text(rows.map(row => row.eventname)),
-    body: columnOf.bytes(rows.map(row => row.body)),
-    data: columnOf.document(rows.map(row => JSON.stringify(row.data))),
-  })
   return sql`
     with head as (
       update event_log_heads set last = last + ${count} where partner_id = ${partnerId} returning last
     ),
     added as (
-      insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
-      select ${partnerId}::uuid, (select last from head) - ${count} + ordinal, event_id, service_id, userid, eventname,
-        body, data, ${timestamp(createdAt)}::timestamptz
-      from ${raised}
+      insert into events (partner_id, position, ${namesOf(stored)}, created_at)
+      select ${partnerId}::uuid, (select last from head) - ${count} + ordinal, ${namesOf(stored)},
+        ${timestamp(createdAt)}::timestamptz
+      from ${rowsOf(layout, ofOne, numbered(rows))}
       returning event_id, service_id, position, eventname
     )
     insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)
@@ -80,8 +96,7 @@ function lockHeads(groups: readonly PartnerEvents[]): Query {
  * `logs` is the list of the former lengths of the logs, in the order of the groups, which is that of PostgreSQL for ids. If
  * the head of one log is missing, there is no list; then no event gets a position, which fails the transaction.
  */
-function insertEventsOfSeveral(groups: readonly PartnerEvents[], createdAt: Instant): Query {
-  const rows = groups.flat()
+function insertEventsOfSeveral(groups: readonly PartnerEvents[], createdAt: Instant, layout: Layout): Query {
   return sql`
     with raised as (
       update event_log_heads h set last = h.last + own.count
@@ -94,16 +109,9 @@ function insertEventsOfSeveral(groups: readonly PartnerEvents[], createdAt: Inst
       select array_agg(before order by partner_id) as before from raised having count(*) = ${groups.length}
     ),
     added as (
-      insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
-      select partner_id, (select before from logs)[log] + ordinal, event_id, service_id, userid, eventname, body, data,
-        ${timestamp(createdAt)}::timestamptz
-      from unnest(${uuids(rows.map(row => row.user.partnerId))}::uuid[],
-        ${integers(groups.flatMap((group, log) => group.map(() => log + 1)))}::integer[],
-        ${integers(groups.flatMap(group => group.map((_, ordinal) => ordinal + 1)))}::integer[],
-        ${uuids(rows.map(row => row.id))}::uuid[], ${uuids(rows.map(row => row.user.serviceId))}::uuid[],
-        ${texts(rows.map(row => row.user.userid))}::text[], ${texts(rows.map(row => row.eventname))}::text[],
-        ${bytes(rows.map(row => row.body))}::bytea[], ${documents(rows.map(row => JSON.stringify(row.data)))}::jsonb[])
-        as row (partner_id, log, ordinal, event_id, service_id, userid, eventname, body, data)
+      insert into events (partner_id, position, ${namesOf(stored)}, created_at)
+      select partner_id, (select before from logs)[log] + ordinal, ${namesOf(stored)}, ${timestamp(createdAt)}::timestamptz
+      from ${listOf(layout, ofSeveral, groups.flatMap(numbered))}
       returning partner_id, event_id, service_id, position, eventname
     )
     insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)
@@ -118,7 +126,7 @@ function insertEventsOfSeveral(groups: readonly PartnerEvents[], createdAt: Inst
  * The same on a cluster. One statement would collect the events at the coordinator and send them to every node, so this
  * uses three, each of which runs on the partner's own node.
  */
-function insertEventsThere(rows: PartnerEvents, createdAt: Instant): Query[] {
+function insertEventsThere(rows: PartnerEvents, createdAt: Instant, layout: Layout): Query[] {
   const partnerId = partnerOf(rows)
   const count = rows.length
   const eventIds = uuids(rows.map(row => row.id))
@@ -126,14 +134,9 @@ function insertEventsThere(rows: PartnerEvents, createdAt: Instant): Query[] {
     sql`
     update event_log_heads set last = last + ${count} where partner_id = ${partnerId}`,
     sql`
-    insert into events (partner_id, position, event_id, service_id, userid, eventname, body, data, created_at)
-    select head.partner_id, head.last - ${count} + ordinal, row.event_id, row.service_id, row.userid, row.eventname, row.body,
-      row.data, ${timestamp(createdAt)}::timestamptz
-    from event_log_heads head
-    cross join unnest(${eventIds}::uuid[], ${uuids(rows.map(row => row.user.serviceId))}::uuid[],
-      ${texts(rows.map(row => row.user.userid))}::text[], ${texts(rows.map(row => row.eventname))}::text[],
-      ${bytes(rows.map(row => row.body))}::bytea[], ${documents(rows.map(row => JSON.stringify(row.data)))}::jsonb[])
-      with ordinality as row (event_id, service_id, userid, eventname, body, data, ordinal)
+    insert into events (partner_id, position, ${namesOf(stored)}, created_at)
+    select head.partner_id, head.last - ${count} + ordinal, ${namesOf(stored)}, ${timestamp(createdAt)}::timestamptz
+    from event_log_heads head cross join ${listOf(layout, ofOne, numbered(rows))}
     where head.partner_id = ${partnerId}`,
     sql`
     insert into deliveries (partner_id, endpoint_id, event_id, service_id, position, due_at, queued_at, ordered)

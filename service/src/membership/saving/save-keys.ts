@@ -1,39 +1,33 @@
-import type { Instant } from '../../calendar/calendar.ts'
-import { bytes, texts, uuids } from '../../db/binary-array.ts'
-import { columnOf } from '../../db/columns.ts'
+import { uuids } from '../../db/binary-array.ts'
+import { type Columns, column, listOf, namesOf, rowsOf } from '../../db/columns.ts'
 import type { Layout } from '../../db/database.ts'
-import { namingPartners, part, type Query, rowsOf, sql, timestamp } from '../../db/sql.ts'
+import { namingPartners, part, type Query, sql } from '../../db/sql.ts'
+import { keyNames } from '../reading/load.ts'
 import type { BatchWrites, ReservedKey } from './batch-writes.ts'
 
+const keys: Columns<ReservedKey> = {
+  ...keyNames,
+  request_hash: column.bytes(key => key.requestHash),
+  attempt_id: column.uuid(key => key.attemptId),
+  service_id: column.uuid(key => key.serviceId),
+  prefill_number: column.integer(key => key.prefillNumber),
+  sealed_answer: column.bytes(key => key.sealedAnswer),
+  created_at: column.instant(key => key.createdAt),
+  expires_at: column.instant(key => key.expiresAt),
+}
+
 /** Deletes keys that have lapsed, so that they are free. */
-export function deleteKeys(keys: readonly BatchWrites['staleKeys'][number][], { isSpread }: Layout): Query {
-  const partners = uuids(keys.map(key => key.partnerId))
-  const naming = namingPartners(isSpread, partners)
+export function deleteKeys(stale: readonly BatchWrites['staleKeys'][number][], layout: Layout): Query {
+  const naming = namingPartners(layout.isSpread, uuids(stale.map(key => key.partnerId)))
   return sql`
-    delete from idempotency_keys k
-    using unnest(${partners}::uuid[], ${texts(keys.map(key => key.operation))}::text[],
-      ${bytes(keys.map(key => key.keyHash))}::bytea[]) as stale (partner_id, operation, key_hash)
-    where k.partner_id = stale.partner_id and k.operation = stale.operation and k.key_hash = stale.key_hash
+    delete from idempotency_keys k using ${listOf(layout, keyNames, stale)}
+    where k.partner_id = row.partner_id and k.operation = row.operation and k.key_hash = row.key_hash
       ${naming(part`k.partner_id`)}`
 }
 
 /** Adds the keys that commands have used up; one that exists already fails the transaction. */
-export function insertKeys(keys: readonly ReservedKey[], createdAt: Instant, layout: Layout): Query {
-  const rows = rowsOf(layout, {
-    partner_id: columnOf.uuid(keys.map(key => key.partnerId)),
-    operation: columnOf.text(keys.map(key => key.operation)),
-    key_hash: columnOf.bytes(keys.map(key => key.keyHash)),
-    request_hash: columnOf.bytes(keys.map(key => key.requestHash)),
-    attempt_id: columnOf.uuid(keys.map(key => key.attemptId)),
-    service_id: columnOf.uuid(keys.map(key => key.serviceId)),
-    prefill_number: columnOf.integer(keys.map(key => key.prefillNumber ?? null)),
-    sealed_answer: columnOf.bytes(keys.map(key => key.sealedAnswer)),
-    expires_at: columnOf.instant(keys.map(key => key.expiresAt)),
-  })
+export function insertKeys(used: readonly ReservedKey[], layout: Layout): Query {
   return sql`
-    insert into idempotency_keys (partner_id, operation, key_hash, request_hash, attempt_id, service_id,
-      prefill_number, sealed_answer, created_at, expires_at)
-    select partner_id, operation, key_hash, request_hash, attempt_id, service_id, prefill_number, sealed_answer,
-      ${timestamp(createdAt)}::timestamptz, expires_at
-    from ${rows}`
+    insert into idempotency_keys (${namesOf(keys)})
+    select * from ${rowsOf(layout, keys, used)}`
 }

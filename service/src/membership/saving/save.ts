@@ -63,12 +63,12 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
       updateUsers,
     ),
     ...some(writes.staleKeys, deleteKeys),
-    ...some(sortedBy(writes.keys, keyOrder), keys => insertKeys(keys, writes.recordedAt, layout)),
+    ...some(sortedBy(writes.keys, keyOrder), insertKeys),
     ...some(
       fresh.filter(({ wrappedKey }) => wrappedKey !== undefined),
       insertDataKeys,
     ),
-    ...inTurn(holders.flatMap(changedEnrolments)).map(saveEnrolments),
+    ...inTurn(holders.flatMap(changedEnrolments)).map(entries => saveEnrolments(entries, layout)),
     ...some([...writes.consents.values()], saveConsents),
     ...some(writes.confirmations, insertConfirmations),
     ...some(designating.flatMap(decidedDesignations), decideDesignations),
@@ -86,7 +86,7 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
       written.flatMap(({ user, found = [] }) => found.map(({ kind, hash }) => ({ user, kind, hash }))),
       layout,
     ),
-    ...some(writes.history, rows => insertHistory(rows, writes.recordedAt, layout)),
+    ...some(writes.history, insertHistory),
     ...some(writes.retained, insertRetained),
     // These come before an erasure, which closes the open requests about its user: the request that caused the erasure
     // is decided by then.

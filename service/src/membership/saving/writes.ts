@@ -51,6 +51,7 @@ export function recordChange(
     user,
     version: mine.version,
     at: applied.at,
+    recordedAt: writes.recordedAt,
     by,
     lines: linesOf(applied, by.who, by.why),
     eventIds: events.map(event => event.id),
