@@ -473,7 +473,7 @@ describe('the page of a user', () => {
     const shown = await visitor.post(linkurl ?? '')
     const { path } = await support.post('/find', { what: userid })
     const links = async () => (await support.get(`${path}/links.csv`)).text
-    expect(shown.view).toBe('START')
+    expect(shown.view).toBe('DETAILS_REVIEW')
     expect(await links()).toMatch(/"opened [^;]*; last seen at “start”, /)
     expect((await visitor.get('/register/details')).view).toBe('DETAILS_REVIEW')
     expect(await links()).toMatch(/; last seen at “details review”, /)

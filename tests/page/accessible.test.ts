@@ -124,13 +124,12 @@ function both(locale: 'en' | 'es', rig: Rig): readonly Example[] {
     ...examples(locale, rig.built, 'frame').filter(({ name }) => framed.includes(name)),
   ]
 }
-const framed = ['frame', 'start', 'benefits', 'done', 'already-enrolled', 'session-ended', 'problem']
+const framed = ['frame', 'details-review', 'benefits', 'done', 'already-enrolled', 'session-ended', 'problem']
 
 /** All views; a name that is missing here does not compile. */
 const views: Record<View['view'], true> = {
   OPEN: true,
   CHALLENGE: true,
-  START: true,
   DETAILS_REVIEW: true,
   DETAILS_EDIT: true,
   PLAN: true,
@@ -197,7 +196,6 @@ const statuses: Record<BenefitStatus['kind'], true> = {
   unavailable: true,
   full: true,
   otherplan: true,
-  unknown: true,
 }
 
 /** Links inside running text are exempt, as in WCAG; boxes are as large as their label. */

@@ -101,7 +101,7 @@ describe('before they agree, a person reads', () => {
   test('at which age a benefit ends that comes back after a cancel', async () => {
     await member()
     await rig.partner.client.cancelUser({ userid: rig.userid(), effective: 'immediate' })
-    const start = (await openLink(rig, { offername: '' })).get('/register/start')
+    const start = (await openLink(rig, { offername: '' })).get('/register/details')
     expect(toldOf(await start, 'Critical illness')).toContain(
       'Starts on March 10, 2027 Ends on March 31, 2060',
     )

@@ -171,7 +171,7 @@ describe('a person of whom the partner left out one needed detail', () => {
   test.each(without)('is asked for %s, and then enrols', async (_, left, group, answer) => {
     await rig.newPerson(left)
     const visitor = await open()
-    expect(await visitor.get('/register')).toMatchObject({ status: 200, view: 'START' })
+    expect(await visitor.get('/register')).toMatchObject({ status: 200, view: 'DETAILS_REVIEW' })
     expect((await visitor.get('/register/benefits')).view).toBe('DETAILS_REVIEW')
     expect((await visitor.get(`/register/details/${group}`)).view).toBe('DETAILS_EDIT')
     expect((await visitor.post(`/register/details/${group}`, answer)).view).toBe('DETAILS_REVIEW')
@@ -191,7 +191,7 @@ test('a form that was shown before the partner took a needed detail back leads t
   })
   expect(await visitor.post('/register/offer', { offername: 'plus' })).toMatchObject({
     status: 200,
-    view: 'START',
+    view: 'DETAILS_REVIEW',
   })
 })
 

@@ -188,9 +188,9 @@ describe('a price that changed while it was read is shown again before anybody a
     await member({ offername: 'plus', benefits: ['critical'] })
     await client().cancelUser({ userid: rig.userid(), effective: 'immediate' })
     const visitor = await openLink(rig, { offername: '' })
-    const start = wordsOf(await visitor.get('/register/start'))
+    const start = wordsOf(await visitor.get('/register/details'))
     expect(start).toMatch(/Critical illness Starts on [^$]* You pay \$6.50/)
-    await isShownAgain(visitor, '/register/comeback', 'START')
+    await isShownAgain(visitor, '/register/comeback', 'DETAILS_REVIEW')
   })
 })
 

@@ -375,7 +375,7 @@ describe('later', () => {
   test('a former member who comes back is told that the people named count again, and not who they are', async () => {
     await enrolled()
     await rig.partner.client.cancelUser({ userid: rig.userid(), effective: 'immediate' })
-    const start = await (await openLink(rig)).get('/register/start')
+    const start = await (await openLink(rig)).get('/register/details')
     expect(wordsOf(start)).toContain('The beneficiaries you named before count again.')
     expect(start.html).not.toContain('Gracecanary')
   })

@@ -32,7 +32,7 @@ describe('tries at the birth date', () => {
     const first = await openBy('sms')
     expect((await guess(first.visitor, 4)).map(({ status }) => status)).toEqual([422, 422, 422, 422])
     // A right date costs no attempt.
-    expect(await first.visitor.post('/register/challenge', right)).toMatchObject({ view: 'START' })
+    expect(await first.visitor.post('/register/challenge', right)).toMatchObject({ view: 'DETAILS_REVIEW' })
     const second = await openBy('email')
     expect(second.first.html).toContain('You have 5 tries left')
     const closed = (await guess(second.visitor, 5)).at(-1)
@@ -52,7 +52,7 @@ describe('tries at the birth date', () => {
     expect(fourth.first.html).not.toMatch(/Ana|Ruiz/)
     expect(await fourth.visitor.post('/register/challenge', right)).toMatchObject({ status: 401 })
     // Neither another person nor a link without a birth date question is affected.
-    expect((await openBy('hosted')).first.view).toBe('START')
+    expect((await openBy('hosted')).first.view).toBe('DETAILS_REVIEW')
     await rig.newPerson()
     expect((await openBy('sms')).first.html).toContain('You have 5 tries left')
   })
@@ -83,8 +83,8 @@ describe('tries at the birth date', () => {
   test('pressed twice with the right date let the person in', async () => {
     const { visitor } = await openBy('sms')
     const both = await Promise.all([1, 2].map(() => visitor.post('/register/challenge', right)))
-    expect(both.map(({ view }) => view)).toEqual(['START', 'START'])
-    expect((await visitor.get('/register')).view).toBe('START')
+    expect(both.map(({ view }) => view)).toEqual(['DETAILS_REVIEW', 'DETAILS_REVIEW'])
+    expect((await visitor.get('/register')).view).toBe('DETAILS_REVIEW')
   })
 
   test('that failed are an outcome, which a partner learns by the session', async () => {

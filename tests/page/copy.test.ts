@@ -206,7 +206,6 @@ describeInBrowser('the copy', () => {
       const place = shell === 'hosted' ? page : page.frameLocator('iframe')
       const press = (name: string) => place.getByRole('button', { name, exact: true }).click()
       if (shell === 'hosted') await press('Open my benefits')
-      await press('Start')
       await press('These are right – continue')
       await place.getByLabel('Choose Dental discount').check()
       await press('Continue')

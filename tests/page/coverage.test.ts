@@ -71,7 +71,7 @@ describe('what a person must see before agreeing', () => {
     await visitor.post('/register/cancel', { effective: 'immediate' })
     const back = newVisitor(rig.service)
     await back.post(await rig.mintLink({}))
-    const { html } = await back.get('/register/start')
+    const { html } = await back.get('/register/details')
     const [before = '', after] = html.split('Bring my benefits back')
     expect(after).toBeDefined()
     expect(textOf(before)).toContain('What you should know')

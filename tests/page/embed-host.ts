@@ -58,7 +58,6 @@ export function exchangesOf(page: Page): string[] {
 
 /** Registers the person in the frame. */
 export async function enrol(page: Page): Promise<void> {
-  await press(page, 'Start')
   await press(page, 'These are right – continue')
   await frameOf(page).getByLabel('Choose Identity protection').check()
   await press(page, 'Continue')

@@ -90,7 +90,6 @@ describeInBrowser('the embed', () => {
     async () => {
       const page = await openHost({ browser, rig })
       await page.evaluate('embed.open()')
-      await press(page, 'Start')
       await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
       await page.evaluate('embed.exit()')
       const left = (await heard(page)).at(-1)?.exit
@@ -135,7 +134,6 @@ describeInBrowser('the embed', () => {
   test('lets a person read the documents before they agree to them', async () => {
     const page = await openHost({ browser, rig })
     await page.getByRole('button', { name: 'My benefits' }).click()
-    await press(page, 'Start')
     await press(page, 'These are right – continue')
     await frameOf(page).getByRole('heading', { name: 'Choose' }).waitFor()
     await frameOf(page).locator('summary').first().click()
@@ -185,7 +183,7 @@ describeInBrowser('the embed', () => {
       if (path === '/?isolated') expect(await inner.evaluate('crossOriginIsolated')).toBe(true)
       await inner.evaluate(`tokens.push('${await rig.mintToken()}'); make()`)
       await inner.getByRole('button', { name: 'My benefits' }).click()
-      await inner.frameLocator('iframe').getByRole('button', { name: 'Start', exact: true }).click()
+      await inner.frameLocator('iframe').getByRole('button', { name: 'These are right – continue' }).click()
       await inner.frameLocator('iframe').getByRole('heading', { name: 'Check your details' }).waitFor()
       expect(complaints.filter(text => !text.includes('favicon'))).toEqual([])
       await context.close()
@@ -197,7 +195,7 @@ describeInBrowser('the embed', () => {
     const opener = page.getByRole('button', { name: 'My benefits' })
     for (const close of ['dialog', 'button', 'frame']) {
       await opener.click()
-      await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+      await frameOf(page).getByRole('button', { name: 'These are right – continue' }).waitFor()
       if (close === 'dialog') await page.getByRole('button', { name: 'Close', exact: true }).focus()
       if (close === 'button') await page.getByRole('button', { name: 'Close', exact: true }).click()
       else await pressLast(page, 'Escape')
@@ -211,7 +209,7 @@ describeInBrowser('the embed', () => {
   wholeRunTest('moves the focus into the frame of a dialog, and leaves it alone inline', async () => {
     const page = await openHost({ browser, rig })
     await page.getByRole('button', { name: 'My benefits' }).click()
-    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+    await frameOf(page).getByRole('button', { name: 'These are right – continue' }).waitFor()
     expect(
       await frameOf(page)
         .locator('h1')
@@ -219,9 +217,8 @@ describeInBrowser('the embed', () => {
     ).toBe(true)
     await page.evaluate('embed.destroy(); make({ inline: true })')
     await page.getByRole('button', { name: 'My benefits' }).click()
-    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+    await frameOf(page).getByRole('button', { name: 'These are right – continue' }).waitFor()
     expect(await page.evaluate('document.activeElement.id')).toBe('open')
-    await press(page, 'Start')
     await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
     expect(
       await frameOf(page)
@@ -234,13 +231,12 @@ describeInBrowser('the embed', () => {
   test('is as high as its content inline', async () => {
     const page = await openHost({ browser: shell, rig }, { make: '{ inline: true }' })
     await page.getByRole('button', { name: 'My benefits' }).click()
-    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+    await frameOf(page).getByRole('button', { name: 'These are right – continue' }).waitFor()
     const fits = () =>
       frameOf(page)
         .locator('html')
         .evaluate(html => Math.abs(html.scrollHeight - window.innerHeight) <= 1)
     await expect.poll(fits).toBe(true)
-    await press(page, 'Start')
     await frameOf(page).getByRole('heading', { name: 'Check your details' }).waitFor()
     // A frame that is still changing its height moves under the mouse.
     await expect.poll(fits).toBe(true)
@@ -253,7 +249,6 @@ describeInBrowser('the embed', () => {
   test('warns inline of the time-out where the person is looking, also after they have scrolled on', async () => {
     const page = await openHost({ browser: shell, rig }, { make: '{ inline: true }' })
     await page.getByRole('button', { name: 'My benefits' }).click()
-    await press(page, 'Start')
     await press(page, 'These are right – continue')
     await frameOf(page).getByRole('heading', { name: 'Choose your benefits' }).waitFor()
     // The view as the service sends it, but with seconds left.
@@ -320,7 +315,7 @@ describeInBrowser('the embed', () => {
     const ended = await rig.mintToken()
     await rig.endSessions()
     await page.evaluate(`tokens.push('${ended}', '${await rig.mintToken()}'); embed.open()`)
-    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+    await frameOf(page).getByRole('button', { name: 'These are right – continue' }).waitFor()
     expect(await page.evaluate('asked')).toBe(2)
     expect(await names(page)).not.toContain('ERROR')
     await page.context().close()
@@ -371,7 +366,6 @@ describeInBrowser('the embed', () => {
       { make: "{ appearance: { light: { accent: '#ffd500' } } }" },
     )
     await page.evaluate('embed.open()')
-    await press(page, 'Start')
     await frameOf(page).getByRole('link', { name: 'Change – Name' }).click()
     await frameOf(page).getByLabel('First name').fill('Eva')
     await page.evaluate("embed.update({ locale: 'es' })")
@@ -415,7 +409,6 @@ describeInBrowser('the embed', () => {
       element.token = async () => tokens.shift()
       element.addEventListener('event', ({ detail }) => heard.push(detail))
       document.getElementById('place').append(element)`)
-    await press(page, 'Empezar')
     await frameOf(page).getByRole('heading', { name: 'Revise sus datos' }).waitFor()
     expect(await names(page)).toContain('READY')
     await page.evaluate("document.querySelector('benefit-enrolment').remove()")
@@ -431,7 +424,7 @@ describeInBrowser('the embed', () => {
         const element = document.querySelector('benefit-enrolment')
         element.token = tokens.shift()
         element.open()`)
-      await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+      await frameOf(page).getByRole('button', { name: 'These are right – continue' }).waitFor()
       await page.evaluate("document.querySelector('benefit-enrolment').exit()")
       await page.locator('iframe').waitFor({ state: 'detached' })
     }
@@ -447,7 +440,7 @@ describeInBrowser('the embed', () => {
     await page.goto(`${rig.host}/react?${query}`)
     for (const _ of ['first', 'second']) {
       await page.getByRole('button', { name: 'My benefits' }).click()
-      await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+      await frameOf(page).getByRole('button', { name: 'These are right – continue' }).waitFor()
       await pressLast(page, 'Escape')
       await page.getByRole('button', { name: 'New token' }).click()
     }
@@ -466,12 +459,12 @@ describeInBrowser('the embed', () => {
     })
     await page.goto(`${rig.host}/react?${query}`)
     if (form === 'hook') await page.getByRole('button', { name: 'My benefits' }).click()
-    await frameOf(page).getByRole('button', { name: 'Start' }).waitFor()
+    await frameOf(page).getByRole('button', { name: 'These are right – continue' }).waitFor()
     expect(await page.locator('iframe').count()).toBe(1)
     expect(await page.evaluate('asked')).toBe(1)
     if (form === 'component') {
       await page.getByRole('button', { name: 'In Spanish' }).click()
-      await frameOf(page).getByRole('button', { name: 'Empezar' }).waitFor()
+      await frameOf(page).getByRole('button', { name: 'Todo está bien: continuar' }).waitFor()
     }
     await page.getByRole('button', { name: 'Take away' }).dispatchEvent('click')
     await page.locator('iframe').waitFor({ state: 'detached' })

@@ -147,7 +147,6 @@ describeInBrowser('under hard conditions', () => {
       const posted = (path: string) => posts.filter(found => found === `/register/${path}`).length
       await page.goto(await rig.mintLink())
       await pressIn(page, 'Open my benefits')
-      await pressIn(page, 'Start')
       await page.getByRole('link', { name: 'Change – Name' }).click()
       await page.getByLabel('First name').fill('Eva')
       await line(true)

@@ -7,7 +7,6 @@ import type { Rig } from './rig.ts'
 export const words = {
   en: {
     open: 'Open my benefits',
-    start: 'Start',
     changeBirthDate: 'Change – Date of birth',
     day: 'Day',
     month: 'Month',
@@ -28,7 +27,6 @@ export const words = {
   },
   es: {
     open: 'Abrir mis beneficios',
-    start: 'Empezar',
     changeBirthDate: 'Cambiar – Fecha de nacimiento',
     day: 'Día',
     month: 'Mes',
@@ -64,7 +62,6 @@ export function pressIn(place: Page | FrameLocator, name: string): Promise<void>
 export async function walk(place: Page | FrameLocator, language: Language): Promise<void> {
   const say = words[language]
   const press = (name: string) => pressIn(place, name)
-  await press(say.start)
   await place.getByRole('link', { name: say.changeBirthDate }).click()
   await place.getByLabel(say.day).fill('31')
   await place.getByLabel(say.month).selectOption('2')

@@ -98,7 +98,7 @@ describe('a link token', () => {
     const { linkurl } = await partner.client.createLinkToken({ userid: 'undated', delivery: 'sms' })
     expect(await newVisitor(service.baseUrl).post(linkurl ?? '')).toMatchObject({
       status: 200,
-      view: 'START',
+      view: 'DETAILS_REVIEW',
     })
   })
 })
@@ -193,6 +193,6 @@ test('a link that fails for a moment is tried again at its own address, and stil
   }
   const again = await away(() => visitor.get(linkurl ?? ''))
   expect((await visitor.get(again)).view).toBe('OPEN')
-  expect((await visitor.post(await away(() => visitor.post(again)))).view).toBe('START')
-  expect(await away(() => visitor.get('/register/start'))).toBe('/register')
+  expect((await visitor.post(await away(() => visitor.post(again)))).view).toBe('DETAILS_REVIEW')
+  expect(await away(() => visitor.get('/register/details'))).toBe('/register')
 })

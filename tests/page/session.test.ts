@@ -84,7 +84,7 @@ describe('a link', () => {
       expect(shown).toMatchObject({ status: 200, view: 'OPEN' })
       expect(shown.html).toContain(`<html lang="${lang}"`)
     }
-    expect((await visitor.post(link)).view).toBe('START')
+    expect((await visitor.post(link)).view).toBe('DETAILS_REVIEW')
   })
 
   test('leaves no token in the address, the cookie’s neighbours or the log', async () => {
@@ -97,7 +97,7 @@ describe('a link', () => {
     expect(pressed.headers.get('location')).toBe('/register')
     const [cookie = ''] = pressed.headers.getSetCookie()
     expect(cookie).toMatch(/^enrolment-sandbox=enr_sh_sandbox_\w+; Path=\/; HttpOnly; SameSite=Lax$/)
-    expect((await visitor.get('/register')).view).toBe('START')
+    expect((await visitor.get('/register')).view).toBe('DETAILS_REVIEW')
     const log = JSON.stringify(rig.running.logged)
     expect(log).toContain('/register/link/:linktoken')
     expect(log).not.toContain(token)
@@ -111,7 +111,7 @@ describe('a link', () => {
     await rig.newPerson('unknown')
     const visitor = await open()
     expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ status: 'registering' })
-    expect((await visitor.get('/register')).view).toBe('START')
+    expect((await visitor.get('/register')).view).toBe('DETAILS_REVIEW')
   })
 
   test('leads nowhere that was not registered', async () => {
@@ -247,7 +247,7 @@ describe('a session', () => {
       { 'sec-fetch-site': 'cross-site', origin: 'null' },
       { 'sec-fetch-site': 'same-site', origin: 'null' },
     ]) {
-      const answer = await visitor.send('/register/start', { method: 'POST', headers })
+      const answer = await visitor.send('/register/details', { method: 'POST', headers })
       expect(answer.status).toBe(403)
       const html = await answer.text()
       expect(html).toContain('it was sent from another website, not from your benefits page.')
@@ -259,12 +259,12 @@ describe('a session', () => {
     expect(unreadable.status).toBe(413)
     expect(await unreadable.text()).toContain('We could not read what was sent')
     const own = { 'sec-fetch-site': 'same-origin', origin: 'null' }
-    expect((await visitor.send('/register/start', { method: 'POST', headers: own })).status).toBe(303)
+    expect((await visitor.send('/register/details', { method: 'POST', headers: own })).status).toBe(303)
   })
 
   test('has the headers of its table, on views, faults and files', async () => {
     const visitor = await open()
-    for (const path of ['/register/start', '/register/nowhere', '/register/details/dob']) {
+    for (const path of ['/register/details', '/register/nowhere', '/register/details/dob']) {
       const { headers } = await visitor.get(path)
       expect(headers.get('content-security-policy')).toBe(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -275,7 +275,7 @@ describe('a session', () => {
     const dropIn = await visitor.send(rig.built.dropIn)
     expect(dropIn.headers.get('access-control-allow-origin')).toBe('*')
     expect(dropIn.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-    const shown = await visitor.get('/register/start')
+    const shown = await visitor.get('/register/details')
     const [, icon = ''] = /<link rel="icon" href="([^"]+)" type="image\/svg\+xml">/.exec(shown.html) ?? []
     const sign = await visitor.send(icon)
     expect(sign.status).toBe(200)
@@ -293,10 +293,10 @@ describe('a session', () => {
     const visitor = newVisitor(new URL(stage.baseUrl).origin)
     await visitor.get(link)
     const shown = await visitor.post(link)
-    expect(shown).toMatchObject({ status: 200, view: 'START', path: '/stage/register/start' })
+    expect(shown).toMatchObject({ status: 200, view: 'DETAILS_REVIEW', path: '/stage/register/details' })
     const [sheet = ''] = /\/stage\/page\/page\.\w+\.css/.exec(shown.html) ?? []
     expect((await visitor.send(sheet)).status).toBe(200)
-    expect((await visitor.post('/stage/register/start')).view).toBe('DETAILS_REVIEW')
+    expect((await visitor.post('/stage/register/details')).view).toBe('DETAILS_REVIEW')
   })
 })
 
@@ -314,7 +314,7 @@ describe('a link by email or text message', () => {
     expect(wrong.status).toBe(422)
     expect(wrong.html).toContain('You have 4 tries left')
     const right = await visitor.post('/register/challenge', { dobmonth: '6', dobday: '2', dobyear: '1984' })
-    expect(right).toMatchObject({ status: 200, view: 'START' })
+    expect(right).toMatchObject({ status: 200, view: 'DETAILS_REVIEW' })
   })
 
   test('ends after five wrong dates, however they are sent', async () => {
@@ -342,7 +342,7 @@ describe('signing out', () => {
     const visitor = await open()
     const other = newVisitor(rig.service)
     const cookie = `enrolment-sandbox=${visitor.cookies.get('enrolment-sandbox')}`
-    expect((await other.get('/register', { cookie })).view).toBe('START')
+    expect((await other.get('/register', { cookie })).view).toBe('DETAILS_REVIEW')
     const shown = await visitor.get('/register/details')
     expect(shown.html).toContain('action="/register/leave"')
     const left = await visitor.post('/register/leave')
@@ -362,7 +362,7 @@ describe('signing out', () => {
     await visitor.post('/register/details/name', { firstname: 'Eva', lastname: 'Ruiz' })
     await visitor.post('/register/leave')
     const again = await open()
-    expect((await again.get('/register/start')).html).toContain('Welcome back')
+    expect((await again.get('/register/details')).html).toContain('Welcome back')
     const link = await newVisitor(rig.service).get(await rig.mintLink())
     expect(link.html).not.toContain('/register/leave')
   })

@@ -373,7 +373,7 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
     expect(await user()).toMatchObject({ status: 'cancelled' })
     expect(await stateOf('dental')).toBe('ended')
     const back = await session(language)
-    const start = await back.get('/register/start')
+    const start = await back.get('/register/details')
     expect(listed(start).map(([name]) => name)).toContain(say('Dental discount', 'Descuento dental'))
     expect(said(await back.post('/register/comeback'))).toEqual({
       title: say('Your benefits are back', 'Recuperó sus beneficios'),
@@ -408,7 +408,7 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
     })
     expect(await stateOf('dental')).toBe('withdrawn')
     const back = await session(language)
-    await back.get('/register/start')
+    await back.get('/register/details')
     expect(said(await back.post('/register/comeback'))).toEqual({
       title: say(
         `Your benefits are back and start on ${on(start)}`,
@@ -428,8 +428,8 @@ test('a person who cannot come back any longer is not offered it', async () => {
   await moveToNextMonth()
   await moveToNextMonth()
   const back = await session('en')
-  expect((await back.get('/register/start')).html).not.toContain('/register/comeback')
-  expect((await back.post('/register/comeback')).view).toBe('START')
+  expect((await back.get('/register/details')).html).not.toContain('/register/comeback')
+  expect((await back.post('/register/comeback')).view).toBe('DETAILS_REVIEW')
   expect(await user()).toMatchObject({ status: 'cancelled' })
 })
 

@@ -40,7 +40,7 @@ describe('the first view', () => {
   ])('promises the steps that the bar then counts, each in its turn, where %s', async (_, link, prefill) => {
     await rig.newPerson(prefill)
     const visitor = await openLink(rig, link)
-    const start = await visitor.get('/register/start')
+    const start = await visitor.get('/register/details')
     const [, list = ''] = /<ol class="steps">([\s\S]*?)<\/ol>/.exec(start.html) ?? []
     const promised = list.match(/<li>/g)?.length
     const bars: (string | undefined)[] = []
@@ -58,7 +58,7 @@ describe('the first view', () => {
   test('says that a plan may be to choose where the details decide it', async () => {
     await rig.newPerson({ dob: '' })
     const visitor = await openLink(rig, { offername: '' })
-    expect(wordsOf(await visitor.get('/register/start'))).toContain(
+    expect(wordsOf(await visitor.get('/register/details'))).toContain(
       'Choose your plan, if more than one is open to you',
     )
   })
@@ -169,7 +169,7 @@ describeInBrowser('too many chosen', () => {
     const page = await browser.newPage()
     await page.goto(await rig.mintLink())
     await page.getByRole('button', { name: 'Open my benefits' }).click()
-    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByRole('button', { name: 'These are right – continue' }).click()
     await page.getByRole('button', { name: 'These are right – continue' }).click()
     const choose = (name: string) => page.getByLabel(`Choose ${name}`)
     for (const name of ['Dental discount', 'Vision discount', 'Legal help']) await choose(name).check()

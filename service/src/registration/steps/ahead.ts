@@ -6,7 +6,7 @@ import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
 import { isLive, type SwapPair, type User } from '../../membership/rules/state.ts'
 import type { Visit } from '../session/visit.ts'
 import type { BenefitLine } from '../views/parts.ts'
-import { dayOf, enrolmentLine, lastDayOf, lineOf, liveEnrolment } from './cards.ts'
+import { dayOf, enrolmentLine, isByAge, lastDayOf, lineOf, liveEnrolment } from './cards.ts'
 
 /**
  * The visit as it would be if a change were made, with the effect of everything that is pending then; the same visit when
@@ -34,7 +34,9 @@ export function foreseenLine(
   const at = row?.endsAt ?? row?.ownEnd?.at
   const until = row && waitsUntil(row)
   const waits = line.waits && until !== undefined ? { ...line.waits, by: dayOf(after, until) } : line.waits
-  return at === undefined ? { ...line, waits } : { ...line, waits, endson: lastDayOf(after, at) }
+  if (row === undefined || at === undefined) return { ...line, waits }
+  const endsatage = isByAge(row, at) ? benefit.endsatage : undefined
+  return { ...line, waits, endson: lastDayOf(after, at), endsatage }
 }
 
 /**

@@ -3,7 +3,7 @@ import { revokeSession } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
 import { isFaulty } from '../views/faults.ts'
 import { parseBirthDate } from '../views/form.ts'
-import { asked, leftAfter, mismatch } from './challenge.ts'
+import { asked, mismatch, toSay } from './challenge.ts'
 import { afterNaming } from './naming.ts'
 import type { Posted, Step } from './step.ts'
 
@@ -25,7 +25,7 @@ export function behindBirthdate(path: string, step: Step): Step {
       return {
         ...asked(visit, typed, path),
         again: true,
-        attemptsleft: leftAfter(typed) ?? MOST_ATTEMPTS_OF_LINK - visit.session.birthdate_again_tries,
+        ...toSay(MOST_ATTEMPTS_OF_LINK - visit.session.birthdate_again_tries, typed),
         next: afterNaming(typed.form),
       }
     },

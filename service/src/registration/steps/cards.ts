@@ -112,8 +112,14 @@ export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
       ? { actionrequired: true, dueon: dueDay(visit, enrolment) }
       : { startson: dayOf(visit, enrolment.startsAt) }),
     endson: endsAt === undefined ? undefined : lastDayOf(visit, endsAt),
+    endsatage: isByAge(enrolment, endsAt) ? benefit?.endsatage : undefined,
     ...plannedIn(enrolment),
   }
+}
+
+/** Whether cover ends at this instant because of the person's age. */
+export function isByAge({ ownEnd }: Enrolment, endsAt: Instant | undefined): boolean {
+  return endsAt !== undefined && endsAt === ownEnd?.at && ownEnd.reason === 'endsatage'
 }
 
 function plannedIn(enrolment: Enrolment): Pick<BenefitLine, 'planned'> {
@@ -183,10 +189,8 @@ export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
       const until = end === undefined || end <= startsAt ? undefined : lastDayOf(visit, end)
       return { kind, from: dayOf(visit, startsAt), until }
     }
-    case 'actionrequired':
-      return { kind: 'actionrequired', dueon: dueDay(visit, enrolment) }
     default:
-      return { kind: 'unknown', text: state }
+      return { kind: 'actionrequired', dueon: dueDay(visit, enrolment) }
   }
 }
 

@@ -1,4 +1,9 @@
-import { birthdateAttemptsLeft, failChallenge, noteBirthdateAttempt } from '../session/birthdate-attempts.ts'
+import {
+  birthdateAttemptsLeft,
+  failChallenge,
+  MOST_ATTEMPTS_OF_LINK,
+  noteBirthdateAttempt,
+} from '../session/birthdate-attempts.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { type Faults, isFaulty } from '../views/faults.ts'
 import { parseBirthDate } from '../views/form.ts'
@@ -18,9 +23,9 @@ export const challenge: Step = {
   show: async (visit, typed) => {
     const { context, session } = visit
     const at = context.clock.real()
-    const attemptsleft = leftAfter(typed) ?? (await birthdateAttemptsLeft(context.database, session, at))
-    if (attemptsleft === 0) return endChallenge(visit, at)
-    return { ...asked(visit, typed, 'challenge'), firstname: visit.person.firstname, attemptsleft }
+    const left = await birthdateAttemptsLeft(context.database, session, at)
+    if (left === 0) return endChallenge(visit, at)
+    return { ...asked(visit, typed, 'challenge'), firstname: visit.person.firstname, ...toSay(left, typed) }
   },
   post: async (visit, form) => {
     const parsed = parseBirthDate(form, visit.today)
@@ -46,9 +51,10 @@ export function mismatch(count: number): Faults {
   return { errors: [{ input: 'dobmonth', code: 'dob_mismatch', count }] }
 }
 
-/** The attempts left after the one just made, which is newer than the visit. */
-export function leftAfter({ errors }: Typed): number | undefined {
-  return errors?.find(({ code }) => code === 'dob_mismatch')?.count
+/** How many attempts are left, as far as it has to be said: not before the first one, nor beside an error that says it. */
+export function toSay(left: number, { errors }: Typed): { attemptsleft?: number } {
+  const isSaid = errors?.some(({ code }) => code === 'dob_mismatch') ?? false
+  return isSaid || left === MOST_ATTEMPTS_OF_LINK ? {} : { attemptsleft: left }
 }
 
 async function endChallenge(visit: Visit, at: number): Promise<'gone'> {

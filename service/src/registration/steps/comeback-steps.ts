@@ -4,7 +4,7 @@ import { isRefusal } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, isActive, type User } from '../../membership/rules/state.ts'
 import { hasConsent, knownBenefit, offerOf } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
-import type { StartView } from '../views/model.ts'
+import type { Comeback } from '../views/model.ts'
 import { visitAfter } from './ahead.ts'
 import { liveLines } from './cards.ts'
 import { isAnybody, type OwnChange } from './change-own.ts'
@@ -12,7 +12,7 @@ import { changeAndConfirm } from './outcomes.ts'
 import type { Step } from './step.ts'
 
 /** What would be restored if the person undid their cancel now; `undefined` when that is not possible. */
-export function comebackOf(visit: Visit): StartView['comeback'] {
+export function comebackOf(visit: Visit): Comeback | undefined {
   const { user, now, terms } = visit
   if (user.status !== 'cancelled') return undefined
   const trial = reinstateAccount(user, now, terms)
@@ -34,7 +34,7 @@ export function comebackOf(visit: Visit): StartView['comeback'] {
 }
 
 /** Restores offer and benefits after a cancel, during the days in which that is allowed; a repeat changes nothing. */
-export const comeback: Step = takingBack('start', user => user.status !== 'active', 'as shown')
+export const comeback: Step = takingBack('details', user => user.status !== 'active', 'as shown')
 
 /** Keeps the benefits by undoing a cancel that is still pending. */
 export const cancelUndo: Step = takingBack('cancel', hasPendingCancel)

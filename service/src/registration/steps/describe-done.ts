@@ -11,7 +11,7 @@ import { dayOf, enrolmentLine, lastDayOf, liveEnrolment, liveLines } from './car
 import { mayComeBack } from './may-come-back.ts'
 
 /** What a confirmation says; it depends on the user's present state and history. */
-type DoneDescription = {
+export type DoneDescription = {
   readonly change: DoneChange
   readonly benefits: readonly BenefitLine[]
   /** When it was done on the partner's clock; absent when history has no line of it. */

@@ -3,6 +3,7 @@ import { projectPendingChanges } from '../../membership/rules/apply-due.ts'
 import { type Person, residenceOf } from '../../membership/rules/person.ts'
 import {
   detailsOf,
+  groupsIn,
   laidOver,
   missingGroups,
   newerInDraft,
@@ -14,8 +15,10 @@ import {
 import { pageOf, type Visit } from '../session/visit.ts'
 import { isFaulty } from '../views/faults.ts'
 import { parseDetails } from '../views/form.ts'
+import type { DetailsReviewView } from '../views/model.ts'
 import type { DetailsGroup } from '../views/parts.ts'
 import { changeOwn } from './change-own.ts'
+import { comebackOf } from './comeback-steps.ts'
 import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
 import { stepOf } from './progress.ts'
 import { confirmsOlder, saveAnswers } from './save-answers.ts'
@@ -30,6 +33,8 @@ export const review: Step = {
     view: 'DETAILS_REVIEW',
     page: detailsPage(visit),
     details: detailsOf(visit.person),
+    from: originOf(visit),
+    ...(visit.isMember ? {} : { firstname: visit.person.firstname, comeback: comebackOf(visit) }),
     missing: visit.isMember ? [] : missingGroups(visit.person),
     suggested: suggestedTo(visit),
     lost: visit.isMember ? lostIn(visit, typed.form) : [],
@@ -61,11 +66,26 @@ export function edit(group: DetailsGroup): Step {
       const clean = parseDetails(group, form, visit.today)
       if (isFaulty(clean)) return clean
       if (visit.isMember) return updateDetails(visit, form, { group, given: personOfClean(clean) })
-      return saveAnswers(visit, { form, to: 'details' }, (draft, sent) =>
-        withAnswer(draft, { group, clean, sent }),
+      return saveAnswers(
+        visit,
+        { form, to: afterAnswering(visit, group, personOfClean(clean)) },
+        (draft, sent) => withAnswer(draft, { group, clean, sent }),
       )
     },
   }
+}
+
+/** The next group that is still missing once this one is answered; then the details, to be confirmed. */
+function afterAnswering({ person }: Visit, group: DetailsGroup, given: Person): string {
+  const [next] = missingGroups(withGroup(person, given, group))
+  return next === undefined ? 'details' : `details/${next}`
+}
+
+function originOf({ isMember, user, sent, person }: Visit): DetailsReviewView['from'] {
+  if (isMember) return 'member'
+  if (groupsIn(sent).length > 0) return 'partner'
+  if (groupsIn(person).length === 0) return 'nowhere'
+  return user.status === 'cancelled' ? 'before' : 'answers'
 }
 
 function detailsPage(visit: Visit) {

@@ -6,12 +6,13 @@ import { wayBack } from '../session/session.ts'
 import { personShown } from '../session/shown.ts'
 import { completeSession, type PageOutcome } from '../session/store.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
+import type { DoneView } from '../views/model.ts'
 import type { ConsentText, PlannedChanges } from '../views/parts.ts'
 import { isMoveCalledOff, isPairCalledOff } from './ahead.ts'
 import { dayOf, leavingOn, liveLines } from './cards.ts'
 import { changeOwn, type OwnChange } from './change-own.ts'
 import { confirmationOf, copiesOf, copyAddress } from './copies.ts'
-import { describeDone, planName } from './describe-done.ts'
+import { type DoneDescription, describeDone, planName } from './describe-done.ts'
 import { memberPaths } from './member-choices.ts'
 import { newestReference, referencesOf } from './reference.ts'
 import type { Posted, Redirect, Step } from './step.ts'
@@ -85,7 +86,7 @@ export const done: Step = {
     const found = await describeDone(visit, outcome, reference)
     if (!found && visit.session.revoked_at !== null)
       return { view: 'LINK_ENDED', page: pageOf(visit), kind: 'closed' }
-    if (!found) return { to: visit.isMember ? 'overview' : 'start' }
+    if (!found) return { to: visit.isMember ? 'overview' : 'details' }
     const { at = completedAt, ...description } = found
     const copies = await copiesOf(visit)
     return {
@@ -95,12 +96,21 @@ export const done: Step = {
       reference,
       completedat: at,
       ...description,
-      todo: visit.isMember ? stillToDo(visit) : undefined,
+      todo: visit.isMember && !visit.isOver ? stillToDo(visit) : undefined,
+      undo: undoingOf(found),
+      goeson: visit.isMember && !visit.isOver,
       copyurl: copies.some(copy => copy.reference === reference) ? copyAddress(visit, reference) : undefined,
       redirecturl: wayBack(visit),
       istold: form.has('told'),
     }
   },
+}
+
+/** The view where a change that is still planned can be undone. */
+function undoingOf({ change, undountil }: DoneDescription): DoneView['undo'] {
+  if (change.what === 'cancelled') return change.timing === 'ahead' ? 'cancel' : undefined
+  if (undountil === undefined) return undefined
+  return change.what === 'swapped' ? 'swap' : 'offer'
 }
 
 /** What a member has, and what they can do with it. */

@@ -1,56 +1,22 @@
 import type { Benefit } from '../../catalogue/model.ts'
-import { groupsIn, missingGroups } from '../session/answers.ts'
+import { missingGroups } from '../session/answers.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { parseBenefits, parseOffer } from '../views/choices.ts'
 import { isFaulty } from '../views/faults.ts'
-import type { DetailsGroup } from '../views/parts.ts'
 import { cardOf, wantedElsewhere } from './cards.ts'
-import { comebackOf } from './comeback-steps.ts'
 import { costOf } from './disclosures.ts'
-import { offersOf, type Plan, plansFor } from './plans.ts'
-import { choosesPlan, stepOf } from './progress.ts'
+import { type Plan, plansFor } from './plans.ts'
+import { stepOf } from './progress.ts'
 import { saveAnswers } from './save-answers.ts'
 import type { Step } from './step.ts'
 
-/** Who asks, and which details they shared. */
-export const start: Step = {
-  show: visit => {
-    if (visit.isMember) return { to: 'overview' }
-    return {
-      view: 'START',
-      page: pageOf(visit),
-      firstname: visit.person.firstname,
-      shared: groupsIn(visit.sent),
-      known: knownFromBefore(visit),
-      resumed: visit.draft.version > 0,
-      hassaved: groupsIn(visit.person).length > 0,
-      choosesbenefits: mayChoose(visit),
-      choosesplan: choosesPlan(visit),
-      comeback: comebackOf(visit),
-    }
-  },
-  post: visit => ({ to: resumeAt(visit) }),
-}
-
-/** Where a draft goes on: at the benefits when the person came for one that they have not chosen. */
-function resumeAt({ draft: { picks }, deepLink }: Visit): string {
-  if (picks === undefined) return 'details'
+/**
+ * Where a newcomer begins or goes on: with their details until they have chosen benefits, and at the benefits when they
+ * came for one that they have not chosen. A former member first sees what can come back.
+ */
+export function resumeAt({ draft: { picks }, deepLink, user }: Visit): string {
+  if (picks === undefined || user.status === 'cancelled') return 'details'
   return deepLink && !picks.includes(deepLink.productname) ? 'benefits' : 'check'
-}
-
-/** Whether there may be benefits to choose; which ones is unknown while details are missing. */
-function mayChoose(visit: Visit): boolean {
-  if (missingGroups(visit.person).length > 0)
-    return offersOf(visit).some(offer => offer.slots > 0 && offer.selectable.length > 0)
-  const { plans } = plansFor(visit)
-  return (
-    plans.length === 0 || plans.some(({ offer, selectable }) => Math.min(offer.slots, selectable.length) > 0)
-  )
-}
-
-/** A former member's details are known even if the partner has sent none since. */
-function knownFromBefore({ user, sent, person }: Visit): readonly DetailsGroup[] | undefined {
-  return user.status === 'cancelled' && groupsIn(sent).length === 0 ? groupsIn(person) : undefined
 }
 
 /** The plans from which a newcomer chooses one; skipped when there is no choice. */

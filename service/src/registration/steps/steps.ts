@@ -11,7 +11,7 @@ import { check, enrol, none } from './enrolling-steps.ts'
 import { memberBenefits, memberCheck, memberEnrol } from './member-steps.ts'
 import { offer, offerConfirm, offerUndo } from './offer-steps.ts'
 import { done, overview } from './outcomes.ts'
-import { benefits, plan, start } from './registering-steps.ts'
+import { benefits, plan, resumeAt } from './registering-steps.ts'
 import type { Step } from './step.ts'
 import { swap, swapChoose, swapConfirm, swapUndo } from './swap-steps.ts'
 
@@ -31,7 +31,7 @@ function beneficiaryStep(path: string): Step | undefined {
 export function entryOf(visit: Visit): string {
   const { session, deepLink } = visit
   if (session.outcome !== null) return 'done'
-  if (!visit.isMember) return 'start'
+  if (!visit.isMember) return resumeAt(visit)
   if (deepLink?.redirectto === 'swap' || session.purpose === 'swap') return 'swap'
   if (session.purpose === 'offerchange') return 'offer'
   return deepLink || session.purpose === 'benefits' ? 'benefits' : 'overview'
@@ -59,7 +59,6 @@ const paths: ReadonlyMap<string, string> = new Map<View['view'], string>([
 
 const steps: ReadonlyMap<string, Step> = new Map([
   ['challenge', challenge],
-  ['start', start],
   ['comeback', comeback],
   ['details', review],
   ...detailsGroups.map(group => [`details/${group}`, edit(group)] as const),

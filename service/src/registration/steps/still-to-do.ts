@@ -1,12 +1,13 @@
 import type { Benefit } from '../../catalogue/model.ts'
-import { proposedDesignation } from '../../membership/rules/designations.ts'
-import { isLive } from '../../membership/rules/state.ts'
+import { confirmedDesignation, proposedDesignation } from '../../membership/rules/designations.ts'
+import { hasPendingCancel, isLive } from '../../membership/rules/state.ts'
 import { hasBeneficiary, hasConsent, knownBenefit, openBenefit } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { StillToDo, WaitingName } from '../views/parts.ts'
 import { dueDay } from './cards.ts'
+import { choosableByMember } from './member-choices.ts'
 
-/** What a member still has to do for their benefits; `undefined` when nothing. */
+/** What a member has to do, or may still do, for their benefits; `undefined` when nothing. */
 export function stillToDo(visit: Visit): StillToDo | undefined {
   const { user, terms, locale } = visit
   const live = [...new Set(user.enrolments.filter(isLive).map(({ benefit }) => benefit))]
@@ -26,5 +27,17 @@ export function stillToDo(visit: Visit): StillToDo | undefined {
   const proposed = benefits
     .filter(({ name }) => proposedDesignation(user, name) !== undefined)
     .map(({ displayname }) => displayname[locale])
-  return missing.length + agree.length + proposed.length === 0 ? undefined : { missing, agree, proposed }
+  const unnamed = benefits
+    .filter(({ name, beneficiaries }) => beneficiaries === 'optional' && !confirmedDesignation(user, name))
+    .map(({ displayname }) => displayname[locale])
+  const openplaces = openPlaces(visit)
+  const count = missing.length + agree.length + proposed.length + unnamed.length + openplaces
+  return count === 0 ? undefined : { missing, agree, proposed, unnamed, openplaces }
+}
+
+/** How many benefits can be added now: as many as fit, of those that the person may have. */
+function openPlaces(visit: Visit): number {
+  if (hasPendingCancel(visit.user)) return 0
+  const { free, selectable, slotless } = choosableByMember(visit)
+  return Math.min(free, selectable.filter(({ name }) => !slotless.includes(name)).length)
 }

@@ -21,8 +21,9 @@ export function benefits(view: BenefitsView): Content {
   const askable = [...groups.waiting, ...groups.available]
   const choosing = slots > 0 && askable.length > 0
   const isAboutHeld = groups.yours.some(isOf(focus))
-  const title = choosing && groups.available.length > 0 && !isAboutHeld ? words.title : texts.start.title
+  const title = choosing && groups.available.length > 0 && !isAboutHeld ? words.title : texts.already.title
   const chosen = askable.filter(card => card.selected)
+  const starts = commonStart(choosing ? askable : groups.included)
   const lists = [
     { heading: texts.standing.waiting.title, found: groups.waiting, asks: true },
     { heading: words.yours, found: groups.yours },
@@ -40,12 +41,12 @@ export function benefits(view: BenefitsView): Content {
     asks: choosing || !view.paths,
     back: view.back ?? 'details',
     body: html`${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
-<p class="lead">${lead(view, choosing ? groups.available : [])}</p>
+<p class="lead">${lead(view, choosing ? groups.available : [])}${starts && ` ${words.allstart(dayText(page, starts))}`}</p>
 ${
   choosing || !view.paths
     ? form(view, 'benefits', [
         all,
-        html`<div class="bottom">${choosing && html`<p class="count${chosen.length > slots && ' over'}" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(chosen.length, slots)}${chosen.length > slots && ` ${words.toomany(slots)}`}</p>`}${choosing && runningTotal(page, { included: view.paths ? [] : groups.included, chosen }, view.paths !== undefined)}${primary(texts.shell.continue)}</div>`,
+        html`<div class="bottom">${choosing && html`<div class="sums">${count(page, chosen.length, slots)}${runningTotal(page, { included: view.paths ? [] : groups.included, chosen }, view.paths !== undefined)}</div>`}${primary(texts.shell.continue)}</div>`,
       ])
     : all
 }
@@ -53,15 +54,13 @@ ${view.paths && memberPaths(page, view.paths)}`,
   })
 }
 
-/** How many of `open` can be chosen; mentions swaps if a benefit is left that could be swapped in. */
+/** How many of `open` can be chosen. */
 function lead(view: BenefitsView, open: readonly BenefitCard[]): string {
   const texts = textsOf(view.page)
   const { offername, slots, paths, waitingslots = 0 } = view
-  const { lead, leadmore, later } = texts.benefits
+  const { lead, leadmore } = texts.benefits
   const free = slots - waitingslots
-  const many = (paths ? leadmore : lead)(free, offername)
-  const swapsLater = open.length > free && view.leaving === undefined
-  if (free > 0 && open.length > 0) return swapsLater ? `${many} ${later}` : many
+  if (free > 0 && open.length > 0) return (paths ? leadmore : lead)(free, offername)
   if (!paths) return texts.benefits.leadnone(offername)
   const { yours, waiting, swap, unavailable } = groupCards(view.cards)
   const hasAny = yours.length + waiting.length + swap.length > 0
@@ -74,26 +73,38 @@ function lead(view: BenefitsView, open: readonly BenefitCard[]): string {
 /** Benefits under one heading. */
 type CardGroup = { readonly heading: string; readonly found: readonly BenefitCard[] }
 
-function cardList({ page, focus }: BenefitsView, { heading, found }: CardGroup): Html {
-  const shown = found.toSorted(firstWhere(isOf(focus))).map(card => benefitCard(page, card, focus))
-  return html`<section class="cards${found.length === 1 && ' single'}"><h2>${heading}</h2><div class="grid">${shown}</div></section>`
+function cardList(view: BenefitsView, { heading, found }: CardGroup): Html {
+  const shown = found.toSorted(firstWhere(isOf(view.focus))).map(card => benefitRow(view, card))
+  return html`<section class="cards"><h2>${heading}</h2><div class="rows">${shown}</div></section>`
 }
 
 function choices(view: BenefitsView, { heading, found }: CardGroup): Html {
-  const { page, focus } = view
-  const texts = textsOf(page)
+  const { focus } = view
   const error = errorOf(view, 'benefit')
   // The link of an error leads to the first box of the whole form.
   const first = firstShown(view)
   return html`<fieldset class="cards field${error && ' wrong'}"${error && html` aria-describedby="benefit-error"`}>
 <legend><h2>${heading}</h2></legend>
 ${found.some(isOf(first)) && fault(view, 'benefit', error)}
-<div class="grid">${found.toSorted(firstWhere(isOf(focus))).map(card => {
-    const id = card.name === first ? 'benefit' : inputId(`benefit-${card.name}`)
-    const box = html`<label class="choice"><input type="checkbox" id="${id}" name="benefit" value="${card.name}"${priceData(card.cost)}${card.selected && html` checked`}><span>${card.status.kind === 'waiting' ? texts.standing.waiting.goon(card.displayname) : texts.benefits.choose(card.displayname)}</span></label>`
-    return benefitCard(page, card, focus, box)
-  })}</div>
+<div class="rows">${found
+    .toSorted(firstWhere(isOf(focus)))
+    .map(card =>
+      benefitRow(view, card, card.name === first ? 'benefit' : inputId(`benefit-${card.name}`)),
+    )}</div>
 </fieldset>`
+}
+
+/** How many are chosen of how many, and what to do about too many; the page's script says it anew at each tick. */
+function count(page: Page, chosen: number, slots: number): Html {
+  const words = textsOf(page).benefits
+  const isOver = chosen > slots
+  return html`<p class="count${isOver && ' over'}" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(chosen, slots)}${isOver && ` ${words.toomany(slots)}`}</p>`
+}
+
+/** The day on which all of these start, if it is one and the same. */
+function commonStart(cards: readonly BenefitCard[]): string | undefined {
+  const [start, ...others] = new Set(cards.map(card => card.startson))
+  return others.length === 0 ? start : undefined
 }
 
 function firstShown({ cards, focus }: BenefitsView): string | undefined {
@@ -113,25 +124,35 @@ function firstWhere<One>(fits: (one: One) => boolean): (a: One, b: One) => numbe
   return (a, b) => Number(fits(b)) - Number(fits(a))
 }
 
-/** A benefit in plain words, with a box if it can be chosen. */
-function benefitCard(page: Page, card: BenefitCard, focus?: string, choose: Slot = null): Html {
+/** One benefit: a row that can be ticked where `box` is the id of its box, and details that open below it. */
+function benefitRow(view: BenefitsView, card: BenefitCard, box?: string): Html {
+  const { page, focus } = view
   const words = textsOf(page).benefits
-  const opened = card.name === focus
-  const isClosed = ['full', 'otherplan', 'unavailable', 'unknown'].includes(card.status.kind)
-  return html`<article class="card${isClosed && ' closed'}" id="card-${inputId(card.name)}">
-<div class="top"><img src="${card.iconurl}" alt="" width="48" height="48"><div><h3>${card.displayname}</h3>${card.worth && html`<p class="worth">${worthText(page, card.worth)}</p>`}</div></div>
-<p>${card.description}</p>
-<dl class="facts"><div><dt>${words.costs}</dt><dd>${costFacts(page, card.cost)}</dd></div>
-${card.startson && html`<div><dt>${words.starts}</dt><dd>${dayText(page, card.startson)}</dd></div>`}</dl>
-${
-  card.pays.length > 0 &&
-  html`<details${opened && html` open`}><summary>${words.pays}<span class="unseen">: ${card.displayname}</span></summary>
-<ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>
-${card.notcovered.length > 0 && html`<h4>${words.notcovered}</h4><ul class="ticks not">${card.notcovered.map(line => html`<li>${icon('no')}${line}</li>`)}</ul>`}${coverageFacts(page, card.coverage)}</details>`
-}
-${choose && card.status.kind !== 'waiting' ? choose : [statusText(page, card.status), choose]}
+  const isClosed = ['full', 'otherplan', 'unavailable'].includes(card.status.kind)
+  const isAsked = box !== undefined && card.status.kind !== 'waiting'
+  const face = html`<img src="${card.iconurl}" alt="" width="40" height="40"><span class="what"><span class="name">${card.displayname}</span><span class="hint">${card.worth ? worthText(page, card.worth) : card.description}</span>${card.cost.kind === 'amount' && html`<span class="price">${costText(page, card.cost)}</span>`}</span>`
+  return html`<article class="row${isClosed && ' closed'}" id="card-${inputId(card.name)}">
+${box === undefined ? html`<div class="face">${face}</div>` : html`<label class="choice face"><input type="checkbox" id="${box}" name="benefit" value="${card.name}" aria-label="${boxLabel(page, card)}"${priceData(card.cost)}${card.selected && html` checked`}>${face}</label>`}
+${!isAsked && card.status.kind !== 'included' && statusText(page, card.status)}
 ${card.status.kind === 'full' && card.status.swapto && html`<p><a class="secondary" href="${page.root}/${card.status.swapto}">${words.status.fullswap(card.displayname)}</a></p>`}
+<details${card.name === focus && html` open`}><summary>${words.details}<span class="unseen">: ${card.displayname}</span></summary>${moreOf(page, card)}</details>
 </article>`
+}
+
+function boxLabel(page: Page, { displayname, status }: BenefitCard): string {
+  const { standing, benefits } = textsOf(page)
+  return status.kind === 'waiting' ? standing.waiting.goon(displayname) : benefits.choose(displayname)
+}
+
+/** What a benefit pays and what not, what it costs and from when, who insures it. */
+function moreOf(page: Page, card: BenefitCard): Html {
+  const words = textsOf(page).benefits
+  return html`<p>${card.description}</p>
+${card.pays.length > 0 && html`<h3>${words.pays}</h3><ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>`}
+${card.notcovered.length > 0 && html`<h3>${words.notcovered}</h3><ul class="ticks not">${card.notcovered.map(line => html`<li>${icon('no')}${line}</li>`)}</ul>`}
+<dl class="known"><div><dt>${words.costs}</dt><dd>${costFacts(page, card.cost)}</dd></div>
+${card.startson && html`<div><dt>${words.starts}</dt><dd>${dayText(page, card.startson)}</dd></div>`}</dl>
+${coverageFacts(page, card.coverage)}`
 }
 
 /** What a benefit pays, in words. */
@@ -170,7 +191,6 @@ const signs: Readonly<Record<BenefitStatus['kind'], readonly [IconName, 'good' |
   unavailable: ['no', 'plain'],
   full: ['swap', 'plain'],
   otherplan: ['info', 'plain'],
-  unknown: ['info', 'plain'],
   available: ['plus', 'plain'],
 }
 
@@ -193,8 +213,6 @@ function statusWords(page: Page, status: BenefitStatus): string {
       return status.dueon ? words.actionrequiredby(on(status.dueon)) : words.actionrequired
     case 'otherplan':
       return words.otherplan(new Intl.ListFormat(page.locale, { type: 'disjunction' }).format(status.plans))
-    case 'unknown':
-      return status.text
     default:
       return words[status.kind]
   }
@@ -210,6 +228,6 @@ function groupCards(cards: readonly BenefitCard[]) {
     included: of('included'),
     available: of('available'),
     swap: of('swapin', 'swapout'),
-    unavailable: of('full', 'otherplan', 'unavailable', 'unknown'),
+    unavailable: of('full', 'otherplan', 'unavailable'),
   }
 }

@@ -1,7 +1,7 @@
 import { html } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
 import { coverageSection, priceSection } from './coverage.ts'
-import { detailsGroups, detailsList } from './details.ts'
+import { detailsShort } from './details.ts'
 import { consentFields, form, primary, question } from './fields.ts'
 import type { Content } from './layout.ts'
 import { benefitList } from './lists.ts'
@@ -16,9 +16,9 @@ export function checkAnswers(view: CheckAnswersView): Content {
   return question(view, {
     title: words.title,
     back: choosable ? 'benefits' : 'details',
-    body: html`<p class="lead">${words.lead}</p>
-<section><h2>${words.details}</h2>${detailsList(page, details, detailsGroups)}</section>
-<section><div class="heading"><h2>${texts.start.title}</h2>${choosable && html`<a href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${texts.start.title}</span></a>`}</div>
+    body: html`<section><div class="heading"><h2>${words.details}</h2><a href="${page.root}/details">${texts.shell.change}<span class="unseen"> – ${words.details}</span></a></div>
+${detailsShort(page, details)}</section>
+<section><div class="heading"><h2>${texts.already.title}</h2>${choosable && html`<a href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${texts.already.title}</span></a>`}</div>
 <p>${words.plan}: <strong>${offername}</strong></p>
 ${benefitList(page, benefits)}</section>
 ${priceSection(page, benefits, view.isAddition)}

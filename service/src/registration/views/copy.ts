@@ -79,7 +79,7 @@ export function renderCopy(copy: CopyContent, look: CopyLook): string {
 <div><dt>${texts.check.plan}</dt><dd>${copy.offername}</dd></div></dl>
 <h2>${words.price.total}</h2>
 ${copy.price.map(line => html`<p>${line}</p>`)}
-<h2>${texts.start.title}</h2>
+<h2>${texts.already.title}</h2>
 ${copy.benefits.map(benefit => benefitPart(copy, benefit, look))}
 ${copy.agreements.length > 0 && html`<h2>${words.copy.agreed}</h2>`}
 ${copy.agreements.map(({ title, version, paragraphs }) => html`<section><h3>${title}</h3>${paragraphs.map(text => html`<p>${text}</p>`)}<p class="hint">${texts.check.version(version)}</p></section>`)}

@@ -1,6 +1,7 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Coverage, DocumentLink } from './coverage-parts.ts'
-import { dayText, priceText } from './format.ts'
+import { dayText, namesText, priceText } from './format.ts'
+import { icon } from './icons.ts'
 import type { BenefitLine, CopyLink, Cost, Day, SwapPair } from './parts.ts'
 import { priceLines, totalLines, waitingPrice } from './price.ts'
 import type { Page } from './surroundings.ts'
@@ -16,12 +17,36 @@ ${waiting && html`<div><dt>${words.waiting}</dt><dd>${words.days(waiting.days)}$
 ${documents.length > 0 && html`<div><dt>${words.documents}</dt><dd><ul class="documents">${documents.map(document => html`<li>${documentLink(page, document)}</li>`)}</ul></dd></div>`}</dl>`
 }
 
-/** What a person must know about these benefits before agreeing, and what they agree to afterwards. */
+/**
+ * What a person must know about these benefits before agreeing: one block for each insurer with the benefits that it
+ * covers, then what is to be read or waited for.
+ */
 export function coverageSection(page: Page, lines: readonly BenefitLine[]): Slot {
   const known = lines.filter(({ coverage }) => coverageFacts(page, coverage))
   if (known.length === 0) return null
-  return html`<section class="know"><h2>${textsOf(page).coverage.know}</h2>
-${known.map(line => html`<h3>${line.displayname}</h3>${coverageFacts(page, line.coverage)}`)}</section>`
+  const words = textsOf(page).coverage
+  const keyOf = ({ coverage }: BenefitLine) =>
+    `${coverage?.insurer?.name ?? ''}\n${coverage?.insurer?.licence ?? ''}`
+  const groups = new Map<string, readonly BenefitLine[]>()
+  for (const line of known) groups.set(keyOf(line), [...(groups.get(keyOf(line)) ?? []), line])
+  const blocks = [...groups.values()].map(covered => {
+    const insurer = covered[0]?.coverage?.insurer
+    const names = namesText(
+      page,
+      covered.map(({ displayname }) => displayname),
+    )
+    const waits = covered.flatMap(({ displayname, coverage }) =>
+      coverage?.waiting ? [{ displayname, ...coverage.waiting }] : [],
+    )
+    const documents = new Map(
+      covered.flatMap(({ coverage }) => (coverage?.documents ?? []).map(one => [one.address, one] as const)),
+    )
+    return html`<div class="insured"><h3>${insurer ? insurer.name : names}</h3>
+${insurer && html`<p>${words.covers(names)}</p><p class="hint">${insurer.licence}</p>`}
+${waits.map(wait => html`<p class="withsign">${icon('clock')}<span>${words.waitsfor(wait.displayname, words.days(wait.days))}${wait.text && html`<span class="hint">${wait.text}</span>`}</span></p>`)}
+${documents.size > 0 && html`<ul class="documents">${[...documents.values()].map(document => html`<li>${documentLink(page, document)}</li>`)}</ul>`}</div>`
+  })
+  return html`<section class="know"><h2>${words.know}</h2>${blocks}</section>`
 }
 
 /** What these benefits cost together, and who collects it; one word when all are free. */
@@ -37,6 +62,12 @@ export function priceSection(page: Page, lines: readonly BenefitLine[], isAdditi
 export function totalSection(page: Page, lines: readonly BenefitLine[]): Slot {
   if (costsOf(lines).length === 0) return null
   return pricePanel(textsOf(page).coverage.price.total, totalLines(page, lines))
+}
+
+/** The same in plain sentences; empty when nothing costs anything. */
+export function totalFacts(page: Page, lines: readonly BenefitLine[]): Slot {
+  const isPriced = costsOf(lines).some(({ kind }) => kind === 'amount')
+  return isPriced && totalLines(page, lines).map(line => html`<p>${line}</p>`)
 }
 
 /**
@@ -75,7 +106,7 @@ export function copyList(page: Page, copies: readonly CopyLink[] = []): Slot {
 }
 
 /** The costs of lines, as far as they are known. */
-export function costsOf(lines: readonly BenefitLine[]): readonly Cost[] {
+function costsOf(lines: readonly BenefitLine[]): readonly Cost[] {
   return lines.flatMap(({ cost }) => (cost ? [cost] : []))
 }
 

@@ -1,7 +1,9 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
+import { coverageSection, totalSection } from './coverage.ts'
 import {
   type Answers,
   birthDate,
+  draftField,
   errorOf,
   fault,
   form,
@@ -15,7 +17,8 @@ import { keptDetails } from './form.ts'
 import { dayText, phoneText, zipText } from './format.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
-import type { DetailsEditView, DetailsReviewView } from './model.ts'
+import { benefitList } from './lists.ts'
+import type { Comeback, DetailsEditView, DetailsReviewView } from './model.ts'
 import type { Details, DetailsGroup } from './parts.ts'
 import { lostFields, lostNotice } from './standing.ts'
 import { stateName, stateNames } from './states.ts'
@@ -25,28 +28,49 @@ import { type Texts, textsOf } from './texts.ts'
 /** The groups of details in the order they are shown. */
 export const detailsGroups: readonly DetailsGroup[] = ['name', 'dob', 'contact', 'address', 'gender']
 
-/** The known details of the person; missing ones come first, as questions. */
+/** The groups to show: a gender only where one is known, because no rule asks for it. */
+export function shownGroups({ gender }: Details): readonly DetailsGroup[] {
+  return gender ? detailsGroups : detailsGroups.filter(group => group !== 'gender')
+}
+
+/** The known details of the person. What is missing is asked one group after the other, before they are confirmed. */
 export function detailsReview(view: DetailsReviewView): Content {
-  const { page, details, missing, suggested, lost = [] } = view
+  const { page, details, missing, suggested, lost = [], firstname, comeback } = view
   const texts = textsOf(page)
   const words = texts.details
-  const known = detailsGroups.filter(group => !missing.includes(group))
+  const known = shownGroups(details).filter(group => !missing.includes(group))
+  const [first] = missing
   return question(view, {
     title: words.title,
-    asks: missing.length === 0,
-    back: 'start',
+    asks: first === undefined,
     body: html`${lostNotice(page, lost)}
-<p class="lead">${words.lead}</p>
+${comeback && comebackPanel(page, comeback)}
+<p class="lead">${firstname && `${words.hello(firstname)} `}${words.lead[view.from](page.partner.displayname)}</p>
+${known.some(group => hasValue(page, details, group)) && detailsList(page, details, known, suggested)}
 ${
-  missing.length > 0 &&
-  html`<section class="panel asks"><h2>${words.missing}</h2><ul class="questions">${missing.map(
-    group =>
-      html`<li><span>${words.ask[group]}</span><a class="secondary" href="${page.root}/details/${group}">${words.answer}<span class="unseen">: ${texts.group[group]}</span></a></li>`,
-  )}</ul></section>`
-}
-${detailsList(page, details, known, suggested)}
-${missing.length === 0 && form(view, 'details', [lostFields(lost), primary(words.confirm)])}`,
+  first === undefined
+    ? form(view, 'details', [
+        lostFields(lost),
+        primary(view.from === 'member' ? texts.shell.continue : words.confirm),
+      ])
+    : html`<section class="panel"><h2>${words.missing}</h2><ul class="plain">${missing.map(group => html`<li>${texts.group[group]}</li>`)}</ul></section>
+<p class="actions"><a class="primary" href="${page.root}/details/${first}">${texts.shell.continue}</a></p>`
+}`,
   })
+}
+
+/** What a person who canceled can have back with one press, above the way to enroll anew. */
+function comebackPanel(page: Page, comeback: Comeback): Html {
+  const texts = textsOf(page)
+  const words = texts.comeback
+  return html`<section class="panel"><h2>${words.title}</h2><p>${words.text(comeback.offername)}</p>
+${benefitList(page, comeback.benefits)}
+${coverageSection(page, comeback.benefits)}
+${totalSection(page, comeback.benefits)}
+${comeback.agreed && html`<p>${texts.standing.agreedbefore}</p>`}
+${comeback.named && html`<p>${texts.standing.namedbefore}</p>`}
+<form method="post" action="${page.root}/comeback">${draftField(page)}<p><button class="primary">${words.button}</button></p></form></section>
+<h2>${words.else}</h2>`
 }
 
 /** The details as a list, each with a link to change it. */
@@ -67,6 +91,18 @@ export function detailsList(
   )}</dl>`
 }
 
+/** The details in as many lines as they need, to be read once more. */
+export function detailsShort(page: Page, details: Details): Html {
+  const { group: names } = textsOf(page)
+  const groups = shownGroups(details).filter(group => hasValue(page, details, group))
+  return html`<dl class="shortly">${groups.map(
+    group =>
+      html`<div><dt class="unseen">${names[group]}</dt><dd>${groupLines(page, details, group)
+        .filter(line => line !== '')
+        .join(', ')}</dd></div>`,
+  )}</dl>`
+}
+
 /** One group of inputs, filled with what was typed or what is known. */
 export function detailsEdit(view: DetailsEditView): Content {
   const { page, group, suggestion } = view
@@ -82,6 +118,10 @@ export function detailsEdit(view: DetailsEditView): Content {
 ${view.mayend && html`<p class="hint">${texts.standing.lost.mayend}</p>`}
 ${form(answers, `details/${group}`, [inputs[group](answers), primary(texts.shell.save)])}`,
   })
+}
+
+function hasValue(page: Page, details: Details, group: DetailsGroup): boolean {
+  return groupLines(page, details, group).some(line => line !== '')
 }
 
 /** A group's values in words; says so when nothing is known. */

@@ -45,9 +45,9 @@ export type DoneChange =
 
 /**
  * Whether something is still needed from the person: the view itself says what (`here`), or does not know
- * (`elsewhere`).
+ * (`elsewhere`); `choice`: nothing, but there is something that they may still do.
  */
-export type Needed = 'nothing' | 'here' | 'elsewhere'
+export type Needed = 'nothing' | 'choice' | 'here' | 'elsewhere'
 
 /** The words of a confirmation. */
 type DoneWords = {
@@ -66,9 +66,8 @@ export function doneWords(page: Page, change: DoneChange, needed: Needed): DoneW
   const { phone } = page.help
   const keep = phone ? words.reference(phone) : words.referenceplain
   if (needed === 'nothing') return { ...found, next: [...found.next, keep] }
-  const steps = found.next.filter(line => !words.idle.includes(line))
-  const first = needed === 'here' ? words.stillneeded : words.stillneededask(page.partner.displayname)
-  return { ...found, next: [first, ...steps, keep] }
+  const asks = needed === 'elsewhere' ? [words.stillneededask(page.partner.displayname)] : []
+  return { ...found, next: [...asks, ...found.next.filter(line => !words.idle.includes(line)), keep] }
 }
 
 function wordsOf(page: Page, change: DoneChange, words: DoneTexts): DoneWords {
@@ -119,11 +118,11 @@ function cancelledWords(
   words: DoneTexts,
 ): DoneWords {
   const { cancelled } = words
-  const { notbegun, leaving, noreturn } = textsOf(page).standing
+  const { notbegun, noreturn } = textsOf(page).standing
   const { timing, withdrawn = [], backuntil } = change
   const on = dayText(page, change.lastday)
   const said = {
-    ahead: () => cancelled.from(on, leaving.keep, change.noreturn ? noreturn : cancelled.later),
+    ahead: () => cancelled.from(on, change.noreturn ? noreturn : cancelled.later),
     today: () => cancelled.now.today(on),
     past: () => cancelled.now.past(on),
     neverbegun: () => cancelled.now.neverbegun,

@@ -75,7 +75,7 @@ function header(view: string, page: Page, content: Content): Html {
   const button = html`<button class="quiet language" name="language" value="${other}" lang="${other}" formnovalidate${content.asks ? html` form="answers"` : ''} aria-label="${texts.language.switchto}: ${texts.language.switchlabel}">${icon('globe')}<span>${texts.language.switchto}</span></button>`
   return html`<header>
 <div class="bar">
-<p class="partner"><span class="mark" aria-hidden="true">${initialOf(page) ?? icon('shield')}</span><span>${page.partner.displayname || texts.start.title}</span></p>
+<p class="partner"><span class="mark" aria-hidden="true">${initialOf(page) ?? icon('shield')}</span><span>${page.partner.displayname || texts.already.title}</span></p>
 ${
   content.asks
     ? button

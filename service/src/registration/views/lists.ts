@@ -1,7 +1,7 @@
-import { type Html, html } from '../../http/html.ts'
+import { type Html, html, type Slot } from '../../http/html.ts'
 import { costText, dayText } from './format.ts'
 import { type IconName, icon } from './icons.ts'
-import type { BenefitLine, Cost, MemberPaths } from './parts.ts'
+import type { BenefitLine, Cost, Day, MemberPaths } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
@@ -27,11 +27,16 @@ function lineWords(page: Page, line: BenefitLine): Html {
     line.startson && status.scheduled(dayText(page, line.startson)),
     line.waits && waitsText(page, line.waits),
     line.since && status.enrolled(dayText(page, line.since)),
-    line.endson && status.ending(dayText(page, line.endson)),
+    line.endson && endText(page, line.endson, line.endsatage),
     line.endedon && texts.done.ended(dayText(page, line.endedon)),
-    line.cost && costLine(page, line.cost),
+    line.cost?.kind === 'amount' && costLine(page, line.cost),
   ].filter(fact => fact)
   return html`<p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${line.dueon ? status.actionrequiredby(dayText(page, line.dueon)) : texts.done.action}</p>`}${line.isunavailable && html`<p class="withsign warn">${icon('alert')}${status.unavailable}</p>`}`
+}
+
+function endText(page: Page, on: Day, age: number | undefined): string {
+  const { status } = textsOf(page).benefits
+  return age === undefined ? status.ending(dayText(page, on)) : status.endingatage(dayText(page, on), age)
 }
 
 function waitsText(page: Page, waits: NonNullable<BenefitLine['waits']>): string {
@@ -47,17 +52,37 @@ export function costLine(page: Page, cost: Cost): string {
   return cost.kind === 'nothing' ? benefits.free : coverage.price.youpay(costText(page, cost))
 }
 
+/** A link to a short path of the page, with its sign. */
+export type Path = {
+  readonly to: string
+  readonly sign: IconName
+  readonly text: string
+  readonly hint?: string | undefined
+}
+
+/** Such links, one below the other; empty when there are none. */
+export function pathList(page: Page, paths: readonly Path[]): Slot {
+  if (paths.length === 0) return null
+  const link = ({ to, sign, text, hint }: Path) =>
+    html`<li><a href="${page.root}/${to}"${sign === 'alert' && html` class="warn"`}>${icon(sign)}<span>${text}${hint && html`<span class="hint">${hint}</span>`}</span>${icon('arrow')}</a></li>`
+  return html`<ul class="paths">${paths.map(link)}</ul>`
+}
+
 /** What a member can do, each a link to a short path. */
 export function memberPaths(page: Page, paths: MemberPaths): Html {
   const texts = textsOf(page)
   const words = texts.already
-  const path = (to: string, sign: IconName, text: string) =>
-    html`<li><a href="${page.root}/${to}">${icon(sign)}<span>${text}</span>${icon('arrow')}</a></li>`
-  return html`<section><h2>${words.what}</h2><ul class="paths">
-${paths.canadd && path('benefits', 'plus', words.add)}
-${paths.canswap && path('swap', 'swap', words.swap)}
-${paths.canchangeoffer && path('offer', 'plan', words.offer)}
-${paths.canname && path('beneficiaries', 'person', texts.beneficiaries.title)}
-${path('details', 'edit', words.details)}
-${paths.cancancel && path('cancel', 'no', paths.isleaving ? texts.standing.leaving.now.title : words.cancel)}</ul></section>`
+  const cancelText = paths.isleaving ? texts.standing.leaving.now.title : words.cancel
+  const found: readonly (Path | false | undefined)[] = [
+    paths.canadd && { to: 'benefits', sign: 'plus', text: words.add },
+    paths.canswap && { to: 'swap', sign: 'swap', text: words.swap },
+    paths.canchangeoffer && { to: 'offer', sign: 'plan', text: words.offer },
+    paths.canname && { to: 'beneficiaries', sign: 'person', text: texts.beneficiaries.title },
+    { to: 'details', sign: 'edit', text: words.details },
+    paths.cancancel && { to: 'cancel', sign: 'no', text: cancelText },
+  ]
+  return html`<section><h2>${words.what}</h2>${pathList(
+    page,
+    found.filter(path => path !== false && path !== undefined),
+  )}</section>`
 }

@@ -29,7 +29,6 @@ type Instant = number
 export type View =
   | OpenView
   | ChallengeView
-  | StartView
   | DetailsReviewView
   | DetailsEditView
   | BenefitsView
@@ -72,46 +71,34 @@ export type ChallengeView = ViewOf<'CHALLENGE'> &
     readonly action: string
     readonly firstname?: string | undefined
     readonly kept?: EnteredAnswers | undefined
-    readonly attemptsleft: number
+    /** Shown after a wrong date, unless the error itself says it. */
+    readonly attemptsleft?: number | undefined
     /** The birth date is asked again, before the person's beneficiaries are shown. */
     readonly again?: boolean | undefined
     /** The path to continue with. */
     readonly next?: string | undefined
   }
 
-/** The first view: who asks, and what was shared. */
-export type StartView = ViewOf<'START'> & {
-  readonly firstname?: string | undefined
-  /** The groups of details that the partner shared. */
-  readonly shared: readonly DetailsGroup[]
-  /** The groups known from an earlier membership, if the partner shared none. */
-  readonly known?: readonly DetailsGroup[] | undefined
-  /** True when the person continues a draft. */
-  readonly resumed: boolean
-  /** True when any detail is known, from any source. */
-  readonly hassaved?: boolean
-  /** False when all benefits come with the plan. */
-  readonly choosesbenefits?: boolean
-  /** What a person who canceled can restore at once. */
-  readonly comeback?:
-    | {
-        readonly offername: string
-        readonly benefits: readonly BenefitLine[]
-        /** True when an agreement given before the cancel is valid again. */
-        readonly agreed?: boolean | undefined
-        /** True when beneficiaries named before the cancel count again. */
-        readonly named?: boolean | undefined
-      }
-    | undefined
-  /** Whether choosing a plan is a step of its own; `perhaps` when the details decide it. */
-  readonly choosesplan: boolean | 'perhaps'
+/** What a person who canceled can restore at once. */
+export type Comeback = {
+  readonly offername: string
+  readonly benefits: readonly BenefitLine[]
+  /** True when an agreement given before the cancel is valid again. */
+  readonly agreed?: boolean | undefined
+  /** True when beneficiaries named before the cancel count again. */
+  readonly named?: boolean | undefined
 }
 
-/** The known details, each with a link to change it; missing or wrong ones come first. */
+/** The known details, each with a link to change it. For a newcomer this is the first view. */
 export type DetailsReviewView = ViewOf<'DETAILS_REVIEW'> &
   Asking & {
     readonly details: Details
-    /** Groups that the person must answer before going on. */
+    /** Where the details come from, which the first sentence says; of a member, they are the person's own. */
+    readonly from: 'partner' | 'before' | 'answers' | 'nowhere' | 'member'
+    /** The name to greet a newcomer with. */
+    readonly firstname?: string | undefined
+    readonly comeback?: Comeback | undefined
+    /** Groups that the person must answer before going on; asked one after the other. */
     readonly missing: readonly DetailsGroup[]
     /** Groups in which the partner sent newer data than the person confirmed. */
     readonly suggested: readonly DetailsGroup[]
@@ -331,6 +318,10 @@ export type DoneView = ViewOf<'DONE'> & {
   /** The address of the copy of the agreement, if there is one. */
   readonly copyurl?: string | undefined
   readonly todo?: StillToDo | undefined
+  /** The view where it can be undone, as long as it can. */
+  readonly undo?: 'swap' | 'offer' | 'cancel' | undefined
+  /** False when the session is over, so that this is the last view of it. */
+  readonly goeson: boolean
   /** The address of the link back; only ever a checked one. */
   readonly redirecturl?: string | undefined
   /** Whether it was shown before, so that the host of the frame has been told of it. */

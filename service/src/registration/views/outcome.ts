@@ -1,41 +1,55 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
-import { copyLink, copyList, coverageSection, totalSection } from './coverage.ts'
+import { copyLink, copyList, totalFacts } from './coverage.ts'
 import { doneWords, type Needed } from './done-words.ts'
 import { dayText, deadlineText, instantText, namesText } from './format.ts'
-import { emblem, icon } from './icons.ts'
+import { emblem, type IconName, icon } from './icons.ts'
 import type { Content } from './layout.ts'
-import { benefitList, memberPaths } from './lists.ts'
+import { benefitList, memberPaths, type Path, pathList } from './lists.ts'
 import type { AlreadyEnrolledView, DoneView, LinkEndedView, NoBenefitsView, ProblemView } from './model.ts'
 import type { StillToDo, WaitingName } from './parts.ts'
 import { ineligibleNotice, leavingNotice, plannedNotices } from './standing.ts'
 import type { Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
-/** What was done, with its reference, dates and next steps. */
+/** What was done, with its reference, what the person can do next, and the benefits with their dates. */
 export function done(view: DoneView): Content {
-  const { page, outcome, reference, benefits, undountil } = view
+  const { page, outcome, reference, benefits } = view
   const texts = textsOf(page)
   const words = texts.done
   const isWhole =
     outcome === 'enrolled' || outcome === 'undone' || (outcome === 'changed' && !('from' in view.change))
   const { title, lead, next } = doneWords(page, view.change, neededIn(view))
+  const print =
+    page.shell === 'hosted' &&
+    html`<button type="button" class="secondary" data-print hidden>${texts.shell.print}</button>`
   return {
     title,
     signals: view.istold ? {} : { outcome },
     body: html`<div class="success"><span class="seal">${icon('check')}</span>
 <h1 tabindex="-1">${title}</h1>
+<p class="lead">${lead}</p>
 <p class="reference"><span>${words.reference}</span> <strong>${reference}</strong></p>
 <p class="hint">${words.completed(instantText(page, view.completedat))}</p></div>
-<p class="lead">${lead}</p>
-${toDo(page, view.todo)}
-${undountil !== undefined && html`<p class="withsign">${icon('clock')}${texts.offer.undountil(deadlineText(page, undountil))}</p>`}
-${benefits.length > 0 && html`<section><h2>${texts.start.title}</h2>${benefitList(page, benefits)}</section>`}
-${isWhole && totalSection(page, benefits)}
-${outcome !== 'cancelled' && outcome !== 'undone' && coverageSection(page, benefits)}
+<section><h2>${words.next}</h2>
+${pathList(page, [...thingsToDo(page, view.todo), ...undoing(view), ...seeing(view)])}
+<ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
+${benefits.length > 0 && html`<section><h2>${texts.already.title}</h2>${benefitList(page, benefits)}</section>`}
+${isWhole && totalFacts(page, benefits)}
 ${view.copyurl && html`<p class="documents">${copyLink(page, { address: view.copyurl, text: texts.coverage.copy.link })}</p>`}
-<section class="panel"><h2>${words.next}</h2><ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
-${leave(page, { redirecturl: view.redirecturl, more: page.shell === 'hosted' && html`<button type="button" class="secondary" data-print hidden>${texts.shell.print}</button>` })}`,
+${leave(page, { redirecturl: view.redirecturl, more: print })}`,
   }
+}
+
+/** The way to undo what is still planned, with the time until which it can be done. */
+function undoing({ page, undo, undountil }: DoneView): readonly Path[] {
+  if (undo === undefined) return []
+  const words = textsOf(page).done
+  const hint = undountil === undefined ? undefined : words.until(deadlineText(page, undountil))
+  return [{ to: undo, sign: undo === 'cancel' ? 'check' : 'undo', text: words.undo[undo], hint }]
+}
+
+function seeing({ page, goeson }: DoneView): readonly Path[] {
+  return goeson ? [{ to: 'overview', sign: 'list', text: textsOf(page).done.see }] : []
 }
 
 /** The person is already enrolled: the benefits in force, and links to what can be done. */
@@ -46,6 +60,8 @@ export function alreadyEnrolled(view: AlreadyEnrolledView): Content {
   return {
     title: words.title,
     body: html`<h1 tabindex="-1">${words.title}</h1>
+<p class="lead">${view.benefits.length > 0 ? words.plan(view.offername) : texts.standing.nothing(view.offername)}</p>
+${totalFacts(page, view.benefits)}
 ${
   view.suggested.length > 0 &&
   html`<p class="notice info">${icon('info')}<span>${texts.standing.newer(
@@ -57,11 +73,10 @@ ${
     words.details,
   )}</span></p>`
 }
-${toDo(page, view.todo)}
+${pathList(page, thingsToDo(page, view.todo))}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
 ${plannedNotices(page, view.planned)}
 ${ineligibleNotice(page, view.ineligible && { offername: view.offername, isLeaving: view.leaving !== undefined, ...view.ineligible })}
-<p class="lead">${view.benefits.length > 0 ? words.lead(view.offername) : textsOf(page).standing.nothing(view.offername)}</p>
 ${view.benefits.length > 0 && benefitList(page, view.benefits)}
 ${memberPaths(page, view.paths)}
 ${copyList(page, view.copies)}
@@ -116,7 +131,7 @@ ${!isChallenge && kind !== 'closed' && html`<p>${words.kept}</p>`}
         ? html`<p>${kind === 'challenge' ? words.challengenew(partner) : words.challengelimit(partner)}</p><p>${words.challengewrong(partner)}</p>`
         : html`<p>${partner ? words.again(partner) : words.againunknown}</p><p>${partner ? words.sent(partner) : words.sentunknown}</p>${isUnknown && html`<p>${words.cookies}</p>`}`
     }</section>
-${leave(page, { redirecturl: view.redirecturl, more: isRenewable && html`<button type="button" class="secondary" data-renew>${texts.start.resume}</button>` })}`,
+${leave(page, { redirecturl: view.redirecturl, more: isRenewable && html`<button type="button" class="secondary" data-renew>${texts.ended.resume}</button>` })}`,
   }
 }
 
@@ -147,13 +162,16 @@ ${leave(page, retry ? { rank: 'secondary' } : {})}`,
 
 /** Whether a benefit still waits for the person, and whether this view says for what. */
 function neededIn({ benefits, todo }: DoneView): Needed {
-  if (!benefits.some(line => line.actionrequired)) return 'nothing'
-  return todo && todo.missing.length + todo.agree.length > 0 ? 'here' : 'elsewhere'
+  const isSaid = todo !== undefined && todo.missing.length + todo.agree.length > 0
+  if (benefits.some(line => line.actionrequired)) return isSaid ? 'here' : 'elsewhere'
+  return todo === undefined ? 'nothing' : 'choice'
 }
 
-/** What a member still has to do, with links; empty when nothing. */
-function toDo(page: Page, todo: StillToDo | undefined): Slot {
-  const words = textsOf(page).beneficiaries
+/** What a member has to do, and then what they may still do. */
+function thingsToDo(page: Page, todo: StillToDo | undefined): readonly Path[] {
+  if (!todo) return []
+  const texts = textsOf(page)
+  const words = texts.beneficiaries
   const dated = (found: readonly WaitingName[]) =>
     namesText(
       page,
@@ -161,16 +179,16 @@ function toDo(page: Page, todo: StillToDo | undefined): Slot {
         dueon ? words.before(displayname, dayText(page, dueon)) : displayname,
       ),
     )
-  const { missing = [], agree = [], proposed = [] } = todo ?? {}
-  const line = (text: string, kind: 'alert' | 'info', way: { to: string; label: string }) =>
-    html`<p class="notice ${kind}">${icon(kind)}<span>${text} <a href="${page.root}/${way.to}">${way.label}</a></span></p>`
-  const naming = (label: string) => ({ to: 'beneficiaries', label })
+  const { missing, agree, proposed, unnamed, openplaces } = todo
+  const naming = (sign: IconName, text: string): Path => ({ to: 'beneficiaries', sign, text })
   return [
-    agree.length > 0 && line(words.agree(dated(agree)), 'alert', { to: 'benefits', label: words.agreehere }),
-    missing.length > 0 && line(words.missing(dated(missing)), 'alert', naming(words.here)),
+    agree.length > 0 && { to: 'benefits', sign: 'alert' as const, text: words.agree(dated(agree)) },
+    missing.length > 0 && naming('alert', words.missing(dated(missing))),
     proposed.length > 0 &&
-      line(words.waiting(page.partner.displayname, namesText(page, proposed)), 'info', naming(words.title)),
-  ]
+      naming('person', words.waiting(page.partner.displayname, namesText(page, proposed))),
+    unnamed.length > 0 && naming('person', texts.done.name(namesText(page, unnamed))),
+    openplaces > 0 && { to: 'benefits', sign: 'plus' as const, text: texts.done.choose(openplaces) },
+  ].filter(path => path !== false)
 }
 
 /** The link back to the partner if the address was checked; in the frame, the button that closes it. */

@@ -77,30 +77,6 @@ test('a line of an address is called Urbanization in Puerto Rico', () => {
   expect(edit('FL')).toContain('>Other address details <span class="optional">')
 })
 
-test('a state of a benefit that we do not know is shown as text and cannot be chosen', () => {
-  const rendered = renderPage({
-    view: 'BENEFITS',
-    page,
-    offername: 'Plus',
-    slots: 1,
-    cards: [
-      {
-        name: 'pets',
-        displayname: 'Pets',
-        iconurl: '/icons/pets.svg',
-        description: '',
-        pays: [],
-        notcovered: [],
-        cost: { kind: 'nothing' },
-        selected: false,
-        status: { kind: 'unknown', text: 'frozen' },
-      },
-    ],
-  })
-  expect(rendered).toContain('frozen')
-  expect(rendered).not.toContain('type="checkbox"')
-})
-
 test('a choice mentions swaps only where a benefit is left over to swap for, and not to who leaves', () => {
   const cards = ['dental', 'vision'].map(
     (name): BenefitCard => ({

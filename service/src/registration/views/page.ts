@@ -8,14 +8,13 @@ import type { View } from './model.ts'
 import { offerChange, offerConfirm } from './offer.ts'
 import { alreadyEnrolled, done, linkEnded, noBenefits, problem } from './outcome.ts'
 import { plan } from './plan.ts'
-import { challenge, frame, open, start } from './start.ts'
+import { challenge, frame, open } from './start.ts'
 import { swap, swapChoose, swapConfirm } from './swap.ts'
 
 /** What each view shows. A view without a line here does not compile. */
 const contents: { [Name in View['view']]: (view: Extract<View, { view: Name }>) => Content } = {
   OPEN: open,
   CHALLENGE: challenge,
-  START: start,
   DETAILS_REVIEW: detailsReview,
   DETAILS_EDIT: detailsEdit,
   BENEFITS: benefits,

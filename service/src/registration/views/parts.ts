@@ -49,7 +49,7 @@ export type Worth = {
   readonly per?: 'day' | 'week' | 'month' | undefined
 }
 
-/** The status of a benefit for this person. `unknown` is shown as the given text and cannot be chosen. */
+/** The status of a benefit for this person. */
 export type BenefitStatus =
   | { readonly kind: 'available' }
   /** `until`: the last day of an end that is still far away. */
@@ -67,7 +67,6 @@ export type BenefitStatus =
   | { readonly kind: 'full'; readonly swapto?: string }
   /** It comes with these plans, but not with the person's own. */
   | { readonly kind: 'otherplan'; readonly plans: readonly string[] }
-  | { readonly kind: 'unknown'; readonly text: string }
 
 /** One benefit in plain words of the page's language. */
 export type BenefitCard = {
@@ -129,6 +128,8 @@ export type BenefitLine = {
   /** Instead of `startson` if cover has begun. */
   readonly since?: Day
   readonly endson?: Day | undefined
+  /** The age that the person then reaches, if that is why it ends. */
+  readonly endsatage?: number | undefined
   /** Instead of `endson` if cover is over. */
   readonly endedon?: Day
   readonly cost?: Cost | undefined
@@ -183,6 +184,10 @@ export type NamingLine = {
  */
 export type StillToDo = {
   readonly missing: readonly WaitingName[]
+  /** Benefits for which the person may name somebody and has named nobody. */
+  readonly unnamed: readonly string[]
+  /** How many more benefits fit into the plan. */
+  readonly openplaces: number
   readonly agree: readonly WaitingName[]
   readonly proposed: readonly string[]
 }

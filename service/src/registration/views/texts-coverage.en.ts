@@ -32,6 +32,8 @@ export const coverageEn = {
   pdf: '(PDF)',
   pdfin: { en: '(PDF, in English)', es: '(PDF, in Spanish)' },
   know: 'What you should know',
+  covers: (benefits: string) => `Insures: ${benefits}`,
+  waitsfor: (benefit: string, days: string) => `${benefit}: waiting period of ${days}`,
   privacynotice: 'Privacy notice',
   terms: 'Terms',
   plan: {

@@ -30,6 +30,8 @@ export const coverageEs: typeof coverageEn = {
   pdf: '(PDF)',
   pdfin: { en: '(PDF, en inglés)', es: '(PDF, en español)' },
   know: 'Lo que debe saber',
+  covers: benefits => `Asegura: ${benefits}`,
+  waitsfor: (benefit, days) => `${benefit}: período de espera de ${days}`,
   privacynotice: 'Aviso de privacidad',
   terms: 'Términos',
   plan: {

@@ -10,7 +10,6 @@ export const doneEn = {
   referenceplain: 'Keep your reference for your records.',
   /** Not shown while something is needed from the person, because it would be untrue. */
   idle: [nothingElse, nothingUntilThen, swapsByItself] as readonly string[],
-  stillneeded: 'Something is still needed from you. You find it above on this page.',
   stillneededask: (partner: string) => `Something is still needed from you. Ask ${partner} what it is.`,
   enrolled: {
     now: (): Said => ({
@@ -93,12 +92,10 @@ export const doneEn = {
         next: [],
       } as Said,
     },
-    from: (on: string, keep: string, later: string): Said => ({
+    from: (on: string, later: string): Said => ({
       title: `Your benefits will end on ${on}`,
       lead: 'You are covered until the end of that day.',
-      next: [
-        `Changed your mind? Open your benefits again before the end of that day and choose “${keep}”. ${later}`,
-      ],
+      next: [`Changed your mind? Until then you can keep your benefits. ${later}`],
     }),
     later: 'For 30 days after that you can still bring them back if you qualify.',
     dropped: 'The swap or plan change that you had planned will not happen.',

@@ -9,7 +9,6 @@ export const doneEs: typeof doneEn = {
   reference: phone => `Guarde su referencia. La necesitará si llama al ${phone}.`,
   referenceplain: 'Guarde su referencia con sus documentos.',
   idle: [nothingElse, nothingUntilThen, swapsByItself],
-  stillneeded: 'Todavía falta algo de su parte. Lo encuentra más arriba en esta página.',
   stillneededask: partner => `Todavía falta algo de su parte. Pregunte a ${partner} qué es.`,
   enrolled: {
     now: () => ({
@@ -92,12 +91,10 @@ export const doneEs: typeof doneEn = {
         next: [],
       },
     },
-    from: (on, keep, later) => ({
+    from: (on, later) => ({
       title: `Sus beneficios terminarán el ${on}`,
       lead: 'Tiene cobertura hasta el final de ese día.',
-      next: [
-        `¿Cambió de opinión? Abra sus beneficios otra vez antes del final de ese día y elija “${keep}”. ${later}`,
-      ],
+      next: [`¿Cambió de opinión? Hasta entonces puede conservar sus beneficios. ${later}`],
     }),
     later: 'Durante los 30 días siguientes todavía puede recuperarlos si cumple los requisitos.',
     dropped: 'El intercambio o cambio de plan que tenía previsto no se hará.',

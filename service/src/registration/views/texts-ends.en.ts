@@ -22,6 +22,7 @@ export const endsEn = {
       text: 'Your information is no longer open on this page.',
     },
     kept: 'Answers you already saved are kept.',
+    resume: 'Continue where you left off',
     what: 'What to do now',
     again: (partner: string) => `Go back to ${partner} and open your benefits again.`,
     sent: (partner: string) =>

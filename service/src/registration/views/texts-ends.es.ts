@@ -24,6 +24,7 @@ export const endsEs: typeof endsEn = {
       text: 'Su información ya no está abierta en esta página.',
     },
     kept: 'Las respuestas que ya guardó se conservan.',
+    resume: 'Continuar donde se quedó',
     what: 'Qué hacer ahora',
     again: partner => `Vuelva a ${partner} y abra sus beneficios otra vez.`,
     sent: partner =>
