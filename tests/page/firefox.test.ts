@@ -51,7 +51,6 @@ describeInFirefox('the hosted page in Firefox', () => {
     const page = await firefox.newPage()
     await page.goto(await rig.mintLink())
     await page.click('button', words.en.open)
-    await page.click('button', words.en.right)
     await page.waitFor('dd', words.en.birthDate.replace('February 7', 'March 27'))
     await page.click('button', 'Sign out')
     await page.waitFor('h1', 'You are signed out')

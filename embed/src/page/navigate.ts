@@ -88,7 +88,10 @@ export function readSignals(): void {
 }
 
 function focusFirst(): void {
-  const first = document.getElementById('problem') ?? document.querySelector<HTMLElement>('h1')
+  const first =
+    document.getElementById('problem') ??
+    document.querySelector<HTMLElement>('[data-focus]') ??
+    document.querySelector('h1')
   first?.focus()
 }
 

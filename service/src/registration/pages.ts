@@ -19,6 +19,7 @@ import { sendCopy } from './steps/copies.ts'
 import { isRedirect, type Typed } from './steps/step.ts'
 import { entryOf, pathOfView, stepAt } from './steps/steps.ts'
 import { endedKinds } from './views/model.ts'
+import { replacedTexts } from './views/replaced.ts'
 
 /** A request to a path below the page's root. */
 type PathExchange = Exchange & { readonly path: string }
@@ -114,10 +115,10 @@ async function handlePost(
 async function showNewest(exchange: PathExchange, form: URLSearchParams): Promise<FastifyReply> {
   const visit = await visitOf(exchange)
   if (!visit) return exchange.reply
-  const typed = { form, conflict: true }
+  const typed = { form, conflict: form }
   const shown = await stepAt(exchange.path, visit)?.show(visit, typed)
   if (!shown || !isRedirect(shown) || !stepAt(shown.to, visit)) return show(exchange, visit, typed)
-  return show({ ...exchange, path: shown.to }, visit, { form: new URLSearchParams(), conflict: true })
+  return show({ ...exchange, path: shown.to }, visit, { form: new URLSearchParams(), conflict: form })
 }
 
 async function show(exchange: PathExchange, visit: Visit, typed: Typed): Promise<FastifyReply> {
@@ -127,7 +128,7 @@ async function show(exchange: PathExchange, visit: Visit, typed: Typed): Promise
   if (isRedirect(view)) return redirect(exchange, view.to)
   await noteShown(exchange.context, visit.session, view.view)
   const { errors, conflict } = typed
-  const page = conflict ? { ...view.page, conflict } : view.page
+  const page = conflict ? { ...view.page, replaced: replacedTexts(view.page, conflict) } : view.page
   const whole = { ...view, page, errors }
   return sendView(exchange.reply, whole, errors ? 422 : conflict ? 409 : 200)
 }

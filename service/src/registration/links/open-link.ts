@@ -8,6 +8,7 @@ import { readCookie, setCookie } from '../session/credentials.ts'
 import { parseDeepLink, readLinkAddress, writeDeepLink } from '../session/deep-link.ts'
 import type { Exchange, PageContext, PageRoutes } from '../session/page-context.ts'
 import {
+  belongsToMember,
   findLink,
   isEndedByDueCancel,
   isFresh,
@@ -98,7 +99,8 @@ async function sendOpen(exchange: Exchange, link: Link, chosen?: Locale): Promis
   const page = await anonymousPage(exchange, { shell: 'hosted', locale: chosen ?? session.locale, partner })
   const added = addedDeepLink(exchange)
   const isSwap = (parseDeepLink(session.deeplinkdata ?? '') ?? added)?.redirectto === 'swap'
-  const purpose = isSwap ? 'swap' : session.purpose
+  const isMember = session.purpose === 'registration' && (await belongsToMember(exchange.context, link))
+  const purpose = isSwap ? 'swap' : isMember ? 'benefits' : session.purpose
   // Pressing the button carries on what the partner added to the address.
   const action = linkAddress(exchange.context, token) + (added ? `?${writeDeepLink(added)}` : '')
   const view: OpenView = { view: 'OPEN', page, action, purpose }

@@ -84,6 +84,14 @@ export async function isEndedByDueCancel(
   return hasDueCancel(await reader.read(partner, session.userid))
 }
 
+/** Whether the link is that of somebody who is enrolled already, so that there is nothing to set up. */
+export async function belongsToMember(
+  { reader }: PageContext,
+  { partner, session }: OwnSession,
+): Promise<boolean> {
+  return (await reader.read(partner, session.userid))?.user.status === 'active'
+}
+
 function hasDueCancel(reading: Reading | undefined): boolean {
   return reading?.dueChanges.some(({ after }) => after.status === 'cancelled') ?? false
 }

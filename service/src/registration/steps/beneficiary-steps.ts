@@ -6,7 +6,14 @@ import { confirmedDesignation, proposedDesignation } from '../../membership/rule
 import { heldEnrolment, type User } from '../../membership/rules/state.ts'
 import { hasBeneficiary, openBenefit, partnerOffer } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
-import { changesRows, namesNobody, parseBeneficiaries, rowsIn, rowsOf } from '../views/beneficiary-form.ts'
+import {
+  addedKind,
+  changesRows,
+  namesNobody,
+  parseBeneficiaries,
+  rowsIn,
+  rowsOf,
+} from '../views/beneficiary-form.ts'
 import { isFaulty } from '../views/faults.ts'
 import { dayOf, dueDay, liveEnrolment } from './cards.ts'
 import { changeOwn } from './change-own.ts'
@@ -63,6 +70,7 @@ export function beneficiaryEdit(name: string): Step {
         name,
         displayname: benefit.displayname[visit.locale],
         rows: typed.posted ? rowsIn(typed.posted) : rowsOf(await peopleOf(visit, name)),
+        added: typed.posted && addedKind(typed.posted),
         back: backFrom(visit, benefit, next),
         goeson: !visit.isMember || next !== undefined || isBeingAdded(visit, name),
         maylater: mayLater(visit, benefit, next),

@@ -1,17 +1,24 @@
 import { lockedFrom } from '../../calendar/calendar.ts'
+import type { Benefit } from '../../catalogue/model.ts'
 import { isBoundaryLocked, nextBoundary } from '../../membership/rules/boundary.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, heldEnrolment, type User } from '../../membership/rules/state.ts'
-import { knownBenefit, offerOf, openBenefit, type Terms } from '../../membership/rules/terms.ts'
+import {
+  displayNameOf,
+  knownBenefit,
+  offerOf,
+  openBenefit,
+  type Terms,
+} from '../../membership/rules/terms.ts'
 import { changeOfferOf, type OfferChange, undoOfferChangeOf } from '../../offers/change.ts'
 import { checkPreview, makePreview } from '../../offers/preview.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { checkConsents, parseOffer } from '../views/choices.ts'
 import { isFaulty } from '../views/faults.ts'
-import type { BenefitLine } from '../views/parts.ts'
+import type { BenefitLine, OfferChoice } from '../views/parts.ts'
 import { consentsFor, isOfRecords, withAgreed } from './agreements.ts'
 import { comingBySwap, foreseenLine, visitAfter } from './ahead.ts'
-import { dayOf, lastDayOf, leavingOn, standingLine } from './cards.ts'
+import { dayOf, lastDayOf, leavingOn, lineOf, standingLine } from './cards.ts'
 import type { OwnChange } from './change-own.ts'
 import { namingFirst, namingLines } from './naming.ts'
 import { offerChoices, openOffers } from './offer-choices.ts'
@@ -32,7 +39,7 @@ export const offer: Step = {
     return {
       view: 'OFFER_CHANGE',
       page: pageOf(visit),
-      offers: offerChoices(visit),
+      offers: offerChoices(visit).map(choice => withOutlook(visit, choice)),
       chosen,
       pending: plannedOffer(visit),
       locked: isBoundaryLocked(user, boundary, { now, terms }),
@@ -119,6 +126,27 @@ export const offerUndo: Step = {
       },
       'conflict',
     ),
+}
+
+/** The offer with what would change by it, if the person can change to it. */
+function withOutlook(visit: Visit, choice: OfferChoice): OfferChoice {
+  const found = proposed(visit, new URLSearchParams({ offername: choice.offer }))
+  if (!found) return choice
+  const { changed } = found
+  const names = (from: readonly string[]) =>
+    from.map(name => displayNameOf(visit.terms, changed.user, name, visit.locale))
+  const after = visitAfter(visit, changed)
+  const outlook = {
+    gained: names(changed.gained),
+    lost: names(changed.lost),
+    kept: names(changed.kept),
+    benefits: [...linesOf(visit, found.gained), ...heldLines(after, changed.kept), ...comingBySwap(after)],
+  }
+  return { ...choice, outlook }
+}
+
+function linesOf(visit: Visit, benefits: readonly Benefit[]): BenefitLine[] {
+  return benefits.map(benefit => lineOf(visit, benefit, visit.now))
 }
 
 function inputFor(offername: string) {

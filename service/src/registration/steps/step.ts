@@ -9,7 +9,8 @@ export type Typed = {
   /** The form, if it was posted: the view then shows what was typed instead of what is stored. */
   readonly posted?: URLSearchParams
   readonly errors?: Faults['errors']
-  readonly conflict?: boolean
+  /** The form that was not taken, because something had changed since its view was made. */
+  readonly conflict?: URLSearchParams
 }
 
 /** Sends the browser to another path below the page's root. */

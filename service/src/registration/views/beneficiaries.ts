@@ -111,9 +111,12 @@ ${form(view, `beneficiaries/${name}`, [
   html`<input type="hidden" name="rows" value="${String(rows.length)}">`,
   version !== undefined && html`<input type="hidden" name="version" value="${version}">`,
   next !== undefined && html`<input type="hidden" name="next" value="${next}">`,
-  rows.map((row, at) => personFields(view, row, { at: at + 1, ismany: rows.length > 1 })),
+  rows.map((row, at) => [
+    isFirstBackup(rows, at) && html`<h2>${words.backups}</h2><p>${words.backupstext}</p>`,
+    personFields(view, row, { at: at + 1, ismany: rows.length > 1, isnew: isAdded(view, row, at) }),
+  ]),
   rows.length < MOST_BENEFICIARIES &&
-    html`<p><button class="secondary" name="add" value="1">${icon('plus')}${words.more}</button></p>`,
+    html`<p class="actions"><button class="secondary" name="add" value="primary">${icon('plus')}${words.more}</button><button class="secondary" name="add" value="contingent">${icon('plus')}${words.morebackup}</button></p>`,
   primary(goeson ? texts.shell.continue : words.save),
   maylater &&
     html`<p class="hint">${words.neededlater}</p><p><button class="quiet" name="later" value="1">${words.later}</button></p>`,
@@ -121,10 +124,19 @@ ${form(view, `beneficiaries/${name}`, [
   })
 }
 
+function isFirstBackup(rows: readonly BeneficiaryRow[], at: number): boolean {
+  return rows[at]?.kind === 'contingent' && rows[at - 1]?.kind !== 'contingent'
+}
+
+/** Whether this row was just asked for: the last of its kind. */
+function isAdded({ added, rows }: BeneficiariesEditView, row: BeneficiaryRow, at: number): boolean {
+  return row.kind === added && rows[at + 1]?.kind !== added
+}
+
 function personFields(
   whole: Answers,
   row: BeneficiaryRow,
-  { at, ismany }: { readonly at: number; readonly ismany: boolean },
+  { at, ismany, isnew }: { readonly at: number; readonly ismany: boolean; readonly isnew: boolean },
 ): Html {
   const texts = textsOf(whole.page)
   const words = texts.beneficiaries
@@ -133,7 +145,8 @@ function personFields(
     Object.entries(row).map(([field, value]) => [`person${at}.${field}`, value]),
   )
   const answers = { ...whole, kept }
-  return html`<fieldset class="person"><legend class="label">${words.person(at)}</legend>
+  return html`<fieldset class="person"><legend class="label"${isnew && html` tabindex="-1" data-focus`}>${words.person(at)}</legend>
+<input type="hidden" name="${named('kind')}" value="${row.kind}">
 ${textField(answers, { input: named('name'), label: words.name, hint: words.namehint })}
 ${selectField(
   answers,
@@ -144,16 +157,6 @@ ${selectField(
   },
 )}
 ${textField(answers, { input: named('share'), label: words.sharelabel, inputmode: 'numeric', size: 'short' })}
-${selectField(
-  answers,
-  { input: named('kind'), label: words.kind, size: 'middle' },
-  {
-    list: [
-      ['primary', words.primary],
-      ['contingent', words.contingent],
-    ],
-  },
-)}
 ${birthDateOf(answers, at)}
 ${textField(answers, { input: named('contact'), label: words.contact, optional: true })}
 ${ismany && html`<p><button class="quiet" name="remove" value="${String(at)}">${words.remove(at)}</button></p>`}

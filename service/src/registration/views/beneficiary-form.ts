@@ -37,13 +37,27 @@ export function rowsOf(people: readonly NamedBeneficiary[]): readonly Beneficiar
   }))
 }
 
-/** The rows as typed, with one more if `add` was pressed, and without the one whose `remove` was pressed. */
+/**
+ * The rows as typed, those second in line last; with one more if `add` was pressed, and without the one whose `remove`
+ * was pressed.
+ */
 export function rowsIn(form: URLSearchParams): readonly BeneficiaryRow[] {
   const count = Math.min(Math.max(1, Number(form.get('rows')) || 1), MOST_BENEFICIARIES)
   const all = Array.from({ length: count }, (_, at) => rowAt(form, at + 1))
   const left = all.filter((_, at) => String(at + 1) !== form.get('remove'))
   const rows = left.length > 0 ? left : [blank]
-  return form.has('add') && rows.length < MOST_BENEFICIARIES ? [...rows, blank] : rows
+  const added = addedKind(form)
+  return rowsInOrder(added && rows.length < MOST_BENEFICIARIES ? [...rows, { ...blank, kind: added }] : rows)
+}
+
+/** The place in line for which a row was asked for; `undefined`: none was. */
+export function addedKind(form: URLSearchParams): NamedBeneficiary['kind'] | undefined {
+  const added = form.get('add')
+  return added === null ? undefined : added === 'contingent' ? 'contingent' : 'primary'
+}
+
+function rowsInOrder(rows: readonly BeneficiaryRow[]): readonly BeneficiaryRow[] {
+  return [...rows].sort((a, b) => Number(a.kind === 'contingent') - Number(b.kind === 'contingent'))
 }
 
 /** Whether the form only asks for other rows. */
@@ -62,9 +76,11 @@ export function parseBeneficiaries(form: URLSearchParams, today: Day): Parsed<re
     if (isEmpty(row)) continue
     const read = readRow(row, index + 1, today)
     if (isFaulty(read)) errors.push(...read.errors)
-    else people.push(read)
+    people.push(isFaulty(read) ? sharer(row) : read)
   }
-  const whole = errors.length > 0 ? [] : faultsOfDesignation(people)
+  // A wrong share says enough: their sum would be wrong with it.
+  const isSummed = !errors.some(({ code }) => code === 'beneficiary_share')
+  const whole = isSummed ? faultsOfDesignation(people) : []
   errors.push(...whole.map(code => ({ input: firstInput(rows, code), code, count: sumFor(people, code) })))
   return errors.length > 0 ? { errors } : inOrder(people)
 }
@@ -72,6 +88,21 @@ export function parseBeneficiaries(form: URLSearchParams, today: Day): Parsed<re
 /** Whether every row is empty. */
 export function namesNobody(form: URLSearchParams): boolean {
   return rowsIn(form).every(isEmpty)
+}
+
+/** Somebody whose other answers are wrong, so that the shares can be added up nevertheless. */
+function sharer({ share, kind }: BeneficiaryRow): NamedBeneficiary {
+  return { name: '-', relationship: 'other', share: shareOf(share), kind: kindOf(kind) }
+}
+
+function kindOf(kind: string): NamedBeneficiary['kind'] {
+  return kind === 'contingent' ? 'contingent' : 'primary'
+}
+
+/** The share as a number; 0 when it is none. */
+function shareOf(text: string): number {
+  const written = text.normalize('NFKC').replace(/\s*%$/, '')
+  return /^\d{1,3}$/.test(written) ? Number(written) : 0
 }
 
 function rowAt(form: URLSearchParams, at: number): BeneficiaryRow {
@@ -88,15 +119,14 @@ function readRow(row: BeneficiaryRow, at: number, today: Day): Parsed<NamedBenef
   if (name === '' || name.length > 200) refuse('name', 'beneficiary_name')
   const relationship = relationships.find(known => known === row.relationship)
   if (!relationship) refuse('relationship', 'beneficiary_relationship')
-  const written = row.share.normalize('NFKC').replace(/\s*%$/, '')
-  const share = /^\d{1,3}$/.test(written) ? Number(written) : 0
+  const share = shareOf(row.share)
   if (share < 1 || share > 100) refuse('share', 'beneficiary_share')
   const dob = dobOf(row, today)
   if (isFaulty(dob)) refuse('dobmonth', dobFaults[dob.errors[0]?.code ?? ''] ?? 'beneficiary_dob')
   if (contact.length > 200) refuse('contact', 'beneficiary_contact')
   if (errors.length > 0) return { errors }
   return {
-    kind: row.kind === 'contingent' ? 'contingent' : 'primary',
+    kind: kindOf(row.kind),
     name,
     share,
     relationship: relationship as Relationship,

@@ -38,7 +38,7 @@ export function document(view: string, page: Page, content: Content): string {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <meta name="format-detection" content="telephone=no">
-<title>${content.faulty && texts.shell.errorprefix}${title}</title>
+<title>${content.faulty ? texts.shell.errorprefix : page.replaced && texts.shell.changedprefix}${title}</title>
 ${page.stylesheets.map(address => html`<link rel="stylesheet" href="${address}">`)}
 ${page.shell === 'hosted' && html`<link rel="icon" href="${page.icon}" type="image/svg+xml">`}
 <script src="${page.script}" type="module"></script>
@@ -59,7 +59,7 @@ ${header(view, page, content)}
 <main id="main" class="${content.wide ? 'wide' : 'narrow'}" data-view="${view}"${attributes(page, content)}>
 ${content.back && html`<a class="back" href="${page.root}/${content.back}">${icon('back')}${texts.shell.back}</a>`}
 ${page.step && progress(page.step, texts)}
-${page.conflict && notice(texts.shell.conflict, texts.shell.conflicttext, 'alert')}
+${page.replaced && changedNotice(page.replaced, texts)}
 ${content.body}
 </main>
 ${footer(page)}
@@ -120,7 +120,7 @@ function attributes(page: Page, content: Content): readonly Html[] {
   const { idleseconds } = page
   const signals = {
     ...(idleseconds === undefined ? {} : { idle: String(idleseconds) }),
-    ...(page.conflict ? { error: 'CONFLICT' } : {}),
+    ...(page.replaced ? { error: 'CONFLICT' } : {}),
     ...content.signals,
   }
   const root = html` data-root="${page.root}"`
@@ -131,6 +131,12 @@ function attributes(page: Page, content: Content): readonly Html[] {
 function scriptTexts(texts: Texts): Html {
   const { shell } = texts
   return html`<template id="texts" data-sending="${shell.sending}"><section class="notice alert" id="offline" role="alert" tabindex="-1">${icon('alert')}<div><h2>${shell.offline}</h2><p>${shell.offlinetext}</p><p><button type="button" class="secondary" data-retry>${shell.tryagain}</button></p></div></section><dialog id="timeout" aria-labelledby="timeout-title"><h2 id="timeout-title">${shell.timeout}</h2><p>${shell.timeouttext}</p><p>${shell.timeleft} <strong data-left role="timer" aria-live="off">2:00</strong></p><p class="unseen" role="status" data-minute="${shell.timeminute}" data-soon="${shell.timesoon}"></p><button type="button" class="primary" data-stay autofocus>${shell.stay}</button></dialog></template>`
+}
+
+/** Says that the form was not taken, and what had been typed into it; it gets the focus, so that it is heard. */
+function changedNotice(replaced: readonly string[], { shell }: Texts): Html {
+  return html`<section class="notice info" role="alert" tabindex="-1" data-focus>${icon('info')}<div><h2>${shell.conflict}</h2><p>${shell.conflicttext}</p>
+${replaced.length > 0 && html`<p>${shell.conflicttyped}</p><ul class="plain">${replaced.map(text => html`<li>${text}</li>`)}</ul>`}</div></section>`
 }
 
 /** A box with a sign, a heading and an important sentence. */

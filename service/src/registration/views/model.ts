@@ -293,6 +293,8 @@ export type BeneficiariesEditView = ViewOf<'BENEFICIARIES_EDIT'> &
     readonly name: string
     readonly displayname: string
     readonly rows: readonly BeneficiaryRow[]
+    /** The place in line for which a person was just added; that person's heading gets the focus. */
+    readonly added?: NamedBeneficiary['kind'] | undefined
     /** The path of the view before this one. */
     readonly back: string
     /** Whether more steps follow, as in a registration. */

@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
 import { coverageSection, totalSection } from './coverage.ts'
 import { consentFields, draftField, form, oneOf, primary, question } from './fields.ts'
-import { dayText, deadlineText } from './format.ts'
+import { dayText, deadlineText, namesText } from './format.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
 import { benefitList, shortList } from './lists.ts'
@@ -42,6 +42,7 @@ ${
       choices: open.map(offer => ({
         value: offer.offer,
         label: html`<strong>${offer.displayname}</strong><span class="hint">${offerText(page, offer)}</span>`,
+        ...(offer.outlook ? { card: outlook(page, offer.outlook) } : {}),
       })),
     }),
     primary(texts.shell.continue),
@@ -103,8 +104,17 @@ ${undo.dropsswap && html`<p class="withsign">${icon('alert')}${texts.standing.dr
 }</section>`
 }
 
+/** What is gained, lost and kept with a plan, and the total then. */
+function outlook(page: Page, { gained, lost, kept, benefits }: NonNullable<OfferChoice['outlook']>): Html {
+  const texts = textsOf(page)
+  const words = texts.offer
+  const row = (label: string, names: readonly string[]) =>
+    names.length > 0 && html`<div><dt>${label}</dt><dd>${namesText(page, names)}</dd></div>`
+  return html`<dl class="known">${row(words.gained, gained)}${row(words.lost, lost)}${row(words.kept, kept)}<div><dt>${texts.coverage.price.total}</dt><dd>${totalLines(page, benefits).map(line => html`<p>${line}</p>`)}</dd></div></dl>`
+}
+
 function offerText(page: Page, offer: OfferChoice): string {
   const { offer: words, swap } = textsOf(page)
-  const direction = offer.direction === 'upgrade' ? words.upgrade : words.downgrade
+  const direction = offer.direction === 'upgrade' ? words.more : words.fewer
   return offer.effectiveon ? `${direction}. ${swap.from(dayText(page, offer.effectiveon))}` : direction
 }

@@ -215,6 +215,13 @@ export type OfferChoice = {
   readonly direction: 'upgrade' | 'downgrade' | 'current'
   readonly effectiveon?: Day
   readonly reasons: readonly string[]
+  /** What changes with it, by the names of benefits, and everything that the person would then pay for. */
+  readonly outlook?: {
+    readonly gained: readonly string[]
+    readonly lost: readonly string[]
+    readonly kept: readonly string[]
+    readonly benefits: readonly BenefitLine[]
+  }
 }
 
 /** A plan that a newcomer may take, in plain words. */

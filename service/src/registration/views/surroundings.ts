@@ -38,6 +38,6 @@ export type Page = {
    * changes.
    */
   readonly draft?: string
-  /** True when this page answers a form that was made from an older draft; the view says so. */
-  readonly conflict?: boolean
+  /** Given when this page answers a form that was made from an older draft: what the person had typed into it. */
+  readonly replaced?: readonly string[]
 }

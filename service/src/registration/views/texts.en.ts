@@ -18,7 +18,10 @@ export const en = {
     optional: '(optional)',
     problem: 'There is a problem',
     conflict: 'Please check this page once more',
-    conflicttext: 'Some time has passed or something has changed, so this shows how it stands now.',
+    conflicttext:
+      'Something has changed meanwhile, so nothing was done, and this page shows how it stands now.',
+    conflicttyped: 'What you had entered:',
+    changedprefix: 'Changed: ',
     help: 'Need help?',
     helpphone: 'Call',
     helpemail: 'Email',
@@ -228,8 +231,8 @@ export const en = {
     title: 'Change your plan',
     lead: 'Choose the plan you want. We show what changes before anything happens.',
     current: 'Your plan now',
-    upgrade: 'Upgrade',
-    downgrade: 'Downgrade',
+    more: 'More benefits',
+    fewer: 'Fewer benefits',
     pending: (name: string, on: string) => `You move to ${name} on ${on}`,
     /** For a plan that is closed by now, or no longer admits the person. */
     calledoff: (name: string, on: string) => `As things are now, you will not move to ${name} on ${on}`,
