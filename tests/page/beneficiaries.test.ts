@@ -202,7 +202,7 @@ describe('at enrolment', () => {
     [
       'nobody',
       { rows: '1', ...person(1, '', 100, { relationship: '' }) },
-      'Name at least one person who is first in line',
+      'Name at least one person who is no backup',
     ],
     ['a wrong sum', { rows: '1', ...person(1, 'Tom', 90) }, 'add up to 90%. Make it 100%'],
     [
@@ -218,7 +218,7 @@ describe('at enrolment', () => {
     [
       'no relationship',
       { rows: '1', ...person(1, 'Tom', 100, { relationship: '' }) },
-      'Choose what person 1 is to you',
+      'Choose the relationship of person 1 to you',
     ],
     [
       'a date that is none',
@@ -238,7 +238,7 @@ describe('at enrolment', () => {
     [
       'second ones that do not add up',
       { rows: '2', ...grace, ...person(2, 'Tom', 40, { kind: 'contingent' }) },
-      'second in line add up to 40%',
+      'The shares of the backups add up to 40%',
     ],
   ])('%s is told in words, and what was typed stays', async (_, fields, told) => {
     const { visitor } = await choosing()

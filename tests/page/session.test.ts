@@ -296,7 +296,7 @@ describe('a session', () => {
     expect(shown).toMatchObject({ status: 200, view: 'DETAILS_REVIEW', path: '/stage/register/details' })
     const [sheet = ''] = /\/stage\/page\/page\.\w+\.css/.exec(shown.html) ?? []
     expect((await visitor.send(sheet)).status).toBe(200)
-    expect((await visitor.post('/stage/register/details')).view).toBe('DETAILS_REVIEW')
+    expect((await visitor.post('/stage/register/details')).view).toBe('BENEFITS')
   })
 })
 
@@ -362,7 +362,7 @@ describe('signing out', () => {
     await visitor.post('/register/details/name', { firstname: 'Eva', lastname: 'Ruiz' })
     await visitor.post('/register/leave')
     const again = await open()
-    expect((await again.get('/register/details')).html).toContain('Welcome back')
+    expect((await again.get('/register/details')).html).toContain('Eva Ruiz')
     const link = await newVisitor(rig.service).get(await rig.mintLink())
     expect(link.html).not.toContain('/register/leave')
   })

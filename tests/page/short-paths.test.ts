@@ -42,7 +42,7 @@ describe('a benefit that waits for an agreement', () => {
 
   test('is named with the way to it, is no choice among others, and starts once its terms are agreed to', async () => {
     const { visitor } = await member({ benefits: ['identity'] })
-    expect(wordsOf(await visitor.get('/register/overview'))).toContain(`${told} Agree to the terms`)
+    expect(wordsOf(await visitor.get('/register/overview'))).toContain(told)
     const benefits = await visitor.get('/register/benefits')
     expect(wordsOf(benefits)).toContain('You can choose 1 more benefit with Starter.')
     const [waiting = '', others = ''] = benefits.html.split('Available to you')
@@ -58,13 +58,12 @@ describe('a benefit that waits for an agreement', () => {
     expect(await client().getUser({ userid: rig.userid() })).toMatchObject({ requiredactions: [] })
   })
 
-  test('is named on a confirmation too, which says that it stands there', async () => {
+  test('is named on a confirmation too', async () => {
     const { visitor } = await member({ benefits: ['identity'] })
     await visitor.get('/register/benefits')
     await visitor.post('/register/benefits', { benefit: ['dental'] })
     const done = await visitor.post('/register/enrol', recordsAgreed)
     expect(wordsOf(done)).toContain(told)
-    expect(wordsOf(done)).toContain('Something is still needed from you. You find it above on this page.')
   })
 
   test('has no last day, and is due when a plan change takes it away, if that comes first', async () => {
@@ -88,13 +87,13 @@ describe('a benefit that waits for an agreement', () => {
     expect(await client().getUser({ userid })).toMatchObject({
       requiredactions: [{ code: 'consent_required', name }],
     })
-    expect(wordsOf(await visitor.get('/register/overview'))).toContain('Agree to the terms')
-    expect((await visitor.get('/register/benefits')).html).toMatch(`value="${name}" checked`)
+    expect(wordsOf(await visitor.get('/register/overview'))).toContain('Read and agree to the terms')
+    expect((await visitor.get('/register/benefits')).html).toMatch(new RegExp(`value="${name}"[^>]* checked`))
     const check = await visitor.post('/register/benefits', { benefit: [name] })
     expect(wordsOf(check)).toContain('Starts on April 1, 2027')
     const done = await visitor.post('/register/enrol', { ...recordsAgreed, [`consent.${name}`]: '2026-01' })
     expect(wordsOf(done)).toContain('Starts on April 1, 2027')
-    expect(wordsOf(done)).not.toContain('Agree to the terms')
+    expect(wordsOf(done)).not.toContain('Read and agree to the terms')
     expect(await client().getUser({ userid })).toMatchObject({
       requiredactions: [],
       benefits: expect.arrayContaining([
@@ -284,7 +283,9 @@ describe('a change of offer', () => {
     expect((await visitor.post('/register/offer')).status).toBe(422)
     const chosen = await visitor.post('/register/offer', { offername: 'plus' })
     expect(chosen.view).toBe('OFFER_CONFIRM')
-    expect(wordsOf(chosen)).toContain('What you should know Hospital cash Insurer Seaview Mutual')
+    expect(wordsOf(chosen)).toContain(
+      'What you should know Seaview Mutual Insurance Company Insures: Hospital cash',
+    )
     expect(wordsOf(chosen)).toContain('Your total Free')
     const done = await visitor.post('/register/offer/confirm')
     expect(done.view).toBe('DONE')
@@ -369,7 +370,7 @@ describe('a member with a free place', () => {
       { deeplinkdata: 'productname=identity&producttype=service&redirectto=enrol', purpose: 'benefits' },
     )
     expect(first.view).toBe('BENEFITS')
-    expect(first.html).toMatch(/value="identity" checked/)
+    expect(first.html).toMatch(/value="identity"[^>]* checked/)
     const check = await visitor.post('/register/benefits', { benefit: ['identity'] })
     expect(check.view).toBe('CHECK_ANSWERS')
     expect(check.html).not.toMatch(/name="consent\.identity"[^>]*checked/)
@@ -410,7 +411,7 @@ test('whoever reads a plan change for longer than its preview holds is not told 
   const late = await visitor.post('/register/offer/confirm')
   expect(late).toMatchObject({ status: 409, view: 'OFFER_CONFIRM' })
   expect(wordsOf(late)).toContain(
-    'Please check this page once more Some time has passed or something has changed, so this shows how it stands now.',
+    'Please check this page once more Something has changed meanwhile, so nothing was done, and this page shows how it stands now.',
   )
   expect(wordsOf(late)).not.toContain('another window')
   expect((await visitor.post('/register/offer/confirm')).view).toBe('DONE')

@@ -11,7 +11,7 @@ import { newVisitor, openLink, recordsAgreed, type Shown, wordsOf } from './visi
 const rig = forAllTests(() => startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 
 describe('the first view', () => {
-  test.each(['registration', 'benefits', 'swap', 'offerchange'] as const)(
+  test.each(['benefits', 'swap', 'offerchange'] as const)(
     'behind a link for %s says what the link is for',
     async purpose => {
       await rig.newPerson()
@@ -22,45 +22,22 @@ describe('the first view', () => {
         state: 'FL',
         benefits: ['dental'],
       })
-      const others = ['registration', 'benefits', 'swap', 'offerchange'] as const
+      const others = ['benefits', 'swap', 'offerchange'] as const
       const seen = async (of: (typeof others)[number]) => {
         const { html } = await newVisitor(rig.service).get(await rig.mintLink({ purpose: of, offername: '' }))
         return wordsOf({ html: /<main[\s\S]*<\/main>/.exec(html)?.[0] ?? '' })
       }
       const own = await seen(purpose)
       for (const other of others.filter(of => of !== purpose)) expect(await seen(other)).not.toBe(own)
-      expect(/five minutes/.test(own)).toBe(purpose === 'registration')
     },
   )
 
-  test.each<[why: string, link: object, prefill: object]>([
-    ['the link names the plan', { offername: 'starter' }, {}],
-    ['several plans are open', { offername: '' }, {}],
-    ['one plan of several is open', { offername: '' }, { dob: '1945-01-01' }],
-  ])('promises the steps that the bar then counts, each in its turn, where %s', async (_, link, prefill) => {
-    await rig.newPerson(prefill)
-    const visitor = await openLink(rig, link)
-    const start = await visitor.get('/register/details')
-    const [, list = ''] = /<ol class="steps">([\s\S]*?)<\/ol>/.exec(start.html) ?? []
-    const promised = list.match(/<li>/g)?.length
-    const bars: (string | undefined)[] = []
-    const note = (shown: Shown) => {
-      bars.push(/Step (\d of \d)/.exec(wordsOf(shown))?.[1])
-      return shown
-    }
-    note(await visitor.get('/register/details'))
-    const next = note(await visitor.post('/register/details'))
-    if (next.view === 'PLAN') note(await visitor.post('/register/plan', { offername: 'starter' }))
-    note(await visitor.post('/register/benefits', { benefit: ['dental'] }))
-    expect(bars).toEqual(Array.from({ length: promised ?? 0 }, (_, at) => `${at + 1} of ${promised}`))
-  })
-
-  test('says that a plan may be to choose where the details decide it', async () => {
-    await rig.newPerson({ dob: '' })
-    const visitor = await openLink(rig, { offername: '' })
-    expect(wordsOf(await visitor.get('/register/details'))).toContain(
-      'Choose your plan, if more than one is open to you',
-    )
+  test('behind a link to register says how long that takes, but not to a member', async () => {
+    await rig.newPerson()
+    const seen = async () => wordsOf(await newVisitor(rig.service).get(await rig.mintLink()))
+    expect(await seen()).toContain('five minutes')
+    await rig.partner.client.createUser({ userid: rig.userid(), offername: 'starter', benefits: ['dental'] })
+    expect(await seen()).not.toContain('five minutes')
   })
 })
 
@@ -141,7 +118,7 @@ describe('copy', () => {
   test('every view of a whole way is American English and our Spanish', async () => {
     await rig.newPerson()
     const visitor = await openLink(rig, { offername: 'plus' })
-    const paths = ['start', 'details', 'benefits', 'check']
+    const paths = ['details', 'benefits', 'check']
     const shown = async () => {
       const texts: string[] = []
       for (const path of paths) texts.push(wordsOf(await visitor.get(`/register/${path}`)))
@@ -169,7 +146,6 @@ describeInBrowser('too many chosen', () => {
     const page = await browser.newPage()
     await page.goto(await rig.mintLink())
     await page.getByRole('button', { name: 'Open my benefits' }).click()
-    await page.getByRole('button', { name: 'These are right – continue' }).click()
     await page.getByRole('button', { name: 'These are right – continue' }).click()
     const choose = (name: string) => page.getByLabel(`Choose ${name}`)
     for (const name of ['Dental discount', 'Vision discount', 'Legal help']) await choose(name).check()

@@ -67,7 +67,8 @@ export function doneWords(page: Page, change: DoneChange, needed: Needed): DoneW
   const keep = phone ? words.reference(phone) : words.referenceplain
   if (needed === 'nothing') return { ...found, next: [...found.next, keep] }
   const asks = needed === 'elsewhere' ? [words.stillneededask(page.partner.displayname)] : []
-  return { ...found, next: [...asks, ...found.next.filter(line => !words.idle.includes(line)), keep] }
+  const untrue = needed === 'choice' ? words.nothing : words.idle
+  return { ...found, next: [...asks, ...found.next.filter(line => !untrue.includes(line)), keep] }
 }
 
 function wordsOf(page: Page, change: DoneChange, words: DoneTexts): DoneWords {

@@ -8,6 +8,8 @@ const swapsByItself = 'The swap happens by itself on that day.'
 export const doneEn = {
   reference: (phone: string) => `Keep your reference. You need it if you call ${phone}.`,
   referenceplain: 'Keep your reference for your records.',
+  /** Not shown beside something that the person may still do. */
+  nothing: [nothingElse, nothingUntilThen] as readonly string[],
   /** Not shown while something is needed from the person, because it would be untrue. */
   idle: [nothingElse, nothingUntilThen, swapsByItself] as readonly string[],
   stillneededask: (partner: string) => `Something is still needed from you. Ask ${partner} what it is.`,

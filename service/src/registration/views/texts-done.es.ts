@@ -8,6 +8,7 @@ const swapsByItself = 'El intercambio se hace automáticamente ese día.'
 export const doneEs: typeof doneEn = {
   reference: phone => `Guarde su referencia. La necesitará si llama al ${phone}.`,
   referenceplain: 'Guarde su referencia con sus documentos.',
+  nothing: [nothingElse, nothingUntilThen],
   idle: [nothingElse, nothingUntilThen, swapsByItself],
   stillneededask: partner => `Todavía falta algo de su parte. Pregunte a ${partner} qué es.`,
   enrolled: {

@@ -188,7 +188,7 @@ export const en = {
       included: 'Included',
       scheduled: (from: string) => `Starts on ${from}`,
       ending: (on: string) => `Ends on ${on}`,
-      endingatage: (on: string, age: number) => `Until you turn ${age}: ends on ${on}`,
+      endingatage: (on: string, age: number) => `Ends on ${on}, after you turn ${age}`,
       swapin: (from: string) => `Starts on ${from} (swap)`,
       swapout: (on: string) => `Last day: ${on} (swap)`,
       actionrequired: 'Something is still needed from you',

@@ -190,7 +190,7 @@ export const es: typeof en = {
       included: 'Incluido',
       scheduled: from => `Empieza el ${from}`,
       ending: on => `Termina el ${on}`,
-      endingatage: (on, age) => `Hasta que cumpla ${age} años: termina el ${on}`,
+      endingatage: (on, age) => `Termina el ${on}, después de cumplir ${age} años`,
       swapin: from => `Empieza el ${from} (intercambio)`,
       swapout: on => `Último día: ${on} (intercambio)`,
       actionrequired: 'Todavía falta algo de su parte',
