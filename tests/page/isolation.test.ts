@@ -23,7 +23,7 @@ const withoutSession: Readonly<Record<string, number>> = {
   'GET /register': 401,
   'POST /register/appearance': 401,
   ...ofSteps([
-    ...['start', 'comeback', 'plan', 'benefits', 'check', 'enrol', 'none', 'done', 'overview'],
+    ...['comeback', 'plan', 'benefits', 'check', 'enrol', 'none', 'done', 'overview'],
     ...['details', 'details/name', 'details/dob', 'details/gender', 'details/contact', 'details/address'],
     ...['swap', 'swap/choose', 'swap/confirm', 'swap/undo', 'offer', 'offer/confirm', 'offer/undo'],
     ...['beneficiaries', 'beneficiaries/:name', 'beneficiaries/:name/word', 'cancel', 'cancel/undo'],

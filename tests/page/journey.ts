@@ -56,7 +56,7 @@ export function pressIn(place: Page | FrameLocator, name: string): Promise<void>
 }
 
 /**
- * The whole way from START to the confirmation, with a birth date that is first corrected wrongly, a chosen benefit,
+ * The whole way from the details to the confirmation, with a birth date that is first corrected wrongly, a chosen benefit,
  * and a consent that is first forgotten. Fails when a view, the words of an error or what was typed is missing.
  */
 export async function walk(place: Page | FrameLocator, language: Language): Promise<void> {
