@@ -106,7 +106,6 @@ describeInBrowser('the hosted page', () => {
       await heading(page).filter({ hasText: next }).waitFor()
     }
     await go('Open my benefits', 'Check your details')
-    expect(await active()).toBe('Check your details')
     await go('These are right', 'Choose your benefits')
     expect(await active()).toBe('Choose your benefits')
     await tabTo('Identity protection')
