@@ -6,7 +6,7 @@ import { forAllTests } from '../for-all-tests.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { ana } from './fixtures/parts.ts'
 import { startRig } from './rig.ts'
-import { newVisitor, openLink, recordsAgreed, type Shown, wordsOf } from './visitor.ts'
+import { newVisitor, openLink, recordsAgreed, wordsOf } from './visitor.ts'
 
 const rig = forAllTests(() => startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
 
