@@ -1,5 +1,6 @@
 // The service as built, for a benchmark that sends load to it from other processes.
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -101,6 +102,13 @@ export async function startServed(name, { place, env, profile } = {}) {
     services,
     log,
     enrolment,
+    /** Runs a command beside the service; resolves when it has ended. */
+    async run(...words) {
+      const args = [bin, ...words, '--data', dataDir, '--json']
+      const child = spawn(process.execPath, args, { cwd: scratch, env: environment, stdio: 'ignore' })
+      const [status] = await once(child, 'exit')
+      if (status !== 0) throw new Error(`enrolment ${words.join(' ')}: ended with ${status}`)
+    },
     /** Starts another process of the service. */
     async startAnother(more) {
       services.push(await serve(more))

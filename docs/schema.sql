@@ -97,6 +97,12 @@ CREATE TABLE public.consents (
     CONSTRAINT consents_channel_check CHECK ((channel = ANY (ARRAY['page'::text, 'partner'::text, 'phone'::text, 'paper'::text, 'email'::text])))
 );
 
+CREATE TABLE public.corrected_pasts (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    recorded_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.credential_uses (
     partner_id uuid NOT NULL,
     credential_id text NOT NULL,
@@ -289,6 +295,17 @@ CREATE TABLE public.files (
     stored_by text NOT NULL,
     CONSTRAINT files_hash_check CHECK ((octet_length(hash) = 32)),
     CONSTRAINT files_media_type_check CHECK ((media_type = ANY (ARRAY['application/pdf'::text, 'image/png'::text, 'image/webp'::text])))
+);
+
+CREATE TABLE public.held_periods (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    name text NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone,
+    catalogue_version integer NOT NULL,
+    is_offer boolean NOT NULL,
+    CONSTRAINT held_periods_check CHECK (((ends_at IS NULL) OR (ends_at >= starts_at)))
 );
 
 CREATE TABLE public.history (
@@ -491,6 +508,37 @@ CREATE TABLE public.search_hashes (
     CONSTRAINT search_hashes_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'phone'::text])))
 );
 
+CREATE TABLE public.statement_lines (
+    partner_id uuid NOT NULL,
+    month text NOT NULL,
+    service_id uuid NOT NULL,
+    place integer NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    offer text NOT NULL,
+    from_date date NOT NULL,
+    to_date date NOT NULL,
+    person_cents bigint NOT NULL,
+    taken_by text NOT NULL,
+    partner_cents bigint NOT NULL,
+    insurer_cents bigint NOT NULL,
+    insurer text NOT NULL,
+    about text NOT NULL,
+    CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['benefit'::text, 'offer'::text, 'adjustment'::text])))
+);
+
+CREATE TABLE public.statements (
+    partner_id uuid NOT NULL,
+    month text NOT NULL,
+    timezone text NOT NULL,
+    begun_at timestamp with time zone NOT NULL,
+    last_service_id uuid NOT NULL,
+    users integer DEFAULT 0 NOT NULL,
+    person_cents bigint DEFAULT 0 NOT NULL,
+    partner_cents bigint DEFAULT 0 NOT NULL,
+    finalized_at timestamp with time zone
+);
+
 CREATE TABLE public.users (
     partner_id uuid NOT NULL,
     service_id uuid NOT NULL,
@@ -570,6 +618,9 @@ ALTER TABLE ONLY public.confirmations
 ALTER TABLE ONLY public.consents
     ADD CONSTRAINT consents_pkey PRIMARY KEY (partner_id, service_id, name, version);
 
+ALTER TABLE ONLY public.corrected_pasts
+    ADD CONSTRAINT corrected_pasts_pkey PRIMARY KEY (partner_id, service_id);
+
 ALTER TABLE ONLY public.credential_uses
     ADD CONSTRAINT credential_uses_pkey PRIMARY KEY (partner_id, credential_id);
 
@@ -621,6 +672,9 @@ ALTER TABLE ONLY public.events
 ALTER TABLE ONLY public.files
     ADD CONSTRAINT files_pkey PRIMARY KEY (hash);
 
+ALTER TABLE ONLY public.held_periods
+    ADD CONSTRAINT held_periods_pkey PRIMARY KEY (partner_id, service_id, name, starts_at);
+
 ALTER TABLE ONLY public.history
     ADD CONSTRAINT history_pkey PRIMARY KEY (partner_id, service_id, version);
 
@@ -665,6 +719,12 @@ ALTER TABLE ONLY public.retained_records
 
 ALTER TABLE ONLY public.search_hashes
     ADD CONSTRAINT search_hashes_pkey PRIMARY KEY (partner_id, service_id, kind);
+
+ALTER TABLE ONLY public.statement_lines
+    ADD CONSTRAINT statement_lines_pkey PRIMARY KEY (partner_id, month, service_id, place);
+
+ALTER TABLE ONLY public.statements
+    ADD CONSTRAINT statements_pkey PRIMARY KEY (partner_id, month);
 
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (partner_id, service_id);

@@ -21,6 +21,7 @@ const layers: readonly (readonly string[])[] = [
     'registration',
     'webhooks',
     'rosters',
+    'statements',
     'sandbox',
     'system',
     'docs',

@@ -51,6 +51,7 @@ const owners: Readonly<Record<string, Table>> = {
     'membership/erasure-list': 'reads: an erasure is repeated for users of a restored copy',
     rosters: 'reads: a roster names its people',
     schedule: 'reads: it looks for users with due changes, and for what expires with them',
+    statements: 'reads: a month is counted user by user',
     [log]: 'reads: the deliveries of one user are listed',
   }),
   data_keys: ownedBy(executor, {
@@ -64,7 +65,17 @@ const owners: Readonly<Record<string, Table>> = {
     rosters: 'reads: a roster names its people',
     schedule: 'writes: old drafts are deleted',
   }),
-  enrolments: ownedBy(executor, { ...screens, rosters: 'reads: a roster is made of periods of coverage' }),
+  enrolments: ownedBy(executor, {
+    ...screens,
+    rosters: 'reads: a roster is made of periods of coverage',
+    statements: 'reads: a month is counted from what was held in it',
+  }),
+  held_periods: ownedBy(executor, { statements: 'reads: a month is counted from what was held in it' }),
+  corrected_pasts: ownedBy(executor, {
+    statements: 'writes: a correction that a final month has taken up is forgotten',
+  }),
+  statements: ownedBy('statements'),
+  statement_lines: ownedBy('statements'),
   consents: ownedBy(records, { [executor]: erased }),
   beneficiary_designations: ownedBy(records, { [executor]: erased }),
   confirmations: ownedBy(records, { ...screens, [executor]: erased }),

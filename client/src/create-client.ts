@@ -1,5 +1,6 @@
 import { type Connection, type LogEntry, makeCall, type ResponseInfo } from './call.ts'
 import { type EachEvent, eachEventOf } from './each-event.ts'
+import { type EachStatementLine, eachStatementLineOf } from './each-statement-line.ts'
 import { type EachUser, eachUserOf } from './each-user.ts'
 import type { Client, Scope } from './generated.ts'
 import { routes } from './generated-routes.ts'
@@ -48,6 +49,8 @@ export type PartnerClient = Client & {
   readonly eachEvent: EachEvent
   /** Reads the list of users page by page: `for await (const user of client.eachUser())`. */
   readonly eachUser: EachUser
+  /** Reads the lines of a month page by page: `for await (const line of client.eachStatementLine({ month }))`. */
+  readonly eachStatementLine: EachStatementLine
 }
 
 /**
@@ -105,6 +108,7 @@ export function createClient(options: ClientOptions): PartnerClient {
     withResponse: { value: withResponse },
     eachEvent: { value: eachEventOf(client) },
     eachUser: { value: eachUserOf(client) },
+    eachStatementLine: { value: eachStatementLineOf(client) },
   }) as PartnerClient
 }
 

@@ -7,6 +7,7 @@ export {
   type PartnerClient,
 } from './create-client.ts'
 export type { EachEvent, EventWalk } from './each-event.ts'
+export type { EachStatementLine } from './each-statement-line.ts'
 export type { EachUser } from './each-user.ts'
 export { BenefitEnrolmentError, isBenefitEnrolmentError } from './error.ts'
 export {

@@ -164,4 +164,15 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     text: '`/openapi.json` and `/openapi.yaml` take `?webhooks=no`, for tools that stumble over that section.',
     names: ['getOpenapiJson', 'getOpenapiYaml'],
   },
+  {
+    text: '`GET /statements` and `GET /statements/{month}/lines` tell what each month comes to, under the new scope `statements:read`.',
+    names: [
+      'listStatements',
+      'listStatementLines',
+      'Statements',
+      'Statement',
+      'StatementLines',
+      'StatementLine',
+    ],
+  },
 ]

@@ -34,6 +34,8 @@ export const errorCauses = {
   webhook_not_found: 'None of your endpoints has this id, or it was deleted.',
   event_not_found:
     'None of your events has this id. An event is kept for 30 days, and longer while it waits for an endpoint.',
+  statement_not_found:
+    'The month lies in the future, before the first line of your users, or more than two years back.',
   method_not_allowed: 'The path exists, but not with this method.',
   request_timeout:
     'The headers or the body did not arrive in time. A slow or stalled upload, or a connection that broke off, does this.',

@@ -95,6 +95,11 @@ export const errors = {
     title: 'The event is unknown',
     remedy: 'List your events with GET /events; they are kept for 30 days.',
   },
+  statement_not_found: {
+    status: 404,
+    title: 'There is no statement of this month',
+    remedy: 'List your months with GET /statements.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'The method is not allowed here',

@@ -7,6 +7,7 @@ import * as oauth from './oauth.ts'
 import * as offers from './offers.ts'
 import type { Caller, Operation } from './operation.ts'
 import * as prefill from './prefill.ts'
+import * as statements from './statements.ts'
 import * as system from './system.ts'
 import * as userList from './user-list.ts'
 import * as webhooks from './webhooks.ts'
@@ -50,6 +51,8 @@ export const operations = {
   getEvent: eventLog.getEvent,
   listAttempts: eventLog.listAttempts,
   replayEvent: eventLog.replayEvent,
+  listStatements: statements.listStatements,
+  listStatementLines: statements.listStatementLines,
   createLinkToken: linkTokens.createLinkToken,
   revokeLinkToken: linkTokens.revokeLinkToken,
   exchangeResult: linkTokens.exchangeResult,

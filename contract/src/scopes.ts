@@ -9,6 +9,7 @@ export const scopes = {
   'offers:write': 'change offers, list and preview changes',
   'linktokens:create': 'create and revoke link tokens, exchange results',
   'events:read': 'read events and delivery attempts',
+  'statements:read': 'read monthly statements and their lines',
   'beneficiaries:read': 'read whom members name as beneficiaries; never by default',
   'beneficiaries:write': 'propose beneficiaries; never by default',
   'webhooks:write': 'manage webhook endpoints, test, enable, replay',

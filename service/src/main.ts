@@ -48,6 +48,10 @@ const groups: readonly { words: readonly string[]; load: () => Promise<readonly 
     words: ['listen', 'trigger', 'doctor', 'link', 'people'],
     load: async () => (await import('./cli/partner-side/tools.ts')).partnerTools,
   },
+  {
+    words: ['statement'],
+    load: async () => (await import('./cli/partner/statement.ts')).statementCommands,
+  },
   { words: ['clock'], load: async () => (await import('./cli/sandbox/clock.ts')).clockCommands },
 ]
 

@@ -29,6 +29,9 @@ const left: Readonly<Record<string, 'nothing' | `kept: ${string}`>> = {
   page_sessions: 'nothing',
   refused_creates: 'nothing',
   search_hashes: 'nothing',
+  corrected_pasts: 'kept: that something was corrected, until the next month is final',
+  held_periods: 'kept: what a month is charged for, by serviceid alone',
+  statement_lines: 'kept: what a month was charged for, by serviceid alone',
   audit_log: 'kept: who looked at this serviceid',
   erasures: 'kept: when it was erased',
   history: 'kept: when something changed, and by whom',
@@ -102,6 +105,12 @@ async function fillEveryTable(): Promise<string> {
       expires_at: service.now() + 3_600_000,
     }),
   )
+  await service.database.query(sql`
+    insert into corrected_pasts (partner_id, service_id, recorded_at)
+    select partner_id, service_id, updated_at from users where partner_id = ${partnerId} on conflict do nothing`)
+  await service.database.query(sql`
+    insert into statement_lines
+    values (${partnerId}, '2026-01', ${serviceid}, 0, 'offer', '', 'premier', '2026-01-01', '2026-01-31', 0, '', 400, 0, '', '')`)
   await service.service().dispatcher.idle()
   return serviceid
 }

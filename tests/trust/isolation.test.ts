@@ -24,6 +24,8 @@ type Named = {
 type Row = {
   readonly names: keyof Named | 'nothing'
   readonly body?: (id: string) => Record<string, unknown>
+  /** What stands in the path where it names nothing of a partner. */
+  readonly at?: string
   /** The operation creates an unknown user, so it answers 200 even for a userid that another partner also has. */
   readonly makes?: true
 }
@@ -70,6 +72,8 @@ const rows: { readonly [Id in OperationIdOf<'partner'>]: Row } = {
   getEvent: { names: 'eventid' },
   listAttempts: { names: 'eventid' },
   replayEvent: { names: 'eventid' },
+  listStatements: { names: 'nothing' },
+  listStatementLines: { names: 'nothing', at: '2020-01' },
   createLinkToken: { ...user(), makes: true },
   revokeLinkToken: { names: 'sessionid' },
   exchangeResult: { names: 'sessionid', body: id => ({ resulttoken: resultTokenOf(id) }) },
@@ -125,8 +129,9 @@ async function credentialsOf(partner: TestPartner): Promise<Credentials> {
 }
 
 function ask(operation: Operation, id: string, credentials: Credentials): Promise<Answer> {
-  const body = rowOf(operation).body?.(id)
-  return send(service, operation.method, operation.path.replace(/\{\w+\}/, encodeURIComponent(id)), {
+  const { body: bodyOf, at = id } = rowOf(operation)
+  const body = bodyOf?.(id)
+  return send(service, operation.method, operation.path.replace(/\{\w+\}/, encodeURIComponent(at)), {
     headers: { ...credentials, ...(body ? { 'content-type': 'application/json' } : {}) },
     ...(body ? { body } : {}),
   })

@@ -12,6 +12,7 @@ import type { Caller } from '../partners/authenticate.ts'
 import type { Partner } from '../partners/partner.ts'
 import { prefillHandlers } from '../prefill/handlers.ts'
 import { linkTokenHandlers } from '../registration/links/handlers.ts'
+import { statementHandlers } from '../statements/handlers.ts'
 import { eventHandlers } from '../webhooks/api/event-handlers.ts'
 import { webhookHandlers } from '../webhooks/api/handlers.ts'
 import type { Delivery } from './delivery.ts'
@@ -25,7 +26,7 @@ type PartnerOperationId = Exclude<OperationIdOf<'partner'>, SandboxOperationId>
 /** The handlers of all operations that a partner may call; a missing one does not compile. */
 export function partnerHandlers(
   { options, clock, mode, trail }: Shared,
-  { executor, reader, walk, memory, commands, noteRefused }: Users,
+  { executor, reader, walk, terms, prepareTerms, memory, commands, noteRefused }: Users,
   {
     dispatcher,
     catchUp,
@@ -48,6 +49,14 @@ export function partnerHandlers(
       clock,
       noteErasure: erasure => listErasure(options, erasure),
       noteRefused,
+      trail,
+    }),
+    ...statementHandlers({
+      database,
+      clock,
+      sandbox: options.installation.sandbox,
+      terms,
+      prepareTerms,
       trail,
     }),
     listUsers: userListHandler({ walk, trail }),

@@ -1,7 +1,7 @@
 import { openBlockKeys } from '../audit/block-keys.ts'
 import { deleteBefore } from '../audit/blocks.ts'
 import { type Searched, signBlocks } from '../audit/sign-blocks.ts'
-import { HOUR_MS, YEAR_MS } from '../calendar/calendar.ts'
+import { HOUR_MS, MINUTE_MS, YEAR_MS } from '../calendar/calendar.ts'
 import { tidyConsole } from '../console/tidy.ts'
 import { describeCause } from '../log.ts'
 import { deleteOldRefusedCreates } from '../membership/saving/refused-creates.ts'
@@ -12,6 +12,7 @@ import { deleteLapsed } from '../schedule/housekeeping.ts'
 import { repeatedly } from '../schedule/repeatedly.ts'
 import { openSchedule, type Schedule } from '../schedule/schedule.ts'
 import { scrubKeys } from '../schedule/scrub.ts'
+import { finalizeMonths } from '../statements/finalize.ts'
 import { cleanUpWebhooks } from '../webhooks/log/clean-up.ts'
 import type { ServiceOptions } from './options.ts'
 import type { Shared } from './shared.ts'
@@ -30,7 +31,7 @@ type Schedules = {
 /** Prepares what the service does by itself: due changes, deletion of expired data, and signing of the audit trail. */
 export function openSchedules(
   { options, clock, allPartners }: Shared,
-  { memory, dueExecutor }: Users,
+  { memory, dueExecutor, terms, prepareTerms }: Users,
   isServing: () => boolean,
 ): Schedules {
   const { database, deliveryDatabase, keyring, real, log } = options
@@ -57,6 +58,17 @@ export function openSchedules(
     tidy: cleanUp.run,
     onError: error => log('schedule_failed', describeCause(error)),
   })
+  let isClosed = false
+  const counting = { database, clock, sandbox: options.installation.sandbox, terms, prepareTerms }
+  const finalizing = repeatedly(FINALIZE_EVERY_MS, async () => {
+    try {
+      for (const partner of await allPartners())
+        await finalizeMonths(counting, partner, { which: 'due', mayGoOn: () => !isClosed })
+    } catch (error) {
+      log('finalize_failed', describeCause(error))
+    }
+    return FINALIZE_EVERY_MS
+  })
   const searched: Searched = new Map()
   const signing = repeatedly(SIGN_EVERY_MS, async () => {
     await signBlocks(database, openBlockKeys(database, keyring), real(), searched).catch(error =>
@@ -65,16 +77,27 @@ export function openSchedules(
     return SIGN_EVERY_MS
   })
   return {
-    schedule,
+    schedule: {
+      ...schedule,
+      // The clock of a sandbox makes months final, too.
+      async runPartner(partner) {
+        const count = await schedule.runPartner(partner)
+        await finalizeMonths(counting, partner, { which: 'due', mayGoOn: () => !isClosed })
+        return count
+      },
+    },
     metrics: [cleanUp.metrics, erasureMetrics({ database, real })],
     start() {
       schedule.start()
       signing.start()
+      finalizing.start()
     },
     async close() {
+      isClosed = true
       cleanUp.close()
       await schedule.close()
       await signing.close()
+      await finalizing.close()
     },
   }
 }
@@ -102,6 +125,8 @@ function openScrub({ database, rewriteKeys, real, log }: ServiceOptions): () => 
 /** Together well below the day within which the keys of erased users leave the files. */
 const SCRUB_EVERY_MS = HOUR_MS
 const SCRUB_AFTER_MS = 12 * HOUR_MS
+/** How often it is looked for months that are to become final. */
+const FINALIZE_EVERY_MS = 10 * MINUTE_MS
 /**
  * How often the audit trail is signed. A block holds rows that are at least two minutes old, because earlier ones may still
  * be written until then; so a row is signed within three minutes.

@@ -7,6 +7,8 @@ import { dayAt, startOfDay } from './day-starts.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, type PlainDate, type Zone } from './time.ts'
 import { offsetAt } from './zone.ts'
 
+export { writeDay } from './day.ts'
+export { dayAt } from './day-starts.ts'
 export { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, type PlainDate, YEAR_MS, type Zone } from './time.ts'
 export { isZone } from './zone.ts'
 

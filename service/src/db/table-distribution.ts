@@ -15,6 +15,7 @@ export const tableDistribution: ReadonlyMap<string, Distribution> = new Map([
     'page_sessions access_tokens',
     // Written with each use, and never read together with the credential in a frequent statement.
     'credential_uses',
+    'held_periods corrected_pasts statements statement_lines',
     'audit_log audit_blocks erasures retained_records refused_creates operator_requests',
   ),
   ...namesOf(

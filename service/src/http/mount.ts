@@ -1,7 +1,13 @@
 import { type Operation, type OperationIdOf, type Operations, operations } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { localeOf } from './locale.ts'
-import { type OperationReply, type OperationRequest, ReadyJson, ReadyText } from './operation-request.ts'
+import {
+  type OperationReply,
+  type OperationRequest,
+  ReadyJson,
+  ReadyStream,
+  ReadyText,
+} from './operation-request.ts'
 import { badField, ServiceError } from './service-error.ts'
 import { compileCheck, queryOf } from './validation.ts'
 
@@ -135,17 +141,22 @@ function mountOperation<Caller>(
   })
 }
 
-function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: unknown): void {
+function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: unknown): FastifyReply | undefined {
   const begunAt = performance.now()
   if (answer instanceof ReadyText) {
     reply.type(answer.type).send(answer.text)
-    return
+    return undefined
+  }
+  if (answer instanceof ReadyStream) {
+    // Returned, because Fastify would otherwise end the answer before the stream has begun.
+    return reply.header('cache-control', 'no-store').type(answer.type).send(answer.stream)
   }
   // Fastify would send a string as plain text, so every reply is serialized here.
   const json = answer instanceof ReadyJson ? answer.bytes : JSON.stringify(answer)
   // Answers contain personal data, so no cache on the way may keep them.
   reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(json)
   request.loopMs += performance.now() - begunAt
+  return undefined
 }
 
 /** No body, or an object without members, which some clients send with every POST. */

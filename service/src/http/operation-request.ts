@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { BodyOf, Locale, Operation, ParamsOf, QueryOf, ReplyOf } from '@benefit-enrolment/contract'
 
 /** A request as a handler sees it; `Caller` is the authenticated caller. */
@@ -23,7 +24,7 @@ export type OperationRequest<T extends Operation, Caller> = {
 }
 
 /** A handler's answer: a value of the declared reply, or finished JSON. */
-export type OperationReply<T extends Operation> = ReplyOf<T> | ReadyJson
+export type OperationReply<T extends Operation> = ReplyOf<T> | ReadyJson | ReadyStream
 
 /** A reply that is already JSON, in UTF-8. */
 export class ReadyJson {
@@ -39,6 +40,16 @@ export class ReadyText {
   readonly type: string
   constructor(text: string, type: string) {
     this.text = text
+    this.type = type
+  }
+}
+
+/** A reply of a media type other than JSON that is written while it is made. */
+export class ReadyStream {
+  readonly stream: Readable
+  readonly type: string
+  constructor(stream: Readable, type: string) {
+    this.stream = stream
     this.type = type
   }
 }

@@ -32,6 +32,13 @@ export function firstUuidAt(at: number): string {
 /** The UUID that identifies nothing: the `serviceid` of a test event, which has no user. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
+/** The UUID that follows this one in their order. Throws for the last of all. */
+export function uuidAfter(id: string): string {
+  const next = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0')
+  if (next.length > 32) throw new RangeError('no UUID follows the last one')
+  return next.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
 /** Whether a text has the form of a UUID, in capitals or not. */
 export function isUuid(text: string): boolean {
   return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)

@@ -4,6 +4,7 @@ import { openCommandExecutor } from '../../membership/commands/executor.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { advanceClockTo } from '../../sandbox/advance-clock.ts'
 import { openSchedule } from '../../schedule/schedule.ts'
+import { finalizeMonths } from '../../statements/finalize.ts'
 import { type Command, type Input, UsageError } from '../command.ts'
 import { memberContext } from '../operator/members.ts'
 import { inWorkspace, partnerIn, type Workspace } from '../workspace.ts'
@@ -61,6 +62,9 @@ const advance: Command = {
         throw new OperatorError(
           'The clock can be at most twenty years ahead of real time: give an earlier instant.',
         )
+      // A month that has ended three days ago by the new clock is final.
+      const counting = memberContext(workspace)
+      await finalizeMonths(counting, partner, { which: 'due', mayGoOn: () => true })
       for (const failure of failures) process.stderr.write(`${JSON.stringify(describeCause(failure))}\n`)
       input.print({ partnerid: partner.partnerId, now: formatTimestamp(now) }, [
         `The clock of ${partner.name} shows ${formatTimestamp(now)}; what was due is applied.`,

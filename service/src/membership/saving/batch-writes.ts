@@ -11,6 +11,7 @@ import type { RetainedRow } from '../records/retained-rows.ts'
 import type { UserIds } from '../records/user-ids.ts'
 import type { StoredLine } from '../rules/history.ts'
 import type { User } from '../rules/state.ts'
+import type { HeldPeriod } from './save-held-periods.ts'
 import type { SearchHash } from './search-hashes.ts'
 
 /** One change of one user. */
@@ -88,6 +89,10 @@ export type BatchWrites = {
   /** By user and kind. */
   readonly documents: Map<string, DocumentChange>
   readonly history: HistoryRow[]
+  /** Periods of offers that begin, end or get another end; by user, name and start. */
+  readonly offerPeriods: Map<string, HeldPeriod>
+  /** Users of whom a change concerned the past, by serviceid. */
+  readonly correctedPasts: Map<string, User>
   readonly events: EventRow[]
   readonly staleKeys: Pick<ReservedKey, 'partnerId' | 'operation' | 'keyHash'>[]
   readonly keys: ReservedKey[]

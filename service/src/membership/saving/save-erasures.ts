@@ -55,6 +55,14 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, layout
     from ${gone}
     where r.partner_id = row.partner_id and r.service_id = row.service_id
       ${naming(part`r.partner_id`)}`,
+    // A month is charged for what was held in it, by whomever.
+    sql`
+    insert into held_periods (partner_id, service_id, name, starts_at, ends_at, catalogue_version, is_offer)
+    select e.partner_id, e.service_id, e.benefit, e.starts_at, e.ends_at, e.catalogue_version, false
+    from enrolments e
+    join ${gone} on e.partner_id = row.partner_id and e.service_id = row.service_id
+    where e.state = 'ended' and e.ends_at > e.starts_at ${naming(part`e.partner_id`)}
+    on conflict (partner_id, service_id, name, starts_at) do nothing`,
     ...deletedWithTheUser.map(
       deletion => sql`
     ${deletion} t using ${gone}

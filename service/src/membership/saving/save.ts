@@ -11,6 +11,7 @@ import { deleteDocuments, insertDocuments, writeDocuments } from './save-documen
 import { type ChangedEnrolment, inTurn, saveEnrolments } from './save-enrolments.ts'
 import { eraseUsers } from './save-erasures.ts'
 import { saveEvents } from './save-events.ts'
+import { type HeldPeriod, noteCorrectedPasts, saveOfferPeriods } from './save-held-periods.ts'
 import { insertHistory } from './save-history.ts'
 import { deleteKeys, insertKeys } from './save-keys.ts'
 import { saveSearchHashes } from './save-search-hashes.ts'
@@ -69,6 +70,11 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
       insertDataKeys,
     ),
     ...inTurn(holders.flatMap(changedEnrolments)).map(entries => saveEnrolments(entries, layout)),
+    ...some(sortedBy([...writes.offerPeriods.values()], periodOrder), saveOfferPeriods),
+    ...some(
+      sortedBy([...writes.correctedPasts.values()], user => `${user.partnerId} ${user.serviceId}`),
+      (corrected, layout) => noteCorrectedPasts(corrected, writes.recordedAt, layout),
+    ),
     ...some([...writes.consents.values()], saveConsents),
     ...some(writes.confirmations, insertConfirmations),
     ...some(designating.flatMap(decidedDesignations), decideDesignations),
@@ -146,6 +152,10 @@ function sortedBy<T>(rows: readonly T[], orderOf: (row: T) => string): T[] {
     .map(row => ({ row, order: orderOf(row) }))
     .sort((a, b) => inOrder(a.order, b.order))
     .map(({ row }) => row)
+}
+
+function periodOrder({ user, period }: HeldPeriod): string {
+  return `${user.partnerId} ${user.serviceId} ${period.name} ${period.startsAt}`
 }
 
 function keyOrder({ partnerId, operation, keyHash }: ReservedKey): string {

@@ -4,6 +4,7 @@ import type { LoadedUser } from '../reading/loaded-user.ts'
 import type { AppliedChange } from '../rules/apply-due.ts'
 import type { Raised } from '../rules/events.ts'
 import { linesOf } from '../rules/history.ts'
+import { changesThePast, offerPeriodsOf } from '../rules/offer-periods.ts'
 import type { User } from '../rules/state.ts'
 import type { BatchWrites, HistoryRow } from './batch-writes.ts'
 
@@ -21,6 +22,8 @@ export function noWrites(recordedAt: Instant): BatchWrites {
     named: new Map(),
     documents: new Map(),
     history: [],
+    offerPeriods: new Map(),
+    correctedPasts: new Map(),
     events: [],
     staleKeys: [],
     keys: [],
@@ -47,6 +50,9 @@ export function recordChange(
     data: { name: event.benefit, reason: event.reason },
   }))
   writes.events.push(...events)
+  for (const period of offerPeriodsOf(applied))
+    writes.offerPeriods.set(versionName(user, period.name, period.startsAt), { user, period })
+  if (changesThePast(applied)) writes.correctedPasts.set(user.serviceId, user)
   writes.history.push({
     user,
     version: mine.version,

@@ -1,0 +1,75 @@
+import type { Instant } from '../calendar/calendar.ts'
+import type { ExecutorContext } from '../membership/command.ts'
+import type { Partner } from '../partners/partner.ts'
+import { uuidAfter } from '../vault/uuid.ts'
+import { adjustments } from './adjustments.ts'
+import { loadHeld } from './held.ts'
+import { heldAt } from './held-at.ts'
+import { type Line, lines, type Period } from './lines.ts'
+import { type Month, monthAt, monthNamed, nextMonth } from './month.ts'
+import { loadFinalLines, type StatementRow } from './store.ts'
+
+/** What counting needs from the other parts of the service. */
+export type CountContext = Pick<ExecutorContext, 'database' | 'clock' | 'sandbox' | 'prepareTerms' | 'terms'>
+
+/** The lines of one user; an erased one has no userid. */
+export type CountedUser = {
+  readonly serviceId: string
+  readonly userid: string | undefined
+  readonly lines: readonly Line[]
+}
+
+/** Which users of a partner to count in a month that is not final. */
+export type Count = {
+  readonly month: Month
+  /** The final months, where this month takes up their adjustments; else `undefined`. */
+  readonly finals: readonly StatementRow[] | undefined
+  readonly from: string
+  readonly limit: number
+  readonly now: Instant
+}
+
+/** Counts some users, in order of their service ids; `next`: from where to go on, `undefined` at the end. */
+export async function countUsers(
+  context: CountContext,
+  partner: Partner,
+  { month, finals, from, limit, now }: Count,
+): Promise<{ users: CountedUser[]; next: string | undefined }> {
+  const { partnerId } = partner
+  await context.prepareTerms([])
+  const held = await loadHeld(context.database, { partnerId, from, limit, month, now })
+  const catalogues = context.terms(partner, () => undefined).version
+  const users: CountedUser[] = []
+  for (const one of held) {
+    // Most users are not waited for: nothing of theirs is due, and the catalogues of what they hold are in memory.
+    const known = heldAt(context, partner, one, now)
+    const { benefits, offers } = known instanceof Promise ? await known : known
+    const own = lines(benefits, offers, catalogues, month)
+    const corrections = one.isCorrected && finals ? await correctionsOf(one.serviceId, finals) : []
+    users.push({ serviceId: one.serviceId, userid: one.userid, lines: [...own, ...corrections] })
+  }
+  const last = held.at(-1)
+  return { users, next: last && held.length === limit ? uuidAfter(last.serviceId) : undefined }
+
+  async function correctionsOf(serviceId: string, finals: readonly StatementRow[]): Promise<Line[]> {
+    const query = { partnerId, from: serviceId, limit: 1, month: undefined, now }
+    const [whole] = await loadHeld(context.database, query)
+    if (!whole) return []
+    const { benefits, offers } = await heldAt(context, partner, whole, now)
+    const months = finals.map(final => final.month)
+    const told = await loadFinalLines(context.database, { partnerId, serviceId, months })
+    const first = firstMonth([...benefits, ...offers], partner) ?? month.name
+    const found: Line[] = []
+    for (let name = [first, ...told.keys()].sort()[0] ?? first; name < month.name; name = nextMonth(name)) {
+      const zone = finals.find(final => final.month === name)?.timezone ?? partner.timezone
+      const now = lines(benefits, offers, catalogues, monthNamed(name, zone))
+      found.push(...adjustments(now, told.get(name) ?? [], name))
+    }
+    return found
+  }
+}
+
+function firstMonth(periods: readonly Period[], { timezone }: Partner): string | undefined {
+  const starts = periods.map(({ startsAt }) => startsAt)
+  return starts.length === 0 ? undefined : monthAt(Math.min(...starts), timezone)
+}

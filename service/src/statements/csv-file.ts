@@ -1,0 +1,42 @@
+import { csvLine } from '../csv.ts'
+import { type ShownLine, wireLine } from './pages.ts'
+
+const columns = [
+  'userid',
+  'serviceid',
+  'kind',
+  'name',
+  'offer',
+  'fromdate',
+  'todate',
+  'personcents',
+  'takenby',
+  'partnercents',
+  'about',
+] as const
+
+/** The lines of a month as one CSV file, written page by page: the members of the API, `moredetails` as a JSON object. */
+export function csvOf(pages: AsyncIterable<readonly ShownLine[]>): AsyncGenerator<string> {
+  return fileOf(pages, [], () => [])
+}
+
+/** The same with what only the operator sees: the premium, and whose it is. */
+export function operatorCsvOf(pages: AsyncIterable<readonly ShownLine[]>): AsyncGenerator<string> {
+  return fileOf(pages, ['insurercents', 'insurer'], ({ line }) => [line.insurercents, line.insurer])
+}
+
+async function* fileOf(
+  pages: AsyncIterable<readonly ShownLine[]>,
+  more: readonly string[],
+  moreOf: (shown: ShownLine) => readonly (string | number)[],
+): AsyncGenerator<string> {
+  yield `${csvLine([...columns, 'moredetails', ...more])}\r\n`
+  for await (const lines of pages) {
+    let text = ''
+    for (const shown of lines) {
+      const line = wireLine(shown)
+      text += `${csvLine([...columns.map(name => line[name]), JSON.stringify(line.moredetails), ...moreOf(shown)])}\r\n`
+    }
+    if (text !== '') yield text
+  }
+}

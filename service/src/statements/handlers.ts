@@ -1,0 +1,55 @@
+import { Readable } from 'node:stream'
+import type { OperationId } from '@benefit-enrolment/contract'
+import { noteRead, type Trail } from '../audit/trail.ts'
+import type { Handlers } from '../http/mount.ts'
+import { ReadyStream } from '../http/operation-request.ts'
+import { ServiceError } from '../http/service-error.ts'
+import type { Caller } from '../partners/authenticate.ts'
+import type { CountContext } from './count.ts'
+import { csvOf } from './csv-file.ts'
+import { monthsOf } from './months.ts'
+import { FIRST_PLACE, type Place, readPage, readPages, wireLine } from './pages.ts'
+import { openTotals, viewStatements } from './totals.ts'
+
+type StatementOperation = Extract<OperationId, 'listStatements' | 'listStatementLines'>
+
+/** The operations by which a partner reads what each of its months comes to (contract §16). */
+export function statementHandlers(
+  context: CountContext & {
+    /** Records who read the lines, because they contain what the partner knows of its users. */
+    readonly trail: Pick<Trail, 'note'>
+  },
+): Handlers<Caller, StatementOperation> {
+  const openTotalsOf = openTotals(context)
+  return {
+    async listStatements({ caller: { partner } }) {
+      const months = await monthsOf(context, partner)
+      return { statements: await viewStatements(openTotalsOf, partner, months) }
+    },
+    async listStatementLines(request) {
+      const { partner } = request.caller
+      const months = await monthsOf(context, partner)
+      const month = months.listed.find(({ name }) => name === request.params.month)
+      if (!month) throw new ServiceError('statement_not_found')
+      noteRead(context.trail, 'listStatementLines', request, undefined)
+      const query = { month, months, from: placeOf(request.query.after), isForOperator: false }
+      if (wantsCsv(request.headers.accept))
+        return new ReadyStream(
+          Readable.from(csvOf(readPages(context, partner, query))),
+          'text/csv; charset=utf-8',
+        )
+      const { lines, next } = await readPage(context, partner, query)
+      return { lines: lines.map(wireLine), next: next ? `${next.serviceId}.${next.place}` : null }
+    },
+  }
+}
+
+/** The place that a cursor names, whose form the description checks. */
+function placeOf(cursor: string | undefined): Place {
+  const [serviceId, place] = cursor?.split('.') ?? []
+  return serviceId === undefined ? FIRST_PLACE : { serviceId, place: Number(place) }
+}
+
+function wantsCsv(accept = ''): boolean {
+  return accept.split(',').some(type => type.trim().toLowerCase().startsWith('text/csv'))
+}

@@ -1,0 +1,191 @@
+/**
+ * What one user's month is: the rule of the monthly statement (contract §16), pure. Everything else about statements only
+ * feeds it, stores what it gives, and shows it.
+ */
+import { dayAt, type Instant, type PlainDate, writeDay } from '../calendar/calendar.ts'
+import type { Catalogue, MonthMode, Offer } from '../catalogue/model.ts'
+import { centsOf, modeOf, type Span } from './amounts.ts'
+import type { Month } from './month.ts'
+
+/** A time for which a user had, has or will have a benefit or an offer, and the catalogue version under which it began. */
+export type Period = {
+  readonly name: string
+  readonly version: number
+  readonly startsAt: Instant
+  /** `undefined`: no end is set. */
+  readonly endsAt: Instant | undefined
+}
+
+/** One line of a statement, without its user. */
+export type Line = {
+  readonly kind: 'benefit' | 'offer' | 'adjustment'
+  /** The benefit; `""` for an offer. */
+  readonly name: string
+  readonly offer: string
+  readonly fromdate: PlainDate
+  readonly todate: PlainDate
+  readonly personcents: number
+  readonly takenby: '' | 'partner' | 'insurer'
+  readonly partnercents: number
+  /** The premium, which only the operator sees, and whose it is. */
+  readonly insurercents: number
+  readonly insurer: string
+  /** The month that an adjustment corrects; else `""`. */
+  readonly about: string
+}
+
+/** Finds the catalogue of a version. */
+export type Catalogues = (version: number) => Catalogue
+
+/**
+ * The lines of one user about one month: one for each benefit and each offer that was in force at any time of it, benefits
+ * first, each by name. An open end counts as in force to the end of the month.
+ */
+export function lines(
+  benefits: readonly Period[],
+  offers: readonly Period[],
+  catalogues: Catalogues,
+  month: Month,
+): Line[] {
+  const ordered = offers.filter(isReal).sort(byStart)
+  return [
+    ...grouped(benefits, month).map(times =>
+      benefitLine(times, { all: benefits, offers: ordered, catalogues, month }),
+    ),
+    ...grouped(offers, month).map(times =>
+      offerLine(times, { all: offers, offers: ordered, catalogues, month }),
+    ),
+  ]
+}
+
+type Context = {
+  readonly all: readonly Period[]
+  readonly offers: readonly Period[]
+  readonly catalogues: Catalogues
+  readonly month: Month
+}
+type Times = readonly [Period, ...Period[]]
+
+function benefitLine(times: Times, context: Context): Line {
+  const { catalogues, offers, month } = context
+  const [first] = times
+  const last = times.at(-1) ?? first
+  const terms = ({ name, version }: Period) => catalogues(version).benefits.get(name)
+  const spansOf = (priceOf: (period: Period) => Span['price']) =>
+    times.map(time => {
+      const start = termsOf(offerAt(offers, time.startsAt), catalogues)
+      const end = termsOf(offerAt(offers, lastInstant(time)), catalogues)
+      return spanOf(
+        time,
+        { price: priceOf(time), firstmonth: start?.firstmonth, lastmonth: end?.lastmonth },
+        context,
+      )
+    })
+  const cost = terms(first)?.cost
+  const costs = spansOf(time => terms(time)?.cost)
+  return {
+    kind: 'benefit',
+    name: first.name,
+    offer: offerAt(offers, Math.min(lastInstant(last), month.endsAt - 1))?.name ?? '',
+    ...datesOf(costs),
+    personcents: centsOf(costs, daysOf(month)),
+    takenby: cost && cost.cents > 0 ? (cost.taken?.by ?? '') : '',
+    partnercents: 0,
+    insurercents: centsOf(
+      spansOf(time => terms(time)?.premium),
+      daysOf(month),
+    ),
+    insurer: terms(first)?.insurer?.name ?? '',
+    about: '',
+  }
+}
+
+function offerLine(times: Times, context: Context): Line {
+  const { catalogues, month } = context
+  const spans = times.map(time => {
+    const { fee, firstmonth, lastmonth } = termsOf(time, catalogues) ?? {}
+    return spanOf(time, { price: fee, firstmonth, lastmonth }, context)
+  })
+  return {
+    kind: 'offer',
+    name: '',
+    offer: times[0].name,
+    ...datesOf(spans),
+    personcents: 0,
+    takenby: '',
+    partnercents: centsOf(spans, daysOf(month)),
+    insurercents: 0,
+    insurer: '',
+    about: '',
+  }
+}
+
+/** The part of a period within the month. Its first month is one in which it began without following on from another of its name. */
+function spanOf(
+  { name, startsAt, endsAt = Number.POSITIVE_INFINITY }: Period,
+  {
+    price,
+    firstmonth,
+    lastmonth,
+  }: { price: Span['price'] } & Partial<Record<'firstmonth' | 'lastmonth', MonthMode | undefined>>,
+  { all, month }: Context,
+): Span {
+  const isFirst =
+    startsAt >= month.startsAt &&
+    !all.some(one => one.name === name && one.endsAt === startsAt && isReal(one))
+  const isLast =
+    endsAt <= month.endsAt && !all.some(one => one.name === name && one.startsAt === endsAt && isReal(one))
+  return {
+    price,
+    mode: modeOf(isFirst ? firstmonth : undefined, isLast ? lastmonth : undefined),
+    firstDay: dayAt(Math.max(startsAt, month.startsAt), month.zone),
+    lastDay: dayAt(Math.min(endsAt, month.endsAt) - 1, month.zone),
+  }
+}
+
+function datesOf(spans: readonly Span[]): Pick<Line, 'fromdate' | 'todate'> {
+  return {
+    fromdate: writeDay(Math.min(...spans.map(({ firstDay }) => firstDay))),
+    todate: writeDay(Math.max(...spans.map(({ lastDay }) => lastDay))),
+  }
+}
+
+function daysOf({ startsAt, endsAt, zone }: Month): number {
+  return dayAt(endsAt - 1, zone) - dayAt(startsAt, zone) + 1
+}
+
+/** Periods that are in force at any time of the month, by name, each name's by start. */
+function grouped(periods: readonly Period[], { startsAt, endsAt }: Month): Times[] {
+  const byName = new Map<string, [Period, ...Period[]]>()
+  const within = periods.filter(
+    one => isReal(one) && one.startsAt < endsAt && (one.endsAt === undefined || one.endsAt > startsAt),
+  )
+  for (const period of within.sort(byStart)) {
+    const known = byName.get(period.name)
+    if (known) known.push(period)
+    else byName.set(period.name, [period])
+  }
+  return [...byName.values()].sort(([a], [b]) => (a.name < b.name ? -1 : 1))
+}
+
+/** Whether it was in force for any time at all. */
+function isReal({ startsAt, endsAt }: Period): boolean {
+  return endsAt === undefined || endsAt > startsAt
+}
+
+function byStart(a: Period, b: Period): number {
+  return a.startsAt - b.startsAt
+}
+
+function lastInstant({ endsAt }: Period): Instant {
+  return (endsAt ?? Number.POSITIVE_INFINITY) - 1
+}
+
+/** The offer at an instant; before the first one that, because a correction may put a start before it. */
+function offerAt(offers: readonly Period[], at: Instant): Period | undefined {
+  return offers.findLast(({ startsAt }) => startsAt <= at) ?? offers[0]
+}
+
+function termsOf(offer: Period | undefined, catalogues: Catalogues): Offer | undefined {
+  return offer && catalogues(offer.version).offers.get(offer.name)
+}

@@ -1,0 +1,145 @@
+import { loadDocuments } from '../membership/reading/load.ts'
+import { openDataKey, openJson } from '../membership/records/documents.ts'
+import type { Person } from '../membership/rules/person.ts'
+import type { Partner } from '../partners/partner.ts'
+import { NIL_UUID } from '../vault/uuid.ts'
+import { type CountContext, countUsers } from './count.ts'
+import type { Line } from './lines.ts'
+import type { Month } from './month.ts'
+import type { Months } from './months.ts'
+import { loadLines, type UserLine } from './store.ts'
+import { isShown } from './totals.ts'
+
+/** A line with what is true of its user today. */
+export type ShownLine = UserLine & {
+  /** `""` for an erased user. */
+  readonly userid: string
+  readonly moredetails: Readonly<Record<string, string>>
+}
+
+/** The place of a line in its month. */
+export type Place = { readonly serviceId: string; readonly place: number }
+
+/** The place at which a month begins. */
+export const FIRST_PLACE: Place = { serviceId: NIL_UUID, place: 0 }
+
+type Placed = UserLine & { readonly userid: string | undefined }
+type PageQuery = {
+  readonly month: Month
+  readonly months: Months
+  readonly from: Place
+  /** The operator also sees adjustments of the premium alone. */
+  readonly isForOperator: boolean
+}
+
+const PAGE = 500
+
+/** One page of a month's lines, in order of users, and where the next one begins; `undefined` at the end. */
+export async function readPage(
+  context: CountContext,
+  partner: Partner,
+  query: PageQuery,
+): Promise<{ lines: ShownLine[]; next: Place | undefined }> {
+  const { month, months, from, isForOperator } = query
+  const isFinal = months.finals.some(final => final.month === month.name)
+  const { partnerId } = partner
+  const placed = isFinal
+    ? await loadLines(context.database, {
+        partnerId,
+        month: month.name,
+        from: from.serviceId,
+        place: from.place,
+        limit: PAGE + 1,
+        isForOperator,
+      })
+    : await countPage(context, partner, query)
+  const lines = placed.slice(0, PAGE)
+  const next = placed[PAGE]
+  return { lines: await withDetails(context, partner, lines), next }
+}
+
+const USERS_OF_A_STEP = 250
+
+async function countPage(
+  context: CountContext,
+  partner: Partner,
+  { month, months, from, isForOperator }: PageQuery,
+): Promise<Placed[]> {
+  const { now, oldestOpen } = months
+  const finals = month.name === oldestOpen.name ? months.finals : undefined
+  const found: Placed[] = []
+  for (let start: string | undefined = from.serviceId; start !== undefined && found.length <= PAGE; ) {
+    const step = await countUsers(context, partner, {
+      month,
+      finals,
+      from: start,
+      limit: USERS_OF_A_STEP,
+      now,
+    })
+    for (const { serviceId, userid, lines } of step.users)
+      for (const [place, line] of lines.entries()) {
+        const isBefore = serviceId === from.serviceId && place < from.place
+        if (!isBefore && (isForOperator || isShown(line))) found.push({ serviceId, userid, place, line })
+      }
+    start = step.next
+  }
+  return found
+}
+
+/** Adds the partner's own facts of each user, as they are today. */
+async function withDetails(
+  { database }: CountContext,
+  partner: Partner,
+  lines: readonly Placed[],
+): Promise<ShownLine[]> {
+  const userids = [...new Set(lines.flatMap(({ userid }) => userid ?? []))]
+  const { partnerId } = partner
+  const rows = await loadDocuments(
+    database,
+    userids.map(userid => ({ partnerId, userid })),
+  )
+  const details = new Map<string, Person['moredetails']>()
+  for (const { service_id: serviceId, kind, sealed, wrapped_key: wrapped } of rows) {
+    if (kind !== 'profile') continue
+    const key = openDataKey(partner, serviceId, wrapped)
+    const person = openJson(key, sealed, 'documents.profile', { partnerId, serviceId }) as Person
+    details.set(serviceId, person.moredetails)
+  }
+  return lines.map(line => ({
+    ...line,
+    userid: line.userid ?? '',
+    moredetails: (line.userid !== undefined && details.get(line.serviceId)) || {},
+  }))
+}
+
+/** All lines of a month, page by page. */
+export async function* readPages(
+  context: CountContext,
+  partner: Partner,
+  query: PageQuery,
+): AsyncGenerator<ShownLine[]> {
+  for (let from: Place | undefined = query.from; from; ) {
+    const page = await readPage(context, partner, { ...query, from })
+    yield page.lines
+    from = page.next
+  }
+}
+
+/** A line as the API names its members. */
+export function wireLine({ serviceId, userid, moredetails, line }: ShownLine) {
+  const { kind, name, offer, fromdate, todate, personcents, takenby, partnercents, about }: Line = line
+  return {
+    userid,
+    serviceid: serviceId,
+    kind,
+    name,
+    offer,
+    fromdate,
+    todate,
+    personcents,
+    takenby,
+    partnercents,
+    about,
+    moredetails,
+  }
+}
