@@ -31,8 +31,8 @@ export type Result = Settled<CommandResult<unknown>>
 /** The decided commands of a batch, and the writes that they need. */
 export type DecidedBatch = {
   /**
-   * `undefined` for a command that must run after its batch, in which nothing of it is: it would add a second new user of
-   * one name, which the statement that adds all new users cannot; or it follows such a command of the same user.
+   * `undefined`: left out of this batch and run again after it. Its userid is already inserted by another command of the
+   * batch, and one statement cannot insert it twice; later commands of that user wait with it.
    */
   readonly results: readonly (Result | undefined)[]
   /** `undefined` when nothing changes. */

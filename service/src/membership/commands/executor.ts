@@ -62,8 +62,8 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
 }
 
 /**
- * How long a batch waits at most while each turn of the event loop brings more commands. A batch costs the database 0.5
- * ms, and 26 µs for each command, and fewer batches cost this process less, too.
+ * A batch waits up to 4 ms while each turn of the event loop adds commands: a batch costs PostgreSQL 0.5 ms plus 26 µs a
+ * command.
  */
 const GATHER_MS = 4
 /** The fewest commands that start a batch beside another: fewer are not worth a transaction of their own. */

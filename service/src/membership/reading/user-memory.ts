@@ -31,8 +31,8 @@ export type UserMemory = {
    */
   keepWritten(user: User, version: number): void
   /**
-   * The same for a user as it was read, but only if the user was read before within a short time. Most users are read
-   * once, and several garbage collections would copy what is kept of them, at a quarter of the cost of reading them.
+   * Keeps a user on its second read within a short time. Most users are read once, and copying them in garbage
+   * collections costs a quarter of a read.
    */
   keepIfReadAgain(user: User, version: number): RememberedUser
   forget(name: UserName): void

@@ -80,8 +80,8 @@ export function tryPairs(
 }
 
 /**
- * How many more picks fit into the present offer: now, and beside those that a pending swap will put into free slots. Where the
- * offer changes before the swap, it is enough that the next one then still has room.
+ * Free slots that a new pick may use: free today, and still free after the pending swap has filled its own. If the offer
+ * changes first, the slots of the new offer count.
  */
 export function freeSlots(user: User, offer: Offer, terms: Terms): number {
   const now = Math.max(0, offer.slots - slotsTaken(user))

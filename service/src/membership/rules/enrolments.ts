@@ -41,8 +41,8 @@ export function actionDueAt(startsAt: Instant, pickedAt: Instant): Instant {
 }
 
 /**
- * Until when a person can do what an enrolment waits for: its due time, or before that the change or the age that takes it
- * away; `undefined` when it waits for nothing. The API tells the due time alone, because contract §7 says what happens then.
+ * The last moment to give what the enrolment waits for: its due time, or earlier if a change or an age ends it first;
+ * `undefined` when it waits for nothing. The API tells the due time alone, because contract §7 says what happens then.
  */
 export function waitsUntil({ state, actionDueAt, endsAt, ownEnd }: Enrolment): Instant | undefined {
   if (state !== 'actionrequired') return undefined

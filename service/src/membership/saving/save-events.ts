@@ -93,8 +93,8 @@ function lockHeads(groups: readonly PartnerEvents[]): Query {
 
 /**
  * The same for the events of several partners, in one statement, because each statement costs 0.13 ms besides its rows.
- * `logs` is the list of the former lengths of the logs, in the order of the groups, which is that of PostgreSQL for ids. If
- * the head of one log is missing, there is no list; then no event gets a position, which fails the transaction.
+ * `logs` holds the last position of each log before this batch, ordered by partner id. If a head is missing, the list is
+ * null, every position is null, and the insert fails.
  */
 function insertEventsOfSeveral(groups: readonly PartnerEvents[], createdAt: Instant, layout: Layout): Query {
   return sql`

@@ -48,10 +48,9 @@ const newcomers: Columns<ChangedUser> = {
 }
 
 /**
- * Adds users who only have a prefill; one who exists already fails the transaction. The unique index would fail it, too,
- * but its message names the userid, and PostgreSQL writes it to its error log. Only that index is named, because
- * PostgreSQL searches each index that a conflict may be in before it inserts (4 µs a user). A cluster allows no such
- * check of what was added.
+ * Inserts users who only have a prefill; a user who exists already fails the transaction. `on conflict do nothing` plus a
+ * row count, because the index's own error would write the userid to PostgreSQL's log; one named index, because each
+ * further one costs 4 µs a user. A cluster allows no such count.
  */
 export function insertUsers(entries: readonly ChangedUser[], layout: Layout): Query {
   const insert = part`

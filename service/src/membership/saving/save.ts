@@ -28,9 +28,9 @@ import { versionName } from './writes.ts'
 /**
  * The statements that write a batch in one transaction, one for each table. The statements for event logs come last,
  * because they lock out other writers of the same partner until the commit. All other statements lock only the rows
- * that they write. If a user has another version by now, a row is missing and its statement fails with a division by
- * zero; a new user or a key that another process has stored fails by its unique index. Rows are sent in the same order
- * everywhere, so that two batches cannot wait for each other in a circle.
+ * that they write. Each write of users divides by `(count = expected)::integer`: if another process changed a user first,
+ * that is a division by zero, which `failure.ts` reads as a lost race; a key that another process has stored fails by its
+ * unique index. Rows are sent in the same order everywhere, so that two batches cannot wait for each other in a circle.
  */
 export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
   const some = <T>(rows: readonly T[], statement: (rows: readonly T[], layout: Layout) => Query) =>
