@@ -18,6 +18,7 @@ import { costText } from '../views/format.ts'
 import type { ConsentText, CopyLink } from '../views/parts.ts'
 import { totalLines } from '../views/price.ts'
 import { cardOf, dayOf, enrolmentLine } from './cards.ts'
+import { useOf } from './held-benefits.ts'
 
 /** What a confirmation is made from, besides the visit. */
 type Agreed = {
@@ -73,6 +74,7 @@ function contentOf(
           dueon,
           endson,
           coverage,
+          howtouse: useOf(visit, benefit),
           beneficiaries: people?.map(one => personText(visit, one)),
         },
       ]

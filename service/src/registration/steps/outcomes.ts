@@ -13,6 +13,7 @@ import { dayOf, leavingOn, liveLines } from './cards.ts'
 import { changeOwn, type OwnChange } from './change-own.ts'
 import { confirmationOf, copiesOf, copyAddress } from './copies.ts'
 import { type DoneDescription, describeDone, planName } from './describe-done.ts'
+import { heldBenefitsOf } from './held-benefits.ts'
 import { memberPaths } from './member-choices.ts'
 import { newestReference, referencesOf } from './reference.ts'
 import type { Posted, Redirect, Step } from './step.ts'
@@ -96,6 +97,7 @@ export const done: Step = {
       reference,
       completedat: at,
       ...description,
+      held: visit.isMember ? heldBenefitsOf(visit) : undefined,
       todo: visit.isMember && !visit.isOver ? stillToDo(visit) : undefined,
       undo: undoingOf(found),
       goeson: visit.isMember && !visit.isOver,
@@ -123,6 +125,7 @@ export const overview: Step = {
       page: pageOf(visit),
       offername: offer.displayname[visit.locale],
       benefits: liveLines(visit),
+      held: heldBenefitsOf(visit),
       suggested: newerThanConfirmed(visit.sent, visit.person),
       paths: memberPaths(visit),
       ineligible: ineligibleIn(visit),

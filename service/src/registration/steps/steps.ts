@@ -34,6 +34,7 @@ export function entryOf(visit: Visit): string {
   if (!visit.isMember) return resumeAt(visit)
   if (deepLink?.redirectto === 'swap' || session.purpose === 'swap') return 'swap'
   if (session.purpose === 'offerchange') return 'offer'
+  if (deepLink?.redirectto === 'howtouse') return 'overview'
   return deepLink || session.purpose === 'benefits' ? 'benefits' : 'overview'
 }
 

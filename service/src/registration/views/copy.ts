@@ -2,8 +2,9 @@ import type { Locale } from '@benefit-enrolment/contract'
 import { type Html, html } from '../../http/html.ts'
 import type { HelpContacts } from '../../partners/help-contacts.ts'
 import type { Legal } from '../../partners/legal.ts'
-import type { Coverage } from './coverage-parts.ts'
+import type { Coverage, HowToUseWords } from './coverage-parts.ts'
 import { dayText, instantText } from './format.ts'
+import { useWords } from './held-benefit.ts'
 import type { Day } from './parts.ts'
 import { type CoverageTexts, textsOf } from './texts.ts'
 
@@ -38,6 +39,7 @@ export type CopyBenefit = {
   readonly dueon?: Day | undefined
   readonly endson?: Day | undefined
   readonly coverage?: Coverage | undefined
+  readonly howtouse?: HowToUseWords | undefined
   /** The beneficiaries that the person named with it, one per line. */
   readonly beneficiaries?: readonly string[] | undefined
 }
@@ -106,6 +108,7 @@ ${waiting && row(words.waiting, `${words.days(waiting.days)}. ${waiting.text ?? 
 <h4>${texts.benefits.pays}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
 <h4>${texts.benefits.notcovered}</h4><ul>${benefit.notcovered.map(line => html`<li>${line}</li>`)}</ul>
 ${benefit.beneficiaries && html`<h4>${texts.beneficiaries.copy}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`}
+${benefit.howtouse && html`<h4>${words.use.title}</h4>${useWords(benefit.howtouse)}`}
 ${documents.length > 0 && html`<h4>${words.documents}</h4><ul>${documents.map(({ title, address }) => html`<li><a href="${look.origin}${address}">${title}</a> <span class="hint">SHA-256 ${hashIn(address)}</span></li>`)}</ul>`}</section>`
 }
 

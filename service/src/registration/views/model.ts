@@ -1,5 +1,6 @@
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import type { BeneficiaryRow } from './beneficiary-form.ts'
+import type { HeldBenefit } from './coverage-parts.ts'
 import type { DoneChange } from './done-words.ts'
 import type { FieldError } from './faults.ts'
 import type {
@@ -315,6 +316,8 @@ export type DoneView = ViewOf<'DONE'> & {
   /** What was done, and since when it holds; the view's words follow from it. */
   readonly change: DoneChange
   readonly benefits: readonly BenefitLine[]
+  /** The benefits in force, each with how it is used. */
+  readonly held?: readonly HeldBenefit[] | undefined
   /** Until when it can be undone. */
   readonly undountil?: Instant | undefined
   /** The address of the copy of the agreement, if there is one. */
@@ -334,6 +337,8 @@ export type DoneView = ViewOf<'DONE'> & {
 export type AlreadyEnrolledView = ViewOf<'ALREADY_ENROLLED'> & {
   readonly offername: string
   readonly benefits: readonly BenefitLine[]
+  /** Each of them that is in force, and those that ended lately, with how it is used. */
+  readonly held?: readonly HeldBenefit[] | undefined
   /** Groups in which the partner sent newer data than the person confirmed. */
   readonly suggested: readonly DetailsGroup[]
   readonly paths: MemberPaths

@@ -2,6 +2,7 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import { copyLink, copyList, totalFacts } from './coverage.ts'
 import { doneWords, type Needed } from './done-words.ts'
 import { dayText, deadlineText, instantText, namesText } from './format.ts'
+import { heldBenefits } from './held-benefit.ts'
 import { emblem, type IconName, icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import { benefitList, memberPaths, type Path, pathList } from './lists.ts'
@@ -34,6 +35,7 @@ export function done(view: DoneView): Content {
 ${pathList(page, [...thingsToDo(page, view.todo), ...undoing(view), ...seeing(view)])}
 <ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
 ${benefits.length > 0 && html`<section><h2>${texts.already.title}</h2>${benefitList(page, benefits)}</section>`}
+${heldBenefits(page, view.held)}
 ${isWhole && totalFacts(page, benefits)}
 ${view.copyurl && html`<p class="documents">${copyLink(page, { address: view.copyurl, text: texts.coverage.copy.link })}</p>`}
 ${leave(page, { redirecturl: view.redirecturl, more: print })}`,
@@ -78,6 +80,7 @@ ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
 ${plannedNotices(page, view.planned)}
 ${ineligibleNotice(page, view.ineligible && { offername: view.offername, isLeaving: view.leaving !== undefined, ...view.ineligible })}
 ${view.benefits.length > 0 && benefitList(page, view.benefits)}
+${heldBenefits(page, view.held)}
 ${memberPaths(page, view.paths)}
 ${copyList(page, view.copies)}
 ${leave(page, { redirecturl: view.redirecturl })}`,

@@ -34,6 +34,12 @@ export const coverageEn = {
   know: 'What you should know',
   covers: (benefits: string) => `Insures: ${benefits}`,
   waitsfor: (benefit: string, days: string) => `${benefit}: waiting period of ${days}`,
+  use: {
+    heading: 'What you have, and how to use it',
+    title: 'How to use it',
+    ended: (on: string, until: string) =>
+      `Coverage ended on ${on}. This is for what happened before, until ${until}.`,
+  },
   privacynotice: 'Privacy notice',
   terms: 'Terms',
   plan: {

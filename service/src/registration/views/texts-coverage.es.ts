@@ -32,6 +32,11 @@ export const coverageEs: typeof coverageEn = {
   know: 'Lo que debe saber',
   covers: benefits => `Asegura: ${benefits}`,
   waitsfor: (benefit, days) => `${benefit}: período de espera de ${days}`,
+  use: {
+    heading: 'Lo que tiene y cómo usarlo',
+    title: 'Cómo usarlo',
+    ended: (on, until) => `La cobertura terminó el ${on}. Esto es para lo ocurrido antes, hasta el ${until}.`,
+  },
   privacynotice: 'Aviso de privacidad',
   terms: 'Términos',
   plan: {

@@ -1,0 +1,50 @@
+import { DAY_MS } from '../../calendar/calendar.ts'
+import { type Benefit, howToUse } from '../../catalogue/model.ts'
+import { type Enrolment, isInForce, isLive, lastClosed } from '../../membership/rules/state.ts'
+import { knownBenefit, openBenefit } from '../../membership/rules/terms.ts'
+import type { Visit } from '../session/visit.ts'
+import type { HeldBenefit, HowToUseWords } from '../views/coverage-parts.ts'
+import { cardOf, dayOf, lastDayOf } from './cards.ts'
+
+/**
+ * The benefits that are in force, and those that ended lately enough to be used for what happened before, in the order of the
+ * catalogue.
+ */
+export function heldBenefitsOf(visit: Visit): readonly HeldBenefit[] {
+  const { user } = visit
+  const held = user.enrolments.filter(isInForce)
+  const live = new Set(user.enrolments.filter(isLive).map(({ benefit }) => benefit))
+  const others = new Set(user.enrolments.map(({ benefit }) => benefit).filter(name => !live.has(name)))
+  const ended = [...others].flatMap(name => lastClosed(user, name) ?? [])
+  return [...held, ...ended]
+    .flatMap(enrolment => heldBenefit(visit, enrolment) ?? [])
+    .sort((a, b) => a.sortorder - b.sortorder)
+    .map(({ sortorder: _, ...benefit }) => benefit)
+}
+
+function heldBenefit(visit: Visit, enrolment: Enrolment): (HeldBenefit & { sortorder: number }) | undefined {
+  const { terms, user, deepLink } = visit
+  const name = enrolment.benefit
+  // What is held keeps the terms under which it began.
+  const benefit = terms.version(enrolment.version).benefits.get(name) ?? knownBenefit(terms, user, name)
+  if (!benefit) return undefined
+  const howtouse = useOf(visit, benefit)
+  const ended = endOf(visit, enrolment, benefit)
+  if (!isInForce(enrolment) && !(howtouse && ended)) return undefined
+  const { displayname, pays, coverage } = cardOf(visit, benefit, { status: { kind: 'included' } })
+  const isOpen = deepLink?.redirectto === 'howtouse' && deepLink.productname === name
+  return { name, displayname, pays, coverage, howtouse, ended, isOpen, sortorder: benefit.sortorder }
+}
+
+/** How a benefit is used by today's catalogue: a telephone number is no term of cover. */
+export function useOf({ terms, locale }: Visit, benefit: Benefit): HowToUseWords | undefined {
+  const use = howToUse(openBenefit(terms, benefit.name) ?? benefit)
+  return use && { text: use.text[locale], phone: use.phone, url: use.url, email: use.email }
+}
+
+function endOf(visit: Visit, { state, endsAt }: Enrolment, benefit: Benefit): HeldBenefit['ended'] {
+  const days = howToUse(openBenefit(visit.terms, benefit.name) ?? benefit)?.within?.days
+  if (state !== 'ended' || endsAt === undefined || days === undefined) return undefined
+  const untilAt = endsAt + days * DAY_MS
+  return visit.now < untilAt ? { on: lastDayOf(visit, endsAt), until: dayOf(visit, untilAt - 1) } : undefined
+}
