@@ -94,7 +94,7 @@ CREATE TABLE public.consents (
     text_hash bytea,
     recorded_by text,
     sealed_evidence bytea,
-    CONSTRAINT consents_channel_check CHECK ((channel = ANY (ARRAY['page'::text, 'partner'::text, 'phone'::text, 'paper'::text, 'email'::text])))
+    CONSTRAINT consents_channel_check CHECK ((channel = ANY (ARRAY['page'::text, 'partner'::text, 'phone'::text, 'paper'::text, 'email'::text, 'import'::text])))
 );
 
 CREATE TABLE public.corrected_pasts (

@@ -5,7 +5,9 @@ import { load } from './sources.mjs'
 
 const root = new URL('..', import.meta.url)
 const contract = await load(`export * from './contract/src/index.ts'`)
-const partnerOperations = Object.values(contract.operations).filter(({ caller }) => caller === 'partner')
+const ofPartners = Object.values(contract.operations).filter(({ caller }) => caller === 'partner')
+// Those that take and answer lines have a method of their own: client/src/bulk.ts.
+const partnerOperations = ofPartners.filter(({ lines }) => !lines)
 const everywhere = new Set([...contract.commonErrors, ...contract.partnerErrors, ...contract.keyedErrors])
 
 /** Declarations of named types, by name. */
@@ -16,6 +18,8 @@ const routes = partnerOperations.map(
     `  ${id}: { method: '${method}', path: '${path}', scope: '${scope}', idempotency: '${idempotency}', hasBody: ${body !== undefined} },`,
 )
 namedType(contract.CurrentOfferDetails)
+namedType(contract.BulkAnswer)
+namedType(contract.BulkCancel)
 
 const head =
   '// Generated from the contract by scripts/build-client-types.mjs at each build: change the contract instead.'
@@ -111,6 +115,7 @@ function typeOf(schema) {
   if (parts) return [...new Set(parts.map(typeOf))].join(' | ')
   if (schema.allOf) return schema.allOf.map(part => `(${typeOf(part)})`).join(' & ')
   if (Array.isArray(schema.type)) return schema.type.map(type => typeOf({ ...schema, type })).join(' | ')
+  if (schema.type === undefined) return 'unknown'
   if (schema.type === 'array') return `(${typeOf(schema.items)})[]`
   if (schema.type === 'object') return objectOf(schema)
   if (schema.type === 'integer') return 'number'

@@ -17,6 +17,8 @@ const layers: readonly (readonly string[])[] = [
     'prefill',
     'benefits',
     'accounts',
+    'bulk',
+    'imports',
     'offers',
     'registration',
     'webhooks',
@@ -31,12 +33,15 @@ const layers: readonly (readonly string[])[] = [
   ['files', 'look', 'quiet.ts'],
   ['http', 'db', 'vault'],
   // These need nothing else, and every folder may import them.
-  ['calendar', 'csv.ts', 'operator-error.ts', 'log.ts', 'version.ts'],
+  ['calendar', 'csv.ts', 'lines.ts', 'operator-error.ts', 'log.ts', 'version.ts'],
 ]
 
 // The files beside the handlers and `http` that turn a refusal into an error of the API, and why.
 const answering: Readonly<Record<string, string>> = {
   'assembly/listener.ts': 'refuses browsers that try one session after the other',
+  'bulk/answer-lines.ts': 'answers each line of a request',
+  'bulk/read-line.ts': 'reads each line of a request',
+  'imports/read-member.ts': 'reads a line by the schema of a request',
   'idempotency/key-reservation.ts': 'reads a header of the request for its handler',
   'idempotency/keyed.ts': 'answers a repeated request for its handler',
   'membership/requests/answer.ts': 'answers the refusals of rules for the handlers of all slices',
@@ -115,7 +120,7 @@ const besides: Readonly<Record<string, string>> = {
 
 // Only these folders may import these packages.
 const owners: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['http', 'partners', 'oauth', 'system', 'docs', 'registration', 'console'],
+  fastify: ['http', 'bulk', 'partners', 'oauth', 'system', 'docs', 'registration', 'console'],
   pg: ['db'],
   undici: ['webhooks'],
 }

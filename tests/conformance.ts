@@ -61,6 +61,8 @@ export function openConformance(basePath: string): Conformance {
   }
 }
 
+const textTypes: ReadonlySet<string> = new Set(['application/yaml', 'application/x-ndjson'])
+
 function judge(exchange: Exchange): string[] {
   const { method, status, headers, text } = exchange
   const found: string[] = foundByPrism(exchange)
@@ -77,7 +79,7 @@ function judge(exchange: Exchange): string[] {
   const declared = paths[route.path]?.[method.toLowerCase()]?.responses[status]
   const content = declared?.content?.[type]
   if (!content) return [...found, `${route.id} declares no ${type} for this status`]
-  const value = type === 'application/yaml' ? text : (JSON.parse(text) as unknown)
+  const value = textTypes.has(type) ? text : (JSON.parse(text) as unknown)
   const pointer = ['paths', route.path, method.toLowerCase(), 'responses', status, 'content', type, 'schema']
   const valid = ajv.getSchema(`interface#/${pointer.map(escapePointer).join('/')}`)
   if (!valid?.(value)) found.push(`not as declared: ${ajv.errorsText(valid?.errors)}`)

@@ -22,6 +22,7 @@ const besideTheClient: Readonly<Record<string, string>> = {
   'tests/api/listener.ts': 'fetches to hand to the client',
   'tests/api/forms.test.ts': 'bytes, media types, sizes, headers twice, methods and paths',
   'tests/api/key-headers.test.ts': 'Version and Idempotency-Key missing or malformed',
+  'tests/api/bulk.test.ts': 'lines that the client does not send, and how long it takes to send them',
   'tests/api/audit.test.ts': 'a token that was revoked, and none',
   'tests/api/authentication.test.ts': 'no token, another scheme, a token that was never issued',
   'tests/api/metrics.test.ts': 'health, pages, paths that are no operation, and the listener of the operator',

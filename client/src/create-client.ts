@@ -1,3 +1,4 @@
+import { type Bulk, bulkOf } from './bulk.ts'
 import { type Connection, type LogEntry, makeCall, type ResponseInfo } from './call.ts'
 import { type EachEvent, eachEventOf } from './each-event.ts'
 import { type EachStatementLine, eachStatementLineOf } from './each-statement-line.ts'
@@ -51,6 +52,8 @@ export type PartnerClient = Client & {
   readonly eachUser: EachUser
   /** Reads the lines of a month page by page: `for await (const line of client.eachStatementLine({ month }))`. */
   readonly eachStatementLine: EachStatementLine
+  /** Sends many writes: `for await (const { line, status } of client.bulk(lines))`. */
+  readonly bulk: Bulk
 }
 
 /**
@@ -109,6 +112,7 @@ export function createClient(options: ClientOptions): PartnerClient {
     eachEvent: { value: eachEventOf(client) },
     eachUser: { value: eachUserOf(client) },
     eachStatementLine: { value: eachStatementLineOf(client) },
+    bulk: { value: bulkOf(connection) },
   }) as PartnerClient
 }
 

@@ -1,6 +1,7 @@
 // Type assertions only, never published. This file does not compile when generated.ts differs from the contract's own
 // types, because the generator is wrong or ran before the contract changed.
 import type * as contract from '@benefit-enrolment/contract'
+import type { BulkLine } from './bulk-lines.ts'
 import type { Client, ErrorCode, EventName, OAuthErrorCode, Scope } from './generated.ts'
 import type { routes } from './generated-routes.ts'
 import type { WebhookEvent } from './named-parts.ts'
@@ -17,7 +18,11 @@ type Same<A, B> =
 
 type Declared = contract.Operations
 type PartnerOperation = {
-  [Id in keyof Declared]: Declared[Id]['caller'] extends 'partner' ? Id : never
+  [Id in keyof Declared]: Declared[Id] extends { lines: true }
+    ? never
+    : Declared[Id]['caller'] extends 'partner'
+      ? Id
+      : never
 }[keyof Declared]
 
 /**
@@ -55,6 +60,10 @@ export type Drift = [
   Nothing<Exclude<contract.ErrorCode, ErrorCode> | Exclude<ErrorCode, contract.ErrorCode>>,
   Nothing<
     Exclude<contract.OAuthErrorCode, OAuthErrorCode> | Exclude<OAuthErrorCode, contract.OAuthErrorCode>
+  >,
+  Nothing<
+    | Exclude<contract.BulkOperation, BulkLine['operation']>
+    | Exclude<BulkLine['operation'], contract.BulkOperation>
   >,
   Nothing<Exclude<contract.Scope, Scope> | Exclude<Scope, contract.Scope>>,
   Nothing<Exclude<contract.EventName, EventName> | Exclude<EventName, contract.EventName>>,

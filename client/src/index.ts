@@ -1,3 +1,5 @@
+export type { Bulk } from './bulk.ts'
+export type { BulkLine } from './bulk-lines.ts'
 export type { LogEntry, ResponseInfo } from './call.ts'
 export {
   type ClientOptions,

@@ -16,7 +16,8 @@ import { createClient } from './index.ts'
 const folder = join(import.meta.dirname, '..')
 
 const partnerOperations = (Object.values(operations) as Operation[]).filter(
-  ({ caller }) => caller === 'partner',
+  // Those that take and answer lines are no single calls.
+  ({ caller, lines }) => caller === 'partner' && !lines,
 )
 
 async function bundle() {

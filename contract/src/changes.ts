@@ -175,4 +175,8 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
       'StatementLine',
     ],
   },
+  {
+    text: '`POST /user/bulk` takes many writes in one request, as NDJSON, and answers each by a line.',
+    names: ['bulk', 'BulkLine', 'BulkAnswer'],
+  },
 ]

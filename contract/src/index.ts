@@ -2,6 +2,7 @@
 export * from './accounts.ts'
 export * from './beneficiaries.ts'
 export * from './benefits.ts'
+export * from './bulk.ts'
 export * from './changes.ts'
 export * from './endpoint.ts'
 export * from './error-causes.ts'

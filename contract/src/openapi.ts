@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import type { InterfaceVersion } from './changes.ts'
 import { events } from './event-names.ts'
 import { exampleEvent, WebhookEvent } from './events.ts'
@@ -111,15 +112,17 @@ function describeOperation(
     parameters: parametersOf(operation),
     requestBody: operation.body && {
       required: true,
-      content: {
-        [operation.caller === 'client' ? 'application/x-www-form-urlencoded' : 'application/json']: {
-          schema:
-            operation.caller === 'client'
-              ? formSchema(operation)
-              : options.schemas.refer(asked(operation.body)),
-          example: operation.example.body,
-        },
-      },
+      content: operation.lines
+        ? describeLines(operation.body, operation.example.body, options.schemas)
+        : {
+            [operation.caller === 'client' ? 'application/x-www-form-urlencoded' : 'application/json']: {
+              schema:
+                operation.caller === 'client'
+                  ? formSchema(operation)
+                  : options.schemas.refer(asked(operation.body)),
+              example: operation.example.body,
+            },
+          },
     },
     responses: { 200: describeReply(operation, options), ...describeErrors(operation, options) },
   }
@@ -159,14 +162,28 @@ function describeReply(operation: Operation, options: DescribedService & { schem
   return {
     description: 'Done',
     headers: answerHeaders,
-    content: {
-      [operation.path.endsWith('.yaml') ? 'application/yaml' : 'application/json']: {
-        // A tool parses YAML before it compares the answer, and would not find the string that the service sends.
-        schema: operation.path.endsWith('.yaml')
-          ? {}
-          : options.schemas.refer(answerOf(operation.reply, options)),
-        example: operation.example.reply,
-      },
+    content: operation.lines
+      ? describeLines(operation.reply, operation.example.reply, options.schemas)
+      : {
+          [operation.path.endsWith('.yaml') ? 'application/yaml' : 'application/json']: {
+            // A tool parses YAML before it compares the answer, and would not find the string that the service sends.
+            schema: operation.path.endsWith('.yaml')
+              ? {}
+              : options.schemas.refer(answerOf(operation.reply, options)),
+            example: operation.example.reply,
+          },
+        },
+  }
+}
+
+/** NDJSON as text, because OpenAPI 3.1 has no words for it; the schema of a line stands with the others. */
+function describeLines(line: TSchema, example: unknown, schemas: NamedSchemas): Json {
+  const { $ref } = schemas.refer(line)
+  const description = `A JSON object on each line, as ${$ref} says`
+  return {
+    'application/x-ndjson': {
+      schema: { type: 'string', description },
+      example: `${JSON.stringify(example)}\n`,
     },
   }
 }

@@ -32,6 +32,8 @@ export type Operation = {
   readonly params?: TSchema
   readonly query?: TSchema
   readonly body?: TSchema
+  /** Whether body and answer are NDJSON, in which `body` and `reply` describe one line. */
+  readonly lines?: true
   /** Request headers other than the credentials, by lower-case name. */
   readonly headers?: Readonly<Record<string, { readonly schema: TSchema; readonly description: string }>>
   readonly reply: TSchema

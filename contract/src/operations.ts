@@ -1,6 +1,7 @@
 import * as accounts from './accounts.ts'
 import * as beneficiaries from './beneficiaries.ts'
 import * as benefits from './benefits.ts'
+import * as bulk from './bulk.ts'
 import * as eventLog from './event-log.ts'
 import * as linkTokens from './link-tokens.ts'
 import * as oauth from './oauth.ts'
@@ -29,6 +30,7 @@ export const operations = {
   cancelUser: accounts.cancelUser,
   reinstateUser: accounts.reinstateUser,
   eraseUser: accounts.eraseUser,
+  bulk: bulk.bulk,
   getBeneficiaries: beneficiaries.getBeneficiaries,
   proposeBeneficiaries: beneficiaries.proposeBeneficiaries,
   changeOffer: offers.changeOffer,

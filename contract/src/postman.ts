@@ -78,7 +78,8 @@ function requestOf(operation: Operation): Json {
   if (operation.idempotency === 'prefill') header.push({ key: 'Version', value: 'v2' })
   if (operation.idempotency !== 'ignored') header.push({ key: 'Idempotency-Key', value: '{{$guid}}' })
   const isJson = caller === 'partner' && example.body !== undefined
-  if (isJson) header.push({ key: 'Content-Type', value: 'application/json' })
+  if (isJson)
+    header.push({ key: 'Content-Type', value: operation.lines ? 'application/x-ndjson' : 'application/json' })
   return {
     name: id,
     event: [script('test', testsOf(operation))],
@@ -97,8 +98,9 @@ function requestOf(operation: Operation): Json {
 }
 
 /** The body of the example, with the collection's own user. */
-function bodyOf({ example }: Operation): string {
+function bodyOf({ example, lines }: Operation): string {
   const body = example.body as Json
+  if (lines) return `${JSON.stringify(body)}\n`
   const named = body['userid'] === undefined ? body : { ...body, userid: '{{userid}}' }
   return JSON.stringify(named, undefined, 2)
 }

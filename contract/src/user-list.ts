@@ -64,7 +64,7 @@ export const listUsers = operation({
     ),
   }),
   reply: shape('UserPage', {
-    users: Type.Array(ListedUser),
+    users: Type.Array(ListedUser, { description: 'By serviceid' }),
     next: orNull(Type.String(), { description: 'Send it as `after` to continue; null at the end' }),
   }),
   errors: [...partnerErrors],

@@ -34,7 +34,11 @@ function curl(operation) {
   if (caller === 'partner') lines.push('-H "Authorization: Bearer $TOKEN" -H "x-api-key: $API_KEY"')
   if (idempotency === 'prefill') lines.push("-H 'Version: v2'")
   if (idempotency !== 'ignored') lines.push(`-H 'Idempotency-Key: ${operation.id}-1'`)
-  if (example.body !== undefined)
+  if (operation.lines)
+    lines.push(
+      `-H 'Content-Type: application/x-ndjson' --data-binary ${quoted(JSON.stringify(example.body))}`,
+    )
+  else if (example.body !== undefined)
     lines.push(`-H 'Content-Type: application/json' -d ${quoted(JSON.stringify(example.body))}`)
   return lines.join(' \\\n  ')
 }
@@ -50,6 +54,7 @@ function typescript(operation) {
   const text = JSON.stringify(input, undefined, 2)
     .replace(/"(\w+)":/g, '$1:')
     .replaceAll('"', "'")
+  if (operation.lines) return `for await (const answer of client.${id}([${text}])) console.log(answer)`
   return `const answer = await client.${id}(${text})`
 }
 
@@ -64,10 +69,14 @@ function python(operation) {
     if (caller === 'partner') headers.push('"Authorization": f"Bearer {token}"', '"x-api-key": api_key')
     if (idempotency === 'prefill') headers.push('"Version": "v2"')
     if (idempotency !== 'ignored') headers.push(`"Idempotency-Key": "${operation.id}-1"`)
+    if (operation.lines) headers.push('"Content-Type": "application/x-ndjson"')
     if (headers.length > 0) given.push(`headers={${headers.join(', ')}}`)
-    if (example.body !== undefined) given.push(`json=${pythonOf(example.body)}`)
+    if (example.body !== undefined)
+      given.push(
+        operation.lines ? `data=json.dumps(${pythonOf(example.body)})` : `json=${pythonOf(example.body)}`,
+      )
   }
-  return `import requests\n\nanswer = requests.request(\n    ${given.join(',\n    ')},\n)\nanswer.raise_for_status()`
+  return `${operation.lines ? 'import json\n\n' : ''}import requests\n\nanswer = requests.request(\n    ${given.join(',\n    ')},\n)\nanswer.raise_for_status()`
 }
 
 /** A value as Python writes it. */

@@ -234,7 +234,7 @@ create table consents (
   locale text not null,
   agreed_at timestamptz not null,
   -- How the consent was given: on the page, sent by the partner, or put on record by an operator with evidence.
-  channel text not null default 'partner' check (channel in ('page', 'partner', 'phone', 'paper', 'email')),
+  channel text not null default 'partner' check (channel in ('page', 'partner', 'phone', 'paper', 'email', 'import')),
   text_hash bytea,
   recorded_by text,
   sealed_evidence bytea,

@@ -36,6 +36,7 @@ const groups: readonly { words: readonly string[]; load: () => Promise<readonly 
     load: async () => (await import('./cli/partner/deliveries.ts')).deliveryCommands,
   },
   { words: ['users'], load: async () => (await import('./cli/operator/users.ts')).usersCommands },
+  { words: ['import'], load: async () => [(await import('./cli/operator/import.ts')).importMembers] },
   { words: ['events'], load: async () => (await import('./cli/partner/events.ts')).eventCommands },
   { words: ['user'], load: async () => (await import('./cli/operator/user.ts')).userCommands },
   {

@@ -161,7 +161,9 @@ describe('the scope', () => {
     return client[unchecked<keyof Client>(operation.id)](unchecked(Object.fromEntries(named)))
   }
 
-  test.each(partnerOperations)('$id without its scope: 403 that names it', async operation => {
+  // A bulk has none: each of its lines needs that of its operation.
+  const scoped = partnerOperations.filter(({ scope }) => scope !== undefined)
+  test.each(scoped)('$id without its scope: 403 that names it', async operation => {
     const others = new Set(partnerOperations.flatMap(other => other.scope ?? []))
     const scopes = [...others].filter((scope): scope is Scope => scope !== operation.scope)
     const { client, last } = listenTo(await service.newPartner(), { scopes })

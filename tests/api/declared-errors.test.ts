@@ -93,7 +93,10 @@ function declaredBy(operation: Operation): readonly string[] {
   return operation.errors
 }
 const open = (Object.values(operations) as Operation[]).filter(({ caller }) => caller === 'open')
-const ofPartners = (Object.values(operations) as Operation[]).filter(({ caller }) => caller === 'partner')
+// What a bulk and its lines answer is in bulk.test.ts.
+const ofPartners = (Object.values(operations) as Operation[]).filter(
+  ({ caller, lines }) => caller === 'partner' && !lines,
+)
 function isCommon(code: string): code is keyof typeof common {
   return Object.hasOwn(common, code)
 }

@@ -106,7 +106,7 @@ const requests: Partial<Record<OperationId, (client: Client) => Promise<object>>
 }
 
 const cases = (Object.values(operations) as Operation[])
-  .filter(({ caller }) => caller === 'partner')
+  .filter(({ caller, lines }) => caller === 'partner' && !lines)
   .flatMap(({ id, body }) =>
     optionalTexts((body ?? {}) as Schema).map(path => [id as OperationId, path] as const),
   )

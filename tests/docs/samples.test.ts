@@ -83,10 +83,10 @@ test('shell lines are read by bash', async () => {
 
 test('TypeScript compiles against the published types of the client', async () => {
   const given = [
-    "import type { Client } from '@benefit-enrolment/client'",
+    "import type { PartnerClient } from '@benefit-enrolment/client'",
     "import type { WebhookEvent } from '@benefit-enrolment/client'",
     'declare global {',
-    '  const client: Client',
+    '  const client: PartnerClient',
     '  function store(key: string, event: WebhookEvent): Promise<boolean>',
     '  function queueYourOwnWork(event: WebhookEvent): void',
     '}',

@@ -102,7 +102,10 @@ describe('no body costs more than the bound', () => {
       await expectBounded(`${operation.id} ${body.slice(0, 300)}`, () =>
         ask(service.baseUrl + path, {
           method: operation.method,
-          headers: { ...credentials, 'content-type': 'application/json' },
+          headers: {
+            ...credentials,
+            'content-type': operation.lines ? 'application/x-ndjson' : 'application/json',
+          },
           body,
         }),
       )

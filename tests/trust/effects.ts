@@ -29,6 +29,8 @@ const effects = {
           keys: 1,
         })
       : undefined,
+  import: user =>
+    user.status === 'none' ? changed(user, [], { status: 'active', documents: 1, keys: 1 }) : undefined,
   cancel: ifActive(user => changed(user, ['offer_cancel_scheduled'])),
   'due cancel': ifActive(user => changed(user, ['offer_cancel_successful'], { status: 'cancelled' })),
   'change offer': ifActive(user => changed(user, ['offer_change_scheduled'])),

@@ -52,6 +52,7 @@ const bodies = [
   '{"userid":"living","age":36,"state":"FL","zipcode":"33101","partnername":"","offername":""}',
   '{"userid":"living","add":["dental"],"remove":["vision"]}',
   '{"userid":"living","consents":[{"name":"a","version":"1"}],"address":{"city":"Miami"}}',
+  '{"operation":"prefill","key":"a","body":{"userid":"new"}}\n{"operation":"update","body":{"userid":"living"}}\n',
   'grant_type=client_credentials&client_id=a&client_secret=b',
 ]
 /** All paths of partners, except those that would end the user by whom the test sees that nothing was harmed. */
@@ -81,7 +82,7 @@ function requestOf(random: Random): string {
   const body = damage(random, oneOf(random, bodies), random(3))
   const type = oneOf(random, [
     'application/json',
-    'application/json',
+    'application/x-ndjson',
     'application/x-www-form-urlencoded',
     'text/plain',
   ])

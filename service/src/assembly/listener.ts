@@ -1,8 +1,6 @@
-import { noteRefusedBodies } from '../accounts/refused-bodies.ts'
 import { newestMigration } from '../db/migrate.ts'
 import { probeWrites } from '../db/write-probe.ts'
 import { mountDocs } from '../docs/mount.ts'
-import { type MountContext, mountOperations } from '../http/mount.ts'
 import { refuseWhileQuiet } from '../http/refuse-while-quiet.ts'
 import { openRequestCounts } from '../http/request-counts.ts'
 import { defaultRequestLimits } from '../http/request-limits.ts'
@@ -10,15 +8,11 @@ import { createServer } from '../http/server.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { defaultTurnLimits, openShedding } from '../http/shedding/shedding.ts'
 import { mountOAuth } from '../oauth/handlers.ts'
-import { authenticatePartner, type Caller, refuseFailures } from '../partners/authenticate.ts'
+import { refuseFailures } from '../partners/authenticate.ts'
 import { type Callers, openCallers } from '../partners/callers.ts'
-import type { Partner } from '../partners/partner.ts'
-import { limitRequests } from '../partners/rate-limit.ts'
 import { refusedCredential } from '../partners/refused-credential.ts'
-import { findPartners } from '../partners/store.ts'
 import type { Quiet } from '../quiet.ts'
 import { mountRegistration } from '../registration/mount.ts'
-import { sandboxHandlers } from '../sandbox/handlers.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import { mountFiles } from '../system/files.ts'
 import { loadMetrics } from '../system/load-metrics.ts'
@@ -26,8 +20,8 @@ import { mountSystem } from '../system/mount.ts'
 import { poolMetrics } from '../system/pool-metrics.ts'
 import { buildMetrics } from '../system/process-metrics.ts'
 import { requestMetrics } from '../system/request-metrics.ts'
+import { mountApi } from './api.ts'
 import type { Delivery } from './delivery.ts'
-import { partnerHandlers } from './operations.ts'
 import type { Shared } from './shared.ts'
 import type { Users } from './users.ts'
 
@@ -70,7 +64,13 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
   const failures = openFailures(shared)
   mountPublicRoutes(app, shared, { ...context, ...state, ...failures })
   mountRegistrationPage(app, shared, { ...context, ...state, ...failures })
-  mountApi(app, shared, { ...context, ...state, ...failures, callers })
+  mountApi(app, shared, {
+    ...context,
+    ...state,
+    ...failures,
+    callers,
+    turns: shedding.turns,
+  })
 
   return {
     baseUrl: state.baseUrl,
@@ -216,28 +216,4 @@ function mountRegistrationPage(
       if (refusal !== unknown) throw refusal
     },
   })
-}
-
-/** Mounts the operations of the API, those of a sandbox only in one. */
-function mountApi(app: Server, shared: Shared, context: Mounting & { callers: Callers }): void {
-  const { options, clock, directory } = shared
-  const { users, schedule, baseUrl, basePath, refuse, callers } = context
-  const { database, real } = options
-  const limit = limitRequests(real)
-  const mounting: MountContext<Caller> = {
-    basePath,
-    authenticate: authenticatePartner({ directory, callers, refuse }),
-    limit: caller => limit(caller.partner),
-    onRefusedBody: noteRefusedBodies({ clock, noteRefused: users.noteRefused }),
-  }
-  const { dispatcher } = context.delivery
-  const catchUp = async (partner: Partner) => {
-    if (context.quiet.isQuiet()) return
-    // Another process of a sandbox may just have moved the clock.
-    const [row] = options.installation.sandbox ? await findPartners(database, [partner.partnerId]) : []
-    await schedule.catchUp({ ...partner, clockOffsetMs: row?.clock_offset_ms ?? partner.clockOffsetMs })
-  }
-  mountOperations(app, partnerHandlers(shared, users, { dispatcher, catchUp, baseUrl }), mounting)
-  if (options.installation.sandbox)
-    mountOperations(app, sandboxHandlers({ database, directory, clock, schedule }), mounting)
 }

@@ -3,10 +3,12 @@ import { beneficiaryHandlers } from '../accounts/beneficiary-handlers.ts'
 import { accountHandlers } from '../accounts/handlers.ts'
 import { userListHandler } from '../accounts/list-handlers.ts'
 import { benefitHandlers } from '../benefits/handlers.ts'
+import type { LineHandlers } from '../bulk/answer-lines.ts'
 import { Unavailable } from '../db/failure.ts'
 import type { Handlers } from '../http/mount.ts'
 import { describeCause } from '../log.ts'
 import type { ListedErasure } from '../membership/erasure-list/list.ts'
+import { openAccountCommands } from '../membership/requests/account-command.ts'
 import { offerHandlers } from '../offers/handlers.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Partner } from '../partners/partner.ts'
@@ -20,8 +22,8 @@ import type { ServiceOptions } from './options.ts'
 import type { Shared } from './shared.ts'
 import type { Users } from './users.ts'
 
-/** What a partner may call on every service; the operations of a sandbox are mounted beside them. */
-type PartnerOperationId = Exclude<OperationIdOf<'partner'>, SandboxOperationId>
+/** What a partner may call on every service; a bulk and the operations of a sandbox are mounted beside them. */
+type PartnerOperationId = Exclude<OperationIdOf<'partner'>, SandboxOperationId | 'bulk'>
 
 /** The handlers of all operations that a partner may call; a missing one does not compile. */
 export function partnerHandlers(
@@ -65,6 +67,25 @@ export function partnerHandlers(
     ...linkTokenHandlers({ database, reader, executor, keyring, mode, real, baseUrl }),
     ...webhookHandlers(webhooks),
     ...eventHandlers({ ...webhooks, catchUp, trail }),
+  }
+}
+
+/** The handlers that answer the lines of a bulk that is only tried: nothing is written, listed or noted. */
+export function dryHandlers(
+  { clock, trail }: Shared,
+  { dryExecutor: executor, reader, terms }: Users,
+): LineHandlers {
+  const commands = openAccountCommands({ executor, reader, terms })
+  return {
+    ...prefillHandlers({ executor, clock }),
+    ...accountHandlers({
+      commands,
+      reader,
+      clock,
+      noteErasure: async () => {},
+      noteRefused: () => {},
+      trail,
+    }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { openPublished } from '../catalogue/published.ts'
 import type { ExecutorContext } from '../membership/command.ts'
+import { openDryExecutor } from '../membership/commands/dry-run.ts'
 import { type CommandExecutor, openCommandExecutor } from '../membership/commands/executor.ts'
 import { guardWrites } from '../membership/commands/guard-writes.ts'
 import { openTerms } from '../membership/reading/open-terms.ts'
@@ -23,6 +24,8 @@ export type Users = {
   /** Carries out what falls due, in short batches, so that it never delays a request. */
   readonly dueExecutor: CommandExecutor
   readonly commands: AccountCommands
+  /** Decides commands and writes nothing. */
+  readonly dryExecutor: CommandExecutor
   /** Stores which creates were refused, and why. */
   readonly noteRefused: NoteRefused
 }
@@ -65,6 +68,7 @@ export function openUsers(
     executor,
     dueExecutor: guardWrites(openCommandExecutor(context, COMMANDS_OF_A_DUE_BATCH), mayNotWrite),
     commands: openAccountCommands({ executor, reader, terms }),
+    dryExecutor: openDryExecutor(context),
     noteRefused: openRefusedCreates(database),
   }
 }

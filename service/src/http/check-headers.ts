@@ -1,6 +1,6 @@
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
-import { beyond } from './send-problem.ts'
+import { beyond } from './request-limits.ts'
 import { ServiceError } from './service-error.ts'
 
 // Of two such headers, a proxy could read one and this service the other.

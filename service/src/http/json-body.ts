@@ -9,22 +9,24 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * string, no repeated member, at most 500 members in an object, nested at most `maxDepth` deep. Refuses with
  * `malformed_json`; but a string with NUL is refused with `bad_request` and the name of its field.
  */
-export function readJson(bytes: Buffer, maxDepth: number): unknown {
-  const { members, isPlain } = checkShape(bytes, maxDepth)
+export function readJson(bytes: Buffer, maxDepth: number, whole = 'The body'): unknown {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
+    throw malformed(`${whole} must not begin with a byte order mark.`)
+  const { members, isPlain } = checkShape(bytes, maxDepth, whole)
   let text: string
   try {
     text = isAscii(bytes) ? bytes.toString('latin1') : decoder.decode(bytes)
   } catch {
-    throw malformed('The body must be valid UTF-8.')
+    throw malformed(`${whole} must be valid UTF-8.`)
   }
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw malformed('The body must be one JSON value.')
+    throw malformed(`${whole} must be one JSON value.`)
   }
   // Of a repeated member the parser keeps only one.
-  if (membersOf(value) < members) throw malformed('The body must not name a member twice.')
+  if (membersOf(value) < members) throw malformed(`${whole} must not name a member twice.`)
   const field = isPlain ? undefined : fieldWithNul(value)
   if (field !== undefined) throw badField(field || 'body', 'nul', 'must not hold the character NUL')
   return value
@@ -41,7 +43,7 @@ const MOST_MEMBERS = 500
  * Returns the number of members of all objects together, and whether no text contains an escape, which alone can hide NUL and
  * lone surrogates.
  */
-function checkShape(bytes: Buffer, maxDepth: number): { members: number; isPlain: boolean } {
+function checkShape(bytes: Buffer, maxDepth: number, whole: string): { members: number; isPlain: boolean } {
   const members: number[] = []
   let all = 0
   let isPlain = true
@@ -58,7 +60,7 @@ function checkShape(bytes: Buffer, maxDepth: number): { members: number; isPlain
       }
     } else if (byte === 0x7b || byte === 0x5b) {
       members.push(0)
-      if (members.length > maxDepth) throw malformed(`The body must not be nested deeper than ${maxDepth}.`)
+      if (members.length > maxDepth) throw malformed(`${whole} must not be nested deeper than ${maxDepth}.`)
     } else if (byte === 0x7d || byte === 0x5d) members.pop()
     else if (byte === 0x3a) {
       const count = (members.pop() ?? 0) + 1

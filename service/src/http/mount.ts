@@ -1,5 +1,5 @@
 import { type Operation, type OperationIdOf, type Operations, operations } from '@benefit-enrolment/contract'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { localeOf } from './locale.ts'
 import {
   type OperationReply,
@@ -61,68 +61,60 @@ export function mountOperations<Caller, Ids extends OperationIdOf<'partner'>>(
   }
 }
 
+/** Checks a request by its operation's declaration, and answers it. Throws or rejects with ServiceError. */
+export type Perform<Caller> = (
+  request: Omit<OperationRequest<Operation, Caller>, 'operation' | 'body' | 'sent' | 'params' | 'query'> & {
+    readonly body: unknown
+    readonly params: unknown
+    readonly query: Readonly<Record<string, unknown>>
+  },
+) => unknown
+
+/** Compiles the checks of an operation before its handler. */
+export function performer<Caller>(
+  operation: Operation,
+  handler: Handler<Operation, Caller>,
+  onRefusedBody?: MountContext<Caller>['onRefusedBody'],
+): Perform<Caller> {
+  const checkBody = operation.body && compileCheck(operation.body, 'body')
+  const checkQuery = compileCheck(operation.query ?? noQuery, 'query')
+  const checkParams = operation.params && compileCheck(operation.params, 'path')
+  return request => {
+    const { body, requestId } = request
+    // A body that the operation does not read is refused, so that its content is not lost silently.
+    if (!operation.body && !isEmpty(body)) throw badField('body', 'unknown_field', 'must not be sent here')
+    checkParams?.(request.params)
+    checkQuery(request.query)
+    let given: unknown
+    try {
+      given = checkBody?.(body)
+    } catch (error) {
+      if (error instanceof ServiceError)
+        onRefusedBody?.(request.caller, { operation, body, requestId, error })
+      throw error
+    }
+    return handler({ ...request, operation, body: given, sent: checkBody && body } as never)
+  }
+}
+
 function mountOperation<Caller>(
   app: FastifyInstance,
   operation: Operation,
   handler: Handler<Operation, Caller>,
   context: MountContext<Caller>,
 ): void {
-  const checkBody = operation.body && compileCheck(operation.body, 'body')
-  const query = operation.query ?? noQuery
-  const checkQuery = compileCheck(query, 'query')
-  const checkParams = operation.params && compileCheck(operation.params, 'path')
+  const perform = performer(operation, handler, context.onRefusedBody)
   const { basePath } = context
   app.route({
     method: operation.method,
     url: basePath + operation.path.replace(/\{(\w+)\}/g, ':$1'),
     config: { operation, ...(operation.body && { takes: 'application/json' }) },
-    onRequest: (request, reply, done) => {
-      const admit = (known: Caller) => {
-        request.caller = known
-        const limit = context.limit(known)
-        if (limit) for (const [name, value] of Object.entries(limit.headers)) reply.header(name, value)
-        done(limit?.refusal)
-      }
-      let caller: Caller | Promise<Caller>
-      try {
-        caller = context.authenticate(request, operation)
-      } catch (error) {
-        done(error as Error)
-        return
-      }
-      // An answer from memory is not awaited, because a promise per request costs more than the check itself.
-      if (!(caller instanceof Promise)) {
-        admit(caller)
-        return
-      }
-      caller.then(admit, (error: Error) => done(error))
-    },
+    onRequest: admitCaller(operation, context),
     handler: (request, reply) => {
-      // A body that the operation does not read is refused, so that its content is not lost silently.
-      if (!operation.body && !isEmpty(request.body))
-        throw badField('body', 'unknown_field', 'must not be sent here')
-      checkParams?.(request.params)
-      const asked = request.url.includes('?') ? queryOf(request) : {}
-      checkQuery(asked)
-      let body: unknown
-      try {
-        body = checkBody?.(request.body)
-      } catch (error) {
-        if (error instanceof ServiceError)
-          context.onRefusedBody?.(request.caller as Caller, {
-            operation,
-            body: request.body,
-            requestId: request.id,
-            error,
-          })
-        throw error
-      }
-      const answer = handler({
-        operation,
-        body: body as never,
-        sent: checkBody && request.body,
-        params: request.params as never,
-        query: asked as never,
+      const answer = perform({
+        body: request.body,
+        params: request.params,
+        query: request.url.includes('?') ? queryOf(request) : {},
         headers: request.headers,
         locale: localeOf(request.headers['accept-language']),
         requestId: request.id,
@@ -139,6 +131,34 @@ function mountOperation<Caller>(
       return sendAnswer(request, reply, answer)
     },
   })
+}
+
+/** Authenticates the caller of an operation and counts the request, before its body is read. */
+export function admitCaller<Caller>(
+  operation: Operation,
+  { authenticate, limit }: Pick<MountContext<Caller>, 'authenticate' | 'limit'>,
+): onRequestHookHandler {
+  return (request, reply, done) => {
+    const admit = (known: Caller) => {
+      request.caller = known
+      const state = limit(known)
+      if (state) for (const [name, value] of Object.entries(state.headers)) reply.header(name, value)
+      done(state?.refusal)
+    }
+    let caller: Caller | Promise<Caller>
+    try {
+      caller = authenticate(request, operation)
+    } catch (error) {
+      done(error as Error)
+      return
+    }
+    // An answer from memory is not awaited, because a promise per request costs more than the check itself.
+    if (!(caller instanceof Promise)) {
+      admit(caller)
+      return
+    }
+    caller.then(admit, (error: Error) => done(error))
+  }
 }
 
 function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: unknown): FastifyReply | undefined {

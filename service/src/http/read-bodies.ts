@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { readJson } from './json-body.ts'
-import { remedyOf } from './request-limits.ts'
-import { ServiceError } from './service-error.ts'
+import { beyond } from './request-limits.ts'
 import { transportMs } from './shedding/shedding.ts'
 
 const methodsWithBody = ['DELETE', 'OPTIONS', 'PATCH', 'POST', 'PUT']
@@ -20,7 +19,8 @@ export function readBodies(app: FastifyInstance, limits: RequestLimits): void {
   for (const method of methodsWithBody) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   app.addHook('preHandler', (request, reply, done) => {
     const { raw } = request
-    if (!methodsWithBody.includes(raw.method ?? '')) {
+    // Lines are read by their handler, as it takes them.
+    if (!methodsWithBody.includes(raw.method ?? '') || request.route.takes === 'application/x-ndjson') {
       done()
       return
     }
@@ -37,7 +37,7 @@ export function readBodies(app: FastifyInstance, limits: RequestLimits): void {
       }
       // The caller may go on sending, but nobody reads it.
       reply.header('connection', 'close')
-      done(failure ?? new ServiceError('body_too_large', remedyOf('body_too_large', limits)))
+      done(failure ?? beyond('body_too_large', limits))
     })
   })
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode, RequestLimits } from '@benefit-enrolment/contract'
+import { ServiceError } from './service-error.ts'
 
 /** The limits for requests when the operator sets none (contract §2, §12, §13). */
 export const defaultRequestLimits: RequestLimits = {
@@ -19,4 +20,9 @@ export function remedyOf(code: ErrorCode, limits: RequestLimits): string | undef
   if (code === 'request_timeout')
     return `Send the headers within ${limits.headersSeconds} seconds and the whole request within ${limits.requestSeconds}.`
   return undefined
+}
+
+/** An error of a request that may have exceeded a limit; it names the limit of this service. */
+export function beyond(code: ErrorCode, limits: RequestLimits): ServiceError {
+  return new ServiceError(code, remedyOf(code, limits))
 }

@@ -1,14 +1,15 @@
 import type { Socket } from 'node:net'
-import { type ErrorCode, errors, type RequestLimits } from '@benefit-enrolment/contract'
+import { errors, type RequestLimits } from '@benefit-enrolment/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { describeCause } from '../log.ts'
 import { uuidv7 } from '../vault/uuid.ts'
+import { isReadByLines } from './body-lines.ts'
 import { isClientGone } from './client-gone.ts'
 import { errorBodyOf, speaksOAuth } from './error-body.ts'
 import { localeOf } from './locale.ts'
 import { problemOf } from './problem.ts'
 import type { RequestCounts } from './request-counts.ts'
-import { remedyOf } from './request-limits.ts'
+import { beyond } from './request-limits.ts'
 import { asFailure, ServiceError } from './service-error.ts'
 
 /** What the answer to an error is made of. */
@@ -20,11 +21,6 @@ export type ProblemContext = {
   readonly real: () => number
   readonly limits: RequestLimits
   readonly counts: RequestCounts
-}
-
-/** An error of a request that may have exceeded a limit; it names the limit of this service. */
-export function beyond(code: ErrorCode, limits: RequestLimits): ServiceError {
-  return new ServiceError(code, remedyOf(code, limits))
 }
 
 /** What a handler, a hook or Fastify has thrown, as an error of the API; `internal` when it is none. */
@@ -45,9 +41,7 @@ export function sendProblem(
   reply: FastifyReply,
 ): FastifyReply {
   const { status } = errors[error.code]
-  if (error.code === 'internal' || (error.code === 'unavailable' && error.cause)) {
-    context.log('failure', { requestid: request.id, code: error.code, ...describeCause(error.cause) })
-  }
+  logFailure(context, error, request.id)
   if (status === 503 && !reply.hasHeader('Retry-After')) reply.header('Retry-After', '1')
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
   const locale = localeOf(request.headers['accept-language'])
@@ -58,12 +52,23 @@ export function sendProblem(
   return reply.code(status).type(body.type).send(body.text)
 }
 
+/** Logs an error in full, unless it is a refusal. */
+export function logFailure(
+  { log }: Pick<ProblemContext, 'log'>,
+  error: ServiceError,
+  requestId: string,
+): void {
+  if (error.code === 'internal' || (error.code === 'unavailable' && error.cause))
+    log('failure', { requestid: requestId, code: error.code, ...describeCause(error.cause) })
+}
+
 /** A request that Node could not even parse also gets a problem document; then the connection ends. */
 export function answerBrokenRequest(
   context: ProblemContext,
   error: Error & { code?: string },
   socket: Socket,
 ): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isReadByLines(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return

@@ -20,7 +20,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     operation?: Operation
     /** The only media type that the route accepts; absent: it accepts no body. */
-    takes?: 'application/json' | 'application/x-www-form-urlencoded'
+    takes?: 'application/json' | 'application/x-ndjson' | 'application/x-www-form-urlencoded'
     /** The counts to which its answers are added. */
     counts?: OperationCounts
   }

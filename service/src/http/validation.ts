@@ -38,7 +38,7 @@ export type Check = (value: unknown) => unknown
  * Compiles a schema of the contract; `where` names the part in messages about the whole of it. For a small part all
  * wrong fields are reported, for a large one only the first, so that the cost of a refusal is bounded.
  */
-export function compileCheck(schema: unknown, where: 'body' | 'query' | 'path'): Check {
+export function compileCheck(schema: unknown, where: 'body' | 'query' | 'path' | 'line'): Check {
   const isRight: ValidateFunction = firstFault.compile(schema as object)
   let gather: ValidateFunction | undefined
   return sent => {

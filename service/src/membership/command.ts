@@ -39,8 +39,8 @@ export type Change = {
    * The agreement as the person saw it, made from the user after the change; it is sealed and stored with the change.
    */
   readonly confirmation?: (after: User) => Confirmation
-  /** The evidence for consents that the command's actor puts on record; it is sealed and stored with them. */
-  readonly evidence?: string
+  /** The evidence for consents that the command's actor puts on record, or that of each; it is sealed and stored with them. */
+  readonly evidence?: string | ((consent: Consent) => string)
   /** New beneficiary designations of the user; they are sealed and stored with the change. */
   readonly designations?: readonly NewDesignation[]
 }

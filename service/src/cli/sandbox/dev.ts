@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import { openConsole } from '../../assembly/console.ts'
@@ -77,7 +78,16 @@ export const dev: Command = {
           const consoleLink = await demoSignIn(running, console.url)
           const { http_proxy, all_proxy, ALL_PROXY } = input.environment
           const isProxied = [http_proxy, all_proxy, ALL_PROXY].some(Boolean)
-          const shown = { baseUrl, demo, inbox: site.inbox, site: site.site, consoleLink, isProxied }
+          const importCommand = importOf(demo.partnerid, input.text('data'))
+          const shown = {
+            baseUrl,
+            demo,
+            inbox: site.inbox,
+            site: site.site,
+            consoleLink,
+            importCommand,
+            isProxied,
+          }
           const { partnerid, clientid, clientsecret, apikey } = demo
           return {
             greeting: (hasOwnCatalogue ? ownCatalogueNote() : '') + walkThrough(shown),
@@ -107,6 +117,14 @@ export const dev: Command = {
       },
     })
   },
+}
+
+/** The command by which the members of the example move in; `undefined` where the examples are not installed. */
+function importOf(partnerId: string, data: string | undefined): string | undefined {
+  const file = fileURLToPath(new URL('../../../../examples/moving-in/members.csv', import.meta.url))
+  if (!existsSync(file)) return undefined
+  const where = data === undefined ? '' : ` --data '${data}'`
+  return `npx enrolment import ${partnerId} '${relative('', file)}' --reason 'the example moves in'${where}`
 }
 
 /** Whether somebody published another catalogue than the demo's here, and it is the newest. */

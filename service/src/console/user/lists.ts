@@ -155,6 +155,7 @@ const CHANNELS: Readonly<Record<ConsentChannel, string>> = {
   phone: 'by phone',
   paper: 'on paper',
   email: 'by email',
+  import: 'before, imported with evidence',
 }
 
 function atUser({ serviceId }: UserDetails, file: string) {

@@ -26,7 +26,9 @@ export function openTerms(context: { published: Published; real: () => number })
         consent.name === ELECTRONIC_RECORDS.name
           ? ELECTRONIC_RECORDS
           : published.today().catalogue.benefits.get(consent.name)?.consent
-      return wanted && createHash('sha256').update(wanted.text[consent.locale]).digest()
+      // The text of an earlier version, which only an import can name, is not known.
+      if (wanted?.version !== consent.version) return undefined
+      return createHash('sha256').update(wanted.text[consent.locale]).digest()
     },
   }
 }

@@ -26,6 +26,8 @@ export type Person = {
   readonly address?: PersonAddress
   /** The partner's own facts of an account, by name; no rule reads them. */
   readonly moredetails?: Readonly<Record<string, string>>
+  /** The numbers by which insurers know the person, by benefit, where an import told them. */
+  readonly memberids?: Readonly<Record<string, string>>
 }
 
 /** Where the person lives and when they were born; `undefined` while one of the two is unknown. */

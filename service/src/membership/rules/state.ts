@@ -54,8 +54,8 @@ export type CloseReason =
 /** One element of a swap: a benefit to add, a benefit to remove, or an exchange of the two. */
 export type SwapPair = { readonly add?: string | undefined; readonly remove?: string | undefined }
 
-/** How a consent reached us: on the page, from the partner, or through an operator by phone, paper or email. */
-export type ConsentChannel = 'page' | 'partner' | 'phone' | 'paper' | 'email'
+/** How a consent reached us: on the page, from the partner, through an operator by phone, paper or email, or by an import. */
+export type ConsentChannel = 'page' | 'partner' | 'phone' | 'paper' | 'email' | 'import'
 
 /** A consent that the user gave. */
 export type Consent = {

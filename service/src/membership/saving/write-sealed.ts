@@ -58,7 +58,11 @@ function consentOf(consent: Consent, { context, command, mine, change }: Sealing
     ...written,
     channel: consent.channel,
     recordedBy: command.actor,
-    sealedEvidence: sealEvidence(key, change.evidence, user),
+    sealedEvidence: sealEvidence(
+      key,
+      typeof change.evidence === 'string' ? change.evidence : change.evidence(consent),
+      user,
+    ),
   }
 }
 

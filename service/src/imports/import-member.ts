@@ -1,0 +1,234 @@
+import { isDeepStrictEqual } from 'node:util'
+import { addDays, dateAt, type PlainDate, parseTimestamp, startOfDate } from '../calendar/calendar.ts'
+import type { Offer } from '../catalogue/model.ts'
+import type { CommandContext, Decided } from '../membership/command.ts'
+import { refuseBirthDate } from '../membership/requests/birth-date.ts'
+import { mergeConsents, newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
+import { raise } from '../membership/rules/events.ts'
+import { missingForAccount } from '../membership/rules/person.ts'
+import {
+  because,
+  isRefusal,
+  type Refusal,
+  type RefusalReason,
+  reasonsFor,
+  refuse,
+  refuseField,
+} from '../membership/rules/refusal.ts'
+import { type Consent, isHeld, type User } from '../membership/rules/state.ts'
+import {
+  judgeOfferAt,
+  judgePick,
+  missingFor,
+  openBenefit,
+  partnerOffer,
+  partnerOffers,
+  type Terms,
+} from '../membership/rules/terms.ts'
+import type { ImportedBenefit, ImportedConsent, ImportedMember } from './read-member.ts'
+
+/** What became of a member: taken, there already as it is in the file, or there already and different in this field. */
+export type Imported =
+  | { readonly is: 'taken' | 'equal' }
+  | { readonly is: 'different'; readonly field: string }
+
+/** Whether the rules are enforced, and whether the partner hears of it. */
+export type ImportOptions = { readonly checks: boolean; readonly raises: boolean }
+
+/**
+ * Takes a member who is none here yet, with the original dates; compares one who is. Refuses names that the catalogue does not
+ * have, dates that cannot be, a user who was erased and, if rules are checked, what they do not admit. Without that check cover
+ * that is in force elsewhere stays in force.
+ */
+export function importMember(
+  { member: stored, orNew, now, terms: termsOf }: CommandContext,
+  member: ImportedMember,
+  options: ImportOptions,
+): Decided<Imported> | Refusal {
+  const current = stored?.user
+  if (current?.status === 'erased') return refuse('user_erased')
+  const { person } = member
+  const missing = missingForAccount(person)
+  if (missing.length > 0)
+    return refuse(
+      'bad_request',
+      missing.map(field => because(field, 'required', `${field} is required`)),
+    )
+  const terms = termsOf(person)
+  const born = refuseBirthDate(person.dob, { now, zone: terms.zone })
+  if (born) return born
+  const offer = offerOf(member, terms)
+  if (isRefusal(offer)) return offer
+  const consents = consentsOf(member.consents, { now, terms })
+  if (isRefusal(consents)) return consents
+  const refused = [...datesRefused(member, dateAt(now, terms.zone)), ...unknownBenefits(member, offer, terms)]
+  if (refused.length > 0) return refuse('bad_request', refused)
+  // A user without an account has neither enrolments nor consents; those of a member are compared.
+  const made = accountOf(
+    { ...orNew(), enrolments: [], consents: [] },
+    { member, offer, consents, now, terms },
+  )
+  if (current && (current.status === 'active' || current.status === 'cancelled')) {
+    const field = differenceOf(current, made, isDeepStrictEqual(stored?.person('profile'), person))
+    return { answer: () => (field === undefined ? { is: 'equal' } : { is: 'different', field }) }
+  }
+  const broken = options.checks ? brokenRules(member, offer, made, terms) : []
+  if (broken.length > 0) return refuse('ineligible', broken)
+  const evidence = new Map(member.consents.map(one => [one.name, one.evidence]))
+  return {
+    answer: () => ({ is: 'taken' }),
+    change: {
+      user: made,
+      events: options.raises ? [raise(made, 'enrollment_successful', now)] : [],
+      documents: { profile: person, prefill: null, draft: null },
+      evidence: consent => evidence.get(consent.name) ?? '',
+    },
+  }
+}
+
+function offerOf({ offer: name }: ImportedMember, terms: Terms): Offer | Refusal {
+  const named = name === undefined ? undefined : partnerOffer(terms, name)
+  if (named) return named
+  if (name !== undefined) return refuseField('offername', 'offername_unknown', 'must be the name of an offer')
+  const [only, ...more] = partnerOffers(terms)
+  return only && more.length === 0
+    ? only
+    : refuseField('offername', 'required', 'must be the name of one of the offers')
+}
+
+function consentsOf(
+  given: readonly ImportedConsent[],
+  { now, terms }: { now: number; terms: Terms },
+): Consent[] | Refusal {
+  const consents: Consent[] = []
+  for (const [index, { name, version, agreedAt: text }] of given.entries()) {
+    const field = `consents[${index}]`
+    if (!openBenefit(terms, name)?.consent)
+      return refuseField(`${field}.name`, 'unknown', 'must be a benefit that asks for a consent')
+    const agreedAt = text.includes('T') ? parseTimestamp(text) : startOfDate(text as PlainDate, terms.zone)
+    if (agreedAt === undefined)
+      return refuseField(`${field}.agreedat`, 'format', 'must be a date or a timestamp')
+    if (agreedAt > now) return refuseField(`${field}.agreedat`, 'future', 'must not lie in the future')
+    consents.push({ name, version, agreedAt, locale: 'en', channel: 'import' })
+  }
+  return consents
+}
+
+const FIRST_DAY = '1900-01-01'
+const MOST_DAYS_AHEAD = 90
+
+function datesRefused({ since, benefits }: ImportedMember, today: PlainDate): RefusalReason[] {
+  const last = addDays(today, MOST_DAYS_AHEAD)
+  const isPossible = (date: PlainDate) => date >= FIRST_DAY && date <= last
+  const ofBenefits = benefits
+    .map(({ startsOn }, index) => ({ field: `benefits[${index}].startson`, date: startsOn }))
+    .filter(({ date }) => date !== since)
+  const all = [{ field: 'offersince', date: since }, ...ofBenefits]
+  return all
+    .filter(({ date }) => !isPossible(date))
+    .map(({ field }) => because(field, 'range', `${field} must be a day from ${FIRST_DAY} to 90 days ahead`))
+}
+
+function unknownBenefits({ benefits }: ImportedMember, offer: Offer, terms: Terms): RefusalReason[] {
+  return benefits.flatMap(({ name }, index) => {
+    const field = `benefits[${index}]`
+    if (!openBenefit(terms, name))
+      return [because(field, 'benefit_unknown', `${field} is not in the catalogue`)]
+    return offer.fixed.includes(name) || offer.selectable.includes(name)
+      ? []
+      : [because(field, 'not_selectable', `${field} is no benefit of the offer`)]
+  })
+}
+
+type Given = {
+  readonly member: ImportedMember
+  readonly offer: Offer
+  readonly consents: readonly Consent[]
+  readonly now: number
+  readonly terms: Terms
+}
+
+/** The account of the member. A fixed benefit that the file does not name is added if its rules admit the person, as at create. */
+function accountOf(user: User, { member, offer, consents, now, terms }: Given): User {
+  const since = startOfDate(member.since, terms.zone)
+  let made: User = {
+    ...user,
+    status: 'active',
+    updatedAt: now,
+    entryExpiresAt: undefined,
+    cancel: undefined,
+    pendingOffer: undefined,
+    swap: undefined,
+    offer: {
+      name: offer.offer,
+      since,
+      version: terms.today.version,
+      inForce: since <= now,
+      admits: true,
+    },
+    consents: mergeConsents([], consents),
+  }
+  const named = new Set(member.benefits.map(({ name }) => name))
+  const fixed = offer.fixed
+    .filter(name => !named.has(name))
+    .filter(name => {
+      const benefit = openBenefit(terms, name)
+      return benefit !== undefined && judgePick(terms, benefit, since, offer.offer).admitted
+    })
+  for (const { name, startsOn } of [
+    ...fixed.map(name => ({ name, startsOn: member.since })),
+    ...member.benefits,
+  ]) {
+    const benefit = openBenefit(terms, name)
+    if (!benefit) continue
+    const startsAt = startOfDate(startsOn, terms.zone)
+    const isFixed = offer.fixed.includes(name)
+    const fresh = newEnrolment(made, terms, { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt })
+    const state = startsAt <= now ? 'enrolled' : 'scheduled'
+    made = withEnrolment(made, { ...fresh, state, actionDueAt: undefined })
+  }
+  return made
+}
+
+/** The field of the file in which a member who is here already differs; `undefined` when none does. */
+function differenceOf(current: User, made: User, isSamePerson: boolean): string | undefined {
+  if (current.status !== 'active') return 'userid'
+  if (!isSamePerson) return 'person'
+  if (current.offer?.name !== made.offer?.name) return 'offername'
+  if (current.offer?.since !== made.offer?.since) return 'offersince'
+  const covers = ({ enrolments }: User) =>
+    enrolments
+      .filter(isHeld)
+      .map(({ benefit, startsAt }) => `${benefit}@${startsAt}`)
+      .sort()
+  if (!isDeepStrictEqual(covers(current), covers(made))) return 'benefits'
+  const isKnown = (given: Consent) =>
+    current.consents.some(
+      ({ name, version, agreedAt }) =>
+        name === given.name && version === given.version && agreedAt === given.agreedAt,
+    )
+  return made.consents.every(isKnown) ? undefined : 'consents'
+}
+
+function brokenRules({ benefits }: ImportedMember, offer: Offer, made: User, terms: Terms): RefusalReason[] {
+  const picks = benefits.filter(({ name }) => !offer.fixed.includes(name))
+  const ofBenefit = ({ name, startsOn }: ImportedBenefit, index: number) => {
+    const field = `benefits[${index}]`
+    const benefit = openBenefit(terms, name)
+    if (!benefit) return []
+    const { reasons } = judgePick(terms, benefit, startOfDate(startsOn, terms.zone), offer.offer)
+    return [
+      ...reasonsFor(field, reasons),
+      ...missingFor(made, benefit).map(code =>
+        because(field, code, `${field} needs more before it can begin`),
+      ),
+    ]
+  }
+  return [
+    ...reasonsFor('offername', judgeOfferAt(terms, offer, made.offer?.since ?? 0).reasons),
+    ...(picks.length > offer.slots
+      ? [because('benefits', 'slots_exceeded', 'benefits are more than the slots')]
+      : []),
+    ...benefits.flatMap(ofBenefit),
+  ]
+}

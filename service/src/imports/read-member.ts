@@ -1,0 +1,104 @@
+import { CreateUser } from '@benefit-enrolment/contract'
+import { type Static, Type } from 'typebox'
+import type { PlainDate } from '../calendar/calendar.ts'
+import { ServiceError } from '../http/service-error.ts'
+import { compileCheck } from '../http/validation.ts'
+import { type Person, personOf } from '../membership/rules/person.ts'
+
+const { benefits: _benefits, consents: _consents, effectivedate: _date, ...fields } = CreateUser.properties
+const name = Type.String({ minLength: 1, maxLength: 64 })
+const date = Type.String({ format: 'plaindate', minLength: 10 })
+
+/** A member of a file: the fields of create, with original dates (contract §18). */
+const ImportedLine = Type.Object(
+  {
+    ...fields,
+    offersince: date,
+    benefits: Type.Optional(
+      Type.Array(
+        Type.Union([
+          name,
+          Type.Object(
+            {
+              name,
+              startson: Type.Optional(date),
+              memberid: Type.Optional(Type.String({ minLength: 1, maxLength: 64, pattern: '^[!-~]+$' })),
+            },
+            { additionalProperties: false },
+          ),
+        ]),
+        { maxItems: 200 },
+      ),
+    ),
+    consents: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            name,
+            version: name,
+            agreedat: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}(T.*)?$' }),
+            evidence: Type.String({ minLength: 3, maxLength: 500 }),
+          },
+          { additionalProperties: false },
+        ),
+        { maxItems: 200 },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** A member as a file describes it. */
+export type ImportedMember = {
+  readonly userid: string
+  readonly person: Person
+  readonly offer: string | undefined
+  readonly since: PlainDate
+  readonly benefits: readonly ImportedBenefit[]
+  readonly consents: readonly ImportedConsent[]
+}
+
+/** A benefit that a member holds, and its first day. */
+export type ImportedBenefit = { readonly name: string; readonly startsOn: PlainDate }
+
+/** A consent that was given elsewhere, and where its evidence is kept. */
+export type ImportedConsent = {
+  readonly name: string
+  readonly version: string
+  readonly agreedAt: string
+  readonly evidence: string
+}
+
+/** What is wrong with a line: the field and a code, never a value. */
+export type Fault = { readonly field: string; readonly code: string }
+
+const check = compileCheck(ImportedLine, 'line')
+
+/** Reads a member; a list of faults where the line does not fit the fields. */
+export function readMember(line: unknown): ImportedMember | readonly Fault[] {
+  let checked: Static<typeof ImportedLine>
+  try {
+    checked = check(line) as Static<typeof ImportedLine>
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return error.errors.map(({ field, code }) => ({ field, code }))
+  }
+  const { offersince, offername, benefits = [], consents = [], ...rest } = checked
+  const since = offersince as PlainDate
+  const held = benefits.map(one => (typeof one === 'string' ? { name: one } : one))
+  const twice = held.findIndex((one, index) => held.findIndex(other => other.name === one.name) < index)
+  if (twice >= 0) return [{ field: `benefits[${twice}]`, code: 'duplicate' }]
+  const person = personOf(rest)
+  const memberids = held.flatMap(one => ('memberid' in one && one.memberid ? [[one.name, one.memberid]] : []))
+  return {
+    userid: rest.userid,
+    person: memberids.length > 0 ? { ...person, memberids: Object.fromEntries(memberids) } : person,
+    offer: offername || undefined,
+    since,
+    benefits: held.map(one => ({
+      name: one.name,
+      startsOn: ('startson' in one && one.startson ? one.startson : since) as PlainDate,
+    })),
+    consents: consents.map(({ agreedat, ...one }) => ({ ...one, agreedAt: agreedat })),
+  }
+}

@@ -1,0 +1,312 @@
+import { request as httpRequest } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import type { BulkAnswer, BulkLine } from '../../client/src/index.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService, type TestPartner } from '../rig.ts'
+import { eventsOf } from './events-of.ts'
+import { send } from './raw.ts'
+
+const service = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
+
+const account = { ...ada, offername: 'starter' } as const
+
+async function headersOf(partner: TestPartner): Promise<Record<string, string>> {
+  return {
+    authorization: `Bearer ${await partner.token()}`,
+    'x-api-key': partner.apiKey,
+    'content-type': 'application/x-ndjson',
+  }
+}
+
+/** Sends these bytes as a bulk. */
+async function sendBulk(partner: TestPartner, bytes: string | Uint8Array<ArrayBuffer>, query = '') {
+  const headers = await headersOf(partner)
+  return send(service, 'POST', `/user/bulk${query}`, { headers, bytes })
+}
+
+function answersOf({ text }: { text: string }): BulkAnswer[] {
+  return text
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line) as BulkAnswer)
+}
+
+function linesOf(lines: readonly object[]): string {
+  return lines.map(line => `${JSON.stringify(line)}\n`).join('')
+}
+
+function codesOf(answers: readonly BulkAnswer[]) {
+  return answers.map(({ line, status, body }) => [line, status, (body as { code?: string }).code])
+}
+
+async function collect(answers: AsyncIterable<BulkAnswer>): Promise<BulkAnswer[]> {
+  const all: BulkAnswer[] = []
+  for await (const answer of answers) all.push(answer)
+  return all
+}
+
+test('each line is answered as its single request, in order, and one user’s lines see each other', async () => {
+  const partner = await service.newPartner()
+  const lines = [
+    { operation: 'prefill', key: 'p', body: { userid: 'u1', firstname: 'Ada' } },
+    { operation: 'create', body: { userid: 'u1', ...account, benefits: ['telehealth'] } },
+    { operation: 'create', body: { userid: 'u1', ...account } },
+    { operation: 'update', key: '', body: { userid: 'u1', phone: '3055550199' } },
+    { operation: 'cancel', body: { userid: 'u1', effective: 'immediate', reason: 'mistake' } },
+    { operation: 'prefill', body: { userid: 'u2' } },
+    { operation: 'erase', body: { userid: 'u1' } },
+    { operation: 'update', body: { userid: 'u1', phone: '3055550199' } },
+  ]
+  const answer = await sendBulk(partner, linesOf(lines))
+  expect(answer.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
+  const answers = answersOf(answer)
+  expect(codesOf(answers)).toEqual([
+    [1, 200, undefined],
+    [2, 200, undefined],
+    [3, 409, 'user_exists'],
+    [4, 200, undefined],
+    [5, 200, undefined],
+    [6, 400, 'idempotency_key_missing'],
+    [7, 200, undefined],
+    [8, 404, 'user_not_found'],
+  ])
+  expect(answers[0]?.body).toBe('prefill saved')
+  expect(answers[4]?.body).toMatchObject({ userid: 'u1', status: 'cancelled' })
+  const events = await eventsOf(service, partner)
+  expect(events.map(({ eventname }) => eventname)).toEqual([
+    'enrollment_request_received',
+    'enrollment_successful',
+    'offer_activiation_successful',
+    'user_update_successful',
+    'offer_cancel_successful',
+    'user_erased',
+  ])
+})
+
+test('a line and the single request that it stands for are the same request under a key', async () => {
+  const { client, ...partner } = await service.newPartner()
+  const lines = [
+    { operation: 'prefill', key: 'k1', body: { userid: 'u1', firstname: 'Ada' } },
+    { operation: 'create', key: 'k2', body: { userid: 'u1', ...account } },
+    { operation: 'update', key: 'k3', body: { userid: 'u1', phone: '3055550199' } },
+    { operation: 'cancel', key: 'k4', body: { userid: 'u1', effective: 'immediate', reason: 'mistake' } },
+    { operation: 'erase', key: 'k5', body: { userid: 'u1' } },
+  ] as const
+  await client.createUser(lines[1].body, { idempotencyKey: 'k2' })
+  await client.cancelUser(lines[3].body, { idempotencyKey: 'k4' })
+  const first = await collect(client.bulk(lines.slice(0, 4)))
+  expect(codesOf(first).map(([, status, code]) => code ?? status)).toEqual([200, 200, 'user_cancelled', 200])
+  expect(
+    (await client.withResponse.cancelUser(lines[3].body, { idempotencyKey: 'k4' })).response.replayed,
+  ).toBe(true)
+  const repeated = answersOf(await sendBulk({ client, ...partner }, linesOf([lines[0], lines[4]])))
+  expect(codesOf(repeated)).toEqual([
+    [1, 409, 'user_exists'],
+    [2, 200, undefined],
+  ])
+  expect((await client.withResponse.eraseUser({ userid: 'u1' }, { idempotencyKey: 'k5' })).value.status).toBe(
+    'erased',
+  )
+})
+
+test('each line needs the scope of its operation, and the bulk none', async () => {
+  const partner = await service.newPartner()
+  const token = await partner.connect({ scopes: ['prefill:write'] })
+  const lines: BulkLine[] = [
+    { operation: 'create', body: { userid: 'u1', ...account } },
+    { operation: 'prefill', body: { userid: 'u1' } },
+  ]
+  expect(codesOf(await collect(token.bulk(lines)))).toEqual([
+    [1, 403, 'insufficient_scope'],
+    [2, 200, undefined],
+  ])
+})
+
+test('a dry run answers what each line by itself would get, ignores keys, and writes nothing', async () => {
+  const partner = await service.newPartner()
+  const { client } = partner
+  await client.createUser({ userid: 'u1', ...account }, { idempotencyKey: 'k' })
+  const before = [
+    await client.getUser({ userid: 'u1', include: ['timeline'] }),
+    await eventsOf(service, partner),
+  ]
+  const lines = [
+    { operation: 'create', key: 'k', body: { userid: 'u2', ...account } },
+    { operation: 'create', body: { userid: 'u2', ...account } },
+    { operation: 'create', body: { userid: 'u1', ...account } },
+    { operation: 'erase', body: { userid: 'u1' } },
+    { operation: 'cancel', body: { userid: 'u1', effective: 'immediate' } },
+    { operation: 'prefill', key: 'k', body: { userid: 'u1' } },
+  ]
+  const answers = answersOf(await sendBulk(partner, linesOf(lines), '?dryrun=true'))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 409, 200, 200, 200])
+  await expect(client.getUser({ userid: 'u2' })).rejects.toMatchObject({ status: 404 })
+  expect([
+    await client.getUser({ userid: 'u1', include: ['timeline'] }),
+    await eventsOf(service, partner),
+  ]).toEqual(before)
+})
+
+describe('bad input', () => {
+  const good = '{"operation":"prefill","key":"k","body":{"userid":"u1"}}'
+  const long = `{"operation":"prefill","key":"l","body":{"userid":"u1","firstname":"${'a'.repeat(1_000_000)}"}}`
+  const cases: [string, string | Uint8Array<ArrayBuffer>, unknown[]][] = [
+    [
+      'a byte order mark',
+      `\ufeff${good}\n${good}`,
+      [
+        [1, 400, 'malformed_json'],
+        [2, 200, undefined],
+      ],
+    ],
+    [
+      'CRLF',
+      `${good}\r\n\r\n${good.replace('"k"', '"k2"')}\r\n`,
+      [
+        [1, 200, undefined],
+        [3, 200, undefined],
+      ],
+    ],
+    [
+      'a quote that never ends',
+      `{"operation":"prefill\n${good}`,
+      [
+        [1, 400, 'malformed_json'],
+        [2, 200, undefined],
+      ],
+    ],
+    [
+      'a line of 1 MB',
+      `${long}\n${good}\n`,
+      [
+        [1, 413, 'body_too_large'],
+        [2, 200, undefined],
+      ],
+    ],
+    [
+      'Latin-1',
+      new Uint8Array(Buffer.from(`${good.replace('u1', 'Zo\u00eb')}\n${good}`, 'latin1')),
+      [
+        [1, 400, 'malformed_json'],
+        [2, 200, undefined],
+      ],
+    ],
+    [
+      'a line that is a list',
+      `[${good}]\n${good}`,
+      [
+        [1, 400, 'bad_request'],
+        [2, 200, undefined],
+      ],
+    ],
+    ['an unknown member', `${good.replace('"key"', '"kye"')}\n`, [[1, 400, 'bad_request']]],
+    ['10,000 empty lines', `${'\n'.repeat(10_000)}${good}`, [[10_001, 200, undefined]]],
+    ['nothing', '', []],
+  ]
+  test.each(cases)('%s is answered line by line, and the rest goes on', async (_, bytes, expected) => {
+    const partner = await service.newPartner()
+    expect(codesOf(answersOf(await sendBulk(partner, bytes)))).toEqual(expected)
+  })
+
+  test('more than 5 MiB is 413 at once where it is announced, and else the last line, and what came before stands', async () => {
+    const partner = await service.newPartner()
+    const most = 5 * 1024 * 1024
+    const bytes = `${good}\n${' '.repeat(most)}\n`
+    expect(await sendBulk(partner, bytes)).toMatchObject({ status: 413, code: 'body_too_large' })
+    await expect(partner.client.getUser({ userid: 'u1' })).rejects.toMatchObject({ status: 404 })
+    const answers = answersOf({ text: await sendInParts(partner, [bytes]) })
+    expect(codesOf(answers)).toEqual([
+      [1, 200, undefined],
+      [2, 413, 'body_too_large'],
+    ])
+    expect((await partner.client.getUser({ userid: 'u1' })) as object).toMatchObject({ status: 'prefilled' })
+  })
+})
+
+/** Sends a bulk whose length is not announced, a part after each answer so far, and returns all that was answered. */
+async function sendInParts(partner: TestPartner, parts: readonly string[]): Promise<string> {
+  const headers = await headersOf(partner)
+  return new Promise((resolve, reject) => {
+    const [first = '', ...rest] = parts
+    const request = httpRequest(`${service.baseUrl}/user/bulk`, { method: 'POST', headers }, response => {
+      let text = ''
+      response.setEncoding('utf8').on('error', reject)
+      response.on('data', (part: string) => {
+        text += part
+        const next = rest.shift()
+        if (next !== undefined) request.write(next)
+        else if (parts.length > 1) request.end()
+      })
+      response.on('end', () => resolve(text))
+    })
+    request.on('error', reject)
+    request.flushHeaders()
+    request.write(first)
+    if (parts.length === 1) request.end()
+  })
+}
+
+test('a line is answered before the next one is sent', async () => {
+  const partner = await service.newPartner()
+  const part = (n: number) => `{"operation":"prefill","key":"${n}","body":{"userid":"u${n}"}}\n`
+  const answers = answersOf({ text: await sendInParts(partner, [part(1), part(2), part(3)]) })
+  expect(answers.map(({ line, status }) => [line, status])).toEqual([
+    [1, 200],
+    [2, 200],
+    [3, 200],
+  ])
+})
+
+test('a client that leaves is no failure, and has whole lines only', async () => {
+  const partner = await service.newPartner()
+  const headers = await headersOf(partner)
+  const lines = Array.from({ length: 2_000 }, (_, at) => ({
+    operation: 'create',
+    body: { userid: `u${at}`, ...account },
+  }))
+  const request = httpRequest(`${service.baseUrl}/user/bulk`, { method: 'POST', headers }, response =>
+    response.once('data', () => response.destroy()),
+  )
+  const closed = new Promise(resolve => request.on('close', resolve).on('error', resolve))
+  request.end(linesOf(lines))
+  await closed
+  const events = await eventsOf(service, partner)
+  expect(events.length % 2).toBe(0)
+  expect(service.logged.filter(({ event }) => event === 'failure')).toEqual([])
+})
+
+test('the client sends again what was cut off, never with another body, and yields each answer once', async () => {
+  const partner = await service.newPartner()
+  const sent: string[] = []
+  let cuts = 0
+  const client = partner.connect({
+    tries: 3,
+    fetch: async (input, init) => {
+      if (!String(input).endsWith('/user/bulk')) return fetch(input, init)
+      sent.push(...String(init?.body).trim().split('\n'))
+      const response = await fetch(input, init)
+      cuts += 1
+      if (cuts === 2) return response
+      // The service has applied all of it, and the client reads only the first answers.
+      const text = await response.text()
+      const half = new TextEncoder().encode(text.slice(0, text.length / 2))
+      let isRead = false
+      const parts = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (isRead) controller.error(new Error('cut off'))
+          else controller.enqueue(half)
+          isRead = true
+        },
+      })
+      return new Response(parts, response)
+    },
+  })
+  const lines = Array.from(
+    { length: 20 },
+    (_, at): BulkLine => ({ operation: 'prefill', body: { userid: `u${at}` } }),
+  )
+  const answers = await collect(client.bulk(lines))
+  expect(answers).toEqual(lines.map((_, at) => ({ line: at + 1, status: 200, body: 'prefill saved' })))
+  expect(sent.length).toBeGreaterThan(lines.length)
+  expect(new Set(sent).size).toBe(lines.length)
+})

@@ -1,0 +1,196 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import type { User } from '../../client/src/index.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { startTestService } from '../rig.ts'
+import { urlOf } from './database-url.ts'
+import { run, runJson } from './process.ts'
+import { startSandbox } from './sandbox.ts'
+
+const sandbox = forAllTests(startSandbox)
+
+type Result = {
+  taken: number
+  equal: number
+  different: number
+  refused: number
+  errors: { line: number; field: string; code: string }[]
+}
+
+/** Imports a file of this content; refused lines end the command with 1, and its answer is printed all the same. */
+async function importFile(partnerId: string, content: string | Buffer, ...words: string[]): Promise<Result> {
+  const file = join(sandbox.place.cwd, 'members')
+  await writeFile(file, content)
+  const { stdout, code } = await run(
+    ['import', partnerId, file, '--reason', 'canary-reason', '--json', ...words],
+    sandbox.place,
+  )
+  const result = JSON.parse(stdout) as Result
+  expect(code).toBe(result.errors.length > 0 ? 1 : 0)
+  return result
+}
+
+const header =
+  'userid,firstname,lastname,email,dob,state,zipcode,addline1,offername,offersince,benefits,consents,consentevidence'
+function row(userid: string, rest = 'mid,2024-05-01,art@2024-06-01;books,,'): string {
+  return `${userid},Ada,"King, Lovelace",ada@example.com,1990-03-27,FL,33101,"12 ""Ocean"" Drive",${rest}`
+}
+const member = {
+  firstname: 'Ada',
+  lastname: 'King',
+  email: 'ada@example.com',
+  dob: '1990-03-27',
+  state: 'FL',
+  zipcode: '33101',
+  offername: 'mid',
+  offersince: '2024-05-01',
+} as const
+function line(userid: string, more: object = {}): string {
+  return JSON.stringify({ userid, ...member, ...more })
+}
+const none = { taken: 0, equal: 0, different: 0, refused: 0, errors: [] }
+
+test('members come in with their original dates, once, unheard, and on record with the reason', async () => {
+  const { partnerid, client } = await sandbox.newPartner()
+  const content = [header, row('m1'), row('m2', 'mid,2025-01-01,art,,')].join('\n')
+  expect(await importFile(partnerid, content, '--dry-run')).toEqual({ ...none, taken: 2 })
+  await expect(client.getUser({ userid: 'm1' })).rejects.toMatchObject({ status: 404 })
+  expect(await importFile(partnerid, content)).toEqual({ ...none, taken: 2 })
+  const user = (await client.getUser({ userid: 'm1', include: ['timeline'] })) as User
+  expect(user).toMatchObject({
+    status: 'active',
+    currentofferdetails: { offer: 'mid', updatedat: '2024-05-01T04:00:00.000Z' },
+  })
+  const starts = Object.fromEntries(user.benefits.map(one => [one.name, one.startsattimestamp]))
+  expect(starts).toMatchObject({ art: '2024-06-01T04:00:00.000Z', books: '2024-05-01T04:00:00.000Z' })
+  expect(new Set(user.timeline?.map(({ who, why }) => `${who} ${why}`))).toEqual(
+    new Set(['operator imported']),
+  )
+  expect((await client.listEvents({})).events).toEqual([])
+  expect(await importFile(partnerid, content)).toEqual({ ...none, equal: 2 })
+  const { stdout } = await run(['audit', 'export', partnerid], sandbox.place)
+  expect(stdout).toContain('"import"')
+  expect(stdout).not.toContain('canary-reason')
+})
+
+test('member numbers are kept sealed, and another number is a difference', async () => {
+  const { partnerid } = await sandbox.newPartner()
+  const numbered = (memberid: string) => line('m1', { benefits: [{ name: 'art', memberid }] })
+  expect(await importFile(partnerid, numbered('canary-7'))).toEqual({ ...none, taken: 1 })
+  expect(await importFile(partnerid, numbered('canary-7'))).toEqual({ ...none, equal: 1 })
+  expect(await importFile(partnerid, numbered('other-8'))).toMatchObject({ different: 1 })
+  const words = ['user', 'export', partnerid, 'm1', '--reason', 'look']
+  expect((await run(words, sandbox.place)).stdout).toContain('canary-7')
+})
+
+test('with --events each member taken raises one event', async () => {
+  const { partnerid, client } = await sandbox.newPartner()
+  await importFile(partnerid, `${line('m1')}\n${line('m2')}\n`, '--events')
+  const { events } = await client.listEvents({})
+  expect(events.map(({ eventname, userid }) => `${eventname} ${userid}`).sort()).toEqual([
+    'enrollment_successful m1',
+    'enrollment_successful m2',
+  ])
+})
+
+test('what differs is reported and stays, and an erased person is never taken in again', async () => {
+  const { partnerid, client } = await sandbox.newPartner()
+  await importFile(partnerid, [line('m1'), line('m2'), line('m3')].join('\n'))
+  await client.updateUser({ userid: 'm1', phone: '3055550199' })
+  await client.eraseUser({ userid: 'm3' })
+  const again = await importFile(
+    partnerid,
+    [line('m1'), line('m2', { offersince: '2024-05-02' }), line('m3')].join('\n'),
+  )
+  expect(again).toEqual({
+    ...none,
+    different: 2,
+    refused: 1,
+    errors: [
+      { line: 1, field: 'person', code: 'different' },
+      { line: 2, field: 'offersince', code: 'different' },
+      { line: 3, field: 'userid', code: 'user_erased' },
+    ],
+  })
+  expect(((await client.getUser({ userid: 'm2' })) as User).currentofferdetails.updatedat).toBe(
+    '2024-05-01T04:00:00.000Z',
+  )
+})
+
+test('a wrong line is named by number, field and code, never by a value, and the others are taken', async () => {
+  const { partnerid } = await sandbox.newPartner()
+  const content = Buffer.from(
+    [
+      `\ufeff${header}`,
+      row('m1'),
+      row('m2').replace('1990-03-27', '2199-01-01'),
+      row('m3', 'nope,2024-05-01,art,,'),
+      row('m4', 'mid,2024-05-01,canary-benefit,,'),
+      row('m5', 'mid,2199-05-01,art,,'),
+      'm6,"never ends',
+      '',
+      row('m7', 'mid,2024-05-01,art;art@x,,'),
+      `m8,${'x'.repeat(1_000_000)}`,
+      'm9,one,cell',
+      row('Zo\u00eb'),
+      row('m10'),
+    ].join('\r\n'),
+  )
+  const broken = Buffer.from(content.toString('latin1').replace('Zo\u00c3\u00ab', 'Zo\u00eb'), 'latin1')
+  expect(await importFile(partnerid, broken)).toEqual({
+    ...none,
+    taken: 2,
+    refused: 9,
+    errors: [
+      { line: 3, field: 'dob', code: 'format' },
+      { line: 4, field: 'offername', code: 'offername_unknown' },
+      { line: 5, field: 'benefits[0]', code: 'benefit_unknown' },
+      { line: 6, field: 'offersince', code: 'range' },
+      { line: 7, field: 'line', code: 'quote' },
+      { line: 9, field: 'benefits[1]', code: 'format' },
+      { line: 10, field: 'line', code: 'too_long' },
+      { line: 11, field: 'line', code: 'columns' },
+      { line: 12, field: 'line', code: 'encoding' },
+    ],
+  })
+  expect(
+    await importFile(partnerid, `\n\n[${line('m1')}]\n{"userid":\n${'\n'.repeat(10_000)}${line('m20')}`),
+  ).toEqual({
+    ...none,
+    taken: 1,
+    refused: 2,
+    errors: [
+      { line: 3, field: 'line', code: 'type' },
+      { line: 4, field: 'line', code: 'malformed_json' },
+    ],
+  })
+})
+
+test('a header that is none stops the import by its place, and never shows it', async () => {
+  const { partnerid } = await sandbox.newPartner()
+  const file = join(sandbox.place.cwd, 'members')
+  await writeFile(file, `userid,canary-name\n${row('m1')}`)
+  const told = await sandbox.refusal('import', partnerid, file, '--reason', 'x')
+  expect(told).toContain('Column 2')
+  expect(told).not.toContain('canary')
+})
+
+test('rules are enforced with --check only', async () => {
+  const { partnerid, client } = await sandbox.newPartner()
+  const child = line('m1', { state: 'NY', benefits: ['teeth'] })
+  const checked = await importFile(partnerid, child, '--check')
+  expect(checked).toMatchObject({ taken: 0, refused: 1 })
+  expect(await importFile(partnerid, child)).toEqual({ ...none, taken: 1 })
+  expect(await client.getUser({ userid: 'm1' })).toMatchObject({ status: 'active' })
+})
+
+test('the 200 members of the example move in, and the rules admit all', async () => {
+  await using service = await startTestService({ clock: Date.now })
+  const env = { DATABASE_URL: urlOf(service.address), ENROLMENT_ROOT_KEY: service.rootKey }
+  const { partnerId } = await service.newPartner()
+  const example = fileURLToPath(new URL('../../examples/moving-in/members.csv', import.meta.url))
+  const words = ['import', partnerId, example, '--reason', 'example', '--check']
+  expect(await runJson<Result>(words, { cwd: sandbox.place.cwd, env })).toEqual({ ...none, taken: 200 })
+})
