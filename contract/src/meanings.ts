@@ -72,6 +72,9 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   User: user,
   ReinstatedUser: user,
+  UserPage: { users: 'The users of this page' },
+  Statements: { statements: 'Your months, newest first' },
+  StatementLines: { lines: 'The lines of this page, user by user' },
   Statement: {
     month: 'The calendar month in your time zone, YYYY-MM',
     status: '`open`: counted each time it is asked for; `final`: it never changes again',
