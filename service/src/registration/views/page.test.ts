@@ -1,7 +1,5 @@
-import type { Locale } from '@benefit-enrolment/contract'
 import { expect, test } from 'vitest'
 import { renderPage } from './page.ts'
-import type { BenefitCard } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import { en } from './texts.en.ts'
 import { es } from './texts.es.ts'
@@ -75,34 +73,6 @@ test('a line of an address is called Urbanization in Puerto Rico', () => {
     })
   expect(edit('PR')).toContain('>Urbanization <span class="optional">')
   expect(edit('FL')).toContain('>Other address details <span class="optional">')
-})
-
-test('a choice mentions swaps only where a benefit is left over to swap for, and not to who leaves', () => {
-  const cards = ['dental', 'vision'].map(
-    (name): BenefitCard => ({
-      name,
-      displayname: name,
-      iconurl: `/icons/${name}.svg`,
-      description: '',
-      pays: [],
-      notcovered: [],
-      cost: { kind: 'nothing' },
-      selected: false,
-      status: { kind: 'available' },
-    }),
-  )
-  const lead = (slots: number, locale: Locale, more: { leaving?: string } = {}) => {
-    const view = { view: 'BENEFITS', page: { ...page, locale }, offername: 'Plus', slots, cards } as const
-    const shown = renderPage({ ...view, ...more })
-    return /<p class="lead">(.*)<\/p>/.exec(shown)?.[1]
-  }
-  expect(lead(1, 'en')).toBe(
-    'With Plus you can choose 1 benefit. Later you can swap a benefit for another one; the new one starts on the first of a month.',
-  )
-  expect(lead(1, 'en', { leaving: '2026-11-30' })).toBe('With Plus you can choose 1 benefit.')
-  expect(lead(2, 'en')).toBe('With Plus you can choose up to 2 benefits.')
-  expect(lead(1, 'es')).toContain('Más adelante puede intercambiar un beneficio por otro')
-  expect(lead(2, 'es')).toBe('Con Plus puede elegir hasta 2 beneficios.')
 })
 
 test('a member whose benefits have all ended reads so, and not the beginning of a list', () => {
