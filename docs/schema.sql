@@ -63,7 +63,7 @@ CREATE TABLE public.beneficiary_designations (
     sealed bytea NOT NULL,
     CONSTRAINT beneficiary_designations_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'confirmed'::text, 'dropped'::text]))),
     CONSTRAINT beneficiary_designations_version_check CHECK ((version > 0)),
-    CONSTRAINT beneficiary_designations_who_check CHECK ((who = ANY (ARRAY['partner'::text, 'user'::text, 'operator'::text])))
+    CONSTRAINT beneficiary_designations_who_check CHECK ((who = ANY (ARRAY['partner'::text, 'user'::text, 'operator'::text, 'operatorlink'::text])))
 );
 
 CREATE TABLE public.catalogue_versions (
@@ -422,6 +422,7 @@ CREATE TABLE public.page_sessions (
     token_hash bytea NOT NULL,
     created_at timestamp with time zone NOT NULL,
     token_expires_at timestamp with time zone NOT NULL,
+    made_by uuid,
     spent_at timestamp with time zone,
     revoked_at timestamp with time zone,
     handle_pepper_id text,

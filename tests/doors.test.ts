@@ -99,6 +99,7 @@ const fromInside: Readonly<Record<string, string>> = {
   'tests/command/serve.test.ts': 'compares what was applied with the migrations that there are',
   'tests/console/choices.test.ts': 'opens what is sealed, to see that it was kept',
   'tests/console/due.test.ts': 'reads due changes in pages of one to three users',
+  'tests/console/find-apart.test.ts': 'compares the statements that a search sends',
   'tests/console/isolation.test.ts': 'asks each route of the console, which only the mounted app lists',
   'tests/console/long-lists.test.ts': 'sees the plan of a query',
   'tests/console/operator-browser.ts': 'makes the link that an operator signs in with',

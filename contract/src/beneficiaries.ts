@@ -81,7 +81,10 @@ export const Designation = shape('Designation', {
   status: Type.Enum(['proposed', 'confirmed', 'dropped'], {
     description: 'It counts once it is `confirmed`; the newest confirmed one is in force',
   }),
-  who: Type.Enum(['partner', 'user', 'operator'], { description: 'Who wrote this version' }),
+  who: Type.Enum(['partner', 'user', 'operator', 'operatorlink'], {
+    description:
+      'Who wrote this version; `operatorlink`: somebody on the page, by a link that an operator made',
+  }),
   writtenattimestamp: Timestamp,
   decidedattimestamp: OptionalTimestamp,
   beneficiaries: Type.Array(Beneficiary),

@@ -179,4 +179,21 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     text: '`POST /user/bulk` takes many writes in one request, as NDJSON, and answers each by a line.',
     names: ['bulk', 'BulkLine', 'BulkAnswer'],
   },
+  {
+    text: 'A userid may hold no invisible characters and none that turn the direction of text, because two that look alike would be two users.',
+    breaking: true,
+    names: [
+      'BenefitsRequest',
+      'DeclineRequest',
+      'EnrolRequest',
+      'GetBeneficiaries',
+      'GetUser',
+      'ProposeBeneficiaries',
+      'SwapRequest',
+      'UseridRequest',
+      'listEvents',
+      'undoOfferChange',
+      'undoSwap',
+    ],
+  },
 ]

@@ -8,8 +8,11 @@ import { states } from './states.ts'
 export const Userid = Type.String({
   minLength: 1,
   maxLength: 128,
-  pattern: '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-  'x-rule': 'must be 1 to 128 characters without control characters, and not "." or ".."',
+  // Format characters are invisible or turn the direction of text: two userids that look alike would be two people.
+  pattern:
+    '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb]*$',
+  'x-rule':
+    'must be 1 to 128 characters without control characters, invisible characters and those that turn the direction of text, and not "." or ".."',
   description:
     "The partner's identifier of the user; case-sensitive. Never an e-mail address or a name: it is kept in clear and sent in paths and webhooks",
 })

@@ -113,7 +113,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     what: 'What changed: the user, the offer, a swap, or a benefit by its code',
     from: 'The state or offer before',
     to: 'The state or offer after',
-    who: 'Who changed it: the partner, the person, the schedule or an operator',
+    who: 'Who changed it: the partner, the person (`user`), the schedule, an operator, or `operatorlink`, somebody on the page by a link that an operator made',
     why: 'The operation or rule that changed it',
   },
   Cancelled: {

@@ -249,7 +249,7 @@ create table beneficiary_designations (
   benefit text not null,
   version integer not null check (version > 0),
   status text not null check (status in ('proposed', 'confirmed', 'dropped')),
-  who text not null check (who in ('partner', 'user', 'operator')),
+  who text not null check (who in ('partner', 'user', 'operator', 'operatorlink')),
   written_at timestamptz not null,
   decided_at timestamptz,
   -- Names, relationships, shares, birth dates and contacts: one JSON document sealed with the user's data key.

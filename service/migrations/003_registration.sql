@@ -16,6 +16,8 @@ create table page_sessions (
   token_hash bytea not null,
   created_at timestamptz not null,
   token_expires_at timestamptz not null,
+  -- The operator who made the link at the console; null: the partner made it.
+  made_by uuid,
   spent_at timestamptz,
   revoked_at timestamptz,
   handle_pepper_id text,

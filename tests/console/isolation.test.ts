@@ -56,7 +56,6 @@ const leastRole: Readonly<Record<string, Role>> = {
   'GET /partners/:partnerid/credentials.csv': 'support',
   'GET /partners/:partnerid/settings': 'admin',
   'POST /partners/:partnerid/settings': 'admin',
-  'POST /partners/:partnerid/rotate': 'admin',
   'POST /partners/:partnerid/revoke': 'admin',
   'POST /partners/:partnerid/disable': 'admin',
   'POST /partners/:partnerid/enable': 'admin',

@@ -94,7 +94,6 @@ function cases(): readonly Case[] {
         return admin.post(`${ofPartner}/settings`, { locale: 'es', seen, reason })
       },
     ],
-    ['make api_key', () => admin.post(`${ofPartner}/rotate`, { kind: 'api_key', reason })],
     ['revoke credential', () => admin.post(`${ofPartner}/revoke`, { credential, reason })],
     ['disable partner', () => admin.post(`${ofPartner}/disable`, { reason })],
     ['enable partner', () => admin.post(`${ofPartner}/enable`, { reason })],

@@ -53,11 +53,6 @@ describeInBrowser('admins in a browser, by keyboard alone', () => {
     await keyboard.type('Help by phone', '+1 305 555 0100')
     await keyboard.send('Save the settings', why)
     expect(await page.textContent('main')).toContain('305 555 0100')
-    await keyboard.unfold('Make another secret or key')
-    await keyboard.choose('Which', 'API key')
-    await keyboard.send('Make it', 'leaked')
-    await looksRight(page)
-    expect(await page.textContent('.secret')).toContain('enr_ak_sandbox_')
     await toPartner('Corner Bank')
     await keyboard.unfold('Revoke')
     await keyboard.send('Revoke at once', why)
@@ -75,9 +70,7 @@ describeInBrowser('admins in a browser, by keyboard alone', () => {
     expect(await page.textContent('main')).toContain('Dates of cover')
 
     expect(await actsOf(operatorId)).toEqual([
-      ...['pause webhook', 'enable webhook', 'replay', 'change partner', 'make api_key'].map(
-        name => `${name} done because`,
-      ),
+      ...['pause webhook', 'enable webhook', 'replay', 'change partner'].map(name => `${name} done because`),
       ...['revoke credential', 'disable partner', 'enable partner'].map(name => `${name} done because`),
     ])
     await context.close()

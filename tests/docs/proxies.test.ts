@@ -65,11 +65,21 @@ function exampleOf(name: string, { port, consolePort, operators }: Places): stri
     .replaceAll('127.0.0.1:8081', `127.0.0.1:${consolePort}`)
     .replaceAll('10.0.0.0/8', operators)
     .replaceAll('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
+    .replaceAll('/var/log/nginx', folder)
     .replace('bind :443 ssl', `bind 127.0.0.1:${port} ssl`)
     .replaceAll(/\/etc\/ssl\/\w+\.example\.com\.pem/g, join(folder, 'cert'))
     .replaceAll(/\/etc\/ssl\/private\/\w+\.example\.com\.key/g, join(folder, 'key'))
     .replaceAll(/\/etc\/haproxy\/\w+\.example\.com\.pem/g, join(folder, 'both'))
 }
+
+test('the example of nginx writes no token of a live link into its log', () => {
+  const [, pattern = ''] =
+    /"~(.*)" "\$\{before\}…";/.exec(readFileSync(join(root, 'deploy/nginx.conf'), 'utf8')) ?? []
+  const masked = (uri: string) => new RegExp(pattern).exec(uri)?.groups?.['before']
+  expect(masked('/stage/register/link/be_lt_live_x')).toBe('/stage/register/link/')
+  expect(masked('/sign-in/be_si_live_x?a')).toBe('/sign-in/')
+  expect(masked('/stage/user/prefill')).toBeUndefined()
+})
 
 function get(port: number, path: string, host: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {

@@ -24,7 +24,7 @@ async function lookOf(html: string): Promise<string> {
 
 const png = Buffer.concat([
   Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-  Buffer.from('\0\0\0\rIHDR', 'latin1'),
+  Buffer.from(`\0\0\0\rIHDR${'\0'.repeat(17)}\0\0\0\0IEND\xae\x42\x60\x82`, 'latin1'),
 ])
 
 test('every page of a partner wears its look: before the link is pressed, by email, and in the frame', async () => {

@@ -67,8 +67,13 @@ export function proposeBeneficiariesOf(
 }
 
 /** Stores the beneficiaries that the person names; a benefit that waited for them begins, now or from its start. */
-export function nameBeneficiariesOf(user: User, benefit: string, now: Instant, terms: Terms): NewlyNamed {
-  const added = withDesignation(user, { benefit, who: 'user', status: 'confirmed', at: now })
+export function nameBeneficiariesOf(
+  user: User,
+  { benefit, who }: Pick<Designation, 'benefit' | 'who'>,
+  now: Instant,
+  terms: Terms,
+): NewlyNamed {
+  const added = withDesignation(user, { benefit, who, status: 'confirmed', at: now })
   return { ...afterNaming(added.user, benefit, now, terms), designation: added.designation }
 }
 

@@ -201,3 +201,7 @@ describe('a catalogue that is accepted', () => {
 test('a document of a newer release is refused with a sentence', () => {
   expect(() => readCatalogue({ schema: 2, benefits: [], offers: [] })).toThrow('written by a newer release')
 })
+
+test('of a hundred thousand faults as many are told as anybody reads', () => {
+  expect(problemsIn('a: 1\n'.repeat(50_000))).toHaveLength(100)
+})

@@ -12,6 +12,8 @@ import {
 import type { Position, Problem } from './problem.ts'
 
 const MAX_ALIASES = 100
+/** Nobody reads more at once, and each costs a search for its place. */
+const MOST_PROBLEMS = 100
 
 /** A YAML document as a JSON value, whose texts have no space around them, with the position of each part. */
 export type YamlValue = {
@@ -39,11 +41,12 @@ export function readValue(
     const { line, col } = lines.linePos(node?.range?.[0] ?? 0)
     return { line, column: col, path: textOf(pointer) }
   }
-  const refuse = (node: Node, message: string, pointer = '') =>
-    problems.push({ ...placeOf(node, pointer), message })
+  const refuse = (node: Node, message: string, pointer = '') => {
+    if (problems.length < MOST_PROBLEMS) problems.push({ ...placeOf(node, pointer), message })
+  }
 
   const read = (node: Node | null, pointer: string): unknown => {
-    if (!node) return null
+    if (!node || problems.length >= MOST_PROBLEMS) return null
     nodes.set(pointer, node)
     if (isAlias(node)) return repeat(node, pointer)
     const note = <T>(value: T): T => {

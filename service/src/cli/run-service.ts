@@ -11,6 +11,7 @@ import { describeCause, type Log, levelOf, openLog } from '../log.ts'
 import type { ErasureList } from '../membership/erasure-list/list.ts'
 import { makeQuiet } from '../quiet.ts'
 import type { Service } from '../service.ts'
+import { nodeEndedOn } from '../system/node-support.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { serviceVersion } from '../version.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
@@ -126,6 +127,8 @@ export async function runService(
       address: service.address,
       sandbox: prepared.installation.sandbox,
     })
+    const endedOn = nodeEndedOn(process.version, Date.now())
+    if (endedOn !== undefined) log('node_unsupported', { node: process.version, since: endedOn })
     if (wanted === 'live' && !isSecure(config)) log('insecure_base_url', { baseurl: service.baseUrl })
     const signal = await ended
     // A person at a terminal should not have to wait; an orchestrator needs time to send requests elsewhere.

@@ -4,7 +4,8 @@ import { judgeFile, sniff } from './file-kind.ts'
 
 const png = Buffer.concat([
   Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-  Buffer.from('\0\0\0\rIHDR', 'latin1'),
+  Buffer.from(`\0\0\0\rIHDR${'\0'.repeat(17)}`, 'latin1'),
+  Buffer.from('\0\0\0\0IEND\xae\x42\x60\x82', 'latin1'),
 ])
 const webp = Buffer.from('RIFF\0\0\0\0WEBPVP8 ', 'latin1')
 
@@ -31,8 +32,17 @@ test('whatever bytes are brought, only a kind that is allowed is taken', () => {
       fc.uint8Array({ maxLength: 64 }),
       (start, rest) => {
         const judged = judgeFile(Buffer.concat([start, rest]), ['image/png'])
-        expect('mediaType' in judged).toBe(start === png)
+        // A PNG is one to its end.
+        expect('mediaType' in judged).toBe(start === png && rest.length === 0)
       },
     ),
   )
+})
+
+test.each([
+  ['cut', png.subarray(0, -5)],
+  ['with something behind it', Buffer.concat([png, Buffer.from('<script>')])],
+  ['without an end', png.subarray(0, -12)],
+])('a PNG %s is refused', (_, content) => {
+  expect(judgeFile(content, ['image/png'])).toHaveProperty('refused')
 })

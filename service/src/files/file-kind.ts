@@ -36,8 +36,24 @@ export function judgeFile(
     const names = allowed.map(one => ENDINGS[one].toUpperCase()).join(' or ')
     return { refused: `is not a ${names} file, judging by its first bytes; export it again` }
   }
+  if (mediaType === 'image/png' && !isWholePng(content))
+    return { refused: 'is not a whole PNG file, or has something behind its end; export it again' }
   const most = MAX_BYTES[mediaType]
   if (content.length > most)
     return { refused: `has ${content.length} bytes; make it smaller, ${most} at most` }
   return { mediaType }
 }
+
+/** Whether a PNG consists of chunks up to its end, of which the last is IEND. */
+function isWholePng(content: Buffer): boolean {
+  let at = PNG.length
+  let name = ''
+  while (name !== 'IEND' && at + CHUNK_FRAME <= content.length) {
+    name = content.toString('latin1', at + 4, at + 8)
+    at += CHUNK_FRAME + content.readUInt32BE(at)
+  }
+  return name === 'IEND' && at === content.length
+}
+
+/** A chunk's length, name and check sum. */
+const CHUNK_FRAME = 12

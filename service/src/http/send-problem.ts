@@ -93,8 +93,12 @@ export function answerBrokenRequest(
   const body = JSON.stringify(problem)
   context.counts.of('none').note(problem.status, 0)
   context.log('request', { requestid: requestId, method: '(none)', route: '(none)', status: problem.status })
+  // Somebody who never closes would hold the connection for a minute.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
   socket.end(
     `HTTP/1.1 ${problem.status} ${problem.title}\r\nRequest-Id: ${requestId}\r\nConnection: close\r\n` +
       `Content-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
 }
+
+const LINGER_MS = 5000

@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { openRequestCounts } from './request-counts.ts'
 import { defaultRequestLimits } from './request-limits.ts'
@@ -55,3 +55,26 @@ test.each([
     }
   },
 )
+
+test('a caller that never closes its connection loses it soon after the 408', async () => {
+  const app = createServer({
+    baseUrl: () => 'http://localhost',
+    basePath: '',
+    trustProxy: [],
+    log: () => {},
+    real: () => 0,
+    counts: openRequestCounts(),
+    limits: { ...defaultRequestLimits, headersSeconds: 0.02, requestSeconds: 0.03 },
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.resume().on('error', () => {})
+  socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n')
+  const open = () => new Promise(resolve => app.server.getConnections((_error, count) => resolve(count)))
+  await expect.poll(open, { timeout: 20_000 }).toBe(1)
+  await expect.poll(open, { timeout: 20_000 }).toBe(0)
+  expect(socket.destroyed).toBe(false)
+  socket.destroy()
+  await app.close()
+}, 45_000)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Instant } from '../calendar/calendar.ts'
+import { ownPath } from '../http/own-path.ts'
 import { keyedHash, sameHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
 
@@ -43,12 +44,10 @@ export function endFlow(
   return isOwn && now - Number(at) < FLOW_LIFETIME_MS ? flow : undefined
 }
 
-/** A path of the console itself; `/` for any other address, so that signing in cannot lead to another site. */
-export function ownPath(text: string | null): string {
-  const base = 'http://console.invalid'
-  if (text === null || text.length > 300 || !text.startsWith('/') || !URL.canParse(text, base)) return '/'
-  const url = new URL(text, base)
-  return url.origin === base && !url.pathname.startsWith('/sign-') ? url.pathname + url.search : '/'
+/** The page that is shown after signing in: the one that was asked for, but none about signing in. */
+export function afterSignIn(text: string | null): string {
+  const path = ownPath(text)
+  return path.startsWith('/sign-') ? '/' : path
 }
 
 function flowFrom(key: Buffer, cookie: string, to: string): Flow {

@@ -1,6 +1,7 @@
 import { readConfig } from '../../config.ts'
 import { discover } from '../../operators/provider.ts'
 import { type ProviderSettings, readProviderSettings } from '../../operators/provider-settings.ts'
+import { nodeEndedOn } from '../../system/node-support.ts'
 import { type Input, UsageError } from '../command.ts'
 import { type Finding, printFindings } from '../findings.ts'
 
@@ -15,7 +16,15 @@ export async function checkSignIn(input: Input): Promise<void> {
       'Give the URL of your receiver; or set ENROLMENT_CONSOLE_SIGN_IN, to try the identity provider of the console; see --help.',
     )
   const settings = readProviderSettings(consoleSignIn)
-  printFindings(input, { issuer: settings.issuer }, await examine(settings))
+  printFindings(input, { issuer: settings.issuer }, [...(await examine(settings)), nodeFinding()])
+}
+
+function nodeFinding(): Finding {
+  const endedOn = nodeEndedOn(process.version, Date.now())
+  const check = 'Node.js'
+  if (endedOn === undefined) return { check, result: 'ok', told: process.version }
+  const told = `${process.version} gets no more fixes since ${endedOn}`
+  return { check, result: 'warn', told, remedy: 'Run the service on the newest LTS of Node.js.' }
 }
 
 async function examine(settings: ProviderSettings): Promise<readonly Finding[]> {

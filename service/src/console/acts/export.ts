@@ -2,6 +2,7 @@ import { html } from '../../http/html.ts'
 import { exportAllHeld } from '../requests/export.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, notHere, onGet, onPost, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
+import { refuseDateAfterLink } from '../user-data/date-or-link.ts'
 import { actionForm, part } from '../views/parts.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
@@ -38,7 +39,9 @@ async function download(visit: Visit): Promise<Answer> {
   const exported = await exportAllHeld(visit.context, partner, user.userid)
   // Between the two reads the user may have been erased, and the userid may belong to a new user.
   if (exported?.user.serviceid !== serviceId) throw notHere('user')
+  await refuseDateAfterLink(visit, user)
   await record(visit, { action: 'export user', partner, serviceId, reason })
+  await refuseDateAfterLink(visit, user)
   return {
     file: `user-${serviceId}.json`,
     type: 'application/json; charset=utf-8',

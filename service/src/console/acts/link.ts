@@ -1,6 +1,7 @@
 import { html } from '../../http/html.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { mintLinkToken } from '../../registration/links/link-tokens.ts'
+import { revokeSession } from '../../registration/session/store.ts'
 import { record, recordAlongside } from '../screen/record.ts'
 import {
   type Answer,
@@ -11,6 +12,7 @@ import {
   type Screen,
   type Visit,
 } from '../screen/screen.ts'
+import { refuseLinkAfterDate } from '../user-data/date-or-link.ts'
 import { actionForm, part, selectField, when } from '../views/parts.ts'
 import { wordsOf } from './effect.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
@@ -45,7 +47,7 @@ async function choose(visit: Visit): Promise<Answer> {
     body: html`${ofWhom(details)}
 ${part(
   'What for',
-  html`<p class="hint">The link works once, for 24 hours. Where the birth date is known, the page asks for it before it shows anything. We send nothing: you pass the link on, to the person alone.</p>
+  html`<p class="hint">The link works once, for 24 hours. Where the birth date is known, the page asks for it before it shows anything. We send nothing: you pass the link on, to the person alone. Whatever is done by it is on record as done by a link that you made.</p>
 ${actionForm(visit, {
   action: `/users/${details.serviceId}/link`,
   button: 'Make the link',
@@ -67,22 +69,32 @@ async function make(visit: Visit): Promise<Answer> {
   const reason = reasonOf(visit)
   const { partner, user, serviceId } = details
   const wanted = visit.form.get('purpose') ?? ''
-  const purpose: Purpose = wanted in PURPOSES ? (wanted as Purpose) : 'registration'
+  const purpose: Purpose = Object.hasOwn(PURPOSES, wanted) ? (wanted as Purpose) : 'registration'
   const deed = { action: 'make link', partner, serviceId, reason }
   if (partner.disabledAt !== undefined) {
     await record(visit, { ...deed, result: 'partner_disabled' })
     throw new ConsoleRefusal(409, 'Not done', DISABLED)
   }
+  await refuseLinkAfterDate(visit, user).catch(async (error: unknown) => {
+    await record(visit, { ...deed, result: 'date_seen' })
+    throw error
+  })
   const made = await mintLinkToken(
     { ...visit.context, baseUrl: () => visit.context.publicUrl },
     partner,
     { userid: user.userid, purpose, delivery: 'sms' },
-    [recordAlongside(visit, deed)],
+    { by: visit.operator.operatorId, alongside: [recordAlongside(visit, deed)] },
   )
   if (isRefusal(made)) {
     await record(visit, { ...deed, result: made.refused })
     throw new ConsoleRefusal(409, 'Not done', wordsOf(made))
   }
+  // The date may have been shown meanwhile; each of the two is stored before it looks for the other.
+  await refuseLinkAfterDate(visit, user).catch(async (error: unknown) => {
+    const name = { partner_id: partner.partnerId, session_id: made.sessionid }
+    await revokeSession(visit.context.database, name, visit.context.real())
+    throw error
+  })
   return {
     title: 'The link',
     body: html`${ofWhom(details)}

@@ -7,7 +7,7 @@ import { isClientGone } from '../../http/client-gone.ts'
 import { html } from '../../http/html.ts'
 import { describeCause } from '../../log.ts'
 import { hasRole } from '../../operators/operator.ts'
-import { ownPath } from '../../operators/provider-flow.ts'
+import { afterSignIn } from '../../operators/provider-flow.ts'
 import { endOperatorSession } from '../../operators/store.ts'
 import { isQuiet } from '../../quiet.ts'
 import { ConsoleCloses } from '../background/slow-work.ts'
@@ -146,7 +146,7 @@ function fileStream({ context }: ConsoleServer, requestid: string, content: Asyn
 function sendSignIn(server: ConsoleServer, reply: FastifyReply): FastifyReply {
   const { request } = reply
   // After signing in the requested page is shown; a form must be sent again by hand.
-  const to = request.method === 'POST' ? '/' : ownPath(request.url)
+  const to = request.method === 'POST' ? '/' : afterSignIn(request.url)
   return sendPage(server, reply, { ...signedOut(false, wayIn(server, to)), status: 401 })
 }
 

@@ -3,7 +3,7 @@ import { noPartner } from '../../audit/entries.ts'
 import { queryIn } from '../../http/form.ts'
 import { describeCause } from '../../log.ts'
 import { type Provider, ProviderError } from '../../operators/provider.ts'
-import { beginFlow, endFlow, FLOW_LIFETIME_MS, ownPath } from '../../operators/provider-flow.ts'
+import { afterSignIn, beginFlow, endFlow, FLOW_LIFETIME_MS } from '../../operators/provider-flow.ts'
 import { admit } from '../../operators/provider-sign-in.ts'
 import { record } from '../screen/record.ts'
 import { notSignedIn } from '../views/sign-in.ts'
@@ -18,7 +18,7 @@ export function mountProviderSignIn(app: FastifyInstance, server: ConsoleServer)
   if (!provider) return
   app.get('/sign-in/provider', async (request, reply) => {
     const query = queryIn(request.url)
-    const { flow, cookie } = beginFlow(context.keyring, context.real(), ownPath(query.get('to')))
+    const { flow, cookie } = beginFlow(context.keyring, context.real(), afterSignIn(query.get('to')))
     try {
       const there = await provider.begin(flow, originOf(request.headers, address) + BACK)
       const header = setCookie('flow', cookie, address, FLOW_LIFETIME_MS / 1000)

@@ -6,7 +6,7 @@ import { type CredentialRow, listCredentials } from '../../partners/store.ts'
 import { ownPartner } from '../partners.ts'
 import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
 import { type Column, csvLink, type List, listFile, listTable } from '../views/list.ts'
-import { actionForm, part, selectField, tag, when } from '../views/parts.ts'
+import { actionForm, part, tag, when } from '../views/parts.ts'
 
 /** A partner's credentials as a file. */
 export const credentialScreens: readonly Screen[] = [
@@ -14,7 +14,7 @@ export const credentialScreens: readonly Screen[] = [
 ]
 
 /** The kinds of credentials in words. */
-export const KINDS = { client_secret: 'Client secret', api_key: 'API key' } as const
+const KINDS = { client_secret: 'Client secret', api_key: 'API key' } as const
 
 /** A partner's credentials, the oldest first. */
 async function credentialList(visit: Visit, partner: Partner): Promise<List<CredentialRow>> {
@@ -81,7 +81,7 @@ async function credentialList(visit: Visit, partner: Partner): Promise<List<Cred
   }
 }
 
-/** The credentials on a partner's page, with the forms that revoke and make them for an admin. */
+/** The credentials on a partner's page, with the forms that revoke them for an admin. */
 export async function credentialPart(visit: Visit, partner: Partner): Promise<Slot> {
   const list = await credentialList(visit, partner)
   return part(
@@ -89,14 +89,7 @@ export async function credentialPart(visit: Visit, partner: Partner): Promise<Sl
     html`${listTable(list, visit.query)}
 ${
   visit.isAdmin &&
-  html`<details><summary>Make another secret or key</summary>
-<p class="hint">Two are live at once, so that the partner changes over without a gap; then revoke the older.</p>
-${actionForm(visit, {
-  action: `${list.path}/rotate`,
-  button: 'Make it',
-  fields: selectField('kind', 'Which', Object.entries(KINDS)),
-  why: 'why-rotate',
-})}</details>`
+  html`<p class="hint">A new secret or key is made in the shell, by <code>enrolment key rotate ${partner.partnerId}</code>: whoever has one acts by the API without a second person.</p>`
 }`,
     visit.isSupport && csvLink(list, visit.query),
   )

@@ -1,11 +1,11 @@
 import { html, type Slot } from '../../http/html.ts'
-import { changePartner, revokeKey, rotateKey } from '../../partners/administer.ts'
+import { changePartner, revokeKey } from '../../partners/administer.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { ownPartner } from '../partners.ts'
 import { type Answer, onChange, onGet, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
 import { actionForm, facts, part, tag, when } from '../views/parts.ts'
 import { administer } from './administer.ts'
-import { credentialPart, credentialScreens, KINDS } from './credentials.ts'
+import { credentialPart, credentialScreens } from './credentials.ts'
 import { partnerListScreens } from './list.ts'
 import { partnerSettingScreens } from './settings.ts'
 import { findIntegrationProgress, keepDisabledReason, readDisabledReason } from './store.ts'
@@ -16,7 +16,6 @@ export const partnerScreens: readonly Screen[] = [
   ...partnerSettingScreens,
   onGet('/partners/:partnerid', 'viewer', visit => show(visit)),
   ...credentialScreens,
-  onChange('/partners/:partnerid/rotate', 'admin', rotate),
   onChange('/partners/:partnerid/revoke', 'admin', revoke),
   onChange('/partners/:partnerid/disable', 'admin', disable),
   onChange('/partners/:partnerid/enable', 'admin', enable),
@@ -112,18 +111,6 @@ ${actionForm(visit, {
     'Stop this partner',
     html`<p class="hint">Within a second every request and token of the partner is refused, and its pages end. Cover goes on: what is due is still applied, and webhooks still leave, until you pause ${endpoints}. Nothing is deleted.</p>
 ${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', look: 'danger', why: 'why-disable' })}`,
-  )
-}
-
-async function rotate(visit: Visit): Promise<Answer> {
-  const partner = await ownPartner(visit)
-  const kind = visit.form.get('kind') === 'api_key' ? 'api_key' : 'client_secret'
-  const { secret } = await administer(visit, { partner, action: `make ${kind}` }, context =>
-    rotateKey(partner.partnerId, kind, context),
-  )
-  return show(
-    visit,
-    html`<section class="notice" role="status"><h2>The new ${KINDS[kind].toLowerCase()}</h2><p class="secret"><code>${secret}</code></p><p>It is shown here once. Hand it over on a protected way, then revoke the older.</p></section>`,
   )
 }
 

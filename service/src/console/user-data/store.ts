@@ -3,6 +3,7 @@ import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import type { StoredLine, Who } from '../../membership/rules/history.ts'
 import type { User } from '../../membership/rules/state.ts'
+import { sessionLifetimes } from '../../registration/session/session.ts'
 
 /** The names of a user. */
 type UserNameRow = {
@@ -55,6 +56,9 @@ const MOST_VERSIONS = 2 ** 31 - 1
 
 /** A link that was made for a user, and its result. */
 export type LinkRow = {
+  session_id: string
+  /** The operator who made it; null for a partner's. */
+  made_by: string | null
   purpose: string
   delivery: string
   created_at: Instant
@@ -74,10 +78,49 @@ export type LinkRow = {
 /** The newest links of a user, up to 200. */
 export function readLinks(db: Executor, user: Pick<User, 'partnerId' | 'userid'>): Promise<LinkRow[]> {
   return db.query<LinkRow>(sql`
-    select purpose, delivery, created_at, token_expires_at, spent_at, revoked_at, last_seen_at,
+    select session_id, made_by, purpose, delivery, created_at, token_expires_at, spent_at, revoked_at, last_seen_at,
       birthdate_tries, birthdate_passed_at, last_view, dead_link_at, signed_out_at, outcome, reference
     from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}
     order by created_at desc limit 200`)
+}
+
+/** The sessions that an operator's link opened for a user, with that operator's id. */
+export function readOperatorLinks(
+  db: Executor,
+  { partnerId, userid }: Pick<User, 'partnerId' | 'userid'>,
+): Promise<{ session_id: string; made_by: string }[]> {
+  return db.query(sql`
+    select session_id, made_by from page_sessions
+    where partner_id = ${partnerId} and userid = ${userid} and made_by is not null`)
+}
+
+/** Whether an operator has seen a user's birth date since then. */
+export async function hasSeenPerson(
+  db: Executor,
+  { partnerId, serviceId }: Pick<User, 'partnerId' | 'serviceId'>,
+  seen: { readonly by: string; readonly since: Instant },
+): Promise<boolean> {
+  const rows = await db.query(sql`
+    select from audit_log
+    where partner_id = ${partnerId} and service_id = ${serviceId} and at >= ${timestamp(seen.since)}
+      and actor_kind = 'operator' and actor = ${seen.by} and action in ('look at person', 'export user') limit 1`)
+  return rows.length > 0
+}
+
+/** Whether a link that an operator made for a user can be used, or its session is open. */
+export async function hasLivingLink(
+  db: Executor,
+  { partnerId, userid }: Pick<User, 'partnerId' | 'userid'>,
+  { by, now }: { readonly by: string; readonly now: Instant },
+): Promise<boolean> {
+  const { idle, whole } = sessionLifetimes
+  const rows = await db.query(sql`
+    select from page_sessions
+    where partner_id = ${partnerId} and userid = ${userid} and made_by = ${by}
+      and revoked_at is null and signed_out_at is null
+      and case when spent_at is null then token_expires_at > ${timestamp(now)}
+        else spent_at > ${timestamp(now - whole)} and last_seen_at > ${timestamp(now - idle)} end limit 1`)
+  return rows.length > 0
 }
 
 /** Whether an operator requested, performed or confirmed an erasure that was done. */

@@ -9,7 +9,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { ownPartner } from '../partners.ts'
 import { notHere, type Visit } from '../screen/screen.ts'
-import { findUserRow, readChanges, type StoredChange } from './store.ts'
+import { findUserRow, readChanges, readOperatorLinks, type StoredChange } from './store.ts'
 import { type EventStory, readStories } from './stories.ts'
 
 /** Everything that the console shows of one user. */
@@ -29,6 +29,8 @@ export type UserDetails = {
   readonly people: ReadonlyMap<DocumentKind, Person>
   /** The names of operators by their ids. */
   readonly operators: ReadonlyMap<string, string>
+  /** The operators by name who made links for the user, by the ids of their sessions. */
+  readonly linkMakers: ReadonlyMap<string, string>
 }
 
 /** One change of the user, with its events. */
@@ -68,10 +70,11 @@ export async function openUserDetails(
   if (!reading || reading.user.serviceId !== row.service_id)
     return { ...erased, erasedAt: visit.context.real() }
   const { user, now, dueChanges } = reading
-  const [people, stored, operators] = await Promise.all([
+  const [people, stored, operators, links] = await Promise.all([
     reader.documents(partner, user),
     readChanges(database, user, { before, limit: CHANGES_A_PAGE + 1 }),
     operatorNames(database),
+    readOperatorLinks(database, user),
   ])
   const person = people.get('profile') ?? people.get('prefill')
   const terms = visit.context.terms(partner, () => (residenceOf(person) ? person : undefined))
@@ -88,6 +91,7 @@ export async function openUserDetails(
     now,
     people,
     operators,
+    linkMakers: new Map(links.map(link => [link.session_id, operators.get(link.made_by) ?? link.made_by])),
     changes: [
       ...late.map(change => ({ at: change.at, lines: linesOfDue([change]), events: [] })).reverse(),
       ...shown.map(change => changeOf(change, stories)),

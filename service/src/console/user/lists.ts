@@ -85,6 +85,10 @@ export function benefitFile(details: UserDetails): List<Enrolment> {
 export function linkList(details: UserDetails, links: readonly LinkRow[]): List<LinkRow> {
   const zone = details.partner.timezone
   const fate = (link: LinkRow) => describeLink(link, details.now - details.partner.clockOffsetMs)
+  const madeBy = ({ session_id }: LinkRow) => {
+    const maker = details.linkMakers.get(session_id)
+    return maker === undefined ? '' : `, made by ${maker}`
+  }
   return {
     ...atUser(details, 'links'),
     caption: 'Links made for this user, and what became of them',
@@ -95,8 +99,8 @@ export function linkList(details: UserDetails, links: readonly LinkRow[]): List<
       {
         name: 'for',
         label: 'For',
-        value: link => `${link.purpose}, ${link.delivery}`,
-        cell: link => html`${link.purpose}<br><span class="hint">${link.delivery}</span>`,
+        value: link => `${link.purpose}, ${link.delivery}${madeBy(link)}`,
+        cell: link => html`${link.purpose}<br><span class="hint">${link.delivery}${madeBy(link)}</span>`,
       },
       {
         name: 'became',

@@ -90,6 +90,7 @@ const WHO: Readonly<Record<Who, string>> = {
   partner: 'the partner',
   user: 'the user',
   operator: 'an operator',
+  operatorlink: 'somebody with a link that an operator made',
   schedule: 'the schedule',
 }
 

@@ -44,7 +44,7 @@ function changeItem(
   // A change is shown at its effective time; if it was recorded much later, the line says so.
   const isLate = Math.abs(recorded_at - at) > LATE_MS
   return html`<li><p>${when(at, zone)}${isLate && html` <span class="hint">recorded ${when(recorded_at, zone)}</span>`}</p>
-${lines.map(line => html`<p>${moveWords(line, details)} <span class="hint">by the ${line.who}${sees && html`: ${line.why}`}</span></p>`)}
+${lines.map(line => html`<p>${moveWords(line, details)} <span class="hint">by ${line.who === 'operatorlink' ? 'a link that an operator made' : `the ${line.who}`}${sees && html`: ${line.why}`}</span></p>`)}
 ${(actor ?? request_id) !== null && html`<p class="hint">${actor !== null && html`${actorWords(actor, lines[0]?.who, details)} `}${request_id !== null && html`request <code>${request_id}</code>`}</p>`}
 ${events.length > 0 && html`<ul class="events">${events.map(event => eventItem(event, { zone, sees, real }))}</ul>`}</li>`
 }
@@ -52,7 +52,9 @@ ${events.length > 0 && html`<ul class="events">${events.map(event => eventItem(e
 const LATE_MS = HOUR_MS
 
 /** The operator by name; whoever else by what its id is of. */
-function actorWords(actor: string, who: Who | undefined, { operators }: UserDetails): Slot {
+function actorWords(actor: string, who: Who | undefined, { operators, linkMakers }: UserDetails): Slot {
+  const maker = linkMakers.get(actor)
+  if (maker !== undefined) return html`page session <code>${actor}</code> by a link that ${maker} made`
   const kind = who === 'partner' ? 'credential ' : who === 'user' ? 'page session ' : ''
   return operators.get(actor) ?? html`${kind}<code>${actor}</code>`
 }

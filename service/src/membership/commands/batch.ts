@@ -147,7 +147,7 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
       : change.user
     // Neither the schedule nor an operator is ever refused for this: what is due has to happen, and mistakes have to be
     // corrected.
-    const isAsked = decided.change && (command.who === 'partner' || command.who === 'user')
+    const isAsked = decided.change && command.who !== 'schedule' && command.who !== 'operator'
     if (isAsked && growsTooLarge(after, current))
       return { ...refuse('bad_request', [tooManyEnrolments]), replayed: false }
     // `readVersion` is 0 when this batch itself adds the user of this name.

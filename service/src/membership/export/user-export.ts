@@ -97,7 +97,7 @@ async function visitsOf(db: Executor, { partnerId, userid }: User): Promise<unkn
     select purpose, delivery, locale, offername, deeplinkdata, redirecturl, outcome, reference, created_at as createdat,
       spent_at as openedat, last_seen_at as lastseenat, last_view as lastview, dead_link_at as deadlinkat,
       birthdate_tries + birthdate_again_tries as birthdatetries, birthdate_tried_at as birthdatetriedat,
-      completed_at as completedat
+      completed_at as completedat, case when made_by is null then 'partner' else 'operator' end as madeby
     from page_sessions where partner_id = ${partnerId} and userid = ${userid} order by created_at`)
   const optional = (at: Instant | null) => (at === null ? null : formatTimestamp(at))
   return rows.map(row => ({

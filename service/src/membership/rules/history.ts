@@ -4,8 +4,8 @@ import type { AppliedChange } from './apply-due.ts'
 import type { Consent, Designation, Enrolment, SwapPair, User, UserStatus } from './state.ts'
 import { enrolmentMayMove, userMayMove } from './transitions.ts'
 
-/** Who made a change. */
-export type Who = 'partner' | 'user' | 'operator' | 'schedule'
+/** Who made a change; `operatorlink`: somebody on the page, by a link that an operator made. */
+export type Who = 'partner' | 'user' | 'operator' | 'operatorlink' | 'schedule'
 
 /** What moved, from where to where: without `from` it is new, without `to` it is gone. No personal data. */
 export type Move =

@@ -75,7 +75,7 @@ export type Designation = {
   readonly benefit: string
   readonly version: number
   readonly status: 'proposed' | 'confirmed' | 'dropped'
-  readonly who: 'partner' | 'user' | 'operator'
+  readonly who: 'partner' | 'user' | 'operator' | 'operatorlink'
   readonly writtenAt: Instant
   /** When it was confirmed or dropped. */
   readonly decidedAt: Instant | undefined

@@ -49,7 +49,7 @@ function consentOf(consent: Consent, { context, command, mine, change }: Sealing
   const { user } = mine
   const written = { user, consent, textHash: context.consentHash(consent) }
   if (consent.channel === undefined) {
-    const channel = command.who === 'user' ? 'page' : 'partner'
+    const channel = command.who === 'user' || command.who === 'operatorlink' ? 'page' : 'partner'
     return { ...written, channel, recordedBy: undefined, sealedEvidence: undefined }
   }
   const key = dataKeyOf(mine, command.partner)

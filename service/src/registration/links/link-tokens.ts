@@ -47,14 +47,14 @@ export type LinkToken = {
 }
 
 /**
- * Mints a link token as requested, and commits `alongside` with it. Refuses origins, offers and addresses that are not
+ * Mints a link token as requested, for the partner or for the operator `made.by`, and commits `made.alongside` with it. Refuses origins, offers and addresses that are not
  * the partner's, an unknown user, and a deep link to an unknown benefit.
  */
 export async function mintLinkToken(
   context: LinkContext,
   partner: Partner,
   body: LinkTokenRequest,
-  alongside: readonly Query[] = [],
+  made?: { readonly by: string; readonly alongside: readonly Query[] },
 ): Promise<LinkToken | Refusal> {
   const link = await checkLink(context, partner, body)
   if (isRefusal(link)) return link
@@ -63,7 +63,7 @@ export async function mintLinkToken(
   const { text } = makeSecret('lt', context.mode, sessionSecretId(name))
   const pepper = context.keyring.peppers.current
   const expiresAt = now + linkLifetimes[link.delivery]
-  const made = {
+  const row = {
     ...link,
     ...name,
     userid: body.userid,
@@ -71,14 +71,15 @@ export async function mintLinkToken(
     token_hash: keyedHash(pepper.key, 'link_token', text),
     created_at: now,
     token_expires_at: expiresAt,
+    made_by: made?.by ?? null,
   }
   const refused = await context.database.transaction(async tx => {
     // An erasure or a cancel ends the links that it finds, so neither may happen between the check and the new link.
     const status = await lockUser(tx, { partnerId: partner.partnerId, userid: body.userid })
     if (link.isThere && status === undefined) return refuse('user_not_found')
     if (link.purpose !== 'registration' && status === 'cancelled') return refuse('user_cancelled')
-    await insertLink(tx, made)
-    for (const one of alongside) await tx.query(one)
+    await insertLink(tx, row)
+    for (const one of made?.alongside ?? []) await tx.query(one)
     return undefined
   })
   if (refused) return refused

@@ -22,6 +22,8 @@ type NewLink = {
   token_hash: Buffer
   created_at: Instant
   token_expires_at: Instant
+  /** The operator who made it; null for a partner's. */
+  made_by: string | null
 }
 
 /** A row of `page_sessions`. */
@@ -55,10 +57,11 @@ export type SessionName = Pick<PageSessionRow, 'partner_id' | 'session_id'>
 export async function insertLink(db: Executor, link: NewLink): Promise<void> {
   await db.query(sql`
     insert into page_sessions (partner_id, session_id, userid, purpose, offername, deeplinkdata, redirecturl, origins,
-      locale, delivery, token_pepper_id, token_hash, created_at, token_expires_at)
+      locale, delivery, token_pepper_id, token_hash, created_at, token_expires_at, made_by)
     values (${link.partner_id}, ${link.session_id}, ${link.userid}, ${link.purpose}, ${link.offername},
       ${link.deeplinkdata}, ${link.redirecturl}, ${link.origins}::text[], ${link.locale}, ${link.delivery},
-      ${link.token_pepper_id}, ${link.token_hash}, ${timestamp(link.created_at)}, ${timestamp(link.token_expires_at)})`)
+      ${link.token_pepper_id}, ${link.token_hash}, ${timestamp(link.created_at)}, ${timestamp(link.token_expires_at)},
+      ${link.made_by})`)
 }
 
 /** The session of a name, or `undefined`. */

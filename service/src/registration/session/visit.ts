@@ -13,6 +13,7 @@ import { keyedHash } from '../../vault/hash.ts'
 import type { BrowserFiles } from '../browser-files.ts'
 import type { Page } from '../views/surroundings.ts'
 import { type Draft, draftOf } from './answers.ts'
+import { authorOf } from './author.ts'
 import { type DeepLink, parseDeepLink } from './deep-link.ts'
 import type { PageContext } from './page-context.ts'
 import { type ActiveSession, type OwnSession, sessionLifetimes } from './session.ts'
@@ -144,7 +145,7 @@ export async function beginRegistration(
   const result = await context.executor.submit({
     partner,
     userid: session.userid,
-    who: 'user',
+    who: authorOf(session),
     actor: session.session_id,
     requestId,
     why: 'link opened',
@@ -165,11 +166,6 @@ export async function beginRegistration(
   return { ...session, service_id: result.reply }
 }
 
-/** The author of a change, as the history records it: the person, in this session and by this request. */
-export function byVisitor({ partner, user, session, requestId }: Visit) {
-  return { partner, userid: user.userid, who: 'user', actor: session.session_id, requestId } as const
-}
-
 /** What every view needs apart from its own content. */
 export function pageOf(visit: Visit, step?: Page['step']): Page {
   const { context, partner, session, files } = visit
@@ -179,6 +175,7 @@ export function pageOf(visit: Visit, step?: Page['step']): Page {
     idleseconds: sessionLifetimes.idle / 1000,
     draft: `${formTag(visit)}-${visit.draft.version}-${shownTag(visit, visit.person)}`,
     step,
+    byoperator: session.made_by !== null,
   }
 }
 

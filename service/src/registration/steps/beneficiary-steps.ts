@@ -5,6 +5,7 @@ import { type OpenDesignation, readDesignations } from '../../membership/records
 import { confirmedDesignation, proposedDesignation } from '../../membership/rules/designations.ts'
 import { heldEnrolment, type User } from '../../membership/rules/state.ts'
 import { hasBeneficiary, openBenefit, partnerOffer } from '../../membership/rules/terms.ts'
+import { authorOf } from '../session/author.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import {
   addedKind,
@@ -212,7 +213,7 @@ async function nameNow(
       // Otherwise a form left open in another window would replace the people named since.
       const isOlder = version !== null && version !== versionShown(user, name)
       if (isOlder) return isRepeat ? 'unchanged' : 'conflict'
-      const change = nameBeneficiariesOf(user, name, now, terms())
+      const change = nameBeneficiariesOf(user, { benefit: name, who: authorOf(visit.session) }, now, terms())
       return { ...change, designations: [{ ...change.designation, beneficiaries }] }
     },
   })

@@ -3,8 +3,9 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Change, CommandContext, Member } from '../../membership/command.ts'
 import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { isActive, type User } from '../../membership/rules/state.ts'
+import { authorOf } from '../session/author.ts'
 import { tagNow } from '../session/shown.ts'
-import { byVisitor, type Visit } from '../session/visit.ts'
+import type { Visit } from '../session/visit.ts'
 import { showedOther } from './step.ts'
 
 /** A visitor's own user at the moment of the decision, with due changes applied. */
@@ -39,7 +40,7 @@ export async function changeOwn(
   { why, reference, form, of = isActive, decide }: OwnChange,
 ): Promise<'done' | 'conflict' | 'gone' | ErrorCode> {
   const result = await visit.context.executor.submit<'done' | 'conflict'>({
-    ...byVisitor(visit),
+    ...authorship(visit),
     why,
     reference,
     decide: ({ member, now, terms }) => {
@@ -59,4 +60,10 @@ export async function changeOwn(
 /** Every user whose data still exists: members, and people who are registering or have canceled. */
 export function isAnybody({ status }: User): boolean {
   return status !== 'erased'
+}
+
+/** The author of a change, as the history records it: who opened the page, in this session and by this request. */
+function authorship({ partner, user, session, requestId }: Visit) {
+  const actor = session.session_id
+  return { partner, userid: user.userid, who: authorOf(session), actor, requestId }
 }

@@ -54,6 +54,7 @@ function contentOf(
     legal: partner.legal,
     reference,
     at: now,
+    ...(visit.session.made_by === null ? {} : { byoperator: true }),
     offername: offername ?? ownOffer,
     name: [person.firstname, person.lastname].filter(name => name !== undefined).join(' '),
     benefits: lines.flatMap(({ name, displayname, startson, dueon, endson }): CopyBenefit[] => {

@@ -3,6 +3,7 @@ import { createAccount } from '../../accounts/lifecycle.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
 import { detailsOf, draftOf, missingGroups } from '../session/answers.ts'
+import { authorOf } from '../session/author.ts'
 import { wayBack } from '../session/session.ts'
 import { personShown, tagNow } from '../session/shown.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
@@ -106,7 +107,7 @@ function enrolNow(
       const picks = picksOf({ ...visit, draft }, found)
       const start = { offer: found.offer, picks, consents: agreedNow(visit, agreements), startsAt: now }
       const chosen = chosenBenefits({ ...visit, draft }, found)
-      const named = withDraftNames(user, draft, { benefits: chosen, at: now })
+      const named = withDraftNames(user, draft, { benefits: chosen, at: now, who: authorOf(visit.session) })
       const created = createAccount(named.user, start, now, terms(person))
       if (isRefusal(created)) return created
       const { designations } = named

@@ -2,7 +2,7 @@ import type { Benefit } from '../../catalogue/model.ts'
 import type { NewDesignation } from '../../membership/records/designations.ts'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import { confirmedDesignation, withDesignation } from '../../membership/rules/designations.ts'
-import { heldEnrolment, type User } from '../../membership/rules/state.ts'
+import { type Designation, heldEnrolment, type User } from '../../membership/rules/state.ts'
 import { hasBeneficiary } from '../../membership/rules/terms.ts'
 import type { Draft } from '../session/answers.ts'
 import type { Visit } from '../session/visit.ts'
@@ -82,14 +82,18 @@ export function mayNameLater({ user }: Visit, benefit: string): boolean {
 export function withDraftNames(
   user: User,
   draft: Draft,
-  begun: { readonly benefits: readonly Benefit[]; readonly at: number },
+  begun: {
+    readonly benefits: readonly Benefit[]
+    readonly at: number
+    readonly who: Designation['who']
+  },
 ): { readonly user: User; readonly designations: readonly NewDesignation[] } {
   let named = user
   const designations: NewDesignation[] = []
   for (const { name, beneficiaries } of begun.benefits) {
     const people = beneficiaries && namedInDraft(draft, name)
     if (!people) continue
-    const added = withDesignation(named, { benefit: name, who: 'user', status: 'confirmed', at: begun.at })
+    const added = withDesignation(named, { benefit: name, who: begun.who, status: 'confirmed', at: begun.at })
     named = added.user
     designations.push({ ...added.designation, beneficiaries: people })
   }

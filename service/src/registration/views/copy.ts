@@ -19,6 +19,8 @@ export type CopyContent = {
   readonly name: string
   readonly reference: string
   readonly at: number
+  /** Whether it was made by a link that an operator had made. */
+  readonly byoperator?: boolean
   readonly offername: string
   readonly benefits: readonly CopyBenefit[]
   /** The total cost, in whole sentences. */
@@ -77,7 +79,7 @@ export function renderCopy(copy: CopyContent, look: CopyLook): string {
 <h1>${words.copy.title}</h1>
 <dl><div><dt>${texts.group.name}</dt><dd>${copy.name}</dd></div>
 <div><dt>${words.copy.reference}</dt><dd>${reference}</dd></div>
-<div><dt>${words.copy.made}</dt><dd>${instantText(copy, copy.at)}</dd></div>
+<div><dt>${words.copy.made}</dt><dd>${instantText(copy, copy.at)}${copy.byoperator && ` – ${texts.shell.byoperator}`}</dd></div>
 <div><dt>${texts.check.plan}</dt><dd>${copy.offername}</dd></div></dl>
 <h2>${words.price.total}</h2>
 ${copy.price.map(line => html`<p>${line}</p>`)}

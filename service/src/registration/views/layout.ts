@@ -60,6 +60,7 @@ ${header(view, page, content)}
 ${content.back && html`<a class="back" href="${page.root}/${content.back}">${icon('back')}${texts.shell.back}</a>`}
 ${page.step && progress(page.step, texts)}
 ${page.replaced && changedNotice(page.replaced, texts)}
+${page.byoperator && html`<p class="hint">${texts.shell.byoperator}</p>`}
 ${content.body}
 </main>
 ${footer(page)}

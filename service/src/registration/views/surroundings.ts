@@ -40,4 +40,6 @@ export type Page = {
   readonly draft?: string
   /** Given when this page answers a form that was made from an older draft: what the person had typed into it. */
   readonly replaced?: readonly string[]
+  /** Whether an operator made the link that opened the page. */
+  readonly byoperator?: boolean
 }

@@ -17,6 +17,7 @@ export const en = {
     change: 'Change',
     optional: '(optional)',
     problem: 'There is a problem',
+    byoperator: 'By a link that our support made',
     conflict: 'Please check this page once more',
     conflicttext:
       'Something has changed meanwhile, so nothing was done, and this page shows how it stands now.',

@@ -19,6 +19,7 @@ export const es: typeof en = {
     change: 'Cambiar',
     optional: '(opcional)',
     problem: 'Hay un problema',
+    byoperator: 'Con un enlace creado por nuestro servicio de ayuda',
     conflict: 'Revise esta página una vez más',
     conflicttext:
       'Mientras tanto algo cambió, así que no se hizo nada, y esta página muestra cómo está ahora.',

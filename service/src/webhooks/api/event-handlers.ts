@@ -13,7 +13,7 @@ import { findOpenDeliveries } from '../log/deliveries.ts'
 import { findEvent, readLog } from '../log/event-log.ts'
 import { endpointsFor, queueAgain } from '../log/replay.ts'
 import type { WebhookContext } from './handlers.ts'
-import { attemptOf, eventOf, optional, replayedOf } from './view.ts'
+import { eventOf, optional, partnerAttemptOf, replayedOf } from './view.ts'
 
 type EventOperation = Extract<OperationId, 'listEvents' | 'getEvent' | 'listAttempts' | 'replayEvent'>
 
@@ -63,7 +63,7 @@ export function eventHandlers(context: EventContext): Handlers<Caller, EventOper
       const rows = await findAttempts(database, partner, event.event_id)
       const serviceId = event.service_id === NIL_UUID ? undefined : event.service_id
       if (rows.some(({ answer }) => answer !== null)) noteRead(trail, 'listAttempts', request, serviceId)
-      return { attempts: rows.map(attemptOf) }
+      return { attempts: rows.map(partnerAttemptOf) }
     },
     async replayEvent(request) {
       const { partnerId } = request.caller.partner

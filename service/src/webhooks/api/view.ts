@@ -69,6 +69,16 @@ export function eventOf(row: EventRow): LoggedEvent {
   }
 }
 
+/**
+ * An attempt as a partner sees it. Whether a name without a public address exists inside the operator's network is not the
+ * partner's to know, neither by a word nor by a time.
+ */
+export function partnerAttemptOf(row: AttemptRow) {
+  const attempt = attemptOf(row)
+  if (row.error_class !== 'dns' && row.error_class !== 'blocked_address') return attempt
+  return { ...attempt, error: 'dns', dnsms: null, totalms: 0 }
+}
+
 /** An attempt as the API shows it; characters of the answer that cannot be printed are escaped. */
 export function attemptOf(row: AttemptRow) {
   return {

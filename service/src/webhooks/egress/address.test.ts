@@ -28,6 +28,9 @@ describe('no address that is not public can be saved', () => {
     expect(checkWebhookUrl(`https://${host}:8443`, live)).toMatchObject({ ok: false })
     expect(isPublicAddress(host)).toBe(false)
   })
+  test.each(['consul', 'corp', 'home', 'test', 'arpa', 'in-addr.arpa'])('a name below .%s', ending => {
+    expect(checkWebhookUrl(`https://receiver.${ending}/`, live).ok).toBe(false)
+  })
   test.each(HOSTILE_TEXTS)('%j', text => {
     const checked = checkWebhookUrl(text, live)
     expect(checked).toMatchObject({ ok: false, reason: expect.stringMatching(/^The .*\.$/) })

@@ -75,7 +75,19 @@ function reasonAgainstHost(url: URL, rules: AddressRules): string | undefined {
   return isInsideName(host) && rules.allow.length === 0 ? notPublic : undefined
 }
 
-const insideNames = ['.internal', '.local', '.localdomain', '.svc', '.home.arpa', '.lan', '.intranet']
+const insideNames = [
+  '.internal',
+  '.local',
+  '.localdomain',
+  '.svc',
+  '.lan',
+  '.intranet',
+  '.consul',
+  '.corp',
+  '.home',
+  '.test',
+  '.arpa',
+]
 
 /** Whether a name has a meaning only inside a network: public name servers know none of these endings. */
 function isInsideName(host: string): boolean {
