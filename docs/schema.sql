@@ -287,6 +287,44 @@ CREATE TABLE public.events (
     created_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.feed_runs (
+    feed text NOT NULL,
+    run integer NOT NULL,
+    version integer NOT NULL,
+    catalogue_version integer NOT NULL,
+    status text NOT NULL,
+    is_full boolean NOT NULL,
+    lines integer NOT NULL,
+    counts jsonb NOT NULL,
+    made_at timestamp with time zone NOT NULL,
+    made_by text NOT NULL,
+    decided_by text,
+    taken_at timestamp with time zone,
+    CONSTRAINT feed_runs_run_check CHECK ((run > 0)),
+    CONSTRAINT feed_runs_status_check CHECK ((status = ANY (ARRAY['made'::text, 'held'::text, 'taken'::text, 'dropped'::text])))
+);
+
+CREATE TABLE public.feed_seen (
+    partner_id uuid NOT NULL,
+    feed text NOT NULL,
+    service_id uuid NOT NULL,
+    version integer NOT NULL,
+    look_at timestamp with time zone
+);
+
+CREATE TABLE public.feed_versions (
+    version integer NOT NULL,
+    document jsonb NOT NULL,
+    published_at timestamp with time zone NOT NULL,
+    published_by text NOT NULL,
+    CONSTRAINT feed_versions_version_check CHECK ((version > 0))
+);
+
+CREATE TABLE public.feeds (
+    feed text NOT NULL,
+    published_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.files (
     hash bytea NOT NULL,
     media_type text NOT NULL,
@@ -346,6 +384,43 @@ CREATE TABLE public.installation (
     operator_policy jsonb DEFAULT '{}'::jsonb NOT NULL,
     console_url text,
     CONSTRAINT installation_only_row_check CHECK (only_row)
+);
+
+CREATE TABLE public.insurer_farewells (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    insurer text NOT NULL,
+    benefit text NOT NULL,
+    cover integer NOT NULL,
+    action text NOT NULL,
+    feed text,
+    run integer,
+    line integer,
+    sealed bytea NOT NULL,
+    keep_until timestamp with time zone NOT NULL,
+    CONSTRAINT insurer_farewells_action_check CHECK ((action = ANY (ARRAY['end'::text, 'correct'::text, 'void'::text])))
+);
+
+CREATE TABLE public.insurer_lines (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    insurer text NOT NULL,
+    benefit text NOT NULL,
+    feed text NOT NULL,
+    run integer NOT NULL,
+    line integer NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    cover integer NOT NULL,
+    action text NOT NULL,
+    starts_on date NOT NULL,
+    ends_on date,
+    details bytea,
+    sealed bytea,
+    status text DEFAULT 'sent'::text NOT NULL,
+    sealed_answer bytea,
+    answered_at timestamp with time zone,
+    CONSTRAINT insurer_lines_action_check CHECK ((action = ANY (ARRAY['add'::text, 'change'::text, 'correct'::text, 'end'::text, 'reinstate'::text, 'void'::text]))),
+    CONSTRAINT insurer_lines_status_check CHECK ((status = ANY (ARRAY['sent'::text, 'accepted'::text, 'refused'::text, 'settled'::text])))
 );
 
 CREATE TABLE public.migrations (
@@ -670,6 +745,18 @@ ALTER TABLE ONLY public.event_log_heads
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (partner_id, event_id);
 
+ALTER TABLE ONLY public.feed_runs
+    ADD CONSTRAINT feed_runs_pkey PRIMARY KEY (feed, run);
+
+ALTER TABLE ONLY public.feed_seen
+    ADD CONSTRAINT feed_seen_pkey PRIMARY KEY (partner_id, feed, service_id);
+
+ALTER TABLE ONLY public.feed_versions
+    ADD CONSTRAINT feed_versions_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY public.feeds
+    ADD CONSTRAINT feeds_pkey PRIMARY KEY (feed);
+
 ALTER TABLE ONLY public.files
     ADD CONSTRAINT files_pkey PRIMARY KEY (hash);
 
@@ -684,6 +771,12 @@ ALTER TABLE ONLY public.idempotency_keys
 
 ALTER TABLE ONLY public.installation
     ADD CONSTRAINT installation_pkey PRIMARY KEY (only_row);
+
+ALTER TABLE ONLY public.insurer_farewells
+    ADD CONSTRAINT insurer_farewells_pkey PRIMARY KEY (partner_id, service_id, benefit, cover);
+
+ALTER TABLE ONLY public.insurer_lines
+    ADD CONSTRAINT insurer_lines_pkey PRIMARY KEY (partner_id, service_id, benefit, feed, run, line);
 
 ALTER TABLE ONLY public.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
@@ -767,6 +860,8 @@ CREATE INDEX idempotency_keys_answers ON public.idempotency_keys USING btree (pa
 
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (partner_id, expires_at);
 
+CREATE INDEX insurer_lines_of_run ON public.insurer_lines USING btree (partner_id, feed, run, line);
+
 CREATE INDEX operator_requests_newest ON public.operator_requests USING btree (request_id);
 
 CREATE INDEX operator_requests_waiting ON public.operator_requests USING btree (request_id) WHERE (outcome IS NULL);
@@ -798,6 +893,9 @@ ALTER TABLE ONLY public.endpoint_health
 
 ALTER TABLE ONLY public.endpoint_leases
     ADD CONSTRAINT endpoint_leases_partner_id_endpoint_id_fkey FOREIGN KEY (partner_id, endpoint_id) REFERENCES public.webhook_endpoints(partner_id, endpoint_id);
+
+ALTER TABLE ONLY public.feed_runs
+    ADD CONSTRAINT feed_runs_feed_fkey FOREIGN KEY (feed) REFERENCES public.feeds(feed);
 
 ALTER TABLE ONLY public.operator_links
     ADD CONSTRAINT operator_links_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(operator_id);

@@ -10,7 +10,7 @@ const source = 'service/src'
 
 // From the top down: a folder may import from the layers below its own.
 const layers: readonly (readonly string[])[] = [
-  ['main.ts', 'cli', 'demo', 'service.ts', 'assembly', 'config.ts', 'installation.ts'],
+  ['main.ts', 'cli', 'demo', 'service.ts', 'assembly', 'config.ts', 'config-addresses.ts', 'installation.ts'],
   ['console'],
   [
     'oauth',
@@ -22,8 +22,8 @@ const layers: readonly (readonly string[])[] = [
     'offers',
     'registration',
     'webhooks',
-    'rosters',
     'statements',
+    'feeds',
     'sandbox',
     'system',
     'docs',
@@ -33,7 +33,7 @@ const layers: readonly (readonly string[])[] = [
   ['files', 'look', 'quiet.ts'],
   ['http', 'db', 'vault'],
   // These need nothing else, and every folder may import them.
-  ['calendar', 'csv.ts', 'lines.ts', 'operator-error.ts', 'log.ts', 'version.ts'],
+  ['calendar', 'csv.ts', 'read-csv.ts', 'lines.ts', 'operator-error.ts', 'log.ts', 'version.ts'],
 ]
 
 // The files beside the handlers and `http` that turn a refusal into an error of the API, and why.

@@ -123,6 +123,8 @@ const fromInside: Readonly<Record<string, string>> = {
   'tests/egress/hostile-endpoints.test.ts': 'one request to a partner, without the deliveries around it',
   'tests/egress/outgoing.test.ts': 'one request to a partner, without the deliveries around it',
   'tests/egress/stage.ts': 'one request to a partner, without the deliveries around it',
+  'tests/feeds/pyx12.mjs': 'writes a file for a validator that others wrote',
+  'tests/feeds/stage.ts': 'runs feeds and takes answers without a process for each',
   'tests/global-setup.ts': 'migrates the template of all databases',
   'tests/life/corrections.ts': 'corrects as an operator does, in the process of the test',
   'tests/life/erase.test.ts': 'cleans up without waiting for the schedule',

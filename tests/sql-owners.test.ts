@@ -49,7 +49,7 @@ const owners: Readonly<Record<string, Table>> = {
     ...screens,
     cli: 'reads: an export, and the deletion of a partner, go from user to user',
     'membership/erasure-list': 'reads: an erasure is repeated for users of a restored copy',
-    rosters: 'reads: a roster names its people',
+    feeds: 'reads: a run looks for users whom no run has seen as they are',
     schedule: 'reads: it looks for users with due changes, and for what expires with them',
     statements: 'reads: a month is counted user by user',
     [log]: 'reads: the deliveries of one user are listed',
@@ -57,17 +57,15 @@ const owners: Readonly<Record<string, Table>> = {
   data_keys: ownedBy(executor, {
     ...screens,
     [records]: 'reads: what is sealed for a user is opened with the key of that user',
-    rosters: 'reads: a roster names its people',
+    feeds: 'reads: a line is opened with the key of its person, who is not erased while a run is stored',
     [delivery]: answers,
     [log]: answers,
   }),
   documents: ownedBy(executor, {
-    rosters: 'reads: a roster names its people',
     schedule: 'writes: old drafts are deleted',
   }),
   enrolments: ownedBy(executor, {
     ...screens,
-    rosters: 'reads: a roster is made of periods of coverage',
     statements: 'reads: a month is counted from what was held in it',
   }),
   held_periods: ownedBy(executor, { statements: 'reads: a month is counted from what was held in it' }),
@@ -161,6 +159,18 @@ const owners: Readonly<Record<string, Table>> = {
     [executor]: 'writes: an erasure closes what was asked about its user',
   }),
   refused_creates: ownedBy(executor),
+
+  insurer_lines: ownedBy(records, {
+    [executor]: 'writes: an erasure deletes them, and fails if they have changed since it was decided',
+    feeds: 'writes: the answers of insurers are noted on their lines',
+  }),
+  insurer_farewells: ownedBy(records, {
+    feeds: 'writes: the farewells of a dropped run wait again',
+  }),
+  feed_versions: ownedBy('feeds'),
+  feeds: ownedBy('feeds'),
+  feed_runs: ownedBy('feeds'),
+  feed_seen: ownedBy('feeds', { [executor]: erased }),
 }
 
 function ownedBy(owner: string, others: Readonly<Record<string, Access>> = {}): Table {

@@ -202,13 +202,13 @@ export const getUser = operation({
   path: '/user/account/get',
   scope: 'users:read',
   idempotency: 'ignored',
-  summary: 'Fetch a user, with the timeline when asked for',
+  summary: 'Fetch a user, with the timeline and what insurers answered when asked for',
   body: shape('GetUser', {
     userid: Userid,
     include: Type.Optional(
-      Type.Array(Type.Enum(['timeline'], { 'x-rule': 'must be timeline' }), {
-        maxItems: 1,
-        'x-rule': 'must be an empty list or ["timeline"]',
+      Type.Array(Type.Enum(['timeline', 'insurer'], { 'x-rule': 'must be timeline or insurer' }), {
+        maxItems: 2,
+        'x-rule': 'must be a list of timeline and insurer',
       }),
     ),
   }),

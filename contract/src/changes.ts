@@ -43,6 +43,18 @@ export type UnreleasedChange = {
  */
 export const unreleasedChanges: readonly UnreleasedChange[] = [
   {
+    text: 'Get User tells with `include: ["insurer"]` what each insurer was told of a benefit and the member number that it gave; events `benefit_insurer_accepted` and `benefit_insurer_refused` when it answers.',
+    names: [
+      'GetUser',
+      'HeldBenefit',
+      'BenefitInsurer',
+      'WebhookEvent',
+      'NewWebhook',
+      'UpdateWebhook',
+      'listEvents',
+    ],
+  },
+  {
     text: 'A link that names a benefit that the catalogue does not know is 400 `benefit_unknown`.',
     names: ['createLinkToken'],
   },

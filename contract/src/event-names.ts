@@ -22,6 +22,8 @@ export const events = {
   benefit_enrollment_ended: 'A single benefit ended on its own',
   benefit_declined: 'A single benefit was declined, or what it waited for did not come in time',
   benefit_action_required: 'A single benefit waits for an action of the user',
+  benefit_insurer_accepted: 'The insurer accepted what it was told about a single benefit',
+  benefit_insurer_refused: 'The insurer refused what it was told about a single benefit; cover stays',
   user_benefits_pendingswap: 'A swap is pending',
   user_benefits_swap_cancelled: 'A pending swap was undone, replaced or dropped',
   user_benefits_swap_successful: 'At least one pair of a swap took effect',

@@ -49,6 +49,18 @@ export const HeldBenefit = shape('HeldBenefit', {
   state: Type.Enum([...enrolmentStates]),
   startsattimestamp: OptionalTimestamp,
   endsattimestamp: OptionalTimestamp,
+  insurer: Type.Optional(
+    shape(
+      'BenefitInsurer',
+      {
+        status: Type.Enum(['unsent', 'sent', 'accepted', 'refused'], {
+          description: 'What the insurer was told and made of it; after a refusal cover stays',
+        }),
+        memberid: Type.String({ description: 'The insurer’s number of the member; "" while there is none' }),
+      },
+      { description: 'Only with `include: ["insurer"]`' },
+    ),
+  ),
 })
 
 /** One line of a user's timeline, past or future. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { RequestLimits } from '@benefit-enrolment/contract'
-import ipaddr from 'ipaddr.js'
 import { YEAR_MS } from './calendar/time.ts'
+import { isDatabaseUrl, readBaseUrl, readConsoleUrl, readContact, readNetworks } from './config-addresses.ts'
 import { defaultRequestLimits } from './http/request-limits.ts'
 import { defaultTurnLimits } from './http/shedding/shedding.ts'
 import type { TurnLimits } from './http/shedding/turns.ts'
@@ -35,6 +35,9 @@ export type Config = {
   readonly auditKeepMs: number
   /** The list of erasures; absent: beside the embedded database, else none. */
   readonly erasures: string | undefined
+  /** The folder of the files for insurers; absent: below the data of `dev`, else none. */
+  readonly feeds: string | undefined
+  readonly feedCommand: string | undefined
   /** For how long `serve` is not ready after SIGTERM but still serves. */
   readonly drainSeconds: number
   readonly limits: TurnLimits
@@ -54,6 +57,8 @@ const known = new Set([
   'ENROLMENT_DRAIN_SECONDS',
   'ENROLMENT_ERASURES',
   'ENROLMENT_FAILED_AUTHENTICATIONS',
+  'ENROLMENT_FEEDS',
+  'ENROLMENT_FEED_COMMAND',
   'ENROLMENT_HEADERS',
   'ENROLMENT_HEADERS_KIB',
   'ENROLMENT_HEADERS_SECONDS',
@@ -91,6 +96,8 @@ export function readConfig(environment: Environment): Config {
     host: host === '' ? undefined : host,
     port: readPort('PORT', environment['PORT']),
     erasures: environment['ENROLMENT_ERASURES'] || undefined,
+    feeds: environment['ENROLMENT_FEEDS'] || undefined,
+    feedCommand: environment['ENROLMENT_FEED_COMMAND'] || undefined,
     trustProxy: readNetworks(environment['ENROLMENT_TRUST_PROXY']),
     webhookAllow: parseAllowList(environment['ENROLMENT_WEBHOOK_ALLOW'] ?? ''),
     metrics: {
@@ -110,35 +117,6 @@ export function readConfig(environment: Environment): Config {
     limits: readLimits(readNumber),
     requestLimits: readRequestLimits(readNumber),
   }
-}
-
-function readBaseUrl(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  const wrong = new OperatorError(
-    'ENROLMENT_BASE_URL must be an absolute address like https://benefits.example.com/stage, without query, fragment or user; its path has only letters, digits and . _ ~ - between single slashes.',
-  )
-  if (!URL.canParse(text)) throw wrong
-  const url = new URL(text)
-  // `search` and `hash` are empty for a lone `?` or `#`, with which every link would lead to the first page of the host.
-  // Routes are made from the path, and in a route other characters would mean something else or never match.
-  const base = url.href.replace(/\/+$/, '')
-  const isHttp = ['http:', 'https:'].includes(url.protocol)
-  // `URL` would silently take a backslash for a slash, and take away a step up.
-  const isChanged = /[\\\s]|\/(\.|%2e){1,2}(\/|$)/i.test(text)
-  if (!isHttp || isChanged || url.username || url.password || !/^https?:\/\/[^/]+(\/[\w.~-]+)*$/.test(base))
-    throw wrong
-  return base
-}
-
-/** An origin alone: the console's cookies are valid for a whole host, so the console must not share its host. */
-function readConsoleUrl(text: string | undefined): string | undefined {
-  if (!text) return undefined
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const isOrigin = url && ['http:', 'https:'].includes(url.protocol) && `${url.origin}/` === url.href
-  if (url && isOrigin) return url.origin
-  throw new OperatorError(
-    'ENROLMENT_CONSOLE_BASE_URL must be an address like https://console.example.com, without a path.',
-  )
 }
 
 /** Whether the text is a port of 0 to 65535. */
@@ -208,34 +186,4 @@ function readAuditKeep(text: string): number {
   if (!years)
     throw new OperatorError('ENROLMENT_AUDIT_KEEP must be a number of years like 6y, from 1y to 99y.')
   return Number(years) * YEAR_MS
-}
-
-function readNetworks(text: string | undefined): string[] {
-  const networks = (text ?? '')
-    .split(',')
-    .map(item => item.trim())
-    .filter(Boolean)
-  // `ipaddr.js` reads 10.1 as 10.0.0.1, which is not what somebody who writes it here means.
-  const isWhole = (network: string) => isIP(network.split('/')[0] ?? '') !== 0
-  if (
-    !networks.every(network => isWhole(network) && (ipaddr.isValid(network) || ipaddr.isValidCIDR(network)))
-  ) {
-    throw new OperatorError(
-      'ENROLMENT_TRUST_PROXY must be a list of addresses or networks like 10.0.0.0/8,192.0.2.7.',
-    )
-  }
-  return networks
-}
-
-// The directory of a socket may be in the query, with nothing between @ and the slash.
-function isDatabaseUrl(text: string): boolean {
-  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@localhost/'))
-}
-
-function readContact(text: string | undefined): string | undefined {
-  if (!text) return undefined
-  if (/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(text)) return text
-  throw new OperatorError(
-    'ENROLMENT_SECURITY_CONTACT must be an address like mailto:security@example.com or https://example.com/security.',
-  )
 }

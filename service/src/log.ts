@@ -39,6 +39,7 @@ const levels: Readonly<Record<string, LogLevel>> = {
   erasure_not_listed: 'error',
   erasures_not_listed: 'error',
   failure: 'error',
+  feed_failed: 'error',
   keyring_unreadable: 'error',
   partner_not_opened: 'error',
   quiet_failed: 'error',

@@ -15,7 +15,7 @@ const groups: readonly { words: readonly string[]; load: () => Promise<readonly 
   { words: ['dev'], load: async () => [(await import('./cli/sandbox/dev.ts')).dev] },
   { words: ['serve'], load: async () => [(await import('./cli/serve.ts')).serve] },
   { words: ['console'], load: async () => [(await import('./cli/console.ts')).runConsole] },
-  { words: ['roster'], load: async () => [(await import('./cli/feeds/roster.ts')).roster] },
+  { words: ['feed'], load: async () => (await import('./cli/feeds/feed.ts')).feedCommands },
   { words: ['migrate'], load: async () => [(await import('./cli/migrate.ts')).migrateSchema] },
   { words: ['maintain'], load: async () => [(await import('./cli/maintain.ts')).maintain] },
   {

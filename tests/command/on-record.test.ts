@@ -116,13 +116,26 @@ test('what a command does is committed with the record of it: where none can be 
 })
 
 test('who is covered is on record before it is shown: where nothing can be recorded, nothing is shown', async () => {
-  const words = ['roster', '--benefit', 'art', '--on', '2026-01-01', '--csv']
+  const feed = {
+    feed: 'seaview',
+    insurer: 'seaview',
+    benefits: ['art'],
+    format: 'csv',
+    columns: [{ name: 'WHO', value: 'lastname' }],
+  }
+  await sandbox.database.query(sql`
+    insert into feed_versions (version, document, published_at, published_by)
+    values (1000, ${JSON.stringify({ schema: 1, feeds: [feed] })}::jsonb, statement_timestamp(), 'test')`)
+  await sandbox.database.query(
+    sql`insert into feeds (feed, published_at) values ('seaview', statement_timestamp()) on conflict do nothing`,
+  )
+  const words = ['feed', 'run', 'seaview', '--dry-run', '--stdout']
   await sandbox.database.query(sql`
     alter table audit_log add constraint nothing_recorded check (actor_kind <> 'command') not valid`)
   const refused = await run(words, sandbox.place)
   expect([refused.code === 0, refused.stdout]).toEqual([false, ''])
   await sandbox.database.query(sql`alter table audit_log drop constraint nothing_recorded`)
-  expect((await run(words, sandbox.place)).stdout).toContain('change,partnerid')
+  expect((await run(words, sandbox.place)).stdout).toContain('WHO')
 })
 
 test('what a command found nothing to do for is on record as well', async () => {

@@ -12,8 +12,12 @@ const runs = Number(process.env['MODEL_RUNS'] ?? everydayOr(6, isLong ? 75 : 20)
 
 const LIVES_ON_A_STAGE = 15
 
-/** A partner's ping. */
-const raisedElsewhere = new Set<string>(['webhook_test'])
+/** A partner's ping, and the answers of an insurer. */
+const raisedElsewhere = new Set<string>([
+  'webhook_test',
+  'benefit_insurer_accepted',
+  'benefit_insurer_refused',
+])
 
 /**
  * Random lives of the same userids at two partners, in the service and in the reference model, compared after each

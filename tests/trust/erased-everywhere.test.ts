@@ -2,8 +2,12 @@
 
 import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
+import { runContext } from '../../service/src/cli/feeds/run-context.ts'
 import { insertRequest } from '../../service/src/console/requests/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { runFeed } from '../../service/src/feeds/run.ts'
+import { publishFeeds } from '../../service/src/feeds/store.ts'
+import { markInstallation } from '../../service/src/installation.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
@@ -26,6 +30,8 @@ const left: Readonly<Record<string, 'nothing' | `kept: ${string}`>> = {
   documents: 'nothing',
   enrolments: 'nothing',
   events: 'nothing',
+  feed_seen: 'nothing',
+  insurer_lines: 'nothing',
   page_sessions: 'nothing',
   refused_creates: 'nothing',
   search_hashes: 'nothing',
@@ -35,13 +41,15 @@ const left: Readonly<Record<string, 'nothing' | `kept: ${string}`>> = {
   audit_log: 'kept: who looked at this serviceid',
   erasures: 'kept: when it was erased',
   history: 'kept: when something changed, and by whom',
+  insurer_farewells:
+    'kept: the end of the cover, sealed with the key of the partner, until the insurer accepts it',
   idempotency_keys: 'kept: hashes that answer a repeat, until they lapse',
   operator_requests: 'kept: that operators decided something, without its content',
   retained_records: 'kept: sealed under a key of its own, until its term is over',
   users: 'kept: a keyed hash of the name',
 }
 /** Written by the erasure itself. */
-const madeByErasure = ['erasures', 'retained_records']
+const madeByErasure = ['erasures', 'retained_records', 'insurer_farewells']
 
 const service = forAllTests(startTestService)
 const receiver = forAllTests(startReceiver)
@@ -93,6 +101,7 @@ async function fillEveryTable(): Promise<string> {
   await client.cancelUser({ userid, reason: 'deceased' })
   const user = await client.getUser({ userid })
   const { serviceid } = user
+  await tellInsurer()
   await service.database.query(
     insertRequest({
       partner_id: partnerId,
@@ -113,6 +122,24 @@ async function fillEveryTable(): Promise<string> {
     values (${partnerId}, '2026-01', ${serviceid}, 0, 'offer', '', 'premier', '2026-01-01', '2026-01-31', 0, '', 400, 0, '', '')`)
   await service.service().dispatcher.idle()
   return serviceid
+}
+
+/** Tells an insurer of the user, by a feed with the name and the birth date. */
+async function tellInsurer(): Promise<void> {
+  const { database, keyring, now: real } = service
+  const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
+  const columns = ['firstname', 'lastname', 'dob'].map(value => ({ name: value, value }))
+  const feed = {
+    feed: 'seaview',
+    insurer: 'seaview',
+    benefits: ['accident', 'hospital'],
+    format: 'json',
+    columns,
+  } as const
+  await publishFeeds(database, { document: { schema: 1, feeds: [feed] }, at: real(), by: 'test' }, [])
+  const asked = { by: 'test', full: false, write: async () => undefined }
+  const places = { folder: undefined, command: undefined }
+  await runFeed(runContext({ database, keyring, real, installation }), 'seaview', { asked, places })
 }
 
 type Column = { table: string; column: string }

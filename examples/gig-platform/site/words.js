@@ -21,6 +21,8 @@ const events = {
   benefit_enrollment_corrected: 'Benefit corrected',
   benefit_declined: 'Benefit declined',
   benefit_action_required: 'Something is missing',
+  benefit_insurer_accepted: 'Insurer has confirmed',
+  benefit_insurer_refused: 'Insurer asks for a correction',
   user_benefits_pendingswap: 'Swap planned',
   user_benefits_swap_cancelled: 'Swap taken back',
   user_benefits_swap_successful: 'Swap done',

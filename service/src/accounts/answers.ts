@@ -1,6 +1,7 @@
 import type { Cancelled, ErasedUser, User as WireUser } from '@benefit-enrolment/contract'
 import { formatTimestamp, reinstatableUntil } from '../calendar/calendar.ts'
 import { erasedAnswer } from '../membership/commands/key-decisions.ts'
+import { insurerStateOf, type OpenLine } from '../membership/records/insurer-lines.ts'
 import type { Person } from '../membership/rules/person.ts'
 import { isInForce, type User } from '../membership/rules/state.ts'
 import type { Terms } from '../membership/rules/terms.ts'
@@ -11,6 +12,17 @@ export function withDetails(
   { moredetails = {} }: Person = {},
 ): WireUser {
   return { ...view, moredetails }
+}
+
+/** The benefits of a view with what insurers were told of each, by the user's lines, newest first. */
+export function withInsurers(
+  benefits: WireUser['benefits'],
+  lines: readonly OpenLine[],
+): WireUser['benefits'] {
+  return benefits.map(benefit => {
+    const { status, memberId } = insurerStateOf(lines, benefit.name)
+    return { ...benefit, insurer: { status, memberid: memberId } }
+  })
 }
 
 /** The remains of an erased user in the form of the API. */

@@ -35,7 +35,7 @@ import { viewTimeline, viewUser } from '../membership/rules/view.ts'
 import type { NoteRefused } from '../membership/saving/refused-creates.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import type { Clock } from '../partners/partner.ts'
-import { viewCancelled, viewErased, withDetails } from './answers.ts'
+import { viewCancelled, viewErased, withDetails, withInsurers } from './answers.ts'
 import { cancelAccount, createAccount, eraseAccount, updateAccount } from './lifecycle.ts'
 import { readCreate } from './read-create.ts'
 import { reinstateAccount } from './reinstate.ts'
@@ -109,8 +109,16 @@ export function accountHandlers(context: {
     if (isErased) return viewErased(reading.user)
     const people = await reader.documents(partner, reading.user)
     const view = withDetails(viewUser(reading.user, reading.terms, request.locale), people.get('profile'))
-    if (!request.body.include?.includes('timeline')) return view
-    return { ...view, timeline: viewTimeline(reading.user, await reader.history(reading)) }
+    const { include = [] } = request.body
+    return {
+      ...view,
+      ...(include.includes('insurer') && {
+        benefits: withInsurers(view.benefits, await reader.insurerLines(partner, reading.user)),
+      }),
+      ...(include.includes('timeline') && {
+        timeline: viewTimeline(reading.user, await reader.history(reading)),
+      }),
+    }
   }
 
   const update: Handler<typeof updateUser, Caller> = async request => {

@@ -1,6 +1,7 @@
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import type { Database } from '../db/database.ts'
 import type { Rewritten } from '../db/rewrite-table.ts'
+import type { FeedPlaces } from '../feeds/run.ts'
 import type { TurnLimits } from '../http/shedding/turns.ts'
 import type { Installation } from '../installation.ts'
 import type { Log } from '../log.ts'
@@ -41,6 +42,8 @@ export type ServiceOptions = {
   readonly auditKeepMs?: number
   /** The list of erasures outside the database; absent: there is none. */
   readonly erasures?: ErasureList | undefined
+  /** Where the files of feeds go; absent, or without a folder: feeds run by command only. */
+  readonly feeds?: FeedPlaces | undefined
   /** True while writes are refused because the disk is nearly full. */
   readonly lowOnSpace?: () => boolean
 }

@@ -14,6 +14,7 @@ import { openSchedule, type Schedule } from '../schedule/schedule.ts'
 import { scrubKeys } from '../schedule/scrub.ts'
 import { finalizeMonths } from '../statements/finalize.ts'
 import { cleanUpWebhooks } from '../webhooks/log/clean-up.ts'
+import { openFeeds } from './feeds.ts'
 import type { ServiceOptions } from './options.ts'
 import type { Shared } from './shared.ts'
 import type { Users } from './users.ts'
@@ -28,13 +29,15 @@ type Schedules = {
   close(): Promise<void>
 }
 
-/** Prepares what the service does by itself: due changes, deletion of expired data, and signing of the audit trail. */
+/** Prepares what the service does by itself: due changes, deletion of expired data, signing of the audit trail, and feeds. */
 export function openSchedules(
-  { options, clock, allPartners }: Shared,
+  shared: Shared,
   { memory, dueExecutor, terms, prepareTerms }: Users,
   isServing: () => boolean,
 ): Schedules {
+  const { options, clock, allPartners } = shared
   const { database, deliveryDatabase, keyring, real, log } = options
+  const feeds = openFeeds(shared)
   const cleanUp = openCleanUp(
     {
       memory: async () => memory.tidy(),
@@ -91,6 +94,7 @@ export function openSchedules(
       schedule.start()
       signing.start()
       finalizing.start()
+      feeds?.start()
     },
     async close() {
       isClosed = true
@@ -98,6 +102,7 @@ export function openSchedules(
       await schedule.close()
       await signing.close()
       await finalizing.close()
+      await feeds?.close()
     },
   }
 }

@@ -7,11 +7,11 @@ import type { Part } from './schema-parts.ts'
 import { quote, type YamlValue } from './yaml-value.ts'
 
 /**
- * Every mistake that the schema finds in a catalogue. Wrong values are then replaced by `undefined`, so that later checks
+ * Every mistake that a schema finds in a file, that of catalogues unless another is given. Wrong values are then replaced by `undefined`, so that later checks
  * see only right ones.
  */
-export function checkForm(yaml: YamlValue): Problem[] {
-  const errors = errorsIn(yaml.value)
+export function checkForm(yaml: YamlValue, schema: Part = CATALOGUE_SCHEMA): Problem[] {
+  const errors = errorsIn(yaml.value, schema)
   const problems = errors.flatMap(error => explain(error, yaml))
   for (const { keyword, instancePath } of errors)
     if (!OF_GROUPS.has(keyword)) removeMember(yaml.value, instancePath)
@@ -30,23 +30,17 @@ const OF_GROUPS = new Set([
   'uniqueItems',
 ])
 
-let compiled: ValidateFunction | undefined
+const compiled = new WeakMap<Part, ValidateFunction>()
 
 /**
  * The mistakes that the schema finds, without those that only follow from another: for a value of the wrong type, or a
  * list that is too long, nothing else is reported.
  */
-function errorsIn(value: unknown): ErrorObject[] {
-  compiled ??= new Ajv({
-    allErrors: true,
-    allowUnionTypes: true,
-    verbose: true,
-    formats: { date: isRealDate },
-  })
-    .addVocabulary(['remedy', 'whenEmpty', 'whenMany'])
-    .compile(CATALOGUE_SCHEMA)
-  compiled(value)
-  const all = (compiled.errors ?? []).filter(error => !/\/(oneOf|anyOf)\//.test(error.schemaPath))
+function errorsIn(value: unknown, schema: Part): ErrorObject[] {
+  const validate = compiled.get(schema) ?? compile(schema)
+  compiled.set(schema, validate)
+  validate(value)
+  const all = (validate.errors ?? []).filter(error => !/\/(oneOf|anyOf)\//.test(error.schemaPath))
   const pathsOf = (word: string) => all.filter(one => one.keyword === word).map(one => one.instancePath)
   const mistyped = new Set(pathsOf('type'))
   const tooLong = pathsOf('maxItems')
@@ -54,6 +48,12 @@ function errorsIn(value: unknown): ErrorObject[] {
     ({ keyword, instancePath: path }) =>
       (keyword === 'type' || !mistyped.has(path)) && !tooLong.some(list => path.startsWith(`${list}/`)),
   )
+}
+
+function compile(schema: Part): ValidateFunction {
+  return new Ajv({ allErrors: true, allowUnionTypes: true, verbose: true, formats: { date: isRealDate } })
+    .addVocabulary(['remedy', 'whenEmpty', 'whenMany'])
+    .compile(schema)
 }
 
 function removeMember(value: unknown, pointer: string): void {
@@ -133,6 +133,7 @@ function mistyped({ part, data, source }: Found): string {
     const wanted = minimum === maximum ? minimum : `one from ${minimum} to ${maximum}`
     return `must be a whole number; write ${wanted}, without quotes${source === undefined ? '' : `, instead of ${quote(source)}`}`
   }
+  if (part.type === 'boolean') return 'must be true or false; write one of the two, without quotes'
   if (source === undefined) return 'must be a text; write one'
   return `${source} is read as ${typeof data}, not as text; put it in quotes: "${source}"`
 }

@@ -95,6 +95,8 @@ function benefitFields(benefit: Benefit): Fields {
     ...texts('consent', consent?.text),
     ['endsatage', endsatage?.toString()],
     ['insurer', insurer?.name],
+    ['policy', benefit.policy],
+    ['plancode', benefit.plancode],
     ...texts('insurer licence', insurer?.licence),
     ...texts('how to use it', use?.text),
     ['how to use it: phone', use?.phone],

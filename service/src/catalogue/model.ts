@@ -136,6 +136,9 @@ export type Benefit = {
   readonly endsatage?: number
   readonly insurer?: Insurer
   readonly howtouse?: HowToUse
+  /** The insurer's number of the group policy, and its code of this plan; feeds tell them. */
+  readonly policy?: string
+  readonly plancode?: string
   readonly documents?: readonly BenefitDocument[]
   readonly waitingperiod?: WaitingPeriod
   readonly beneficiaries?: Naming

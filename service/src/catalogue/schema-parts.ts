@@ -4,7 +4,7 @@
  * a group or a list with too few or too many members.
  */
 export type Part = {
-  readonly type: 'object' | 'array' | 'string' | 'integer' | readonly ['string', 'object']
+  readonly type: 'object' | 'array' | 'string' | 'integer' | 'boolean' | readonly ['string', 'object']
   readonly properties?: Readonly<Record<string, Part>>
   readonly required?: readonly string[]
   readonly enum?: readonly string[]

@@ -137,6 +137,8 @@ const benefit = group(
     endsatage: whole(1, MAX_AGE),
     insurer: insurerOfBenefit,
     howtouse: howToUse,
+    policy: text(50),
+    plancode: text(50),
     documents: list(document(), 100),
     waitingperiod: group({ days: ['the number of days', whole(1, 3650)] }, { text: bilingual(300) }),
     beneficiaries: oneOf(NAMINGS),

@@ -17,6 +17,7 @@ import { serviceVersion } from '../version.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
 import { type Input, type Option, valued } from './command.ts'
 import { dataDirOf } from './data-dir.ts'
+import { placesOf } from './feeds/run-context.ts'
 import {
   checkBaseUrl,
   checkHost,
@@ -206,6 +207,7 @@ async function listen(
       auditKeepMs: config.auditKeepMs,
       securityContact: config.securityContact,
       erasures,
+      feeds: placesOf({ config, ...prepared }),
       logsRequests: config.logLevel === 'info',
       real: Date.now,
       ...(owned && { rewriteKeys: () => rewriteTable({ ...owned.address, user: 'postgres' }, 'data_keys') }),

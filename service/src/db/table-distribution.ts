@@ -17,10 +17,12 @@ export const tableDistribution: ReadonlyMap<string, Distribution> = new Map([
     'credential_uses',
     'held_periods corrected_pasts statements statement_lines',
     'audit_log audit_blocks erasures retained_records refused_creates operator_requests',
+    'insurer_lines insurer_farewells feed_seen',
   ),
   ...namesOf(
     'on every node',
     'installation catalogue_versions files',
+    'feed_versions feeds feed_runs',
     // Read at a process’s first request for a partner, whichever node has its rows.
     'partners credentials',
     // These few rows belong to no partner.

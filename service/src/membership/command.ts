@@ -6,6 +6,7 @@ import type { Clock, Partner } from '../partners/partner.ts'
 import type { Confirmation } from './records/confirmations.ts'
 import type { NewDesignation } from './records/designations.ts'
 import type { DocumentKind } from './records/documents.ts'
+import type { ImportedCover } from './records/insurer-lines.ts'
 import type { Raised } from './rules/events.ts'
 import type { Who } from './rules/history.ts'
 import type { Person } from './rules/person.ts'
@@ -43,6 +44,8 @@ export type Change = {
   readonly evidence?: string | ((consent: Consent) => string)
   /** New beneficiary designations of the user; they are sealed and stored with the change. */
   readonly designations?: readonly NewDesignation[]
+  /** What a former system had told insurers, with the member numbers; sealed and stored with the change. */
+  readonly told?: readonly ImportedCover[]
 }
 
 /** A decided command: its change if there is one, and its answer, made from the user after the change. */

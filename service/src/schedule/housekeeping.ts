@@ -2,6 +2,7 @@ import { DAY_MS, type Instant } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import { openTasks } from '../db/each-task.ts'
 import { sql, timestamp } from '../db/sql.ts'
+import { deleteLapsedFarewells } from '../membership/records/farewells.ts'
 import { deleteLapsedRecords } from '../membership/records/retained-rows.ts'
 import type { Clock } from '../partners/partner.ts'
 import { deleteExpiredTokens } from '../partners/tokens.ts'
@@ -12,7 +13,7 @@ const TOKENS_KEPT_MS = DAY_MS
 
 /**
  * Deletes expired access tokens and keyed answers by real time; and by the partner's business time expired prefill
- * keys, drafts, and the records that outlived an erasure. At most 1,000 rows of a kind for each partner; returns false
+ * keys, drafts, and the records and lines for insurers that outlived an erasure. At most 1,000 rows of a kind for each partner; returns false
  * when more rows may be left. What fails for one kind or partner is left out; its failure is thrown at the end.
  */
 export async function deleteLapsed(
@@ -31,6 +32,7 @@ export async function deleteLapsed(
       () => deleteLapsedKeys(database, partnerId, { now, real }),
       () => deleteOldDrafts(database, partnerId, now),
       () => deleteLapsedRecords(database, partnerId, { now, atMost: AT_MOST }),
+      () => deleteLapsedFarewells(database, partnerId, { now, atMost: AT_MOST }),
     ]
     for (const deletion of deletions) if ((await tasks.run(deletion)) >= AT_MOST) isDone = false
   }

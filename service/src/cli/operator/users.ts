@@ -1,7 +1,7 @@
 import { addDays, formatTimestamp, startOfDate } from '../../calendar/calendar.ts'
 import { csvLine } from '../../csv.ts'
+import { type ComingKind, comingKinds, findComing } from '../../membership/reading/coming.ts'
 import { clockOn } from '../../partners/partner.ts'
-import { type ComingKind, comingKinds, findComing } from '../../rosters/coming.ts'
 import { type Command, flag, valued } from '../command.ts'
 import { neededDate } from '../date-option.ts'
 import { partnersAsked } from '../partner-option.ts'

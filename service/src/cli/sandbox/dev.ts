@@ -10,13 +10,17 @@ import type { Catalogue } from '../../catalogue/model.ts'
 import { listPublications, publishVersion, readVersion } from '../../catalogue/published.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
+import { openDemoInsurer, publishDemoFeeds } from '../../demo/demo-insurer.ts'
 import { demoSignIn } from '../../demo/demo-operator.ts'
 import { admitSite, keep, openDemo, sendTo } from '../../demo/demo-partner.ts'
 import { startSite } from '../../demo/site.ts'
 import { walkThrough } from '../../demo/walk-through.ts'
+import { describeCause } from '../../log.ts'
+import { openCommandExecutor } from '../../membership/commands/executor.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { Command } from '../command.ts'
 import { consoleOptions } from '../console.ts'
+import { runContext } from '../feeds/run-context.ts'
 import { listenAddressOf } from '../listen-address.ts'
 import { connectPartner } from '../partner-side/partner-api.ts'
 import { makePeople } from '../partner-side/people.ts'
@@ -57,7 +61,7 @@ export const dev: Command = {
         const { baseUrl } = running.service
         const baseurl = hereOf(running.service)
         const site = await startSite({ service: baseUrl, calls: baseurl }, demo)
-        const closers = [() => site.close()]
+        const closers: (() => Promise<void>)[] = [() => site.close()]
         const close = async () => {
           for (const end of closers) await end()
         }
@@ -67,6 +71,13 @@ export const dev: Command = {
           if (!hasOwnCatalogue) await makePeople(connectPartner(baseurl, demo), 'missing')
           await sendTo(site.url, demo, running)
           await admitSite(site.port, demo, running)
+          const feeds = runContext({ ...running, real: Date.now })
+          if (!hasOwnCatalogue) await publishDemoFeeds(feeds)
+          const insurer = openDemoInsurer({ ...feeds, executor: openCommandExecutor(feeds) }, error =>
+            running.log('feed_failed', describeCause(error)),
+          )
+          insurer.start()
+          closers.unshift(insurer.close)
           const console = await openConsole({
             ...running,
             at,

@@ -11,6 +11,7 @@ import { isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User } from '../rules/state.ts'
 import type { BatchWrites } from '../saving/batch-writes.ts'
 import { proofOf } from '../saving/commit-proof.ts'
+import { bidFarewell } from '../saving/farewells.ts'
 import { retain } from '../saving/retain.ts'
 import { writeSealed } from '../saving/write-sealed.ts'
 import { recordChange } from '../saving/writes.ts'
@@ -62,6 +63,7 @@ export async function decideBatch(
   const results = commands.map(command => decideSafely(state, command))
   const { writes } = state
   await retain(context.database, writes)
+  await bidFarewell(context.database, writes)
   const isChanged = writes.changed.size > 0 || writes.keys.length > 0
   return {
     results,
@@ -187,7 +189,7 @@ function applyChange(state: BatchState, command: Command<unknown>, applied: Appl
   writeSealed({ context, writes, command, mine, before, change, hasLapsed: dueChanges.some(hasLapsed), now })
   if (after.status === 'erased') {
     const key = dataKeyOf(mine, partner)
-    writes.erased.push({ user: after, name: erasedName(partner, after.userid), partner, key })
+    writes.erased.push({ user: after, name: erasedName(partner, after.userid), partner, key, toldLines: 0 })
     mine.dataKey = undefined
     mine.wrappedKey = undefined
     mine.documents.clear()

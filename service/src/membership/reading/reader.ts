@@ -5,6 +5,7 @@ import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { ExecutorContext } from '../command.ts'
 import { type DocumentKind, openDataKey, openJson } from '../records/documents.ts'
+import { type OpenLine, readLines } from '../records/insurer-lines.ts'
 import { type AppliedChange, applyDueChanges } from '../rules/apply-due.ts'
 import { type HistoryLine, linesOfDue, type StoredLine, type Who } from '../rules/history.ts'
 import type { Person } from '../rules/person.ts'
@@ -40,6 +41,8 @@ export type Reader = {
   termsFor(partner: Partner): Promise<Terms>
   /** The personal data of a user. */
   documents(partner: Partner, user: User): Promise<ReadonlyMap<DocumentKind, Person>>
+  /** What insurers were told of a user and what they answered, newest first. */
+  insurerLines(partner: Partner, user: User): Promise<OpenLine[]>
   /**
    * The history of a user as read, oldest first: the newest 500 changes, or all of them. A partner may change a user
    * as often as it likes, and no request may cost more for that.
@@ -151,6 +154,7 @@ export function openReader(
       return context.terms(partner, () => undefined)
     },
     documents,
+    insurerLines: (partner, user) => ask([user], () => readLines(database, { partner, user })),
     async history({ user, dueChanges }, which = 'newest') {
       const most = which === 'newest' ? NEWEST_CHANGES : null
       const written = await readHistory(database, user, most)

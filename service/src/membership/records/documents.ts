@@ -11,6 +11,8 @@ type SealedKind =
   | 'idempotency_keys'
   | 'beneficiary_designations'
   | 'confirmations'
+  | 'insurer_lines'
+  | 'insurer_lines.answer'
 
 function bindingOf(purpose: string, { partnerId, serviceId }: UserIds): Binding {
   return { purpose, partnerId, serviceId }

@@ -7,6 +7,8 @@ import type { SeenKey } from '../reading/seen-key.ts'
 import type { ConfirmationRow } from '../records/confirmations.ts'
 import type { ConsentWrite } from '../records/consents.ts'
 import type { DocumentKind } from '../records/documents.ts'
+import type { FarewellRow } from '../records/farewells.ts'
+import type { LineRow } from '../records/insurer-lines.ts'
 import type { RetainedRow } from '../records/retained-rows.ts'
 import type { UserIds } from '../records/user-ids.ts'
 import type { StoredLine } from '../rules/history.ts'
@@ -65,6 +67,8 @@ export type ErasedUserRow = {
    * The key that opens the user's sealed records until the erasure is committed; `undefined`: nothing was ever sealed.
    */
   readonly key: Buffer | undefined
+  /** How many lines insurers had been told about the user when the erasure was decided. */
+  toldLines: number
 }
 
 /** Everything that one batch writes, collected while its commands are decided. */
@@ -84,6 +88,10 @@ export type BatchWrites = {
   readonly confirmations: ConfirmationRow[]
   /** Records that are kept after erasures, sealed under keys of their own. */
   readonly retained: RetainedRow[]
+  /** What insurers must still be told of erased users. */
+  readonly farewells: FarewellRow[]
+  /** What former systems had told insurers. */
+  readonly told: LineRow[]
   /** The sealed beneficiaries of new designations, by user, benefit and version. */
   readonly named: Map<string, Buffer>
   /** By user and kind. */

@@ -4,6 +4,7 @@ import type { Layout } from '../../db/database.ts'
 import { part, type Query, sql, timestamp } from '../../db/sql.ts'
 import { namingUsers, userKey } from '../records/user-ids.ts'
 import type { ErasedUserRow } from './batch-writes.ts'
+import { checkToldLines } from './farewells.ts'
 import { refusedHash } from './refused-creates.ts'
 
 const names: Columns<ErasedUserRow> = {
@@ -63,6 +64,8 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, layout
     join ${gone} on e.partner_id = row.partner_id and e.service_id = row.service_id
     where e.state = 'ended' and e.ends_at > e.starts_at ${naming(part`e.partner_id`)}
     on conflict (partner_id, service_id, name, starts_at) do nothing`,
+    ...lockKeys(erased),
+    ...erased.map(checkToldLines),
     ...deletedWithTheUser.map(
       deletion => sql`
     ${deletion} t using ${gone}
@@ -87,6 +90,14 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, layout
   ]
 }
 
+/** Waits for a run of a feed that is about to tell an insurer of one of these users: it holds their keys until it is stored. */
+function lockKeys(erased: readonly ErasedUserRow[]): Query[] {
+  return erased.map(
+    ({ user }) => sql`
+    select from data_keys where partner_id = ${user.partnerId} and service_id = ${user.serviceId} for update`,
+  )
+}
+
 /** The rows that an erasure deletes. With the data key goes everything that it sealed elsewhere, such as stored answers. */
 const deletedWithTheUser = [
   part`delete from enrolments`,
@@ -94,6 +105,8 @@ const deletedWithTheUser = [
   part`delete from confirmations`,
   part`delete from beneficiary_designations`,
   part`delete from search_hashes`,
+  part`delete from insurer_lines`,
+  part`delete from feed_seen`,
   part`delete from data_keys`,
   part`delete from documents`,
 ]

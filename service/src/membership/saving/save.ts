@@ -4,6 +4,8 @@ import type { LoadedUser } from '../reading/loaded-user.ts'
 import { insertConfirmations } from '../records/confirmations.ts'
 import { saveConsents } from '../records/consents.ts'
 import { type DesignationWrite, decideDesignations, insertDesignations } from '../records/designations.ts'
+import { insertFarewells } from '../records/farewells.ts'
+import { insertLines } from '../records/insurer-lines.ts'
 import { insertRetained } from '../records/retained-rows.ts'
 import type { Designation, User } from '../rules/state.ts'
 import type { BatchWrites, ChangedUser, DocumentChange, ReservedKey } from './batch-writes.ts'
@@ -93,7 +95,9 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
       layout,
     ),
     ...some(writes.history, insertHistory),
+    ...some(writes.told, insertLines),
     ...some(writes.retained, insertRetained),
+    ...some(writes.farewells, insertFarewells),
     // These come before an erasure, which closes the open requests about its user: the request that caused the erasure
     // is decided by then.
     ...writes.alongside,

@@ -5,6 +5,7 @@ import { dataKeyOf, type LoadedUser } from '../reading/loaded-user.ts'
 import { type ConsentWrite, sealEvidence } from '../records/consents.ts'
 import { sealDesignation } from '../records/designations.ts'
 import { type DocumentKind, sealJson } from '../records/documents.ts'
+import { importedRows } from '../records/insurer-lines.ts'
 import type { Person } from '../rules/person.ts'
 import type { Consent, User } from '../rules/state.ts'
 import type { BatchWrites } from './batch-writes.ts'
@@ -28,7 +29,7 @@ type Sealing = {
 
 /**
  * Adds to the writes of a batch what a change writes beside the user's state, sealed with the user's data key: consents,
- * documents, beneficiaries, and the confirmation. Throws when a consent that an operator puts on record has no evidence,
+ * documents, beneficiaries, the confirmation, and what insurers were told before. Throws when a consent that an operator puts on record has no evidence,
  * because it must not be stored without.
  */
 export function writeSealed(sealing: Sealing): void {
@@ -36,6 +37,7 @@ export function writeSealed(sealing: Sealing): void {
   writeDocuments(sealing)
   writeDesignations(sealing)
   writeConfirmation(sealing)
+  writeTold(sealing)
 }
 
 function writeConsents(sealing: Sealing): void {
@@ -101,4 +103,9 @@ function writeConfirmation({ context, writes, command, mine, change }: Sealing):
   const { reference, content } = confirmation
   const sealed = sealJson(key, content, 'confirmations', user)
   writes.confirmations.push({ user, id: uuidv7(createdAt), reference, sealed, createdAt })
+}
+
+function writeTold({ writes, command, mine, change, now }: Sealing): void {
+  const key = change.told && dataKeyOf(mine, command.partner)
+  if (key && change.told) writes.told.push(...importedRows(key, mine.user, { covers: change.told, at: now }))
 }

@@ -19,6 +19,8 @@ export function noWrites(recordedAt: Instant): BatchWrites {
     consents: new Map(),
     confirmations: [],
     retained: [],
+    farewells: [],
+    told: [],
     named: new Map(),
     documents: new Map(),
     history: [],

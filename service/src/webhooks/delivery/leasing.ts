@@ -83,8 +83,8 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     // Others may have taken the rest while this process was late.
     if (isLate) for (const owned of endpoints.all()) if (!isAnswered(owned)) endpoints.leave(owned)
     extendLeases()
-    // Endpoints on a node that is away are not counted: processes would disagree on their number, and none might take the
-    // rest.
+    // Endpoints on a node that is away are left out of the count: each process may remember another number of them, and
+    // each might think that the rest is the share of another.
     const part = Math.ceil(sum(answers.map(({ found }) => found.count)) / (others.length + 1))
     let wanted = part - sum(answers.map(({ found }) => found.leases.length))
     for (const { place } of answers) {
@@ -171,8 +171,8 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
   }
 
   /**
-   * Drops a lost endpoint. With an attempt under way it is kept as `leaving`, because a re-enable under the same lease would
-   * read that delivery again.
+   * Forgets an endpoint that is not owned any more. While an attempt is under way, it is only left: if it was disabled, it
+   * may be enabled again under the same lease, and would otherwise be read anew, with the delivery that is under way.
    */
   const lose = (owned: OwnedEndpoint, isTakenAnew = false) => {
     endpoints.leave(owned)

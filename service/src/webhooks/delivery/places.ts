@@ -62,8 +62,9 @@ export type PlaceWork = {
 const MOST_PATIENCE = 4
 
 /**
- * Opens the work. Work at a place is late after `patienceMs`, or after twice its recent time, so that a slow node is still
- * asked. `onLate` is called when late work has ended.
+ * Opens the work. It takes too long after `patienceMs`, or after twice the time that work at the same place has needed
+ * lately: a place that always answers slowly is no reason never to learn what is there. `onLate` is called when work that
+ * took too long has ended.
  */
 export function openPlaceWork(context: { patienceMs: number; log: Log; onLate: () => void }): PlaceWork {
   const { patienceMs, log, onLate } = context

@@ -64,8 +64,8 @@ export function listEndpoints(
 
 /** Locks an endpoint for a change; `undefined` when the partner has no endpoint of this id. */
 export async function lockEndpoint(db: Executor, named: NamedEndpoint): Promise<EndpointRow | undefined> {
-  // Locks first, reads second: a single statement that waits for the lock returns the health from before the wait, and
-  // could treat just-added credentials as accepted.
+  // Read by a statement of its own: one that waits for the lock sees the endpoint as it is then, but the health as it was
+  // when it began, and so might take credentials for accepted that another change has just added.
   await db.query(sql`
     select 1 from webhook_endpoints
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId} for update`)

@@ -1,6 +1,6 @@
-import type { Instant } from '../calendar/calendar.ts'
-import type { Executor } from '../db/database.ts'
-import { type Query, sql, timestamp } from '../db/sql.ts'
+import type { Instant } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { type Query, sql, timestamp } from '../../db/sql.ts'
 
 /** The kinds of coming changes of a user. */
 export const comingKinds = ['ending', 'starting', 'changing'] as const

@@ -1,0 +1,86 @@
+import { recordAnswers } from '../../feeds/answer.ts'
+import { settleLine } from '../../feeds/answer-store.ts'
+import { type GivenAnswer, readCsvAnswers } from '../../feeds/answers-csv.ts'
+import { type Acknowledgement, answersOf, isX12, readAcknowledgement } from '../../feeds/answers-x12.ts'
+import { feedOfRun } from '../../feeds/hand-over.ts'
+import { placesOfRun } from '../../feeds/line-places.ts'
+import { requireFeed } from '../../feeds/run.ts'
+import { newestRun, type Run, readRun } from '../../feeds/store.ts'
+import { openCommandExecutor } from '../../membership/commands/executor.ts'
+import { OperatorError } from '../../operator-error.ts'
+import { listPartners } from '../../partners/store.ts'
+import { type Command, neededText, readGiven, valued } from '../command.ts'
+import { inWorkspace, type Workspace } from '../workspace.ts'
+import { runContext, runNumber } from './run-context.ts'
+
+/** Takes an insurer's answers: CSV as the feed says, a TA1 or a 999. */
+export const answer: Command = {
+  name: 'feed answer',
+  arguments: ['FEED', 'FILE'],
+  summary: 'Record what an insurer answered: CSV as the feed says, or TA1 and 999.',
+  options: {
+    run: valued('RUN', 'the run that a CSV file answers (default: the last one that was taken)'),
+  },
+  run: input =>
+    inWorkspace(input, async workspace => {
+      const { database, begin } = workspace
+      const [name = '', path = ''] = input.positionals
+      const { feed } = await requireFeed(database, name)
+      const text = readGiven(path, `The file ${path}`).toString('utf8')
+      const asked = input.text('run')
+      const acknowledged = isX12(text) ? readAcknowledgement(text) : undefined
+      const number = acknowledged?.run ?? (asked === undefined ? undefined : runNumber(asked))
+      const run =
+        number === undefined ? await newestRun(database, name) : await readRun(database, name, number)
+      if (!run)
+        throw new OperatorError(
+          `The feed "${name}" has no run ${number ?? 'yet'}: nothing of it can be answered.`,
+        )
+      const given: readonly GivenAnswer[] = acknowledged
+        ? await acknowledgedLines(workspace, acknowledged, run)
+        : readCsvAnswers(text, feed)
+      await begin()
+      const open = runContext(workspace)
+      const context = { ...open, executor: openCommandExecutor(open) }
+      const about = { feed: name, run: run.run }
+      const counts = await recordAnswers(context, given, about)
+      input.print({ feed: name, run: run.run, ...counts }, [
+        `${name} run ${run.run}: accepted ${counts.accepted}, refused ${counts.refused}, known before ${counts.known}, found nowhere ${counts.unknown}.`,
+      ])
+    }),
+}
+
+async function acknowledgedLines(
+  workspace: Workspace,
+  acknowledged: Acknowledgement,
+  run: Run,
+): Promise<readonly GivenAnswer[]> {
+  const context = runContext(workspace)
+  const feed = await feedOfRun(workspace.database, run)
+  if (feed.format !== 'x12834')
+    throw new OperatorError(`Run ${run.run} of ${run.feed} is no X12 file: a TA1 or 999 cannot answer it.`)
+  return answersOf(acknowledged, await placesOfRun(workspace.database, context, run))
+}
+
+/** Puts a refused line aside: somebody has dealt with it. */
+export const settle: Command = {
+  name: 'feed settle',
+  arguments: ['FEED', 'RUN', 'LINE'],
+  summary: 'Put a refused line aside once you have dealt with it, so that it is listed no longer.',
+  options: { reason: valued('TEXT', 'why, without personal data: it stands in the audit trail (needed)') },
+  run: input => {
+    neededText(input, 'reason')
+    return inWorkspace(input, async ({ database, commit }) => {
+      const [feed = '', run = '', line = ''] = input.positionals
+      const of = { feed, run: runNumber(run), line: runNumber(line) }
+      const isDone = await commit(async tx => {
+        for (const { partner_id: partnerId } of await listPartners(database))
+          if (await settleLine(tx, { partnerId, ...of })) return true
+        return false
+      })
+      if (!isDone)
+        throw new OperatorError(`Line ${of.line} of run ${of.run} of ${feed} is not a refused one.`)
+      input.print({ ...of, settled: true }, ['It is listed no longer.'])
+    })
+  },
+}

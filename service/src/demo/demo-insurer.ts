@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises'
+import { type AnswerContext, recordAnswers } from '../feeds/answer.ts'
+import type { GivenAnswer } from '../feeds/answers-csv.ts'
+import { feedOfRun } from '../feeds/hand-over.ts'
+import type { RunContext } from '../feeds/make-run.ts'
+import { parseFeeds } from '../feeds/parse.ts'
+import { readRunLines } from '../feeds/run-lines.ts'
+import { newestFeeds, newestRun, publishFeeds, type Run } from '../feeds/store.ts'
+import { type Repeated, repeatedly } from '../schedule/repeatedly.ts'
+
+const file = new URL('../../assets/demo-feeds.yaml', import.meta.url)
+const FEED = 'seaview'
+const LOOK_EVERY_MS = 5000
+
+/** Publishes the feed of the made-up insurer, unless feeds were published here before. */
+export async function publishDemoFeeds({ database, published, clock }: RunContext): Promise<void> {
+  if (await newestFeeds(database)) return
+  await published.prepare([])
+  const parsed = parseFeeds(await readFile(file, 'utf8'), published.today().catalogue)
+  if (!parsed.ok) throw new Error('the demo feeds are not right')
+  await publishFeeds(database, { document: parsed.document, at: clock.real(), by: 'enrolment dev' }, [])
+}
+
+/**
+ * The made-up insurer of the sandbox: some seconds after a run was taken it answers each line with a member number, and refuses one
+ * person in ten, the same each time.
+ */
+export function openDemoInsurer(
+  context: RunContext & AnswerContext,
+  onError: (error: unknown) => void,
+): Repeated {
+  let answered = 0
+  return repeatedly(LOOK_EVERY_MS, async () => {
+    try {
+      const run = await newestRun(context.database, FEED)
+      if (run?.status === 'taken' && run.run > answered) {
+        await answerRun(context, run)
+        answered = run.run
+      }
+    } catch (error) {
+      onError(error)
+    }
+    return LOOK_EVERY_MS
+  })
+}
+
+async function answerRun(context: RunContext & AnswerContext, run: Run): Promise<void> {
+  const feed = await feedOfRun(context.database, run)
+  await context.published.prepare([run.catalogueVersion])
+  const catalogue = context.published.version(run.catalogueVersion)
+  const given: GivenAnswer[] = []
+  for await (const page of readRunLines(context.database, await context.partners(), {
+    feed,
+    run: run.run,
+    catalogue,
+  }))
+    given.push(...page.map(({ line, values }) => answerTo(line, values['serviceid'] ?? '')))
+  await recordAnswers(context, given, { feed: run.feed, run: run.run })
+}
+
+function answerTo(line: number, serviceId: string): GivenAnswer {
+  const last = Number.parseInt(serviceId.slice(-4), 16) || 0
+  const isAccepted = last % 10 !== 0
+  return {
+    line,
+    serviceId,
+    benefit: '',
+    isAccepted,
+    code: isAccepted ? 'OK' : 'E17',
+    text: isAccepted ? '' : 'Date of birth differs from our records (made up)',
+    memberId: isAccepted ? `SV-${String(last).padStart(5, '0')}` : '',
+  }
+}

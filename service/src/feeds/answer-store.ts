@@ -1,0 +1,116 @@
+import type { Instant } from '../calendar/calendar.ts'
+import type { Executor } from '../db/database.ts'
+import { type Query, sql, timestamp } from '../db/sql.ts'
+import type { LineStatus } from '../membership/records/insurer-lines.ts'
+
+/** A line that an insurer may answer, with the key that seals the answer. */
+export type AnsweredLine = {
+  readonly partner_id: string
+  readonly service_id: string
+  readonly userid: string
+  readonly benefit: string
+  readonly feed: string
+  readonly run: number
+  readonly line: number
+  readonly status: LineStatus
+  readonly sealed_answer: Buffer | null
+  readonly wrapped_key: Buffer
+}
+
+/** The lines of a run with these numbers, of a partner. */
+export function findLinesOfRun(
+  db: Executor,
+  of: {
+    readonly partnerId: string
+    readonly feed: string
+    readonly run: number
+    readonly lines: readonly number[]
+  },
+): Promise<AnsweredLine[]> {
+  return db.query(sql`
+    select l.partner_id, l.service_id, u.userid, l.benefit, l.feed, l.run, l.line, l.status, l.sealed_answer, k.wrapped_key
+    from insurer_lines l
+    join users u on u.partner_id = l.partner_id and u.service_id = l.service_id
+    join data_keys k on k.partner_id = l.partner_id and k.service_id = l.service_id
+    where l.partner_id = ${of.partnerId} and l.feed = ${of.feed} and l.run = ${of.run} and l.line = any (${of.lines}::integer[])
+    order by l.line`)
+}
+
+/** The newest line of each of these people for each benefit of a feed; of a run, if one is named. */
+export function findLinesOfPeople(
+  db: Executor,
+  of: {
+    readonly partnerId: string
+    readonly feed: string
+    readonly run: number | undefined
+    readonly serviceIds: readonly string[]
+  },
+): Promise<AnsweredLine[]> {
+  return db.query(sql`
+    select distinct on (l.service_id, l.benefit) l.partner_id, l.service_id, u.userid, l.benefit, l.feed, l.run, l.line,
+      l.status, l.sealed_answer, k.wrapped_key
+    from insurer_lines l
+    join users u on u.partner_id = l.partner_id and u.service_id = l.service_id
+    join data_keys k on k.partner_id = l.partner_id and k.service_id = l.service_id
+    where l.partner_id = ${of.partnerId} and l.service_id = any (${of.serviceIds}::uuid[]) and l.feed = ${of.feed}
+      and (${of.run ?? null}::integer is null or l.run = ${of.run ?? null}::integer)
+    order by l.service_id, l.benefit, l.told_at desc, l.run desc, l.line desc`)
+}
+
+/** Notes what an insurer answered to a line; a line that was settled by an operator stays so. */
+export function noteAnswer(
+  line: Pick<AnsweredLine, 'partner_id' | 'service_id' | 'benefit' | 'feed' | 'run' | 'line'>,
+  answer: { readonly isAccepted: boolean; readonly sealed: Buffer; readonly at: Instant },
+): Query {
+  return sql`
+    update insurer_lines
+    set status = ${answer.isAccepted ? 'accepted' : 'refused'}, sealed_answer = ${answer.sealed},
+      answered_at = ${timestamp(answer.at)}
+    where partner_id = ${line.partner_id} and service_id = ${line.service_id} and benefit = ${line.benefit}
+      and feed = ${line.feed} and run = ${line.run} and line = ${line.line}`
+}
+
+/** A refused line, still sealed. */
+export type RefusedRow = Pick<AnsweredLine, 'service_id' | 'benefit' | 'run' | 'line' | 'wrapped_key'> & {
+  readonly sealed_answer: Buffer
+  readonly answered_at: Instant
+}
+
+/**
+ * The refused lines of a partner's users in a feed with which nobody has dealt: no operator has settled them, and no later line
+ * about the same cover was accepted. Of one run, if it is named.
+ */
+export function findRefused(
+  db: Executor,
+  of: { readonly partnerId: string; readonly feed: string; readonly run: number | undefined },
+): Promise<RefusedRow[]> {
+  return db.query(sql`
+    select l.service_id, l.benefit, l.run, l.line, l.sealed_answer, l.answered_at, k.wrapped_key
+    from insurer_lines l
+    join data_keys k on k.partner_id = l.partner_id and k.service_id = l.service_id
+    where l.partner_id = ${of.partnerId} and l.feed = ${of.feed} and l.status = 'refused'
+      and (${of.run ?? null}::integer is null or l.run = ${of.run ?? null}::integer)
+      and not exists (
+        select 1 from insurer_lines later
+        where later.partner_id = l.partner_id and later.service_id = l.service_id and later.benefit = l.benefit
+          and later.cover = l.cover and later.feed = l.feed and (later.run, later.line) > (l.run, l.line)
+          and later.status = 'accepted')
+    order by l.run, l.line limit 10000`)
+}
+
+/** Settles a refused line: an operator has dealt with it, and it is listed no longer. */
+export async function settleLine(
+  db: Executor,
+  {
+    partnerId,
+    feed,
+    run,
+    line,
+  }: { readonly partnerId: string; readonly feed: string; readonly run: number; readonly line: number },
+): Promise<boolean> {
+  const rows = await db.query(sql`
+    update insurer_lines set status = 'settled'
+    where partner_id = ${partnerId} and feed = ${feed} and run = ${run} and line = ${line} and status = 'refused'
+    returning 1`)
+  return rows.length > 0
+}

@@ -1,0 +1,36 @@
+import { lineActions } from '../membership/rules/insurer-lines.ts'
+import { cellsOf } from './columns.ts'
+import { encodeText } from './encoding.ts'
+import { CSV_DEFAULTS, type CsvForm, delimiterOf, type Feed } from './feed.ts'
+import type { FileFormat, FileRun } from './written-file.ts'
+
+/**
+ * A CSV file (RFC 4180). A trailer is a last line of `TRAILER`, the run, the number of data lines, and how many of them are
+ * of each action, in the order of the documentation.
+ */
+export function csvFormat(feed: Feed, { run }: Pick<FileRun, 'run'>): FileFormat {
+  const form: CsvForm = { ...CSV_DEFAULTS, ...feed.csv, delimiter: delimiterOf(feed) }
+  const counts = new Map<string, number>()
+  const write = (cells: readonly string[]) =>
+    encodeText(`${cells.map(cell => quoted(cell, form)).join(form.delimiter)}\r\n`, form.encoding)
+  return {
+    head: () => (form.header ? write((feed.columns ?? []).map(({ name }) => name)) : Buffer.alloc(0)),
+    line(values) {
+      const { action = '' } = values
+      counts.set(action, (counts.get(action) ?? 0) + 1)
+      return write(cellsOf(feed, values))
+    },
+    foot() {
+      if (!form.trailer) return Buffer.alloc(0)
+      const lines = [...counts.values()].reduce((sum, count) => sum + count, 0)
+      const each = lineActions.map(action => counts.get(action) ?? 0)
+      return write(['TRAILER', ...[run, lines, ...each].map(String)])
+    },
+  }
+}
+
+/** A program reads the file, so a cell is as it is, also where a spreadsheet would take it for a formula. */
+function quoted(cell: string, { quote, delimiter }: CsvForm): string {
+  const isNeeded = quote === 'all' || cell.includes(delimiter) || /["\r\n]/.test(cell) || /^\s|\s$/.test(cell)
+  return isNeeded ? `"${cell.replaceAll('"', '""')}"` : cell
+}

@@ -1,0 +1,25 @@
+import type { Executor } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import type { Partner } from '../partners/partner.ts'
+import { moveRun, type Run } from './store.ts'
+
+/** Drops a held run: its lines were never sent, so they go, and everybody in them is compared again by the next run. */
+export async function dropRun(
+  tx: Executor,
+  { feed, run }: Run,
+  { partners, by }: { readonly partners: readonly Partner[]; readonly by: string },
+): Promise<void> {
+  for (const { partnerId } of partners) {
+    await tx.query(sql`
+      delete from feed_seen s using (
+        select distinct service_id from insurer_lines
+        where partner_id = ${partnerId} and feed = ${feed} and run = ${run}) as told
+      where s.partner_id = ${partnerId} and s.feed = ${feed} and s.service_id = told.service_id`)
+    await tx.query(sql`
+      delete from insurer_lines where partner_id = ${partnerId} and feed = ${feed} and run = ${run}`)
+    await tx.query(sql`
+      update insurer_farewells set feed = null, run = null, line = null
+      where partner_id = ${partnerId} and feed = ${feed} and run = ${run}`)
+  }
+  await moveRun(tx, { feed, run }, { from: 'held', status: 'dropped', by })
+}

@@ -1,0 +1,131 @@
+/** What operators say about feeds: the content of a published file (docs/feeds.md). */
+
+/** The values that a column of a feed can hold, besides `moredetails.NAME`. */
+export const LINE_VALUES = [
+  ...['action', 'reason', 'line', 'run', 'serviceid', 'userid', 'memberid'],
+  ...['firstname', 'lastname', 'dob', 'gender', 'email', 'phone'],
+  ...['addline1', 'addline2', 'addline3', 'city', 'state', 'zipcode'],
+  ...['benefit', 'policy', 'plancode', 'offer', 'amountcents', 'costcents', 'premiumcents'],
+  ...['startson', 'endson', 'effectiveon', 'partnerid', 'partnername'],
+] as const
+
+/** The name of a value, such as `lastname` or `moredetails.costcenter`. */
+export type ValueName = string
+
+/** The values of one line as they are, before any form or code; a missing one is `''`. */
+export type LineValues = Readonly<Record<ValueName, string>>
+
+/** One column: a value or a fixed text. `codes` replaces values by the insurer's own, `form` writes a date. */
+export type Column = {
+  readonly name: string
+  readonly value?: ValueName
+  readonly text?: string
+  readonly form?: string
+  readonly codes?: Readonly<Record<string, string>>
+}
+
+/** The encodings of CSV files. */
+export const ENCODINGS = ['utf-8', 'iso-8859-1', 'ascii'] as const
+/** The days of the week, from Sunday on. */
+export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
+
+/** How a CSV file looks; what is absent is as `CSV_DEFAULTS` says. */
+export type CsvForm = {
+  readonly header: boolean
+  readonly delimiter: string
+  readonly quote: 'needed' | 'all'
+  readonly dates: string
+  readonly encoding: (typeof ENCODINGS)[number]
+  readonly trailer: boolean
+}
+
+/** How a CSV file looks unless its feed says otherwise. */
+export const CSV_DEFAULTS: CsvForm = {
+  header: true,
+  delimiter: ',',
+  quote: 'needed',
+  dates: 'YYYY-MM-DD',
+  encoding: 'utf-8',
+  trailer: false,
+}
+
+/** The character between two cells of a feed's files. */
+export function delimiterOf({ csv }: Feed): string {
+  const { delimiter } = { ...CSV_DEFAULTS, ...csv }
+  return delimiter === 'tab' ? '\t' : delimiter
+}
+
+/** When a feed runs: on days of the week, or on a day of the month, at a time of day in a zone. */
+export type Every = { readonly at: string; readonly timezone: string } & (
+  | { readonly days: readonly (typeof WEEKDAYS)[number][]; readonly dayofmonth?: undefined }
+  | { readonly dayofmonth: number; readonly days?: undefined }
+)
+
+type Party = readonly [qualifier: string, id: string]
+
+/** The parties of an X12 834 file, and the insurance line of each benefit. */
+export type X12Form = {
+  readonly sender: Party
+  readonly receiver: Party
+  readonly sponsor: Party
+  readonly lines: Readonly<Record<string, string>>
+}
+
+/** One feed: which benefits an insurer is told about, when, and in which form. */
+export type Feed = {
+  readonly feed: string
+  readonly insurer: string
+  readonly benefits: readonly string[]
+  readonly content?: 'changes' | 'full'
+  readonly every?: Every
+  readonly aheaddays?: number
+  readonly endstatedfor?: number
+  readonly hold?: { readonly endspercent: number }
+  readonly format: 'csv' | 'json' | 'x12834'
+  readonly csv?: Partial<CsvForm>
+  readonly columns?: readonly Column[]
+  readonly answers?: {
+    readonly columns: Readonly<Record<string, string>>
+    readonly accepted: readonly string[]
+  }
+  readonly list?: { readonly columns: Readonly<Record<string, string>> }
+  readonly x12834?: X12Form
+}
+
+/** One version of all feeds, as it is stored forever. */
+export type FeedDocument = { readonly schema: 1; readonly feeds: readonly Feed[] }
+
+/** The values that an 834 file is written from. */
+const X12_VALUES: readonly ValueName[] = [
+  ...[
+    'memberid',
+    'firstname',
+    'lastname',
+    'dob',
+    'gender',
+    'email',
+    'phone',
+    'addline1',
+    'addline2',
+    'city',
+    'state',
+  ],
+  ...['zipcode', 'policy', 'plancode'],
+]
+
+/** The values that every line keeps, whatever its file shows of them. */
+const KEPT_VALUES: readonly ValueName[] = [
+  ...['action', 'reason', 'line', 'run', 'serviceid', 'benefit', 'startson', 'endson', 'effectiveon'],
+]
+
+/** The values that the lines of a feed hold. */
+export function valuesOf({ format, columns = [] }: Feed): ValueName[] {
+  const shown =
+    format === 'x12834' ? X12_VALUES : columns.flatMap(({ value }) => (value === undefined ? [] : [value]))
+  return [...new Set([...KEPT_VALUES, ...shown])]
+}
+
+/** The values whose change is told by a line `change`: all but what the line itself, its dates or the insurer gave. */
+export function isDetail(value: ValueName): boolean {
+  return !KEPT_VALUES.includes(value) && value !== 'memberid'
+}

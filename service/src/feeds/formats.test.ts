@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest'
+import { startOfDate } from '../calendar/calendar.ts'
+import { answersOf, readAcknowledgement } from './answers-x12.ts'
+import { nextDue } from './every.ts'
+import type { Feed, LineValues } from './feed.ts'
+import { formatOf } from './file-format.ts'
+
+const run = { feed: 'seaview', run: 7, madeAt: Date.UTC(2027, 4, 12, 15, 4), isFull: false }
+const line: LineValues = {
+  action: 'add',
+  reason: '',
+  serviceid: '0190a0b0-0000-7000-8000-000000000001',
+  memberid: '',
+  firstname: 'José',
+  lastname: '=Łukasz "L", Jr',
+  dob: '1990-03-27',
+  gender: 'X',
+  zipcode: '33101',
+  benefit: 'dental',
+  policy: 'GL-1',
+  startson: '2027-05-12',
+  endson: '',
+}
+
+function fileOf(more: Partial<Feed>, lines: readonly LineValues[] = [line]): Buffer {
+  const feed = { feed: 'seaview', insurer: 'seaview', benefits: ['dental'], format: 'csv', ...more } as Feed
+  const format = formatOf(feed, run)
+  return Buffer.concat([format.head(), ...lines.map(format.line), format.foot()])
+}
+
+const columns = [
+  { name: 'ACT', value: 'action', codes: { add: 'A' } },
+  { name: 'NAME', value: 'lastname' },
+  { name: 'BORN', value: 'dob', form: 'MMDDYYYY' },
+  { name: 'TO', value: 'endson' },
+  { name: 'X', text: 'GL' },
+]
+
+describe('a file', () => {
+  test('of CSV has codes, forms of dates and values as they are', () => {
+    expect(fileOf({ columns }).toString('utf8')).toBe(
+      'ACT,NAME,BORN,TO,X\r\nA,"=Łukasz ""L"", Jr",03271990,,GL\r\n',
+    )
+  })
+
+  test('of CSV takes another delimiter, quotes all, plain letters and a trailer with counts', () => {
+    const csv = { header: false, delimiter: 'tab', quote: 'all', encoding: 'ascii', trailer: true } as const
+    const [first, last] = fileOf({ columns, csv }).toString('latin1').split('\r\n')
+    expect(first).toBe('"A"\t"=Lukasz ""L"", Jr"\t"03271990"\t""\t"GL"')
+    expect(last).toBe('"TRAILER"\t"7"\t"1"\t"1"\t"0"\t"0"\t"0"\t"0"\t"0"')
+  })
+
+  test('of JSON has one object a line, by the same columns', () => {
+    expect(fileOf({ format: 'json', columns }).toString('utf8')).toBe(
+      `${JSON.stringify({ ACT: 'A', NAME: '=Łukasz "L", Jr', BORN: '03271990', TO: '', X: 'GL' })}\n`,
+    )
+  })
+
+  test('of X12 counts its segments, and an acknowledgement that refuses one names the right line', () => {
+    const x12834 = {
+      sender: ['ZZ', 'OURS'],
+      receiver: ['FI', '987654321'],
+      sponsor: ['FI', '123456789'],
+      lines: { dental: 'DEN' },
+    } as const
+    const text = fileOf({ format: 'x12834', x12834 }, [
+      line,
+      { ...line, action: 'end', endson: '2027-05-31' },
+    ]).toString('latin1')
+    expect(text.slice(0, 107)).toMatch(
+      /^ISA\*00\* {10}\*00\* {10}\*ZZ\*OURS {11}\*30\*987654321 {6}\*270512\*1504\*\^\*00501\*000000007\*0\*P\*:~\n$/,
+    )
+    const segments = text.trim().split('~\n')
+    const inSet = segments.slice(
+      segments.findIndex(one => one.startsWith('ST')),
+      segments.findIndex(one => one.startsWith('SE')) + 1,
+    )
+    expect(inSet.at(-1)).toBe(`SE*${inSet.length}*0001`)
+    expect(inSet).toContain('NM1*IL*1*=Lukasz "L", Jr*Jose')
+    expect(inSet).toContain('DMG*D8*19900327*U')
+    const last = inSet.findLastIndex(one => one.startsWith('HD*024**DEN')) + 1
+    const places = [1, 2].map(number => ({
+      line: number,
+      set: 1,
+      first: number === 1 ? 5 : last - 6,
+      last: number === 1 ? last - 7 : inSet.length - 1,
+    }))
+    const refusal = `${text.slice(0, 106)}GS*FA*A*B*20270513*0900*1*X*005010X231A1~ST*999*0001*005010X231A1~AK1*BE*7*005010X220A1~AK2*834*0001*005010X220A1~IK3*HD*${last}*2300*8~IK5*R*5~AK9*R*1*1*0~SE*7*0001~GE*1*1~IEA*1*000000001~`
+    const acknowledged = readAcknowledgement(refusal)
+    expect(acknowledged.run).toBe(7)
+    expect(answersOf(acknowledged, places).map(one => [one.line, one.isAccepted, one.code])).toEqual([
+      [1, false, 'IK5 R'],
+      [2, false, 'IK3 8 HD'],
+    ])
+  })
+})
+
+test('a feed is due on its days at its time of day, also on days on which clocks change', () => {
+  const timezone = 'America/New_York'
+  const every = { days: ['sun'], at: '05:00', timezone } as const
+  const march = startOfDate('2027-03-13', timezone)
+  expect(new Date(nextDue(every, march)).toISOString()).toBe('2027-03-14T09:00:00.000Z')
+  expect(new Date(nextDue(every, nextDue(every, march))).toISOString()).toBe('2027-03-21T09:00:00.000Z')
+  expect(new Date(nextDue({ dayofmonth: 1, at: '05:00', timezone }, march)).toISOString()).toBe(
+    '2027-04-01T09:00:00.000Z',
+  )
+})

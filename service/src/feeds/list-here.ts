@@ -1,0 +1,90 @@
+import type { Executor } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { loadUsersWithDocuments } from '../membership/reading/load.ts'
+import { dataKeyOf, loadedUserOf, personOf } from '../membership/reading/loaded-user.ts'
+import { loadTold, readMemberIds } from '../membership/records/insurer-lines.ts'
+import type { Partner } from '../partners/partner.ts'
+import type { ListedCover } from './compare-list.ts'
+import type { Feed } from './feed.ts'
+import { FIRST_SERVICE_ID } from './walk-store.ts'
+
+/** How many people are opened at once. */
+const OPENED = 250
+
+/** A cover of which an insurer was told, with what says whose it is. */
+export type CoverHere = ListedCover & { readonly partnerId: string; readonly number: number }
+
+/** All covers of which the insurer of a feed was told and that it did not refuse, earliest first for each person. */
+export async function coversHere(
+  db: Executor,
+  partners: readonly Partner[],
+  { insurer, benefits }: Feed,
+): Promise<CoverHere[]> {
+  const covers: CoverHere[] = []
+  for (const partner of partners) {
+    const { partnerId } = partner
+    for (let after = FIRST_SERVICE_ID; ; ) {
+      const people = await findTold(db, { partnerId, insurer, benefits, after })
+      const ids = people.map(({ service_id }) => service_id)
+      const loaded = await loadUsersWithDocuments(
+        db,
+        people.map(({ userid }) => ({ partnerId, userid })),
+      )
+      const users = new Map(loaded.map(row => [row.service_id, loadedUserOf(row)]))
+      const members = await readMemberIds(db, partnerId, ids)
+      const told = (await loadTold(db, partnerId, ids)).sort((a, b) => (a.startsOn < b.startsOn ? -1 : 1))
+      for (const { serviceId, benefit, startsOn, endsOn, number, isVoid, insurer: whose } of told) {
+        const mine = users.get(serviceId)
+        if (!mine || isVoid || whose !== insurer || !benefits.includes(benefit)) continue
+        const { firstname = '', lastname = '', dob = '' } = personOf(mine, partner, 'profile') ?? {}
+        const memberId = members(dataKeyOf(mine, partner), mine.user)(benefit)
+        const details = { firstname, lastname, dob }
+        covers.push({
+          partnerId,
+          number,
+          serviceId,
+          memberId,
+          benefit,
+          startsOn,
+          endsOn: endsOn ?? '',
+          details,
+        })
+      }
+      if (people.length < OPENED) break
+      after = ids.at(-1) ?? after
+    }
+  }
+  return covers
+}
+
+function findTold(
+  db: Executor,
+  of: {
+    readonly partnerId: string
+    readonly insurer: string
+    readonly benefits: readonly string[]
+    readonly after: string
+  },
+): Promise<{ service_id: string; userid: string }[]> {
+  return db.query(sql`
+    select u.service_id, u.userid from users u
+    where u.partner_id = ${of.partnerId} and u.service_id > ${of.after}::uuid and u.is_current and exists (
+      select 1 from insurer_lines l
+      where l.partner_id = u.partner_id and l.service_id = u.service_id and l.insurer = ${of.insurer}
+        and l.benefit = any (${of.benefits}::text[]))
+    order by u.service_id limit ${OPENED}`)
+}
+
+/** Takes back that an insurer knows of a cover, so that the next run says it again. */
+export async function sayAgain(
+  db: Executor,
+  { feed, insurer }: Feed,
+  { partnerId, serviceId, benefit, number }: CoverHere,
+): Promise<void> {
+  await db.query(sql`
+    update insurer_lines set status = 'settled'
+    where partner_id = ${partnerId} and service_id = ${serviceId} and insurer = ${insurer} and benefit = ${benefit}
+      and cover = ${number} and status in ('sent', 'accepted')`)
+  await db.query(sql`
+    delete from feed_seen where partner_id = ${partnerId} and feed = ${feed} and service_id = ${serviceId}`)
+}

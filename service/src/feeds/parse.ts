@@ -1,0 +1,117 @@
+import { isZone } from '../calendar/calendar.ts'
+import { checkForm } from '../catalogue/check-form.ts'
+import type { Catalogue } from '../catalogue/model.ts'
+import { openYaml } from '../catalogue/open-yaml.ts'
+import type { Problem } from '../catalogue/problem.ts'
+import type { YamlValue } from '../catalogue/yaml-value.ts'
+import { type Column, type Feed, type FeedDocument, LINE_VALUES } from './feed.ts'
+import { FEED_SCHEMA } from './schema.ts'
+
+/** The feeds of a file, or all its problems from top to bottom. */
+export type ParsedFeeds =
+  | { readonly ok: true; readonly document: FeedDocument }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+/** Refuses the value at a JSON pointer. */
+type Refuse = (pointer: string, message: string) => void
+
+/** The insurance lines of the 834 guide (005010X220A1, HD03). */
+const LINE_CODES = new Set(
+  'AG AH AJ AK DCP DEN EPO FAC HE HLT HMO LTC LTD MM MOD PDG POS PPO PRA STD UR VIS'.split(' '),
+)
+
+/**
+ * Reads feeds from YAML (docs/feeds.md). `catalogue` has the benefits and insurers that feeds may name; without it names are
+ * not compared. A refusal contains all problems at once, each with its line and remedy.
+ */
+export function parseFeeds(yamlText: string, catalogue: Catalogue | undefined): ParsedFeeds {
+  const yaml = openYaml(yamlText)
+  if ('problems' in yaml) return { ok: false, problems: yaml.problems }
+  const problems = checkForm(yaml, FEED_SCHEMA)
+  if (problems.length === 0) problems.push(...checkFeeds(yaml, catalogue))
+  if (problems.length > 0)
+    return { ok: false, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) }
+  return { ok: true, document: yaml.value as FeedDocument }
+}
+
+function checkFeeds(yaml: YamlValue, catalogue: Catalogue | undefined): Problem[] {
+  const problems: Problem[] = []
+  const refuse: Refuse = (pointer, message) => problems.push({ ...yaml.positionOf(pointer), message })
+  const feeds = (yaml.value as FeedDocument).feeds
+  const names = new Set<string>()
+  const benefits = new Map<string, string>()
+  for (const [index, feed] of feeds.entries()) {
+    const at = `/feeds/${index}`
+    if (names.has(feed.feed))
+      refuse(`${at}/feed`, `${feed.feed} is the name of an earlier feed; take another`)
+    names.add(feed.feed)
+    for (const [nth, benefit] of feed.benefits.entries()) {
+      const other = benefits.get(benefit)
+      if (other !== undefined)
+        refuse(
+          `${at}/benefits/${nth}`,
+          `${benefit} is told by the feed ${other} already; a benefit belongs to one feed`,
+        )
+      benefits.set(benefit, feed.feed)
+      if (catalogue) checkBenefit(feed, { benefit, catalogue, at: `${at}/benefits/${nth}` }, refuse)
+    }
+    checkForms(feed, at, refuse)
+  }
+  return problems
+}
+
+function checkBenefit(
+  { insurer }: Feed,
+  {
+    benefit,
+    catalogue,
+    at,
+  }: { readonly benefit: string; readonly catalogue: Catalogue; readonly at: string },
+  refuse: Refuse,
+): void {
+  const known = catalogue.benefits.get(benefit)
+  if (!known)
+    refuse(at, `no benefit ${benefit} is in the published catalogue; correct the name, or publish it first`)
+  else if (known.insurer?.insurer !== insurer)
+    refuse(
+      at,
+      `the catalogue gives ${benefit} another insurer; write insurer: ${insurer} in the benefit, or take it out here`,
+    )
+}
+
+function checkForms(feed: Feed, at: string, refuse: Refuse): void {
+  const { format, columns, every, benefits, x12834, answers, list } = feed
+  if (every && !isZone(every.timezone))
+    refuse(`${at}/every/timezone`, 'is no time zone; write one such as America/New_York')
+  if (format !== 'x12834') {
+    if (!columns) refuse(at, `columns is missing; a feed of format ${format} needs them`)
+    for (const [nth, column] of (columns ?? []).entries()) checkColumn(column, `${at}/columns/${nth}`, refuse)
+  } else if (!x12834) refuse(at, 'x12834 is missing; add sender, receiver, sponsor and lines')
+  else
+    for (const [nth, benefit] of benefits.entries()) {
+      const line = x12834.lines[benefit]
+      if (line === undefined || !LINE_CODES.has(line))
+        refuse(
+          `${at}/benefits/${nth}`,
+          `the 834 guide has no insurance line for ${benefit} here; write one of ${[...LINE_CODES].join(', ')} under x12834.lines, or send it by a CSV feed`,
+        )
+    }
+  if (
+    answers &&
+    !('code' in answers.columns && ('line' in answers.columns || 'serviceid' in answers.columns))
+  )
+    refuse(`${at}/answers/columns`, 'needs code, and line or serviceid to find what is answered')
+  if (list && !('memberid' in list.columns || 'serviceid' in list.columns))
+    refuse(`${at}/list/columns`, 'needs memberid or serviceid to find the person')
+}
+
+const dateValues = ['dob', 'startson', 'endson', 'effectiveon']
+
+function checkColumn({ value, form }: Column, at: string, refuse: Refuse): void {
+  if (value === undefined) return
+  const isKnown = LINE_VALUES.some(one => one === value) || /^moredetails\.[a-z0-9]{1,32}$/.test(value)
+  if (!isKnown)
+    refuse(`${at}/value`, `is no value of a line; use one of ${LINE_VALUES.join(', ')}, moredetails.NAME`)
+  if (form !== undefined && !dateValues.includes(value))
+    refuse(`${at}/form`, `belongs to dates only (${dateValues.join(', ')}); delete it`)
+}

@@ -1,0 +1,46 @@
+import { isRealDate, type PlainDate } from '../calendar/calendar.ts'
+import { OperatorError } from '../operator-error.ts'
+import { readTable } from './answers-csv.ts'
+import type { ListedCover } from './compare-list.ts'
+import { CSV_DEFAULTS, delimiterOf, type Feed } from './feed.ts'
+
+/** The rows of an insurer's own list, by the columns of the feed. Throws OperatorError for what cannot be read. */
+export function readInsurerList(text: string, feed: Feed): ListedCover[] {
+  const { list, columns = [], csv } = feed
+  if (!list)
+    throw new OperatorError(
+      `The feed ${feed.feed} does not say how the insurer's list looks: add \`list\` to it.`,
+    )
+  const codes = columns.find(({ value }) => value === 'benefit')?.codes ?? {}
+  const benefitOf = new Map(Object.entries(codes).map(([benefit, code]) => [code, benefit]))
+  const form = csv?.dates ?? CSV_DEFAULTS.dates
+  return readTable(text, list.columns, delimiterOf(feed)).map(({ at, cell }) => {
+    const date = (name: string) =>
+      readDate(cell(name).trim(), form, `Line ${at} of the list: ${list.columns[name]}`)
+    const benefit = cell('benefit').trim()
+    return {
+      serviceId: cell('serviceid').trim().toLowerCase(),
+      memberId: cell('memberid').trim(),
+      benefit: benefitOf.get(benefit) ?? benefit,
+      startsOn: date('startson'),
+      endsOn: 'endson' in list.columns ? date('endson') : undefined,
+      details: { firstname: cell('firstname'), lastname: cell('lastname'), dob: date('dob') },
+    }
+  })
+}
+
+/** A date in a form such as `MM/DD/YYYY`, or as `YYYY-MM-DD`; `''` stays empty. Throws OperatorError for anything else. */
+function readDate(text: string, form: string, where: string): PlainDate | '' {
+  if (text === '' || isRealDate(text)) return text
+  const names: readonly string[] = form.match(/YYYY|YY|MM|DD/g) ?? []
+  const pattern = form
+    .replace(/[.]/g, '\\.')
+    .replace(/YYYY/, '(\\d{4})')
+    .replace(/YY|MM|DD/g, '(\\d{2})')
+  const found = new RegExp(`^${pattern}$`).exec(text)
+  const part = (name: string) => found?.[names.indexOf(name) + 1] ?? ''
+  const year = names.includes('YYYY') ? part('YYYY') : `20${part('YY')}`
+  const date = `${year}-${part('MM')}-${part('DD')}`
+  if (found && isRealDate(date)) return date
+  throw new OperatorError(`${where} is no date of the form ${form}.`)
+}

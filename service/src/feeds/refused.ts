@@ -1,0 +1,49 @@
+import type { Executor } from '../db/database.ts'
+import { openDataKey } from '../membership/records/documents.ts'
+import { openAnswer } from '../membership/records/insurer-lines.ts'
+import type { Partner } from '../partners/partner.ts'
+import { findRefused } from './answer-store.ts'
+
+/** A refused line with which somebody must deal. */
+export type RefusedLine = {
+  readonly run: number
+  readonly line: number
+  readonly partnerid: string
+  readonly serviceid: string
+  readonly benefit: string
+  readonly code: string
+  readonly text: string
+}
+
+/** The refused lines of a run, or of all runs of a feed, with which nobody has dealt; what the insurer said is opened. */
+export async function refusedOf(
+  {
+    database,
+    partners,
+  }: { readonly database: Executor; readonly partners: () => Promise<readonly Partner[]> },
+  { feed, run }: { readonly feed: string; readonly run: number | undefined },
+): Promise<RefusedLine[]> {
+  const refused: RefusedLine[] = []
+  for (const partner of await partners()) {
+    const { partnerId } = partner
+    for (const row of await findRefused(database, { partnerId, feed, run })) {
+      const user = { partnerId, serviceId: row.service_id }
+      const { code, text } = openAnswer(
+        openDataKey(partner, row.service_id, row.wrapped_key),
+        user,
+        row.sealed_answer,
+      )
+      const { benefit, line } = row
+      refused.push({
+        run: row.run,
+        line,
+        partnerid: partnerId,
+        serviceid: row.service_id,
+        benefit,
+        code,
+        text,
+      })
+    }
+  }
+  return refused
+}

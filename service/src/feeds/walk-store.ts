@@ -1,0 +1,115 @@
+import type { Instant } from '../calendar/calendar.ts'
+import { integers, texts, timestamps, uuids } from '../db/binary-array.ts'
+import type { Executor } from '../db/database.ts'
+import { type Query, sql, timestamp } from '../db/sql.ts'
+
+/** The id that sorts before every service id. */
+export const FIRST_SERVICE_ID = '00000000-0000-0000-0000-000000000000'
+
+/** A user whom a run may have to tell something about. */
+type Candidate = { readonly userid: string; readonly service_id: string; readonly version: number }
+
+/** How many users one statement looks at. */
+const LOOKED_AT = 5000
+
+/**
+ * The users, of the next 5,000 after a service id, who must be compared: all of them if `everybody`, else those whose version
+ * a run of the feed has not seen, or for whom time alone may have changed something. `last` is where to continue; absent:
+ * there are no more. Nobody's personal data is read.
+ */
+export async function findCandidates(
+  db: Executor,
+  of: {
+    readonly partnerId: string
+    readonly feed: string
+    readonly after: string
+    readonly now: Instant
+    readonly everybody: boolean
+  },
+): Promise<{ readonly candidates: readonly Candidate[]; readonly last: string | undefined }> {
+  const { partnerId, feed, after, now, everybody } = of
+  const rows = await db.query<Candidate & { is_candidate: boolean }>(sql`
+    with looked_at as (
+      select u.service_id, u.userid, u.version, u.due_at, u.is_current and u.offer is not null as may_hold from users u
+      where u.partner_id = ${partnerId} and u.service_id > ${after}::uuid order by u.service_id limit ${LOOKED_AT}
+    ), judged as (
+      select l.service_id, l.userid, l.version, l.may_hold and (${everybody} or s.version is distinct from l.version
+        or s.look_at <= ${timestamp(now)} or l.due_at <= ${timestamp(now)}) as is_candidate
+      from looked_at l
+      left join feed_seen s on s.partner_id = ${partnerId} and s.feed = ${feed} and s.service_id = l.service_id
+    )
+    select service_id, userid, version, is_candidate from judged
+    where is_candidate or service_id = (select service_id from looked_at order by service_id desc limit 1)
+    order by service_id`)
+  return { candidates: rows.filter(row => row.is_candidate), last: rows.at(-1)?.service_id }
+}
+
+/** A user as a run compared it. */
+export type SeenRow = {
+  readonly serviceId: string
+  readonly version: number
+  readonly lookAt: Instant | undefined
+}
+
+/** Notes the versions of users that a run compared. */
+export function noteSeen(
+  rows: readonly SeenRow[],
+  of: { readonly partnerId: string; readonly feed: string },
+): Query {
+  return sql`
+    insert into feed_seen (partner_id, feed, service_id, version, look_at)
+    select ${of.partnerId}::uuid, ${of.feed}, * from unnest(${uuids(rows.map(row => row.serviceId))}::uuid[],
+      ${integers(rows.map(row => row.version))}::integer[], ${timestamps(rows.map(row => row.lookAt ?? null))}::timestamptz[])
+    on conflict (partner_id, feed, service_id) do update set version = excluded.version, look_at = excluded.look_at`
+}
+
+/** Makes the next run compare users again, whatever their version. */
+export function forgetSeen(
+  serviceIds: readonly string[],
+  { partnerId, feed }: { readonly partnerId: string; readonly feed: string },
+): Query {
+  return sql`
+    delete from feed_seen
+    where partner_id = ${partnerId} and feed = ${feed} and service_id = any (${uuids(serviceIds)}::uuid[])`
+}
+
+/** Keeps users from being erased until the transaction ends, without holding up any other change of them. */
+export function holdKeys(partnerId: string, serviceIds: readonly string[]): Query {
+  return sql`
+    select from data_keys
+    where partner_id = ${partnerId} and service_id = any (${uuids(serviceIds)}::uuid[]) order by service_id for key share`
+}
+
+/** Notes what an insurer knows of the details of covers of which a former system had told it. */
+export function learnDetails(
+  rows: readonly { readonly serviceId: string; readonly benefit: string; readonly details: string }[],
+  partnerId: string,
+): Query {
+  return sql`
+    update insurer_lines l set details = decode(row.details, 'base64')
+    from unnest(${uuids(rows.map(row => row.serviceId))}::uuid[], ${texts(rows.map(row => row.benefit))}::text[],
+      ${texts(rows.map(row => Buffer.from(row.details, 'base64url').toString('base64')))}::text[])
+      as row (service_id, benefit, details)
+    where l.partner_id = ${partnerId} and l.service_id = row.service_id and l.benefit = row.benefit and l.feed = ''`
+}
+
+/** How many covers of a partner's users an insurer knew to be in force on a day, before a run. */
+export async function countCovered(
+  db: Executor,
+  of: {
+    readonly partnerId: string
+    readonly insurer: string
+    readonly benefits: readonly string[]
+    readonly today: string
+    readonly before: { readonly feed: string; readonly run: number }
+  },
+): Promise<number> {
+  const [row] = await db.query<{ covered: number }>(sql`
+    select count(*)::integer as covered from (
+      select distinct on (service_id, benefit, cover) action, ends_on from insurer_lines
+      where partner_id = ${of.partnerId} and insurer = ${of.insurer} and benefit = any (${of.benefits}::text[])
+        and status in ('sent', 'accepted') and (feed <> ${of.before.feed} or run < ${of.before.run})
+      order by service_id, benefit, cover, told_at desc, run desc, line desc) newest
+    where action <> 'void' and (ends_on is null or ends_on >= ${of.today}::date)`)
+  return row?.covered ?? 0
+}

@@ -1,0 +1,146 @@
+import { DAY_MS, type Instant, type PlainDate } from '../../calendar/calendar.ts'
+import type { Executor } from '../../db/database.ts'
+import { type Query, sql, timestamp } from '../../db/sql.ts'
+import type { Partner } from '../../partners/partner.ts'
+import { seal, unseal } from '../../vault/seal.ts'
+import type { LineAction } from '../rules/insurer-lines.ts'
+import type { UserIds } from './user-ids.ts'
+
+/** What an insurer must still be told of a person who was erased; nothing in it names the person but the member number. */
+export type Farewell = {
+  readonly user: UserIds
+  readonly insurer: string
+  readonly benefit: string
+  readonly action: LineAction
+  readonly cover: number
+  readonly startsOn: PlainDate
+  readonly endsOn: PlainDate | undefined
+  readonly memberId: string
+}
+
+/** A farewell in the form in which it is stored. */
+export type FarewellRow = Omit<Farewell, 'startsOn' | 'endsOn' | 'memberId'> & {
+  readonly sealed: Buffer
+  readonly keepUntil: Instant
+}
+
+type Content = { readonly startsOn: PlainDate; readonly endsOn: PlainDate | null; readonly memberId: string }
+
+const KEPT_MS = 90 * DAY_MS
+
+/** Seals a farewell with the partner's key, for 90 days at most. */
+export function sealFarewell(partner: Partner, farewell: Farewell, at: Instant): FarewellRow {
+  const { startsOn, endsOn, memberId, ...rest } = farewell
+  const content: Content = { startsOn, endsOn: endsOn ?? null, memberId }
+  return {
+    ...rest,
+    sealed: seal(partner.key.key, JSON.stringify(content), bindingOf(rest.user)),
+    keepUntil: at + KEPT_MS,
+  }
+}
+
+/** Stores farewells, in the transaction of the erasure. */
+export function insertFarewells(rows: readonly FarewellRow[]): Query {
+  return sql`
+    insert into insurer_farewells (partner_id, service_id, insurer, benefit, cover, action, sealed, keep_until)
+    select * from unnest(${rows.map(row => row.user.partnerId)}::uuid[], ${rows.map(row => row.user.serviceId)}::uuid[],
+      ${rows.map(row => row.insurer)}::text[], ${rows.map(row => row.benefit)}::text[],
+      ${rows.map(row => row.cover)}::integer[], ${rows.map(row => row.action)}::text[],
+      ${rows.map(row => row.sealed)}::bytea[], ${rows.map(row => timestamp(row.keepUntil))}::timestamptz[])
+    on conflict (partner_id, service_id, benefit, cover) do nothing`
+}
+
+/** A farewell, opened, with the line by which it was sent; line 0: it is still to be sent. */
+export type OpenFarewell = Farewell & { readonly line: number }
+
+type Row = {
+  service_id: string
+  insurer: string
+  benefit: string
+  cover: number
+  action: LineAction
+  sealed: Buffer
+  line: number | null
+}
+
+/** The farewells of a partner that wait for a feed about these benefits of an insurer. */
+export async function findWaitingFarewells(
+  db: Executor,
+  partner: Partner,
+  { insurer, benefits }: { readonly insurer: string; readonly benefits: readonly string[] },
+): Promise<OpenFarewell[]> {
+  const rows = await db.query<Row>(sql`
+    select service_id, insurer, benefit, cover, action, sealed, line from insurer_farewells
+    where partner_id = ${partner.partnerId} and insurer = ${insurer} and benefit = any (${benefits}::text[]) and run is null
+    order by service_id, benefit, cover`)
+  return rows.map(row => opened(partner, row))
+}
+
+/** The farewells that a run sent for a partner and that are still kept, by line. */
+export async function findSentFarewells(
+  db: Executor,
+  partner: Partner,
+  { feed, run }: { readonly feed: string; readonly run: number },
+): Promise<OpenFarewell[]> {
+  const rows = await db.query<Row>(sql`
+    select service_id, insurer, benefit, cover, action, sealed, line from insurer_farewells
+    where partner_id = ${partner.partnerId} and feed = ${feed} and run = ${run} order by line`)
+  return rows.map(row => opened(partner, row))
+}
+
+/** Records by which line of a run a farewell is sent; without one it waits for the next run. */
+export function noteFarewellSent(
+  { user, benefit, cover }: Pick<Farewell, 'user' | 'benefit' | 'cover'>,
+  sent: { readonly feed: string; readonly run: number; readonly line: number } | undefined,
+): Query {
+  return sql`
+    update insurer_farewells set feed = ${sent?.feed ?? null}, run = ${sent?.run ?? null}, line = ${sent?.line ?? null}
+    where partner_id = ${user.partnerId} and service_id = ${user.serviceId} and benefit = ${benefit} and cover = ${cover}`
+}
+
+/** Deletes a farewell that the insurer accepted. */
+export function deleteFarewell({
+  user,
+  benefit,
+  cover,
+}: Pick<Farewell, 'user' | 'benefit' | 'cover'>): Query {
+  return sql`
+    delete from insurer_farewells
+    where partner_id = ${user.partnerId} and service_id = ${user.serviceId} and benefit = ${benefit} and cover = ${cover}`
+}
+
+/** Deletes farewells that were kept for 90 days; returns how many. */
+export async function deleteLapsedFarewells(
+  db: Executor,
+  partnerId: string,
+  { now, atMost }: { readonly now: Instant; readonly atMost: number },
+): Promise<number> {
+  const rows = await db.query(sql`
+    delete from insurer_farewells f using (
+      select service_id, benefit, cover from insurer_farewells
+      where partner_id = ${partnerId} and keep_until <= ${timestamp(now)} limit ${atMost}) as lapsed
+    where f.partner_id = ${partnerId} and f.service_id = lapsed.service_id and f.benefit = lapsed.benefit
+      and f.cover = lapsed.cover
+    returning 1`)
+  return rows.length
+}
+
+function opened(partner: Partner, row: Row): OpenFarewell {
+  const user = { partnerId: partner.partnerId, serviceId: row.service_id }
+  const content = JSON.parse(unseal(partner.key.key, row.sealed, bindingOf(user)).toString('utf8')) as Content
+  const { insurer, benefit, cover, action, line } = row
+  return {
+    user,
+    insurer,
+    benefit,
+    cover,
+    action,
+    line: line ?? 0,
+    ...content,
+    endsOn: content.endsOn ?? undefined,
+  }
+}
+
+function bindingOf({ partnerId, serviceId }: UserIds) {
+  return { purpose: 'insurer_farewells', partnerId, serviceId }
+}

@@ -1,0 +1,231 @@
+import type { Instant, PlainDate } from '../../calendar/calendar.ts'
+import { bytes, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
+import type { Executor } from '../../db/database.ts'
+import { type Query, sql } from '../../db/sql.ts'
+import type { Partner } from '../../partners/partner.ts'
+import type { Cover, LineAction, ToldCover } from '../rules/insurer-lines.ts'
+import { openDataKey, openJson, sealJson } from './documents.ts'
+import type { UserIds } from './user-ids.ts'
+
+/** What an insurer made of a line so far; `settled`: a refused line that an operator has dealt with. */
+export type LineStatus = 'sent' | 'accepted' | 'refused' | 'settled'
+
+/** The name of a line within one person: which benefit, and where it was sent. */
+export type LineName = { readonly feed: string; readonly run: number; readonly line: number }
+
+/** A line in the form in which it is stored. */
+export type LineRow = LineName & {
+  readonly user: UserIds
+  readonly insurer: string
+  readonly benefit: string
+  readonly toldAt: Instant
+  readonly action: LineAction
+  readonly cover: ToldCover
+  readonly sealed: Buffer | undefined
+  readonly answer?: { readonly sealed: Buffer; readonly at: Instant } | undefined
+}
+
+/** What an insurer answered to a line. */
+export type InsurerAnswer = {
+  readonly code: string
+  readonly text: string
+  readonly memberId: string
+}
+
+/** A cover of which a former system had told the insurer, who accepted it under this member number. */
+export type ImportedCover = {
+  readonly insurer: string
+  readonly benefit: string
+  readonly startsOn: PlainDate
+  readonly memberId: string
+}
+
+/** Stores lines; those with an answer count as accepted. */
+export function insertLines(rows: readonly LineRow[]): Query {
+  const details = rows.map(({ cover }) =>
+    cover.details === undefined ? null : Buffer.from(cover.details, 'base64url'),
+  )
+  return sql`
+    insert into insurer_lines (partner_id, service_id, insurer, benefit, feed, run, line, told_at, cover, action, starts_on, ends_on,
+      details, sealed, status, sealed_answer, answered_at)
+    select * from unnest(${uuids(rows.map(({ user }) => user.partnerId))}::uuid[],
+      ${uuids(rows.map(({ user }) => user.serviceId))}::uuid[], ${texts(rows.map(row => row.insurer))}::text[],
+      ${texts(rows.map(row => row.benefit))}::text[], ${texts(rows.map(row => row.feed))}::text[],
+      ${integers(rows.map(row => row.run))}::integer[], ${integers(rows.map(row => row.line))}::integer[],
+      ${timestamps(rows.map(row => row.toldAt))}::timestamptz[],
+      ${integers(rows.map(row => row.cover.number))}::integer[], ${texts(rows.map(row => row.action))}::text[],
+      ${rows.map(row => row.cover.startsOn)}::date[], ${rows.map(row => row.cover.endsOn ?? null)}::date[],
+      ${bytes(details)}::bytea[], ${bytes(rows.map(row => row.sealed ?? null))}::bytea[],
+      ${texts(rows.map(row => (row.answer ? 'accepted' : 'sent')))}::text[],
+      ${bytes(rows.map(row => row.answer?.sealed ?? null))}::bytea[],
+      ${timestamps(rows.map(row => row.answer?.at ?? null))}::timestamptz[])`
+}
+
+/** The rows that record what a former system had told about a person; `details` is learnt by the first run. */
+export function importedRows(
+  dataKey: Buffer,
+  user: UserIds,
+  { covers, at }: { readonly covers: readonly ImportedCover[]; readonly at: Instant },
+): LineRow[] {
+  return covers.map(({ insurer, benefit, startsOn, memberId }) => ({
+    user,
+    insurer,
+    benefit,
+    feed: '',
+    run: 0,
+    line: 0,
+    toldAt: at,
+    action: 'add',
+    cover: { number: 1, startsOn, endsOn: undefined, details: undefined, isVoid: false },
+    sealed: undefined,
+    answer: { sealed: sealAnswer(dataKey, user, { code: '', text: '', memberId }), at },
+  }))
+}
+
+/** Seals what an insurer answered with the person's data key. */
+export function sealAnswer(dataKey: Buffer, user: UserIds, answer: InsurerAnswer): Buffer {
+  return sealJson(dataKey, answer, 'insurer_lines.answer', user)
+}
+
+/** Opens what `sealAnswer` sealed. Throws for another key or another user. */
+export function openAnswer(dataKey: Buffer, user: UserIds, sealed: Buffer): InsurerAnswer {
+  return openJson(dataKey, sealed, 'insurer_lines.answer', user) as InsurerAnswer
+}
+
+/** What an insurer knows of one period of cover of one person. */
+export type Told = ToldCover & {
+  readonly serviceId: string
+  readonly insurer: string
+  readonly benefit: string
+  readonly name: LineName
+}
+
+type ToldRow = Cover & {
+  service_id: string
+  insurer: string
+  benefit: string
+  feed: string
+  run: number
+  line: number
+  cover: number
+  action: LineAction
+  starts_on: PlainDate
+  ends_on: PlainDate | null
+  details: Buffer | null
+}
+
+/**
+ * What insurers know of these users: for each period of cover the newest line that was not refused, also one that took the
+ * cover back.
+ */
+export async function loadTold(
+  db: Executor,
+  partnerId: string,
+  serviceIds: readonly string[],
+): Promise<Told[]> {
+  const rows = await db.query<ToldRow>(sql`
+    select distinct on (service_id, insurer, benefit, cover) service_id, insurer, benefit, feed, run, line, cover, action,
+      starts_on::text, ends_on::text, details
+    from insurer_lines
+    where partner_id = ${partnerId} and service_id = any (${serviceIds}::uuid[]) and status in ('sent', 'accepted')
+    order by service_id, insurer, benefit, cover, told_at desc, run desc, line desc`)
+  return rows.map(row => ({
+    serviceId: row.service_id,
+    insurer: row.insurer,
+    benefit: row.benefit,
+    name: { feed: row.feed, run: row.run, line: row.line },
+    number: row.cover,
+    startsOn: row.starts_on,
+    endsOn: row.ends_on ?? undefined,
+    details: row.details?.toString('base64url'),
+    isVoid: row.action === 'void',
+  }))
+}
+
+/** Finds a person's member number for a benefit, `''` without one, with the data key that opens it. */
+export type MemberIds = (dataKey: Buffer | undefined, user: UserIds) => (benefit: string) => string
+
+/** Reads the answers of insurers that may hold member numbers of these users; the newest number of a benefit counts. */
+export async function readMemberIds(
+  db: Executor,
+  partnerId: string,
+  serviceIds: readonly string[],
+): Promise<MemberIds> {
+  const rows = await db.query<{ service_id: string; benefit: string; sealed_answer: Buffer }>(sql`
+    select service_id, benefit, sealed_answer from insurer_lines
+    where partner_id = ${partnerId} and service_id = any (${serviceIds}::uuid[]) and sealed_answer is not null
+    order by service_id, benefit, told_at desc, run desc, line desc`)
+  return (dataKey, user) => benefit => {
+    for (const row of rows) {
+      if (!dataKey || row.service_id !== user.serviceId || row.benefit !== benefit) continue
+      const { memberId } = openAnswer(dataKey, user, row.sealed_answer)
+      if (memberId !== '') return memberId
+    }
+    return ''
+  }
+}
+
+/** A line about a person, opened, with what the insurer answered. */
+export type OpenLine = LineName & {
+  readonly toldAt: Instant
+  readonly insurer: string
+  readonly benefit: string
+  readonly action: LineAction
+  readonly startsOn: PlainDate
+  readonly endsOn: PlainDate | undefined
+  readonly status: LineStatus
+  readonly answer: InsurerAnswer | undefined
+  readonly answeredAt: Instant | undefined
+}
+
+/** All that insurers were told of a person and what they answered, newest first. */
+export async function readLines(
+  db: Executor,
+  { partner, user }: { readonly partner: Partner; readonly user: UserIds },
+): Promise<OpenLine[]> {
+  const rows = await db.query<
+    Omit<ToldRow, 'details'> & {
+      told_at: Instant
+      status: LineStatus
+      sealed_answer: Buffer | null
+      answered_at: Instant | null
+      wrapped_key: Buffer
+    }
+  >(sql`
+    select l.insurer, l.benefit, l.feed, l.run, l.line, l.told_at, l.action, l.starts_on::text, l.ends_on::text, l.status,
+      l.sealed_answer, l.answered_at, k.wrapped_key
+    from insurer_lines l join data_keys k using (partner_id, service_id)
+    where l.partner_id = ${user.partnerId} and l.service_id = ${user.serviceId}
+    order by l.told_at desc, l.run desc, l.line desc`)
+  const [first] = rows
+  if (!first) return []
+  const key = openDataKey(partner, user.serviceId, first.wrapped_key)
+  return rows.map(row => ({
+    feed: row.feed,
+    run: row.run,
+    line: row.line,
+    toldAt: row.told_at,
+    insurer: row.insurer,
+    benefit: row.benefit,
+    action: row.action,
+    startsOn: row.starts_on,
+    endsOn: row.ends_on ?? undefined,
+    status: row.status,
+    answer: row.sealed_answer === null ? undefined : openAnswer(key, user, row.sealed_answer),
+    answeredAt: row.answered_at ?? undefined,
+  }))
+}
+
+/** How far an insurer knows a benefit of a person: by the newest line about it. */
+export type InsurerState = {
+  readonly status: 'unsent' | 'sent' | 'accepted' | 'refused'
+  readonly memberId: string
+}
+
+/** The state of one benefit by a person's lines, newest first. A member number stays once it is learnt. */
+export function insurerStateOf(lines: readonly OpenLine[], benefit: string): InsurerState {
+  const own = lines.filter(line => line.benefit === benefit)
+  const status = own[0]?.status ?? 'unsent'
+  const memberId = own.find(line => line.answer?.memberId)?.answer?.memberId ?? ''
+  return { status: status === 'settled' ? 'refused' : status, memberId }
+}

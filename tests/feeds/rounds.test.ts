@@ -1,0 +1,148 @@
+// @databases stock
+
+import { readFile, stat } from 'node:fs/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, type TestPartner } from '../rig.ts'
+import { startFeeds } from './stage.ts'
+
+const stage = forAllTests(startFeeds)
+const DAY = 86_400_000
+let partner: TestPartner
+beforeEach(async () => {
+  partner = await stage.service.newPartner()
+})
+
+async function create(userid: string, lastname: string): Promise<void> {
+  await partner.client.createUser({
+    userid,
+    ...ada,
+    lastname,
+    state: 'NY',
+    offername: 'mid',
+    benefits: ['art'],
+  })
+}
+
+describe('a feed', () => {
+  test('tells an insurer each change once, and a second run sends nothing', async () => {
+    const { client } = partner
+    const { lines, run } = await stage.newFeed()
+    await create('life', '=King')
+    expect(await lines()).toEqual(['add life =King ART1 2027-05-12'])
+    expect(await run()).toMatchObject({ run: { run: 2, status: 'taken', lines: 0 }, file: undefined })
+    await client.updateUser({ userid: 'life', lastname: 'Lovelace' })
+    expect(await lines()).toEqual(['change life Lovelace ART1 2027-05-12'])
+    await client.cancelUser({ userid: 'life', effective: 'immediate' })
+    expect(await lines()).toEqual(['end life Lovelace ART1 2027-05-12 2027-05-12'])
+    await client.reinstateUser({ userid: 'life' })
+    expect(await lines()).toEqual(['reinstate life Lovelace ART1 2027-05-12'])
+    await client.swapBenefits({ userid: 'life', add: ['books'], remove: ['art'], previewonly: false })
+    expect(await lines()).toEqual([])
+    expect(await lines({ full: true })).toEqual(['change life Lovelace ART1 2027-05-12'])
+  })
+
+  test('says a swap as an end and an add in one file, also before the schedule has applied it', async () => {
+    const { lines } = await stage.newFeed({ aheaddays: 31 })
+    await create('swaps', 'King')
+    await lines()
+    await partner.client.swapBenefits({
+      userid: 'swaps',
+      add: ['books'],
+      remove: ['art'],
+      previewonly: false,
+    })
+    expect(await lines()).toEqual([
+      'end swaps King ART1 2027-05-12 2027-05-31',
+      'add swaps King books 2027-06-01',
+    ])
+  })
+
+  test('puts a whole file, for this system user only, and makes the same bytes again', async () => {
+    const { run, again } = await stage.newFeed()
+    await create('file', 'King')
+    const { file = '', run: made } = await run()
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(file).toMatch(/feed\d+\/feed\d+-000001\.csv$/)
+    expect(await again(made.run)).toBe(await readFile(file, 'utf8'))
+  })
+
+  test('ends the cover of an erased person by serviceid and dates only, and the lines about them are gone', async () => {
+    const { lines, again } = await stage.newFeed()
+    await create('erased', 'Canaryname')
+    await create('stays', 'King')
+    await lines()
+    await partner.client.eraseUser({ userid: 'erased' })
+    expect(await lines()).toEqual(['end   ART1 2027-05-12 2027-05-12'])
+    expect(await again(1)).not.toContain('Canaryname')
+    expect(await again(1)).toContain('stays')
+    expect(await lines()).toEqual([])
+  })
+
+  test('sends what was refused again, keeps cover, and shows the partner what the insurer said', async () => {
+    const { lines, answer } = await stage.newFeed()
+    const seen = async () => {
+      const user = await partner.client.getUser({ userid: 'asks', include: ['insurer'] })
+      return 'benefits' in user ? user.benefits.find(({ name }) => name === 'art') : undefined
+    }
+    await create('asks', 'King')
+    expect((await seen())?.insurer).toEqual({ status: 'unsent', memberid: '' })
+    await lines()
+    expect((await seen())?.insurer).toEqual({ status: 'sent', memberid: '' })
+    const refusal = 'LINE,STATUS,MESSAGE,CERT\r\n1,NO,No such plan,\r\n'
+    expect(await answer(refusal, 1)).toEqual({ accepted: 0, refused: 1, known: 0, unknown: 0 })
+    expect(await answer(refusal, 1)).toEqual({ accepted: 0, refused: 0, known: 1, unknown: 0 })
+    expect(await seen()).toMatchObject({ state: 'enrolled', insurer: { status: 'refused' } })
+    expect(await lines()).toEqual(['add asks King ART1 2027-05-12'])
+    expect(await answer('LINE,STATUS,MESSAGE,CERT\n1,OK,,C-77\n', 2)).toMatchObject({ accepted: 1 })
+    expect((await seen())?.insurer).toEqual({ status: 'accepted', memberid: 'C-77' })
+    expect(await lines()).toEqual([])
+    const { events } = await partner.client.listEvents({})
+    const names = events.map(({ eventname, data }) => `${eventname} ${data.name ?? ''}`)
+    expect(names.filter(name => name.includes('insurer'))).toEqual([
+      'benefit_insurer_refused art',
+      'benefit_insurer_accepted art',
+    ])
+  })
+
+  test('tells planned ends when their day comes, by time alone', async () => {
+    const { lines } = await stage.newFeed()
+    await create('leaves', 'King')
+    await lines()
+    await partner.client.cancelUser({ userid: 'leaves', effective: 'endofperiod' })
+    expect(await lines()).toEqual([])
+    stage.service.advance(20 * DAY)
+    expect(await lines()).toEqual(['end leaves King ART1 2027-05-12 2027-05-31'])
+  })
+
+  test('holds a run that takes away more than it may, until a second person lets it go or drops it', async () => {
+    const { lines, run, decide } = await stage.newFeed({ hold: { endspercent: 1 } })
+    await create('held', 'King')
+    await lines()
+    await partner.client.cancelUser({ userid: 'held', effective: 'immediate' })
+    expect(await run()).toMatchObject({ run: { run: 2, status: 'held', lines: 1 }, file: undefined })
+    expect(await run()).toMatchObject({ run: { run: 2, status: 'held' } })
+    await decide('dropped')
+    expect(await run()).toMatchObject({ run: { run: 3, status: 'held', lines: 1 } })
+    await decide('made')
+    expect(await lines()).toHaveLength(1)
+    expect(await lines()).toEqual([])
+  })
+
+  test('says again what the insurer’s own list lacks', async () => {
+    const { lines, findLacking } = await stage.newFeed()
+    await create('lacking', 'King')
+    const [line] = await lines()
+    const { serviceid } = await partner.client.getUser({ userid: 'lacking' })
+    expect(await findLacking([serviceid])).toBe(1)
+    expect(await lines()).toEqual([line])
+  })
+
+  test('two processes make one run', async () => {
+    const { run } = await stage.newFeed()
+    await create('once', 'King')
+    const both = await Promise.allSettled([run(), run()])
+    const made = both.flatMap(one => (one.status === 'fulfilled' ? [one.value.run] : []))
+    expect(made.filter(({ lines }) => lines > 0)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,136 @@
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runContext } from '../../service/src/cli/feeds/run-context.ts'
+import { recordAnswers } from '../../service/src/feeds/answer.ts'
+import { readCsvAnswers } from '../../service/src/feeds/answers-csv.ts'
+import { compareLists } from '../../service/src/feeds/compare-list.ts'
+import { dropRun } from '../../service/src/feeds/drop-run.ts'
+import { writeRun } from '../../service/src/feeds/hand-over.ts'
+import { coversHere, sayAgain } from '../../service/src/feeds/list-here.ts'
+import { parseFeeds } from '../../service/src/feeds/parse.ts'
+import { requireFeed, runFeed } from '../../service/src/feeds/run.ts'
+import { moveRun, newestRun, publishFeeds, readRun } from '../../service/src/feeds/store.ts'
+import { markInstallation } from '../../service/src/installation.ts'
+import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
+import { readCsv } from '../../service/src/read-csv.ts'
+import { fileOf, lifeCatalogue } from '../life/catalogue.ts'
+import { startTestService } from '../rig.ts'
+
+/** The life catalogue, whose benefits have an insurer. */
+function insuredCatalogue(): string {
+  const catalogue = JSON.parse(fileOf(lifeCatalogue)) as { benefits: object[] }
+  const insurer = {
+    insurer: 'seaview',
+    name: 'Seaview Mutual',
+    licence: { en: 'NAIC 00000', es: 'NAIC 00000' },
+  }
+  const benefits = catalogue.benefits.map(one => ({ ...one, insurer: 'seaview', policy: 'GL-1' }))
+  return JSON.stringify({ ...catalogue, benefits, insurers: [insurer] })
+}
+
+export const columns = [
+  { name: 'LINE', value: 'line' },
+  { name: 'ACTION', value: 'action' },
+  { name: 'USER', value: 'userid' },
+  { name: 'LAST', value: 'lastname' },
+  { name: 'PLAN', value: 'benefit', codes: { art: 'ART1' } },
+  { name: 'FROM', value: 'startson' },
+  { name: 'TO', value: 'endson' },
+]
+const answers = {
+  columns: { line: 'LINE', code: 'STATUS', text: 'MESSAGE', memberid: 'CERT' },
+  accepted: ['OK'],
+}
+
+/** A service in the middle of a month, with a feed to an insurer. */
+export async function startFeeds() {
+  const service = await startTestService({
+    startAt: Date.UTC(2027, 4, 12, 15),
+    catalogue: insuredCatalogue(),
+  })
+  const { database, keyring, now: real } = service
+  const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
+  const workspace = { database, keyring, real, installation }
+  const context = runContext(workspace)
+  const folder = await mkdtemp(join(tmpdir(), 'feeds-'))
+  let feeds = 0
+
+  const publish = async (feed: string, more: object) => {
+    await context.prepareTerms([])
+    const own = {
+      feed,
+      insurer: 'seaview',
+      benefits: ['art', 'books'],
+      format: 'csv',
+      columns,
+      answers,
+      ...more,
+    }
+    const parsed = parseFeeds(
+      JSON.stringify({ schema: 1, feeds: [own] }),
+      context.published.today().catalogue,
+    )
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
+    await publishFeeds(database, { document: parsed.document, at: real(), by: 'test' }, [])
+  }
+  return {
+    service,
+    context,
+    folder,
+    publish,
+    /** Publishes a feed of its own for a test, because runs are counted in each. */
+    async newFeed(more: object = {}) {
+      feeds += 1
+      const feed = `feed${feeds}`
+      await publish(feed, more)
+      const run = (asked: { full?: boolean } = {}) =>
+        runFeed(context, feed, {
+          asked: { by: 'test', full: asked.full ?? false },
+          places: { folder, command: undefined },
+        })
+      return {
+        feed,
+        run,
+        /** Runs it, and returns the data lines of its file. */
+        async lines(asked?: { full?: boolean }): Promise<string[]> {
+          const { file } = await run(asked)
+          if (file === undefined) return []
+          const [, ...rows] = [...readCsv(await readFile(file, 'utf8'))]
+          return rows.map(({ cells }) => cells.slice(1).join(' ').trim())
+        },
+        /** Takes a CSV file of answers to a run. */
+        answer(text: string, number: number) {
+          const given = readCsvAnswers(text, { feed, answers, columns } as never)
+          const executor = openCommandExecutor(context)
+          return recordAnswers({ ...context, executor }, given, { feed, run: number })
+        },
+        /** Lets the newest run go, or drops it, as a second person. */
+        async decide(which: 'made' | 'dropped') {
+          const held = await newestRun(database, feed)
+          if (!held) throw new Error('no run')
+          if (which === 'made') await moveRun(database, held, { from: 'held', status: 'made', by: 'second' })
+          else await dropRun(database, held, { partners: await context.partners(), by: 'second' })
+        },
+        /** Compares with an insurer's own list that has nobody in it; what it lacks of these people is said again. */
+        async findLacking(serviceIds: readonly string[]): Promise<number> {
+          const { feed: own } = await requireFeed(database, feed)
+          const here = await coversHere(database, await context.partners(), own)
+          const { missingthere } = compareLists(here, [], () => false)
+          const lacking = here.filter(one => serviceIds.includes(one.serviceId))
+          for (const cover of lacking) await sayAgain(database, own, cover)
+          return missingthere.filter(one => serviceIds.includes(one.serviceid)).length
+        },
+        /** The bytes of an earlier run, made again. */
+        async again(number: number): Promise<string> {
+          const found = await readRun(database, feed, number)
+          if (!found) throw new Error('no such run')
+          const pieces: Buffer[] = []
+          await writeRun(database, context, found, async bytes => pieces.push(bytes))
+          return Buffer.concat(pieces).toString('utf8')
+        },
+      }
+    },
+    close: () => service[Symbol.asyncDispose](),
+  }
+}
