@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { addDays, dateAt, type PlainDate, parseTimestamp, startOfDate } from '../calendar/calendar.ts'
 import type { Offer } from '../catalogue/model.ts'
 import type { CommandContext, Decided } from '../membership/command.ts'
+import type { ImportedCover } from '../membership/records/insurer-lines.ts'
 import { refuseBirthDate } from '../membership/requests/birth-date.ts'
 import { mergeConsents, newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
 import { raise } from '../membership/rules/events.ts'
@@ -81,9 +82,21 @@ export function importMember(
       user: made,
       events: options.raises ? [raise(made, 'enrollment_successful', now)] : [],
       documents: { profile: person, prefill: null, draft: null },
+      told: toldBefore(made, member, terms),
       evidence: consent => evidence.get(consent.name) ?? '',
     },
   }
+}
+
+/** What the former system had told insurers: the covers for which they gave a member number. */
+function toldBefore({ enrolments }: User, { person }: ImportedMember, terms: Terms): ImportedCover[] {
+  return Object.entries(person.memberids ?? {}).flatMap(([benefit, memberId]) => {
+    const insurer = openBenefit(terms, benefit)?.insurer?.insurer
+    const held = enrolments.find(one => one.benefit === benefit)
+    return insurer && held
+      ? [{ insurer, benefit, startsOn: dateAt(held.startsAt, terms.zone), memberId }]
+      : []
+  })
 }
 
 function offerOf({ offer: name }: ImportedMember, terms: Terms): Offer | Refusal {
