@@ -12,8 +12,8 @@ import { parseArgs } from 'node:util'
 import { person } from './generator.mjs'
 import { measureService, middle } from './http/measure.mjs'
 import { processorSeconds } from './http/processor-time.mjs'
-import { startStand } from './http/stand.mjs'
-import { generate, headersOf, headFor, say } from './served.mjs'
+import { load, startStand } from './http/stand.mjs'
+import { headersOf, headFor, say } from './served.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -100,7 +100,7 @@ async function beside(stand, loud, quiet) {
     head: headFor(quiet, '/user/prefill'),
     kind: 'prefill',
   }
-  await generate({ ...seeding, name: 'u' })
+  await load({ ...seeding, name: 'u' })
   const reads = {
     address,
     connections: 1,
@@ -111,11 +111,11 @@ async function beside(stand, loud, quiet) {
     from: 1,
     users: 50,
   }
-  await generate(reads)
-  const alone = await generate(reads)
+  await load(reads)
+  const alone = await load(reads)
   const bodies = Array.from({ length: 10 }, (_, at) => bulkOf(`loud-${at}`, LINES_OF_BULK))
   const sent = send(address, loud, bodies)
-  const during = await generate(reads)
+  const during = await load(reads)
   const lines = await sent
   const ratio = during.milliseconds.median / alone.milliseconds.median
   say(`reads beside ${lines} lines`, `median ${ratio.toFixed(2)} × its own (aim: at most 3)`)
