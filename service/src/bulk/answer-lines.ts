@@ -31,8 +31,8 @@ export type AnswerContext = Pick<MountContext<Caller>, 'authenticate' | 'limit'>
     readonly isClosing: () => boolean
   }
 
-/** How many lines of one bulk are under way at once: as many as one batch of commands takes. */
-const MOST_UNDER_WAY = 128
+/** How many lines of one bulk are under way at once, as of a partner with 64 connections: with 128, others’ reads wait longer. */
+const MOST_UNDER_WAY = 64
 
 /** Compiles the checks of the operations that a line may name. */
 export function performers(
