@@ -150,7 +150,7 @@ describe('POST /oauth2/token, 200', () => {
       expect(answer.body).toMatchObject({
         scope:
           'prefill:write benefits:read benefits:write users:read users:write users:cancel offers:write ' +
-          'linktokens:create events:read beneficiaries:read beneficiaries:write webhooks:write sandbox:control',
+          'linktokens:create events:read statements:read beneficiaries:read beneficiaries:write webhooks:write sandbox:control',
       })
       expect(answer.headers.get('cache-control')).toBe('no-store')
       expect(tokenOf(answer)).toMatch(/^enr_at_sandbox_[\dA-Za-z]+_[\dA-Za-z]{49}$/)
@@ -163,7 +163,7 @@ describe('POST /oauth2/token, 200', () => {
     const answer = await askToken(grant, own(partner))
     expect((answer.body as { scope: string }).scope).toBe(
       'prefill:write benefits:read benefits:write users:read users:write users:cancel offers:write ' +
-        'linktokens:create events:read webhooks:write sandbox:control',
+        'linktokens:create events:read statements:read webhooks:write sandbox:control',
     )
     expect(await askToken({ ...grant, scope: 'beneficiaries:read' }, own(partner))).toMatchObject({
       status: 400,
