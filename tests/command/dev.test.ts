@@ -94,10 +94,6 @@ test('dev prints where it listens, then curl lines that work as printed', async 
     'Administered by Tidewater Benefits LLC',
   ])
     expect(page).toContain(shown)
-  const [site] = /http:\/\/\S+\/demo\b/.exec(service.stdout()) ?? []
-  const [, tryLook = ''] =
-    /href="([^"]+)"[^>]*>Design your own/.exec(await (await fetch(site ?? '')).text()) ?? []
-  expect((await fetch(tryLook)).status).toBe(200)
 })
 
 test.runIf(process.getuid?.() === 0)(

@@ -63,7 +63,11 @@ function movesToNewYork() {
 
 /** The errors of single operations; each begins with the user of the operation's good request. */
 const own: Partial<Record<LifeOperation, Partial<Record<Code, () => Promise<unknown>>>>> = {
+  updateUser: {
+    partnername_not_allowed: () => partner.client.updateUser({ userid, partnername: 'x' }),
+  },
   createUser: {
+    partnername_not_allowed: () => partner.create(userid, { partnername: 'x' }),
     offername_required: () => partner.create(userid, { offername: '' }),
     offername_unknown: () => partner.create(userid, { offername: 'none' }),
     offer_not_available: () => partner.create(userid, { offername: 'shut' }),

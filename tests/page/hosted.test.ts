@@ -295,22 +295,23 @@ describeInBrowser('the hosted page', () => {
     await page.getByRole('heading', { name: 'We still need this from you' }).waitFor()
     await page.goto(`${rig.service}/register/benefits`)
     await heading(page).filter({ hasText: 'Check your details' }).waitFor()
-    const answer = async (group: string, fill: () => Promise<unknown>) => {
-      await page.getByRole('link', { name: new RegExp(`^Answer ?: ${group}$`) }).click()
+    await page.getByRole('link', { name: 'Continue' }).click()
+    const answer = async (asked: string, fill: () => Promise<unknown>) => {
+      await heading(page).filter({ hasText: asked }).waitFor()
       await fill()
       await press(page, 'Save and continue')
     }
-    await answer('Name', async () => {
+    await answer('What is your name?', async () => {
       await page.getByLabel('First name').fill('Zoë')
       await page.getByLabel('Last name').fill('O’Neill')
     })
-    await answer('Date of birth', async () => {
+    await answer('What is your date of birth?', async () => {
       await page.getByLabel('Month').selectOption('3')
       await page.getByLabel('Day').fill('9')
       await page.getByLabel('Year').fill('1985')
     })
-    await answer('Email and phone', () => page.getByLabel('Email').fill('zoe@example.com'))
-    await answer('Address', async () => {
+    await answer('What are your email and phone?', () => page.getByLabel('Email').fill('zoe@example.com'))
+    await answer('Where do you live?', async () => {
       await page.getByLabel('State').selectOption('NY')
       await page.getByLabel('ZIP code').fill('10001')
     })

@@ -457,7 +457,7 @@ test('a benefit that will end by age is listed with its start too, and its card 
   expect(planned).toContainEqual([
     'Income coverage',
     `Starts on ${dayIn('en', firstOfNext())}`,
-    'Ends on March 31, 2057',
+    'Ends on March 31, 2057, after you turn 67',
     'You pay $12.50 a month',
   ])
 })
