@@ -40,6 +40,7 @@ const levels: Readonly<Record<string, LogLevel>> = {
   erasures_not_listed: 'error',
   failure: 'error',
   feed_failed: 'error',
+  finalize_failed: 'error',
   keyring_unreadable: 'error',
   partner_not_opened: 'error',
   quiet_failed: 'error',

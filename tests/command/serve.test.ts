@@ -90,6 +90,7 @@ describe('the catalogue', () => {
       ok: true,
       benefits: expect.any(Number),
       offers: 3,
+      warnings: [],
     })
     expect(await runJson(['catalogue', 'publish', demoCatalogue], place)).toEqual({
       version: 1,

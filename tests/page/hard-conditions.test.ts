@@ -66,7 +66,7 @@ describeInBrowser('under hard conditions', () => {
     const page = await context.newPage()
     await page.goto(await rig.mintLink())
     await pressIn(page, words.en.open)
-    await page.getByRole('heading', { name: 'Hello, Ana' }).waitFor()
+    await page.getByRole('heading', { name: 'Check your details' }).waitFor()
     for (const width of [360, 390, 412]) {
       await page.setViewportSize({ width, height: 700 })
       expect(await page.evaluate<boolean>(doHeaderButtonsOverlap), `${width} px`).toBe(false)

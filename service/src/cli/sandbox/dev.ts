@@ -37,7 +37,7 @@ export const dev: Command = {
   run: async input => {
     const config = readConfig(input.environment)
     const { host } = listenAddressOf(input, config)
-    const at = consoleOptions({ host, port: config.consolePort ?? 0 }, config)
+    const at = consoleOptions({ host: '127.0.0.1', port: config.consolePort ?? 0 }, config)
     // A catalogue that somebody published here is kept. The people of the demo are not made then: they fit only its own.
     let hasOwnCatalogue = false
     await runService(input, config, 'sandbox', {
