@@ -30,7 +30,9 @@ async function examine(more = '', issuer = identity.issuer) {
   })
   expect(stdout, stderr).toMatch(/^\{/)
   const { findings } = JSON.parse(stdout) as Told
-  return { code, results: Object.fromEntries(findings.map(({ check, result }) => [check, result])) }
+  // Which Node runs the test is not what is asked here.
+  const asked = findings.filter(({ check }) => check !== 'Node.js')
+  return { code, results: Object.fromEntries(asked.map(({ check, result }) => [check, result])) }
 }
 
 test('doctor asks the identity provider what signing in needs', async () => {

@@ -109,7 +109,10 @@ test('whoever submits a command says who is behind it', () => {
   )
   expect(commands.length).toBeGreaterThan(8)
   const nameless = commands
-    .filter(({ text }) => !/^[\s\S]{0,200}(\.\.\.byVisitor\(|\bactor\b|who: 'schedule')/.test(text))
+    .filter(
+      ({ text }) =>
+        !/^[\s\S]{0,200}(\.\.\.(?:authorship|byVisitor)\(|\bactor\b|who: '(?:schedule|operator)')/.test(text),
+    )
     .map(({ file }) => file)
   expect(nameless).toEqual([])
 })
