@@ -103,7 +103,7 @@ export async function startFeeds() {
         answer(text: string, number: number) {
           const given = readCsvAnswers(text, { feed, answers, columns } as never)
           const executor = openCommandExecutor(context)
-          return recordAnswers({ ...context, executor }, given, { feed, run: number })
+          return recordAnswers({ ...context, executor }, given, { feed, run: number, actor: 'tester' })
         },
         /** Lets the newest run go, or drops it, as a second person. */
         async decide(which: 'made' | 'dropped') {

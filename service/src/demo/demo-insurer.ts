@@ -55,7 +55,7 @@ async function answerRun(context: RunContext & AnswerContext, run: Run): Promise
     catalogue,
   }))
     given.push(...page.map(({ line, values }) => answerTo(line, values['serviceid'] ?? '')))
-  await recordAnswers(context, given, { feed: run.feed, run: run.run })
+  await recordAnswers(context, given, { feed: run.feed, run: run.run, actor: 'demo' })
 }
 
 function answerTo(line: number, serviceId: string): GivenAnswer {

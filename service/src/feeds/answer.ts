@@ -22,8 +22,10 @@ export type AnswerContext = {
   readonly partners: () => Promise<readonly Partner[]>
 }
 
-/** Which feed and run the answers are about; without a run only answers by serviceid find their lines. */
-export type AnsweredRun = { readonly feed: string; readonly run: number | undefined }
+/**
+ * Which feed and run the answers are about, and who brought them; without a run only answers by serviceid find their lines.
+ */
+export type AnsweredRun = { readonly feed: string; readonly run: number | undefined; readonly actor: string }
 
 const PAGE = 500
 
@@ -45,7 +47,7 @@ export async function recordAnswers(
       await Promise.all(
         [...lines].map(async ([answer, line]) => {
           counts.unknown -= 1
-          counts[await recordAnswer(context, { partner, line, answer })] += 1
+          counts[await recordAnswer(context, { partner, line, answer, actor: about.actor })] += 1
         }),
       )
     }
@@ -86,9 +88,14 @@ async function linesOf(
 
 async function recordAnswer(
   { executor, clock, database }: AnswerContext,
-  of: { readonly partner: Partner; readonly line: AnsweredLine; readonly answer: GivenAnswer },
+  of: {
+    readonly partner: Partner
+    readonly line: AnsweredLine
+    readonly answer: GivenAnswer
+    readonly actor: string
+  },
 ): Promise<'accepted' | 'refused' | 'known' | 'unknown'> {
-  const { partner, line, answer } = of
+  const { partner, line, answer, actor } = of
   const { isAccepted, code, text, memberId } = answer
   const user = { partnerId: line.partner_id, serviceId: line.service_id }
   const key = openDataKey(partner, line.service_id, line.wrapped_key)
@@ -109,6 +116,7 @@ async function recordAnswer(
     userid: line.userid,
     who: 'operator',
     why: 'insurer answered',
+    actor,
     alongside: [noted, ...(isAccepted ? [] : [forgetSeen([line.service_id], { ...user, feed: line.feed })])],
     decide: ({ member, now }) => {
       if (member?.user.serviceId !== line.service_id) return refuse('user_not_found')

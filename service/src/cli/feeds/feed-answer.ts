@@ -10,7 +10,7 @@ import { openCommandExecutor } from '../../membership/commands/executor.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { listPartners } from '../../partners/store.ts'
 import { type Command, neededText, readGiven, valued } from '../command.ts'
-import { inWorkspace, type Workspace } from '../workspace.ts'
+import { inWorkspace, systemUser, type Workspace } from '../workspace.ts'
 import { runContext, runNumber } from './run-context.ts'
 
 /** Takes an insurer's answers: CSV as the feed says, a TA1 or a 999. */
@@ -42,7 +42,7 @@ export const answer: Command = {
       await begin()
       const open = runContext(workspace)
       const context = { ...open, executor: openCommandExecutor(open) }
-      const about = { feed: name, run: run.run }
+      const about = { feed: name, run: run.run, actor: systemUser() }
       const counts = await recordAnswers(context, given, about)
       input.print({ feed: name, run: run.run, ...counts }, [
         `${name} run ${run.run}: accepted ${counts.accepted}, refused ${counts.refused}, known before ${counts.known}, found nowhere ${counts.unknown}.`,
