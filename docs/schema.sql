@@ -116,6 +116,7 @@ CREATE TABLE public.credentials (
     pepper_id text NOT NULL,
     hash bytea NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    made_by text NOT NULL,
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     CONSTRAINT credentials_kind_check CHECK ((kind = ANY (ARRAY['client_secret'::text, 'api_key'::text])))

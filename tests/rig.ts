@@ -185,6 +185,7 @@ export async function startTestService(
     mode: sandbox ? 'sandbox' : 'live',
     real,
     knownOffers: [],
+    by: 'rig',
   }
   const baseUrl = () => service.address + (options.basePath ?? '')
 

@@ -77,6 +77,8 @@ create table credentials (
   pepper_id text not null,
   hash bytea not null,
   created_at timestamptz not null,
+  -- The name of the operator or, at the shell, of the system user who made it.
+  made_by text not null,
   expires_at timestamptz,
   revoked_at timestamptz,
   primary key (partner_id, credential_id)

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -73,7 +74,7 @@ describe('partners', () => {
       ],
       place,
     )
-    const shown = await runJson<{ credentials: { id: string; kind: string }[] }>(
+    const shown = await runJson<{ credentials: { id: string; kind: string; createdby: string }[] }>(
       ['partner', 'show', created.partnerid],
       place,
     )
@@ -95,6 +96,7 @@ describe('partners', () => {
     const offers = (shown as unknown as { offers: { offer: string; rank: number }[] }).offers
     expect(offers.map(offer => offer.offer)).toEqual(['starter', 'plus'])
     for (const offer of offers) expect(offer).toEqual({ offer: offer.offer, rank: expect.any(Number) })
+    expect(shown.credentials.map(one => one.createdby)).toEqual([userInfo().username, userInfo().username])
     expect(shown.credentials.map(one => one.kind).sort()).toEqual(['api_key', 'client_secret'])
     const text = JSON.stringify(shown) + (await run(['partner', 'show', created.clientid], place)).stdout
     expect(text).not.toContain(created.clientsecret)

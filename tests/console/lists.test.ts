@@ -153,8 +153,8 @@ test('the credentials of a partner are sorted, and a file for support without se
   expect((await admin.get(`${path}?sort=-credential`)).text).toContain('aria-sort="descending"')
   const lines = (await admin.get(`${path}/credentials.csv?sort=credential`)).text.split('\r\n')
   expect(lines).toEqual([
-    'credential,state,lastused',
-    expect.stringMatching(/^API key [\w-]+,live,/),
+    'credential,state,made,madeby,lastused',
+    expect.stringMatching(/^API key [\w-]+,live,[\d-]+T[\d:.]+Z,rig,/),
     expect.stringMatching(/^Client secret [\w-]+,live,/),
     '',
   ])

@@ -26,8 +26,8 @@ const database = oneConnection(async fresh => {
 /** Adds a secret and a token of the partner for each of these numbers. */
 async function issue(first: number, last: number): Promise<void> {
   await database.query(sql`
-    insert into credentials (partner_id, credential_id, kind, pepper_id, hash, created_at)
-    select ${partnerId}, n, 'api_key', 'p', '', now() from generate_series(${first}::integer, ${last}::integer) as n`)
+    insert into credentials (partner_id, credential_id, kind, pepper_id, hash, created_at, made_by)
+    select ${partnerId}, n, 'api_key', 'p', '', now(), '' from generate_series(${first}::integer, ${last}::integer) as n`)
   await database.query(sql`
     insert into access_tokens (partner_id, token_id, credential_id, pepper_id, hash, scopes, issued_at, expires_at)
     select ${partnerId}, n, n, 'p', '', '{}', now(), now()

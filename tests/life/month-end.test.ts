@@ -95,7 +95,7 @@ beforeAll(async () => {
   const at = Date.parse('2026-10-20T11:00:00.000Z')
   await publishVersion(database, { document: parsed.document, files: [], at, by: 'test' })
   const keyring = loadKeyring({ rootKey })
-  const manage = { database, keyring, mode: 'live', real: () => at, knownOffers: [] } as const
+  const manage = { database, keyring, mode: 'live', real: () => at, by: 'test', knownOffers: [] } as const
   for (const one of zones.filter(({ zone }) => rounds.flat().includes(zone))) {
     const { row, clientSecret, apiKey } = await createPartner({ name: one.zone, timezone: one.zone }, manage)
     const credentials = { clientId: clientIdOf(row.partner_id), clientSecret, apiKey, tries: 1 }

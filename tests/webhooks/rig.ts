@@ -83,7 +83,7 @@ export async function dispatchRig(): Promise<DispatchRig> {
   const newPartner = async (name: string): Promise<Partner> => {
     const { row } = await createPartner(
       { name },
-      { database, keyring, mode: 'sandbox', real, knownOffers: [] },
+      { database, keyring, mode: 'sandbox', real, knownOffers: [], by: 'rig' },
     )
     const partner = await directory.partner(row.partner_id)
     if (!partner) throw new Error('the partner is missing')

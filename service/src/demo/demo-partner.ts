@@ -75,6 +75,7 @@ export async function openDemo(
     mode: 'sandbox',
     real: Date.now,
     knownOffers: [],
+    by: 'enrolment dev',
   })
   const credentials: DemoCredentials = {
     partnerid: row.partner_id,
@@ -123,7 +124,7 @@ export async function admitSite(
   await changePartner(
     demo.partnerid,
     { name: platformName, origins, redirects },
-    { ...context, mode: 'sandbox', real: Date.now, knownOffers: [] },
+    { ...context, mode: 'sandbox', real: Date.now, by: 'enrolment dev', knownOffers: [] },
   )
 }
 

@@ -30,6 +30,8 @@ export type AdministerContext = {
   readonly keyring: Keyring
   readonly mode: SecretMode
   readonly real: () => number
+  /** The name of the operator or system user; each credential keeps who made it. */
+  readonly by: string
   /** The offers of today's catalogue; names are checked against it if it has any. */
   readonly knownOffers: readonly string[]
   /** Statements that are committed with the change, and only with it, such as its audit entry. */
@@ -149,6 +151,7 @@ async function mint(
     pepper_id: pepper.id,
     hash: keyedHash(pepper.key, kind, text),
     created_at: context.real(),
+    made_by: context.by,
     expires_at: null,
     revoked_at: null,
   })

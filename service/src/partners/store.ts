@@ -109,6 +109,8 @@ export type CredentialRow = {
   pepper_id: string
   hash: Buffer
   created_at: Instant
+  /** The name of the operator, or of the system user behind a command. */
+  made_by: string
   expires_at: Instant | null
   revoked_at: Instant | null
 }
@@ -139,9 +141,9 @@ export function listCredentials(db: Executor, partnerId: string): Promise<Creden
 /** Stores a new credential. */
 export async function insertCredential(db: Executor, row: CredentialRow): Promise<void> {
   await db.query(sql`
-    insert into credentials (partner_id, credential_id, kind, pepper_id, hash, created_at, expires_at)
+    insert into credentials (partner_id, credential_id, kind, pepper_id, hash, created_at, made_by, expires_at)
     values (${row.partner_id}, ${row.credential_id}, ${row.kind}, ${row.pepper_id}, ${row.hash},
-      ${timestamp(row.created_at)}, ${timestamp(row.expires_at)})`)
+      ${timestamp(row.created_at)}, ${row.made_by}, ${timestamp(row.expires_at)})`)
 }
 
 /** Stores a credential's hash under another pepper, unless the row has changed since it was read. */

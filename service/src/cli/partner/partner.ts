@@ -25,7 +25,7 @@ import {
   UsageError,
   valued,
 } from '../command.ts'
-import { fixKind, inWorkspace, type Workspace, webhookRulesOf } from '../workspace.ts'
+import { fixKind, inWorkspace, systemUser, type Workspace, webhookRulesOf } from '../workspace.ts'
 import { settingOptions, settingsOf, viewPartner } from './partner-settings.ts'
 import { addForOperator, eventsOf, refusalOf } from './webhook.ts'
 
@@ -38,7 +38,7 @@ async function creatingContextOf(
   await published.prepare([])
   const offers = [...published.today().catalogue.offers.values()].sort((a, b) => a.rank - b.rank)
   const knownOffers = offers.map(offer => offer.offer)
-  return { database, keyring, mode, real, offers, knownOffers }
+  return { database, keyring, mode, real, by: systemUser(), offers, knownOffers }
 }
 
 /** The same for a partner that exists, with the audit entry. */
@@ -159,6 +159,7 @@ const show: Command = {
         id: one.credential_id,
         kind: one.kind,
         createdat: formatTimestamp(one.created_at),
+        createdby: one.made_by,
         live: one.revoked_at === null,
         lastusedat: timestampOrNull(uses.get(one.credential_id)),
       }))

@@ -16,7 +16,12 @@ export async function administer<T>(
 ): Promise<T> {
   const deed = recordAlongside(visit, { action, partner, reason: reasonOf(visit) })
   try {
-    const done = await work({ ...visit.context, knownOffers: [], alongside: [...alongside, deed] })
+    const done = await work({
+      ...visit.context,
+      knownOffers: [],
+      by: visit.operator.name,
+      alongside: [...alongside, deed],
+    })
     visit.context.directory.forget(partner.partnerId)
     return done
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { type CredentialRow, listCredentials } from '../../partners/store.ts'
 import { ownPartner } from '../partners.ts'
 import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
-import { type Column, csvLink, type List, listFile, listTable } from '../views/list.ts'
+import { type Column, csvLink, dated, type List, listFile, listTable } from '../views/list.ts'
 import { actionForm, part, tag, when } from '../views/parts.ts'
 
 /** A partner's credentials as a file. */
@@ -48,7 +48,7 @@ async function credentialList(visit: Visit, partner: Partner): Promise<List<Cred
     path,
     filePath: `${path}/credentials.csv`,
     filters: {},
-    caption: 'Credentials and when they were last used',
+    caption: 'Credentials: who made them and when, and when they were last used',
     empty: 'No credential.',
     rows,
     columns: [
@@ -64,6 +64,8 @@ async function credentialList(visit: Visit, partner: Partner): Promise<List<Cred
         value: stateOf,
         cell: row => (stateOf(row) === 'live' ? tag('live', 'good') : tag(stateOf(row))),
       },
+      dated('made', 'Made', row => row.created_at, partner.timezone),
+      { name: 'madeby', label: 'By', value: row => row.made_by },
       {
         name: 'lastused',
         label: 'Last used',
