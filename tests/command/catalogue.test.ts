@@ -1,8 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
+import { findFile, hashOf } from '../../service/src/files/store.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, lifeCatalogue, type TestCatalogue } from '../life/catalogue.ts'
 import { wholeRunTest } from '../long.ts'
@@ -65,6 +66,20 @@ test('what publishing would do is counted on the users, as text and as JSON, and
     sandbox.place,
   )
   expect(versions.map(one => one.version)).toEqual([2, 1])
+})
+
+test('a document that was only checked, in a catalogue that nobody published, is not among the public files', async () => {
+  const pdf = Buffer.from('%PDF-1.7\nnot yet published')
+  const { cwd } = sandbox.place
+  await mkdir(join(cwd, 'documents'))
+  await writeFile(join(cwd, 'documents/draft.pdf'), pdf)
+  const catalogue = JSON.parse(await readFile(file, 'utf8')) as { benefits: object[] }
+  const document = { title: { en: 'Draft', es: 'Borrador' }, language: 'en', file: 'documents/draft.pdf' }
+  Object.assign(catalogue.benefits[0] ?? {}, { documents: [document] })
+  const draft = join(cwd, 'draft.yaml')
+  await writeFile(draft, JSON.stringify(catalogue))
+  for (const command of ['check', 'impact']) await runJson(['catalogue', command, draft], sandbox.place)
+  expect(await findFile(sandbox.database, hashOf(pdf))).toBeUndefined()
 })
 
 test('two versions are compared, and the newest with a file', async () => {

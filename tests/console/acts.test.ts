@@ -158,6 +158,15 @@ test('a link is made for the person, shown once, and asks for the birth date', a
   expect(await lastDeed()).toMatchObject({ action: 'make link', service_id: serviceid, because: true })
 })
 
+test.each(['toString', '__proto__', 'constructor'])(
+  'a link for the purpose %s is one to register',
+  async purpose => {
+    const { serviceid } = await newUser()
+    const made = await support.post(`/users/${serviceid}/link`, { purpose, reason: 'lost the text' })
+    expect([made.status, made.text.includes('/register/link/')]).toEqual([200, true])
+  },
+)
+
 test('a link that this person cannot use is not made: the screen and the record say why', async () => {
   const { userid, serviceid } = await newUser()
   await partner.client.cancelUser({ userid, effective: 'immediate' })

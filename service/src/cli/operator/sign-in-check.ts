@@ -2,21 +2,27 @@ import { readConfig } from '../../config.ts'
 import { discover } from '../../operators/provider.ts'
 import { type ProviderSettings, readProviderSettings } from '../../operators/provider-settings.ts'
 import { nodeEndedOn } from '../../system/node-support.ts'
-import { type Input, UsageError } from '../command.ts'
+import type { Input } from '../command.ts'
 import { type Finding, printFindings } from '../findings.ts'
 
 /**
- * `enrolment doctor` without an address: asks the console's identity provider what it offers, with the settings that
- * `serve` would use, and says what to correct. It signs nobody in. Throws OperatorError when a check failed.
+ * `enrolment doctor` without an address: says whether this Node.js still gets fixes and, where operators sign in at an
+ * identity provider, asks it what it offers, with the settings that `serve` would use. It signs nobody in. Throws
+ * OperatorError when a check failed.
  */
 export async function checkSignIn(input: Input): Promise<void> {
   const { consoleSignIn } = readConfig(input.environment)
-  if (consoleSignIn === undefined)
-    throw new UsageError(
-      'Give the URL of your receiver; or set ENROLMENT_CONSOLE_SIGN_IN, to try the identity provider of the console; see --help.',
-    )
+  if (consoleSignIn === undefined) return printFindings(input, {}, [nodeFinding(), untried])
   const settings = readProviderSettings(consoleSignIn)
   printFindings(input, { issuer: settings.issuer }, [...(await examine(settings)), nodeFinding()])
+}
+
+const untried: Finding = {
+  check: 'nothing else',
+  result: 'ok',
+  told: 'was asked for',
+  remedy:
+    'Give the URL of your receiver to test it, or set ENROLMENT_CONSOLE_SIGN_IN to try the identity provider of the console.',
 }
 
 function nodeFinding(): Finding {

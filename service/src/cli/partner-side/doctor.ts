@@ -17,7 +17,7 @@ export const doctor: Command = {
   name: 'doctor',
   arguments: ['[URL]'],
   summary:
-    'Test your webhook receiver and say what to correct; without URL, test the identity provider of the console.',
+    'Test your webhook receiver and say what to correct; without URL, this Node.js and the identity provider of the console.',
   options: {
     ...partnerOptions,
     username: valued('NAME', 'user name of the Basic credentials (default: HOOK_USERNAME, or enrolment)'),
