@@ -56,14 +56,11 @@ CREATE TABLE public.beneficiary_designations (
     service_id uuid NOT NULL,
     benefit text NOT NULL,
     version integer NOT NULL,
-    status text NOT NULL,
     who text NOT NULL,
     written_at timestamp with time zone NOT NULL,
-    decided_at timestamp with time zone,
     sealed bytea NOT NULL,
-    CONSTRAINT beneficiary_designations_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'confirmed'::text, 'dropped'::text]))),
     CONSTRAINT beneficiary_designations_version_check CHECK ((version > 0)),
-    CONSTRAINT beneficiary_designations_who_check CHECK ((who = ANY (ARRAY['partner'::text, 'user'::text, 'operator'::text, 'operatorlink'::text])))
+    CONSTRAINT beneficiary_designations_who_check CHECK ((who = ANY (ARRAY['user'::text, 'operatorlink'::text])))
 );
 
 CREATE TABLE public.catalogue_versions (

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { CodeName, forms, OptionalTimestamp, Timestamp, Userid } from './fields.ts'
-import { keyedErrors, operation, partnerErrors } from './operation.ts'
+import { Timestamp, Userid } from './fields.ts'
+import { operation, partnerErrors } from './operation.ts'
 import { orNull, shape } from './shape.ts'
 import { exampleUser } from './user.ts'
 
@@ -23,46 +23,6 @@ export type Relationship = (typeof relationships)[number]
 /** The most people that one designation may name. */
 export const MOST_BENEFICIARIES = 20
 
-function line(minLength: number, maxLength: number, description: string) {
-  return Type.String({
-    minLength,
-    maxLength,
-    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-    'x-rule': `must be ${minLength} to ${maxLength} characters without control characters`,
-    description,
-  })
-}
-
-const kind = Type.Enum(['primary', 'contingent'], {
-  'x-rule': 'must be primary or contingent',
-  description: '`contingent`: only where no primary one can receive it',
-})
-const relationship = Type.Enum([...relationships], {
-  'x-rule': `must be one of ${relationships.join(', ')}`,
-})
-const share = Type.Integer({
-  minimum: 1,
-  maximum: 100,
-  'x-rule': 'must be a whole number from 1 to 100',
-  description: 'Percent; the shares of all primary ones sum to 100, and so do those of all contingent ones',
-})
-
-/** A beneficiary in a proposal (contract §7); `""` in an optional field means not given. */
-export const ProposedBeneficiary = shape(
-  'ProposedBeneficiary',
-  {
-    kind,
-    name: line(1, 200, 'Full name, of a person or of a trust'),
-    relationship,
-    share,
-    dob: Type.Optional(Type.String({ ...forms.dob, description: 'Birth date, YYYY-MM-DD' })),
-    contact: Type.Optional(line(0, 200, 'How to reach them: a phone number or an address')),
-  },
-  { 'x-rule': 'must be an object' },
-)
-/** The shape of {@link ProposedBeneficiary}. */
-export type ProposedBeneficiary = Static<typeof ProposedBeneficiary>
-
 /** A beneficiary of a designation (contract §7); `""`: not known. */
 export const Beneficiary = shape('Beneficiary', {
   kind: Type.Enum(['primary', 'contingent']),
@@ -78,31 +38,24 @@ export type Beneficiary = Static<typeof Beneficiary>
 /** One version of a person's beneficiaries for a benefit; versions are never edited (contract §7). */
 export const Designation = shape('Designation', {
   version: Type.Integer({ description: 'Counted from 1 for each benefit' }),
-  status: Type.Enum(['proposed', 'confirmed', 'dropped'], {
-    description: 'It counts once it is `confirmed`; the newest confirmed one is in force',
-  }),
-  who: Type.Enum(['partner', 'user', 'operator', 'operatorlink'], {
+  who: Type.Enum(['user', 'operatorlink'], {
     description:
-      'Who wrote this version; `operatorlink`: somebody on the page, by a link that an operator made',
+      'Who wrote this version: the person (`user`), or `operatorlink`, somebody on the page by a link that an operator made',
   }),
   writtenattimestamp: Timestamp,
-  decidedattimestamp: OptionalTimestamp,
   beneficiaries: Type.Array(Beneficiary),
 })
 /** The shape of {@link Designation}. */
 export type Designation = Static<typeof Designation>
-
-const OptionalDesignation = orNull(Designation)
 
 /** A person's beneficiaries for one benefit. */
 export const BenefitBeneficiaries = shape('BenefitBeneficiaries', {
   name: Type.String({ description: 'Short benefit code' }),
   displayname: Type.String(),
   naming: Type.Enum(['required', 'optional'], {
-    description: '`required`: without a confirmed designation the benefit waits with `actionrequired`',
+    description: '`required`: without a designation the benefit waits with `actionrequired`',
   }),
-  current: OptionalDesignation,
-  proposed: OptionalDesignation,
+  current: orNull(Designation),
   versions: Type.Optional(Type.Array(Designation)),
 })
 /** The shape of {@link BenefitBeneficiaries}. */
@@ -112,13 +65,10 @@ const exampleNamed = {
   name: 'life',
   displayname: 'Term life',
   naming: 'required',
-  current: null,
-  proposed: {
+  current: {
     version: 1,
-    status: 'proposed',
-    who: 'partner',
+    who: 'user',
     writtenattimestamp: '2026-11-20T15:04:05.123Z',
-    decidedattimestamp: null,
     beneficiaries: [
       { kind: 'primary', name: 'Grace King', relationship: 'spouse', share: 100, dob: '', contact: '' },
     ],
@@ -140,8 +90,7 @@ export const getBeneficiaries = operation({
   summary: 'Read whom a member names as beneficiaries, for each benefit that takes them',
   description:
     'One element for each benefit of the offer that takes beneficiaries, and for each other benefit for which the ' +
-    'member has named somebody. `current` is the designation in force, `proposed` the one that waits for the ' +
-    'confirmation of the member.',
+    'member has named somebody. `current` is the designation in force, the newest.',
   body: shape('GetBeneficiaries', {
     userid: Userid,
     include: Type.Optional(
@@ -161,40 +110,5 @@ export const getBeneficiaries = operation({
   example: {
     body: { userid: 'u-1001' },
     reply: { userid: 'u-1001', serviceid: exampleUser.serviceid, benefits: [exampleNamed] },
-  },
-})
-
-/** Proposes beneficiaries to a member (contract §7). */
-export const proposeBeneficiaries = operation({
-  id: 'proposeBeneficiaries',
-  method: 'POST',
-  path: '/user/account/beneficiaries/propose',
-  caller: 'partner',
-  scope: 'beneficiaries:write',
-  idempotency: 'keyed',
-  tag: 'Users',
-  section: 'contract §7',
-  summary: 'Propose beneficiaries for one benefit; they count once the member has confirmed them',
-  description:
-    'A proposal takes the place of an earlier one that still waits. What is in force stays in force until the member ' +
-    'confirms the proposal on the page, which raises `user_update_successful`.',
-  body: shape('ProposeBeneficiaries', {
-    userid: Userid,
-    name: CodeName,
-    beneficiaries: Type.Array(ProposedBeneficiary, {
-      minItems: 1,
-      maxItems: MOST_BENEFICIARIES,
-      'x-rule': `must be a list of 1 to ${MOST_BENEFICIARIES} beneficiaries`,
-    }),
-  }),
-  reply: BenefitBeneficiaries,
-  errors: [...beneficiaryErrors, ...keyedErrors, 'benefit_unknown', 'ineligible'],
-  example: {
-    body: {
-      userid: 'u-1001',
-      name: 'life',
-      beneficiaries: [{ kind: 'primary', name: 'Grace King', relationship: 'spouse', share: 100 }],
-    },
-    reply: exampleNamed,
   },
 })

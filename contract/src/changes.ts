@@ -80,6 +80,17 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     breaking: true,
   },
   {
+    text: 'Beneficiaries are named by the member on the page only: the operation to propose them is gone, with the scope `beneficiaries:write` and the members `proposed`, `status` and `decidedattimestamp`.',
+    names: [
+      'proposeBeneficiaries',
+      'ProposeBeneficiaries',
+      'ProposedBeneficiary',
+      'BenefitBeneficiaries',
+      'Designation',
+    ],
+    breaking: true,
+  },
+  {
     text: '`GET /users` lists the users of a partner, all or those changed since an instant.',
     names: ['listUsers', 'ListedUser', 'UserPage'],
   },

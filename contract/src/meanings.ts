@@ -129,11 +129,9 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Beneficiaries: { benefits: 'Each benefit for which people can be named' },
   BenefitBeneficiaries: {
     current: 'The designation in force, or null',
-    proposed: 'A proposal that the person has not decided on, or null',
     versions: 'Every designation so far, oldest first; only with `include: ["versions"]`',
   },
   Designation: {
-    decidedattimestamp: 'When it was confirmed or dropped, or null',
     beneficiaries: 'The people who are named',
   },
   Beneficiary: {

@@ -32,7 +32,6 @@ export const operations = {
   eraseUser: accounts.eraseUser,
   bulk: bulk.bulk,
   getBeneficiaries: beneficiaries.getBeneficiaries,
-  proposeBeneficiaries: beneficiaries.proposeBeneficiaries,
   changeOffer: offers.changeOffer,
   undoOfferChange: offers.undoOfferChange,
   listAvailableOffers: offers.listAvailableOffers,

@@ -11,7 +11,6 @@ export const scopes = {
   'events:read': 'read events and delivery attempts',
   'statements:read': 'read monthly statements and their lines',
   'beneficiaries:read': 'read whom members name as beneficiaries; never by default',
-  'beneficiaries:write': 'propose beneficiaries; never by default',
   'webhooks:write': 'manage webhook endpoints, test, enable, replay',
   'sandbox:control': 'move the clock of a sandbox',
 } as const

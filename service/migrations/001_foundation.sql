@@ -243,17 +243,14 @@ create table consents (
   primary key (partner_id, service_id, name, version)
 );
 
--- The beneficiaries that a person names. Versions are never edited; a version that a partner proposes counts once the
--- person confirms it.
+-- The beneficiaries that a person names. Versions are never edited; the newest is in force.
 create table beneficiary_designations (
   partner_id uuid not null,
   service_id uuid not null,
   benefit text not null,
   version integer not null check (version > 0),
-  status text not null check (status in ('proposed', 'confirmed', 'dropped')),
-  who text not null check (who in ('partner', 'user', 'operator', 'operatorlink')),
+  who text not null check (who in ('user', 'operatorlink')),
   written_at timestamptz not null,
-  decided_at timestamptz,
   -- Names, relationships, shares, birth dates and contacts: one JSON document sealed with the user's data key.
   sealed bytea not null,
   primary key (partner_id, service_id, benefit, version)

@@ -74,11 +74,6 @@ const requests: Partial<Record<OperationId, (client: Client) => Promise<object>>
     await create(client)
     return { userid }
   },
-  proposeBeneficiaries: async client => {
-    await client.createUser({ userid, ...ada, offername: 'premier' })
-    const grace = { kind: 'primary', name: 'Grace', relationship: 'spouse', share: 100 }
-    return { userid, name: 'life', beneficiaries: [grace] }
-  },
   enrolBenefit: async client => {
     await client.createUser({ userid, ...ada, offername: 'starter' })
     return { userid, name: 'identity', consents }

@@ -23,8 +23,6 @@ function create(more: Partial<CreateUser> = {}): Write {
 function makeUser(client: Client) {
   return client.createUser({ ...account, benefits: ['telehealth'] })
 }
-const grace = { kind: 'primary', name: 'Grace King', relationship: 'spouse', share: 100 } as const
-
 const cases: Case[] = [
   { id: 'createUser', write: create(), other: create({ benefits: ['dental'] }) },
   {
@@ -79,19 +77,6 @@ const cases: Case[] = [
     prepare: makeUser,
     write: (client, idempotencyKey) => client.undoSwap({ userid: 'u1' }, { idempotencyKey }),
     other: (client, idempotencyKey) => client.undoSwap({ userid: 'u2' }, { idempotencyKey }),
-  },
-  {
-    id: 'proposeBeneficiaries',
-    prepare: async client => {
-      await client.createUser({ userid: 'u1', ...ada, offername: 'premier' })
-    },
-    write: (client, idempotencyKey) =>
-      client.proposeBeneficiaries({ userid: 'u1', name: 'life', beneficiaries: [grace] }, { idempotencyKey }),
-    other: (client, idempotencyKey) =>
-      client.proposeBeneficiaries(
-        { userid: 'u1', name: 'life', beneficiaries: [{ ...grace, name: 'Tom' }] },
-        { idempotencyKey },
-      ),
   },
   {
     id: 'enrolBenefit',

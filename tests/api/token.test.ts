@@ -150,7 +150,7 @@ describe('POST /oauth2/token, 200', () => {
       expect(answer.body).toMatchObject({
         scope:
           'prefill:write benefits:read benefits:write users:read users:write users:cancel offers:write ' +
-          'linktokens:create events:read statements:read beneficiaries:read beneficiaries:write webhooks:write sandbox:control',
+          'linktokens:create events:read statements:read beneficiaries:read webhooks:write sandbox:control',
       })
       expect(answer.headers.get('cache-control')).toBe('no-store')
       expect(tokenOf(answer)).toMatch(/^enr_at_sandbox_[\dA-Za-z]+_[\dA-Za-z]{49}$/)

@@ -174,14 +174,29 @@ test('an export shows everything that is kept of a person, with the reason on re
   expect(await runRefused(words, place)).toContain('no user of that userid')
 })
 
-test('whom a person names is exported, and outlives the erasure where a partner is set so', async () => {
-  const scopes = ['users:write', 'users:cancel', 'beneficiaries:read', 'beneficiaries:write']
-  const partner = await newPartner('--retain', '7y', ...scopes.flatMap(scope => ['--scope', scope]))
+const gracecanary = {
+  'person1.name': 'Gracecanary',
+  'person1.relationship': 'spouse',
+  'person1.share': '100',
+  'person1.kind': 'primary',
+}
+
+/** A member of a partner that retains records, and what names a beneficiary on the page. */
+async function naming() {
+  const partner = await newPartner('--retain', '7y')
   const client = clientOf(service, partner)
   await client.createUser({ ...ada, userid: 'u-1', offername: 'premier', effectivedate: '' })
-  const grace = { kind: 'primary', name: 'Gracecanary', relationship: 'spouse', share: 100 } as const
-  await client.proposeBeneficiaries({ userid: 'u-1', name: 'life', beneficiaries: [grace] })
-  const told = { benefit: 'life', version: 1, status: 'proposed', who: 'partner', beneficiaries: [grace] }
+  const { linkurl } = await client.createLinkToken({ userid: 'u-1', purpose: 'benefits' })
+  const visitor = newVisitor(service.address)
+  await visitor.post(linkurl ?? '')
+  return { partner, name: () => visitor.post('/register/beneficiaries/life', { rows: '1', ...gracecanary }) }
+}
+
+test('whom a person names is exported, and outlives the erasure where a partner is set so', async () => {
+  const { partner, name } = await naming()
+  await name()
+  const grace = { kind: 'primary', name: 'Gracecanary', relationship: 'spouse', share: 100 }
+  const told = { benefit: 'life', version: 1, who: 'user', beneficiaries: [grace] }
   const exported = await runJson<{ beneficiaries: unknown }>(
     ['user', 'export', partner.partnerid, 'u-1', '--reason', 'the person asks'],
     place,
@@ -196,14 +211,9 @@ test('whom a person names is exported, and outlives the erasure where a partner 
 })
 
 test('every version of a designation outlives the erasure, however many there are', async () => {
-  const scopes = ['users:write', 'users:cancel', 'beneficiaries:write']
-  const partner = await newPartner('--retain', '7y', ...scopes.flatMap(scope => ['--scope', scope]))
-  const client = clientOf(service, partner)
-  await client.createUser({ ...ada, userid: 'u-1', offername: 'premier', effectivedate: '' })
-  const grace = { kind: 'primary', name: 'Gracecanary', relationship: 'spouse', share: 100 } as const
+  const { partner, name } = await naming()
   const versions = Array.from({ length: 205 }, (_, index) => index + 1)
-  for (const _ of versions)
-    await client.proposeBeneficiaries({ userid: 'u-1', name: 'life', beneficiaries: [grace] })
+  for (const _ of versions) await name()
   await erase(partner, 'u-1')
   const kept = await retained(partner, 'u-1')
   expect(kept.retained.find(({ kind }) => kind === 'beneficiaries')?.records).toMatchObject(

@@ -5,7 +5,7 @@ import type { Client } from '../../client/src/index.ts'
 import { type Operation, type OperationId, operations } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { lifeCatalogue } from './catalogue.ts'
-import { lifeOperations, makeActive, prepare, requests } from './requests.ts'
+import { lifeOperations, prepare, requests } from './requests.ts'
 import { type Stage, type StagePartner, startStage } from './stage.ts'
 
 // Every change of a user is on record with the credential and the request that caused it.
@@ -36,15 +36,6 @@ const recipes: Partial<Record<OperationId, Recipe>> = {
   prefillUser: {
     prepare: async () => {},
     ask: (client, userid) => client.prefillUser({ userid, firstname: 'Ada' }),
-  },
-  proposeBeneficiaries: {
-    prepare: makeActive,
-    ask: (client, userid) =>
-      client.proposeBeneficiaries({
-        userid,
-        name: 'home',
-        beneficiaries: [{ kind: 'primary', name: 'Grace', relationship: 'spouse', share: 100 }],
-      }),
   },
 }
 

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { ProposedBeneficiary } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { catalogueOf } from '../api/catalogue-of.ts'
 import { forAllTests } from '../for-all-tests.ts'
@@ -63,10 +62,6 @@ async function enrolled() {
   expect(done.view).toBe('DONE')
   return { visitor, done }
 }
-function propose(name: string, ...beneficiaries: ProposedBeneficiary[]) {
-  return rig.partner.client.proposeBeneficiaries({ userid: rig.userid(), name, beneficiaries })
-}
-const tom: ProposedBeneficiary = { kind: 'primary', name: 'Tomcanary', relationship: 'child', share: 100 }
 
 describe('at enrolment', () => {
   test('whoever must name somebody is asked before the answers are checked', async () => {
@@ -92,8 +87,6 @@ describe('at enrolment', () => {
     const named = await namedFor('life')
     expect(named?.current).toMatchObject({
       version: 1,
-      status: 'confirmed',
-      who: 'user',
       beneficiaries: [
         { name: 'Gracecanary King', relationship: 'spouse', share: 70, dob: '1988-02-29' },
         { name: 'Tomcanary', relationship: 'child', share: 30, dob: '' },
@@ -257,7 +250,7 @@ describe('later', () => {
     expect(edit.html).toContain('value="Gracecanary King"')
     await visitor.post('/register/beneficiaries/life', { rows: '1', ...person(1, 'Tomcanary', 100) })
     const named = await namedFor('life')
-    expect(named?.current).toMatchObject({ version: 2, who: 'user', beneficiaries: [{ name: 'Tomcanary' }] })
+    expect(named?.current).toMatchObject({ version: 2, beneficiaries: [{ name: 'Tomcanary' }] })
     expect(named?.versions?.[0]).toEqual(before)
     expect((await rig.events()).at(-1)).toBe('user_update_successful')
     const { timeline } = await userOf()
@@ -283,40 +276,11 @@ describe('later', () => {
     expect((await namedFor('life'))?.current).toMatchObject({ version: 3 })
   })
 
-  test('the overview leads there, and says what a partner proposes', async () => {
+  test('the overview leads there, and names nobody', async () => {
     const { visitor } = await enrolled()
-    await propose('life', tom)
     const overview = await visitor.get('/register/overview')
     expect(overview.html).toContain('href="/register/beneficiaries"')
-    expect(wordsOf(overview)).toContain('Harbor Rides suggests beneficiaries for Term life.')
-    expect(wordsOf(overview)).not.toContain('Tomcanary')
-  })
-
-  test.each([
-    ['confirmed', 'Tomcanary', 'user_update_successful'],
-    ['dropped', 'Gracecanary King', undefined],
-  ] as const)('a proposal that the person has %s', async (word, name, event) => {
-    const { visitor } = await enrolled()
-    await propose('life', tom)
-    const before = (await rig.events()).length
-    const list = await visitor.get('/register/beneficiaries')
-    expect(wordsOf(list)).toContain('Harbor Rides suggests Tomcanary, Child, 100%')
-    await visitor.post('/register/beneficiaries/life/word', { word })
-    const named = await namedFor('life')
-    expect(named?.current?.beneficiaries).toMatchObject([{ name }])
-    expect(named?.proposed).toBeNull()
-    expect(named?.versions?.[1]).toMatchObject({ version: 2, status: word, who: 'partner' })
-    expect((await rig.events()).slice(before)).toEqual(event ? [event] : [])
-  })
-
-  test('a proposal that was replaced meanwhile is not confirmed in the place of the one shown', async () => {
-    const { visitor } = await enrolled()
-    await propose('life', tom)
-    await visitor.get('/register/beneficiaries')
-    await propose('life', { ...tom, name: 'Evecanary' })
-    const list = await visitor.post('/register/beneficiaries/life/word', { word: 'confirmed' })
-    expect(wordsOf(list)).toContain('Harbor Rides suggests Evecanary')
-    expect((await namedFor('life'))?.current?.beneficiaries).toMatchObject([{ name: 'Gracecanary King' }])
+    expect(wordsOf(overview)).not.toContain('Gracecanary')
   })
 
   test.each(['sms', 'email'] as const)(

@@ -83,6 +83,7 @@ async function fillEveryTable(): Promise<string> {
   await visitor.post(linkurl ?? '')
   await visitor.get('/register/benefits')
   await visitor.post('/register/benefits', { benefit: ['identity'] })
+  await visitor.post('/register/beneficiaries/life', { rows: '1', ...gracecanary })
   expect(
     (
       await visitor.post('/register/enrol', {
@@ -92,11 +93,6 @@ async function fillEveryTable(): Promise<string> {
       })
     ).view,
   ).toBe('DONE')
-  await client.proposeBeneficiaries({
-    userid,
-    name: 'life',
-    beneficiaries: [{ kind: 'primary', name: 'Gracecanary', relationship: 'spouse', share: 100 }],
-  })
   await client.prefillUser({ userid, ...ada }, { idempotencyKey: 'again' }).catch(() => undefined)
   await client.cancelUser({ userid, reason: 'deceased' })
   const user = await client.getUser({ userid })
@@ -122,6 +118,13 @@ async function fillEveryTable(): Promise<string> {
     values (${partnerId}, '2026-01', ${serviceid}, 0, 'offer', '', 'premier', '2026-01-01', '2026-01-31', 0, '', 400, 0, '', '')`)
   await service.service().dispatcher.idle()
   return serviceid
+}
+
+const gracecanary = {
+  'person1.name': 'Gracecanary',
+  'person1.relationship': 'spouse',
+  'person1.share': '100',
+  'person1.kind': 'primary',
 }
 
 /** Tells an insurer of the user, by a feed with the name and the birth date. */

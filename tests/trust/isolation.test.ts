@@ -36,7 +36,6 @@ function user(more: Record<string, unknown> = {}): Row {
     body: id => ({ userid: id, ...more }),
   }
 }
-const grace = { kind: 'primary', name: 'Grace', relationship: 'spouse', share: 100 } as const
 const endpoint = { url: 'http://127.0.0.1:9/hook', username: 'matrix', password: 'secret' }
 
 /** A row for each partner operation: a missing row does not compile, nor does one too many. */
@@ -55,7 +54,6 @@ const rows: { readonly [Id in OperationIdOf<'partner'>]: Row } = {
     body: id => ({ operation: 'update', body: { userid: id, phone: '3055550199' } }),
   },
   getBeneficiaries: user(),
-  proposeBeneficiaries: user({ name: 'life', beneficiaries: [{ ...grace }] }),
   changeOffer: user({ offername: 'plus' }),
   undoOfferChange: { names: 'userid' },
   listAvailableOffers: user(),

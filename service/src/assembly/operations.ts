@@ -62,7 +62,7 @@ export function partnerHandlers(
       trail,
     }),
     listUsers: userListHandler({ walk, trail }),
-    ...beneficiaryHandlers({ commands, reader, database, clock, trail }),
+    ...beneficiaryHandlers({ reader, database, trail }),
     ...offerHandlers({ commands, clock }),
     ...linkTokenHandlers({ database, reader, executor, keyring, mode, real, baseUrl }),
     ...webhookHandlers(webhooks),

@@ -80,7 +80,6 @@ const LABELS: Readonly<Record<string, string>> = {
   status: 'State',
   who: 'By',
   writtenat: 'Written',
-  decidedat: 'Decided',
   beneficiaries: 'Beneficiaries',
   kind: 'Kind',
   relationship: 'Relationship',

@@ -134,7 +134,7 @@ function columnsOfUser(naming: (column: Part) => Part, { whole, sealed }: Loaded
           and not exists (
             select 1 from beneficiary_designations later
             where later.partner_id = d.partner_id and later.service_id = d.service_id
-              and later.benefit = d.benefit and later.status = d.status and later.version > d.version
+              and later.benefit = d.benefit and later.version > d.version
               ${naming(part`later.partner_id`)})
       ) end as designations,
       case when ${sealed} then (

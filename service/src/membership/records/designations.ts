@@ -1,13 +1,13 @@
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, namesOf, within } from '../../db/columns.ts'
 import type { Executor, Layout } from '../../db/database.ts'
-import { part, type Query, sql } from '../../db/sql.ts'
+import { type Query, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { NamedBeneficiary } from '../rules/beneficiaries.ts'
 import type { Designation } from '../rules/state.ts'
 import { openDataKey, openJson, sealJson } from './documents.ts'
 import { designations } from './tables.ts'
-import { namingUsers, type UserIds, userKey } from './user-ids.ts'
+import { type UserIds, userKey } from './user-ids.ts'
 
 /** The beneficiaries of a new version; the version itself is part of the user's state. */
 export type NewDesignation = Pick<Designation, 'benefit' | 'version'> & {
@@ -54,20 +54,6 @@ export function insertDesignations(rows: readonly DesignationWrite[], layout: La
     select * from ${listOf(layout, columns, rows)}`
 }
 
-/** Records whether proposals were confirmed or dropped; their content and author do not change. */
-export function decideDesignations(rows: readonly Omit<DesignationWrite, 'sealed'>[], layout: Layout): Query {
-  const { sealed: _, ...decided } = columns
-  const naming = namingUsers(
-    layout,
-    rows.map(({ user }) => user),
-  )
-  return sql`
-    update beneficiary_designations d set status = row.status, decided_at = row.decided_at
-    from ${listOf(layout, decided as Columns<(typeof rows)[number]>, rows)}
-    where d.partner_id = row.partner_id and d.service_id = row.service_id and d.benefit = row.benefit
-      and d.version = row.version and d.status = 'proposed' ${naming(part`d.partner_id`)}`
-}
-
 type DesignationRow = Readonly<Record<string, unknown>> & {
   readonly sealed: Buffer
   readonly wrapped_key: Buffer
@@ -102,15 +88,6 @@ export async function readDesignations(
 }
 
 /** A version in the form of exports and of the records that are kept after an erasure. */
-export function designationRecord(one: OpenDesignation) {
-  const { benefit, version, status, who, writtenAt, decidedAt, beneficiaries } = one
-  return {
-    benefit,
-    version,
-    status,
-    who,
-    writtenat: formatTimestamp(writtenAt),
-    decidedat: decidedAt === undefined ? null : formatTimestamp(decidedAt),
-    beneficiaries,
-  }
+export function designationRecord({ benefit, version, who, writtenAt, beneficiaries }: OpenDesignation) {
+  return { benefit, version, who, writtenat: formatTimestamp(writtenAt), beneficiaries }
 }

@@ -62,8 +62,6 @@ export const consents = tableOf<Consent>({
 export const designations = tableOf<Designation>({
   benefit: stored.text('benefit'),
   version: stored.integer('version'),
-  status: stored.text('status'),
   who: stored.text('who'),
   writtenAt: stored.instant('written_at'),
-  decidedAt: stored.instant('decided_at'),
 })

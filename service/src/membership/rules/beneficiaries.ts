@@ -1,7 +1,7 @@
-import type { ProposedBeneficiary } from '@benefit-enrolment/contract'
+import type { Beneficiary } from '@benefit-enrolment/contract'
 
 /** One beneficiary, as it is sealed; unknown values are left out. */
-export type NamedBeneficiary = Pick<ProposedBeneficiary, 'kind' | 'name' | 'relationship' | 'share'> & {
+export type NamedBeneficiary = Pick<Beneficiary, 'kind' | 'name' | 'relationship' | 'share'> & {
   readonly dob?: string
   readonly contact?: string
 }
@@ -24,23 +24,6 @@ export function faultsOfDesignation(
     ...(primary.length > 0 && sumOf(primary) !== 100 ? (['primary_shares'] as const) : []),
     ...(contingent.length > 0 && sumOf(contingent) !== 100 ? (['contingent_shares'] as const) : []),
   ]
-}
-
-/**
- * Puts primary beneficiaries first and otherwise keeps the order; treats `""` as not given, and removes spaces around
- * texts.
- */
-export function cleanDesignation(people: readonly ProposedBeneficiary[]): readonly NamedBeneficiary[] {
-  return [...people]
-    .sort((a, b) => Number(a.kind === 'contingent') - Number(b.kind === 'contingent'))
-    .map(({ kind, name, relationship, share, dob, contact }) => ({
-      kind,
-      name: name.trim(),
-      relationship,
-      share,
-      ...(dob ? { dob } : {}),
-      ...(contact?.trim() ? { contact: contact.trim() } : {}),
-    }))
 }
 
 function sumOf(shares: readonly number[]): number {

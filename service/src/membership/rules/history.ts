@@ -1,7 +1,7 @@
 import type { EnrolmentState } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { AppliedChange } from './apply-due.ts'
-import type { Consent, Designation, Enrolment, SwapPair, User, UserStatus } from './state.ts'
+import type { Consent, Enrolment, SwapPair, User, UserStatus } from './state.ts'
 import { enrolmentMayMove, userMayMove } from './transitions.ts'
 
 /** Who made a change; `operatorlink`: somebody on the page, by a link that an operator made. */
@@ -16,7 +16,7 @@ export type Move =
   | Moved<'pending cancel', Instant>
   | (OfBenefit & Moved<'benefit', EnrolmentState>)
   | (OfBenefit & Moved<'planned end' | 'start' | 'end', Instant>)
-  | (OfBenefit & Moved<'beneficiaries', Designation['status']> & { readonly version: number })
+  | (OfBenefit & Moved<'beneficiaries', 'confirmed'> & { readonly version: number })
   | (Moved<'consent', string> & Pick<Consent, 'name' | 'channel'>)
 
 type Moved<What extends string, Value> = {
@@ -70,9 +70,10 @@ export function linesOf(applied: AppliedChange, who: Who, why: string): StoredLi
     { what: 'pending cancel', from: pendingCancel(before), to: pendingCancel(after) },
     after.cancel?.reason ?? why,
   )
-  for (const { benefit, version, status } of after.designations) {
-    const earlier = before.designations.find(known => known.benefit === benefit && known.version === version)
-    note({ what: 'beneficiaries', benefit, version, from: earlier?.status, to: status })
+  for (const designation of after.designations) {
+    const { benefit, version } = designation
+    if (!before.designations.includes(designation))
+      note({ what: 'beneficiaries', benefit, version, to: 'confirmed' })
   }
   for (const consent of after.consents) {
     const { name, version, channel } = consent

@@ -67,18 +67,12 @@ export type Consent = {
   readonly channel?: Exclude<ConsentChannel, 'page' | 'partner'> | undefined
 }
 
-/**
- * One version of a person's beneficiary designation for a benefit, without the names. For each benefit, memory keeps
- * the newest version of each status.
- */
+/** One version of a person's beneficiary designation for a benefit, without the names. Memory keeps the newest. */
 export type Designation = {
   readonly benefit: string
   readonly version: number
-  readonly status: 'proposed' | 'confirmed' | 'dropped'
-  readonly who: 'partner' | 'user' | 'operator' | 'operatorlink'
+  readonly who: 'user' | 'operatorlink'
   readonly writtenAt: Instant
-  /** When it was confirmed or dropped. */
-  readonly decidedAt: Instant | undefined
 }
 
 /** Everything that the service knows of one user, except personal data. */

@@ -153,10 +153,7 @@ export function hasConsent(user: User, benefit: Benefit): boolean {
 
 /** Whether the benefit may begin with regard to beneficiaries: it requires none, or the person has confirmed some. */
 export function hasBeneficiary(user: User, benefit: Benefit): boolean {
-  return (
-    benefit.beneficiaries !== 'required' ||
-    user.designations.some(one => one.benefit === benefit.name && one.status === 'confirmed')
-  )
+  return benefit.beneficiaries !== 'required' || user.designations.some(one => one.benefit === benefit.name)
 }
 
 /** What the person must still do before the benefit can begin, in the names of `requiredactions`. */

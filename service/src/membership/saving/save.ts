@@ -3,11 +3,11 @@ import type { Query } from '../../db/sql.ts'
 import type { LoadedUser } from '../reading/loaded-user.ts'
 import { insertConfirmations } from '../records/confirmations.ts'
 import { saveConsents } from '../records/consents.ts'
-import { type DesignationWrite, decideDesignations, insertDesignations } from '../records/designations.ts'
+import { type DesignationWrite, insertDesignations } from '../records/designations.ts'
 import { insertFarewells } from '../records/farewells.ts'
 import { insertLines } from '../records/insurer-lines.ts'
 import { insertRetained } from '../records/retained-rows.ts'
-import type { Designation, User } from '../rules/state.ts'
+import type { User } from '../rules/state.ts'
 import type { BatchWrites, ChangedUser, DocumentChange, ReservedKey } from './batch-writes.ts'
 import { deleteDocuments, insertDocuments, writeDocuments } from './save-documents.ts'
 import { type ChangedEnrolment, inTurn, saveEnrolments } from './save-enrolments.ts'
@@ -79,7 +79,6 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
     ),
     ...some([...writes.consents.values()], saveConsents),
     ...some(writes.confirmations, insertConfirmations),
-    ...some(designating.flatMap(decidedDesignations), decideDesignations),
     ...some(
       designating.flatMap(mine => freshDesignations(mine, writes.named)),
       insertDesignations,
@@ -115,29 +114,12 @@ function changedEnrolments({ user, stored }: LoadedUser): ChangedEnrolment[] {
 
 function freshDesignations({ user, stored }: LoadedUser, named: BatchWrites['named']): DesignationWrite[] {
   return user.designations
-    .filter(designation => !storedDesignation(stored, designation))
+    .filter(designation => !stored?.designations.includes(designation))
     .map(designation => {
       const sealed = named.get(versionName(user, designation.benefit, designation.version))
       if (!sealed) throw new Error('a designation that names nobody')
       return { user, designation, sealed }
     })
-}
-
-/** Earlier proposals of beneficiaries that are now confirmed or dropped. */
-function decidedDesignations({ user, stored }: LoadedUser): Omit<DesignationWrite, 'sealed'>[] {
-  return user.designations
-    .filter(
-      designation =>
-        (storedDesignation(stored, designation)?.status ?? designation.status) !== designation.status,
-    )
-    .map(designation => ({ user, designation }))
-}
-
-function storedDesignation(
-  stored: User | undefined,
-  { benefit, version }: Designation,
-): Designation | undefined {
-  return stored?.designations.find(known => known.benefit === benefit && known.version === version)
 }
 
 /** Compared part by part: a text made of both for each user would cost more than the sorting. */

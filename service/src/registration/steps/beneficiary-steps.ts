@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { decideProposalOf, nameBeneficiariesOf, namingBenefits } from '../../accounts/beneficiaries.ts'
+import { nameBeneficiariesOf, namingBenefits } from '../../accounts/beneficiaries.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { type OpenDesignation, readDesignations } from '../../membership/records/designations.ts'
-import { confirmedDesignation, proposedDesignation } from '../../membership/rules/designations.ts'
+import { designationOf } from '../../membership/rules/designations.ts'
 import { heldEnrolment, type User } from '../../membership/rules/state.ts'
 import { hasBeneficiary, openBenefit, partnerOffer } from '../../membership/rules/terms.ts'
 import { authorOf } from '../session/author.ts'
@@ -36,19 +36,17 @@ export const beneficiaryList: Step = {
       page: pageOf(visit),
       benefits: takingBenefits(visit).map(benefit => {
         const { name } = benefit
-        const current = newest(name, confirmedDesignation(visit.user, name)?.version)
-        const proposal = newest(name, proposedDesignation(visit.user, name)?.version)
+        const current = newest(name, designationOf(visit.user, name)?.version)
         const held = heldEnrolment(visit.user, name)
         const isMissing = held?.state === 'actionrequired' && !hasBeneficiary(visit.user, benefit)
         return {
           name,
           displayname: benefit.displayname[visit.locale],
           people: current?.beneficiaries ?? [],
-          since: current && dayOf(visit, current.decidedAt ?? current.writtenAt),
+          since: current && dayOf(visit, current.writtenAt),
           isheld: liveEnrolment(visit.user, name) !== undefined,
           ismissing: isMissing,
           dueon: held && isMissing ? dueDay(visit, held) : undefined,
-          proposal: proposal && { version: proposal.version, people: proposal.beneficiaries },
         }
       }),
     }
@@ -90,24 +88,6 @@ export function beneficiaryEdit(name: string): Step {
       const isLater = form.has('later') && mayLater(visit, benefit, next)
       if (visit.isMember && !isLater) return nameNow(visit, form, { name, next })
       return nameInDraft(visit, form, { benefit, isLater, next })
-    },
-  }
-}
-
-/** The person's answer to what the partner proposes. */
-export function beneficiaryAnswer(benefit: string): Step {
-  return {
-    show: () => ({ to: 'beneficiaries' }),
-    post: async (visit, form) => {
-      const status = form.get('word')
-      const version = Number(form.get('version'))
-      if (!visit.isMember || (status !== 'confirmed' && status !== 'dropped')) return { to: 'beneficiaries' }
-      const reply = await changeOwn(visit, {
-        why: `beneficiaries ${status}`,
-        decide: ({ user, now, terms }) =>
-          decideProposalOf(user, { benefit, version, status }, now, terms()) ?? 'unchanged',
-      })
-      return reply === 'done' ? { to: 'beneficiaries' } : 'gone'
     },
   }
 }
@@ -166,13 +146,13 @@ function mayLater(visit: Visit, benefit: Benefit, next: string | undefined): boo
 
 /** The version of a member's beneficiaries that a form is made from; empty while there are none. */
 function versionShown(user: User, name: string): string {
-  return String(confirmedDesignation(user, name)?.version ?? '')
+  return String(designationOf(user, name)?.version ?? '')
 }
 
 async function peopleOf(visit: Visit, name: string): Promise<OpenDesignation['beneficiaries']> {
   // A former member begins anew: a link alone does not show the beneficiaries of the earlier membership.
   if (!visit.isMember) return namedInDraft(visit.draft, name) ?? []
-  const version = confirmedDesignation(visit.user, name)?.version
+  const version = designationOf(visit.user, name)?.version
   const versions = version === undefined ? [] : await versionsOf(visit)
   return versions.find(one => one.benefit === name && one.version === version)?.beneficiaries ?? []
 }

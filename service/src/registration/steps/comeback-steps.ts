@@ -1,5 +1,5 @@
 import { reinstateAccount } from '../../accounts/reinstate.ts'
-import { confirmedDesignation } from '../../membership/rules/designations.ts'
+import { designationOf } from '../../membership/rules/designations.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, isActive, type User } from '../../membership/rules/state.ts'
 import { hasConsent, knownBenefit, offerOf } from '../../membership/rules/terms.ts'
@@ -28,7 +28,7 @@ export function comebackOf(visit: Visit): Comeback | undefined {
     benefits,
     agreed: known.some(benefit => benefit.consent && hasConsent(trial.user, benefit)),
     named: known.some(
-      ({ name, beneficiaries }) => beneficiaries && confirmedDesignation(trial.user, name) !== undefined,
+      ({ name, beneficiaries }) => beneficiaries && designationOf(trial.user, name) !== undefined,
     ),
   }
 }

@@ -1,7 +1,7 @@
 import type { Benefit } from '../../catalogue/model.ts'
 import type { NewDesignation } from '../../membership/records/designations.ts'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
-import { confirmedDesignation, withDesignation } from '../../membership/rules/designations.ts'
+import { designationOf, withDesignation } from '../../membership/rules/designations.ts'
 import { type Designation, heldEnrolment, type User } from '../../membership/rules/state.ts'
 import { hasBeneficiary } from '../../membership/rules/terms.ts'
 import type { Draft } from '../session/answers.ts'
@@ -39,7 +39,7 @@ export function namingLines(
   return benefits.flatMap(benefit => {
     if (benefit.beneficiaries === undefined) return []
     const people = visit.isMember ? undefined : namedInDraft(visit.draft, benefit.name)
-    const isKnown = confirmedDesignation(visit.user, benefit.name) !== undefined
+    const isKnown = designationOf(visit.user, benefit.name) !== undefined
     const standing = people ? 'here' : !isKnown ? 'nobody' : visit.isMember ? 'named' : 'before'
     return [
       {
@@ -93,7 +93,7 @@ export function withDraftNames(
   for (const { name, beneficiaries } of begun.benefits) {
     const people = beneficiaries && namedInDraft(draft, name)
     if (!people) continue
-    const added = withDesignation(named, { benefit: name, who: begun.who, status: 'confirmed', at: begun.at })
+    const added = withDesignation(named, { benefit: name, who: begun.who, at: begun.at })
     named = added.user
     designations.push({ ...added.designation, beneficiaries: people })
   }

@@ -1,7 +1,7 @@
 import type { Visit } from '../session/visit.ts'
 import { detailsGroups } from '../views/details.ts'
 import type { View } from '../views/model.ts'
-import { beneficiaryAnswer, beneficiaryEdit, beneficiaryList } from './beneficiary-steps.ts'
+import { beneficiaryEdit, beneficiaryList } from './beneficiary-steps.ts'
 import { behindBirthdate } from './birthdate-again.ts'
 import { cancel } from './cancel-steps.ts'
 import { challenge } from './challenge.ts'
@@ -22,9 +22,8 @@ export function stepAt(path: string, visit: Visit): Step | undefined {
 
 /** The paths about beneficiaries, which name a benefit. */
 function beneficiaryStep(path: string): Step | undefined {
-  const [, name, word] = /^beneficiaries\/([a-z0-9]{2,32})(\/word)?$/.exec(path) ?? []
-  if (name === undefined) return undefined
-  return behindBirthdate(path, word === undefined ? beneficiaryEdit(name) : beneficiaryAnswer(name))
+  const [, name] = /^beneficiaries\/([a-z0-9]{2,32})$/.exec(path) ?? []
+  return name === undefined ? undefined : behindBirthdate(path, beneficiaryEdit(name))
 }
 
 /** The first path for a person who has just opened a link, or returns to the page's root. */
@@ -95,5 +94,4 @@ export const stepPaths: ReadonlySet<string> = new Set([
   ...steps.keys(),
   ...memberSteps.keys(),
   'beneficiaries/:name',
-  'beneficiaries/:name/word',
 ])

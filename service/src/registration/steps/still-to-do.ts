@@ -1,5 +1,5 @@
 import type { Benefit } from '../../catalogue/model.ts'
-import { confirmedDesignation, proposedDesignation } from '../../membership/rules/designations.ts'
+import { designationOf } from '../../membership/rules/designations.ts'
 import { hasPendingCancel, isLive } from '../../membership/rules/state.ts'
 import { hasBeneficiary, hasConsent, knownBenefit, openBenefit } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
@@ -24,15 +24,12 @@ export function stillToDo(visit: Visit): StillToDo | undefined {
   const agree = waiting(
     benefit => !hasConsent(user, benefit) && openBenefit(terms, benefit.name) !== undefined,
   )
-  const proposed = benefits
-    .filter(({ name }) => proposedDesignation(user, name) !== undefined)
-    .map(({ displayname }) => displayname[locale])
   const unnamed = benefits
-    .filter(({ name, beneficiaries }) => beneficiaries === 'optional' && !confirmedDesignation(user, name))
+    .filter(({ name, beneficiaries }) => beneficiaries === 'optional' && !designationOf(user, name))
     .map(({ displayname }) => displayname[locale])
   const openplaces = openPlaces(visit)
-  const count = missing.length + agree.length + proposed.length + unnamed.length + openplaces
-  return count === 0 ? undefined : { missing, agree, proposed, unnamed, openplaces }
+  const count = missing.length + agree.length + unnamed.length + openplaces
+  return count === 0 ? undefined : { missing, agree, unnamed, openplaces }
 }
 
 /** How many benefits can be added now: as many as fit, of those that the person may have. */

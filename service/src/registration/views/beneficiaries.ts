@@ -5,7 +5,6 @@ import { type BeneficiaryField, type BeneficiaryRow, beneficiaryInput } from './
 import {
   type Answers,
   dateInputs,
-  draftField,
   errorOf,
   fault,
   form,
@@ -23,7 +22,7 @@ import type { NamingLine } from './parts.ts'
 import type { Localized, Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
-/** A member's beneficiaries for each benefit, and those that the partner proposes. */
+/** A member's beneficiaries for each benefit. */
 export function beneficiaries(view: BeneficiariesView): Content {
   const { page, benefits } = view
   const words = textsOf(page).beneficiaries
@@ -40,18 +39,12 @@ ${benefits.map(one => namingPart(page, one))}`,
 function namingPart(page: Page, one: BeneficiariesView['benefits'][number]): Html {
   const texts = textsOf(page)
   const words = texts.beneficiaries
-  const { name, displayname, people, since, isheld, ismissing, dueon, proposal } = one
+  const { name, displayname, people, since, isheld, ismissing, dueon } = one
   const path = `${page.root}/beneficiaries/${name}`
   return html`<section class="naming"><div class="heading"><h2>${displayname}</h2><a href="${path}">${people.length > 0 ? texts.shell.change : words.add}<span class="unseen"> – ${displayname}</span></a></div>
 ${people.length > 0 ? peopleList(page, people) : html`<p>${words.nobody}</p>`}
 ${isheld ? since && html`<p class="hint">${words.since(dayText(page, since))}</p>` : html`<p class="withsign">${icon('info')}${people.length > 0 ? words.notheldnamed : words.notheld}</p>`}
-${ismissing && html`<p class="withsign warn">${icon('alert')}${dueon ? words.neededby(dayText(page, dueon)) : words.needed}</p>`}
-${
-  proposal &&
-  html`<div class="panel"><h3>${words.suggested(page.partner.displayname)}</h3>${peopleList(page, proposal.people)}<p class="hint">${words.suggestedtext}</p>
-<form method="post" action="${path}/word">${draftField(page)}<input type="hidden" name="version" value="${String(proposal.version)}">
-<p class="actions"><button class="primary" name="word" value="confirmed">${words.confirm}</button><button class="secondary" name="word" value="dropped">${words.drop}</button></p></form></div>`
-}</section>`
+${ismissing && html`<p class="withsign warn">${icon('alert')}${dueon ? words.neededby(dayText(page, dueon)) : words.needed}</p>`}</section>`
 }
 
 /** A list of beneficiaries, each with relationship and share; contingent ones follow under a heading of their own. */

@@ -271,7 +271,7 @@ export type CheckAnswersView = ViewOf<'CHECK_ANSWERS'> &
     readonly naming?: readonly NamingLine[]
   }
 
-/** A member's beneficiaries for each benefit that takes them, and those that the partner proposes. */
+/** A member's beneficiaries for each benefit that takes them. */
 export type BeneficiariesView = ViewOf<'BENEFICIARIES'> & {
   readonly benefits: readonly {
     readonly name: string
@@ -284,7 +284,6 @@ export type BeneficiariesView = ViewOf<'BENEFICIARIES'> & {
     readonly ismissing: boolean
     /** The day before which one must be named. */
     readonly dueon?: Day | undefined
-    readonly proposal?: { readonly version: number; readonly people: readonly NamedBeneficiary[] } | undefined
   }[]
 }
 

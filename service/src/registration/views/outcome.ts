@@ -182,13 +182,11 @@ function thingsToDo(page: Page, todo: StillToDo | undefined): readonly Path[] {
         dueon ? words.before(displayname, dayText(page, dueon)) : displayname,
       ),
     )
-  const { missing, agree, proposed, unnamed, openplaces } = todo
+  const { missing, agree, unnamed, openplaces } = todo
   const naming = (sign: IconName, text: string): Path => ({ to: 'beneficiaries', sign, text })
   return [
     agree.length > 0 && { to: 'benefits', sign: 'alert' as const, text: words.agree(dated(agree)) },
     missing.length > 0 && naming('alert', words.missing(dated(missing))),
-    proposed.length > 0 &&
-      naming('person', words.waiting(page.partner.displayname, namesText(page, proposed))),
     unnamed.length > 0 && naming('person', texts.done.name(namesText(page, unnamed))),
     openplaces > 0 && { to: 'benefits', sign: 'plus' as const, text: texts.done.choose(openplaces) },
   ].filter(path => path !== false)

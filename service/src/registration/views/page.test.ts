@@ -132,7 +132,6 @@ test('in a Spanish sentence a benefit stands in quotation marks or after a colon
   const { beneficiaries, benefits, coverage, standing, swap } = es
   const sentences = [
     beneficiaries.question(name),
-    beneficiaries.waiting('Harbor Rides', name),
     benefits.status.fullswap(name),
     coverage.price.nolonger('1 de mayo', '$5.00', name),
     standing.lost.ends(name, '1 de mayo'),

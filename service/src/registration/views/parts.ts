@@ -178,10 +178,7 @@ export type NamingLine = {
   readonly next?: string | undefined
 }
 
-/**
- * What a member still has to do: benefits that wait for beneficiaries or for an agreement, and those for which the
- * partner proposes beneficiaries.
- */
+/** What a member still has to do: benefits that wait for beneficiaries or for an agreement. */
 export type StillToDo = {
   readonly missing: readonly WaitingName[]
   /** Benefits for which the person may name somebody and has named nobody. */
@@ -189,7 +186,6 @@ export type StillToDo = {
   /** How many more benefits fit into the plan. */
   readonly openplaces: number
   readonly agree: readonly WaitingName[]
-  readonly proposed: readonly string[]
 }
 
 /** A benefit that waits for the person, with the day before which they must act. */

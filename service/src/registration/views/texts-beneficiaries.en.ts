@@ -37,10 +37,6 @@ export const beneficiariesEn = {
   notheld: 'You do not have this benefit now.',
   notheldnamed: 'You do not have this benefit now. The people you named count only when you have it.',
   since: (on: string) => `In place since ${on}`,
-  suggested: (partner: string) => `${partner} suggests`,
-  suggestedtext: 'It counts only if you confirm it.',
-  confirm: 'Confirm these beneficiaries',
-  drop: 'Do not use this',
   share: (share: number) => `${share}%`,
   contingentlist: 'Backups, if nobody above can receive it',
   question: (benefit: string) => `Who receives what ${benefit} pays?`,
@@ -64,8 +60,6 @@ export const beneficiariesEn = {
   before: (name: string, by: string) => `${name} (before ${by})`,
   agree: (benefits: string) => `Read and agree to the terms so that this can start: ${benefits}.`,
   agreehere: 'Agree to the terms',
-  waiting: (partner: string, benefits: string) =>
-    `${partner} suggests beneficiaries for ${benefits}. They count only if you confirm them.`,
   copy: 'Beneficiaries',
   errors: {
     beneficiary_name: (at: number) => `Enter a name of up to 200 characters for person ${at}`,

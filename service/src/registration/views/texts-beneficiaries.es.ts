@@ -24,10 +24,6 @@ export const beneficiariesEs: typeof beneficiariesEn = {
   notheld: 'Ahora no tiene este beneficio.',
   notheldnamed: 'Ahora no tiene este beneficio. Las personas que nombró cuentan solo cuando lo tenga.',
   since: on => `Vigente desde el ${on}`,
-  suggested: partner => `${partner} propone`,
-  suggestedtext: 'Solo cuenta si usted lo confirma.',
-  confirm: 'Confirmar estos beneficiarios',
-  drop: 'No usar esto',
   share: share => `${share}%`,
   contingentlist: 'Suplentes, si nadie de arriba puede recibirlo',
   question: benefit => `¿Quién recibe lo que paga “${benefit}”?`,
@@ -62,8 +58,6 @@ export const beneficiariesEs: typeof beneficiariesEn = {
   before: (name, by) => `${name} (antes del ${by})`,
   agree: benefits => `Lea y acepte los términos para que esto pueda comenzar: ${benefits}.`,
   agreehere: 'Aceptar los términos',
-  waiting: (partner, benefits) =>
-    `${partner} propone beneficiarios para estos beneficios: ${benefits}. Solo cuentan si usted los confirma.`,
   copy: 'Beneficiarios',
   errors: {
     beneficiary_name: at => `Escriba un nombre de hasta 200 caracteres para la persona ${at}`,
