@@ -259,6 +259,19 @@ describe('the page of a user', () => {
     expect(shown.text).toMatch(/Hospital cash<br>[^!]*?looked at state NY/)
   })
 
+  test('says beside a benefit how it is used, and after its end as long as that holds', async () => {
+    const userid = 'canary-uses'
+    await partner.client.createUser({ ...ada, userid, offername: 'plus', benefits: ['critical', 'vision'] })
+    const { path, text } = await viewer.post('/find', { what: userid })
+    expect(text).toMatch(/Critical illness<br>.*?How to use it.*?<li>1-800-555-0142<\/li>/s)
+    await partner.client.cancelUser({ userid, effective: 'immediate' })
+    const over = (await viewer.get(path)).text
+    expect(over).toMatch(
+      /Critical illness.*?How to use it<\/summary><p>For what happened before its end, until /s,
+    )
+    expect(over).not.toContain('vision.example')
+  })
+
   test('says of somebody whose create was refused when and why, even if nobody has the userid', async () => {
     const userid = 'refused-canary'
     const inNewYork = {
