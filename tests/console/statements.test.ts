@@ -9,10 +9,10 @@ import { consoleOf, signIn } from './operator-browser.ts'
 
 const service = forAllTests(() => startTestService({ console: true, startAt: Date.UTC(2026, 10, 11, 12) }))
 const partner = forAllTests(() => service.newPartner({ name: 'Harbor Rides', timezone: 'UTC' }))
-const create = (userid: string) =>
-  partner.client.createUser({ ...ada, userid, offername: 'plus', benefits: ['critical'] })
 let ids: Record<'stays' | 'goes' | 'comes', string>
 beforeAll(async () => {
+  const create = (userid: string) =>
+    partner.client.createUser({ ...ada, userid, offername: 'plus', benefits: ['critical'] })
   const { serviceid: stays } = await create('stays')
   const { serviceid: goes } = await create('goes')
   await partner.client.cancelUser({ userid: 'goes', effective: 'immediate' })
