@@ -1,7 +1,7 @@
 // @whole
 
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -19,14 +19,12 @@ function npm(words: readonly string[], cwd: string): string {
 }
 
 let folder: string
-let packed: { name: string; filename: string; files: { path: string }[] }[]
+let packed: { name: string; files: { path: string }[] }[]
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'enrolment-packed-'))
   packed = packages.flatMap(
     name =>
-      JSON.parse(
-        npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], join(root, name)),
-      ) as typeof packed,
+      JSON.parse(npm(['pack', '--json', '--ignore-scripts', '--dry-run'], join(root, name))) as typeof packed,
   )
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -71,11 +69,29 @@ test('each package of others that ours need stands in deploy/packages.md with it
 // Not in `npm test`, which otherwise asks no registry for packages.
 describeWhole('the service, installed from npm pack into an empty folder', () => {
   beforeAll(() => {
-    mkdirSync(join(folder, 'app'))
-    writeFileSync(join(folder, 'app/package.json'), '{"private": true}')
-    const tarballs = packed.map(({ filename }) => join(folder, filename))
+    execFileSync(process.execPath, [join(root, 'scripts/pack.mjs'), join(folder, 'app')])
     // Without install scripts, which npm 11 leaves out unless they are allowed.
-    npm(['install', '--prefer-offline', '--ignore-scripts', ...tarballs], join(folder, 'app'))
+    npm(['ci', '--prefer-offline', '--ignore-scripts'], join(folder, 'app'))
+  })
+
+  test('each package of others has the version and the hash of package-lock.json, and no address', () => {
+    type Lock = {
+      packages: Record<string, { version?: string; integrity?: string; resolved?: string; link?: true }>
+    }
+    const lockIn = (path: string) =>
+      (JSON.parse(readFileSync(join(path, 'package-lock.json'), 'utf8')) as Lock).packages
+    const tested = lockIn(root)
+    const others = Object.entries(lockIn(join(folder, 'app'))).filter(
+      ([path]) => path !== '' && !path.startsWith('node_modules/@benefit-enrolment/'),
+    )
+    expect(others.length).toBeGreaterThan(60)
+    for (const [path, { version, integrity, resolved }] of others)
+      expect([path, version, integrity, resolved]).toEqual([
+        path,
+        tested[path]?.version,
+        expect.stringMatching(/^sha512-/),
+        undefined,
+      ])
   })
 
   test('fewer than 77 packages of others come with it, and none that deploy/packages.md has for who wants it', () => {

@@ -1,11 +1,28 @@
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { newWorkplace } from '../command/place.ts'
 import { newDataDir, root, run, startProcess } from '../command/process.ts'
 
 function read(path: string) {
   return readFileSync(`${root}/${path}`, 'utf8')
 }
+
+test('the images are named by what they contain, packages come from the lockfile, and no container can gain rights', () => {
+  const dockerfile = read('deploy/Dockerfile')
+  const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, name = '']) => name)
+  const compose = parse(read('deploy/compose.yaml')) as { services: Record<string, Record<string, unknown>> }
+  const services = Object.values(compose.services)
+  for (const name of [...bases, ...services.flatMap(({ image }) => (image ? [String(image)] : []))])
+    expect(name).toMatch(/@sha256:[0-9a-f]{64}$/)
+  expect(dockerfile).not.toMatch(/npm (i|install|add)\b/)
+  for (const service of services)
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    })
+})
 
 /** What the image runs, and in which environment. */
 function image(): { words: string[]; env: Record<string, string> } {

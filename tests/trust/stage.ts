@@ -25,6 +25,7 @@ import { checkLedger } from './ledger.ts'
 export type FaultStage = {
   readonly place: Place
   readonly partner: Created
+  readonly receiver: Pick<Receiver, 'url' | 'username' | 'password'>
   readonly database: Database
   readonly address: DatabaseAddress
   /** Starts another process, always on the port of its place, so that clients find it again. */
@@ -130,6 +131,7 @@ export async function openFaultStage(
   return {
     place: direct,
     partner,
+    receiver,
     database,
     address,
     start,

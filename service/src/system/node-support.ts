@@ -6,6 +6,7 @@ const LAST_DAYS: Readonly<Record<string, string>> = {
   '23': '2025-06-01',
   '24': '2028-04-30',
   '25': '2026-06-01',
+  '26': '2029-04-30',
 }
 
 /** The day since which a version of Node.js, such as `v20.19.0`, gets no more fixes; `undefined`: it still gets them. */
