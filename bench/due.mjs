@@ -109,7 +109,7 @@ async function openStage() {
   await publishVersion(database, { document: catalogue.document, files: [], at: real(), by: 'bench' })
   const made = await createPartner(
     { name: 'Bench' },
-    { database, keyring, mode: 'live', real, knownOffers: [] },
+    { database, keyring, mode: 'live', real, by: 'bench', knownOffers: [] },
   )
   return {
     database,

@@ -49,7 +49,7 @@ export async function startStand({ profile } = {}) {
       const { loadKeyring } = await built('vault/keyring.js')
       const database = openDatabase({ ...server, user: 'enrolment' }, { max: 2, onError: () => {} })
       const keyring = loadKeyring({ dataDir })
-      const context = { database, keyring, mode: 'live', real: Date.now, knownOffers: [] }
+      const context = { database, keyring, mode: 'live', real: Date.now, by: 'bench', knownOffers: [] }
       const partners = []
       for (let at = 0; at < count; at += 1) {
         const { row, clientSecret, apiKey } = await createPartner({ name: `bench ${at}` }, context)

@@ -2,6 +2,8 @@
 // @prism
 
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { BulkLine } from '../../client/src/index.ts'
+import { operations } from '../../contract/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, adaAsks, startTestService, type TestPartner } from '../rig.ts'
 import { keepTexts } from './listener.ts'
@@ -37,11 +39,23 @@ const canaries = [
   'Laterdetailcanary',
 ]
 const key = 'keycanary-7f3a'
+const called = new Set<string>()
+/** The operations that neither take nor give anything of a person but ids. */
+const withoutPerson = [
+  ...['listWebhooks', 'createWebhook', 'getWebhook', 'updateWebhook', 'deleteWebhook', 'testWebhook'],
+  ...['enableWebhook', 'replayWebhook', 'listEvents', 'getEvent', 'listAttempts', 'replayEvent'],
+  ...['listStatements', 'revokeLinkToken', 'exchangeResult', 'advanceClock'],
+]
 
 /** Every operation on a user, with right and wrong requests, and with canaries in every place for personal data. */
 async function liveThrough(partner: TestPartner): Promise<void> {
   const { texts, fetch } = keepTexts(service.conformance.fetch)
-  const client = partner.connect({ fetch })
+  const client = new Proxy(partner.connect({ fetch }), {
+    get(target, name, receiver) {
+      called.add(String(name))
+      return Reflect.get(target, name, receiver)
+    },
+  })
   const v2 = { idempotencyKey: `${key}-1` }
   const person = { ...ada, address: { ...ada.address, city: 'Ciudadcanaria' } }
   const user = { userid: 'u1' }
@@ -91,12 +105,29 @@ async function liveThrough(partner: TestPartner): Promise<void> {
     [() => client.prefillUser({ ...person, userid: 'u2' }), 200],
     [() => client.createUser({ ...created, userid: 'u3' }), 200],
     [() => client.eraseUser({ userid: 'u3' }, { idempotencyKey: `${key}-5` }), 200],
+    [
+      () =>
+        client.createLinkToken({ ...user, deeplinkdata: `redirecturl=${encodeURIComponent('Adacanary')}` }),
+      'bad_request',
+    ],
+    [() => client.createLinkToken(user), 200],
+    [() => client.getBeneficiaries(user), 200],
+    [() => client.listUsers({}), 200],
+    [() => client.listStatementLines({ month: '2027-03' }), 200],
+    [() => bulkOf(client, { ...created, userid: 'u4' }, 200), 200],
+    [() => bulkOf(client, { ...created, userid: 'u5', dob: 'Adacanary' }, 400), 200],
   ]
   for (const [index, [step, wanted]] of steps.entries()) {
     expect([index, ...(await outcomesOf([step()]))]).toEqual([index, wanted])
   }
   const { access_token: token } = JSON.parse(texts[0] ?? '') as { access_token: string }
   tokens.push(token)
+}
+
+/** Sends one line of a bulk. */
+async function bulkOf(client: TestPartner['client'], body: object, wanted: number): Promise<void> {
+  for await (const { status } of client.bulk([{ operation: 'create', key: `${key}-6`, body } as BulkLine]))
+    expect(status).toBe(wanted)
 }
 
 /** Requests that a client cannot send: broken JSON, and canaries in a path and in a query that do not exist. */
@@ -142,7 +173,7 @@ describe('after a run of all operations', () => {
   const secrets = () => [
     ...partners.flatMap(({ clientSecret, apiKey }) => [clientSecret, apiKey]),
     ...tokens,
-    ...['-1', '-2', '-3', '-4', '-5'].map(suffix => key + suffix),
+    ...['-1', '-2', '-3', '-4', '-5', '-6'].map(suffix => key + suffix),
   ]
 
   test('the run was one: the users are there, and what is looked for can be found where it may stand', async () => {
@@ -155,6 +186,13 @@ describe('after a run of all operations', () => {
     for (const { client } of partners) {
       expect(await client.getUser({ userid: 'u1' })).toMatchObject({ status: 'active' })
     }
+  })
+
+  test('every operation of a partner took part, unless it takes and gives nothing of a person', () => {
+    const ids = Object.values(operations)
+      .filter(({ caller }) => caller === 'partner')
+      .map(({ id }) => id)
+    expect(ids.filter(id => !called.has(id)).sort()).toEqual(withoutPerson.sort())
   })
 
   test('no table holds a name, a date, a phone, an address or a reason in clear', async () => {

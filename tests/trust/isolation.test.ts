@@ -162,6 +162,20 @@ test('every operation of a partner stands in the matrix, and nothing else', () =
   expect(Object.keys(rows).sort()).toEqual(partnerOperations.map(one => one.id).sort())
 })
 
+test('a partner deletes plans, endpoints and links, but no record, and raises no event but a test', () => {
+  const idsOf = (is: (operation: Operation) => boolean) =>
+    partnerOperations
+      .filter(is)
+      .map(({ id }) => id)
+      .sort()
+  expect(idsOf(({ method }) => method === 'DELETE')).toEqual(
+    ['cancelUser', 'undoOfferChange', 'undoSwap', 'deleteWebhook', 'revokeLinkToken'].sort(),
+  )
+  expect(idsOf(({ method, path }) => method !== 'GET' && /event|audit|test/i.test(path))).toEqual(
+    ['replayEvent', 'testWebhook'].sort(),
+  )
+})
+
 describe('whose id is named', () => {
   const naming = partnerOperations.filter(one => rowOf(one).names !== 'nothing')
   test.each(naming)(

@@ -32,7 +32,7 @@ export async function open({ address, origin, rootKey, targets }) {
   for (const target of targets) {
     const made = await createPartner(
       { name: target },
-      { database, keyring, mode: 'sandbox', real, knownOffers: [] },
+      { database, keyring, mode: 'sandbox', real, by: 'bench', knownOffers: [] },
     )
     const partner = await directory.partner(made.row.partner_id)
     const wish = {
