@@ -176,13 +176,16 @@ function describeReply(operation: Operation, options: DescribedService & { schem
   }
 }
 
-/** NDJSON as text, because OpenAPI 3.1 has no words for it; the schema of a line stands with the others. */
+/** NDJSON is text to OpenAPI 3.1: `contentSchema` is the schema of each line. */
 function describeLines(line: TSchema, example: unknown, schemas: NamedSchemas): Json {
-  const { $ref } = schemas.refer(line)
-  const description = `A JSON object on each line, as ${$ref} says`
   return {
     'application/x-ndjson': {
-      schema: { type: 'string', description },
+      schema: {
+        type: 'string',
+        description: 'A JSON object on each line',
+        contentMediaType: 'application/x-ndjson',
+        contentSchema: schemas.refer(line),
+      },
       example: `${JSON.stringify(example)}\n`,
     },
   }

@@ -11,7 +11,6 @@ import { dueScreens } from './due/screens.ts'
 import { findScreens } from './find/screens.ts'
 import { partnerScreens } from './partner/screens.ts'
 import type { Screen } from './screen/screen.ts'
-import { statementScreens } from './statements/screens.ts'
 import { retainedScreens } from './user/retained.ts'
 import { userScreens } from './user/screens.ts'
 import { deliveryScreens } from './webhooks/deliveries.ts'
@@ -29,7 +28,6 @@ export const screens: readonly Screen[] = [
   ...eraseScreens,
   ...resendScreens,
   ...dueScreens,
-  ...statementScreens,
   ...webhookListScreens,
   ...webhookScreens,
   ...deliveryScreens,

@@ -136,21 +136,22 @@ export async function loadLines(
   return rows.map(row => ({ ...userLineOf(row), userid: row.userid ?? undefined }))
 }
 
-/** A stored line, and the month whose statement has it. */
-export type FinalLine = { readonly month: string; readonly line: Line }
-
-/** The stored lines of one user in these months. */
+/** The final lines of one user, by the month that they are about. */
 export async function loadFinalLines(
   db: Executor,
   query: { partnerId: string; serviceId: string; months: readonly string[] },
-): Promise<FinalLine[]> {
+): Promise<Map<string, Line[]>> {
   const rows = await db.query<LineRow>(sql`
     select ${lineColumns}
     from statement_lines l
     where l.partner_id = ${query.partnerId} and l.month = any (${query.months}::text[])
-      and l.service_id = ${query.serviceId}
-    order by l.month, l.place`)
-  return rows.map(row => ({ month: row.month, line: userLineOf(row).line }))
+      and l.service_id = ${query.serviceId}`)
+  const byMonth = new Map<string, Line[]>()
+  for (const row of rows) {
+    const about = row.about || row.month
+    byMonth.set(about, [...(byMonth.get(about) ?? []), userLineOf(row).line])
+  }
+  return byMonth
 }
 
 function userLineOf(row: LineRow): UserLine {

@@ -21,7 +21,6 @@ import { OperatorError } from '../../operator-error.ts'
 import type { Command } from '../command.ts'
 import { consoleOptions } from '../console.ts'
 import { runContext } from '../feeds/run-context.ts'
-import { listenAddressOf } from '../listen-address.ts'
 import { connectPartner } from '../partner-side/partner-api.ts'
 import { makePeople } from '../partner-side/people.ts'
 import { runService, servingOptions } from '../run-service.ts'
@@ -36,7 +35,6 @@ export const dev: Command = {
   options: servingOptions,
   run: async input => {
     const config = readConfig(input.environment)
-    const { host } = listenAddressOf(input, config)
     const at = consoleOptions({ host: '127.0.0.1', port: config.consolePort ?? 0 }, config)
     // A catalogue that somebody published here is kept. The people of the demo are not made then: they fit only its own.
     let hasOwnCatalogue = false

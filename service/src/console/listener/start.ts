@@ -7,7 +7,6 @@ import type { ProviderSettings } from '../../operators/provider-settings.ts'
 import { writeConsoleUrl } from '../../operators/store.ts'
 import { openDueCounts } from '../background/due-counts.ts'
 import { withFewStatements } from '../background/few-statements.ts'
-import { openMonthCounts } from '../background/month-counts.ts'
 import { openSlowWork } from '../background/slow-work.ts'
 import type { ConsoleContext, ConsoleParts } from '../console-context.ts'
 import { readConsoleFiles } from '../screen/console-files.ts'
@@ -33,15 +32,11 @@ export async function startConsole(
 ): Promise<{ address: string; url: string; close(): Promise<void> }> {
   const slow = openSlowWork()
   const database = withFewStatements(parts.database)
-  const counting = { ...parts, database, sandbox: parts.installation.sandbox }
-  const work = { slow, log: parts.log }
   const context: ConsoleContext = {
     ...parts,
     database,
     slow,
-    counting,
-    dueCounts: openDueCounts(database, work),
-    monthCounts: openMonthCounts(counting, work),
+    dueCounts: openDueCounts(database, { slow, log: parts.log }),
   }
   const address = { consoleUrl: url, port }
   const files = await readConsoleFiles()

@@ -97,7 +97,7 @@ export const done: Step = {
       reference,
       completedat: at,
       ...description,
-      held: heldBenefitsOf(visit),
+      held: visit.isMember ? heldBenefitsOf(visit) : undefined,
       todo: visit.isMember && !visit.isOver ? stillToDo(visit) : undefined,
       undo: undoingOf(found),
       goeson: visit.isMember && !visit.isOver,

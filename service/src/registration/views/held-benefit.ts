@@ -9,8 +9,7 @@ import { textsOf } from './texts.ts'
 export function heldBenefits(page: Page, held: readonly HeldBenefit[] = []): Slot {
   if (held.length === 0) return null
   const words = textsOf(page).coverage.use
-  const heading = held.every(({ ended }) => ended) ? words.had : words.heading
-  return html`<section><h2>${heading}</h2>
+  return html`<section><h2>${words.heading}</h2>
 ${held.map(benefit => heldBenefit(page, benefit))}</section>`
 }
 

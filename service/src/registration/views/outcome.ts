@@ -22,7 +22,7 @@ export function done(view: DoneView): Content {
   const { title, lead, next } = doneWords(page, view.change, neededIn(view))
   const print =
     page.shell === 'hosted' &&
-    html`<button type="button" class="secondary" data-print hidden>${texts.shell.print}</button>`
+    html`<button type="button" class="quiet" data-print hidden>${texts.shell.print}</button>`
   return {
     title,
     signals: view.istold ? {} : { outcome },
@@ -37,8 +37,8 @@ ${pathList(page, [...thingsToDo(page, view.todo), ...undoing(view), ...seeing(vi
 ${benefits.length > 0 && html`<section><h2>${texts.already.title}</h2>${benefitList(page, benefits)}</section>`}
 ${heldBenefits(page, view.held)}
 ${isWhole && totalFacts(page, benefits)}
-${view.copyurl && html`<p class="documents">${copyLink(page, { address: view.copyurl, text: texts.coverage.copy.link })}</p>`}
-${leave(page, { redirecturl: view.redirecturl, more: print })}`,
+<p class="keep">${view.copyurl && copyLink(page, { address: view.copyurl, text: texts.coverage.copy.link })}${print}</p>
+${leave(page, { redirecturl: view.redirecturl })}`,
   }
 }
 
@@ -158,7 +158,7 @@ export function problem(view: ProblemView): Content {
 <h1 tabindex="-1">${title}</h1>
 <p class="lead">${text}</p>
 ${retry && html`<p class="actions"><a class="primary" href="${retry}">${isOurs ? texts.shell.tryagain : texts.open.button}</a></p>`}
-<p class="hint">${words.request}</p><p class="requestid">${requestid}</p>
+<p class="hint">${words.request}</p><p><code class="requestid">${requestid}</code></p>
 ${leave(page, retry ? { rank: 'secondary' } : {})}`,
   }
 }
