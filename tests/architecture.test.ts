@@ -69,7 +69,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['listener'],
     ['screens.ts'],
     ['user', 'decisions', 'tidy.ts'],
-    ['acts', 'catalogue', 'audit', 'due', 'find', 'partner', 'webhooks'],
+    ['acts', 'catalogue', 'audit', 'due', 'find', 'partner', 'statements', 'webhooks'],
     ['requests', 'user-data'],
     ['views', 'partners.ts', 'reason.ts'],
     ['screen'],

@@ -60,6 +60,7 @@ describeInBrowser('the console in a browser', () => {
     '/',
     `/users/${serviceid}`,
     '/due?days=30',
+    '/statements',
     '/webhooks',
     `/webhooks/${webhookid}`,
     '/partners',

@@ -27,6 +27,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
     const { keyboard, page, operatorId, texts, context } = await enter('viewer')
     for (const [key, path] of Object.entries({
       d: '/due',
+      m: '/statements',
       w: '/webhooks',
       p: '/partners',
       c: '/catalogue',

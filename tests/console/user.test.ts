@@ -259,6 +259,14 @@ describe('the page of a user', () => {
     expect(shown.text).toMatch(/Hospital cash<br>[^!]*?looked at state NY/)
   })
 
+  test('says beside a benefit how it is used, and after its end as long as that holds', async () => {
+    const uses = { ...ada, userid: 'canary-uses', offername: 'plus', benefits: ['critical', 'vision'] }
+    const { serviceid: id } = await partner.client.createUser(uses)
+    expect((await viewer.get(`/users/${id}`)).text).toMatch(/How to use it.*?<li>1-800-555-0142<\/li>/s)
+    await partner.client.cancelUser({ userid: uses.userid, effective: 'immediate' })
+    expect((await viewer.get(`/users/${id}`)).text).toContain('<p>For what happened before its end, until ')
+  })
+
   test('says of somebody whose create was refused when and why, even if nobody has the userid', async () => {
     const userid = 'refused-canary'
     const inNewYork = {

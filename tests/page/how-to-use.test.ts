@@ -37,3 +37,20 @@ test('a member reads of each benefit what it pays and how it is used, one that e
   // Nothing says how long after its end the discount may be used.
   expect(partOf(overview.html, 'vision')).toBeUndefined()
 })
+
+test('whoever canceled everything reads how to use what ended, as long as the catalogue says', async () => {
+  const userid = await rig.newPerson('unknown')
+  const { client } = rig.partner
+  await client.createUser({ userid, ...ana, offername: 'plus', benefits: ['critical', 'vision'] })
+  const visitor = newVisitor(rig.service)
+  await client.cancelUser({ userid, effective: 'immediate' })
+  const link = `${await rig.mintLink({ userid })}?productname=critical&redirectto=howtouse`
+  await visitor.get(link)
+  const details = await visitor.post(link)
+  expect(details.view).toBe('DETAILS_REVIEW')
+  expect(wordsOf(details)).toContain('What you had, and how to use it')
+  expect(partOf(details.html, 'critical')).toMatch(
+    /^held-critical" open>[\s\S]*for what happened before, until June 8, 2027[\s\S]*href="tel:/,
+  )
+  expect(partOf(details.html, 'vision')).toBeUndefined()
+})

@@ -284,13 +284,20 @@ test('no address of the console costs more than the bound', async () => {
   const pages = [
     '/',
     '/due',
+    '/statements',
     '/webhooks',
     '/partners',
     `/partners/${partner.partnerId}`,
     '/catalogue',
     '/requests',
   ]
-    .concat(['/audit', '/nowhere', `/users/${service_id}`, `/users/${service_id}/link`])
+    .concat([
+      '/audit',
+      '/nowhere',
+      `/users/${service_id}`,
+      `/users/${service_id}/link`,
+      `/users/${service_id}/statements`,
+    ])
     .concat([`/users/${service_id}/act/cancel`, `/users/${service_id}/erase`, '/catalogue/versions/1'])
   for (const page of some(pages))
     for (const query of ['', ...some(queries)])

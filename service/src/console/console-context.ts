@@ -9,7 +9,9 @@ import type { Terms } from '../membership/rules/terms.ts'
 import type { SignInContext } from '../operators/sign-in.ts'
 import type { Directory } from '../partners/directory.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
+import type { CountContext } from '../statements/count.ts'
 import type { DueCounts } from './background/due-counts.ts'
+import type { MonthCounts } from './background/month-counts.ts'
 import type { SlowWork } from './background/slow-work.ts'
 
 /** What every screen can use: the other parts of the service, and what the console keeps for itself. */
@@ -17,6 +19,9 @@ export type ConsoleContext = ConsoleParts & {
   /** The turns of files and counts, of which one runs at a time. */
   readonly slow: Pick<SlowWork, 'inTurn'>
   readonly dueCounts: DueCounts
+  readonly monthCounts: MonthCounts
+  /** What counting the lines of months needs, on the console's own connection. */
+  readonly counting: CountContext
 }
 
 /** What the console needs from the other parts of the service. */
@@ -30,6 +35,7 @@ export type ConsoleParts = SignInContext & {
   /** Reads the newest catalogue, and these versions, where they are not in memory. */
   readonly prepareTerms: (versions: readonly number[]) => Promise<void> | undefined
   readonly log: Log
+  readonly installation: { readonly sandbox: boolean }
   /** Records refusals of callers who were not identified yet, and names the network of everybody who is recorded. */
   readonly trail: Pick<Trail, 'note' | 'noteRefusal' | 'sourceOf'>
   /** The service's public address, from which links for users are made. */

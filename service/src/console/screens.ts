@@ -11,6 +11,7 @@ import { dueScreens } from './due/screens.ts'
 import { findScreens } from './find/screens.ts'
 import { partnerScreens } from './partner/screens.ts'
 import type { Screen } from './screen/screen.ts'
+import { statementScreens } from './statements/screens.ts'
 import { retainedScreens } from './user/retained.ts'
 import { userScreens } from './user/screens.ts'
 import { deliveryScreens } from './webhooks/deliveries.ts'
@@ -28,6 +29,7 @@ export const screens: readonly Screen[] = [
   ...eraseScreens,
   ...resendScreens,
   ...dueScreens,
+  ...statementScreens,
   ...webhookListScreens,
   ...webhookScreens,
   ...deliveryScreens,

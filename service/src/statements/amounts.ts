@@ -2,11 +2,13 @@ import type { MonthMode, Price } from '../catalogue/model.ts'
 
 /** A time in force within one month: its days, numbered, and how the month is charged for it. */
 export type Span = {
-  readonly price: Pick<Price, 'cents' | 'per'> | undefined
   readonly mode: MonthMode
   readonly firstDay: number
   readonly lastDay: number
 }
+
+/** The same with the price of that time. */
+export type PricedSpan = Span & { readonly price: Pick<Price, 'cents' | 'per'> | undefined }
 
 /** How a month that is somebody's first or last one is charged; of both: free if either is, else daily if either is. */
 export function modeOf(first: MonthMode | undefined, last: MonthMode | undefined): MonthMode {
@@ -19,7 +21,7 @@ export function modeOf(first: MonthMode | undefined, last: MonthMode | undefined
  * at the first price; daily counts each day once, at the price of its time, and rounds half up at the end; a weekly price
  * counts each Monday once.
  */
-export function centsOf(spans: readonly Span[], daysOfMonth: number): number {
+export function centsOf(spans: readonly PricedSpan[], daysOfMonth: number): number {
   const monthly = spans.filter(({ price, mode }) => price?.per === 'month' && mode !== 'free')
   const full = monthly.find(({ mode }) => mode === 'full')
   const byDay = sumOf(monthly, days)
@@ -31,7 +33,7 @@ export function centsOf(spans: readonly Span[], daysOfMonth: number): number {
 }
 
 /** The sum of cents times days, or times Mondays; a day that two spans share belongs to the first. */
-function sumOf(spans: readonly Span[], count: (firstDay: number, lastDay: number) => number): number {
+function sumOf(spans: readonly PricedSpan[], count: (firstDay: number, lastDay: number) => number): number {
   let sum = 0
   let counted = Number.NEGATIVE_INFINITY
   for (const { price, firstDay, lastDay } of spans) {

@@ -7,7 +7,7 @@ import { loadHeld } from './held.ts'
 import { heldAt } from './held-at.ts'
 import { type Line, lines, type Period } from './lines.ts'
 import { type Month, monthAt, monthNamed, nextMonth } from './month.ts'
-import { loadFinalLines, type StatementRow } from './store.ts'
+import { type FinalLine, loadFinalLines, type StatementRow } from './store.ts'
 
 /** What counting needs from the other parts of the service. */
 export type CountContext = Pick<ExecutorContext, 'database' | 'clock' | 'sandbox' | 'prepareTerms' | 'terms'>
@@ -57,7 +57,7 @@ export async function countUsers(
     if (!whole) return []
     const { benefits, offers } = await heldAt(context, partner, whole, now)
     const months = finals.map(final => final.month)
-    const told = await loadFinalLines(context.database, { partnerId, serviceId, months })
+    const told = byMonth(await loadFinalLines(context.database, { partnerId, serviceId, months }))
     const first = firstMonth([...benefits, ...offers], partner) ?? month.name
     const found: Line[] = []
     for (let name = [first, ...told.keys()].sort()[0] ?? first; name < month.name; name = nextMonth(name)) {
@@ -67,6 +67,16 @@ export async function countUsers(
     }
     return found
   }
+}
+
+/** Lines by the month that they are about. */
+function byMonth(final: readonly FinalLine[]): ReadonlyMap<string, readonly Line[]> {
+  const found = new Map<string, Line[]>()
+  for (const { month, line } of final) {
+    const about = line.about || month
+    found.set(about, [...(found.get(about) ?? []), line])
+  }
+  return found
 }
 
 function firstMonth(periods: readonly Period[], { timezone }: Partner): string | undefined {

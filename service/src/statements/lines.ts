@@ -70,32 +70,28 @@ function benefitLine(times: Times, context: Context): Line {
   const { catalogues, offers, month } = context
   const [first] = times
   const last = times.at(-1) ?? first
-  const terms = ({ name, version }: Period) => catalogues(version).benefits.get(name)
-  const spansOf = (priceOf: (period: Period) => Span['price']) =>
-    times.map(time => {
-      const start = termsOf(offerAt(offers, time.startsAt), catalogues)
-      const end = termsOf(offerAt(offers, lastInstant(time)), catalogues)
-      return spanOf(
-        time,
-        { price: priceOf(time), firstmonth: start?.firstmonth, lastmonth: end?.lastmonth },
-        context,
-      )
-    })
-  const cost = terms(first)?.cost
-  const costs = spansOf(time => terms(time)?.cost)
+  const terms = times.map(({ name, version }) => catalogues(version).benefits.get(name))
+  const spans = times.map(time => {
+    const start = termsOf(offerAt(offers, time.startsAt), catalogues)
+    const end = termsOf(offerAt(offers, lastInstant(time)), catalogues)
+    return spanOf(time, { firstmonth: start?.firstmonth, lastmonth: end?.lastmonth }, context)
+  })
+  const amountOf = (price: 'cost' | 'premium') =>
+    centsOf(
+      spans.map((span, index) => ({ ...span, price: terms[index]?.[price] })),
+      daysOf(month),
+    )
+  const cost = terms[0]?.cost
   return {
     kind: 'benefit',
     name: first.name,
     offer: offerAt(offers, Math.min(lastInstant(last), month.endsAt - 1))?.name ?? '',
-    ...datesOf(costs),
-    personcents: centsOf(costs, daysOf(month)),
+    ...datesOf(spans, month),
+    personcents: amountOf('cost'),
     takenby: cost && cost.cents > 0 ? (cost.taken?.by ?? '') : '',
     partnercents: 0,
-    insurercents: centsOf(
-      spansOf(time => terms(time)?.premium),
-      daysOf(month),
-    ),
-    insurer: terms(first)?.insurer?.name ?? '',
+    insurercents: amountOf('premium'),
+    insurer: terms[0]?.insurer?.name ?? '',
     about: '',
   }
 }
@@ -104,13 +100,13 @@ function offerLine(times: Times, context: Context): Line {
   const { catalogues, month } = context
   const spans = times.map(time => {
     const { fee, firstmonth, lastmonth } = termsOf(time, catalogues) ?? {}
-    return spanOf(time, { price: fee, firstmonth, lastmonth }, context)
+    return { ...spanOf(time, { firstmonth, lastmonth }, context), price: fee }
   })
   return {
     kind: 'offer',
     name: '',
     offer: times[0].name,
-    ...datesOf(spans),
+    ...datesOf(spans, month),
     personcents: 0,
     takenby: '',
     partnercents: centsOf(spans, daysOf(month)),
@@ -123,11 +119,7 @@ function offerLine(times: Times, context: Context): Line {
 /** The part of a period within the month. Its first month is one in which it began without following on from another of its name. */
 function spanOf(
   { name, startsAt, endsAt = Number.POSITIVE_INFINITY }: Period,
-  {
-    price,
-    firstmonth,
-    lastmonth,
-  }: { price: Span['price'] } & Partial<Record<'firstmonth' | 'lastmonth', MonthMode | undefined>>,
+  { firstmonth, lastmonth }: Partial<Record<'firstmonth' | 'lastmonth', MonthMode | undefined>>,
   { all, month }: Context,
 ): Span {
   const isFirst =
@@ -136,22 +128,23 @@ function spanOf(
   const isLast =
     endsAt <= month.endsAt && !all.some(one => one.name === name && one.startsAt === endsAt && isReal(one))
   return {
-    price,
     mode: modeOf(isFirst ? firstmonth : undefined, isLast ? lastmonth : undefined),
-    firstDay: dayAt(Math.max(startsAt, month.startsAt), month.zone),
-    lastDay: dayAt(Math.min(endsAt, month.endsAt) - 1, month.zone),
+    firstDay: startsAt <= month.startsAt ? month.firstDay : dayAt(startsAt, month.zone),
+    lastDay: endsAt >= month.endsAt ? month.lastDay : dayAt(endsAt - 1, month.zone),
   }
 }
 
-function datesOf(spans: readonly Span[]): Pick<Line, 'fromdate' | 'todate'> {
+function datesOf(spans: readonly Span[], month: Month): Pick<Line, 'fromdate' | 'todate'> {
+  const from = Math.min(...spans.map(({ firstDay }) => firstDay))
+  const to = Math.max(...spans.map(({ lastDay }) => lastDay))
   return {
-    fromdate: writeDay(Math.min(...spans.map(({ firstDay }) => firstDay))),
-    todate: writeDay(Math.max(...spans.map(({ lastDay }) => lastDay))),
+    fromdate: from === month.firstDay ? month.firstDate : writeDay(from),
+    todate: to === month.lastDay ? month.lastDate : writeDay(to),
   }
 }
 
-function daysOf({ startsAt, endsAt, zone }: Month): number {
-  return dayAt(endsAt - 1, zone) - dayAt(startsAt, zone) + 1
+function daysOf({ firstDay, lastDay }: Month): number {
+  return lastDay - firstDay + 1
 }
 
 /** Periods that are in force at any time of the month, by name, each name's by start. */

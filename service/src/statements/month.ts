@@ -1,6 +1,7 @@
 import {
   addDays,
   dateAt,
+  dayAt,
   type Instant,
   type PlainDate,
   startOfDate,
@@ -16,12 +17,24 @@ export type Month = {
   readonly zone: Zone
   readonly startsAt: Instant
   readonly endsAt: Instant
+  /** Its first and its last day, numbered and written: most lines have both, and writing a day takes longer than a line. */
+  readonly firstDay: number
+  readonly lastDay: number
+  readonly firstDate: PlainDate
+  readonly lastDate: PlainDate
 }
 
 /** The month of this name. Throws RangeError for a name of none. */
 export function monthNamed(name: MonthName, zone: Zone): Month {
-  const startsAt = startOfDate(firstDay(name), zone)
-  return { name, zone, startsAt, endsAt: startOfDate(firstDay(nextMonth(name)), zone) }
+  const [firstDate, nextDate] = [firstDay(name), firstDay(nextMonth(name))]
+  const [startsAt, endsAt] = [startOfDate(firstDate, zone), startOfDate(nextDate, zone)]
+  return {
+    ...{ name, zone, startsAt, endsAt },
+    firstDay: dayAt(startsAt, zone),
+    lastDay: dayAt(endsAt - 1, zone),
+    firstDate,
+    lastDate: addDays(nextDate, -1),
+  }
 }
 
 /** The name of the month that holds an instant. */

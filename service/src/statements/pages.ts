@@ -23,8 +23,11 @@ export type Place = { readonly serviceId: string; readonly place: number }
 /** The place at which a month begins. */
 export const FIRST_PLACE: Place = { serviceId: NIL_UUID, place: 0 }
 
-type Placed = UserLine & { readonly userid: string | undefined }
-type PageQuery = {
+/** A line as it is stored or counted; an erased user has no userid. */
+export type PlacedLine = UserLine & { readonly userid: string | undefined }
+
+/** Which lines of which month. */
+export type PageQuery = {
   readonly month: Month
   readonly months: Months
   readonly from: Place
@@ -35,11 +38,11 @@ type PageQuery = {
 const PAGE = 500
 
 /** One page of a month's lines, in order of users, and where the next one begins; `undefined` at the end. */
-export async function readPage(
+export async function readLines(
   context: CountContext,
   partner: Partner,
   query: PageQuery,
-): Promise<{ lines: ShownLine[]; next: Place | undefined }> {
+): Promise<{ lines: PlacedLine[]; next: Place | undefined }> {
   const { month, months, from, isForOperator } = query
   const isFinal = months.finals.some(final => final.month === month.name)
   const { partnerId } = partner
@@ -53,8 +56,16 @@ export async function readPage(
         isForOperator,
       })
     : await countPage(context, partner, query)
-  const lines = placed.slice(0, PAGE)
-  const next = placed[PAGE]
+  return { lines: placed.slice(0, PAGE), next: placed[PAGE] }
+}
+
+/** The same with what is true of the users today. */
+export async function readPage(
+  context: CountContext,
+  partner: Partner,
+  query: PageQuery,
+): Promise<{ lines: ShownLine[]; next: Place | undefined }> {
+  const { lines, next } = await readLines(context, partner, query)
   return { lines: await withDetails(context, partner, lines), next }
 }
 
@@ -64,10 +75,10 @@ async function countPage(
   context: CountContext,
   partner: Partner,
   { month, months, from, isForOperator }: PageQuery,
-): Promise<Placed[]> {
+): Promise<PlacedLine[]> {
   const { now, oldestOpen } = months
   const finals = month.name === oldestOpen.name ? months.finals : undefined
-  const found: Placed[] = []
+  const found: PlacedLine[] = []
   for (let start: string | undefined = from.serviceId; start !== undefined && found.length <= PAGE; ) {
     const step = await countUsers(context, partner, {
       month,
@@ -90,7 +101,7 @@ async function countPage(
 async function withDetails(
   { database }: CountContext,
   partner: Partner,
-  lines: readonly Placed[],
+  lines: readonly PlacedLine[],
 ): Promise<ShownLine[]> {
   const userids = [...new Set(lines.flatMap(({ userid }) => userid ?? []))]
   const { partnerId } = partner
@@ -112,17 +123,25 @@ async function withDetails(
   }))
 }
 
-/** All lines of a month, page by page. */
-export async function* readPages(
+/** All pages of a month, one after the other, by `readLines` or `readPage`. */
+export async function* everyPage<Line>(
+  readPageFrom: (from: Place) => Promise<{ lines: Line[]; next: Place | undefined }>,
+  first: Place,
+): AsyncGenerator<Line[]> {
+  for (let from: Place | undefined = first; from; ) {
+    const page: { lines: Line[]; next: Place | undefined } = await readPageFrom(from)
+    yield page.lines
+    from = page.next
+  }
+}
+
+/** All lines of a month with what is true of their users today, page by page. */
+export function readPages(
   context: CountContext,
   partner: Partner,
   query: PageQuery,
 ): AsyncGenerator<ShownLine[]> {
-  for (let from: Place | undefined = query.from; from; ) {
-    const page = await readPage(context, partner, { ...query, from })
-    yield page.lines
-    from = page.next
-  }
+  return everyPage(from => readPage(context, partner, { ...query, from }), query.from)
 }
 
 /** A line as the API names its members. */

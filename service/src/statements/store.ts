@@ -136,22 +136,21 @@ export async function loadLines(
   return rows.map(row => ({ ...userLineOf(row), userid: row.userid ?? undefined }))
 }
 
-/** The final lines of one user, by the month that they are about. */
+/** A stored line, and the month whose statement has it. */
+export type FinalLine = { readonly month: string; readonly line: Line }
+
+/** The stored lines of one user in these months. */
 export async function loadFinalLines(
   db: Executor,
   query: { partnerId: string; serviceId: string; months: readonly string[] },
-): Promise<Map<string, Line[]>> {
+): Promise<FinalLine[]> {
   const rows = await db.query<LineRow>(sql`
     select ${lineColumns}
     from statement_lines l
     where l.partner_id = ${query.partnerId} and l.month = any (${query.months}::text[])
-      and l.service_id = ${query.serviceId}`)
-  const byMonth = new Map<string, Line[]>()
-  for (const row of rows) {
-    const about = row.about || row.month
-    byMonth.set(about, [...(byMonth.get(about) ?? []), userLineOf(row).line])
-  }
-  return byMonth
+      and l.service_id = ${query.serviceId}
+    order by l.month, l.place`)
+  return rows.map(row => ({ month: row.month, line: userLineOf(row).line }))
 }
 
 function userLineOf(row: LineRow): UserLine {

@@ -1,8 +1,9 @@
-import type { ShownLine } from './pages.ts'
+import type { UserLine } from './store.ts'
 
 type Amounts = { personcents: number; partnercents: number; insurercents: number }
+
 /** What the lines about one offer or benefit come to. */
-type NameTotals = Amounts & {
+export type NameTotals = Amounts & {
   readonly kind: 'benefit' | 'offer' | 'adjustment'
   /** Of the benefit, else of the offer. */
   readonly name: string
@@ -10,39 +11,51 @@ type NameTotals = Amounts & {
   lines: number
 }
 
-/** Adds up the lines of a month, by offer, benefit and insurer; `personcents` in all is what the partner takes. */
-export async function summarize(
-  pages: AsyncIterable<readonly ShownLine[]>,
-): Promise<{ totals: Amounts & { users: number }; byName: NameTotals[] }> {
+/** What lines come to; `personcents` in all is what the partner takes. */
+export type Summary = {
+  readonly totals: Readonly<Amounts> & { readonly users: number }
+  /** By offer, benefit and insurer. */
+  readonly byName: readonly Readonly<NameTotals>[]
+}
+
+/** Adds up lines that come in the order of users. */
+export function openSummary(): {
+  readonly add: (lines: readonly UserLine[]) => void
+  readonly summary: () => Summary
+} {
   const totals = { users: 0, personcents: 0, partnercents: 0, insurercents: 0 }
   const found = new Map<string, NameTotals>()
   let lastUser = ''
-  for await (const page of pages)
-    for (const { serviceId, line } of page) {
-      const { kind, offer, insurer, takenby } = line
-      const name = line.name || offer
-      const key = `${kind} ${name} ${insurer}`
-      const one = found.get(key) ?? {
-        kind,
-        name,
-        insurer,
-        lines: 0,
-        personcents: 0,
-        partnercents: 0,
-        insurercents: 0,
+  return {
+    add: lines => {
+      for (const { serviceId, line } of lines) {
+        const { kind, offer, insurer, takenby } = line
+        const name = line.name || offer
+        const key = `${kind} ${name} ${insurer}`
+        const none = { lines: 0, personcents: 0, partnercents: 0, insurercents: 0 }
+        const one = found.get(key) ?? { kind, name, insurer, ...none }
+        found.set(key, one)
+        one.lines += 1
+        add(one, line)
+        add(totals, takenby === 'partner' ? line : { ...line, personcents: 0 })
+        if (serviceId !== lastUser) totals.users += 1
+        lastUser = serviceId
       }
-      found.set(key, one)
-      one.lines += 1
-      add(one, line)
-      add(totals, takenby === 'partner' ? line : { ...line, personcents: 0 })
-      if (serviceId !== lastUser) totals.users += 1
-      lastUser = serviceId
-    }
-  return { totals, byName: [...found.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one) }
+    },
+    summary: () => ({
+      totals,
+      byName: [...found.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one),
+    }),
+  }
 }
 
 function add(sum: Amounts, { personcents, partnercents, insurercents }: Readonly<Amounts>): void {
   sum.personcents += personcents
   sum.partnercents += partnercents
   sum.insurercents += insurercents
+}
+
+/** Cents as people read them. */
+export function dollars(cents: number): string {
+  return `${cents < 0 ? '-' : ''}$${(Math.abs(cents) / 100).toFixed(2)}`
 }

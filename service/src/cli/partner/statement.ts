@@ -4,8 +4,9 @@ import type { CountContext } from '../../statements/count.ts'
 import { operatorCsvOf } from '../../statements/csv-file.ts'
 import { finalizeMonths } from '../../statements/finalize.ts'
 import { type Months, monthsOf } from '../../statements/months.ts'
-import { FIRST_PLACE, readPages, type ShownLine } from '../../statements/pages.ts'
-import { summarize } from '../../statements/summary.ts'
+import { everyPage, FIRST_PLACE, readLines, readPages } from '../../statements/pages.ts'
+import type { UserLine } from '../../statements/store.ts'
+import { dollars, openSummary } from '../../statements/summary.ts'
 import { openTotals, viewStatements } from '../../statements/totals.ts'
 import { type Command, flag, type Input, valued } from '../command.ts'
 import { memberContext } from '../operator/members.ts'
@@ -50,13 +51,17 @@ const show: Command = {
       // Recorded before it is printed, so that nobody sees data without a record of it.
       await workspace.database.query(workspace.alongside())
       const query = { month, months, from: FIRST_PLACE, isForOperator: true }
-      const pages = ofInsurer(readPages(context, partner, query), input.text('insurer'))
+      const insurer = input.text('insurer')
       if (input.flag('csv')) {
+        const pages = ofInsurer(readPages(context, partner, query), insurer)
         for await (const text of operatorCsvOf(pages)) writeAnswer(text)
         return
       }
       const isFinal = months.finals.some(final => final.month === month.name)
-      const { totals, byName } = await summarize(pages)
+      const { add, summary } = openSummary()
+      const pages = everyPage(from => readLines(context, partner, { ...query, from }), FIRST_PLACE)
+      for await (const lines of ofInsurer(pages, insurer)) add(lines)
+      const { totals, byName } = summary()
       input.print({ month: month.name, status: isFinal ? 'final' : 'open', ...totals, lines: byName }, [
         `${month.name}, ${isFinal ? 'final' : 'open'}: ${totals.users} users, ${dollars(totals.personcents)} from people, ${dollars(totals.partnercents)} from the partner, ${dollars(totals.insurercents)} to insurers`,
         ...byName.map(
@@ -111,16 +116,12 @@ async function open(
   return { context, partner, months: await monthsOf(context, partner) }
 }
 
-async function* ofInsurer(
-  pages: AsyncIterable<readonly ShownLine[]>,
+async function* ofInsurer<Shown extends UserLine>(
+  pages: AsyncIterable<readonly Shown[]>,
   insurer: string | undefined,
-): AsyncGenerator<readonly ShownLine[]> {
+): AsyncGenerator<readonly Shown[]> {
   for await (const page of pages)
     yield insurer === undefined ? page : page.filter(({ line }) => line.insurer === insurer)
-}
-
-function dollars(cents: number): string {
-  return `${cents < 0 ? '-' : ''}$${(Math.abs(cents) / 100).toFixed(2)}`
 }
 
 /** The commands about monthly statements. */

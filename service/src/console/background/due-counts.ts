@@ -1,10 +1,11 @@
 import { dateAt, type Instant, type PlainDate } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { describeCause, type Log } from '../../log.ts'
+import type { Log } from '../../log.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { Position } from '../position.ts'
+import { openCounts } from './counts.ts'
 import { type DueUser, nextDue } from './due-store.ts'
-import { ConsoleCloses, type SlowWork } from './slow-work.ts'
+import type { SlowWork } from './slow-work.ts'
 
 /** How many changes of each kind are due on each day. */
 type DueDays = ReadonlyMap<PlainDate, ReadonlyMap<string, number>>
@@ -26,22 +27,18 @@ export type DueCounts = {
 /** Beyond this many users the soonest are counted. */
 export const MOST_USERS_COUNTED = 50_000
 const USERS_A_SLICE = 100
-const KEPT_MS = 60_000
 
-type Counting = DueCount & {
-  users: number
-  days: Map<PlainDate, Map<string, number>>
-  state: DueCount['state']
-  readonly begunAt: number
-}
+type Counting = {
+  -readonly [Name in keyof DueCount]: DueCount[Name]
+} & { readonly days: Map<PlainDate, Map<string, number>> }
 
-/** Counts slice by slice beside the requests, so that no page waits for a count of all users. */
+/** Counts slice by slice beside the requests. */
 export function openDueCounts(
   database: Executor,
   { slow, log }: { slow: Pick<SlowWork, 'inTurn'>; log: Log },
 ): DueCounts {
-  const counted = new Map<string, Counting>()
-  const count = async (counting: Counting, partner: Partner, until: Instant) => {
+  const counts = openCounts<DueCount>(log)
+  const countInto = async (counting: Counting, partner: Partner, until: Instant) => {
     let after: Position | undefined
     while (counting.state === 'counting') {
       const position = after
@@ -56,22 +53,11 @@ export function openDueCounts(
     }
   }
   return {
-    of: (partner, until) => {
-      const oldest = performance.now() - KEPT_MS
-      for (const [key, one] of counted)
-        if (one.state !== 'counting' && one.begunAt < oldest) counted.delete(key)
-      const key = `${partner.partnerId} ${until}`
-      const known = counted.get(key)
-      if (known) return known
-      const counting: Counting = { users: 0, days: new Map(), state: 'counting', begunAt: performance.now() }
-      counted.set(key, counting)
-      count(counting, partner, until).catch((error: unknown) => {
-        // The next look begins again.
-        counted.delete(key)
-        if (!(error instanceof ConsoleCloses)) log('failure', describeCause(error))
-      })
-      return counting
-    },
+    of: (partner, until) =>
+      counts(`${partner.partnerId} ${until}`, () => {
+        const count: Counting = { users: 0, days: new Map(), state: 'counting' }
+        return { count, done: countInto(count, partner, until) }
+      }),
   }
 }
 

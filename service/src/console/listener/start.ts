@@ -7,6 +7,7 @@ import type { ProviderSettings } from '../../operators/provider-settings.ts'
 import { writeConsoleUrl } from '../../operators/store.ts'
 import { openDueCounts } from '../background/due-counts.ts'
 import { withFewStatements } from '../background/few-statements.ts'
+import { openMonthCounts } from '../background/month-counts.ts'
 import { openSlowWork } from '../background/slow-work.ts'
 import type { ConsoleContext, ConsoleParts } from '../console-context.ts'
 import { readConsoleFiles } from '../screen/console-files.ts'
@@ -32,11 +33,15 @@ export async function startConsole(
 ): Promise<{ address: string; url: string; close(): Promise<void> }> {
   const slow = openSlowWork()
   const database = withFewStatements(parts.database)
+  const counting = { ...parts, database, sandbox: parts.installation.sandbox }
+  const work = { slow, log: parts.log }
   const context: ConsoleContext = {
     ...parts,
     database,
     slow,
-    dueCounts: openDueCounts(database, { slow, log: parts.log }),
+    counting,
+    dueCounts: openDueCounts(database, work),
+    monthCounts: openMonthCounts(counting, work),
   }
   const address = { consoleUrl: url, port }
   const files = await readConsoleFiles()

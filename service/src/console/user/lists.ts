@@ -8,6 +8,7 @@ import type { UserDetails } from '../user-data/user-details.ts'
 import { type Column, dated, type List } from '../views/list.ts'
 import { benefitName, offerName, stateWords } from '../views/moves.ts'
 import { tag, when } from '../views/parts.ts'
+import { howToUsePart } from './how-to-use.ts'
 import { describeLink, noteText, shownNote } from './link-fate.ts'
 
 // The tables of a user's page. All are short, so they are sorted in memory; each has column names of its own, because the page's
@@ -28,7 +29,7 @@ export function benefitList(details: UserDetails, other?: Zone): List<Enrolment>
         label: 'Benefit',
         value: one => benefitName(details, one.benefit),
         cell: one =>
-          html`${benefitName(details, one.benefit)}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerName(details.terms, one.offer)}</span>`,
+          html`${benefitName(details, one.benefit)}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerName(details.terms, one.offer)}</span>${howToUsePart(details, one)}`,
       },
       {
         name: 'state',
@@ -52,7 +53,12 @@ export function overList(details: UserDetails, other?: Zone): List<Enrolment> {
     empty: '',
     rows: details.user.enrolments.filter(one => !isLive(one)),
     columns: [
-      { name: 'over', label: 'Benefit', value: one => benefitName(details, one.benefit) },
+      {
+        name: 'over',
+        label: 'Benefit',
+        value: one => benefitName(details, one.benefit),
+        cell: one => html`${benefitName(details, one.benefit)}${howToUsePart(details, one)}`,
+      },
       {
         name: 'overas',
         label: 'State',

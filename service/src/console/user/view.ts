@@ -87,6 +87,7 @@ ${facts([
   ['Service ID', html`<code>${serviceId}</code>`],
   ['Known since', when(createdAt, partner.timezone)],
   ['Erased', when(erasedAt, partner.timezone)],
+  ['Months', linesLink(serviceId)],
 ])}
 ${kept.length > 0 && part('Records kept by law', retainedTable(kept, partner.timezone), visit.isAdmin && html`<a href="/users/${serviceId}/retained">Read them</a>`)}
 ${visit.isSupport && html`<p><a href="/users/${serviceId}/certificate">Certificate of erasure</a> <span class="hint">for who asked for it or confirmed it</span></p>`}
@@ -103,7 +104,12 @@ function factsOfUser(visit: Visit, { partner, user, now, serviceId }: UserDetail
     ['Status', html`${tag(user.status, user.status === 'active' ? 'good' : 'plain')}`],
     ['Known since', when(user.createdAt, partner.timezone)],
     isMoved && ['Sandbox date', when(now, partner.timezone)],
+    ['Months', linesLink(serviceId)],
   ])}</section>`
+}
+
+function linesLink(serviceId: string): Html {
+  return html`<a href="/users/${serviceId}/statements">Lines in statements</a>`
 }
 
 /** The possible actions on this user; each leads to a page that first shows its effect. */

@@ -49,6 +49,8 @@ export type OpenList<Row> = {
   readonly looked?: string | undefined
   /** The partner whom the list concerns; absent: several or none. */
   readonly partner?: Partner | undefined
+  /** The user whom the list concerns, if it is one. */
+  readonly serviceId?: string | undefined
   /** The other parts of the page; the file is made without them. */
   readonly around?: (page: LongPage<Row> & { readonly isFirst: boolean }) => Around | Promise<Around>
 }
@@ -97,7 +99,7 @@ export function listScreens<Row>(list: DeclaredList<Row>): readonly Screen[] {
 }
 
 async function pageOfList<Row>(visit: Visit, declaredPath: string, list: OpenList<Row>): Promise<Answer> {
-  const { path = declaredPath, title, heading, filters, looked, partner } = list
+  const { path = declaredPath, title, heading, filters, looked, partner, serviceId } = list
   const { query, isSupport } = visit
   const { rows } = list
   const values = Object.fromEntries(filters.map(({ name, value }) => [name, value]))
@@ -105,7 +107,7 @@ async function pageOfList<Row>(visit: Visit, declaredPath: string, list: OpenLis
   const isDown = isLong && isDownIn(query, rows)
   const after = query.get('after') ?? undefined
   const page = isLong ? await rows.read(after, isDown) : { rows, next: undefined }
-  if (looked !== undefined) await record(visit, { action: looked, result: 'shown', partner })
+  if (looked !== undefined) await record(visit, { action: looked, result: 'shown', partner, serviceId })
   const isFirst = after === undefined
   const { above, below, beside } = (await list.around?.({ ...page, isFirst })) ?? {}
   const address = { path, filters: values }
@@ -173,8 +175,8 @@ async function fileOfList<Row>(
   list: OpenList<Row>,
 ): Promise<Answer> {
   const { query, context } = visit
-  const { rows, columns, file, partner } = list
-  await record(visit, { action: exported, partner })
+  const { rows, columns, file, partner, serviceId } = list
+  await record(visit, { action: exported, partner, serviceId })
   if (!('read' in rows)) {
     const content = listLines({ ...list, path, filters: {}, rows }, query)
     return { file, type: CSV, content }

@@ -7,6 +7,7 @@ import type { ConsolePage, Visit } from '../screen/screen.ts'
 const navigation: readonly { label: string; path: string; key: string; role: Role }[] = [
   { label: 'Users', path: '/', key: 'u', role: 'viewer' },
   { label: 'Due', path: '/due', key: 'd', role: 'viewer' },
+  { label: 'Months', path: '/statements', key: 'm', role: 'viewer' },
   { label: 'Webhooks', path: '/webhooks', key: 'w', role: 'viewer' },
   { label: 'Partners', path: '/partners', key: 'p', role: 'viewer' },
   { label: 'Requests', path: '/requests', key: 'r', role: 'support' },

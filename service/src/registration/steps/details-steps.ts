@@ -19,6 +19,7 @@ import type { DetailsReviewView } from '../views/model.ts'
 import type { DetailsGroup } from '../views/parts.ts'
 import { changeOwn } from './change-own.ts'
 import { comebackOf } from './comeback-steps.ts'
+import { heldBenefitsOf } from './held-benefits.ts'
 import { lostBetween, lostIn, pathAfter } from './lost-cover.ts'
 import { stepOf } from './progress.ts'
 import { confirmsOlder, saveAnswers } from './save-answers.ts'
@@ -34,7 +35,9 @@ export const review: Step = {
     page: detailsPage(visit),
     details: detailsOf(visit.person),
     from: originOf(visit),
-    ...(visit.isMember ? {} : { firstname: visit.person.firstname, comeback: comebackOf(visit) }),
+    ...(visit.isMember
+      ? {}
+      : { firstname: visit.person.firstname, comeback: comebackOf(visit), held: heldBenefitsOf(visit) }),
     missing: visit.isMember ? [] : missingGroups(visit.person),
     suggested: suggestedTo(visit),
     lost: visit.isMember ? lostIn(visit, typed.form) : [],

@@ -1,7 +1,7 @@
-import { DAY_MS } from '../../calendar/calendar.ts'
-import { type Benefit, howToUse } from '../../catalogue/model.ts'
+import type { Benefit } from '../../catalogue/model.ts'
+import { howToUseToday, usableUntil } from '../../membership/rules/how-to-use.ts'
 import { type Enrolment, isInForce, isLive, lastClosed } from '../../membership/rules/state.ts'
-import { knownBenefit, openBenefit } from '../../membership/rules/terms.ts'
+import { knownBenefit } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { HeldBenefit, HowToUseWords } from '../views/coverage-parts.ts'
 import { cardOf, dayOf, lastDayOf } from './cards.ts'
@@ -36,15 +36,14 @@ function heldBenefit(visit: Visit, enrolment: Enrolment): (HeldBenefit & { sorto
   return { name, displayname, pays, coverage, howtouse, ended, isOpen, sortorder: benefit.sortorder }
 }
 
-/** How a benefit is used by today's catalogue: a telephone number is no term of cover. */
+/** How a benefit is used, in the language of the page. */
 export function useOf({ terms, locale }: Visit, benefit: Benefit): HowToUseWords | undefined {
-  const use = howToUse(openBenefit(terms, benefit.name) ?? benefit)
+  const use = howToUseToday(terms, benefit)
   return use && { text: use.text[locale], phone: use.phone, url: use.url, email: use.email }
 }
 
-function endOf(visit: Visit, { state, endsAt }: Enrolment, benefit: Benefit): HeldBenefit['ended'] {
-  const days = howToUse(openBenefit(visit.terms, benefit.name) ?? benefit)?.within?.days
-  if (state !== 'ended' || endsAt === undefined || days === undefined) return undefined
-  const untilAt = endsAt + days * DAY_MS
-  return visit.now < untilAt ? { on: lastDayOf(visit, endsAt), until: dayOf(visit, untilAt - 1) } : undefined
+function endOf(visit: Visit, enrolment: Enrolment, benefit: Benefit): HeldBenefit['ended'] {
+  const untilAt = usableUntil(visit.terms, enrolment, benefit)
+  if (untilAt === undefined || enrolment.endsAt === undefined || visit.now >= untilAt) return undefined
+  return { on: lastDayOf(visit, enrolment.endsAt), until: dayOf(visit, untilAt - 1) }
 }

@@ -97,7 +97,7 @@ export const done: Step = {
       reference,
       completedat: at,
       ...description,
-      held: visit.isMember ? heldBenefitsOf(visit) : undefined,
+      held: heldBenefitsOf(visit),
       todo: visit.isMember && !visit.isOver ? stillToDo(visit) : undefined,
       undo: undoingOf(found),
       goeson: visit.isMember && !visit.isOver,

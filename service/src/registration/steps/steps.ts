@@ -30,7 +30,7 @@ function beneficiaryStep(path: string): Step | undefined {
 export function entryOf(visit: Visit): string {
   const { session, deepLink } = visit
   if (session.outcome !== null) return 'done'
-  if (!visit.isMember) return resumeAt(visit)
+  if (!visit.isMember) return deepLink?.redirectto === 'howtouse' ? 'details' : resumeAt(visit)
   if (deepLink?.redirectto === 'swap' || session.purpose === 'swap') return 'swap'
   if (session.purpose === 'offerchange') return 'offer'
   if (deepLink?.redirectto === 'howtouse') return 'overview'

@@ -15,6 +15,7 @@ import {
 } from './fields.ts'
 import { keptDetails } from './form.ts'
 import { dayText, phoneText, zipText } from './format.ts'
+import { heldBenefits } from './held-benefit.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import { benefitList } from './lists.ts'
@@ -35,7 +36,7 @@ export function shownGroups({ gender }: Details): readonly DetailsGroup[] {
 
 /** The known details of the person. What is missing is asked one group after the other, before they are confirmed. */
 export function detailsReview(view: DetailsReviewView): Content {
-  const { page, details, missing, suggested, lost = [], firstname, comeback } = view
+  const { page, details, missing, suggested, lost = [], firstname, comeback, held } = view
   const texts = textsOf(page)
   const words = texts.details
   const known = shownGroups(details).filter(group => !missing.includes(group))
@@ -55,7 +56,8 @@ ${
       ])
     : html`<section class="panel"><h2>${words.missing}</h2><ul class="plain">${missing.map(group => html`<li>${texts.group[group]}</li>`)}</ul></section>
 <p class="actions"><a class="primary" href="${page.root}/details/${first}">${texts.shell.continue}</a></p>`
-}`,
+}
+${heldBenefits(page, held)}`,
   })
 }
 

@@ -9,7 +9,8 @@ import { textsOf } from './texts.ts'
 export function heldBenefits(page: Page, held: readonly HeldBenefit[] = []): Slot {
   if (held.length === 0) return null
   const words = textsOf(page).coverage.use
-  return html`<section><h2>${words.heading}</h2>
+  const heading = held.every(({ ended }) => ended) ? words.had : words.heading
+  return html`<section><h2>${heading}</h2>
 ${held.map(benefit => heldBenefit(page, benefit))}</section>`
 }
 

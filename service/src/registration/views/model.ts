@@ -103,6 +103,8 @@ export type DetailsReviewView = ViewOf<'DETAILS_REVIEW'> &
     readonly missing: readonly DetailsGroup[]
     /** Groups in which the partner sent newer data than the person confirmed. */
     readonly suggested: readonly DetailsGroup[]
+    /** What a former member had until lately, with how it is used for what happened before. */
+    readonly held?: readonly HeldBenefit[] | undefined
     /** What a change of these details has just cost a member. */
     readonly lost?: readonly LostCover[]
   }
@@ -315,7 +317,7 @@ export type DoneView = ViewOf<'DONE'> & {
   /** What was done, and since when it holds; the view's words follow from it. */
   readonly change: DoneChange
   readonly benefits: readonly BenefitLine[]
-  /** The benefits in force, each with how it is used. */
+  /** The benefits in force, and those that ended lately, each with how it is used. */
   readonly held?: readonly HeldBenefit[] | undefined
   /** Until when it can be undone. */
   readonly undountil?: Instant | undefined

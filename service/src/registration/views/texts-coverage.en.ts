@@ -36,6 +36,7 @@ export const coverageEn = {
   waitsfor: (benefit: string, days: string) => `${benefit}: waiting period of ${days}`,
   use: {
     heading: 'What you have, and how to use it',
+    had: 'What you had, and how to use it',
     title: 'How to use it',
     ended: (on: string, until: string) =>
       `Coverage ended on ${on}. This is for what happened before, until ${until}.`,

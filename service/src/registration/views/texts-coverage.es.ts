@@ -34,6 +34,7 @@ export const coverageEs: typeof coverageEn = {
   waitsfor: (benefit, days) => `${benefit}: período de espera de ${days}`,
   use: {
     heading: 'Lo que tiene y cómo usarlo',
+    had: 'Lo que tenía y cómo usarlo',
     title: 'Cómo usarlo',
     ended: (on, until) => `La cobertura terminó el ${on}. Esto es para lo ocurrido antes, hasta el ${until}.`,
   },
