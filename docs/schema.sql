@@ -205,6 +205,8 @@ CREATE TABLE public.documents (
     kind text NOT NULL,
     sealed bytea NOT NULL,
     written_at timestamp with time zone NOT NULL,
+    email_hash bytea,
+    phone_hash bytea,
     CONSTRAINT documents_kind_check CHECK ((kind = ANY ('{prefill,profile,draft}'::text[])))
 );
 
@@ -574,14 +576,6 @@ CREATE TABLE public.retained_records (
     CONSTRAINT retained_records_kind_check CHECK ((kind = ANY (ARRAY['consents'::text, 'confirmations'::text, 'coverage'::text, 'beneficiaries'::text])))
 );
 
-CREATE TABLE public.search_hashes (
-    partner_id uuid NOT NULL,
-    service_id uuid NOT NULL,
-    kind text NOT NULL,
-    hash bytea NOT NULL,
-    CONSTRAINT search_hashes_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'phone'::text])))
-);
-
 CREATE TABLE public.statement_lines (
     partner_id uuid NOT NULL,
     month text NOT NULL,
@@ -809,9 +803,6 @@ ALTER TABLE ONLY public.refused_creates
 ALTER TABLE ONLY public.retained_records
     ADD CONSTRAINT retained_records_pkey PRIMARY KEY (partner_id, service_id, kind);
 
-ALTER TABLE ONLY public.search_hashes
-    ADD CONSTRAINT search_hashes_pkey PRIMARY KEY (partner_id, service_id, kind);
-
 ALTER TABLE ONLY public.statement_lines
     ADD CONSTRAINT statement_lines_pkey PRIMARY KEY (partner_id, month, service_id, place);
 
@@ -844,6 +835,10 @@ CREATE INDEX deliveries_parked ON public.deliveries USING btree (partner_id, end
 
 CREATE INDEX documents_drafts ON public.documents USING btree (partner_id, written_at) WHERE (kind = 'draft'::text);
 
+CREATE INDEX documents_email ON public.documents USING btree (partner_id, email_hash) WHERE (email_hash IS NOT NULL);
+
+CREATE INDEX documents_phone ON public.documents USING btree (partner_id, phone_hash) WHERE (phone_hash IS NOT NULL);
+
 CREATE INDEX endpoint_leases_of_owner ON public.endpoint_leases USING btree (owner);
 
 CREATE INDEX erasures_unscrubbed ON public.erasures USING btree (partner_id, service_id) WHERE (scrubbed_at IS NULL);
@@ -869,8 +864,6 @@ CREATE INDEX page_sessions_age ON public.page_sessions USING btree (partner_id, 
 CREATE INDEX page_sessions_user ON public.page_sessions USING btree (partner_id, userid) WHERE (userid IS NOT NULL);
 
 CREATE INDEX refused_creates_request ON public.refused_creates USING btree (request_id);
-
-CREATE INDEX search_hashes_found ON public.search_hashes USING btree (partner_id, hash);
 
 CREATE UNIQUE INDEX users_by_userid ON public.users USING btree (partner_id, userid) WHERE is_current;
 

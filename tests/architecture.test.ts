@@ -68,6 +68,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   console: [
     ['listener'],
     ['screens.ts'],
+    ['home'],
     ['user', 'decisions', 'tidy.ts'],
     ['acts', 'catalogue', 'audit', 'due', 'find', 'partner', 'statements', 'webhooks'],
     ['requests', 'user-data'],

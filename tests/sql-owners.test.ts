@@ -62,6 +62,7 @@ const owners: Readonly<Record<string, Table>> = {
     [log]: answers,
   }),
   documents: ownedBy(executor, {
+    console: 'reads: operators find a person by the hashes of an email or a phone number',
     schedule: 'writes: old drafts are deleted',
   }),
   enrolments: ownedBy(executor, {
@@ -77,9 +78,6 @@ const owners: Readonly<Record<string, Table>> = {
   consents: ownedBy(records, { [executor]: erased }),
   beneficiary_designations: ownedBy(records, { [executor]: erased }),
   confirmations: ownedBy(records, { ...screens, [executor]: erased }),
-  search_hashes: ownedBy(executor, {
-    console: 'reads: operators find a person by the hashes of an email or a phone number',
-  }),
   history: ownedBy(executor, {
     ...screens,
     ...exports,

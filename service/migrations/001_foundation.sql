@@ -183,8 +183,13 @@ create table documents (
   kind text not null check (kind = any ('{prefill,profile,draft}')),
   sealed bytea not null,
   written_at timestamptz not null,
+  -- Hashes by which the console finds a person, keyed with the partner's key; a draft has none.
+  email_hash bytea,
+  phone_hash bytea,
   primary key (partner_id, service_id, kind)
 );
+create index documents_email on documents (partner_id, email_hash) where email_hash is not null;
+create index documents_phone on documents (partner_id, phone_hash) where phone_hash is not null;
 
 -- The clean-up's; nothing for any other document.
 create index documents_drafts on documents (partner_id, written_at) where kind = 'draft';
@@ -268,17 +273,6 @@ create table confirmations (
   primary key (partner_id, service_id, confirmation_id)
 );
 create index confirmations_reference on confirmations (partner_id, reference);
-
--- Hashes by which the console finds an account. They are keyed with the partner's key, and an erasure removes them.
-create table search_hashes (
-  partner_id uuid not null,
-  service_id uuid not null,
-  kind text not null check (kind in ('email', 'phone')),
-  hash bytea not null,
-  primary key (partner_id, service_id, kind)
-);
--- 0.7 µs a row.
-create index search_hashes_found on search_hashes (partner_id, hash);
 
 -- What happened to a user: one row for each version of the user. Rows are never edited or deleted, and hold no personal
 -- data.

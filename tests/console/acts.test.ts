@@ -52,7 +52,7 @@ describe('an act on a user', () => {
     const before = await events(userid)
     const wish = { effective: 'endofperiod', cause: 'nonpayment' }
     const preview = await support.post(act('cancel'), wish)
-    expect(preview.text).toContain('The partner hears: offer_cancel_scheduled.')
+    expect(preview.text).toContain('<code>offer_cancel_scheduled</code>')
     expect(preview.text).toMatch(/Telehealth<\/strong> in force → in force, ends/)
     expect(await events(userid)).toEqual(before)
     expect((await support.post(act('cancel'), { ...wish, ...seenOf(preview) })).status).toBe(422)

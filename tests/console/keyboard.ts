@@ -15,6 +15,8 @@ export type Keyboard = {
   readonly follow: (target: Locator) => Promise<void>
   /** Goes to a button and presses it, and waits for the file that comes. */
   readonly download: (target: Locator) => Promise<Download>
+  /** Takes the file of an address. */
+  readonly fetchFile: (path: string) => Promise<Download>
   /** Goes to a field by its label and types, in the place of what is there. */
   readonly type: (label: string | RegExp, text: string) => Promise<void>
   /** Goes to a choice and takes the option of this text, by typing it. */
@@ -59,6 +61,14 @@ export function openKeyboard(page: Page): Keyboard {
     follow: async target => {
       await tabTo(target)
       await arriving(() => press('Enter'))
+    },
+    // Tables of a few rows have no link to their file, and the browser leaves the page where it is.
+    fetchFile: async path => {
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.goto(new URL(path, page.url()).href).catch(() => undefined),
+      ])
+      return file
     },
     download: async target => {
       await tabTo(target)

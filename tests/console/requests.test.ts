@@ -65,13 +65,16 @@ describe('what needs a second person', () => {
     expect(await events()).toEqual(before)
     expect((await telehealth())?.state).toBe('enrolled')
 
-    expect((await other.get('/requests')).text).toContain(asked.path)
+    for (const path of ['/requests', '/']) expect((await other.get(path)).text).toContain(asked.path)
+    expect((await other.get('/partners')).text).toMatch(/title="wait for you">\d+</)
     const page = await other.get(`/users/${serviceid}`)
-    expect(page.text).toMatch(/Waits for a second person<[^!]*Void an enrollment<\/a>, asked for by support-/)
+    expect(page.text).toMatch(
+      /Waits for a second person<[^!]*Take back an enrollment<\/a>, asked for by support-/,
+    )
     expect(page.text).toContain(`href="${asked.path}"`)
     const shown = await other.get(asked.path)
     expect(shown.text).toContain('ticket 4711: never wanted it')
-    expect(shown.text).toMatch(/Telehealth<\/strong> in force → void/)
+    expect(shown.text).toMatch(/Telehealth is taken back, as if it had never been\. Nothing else changes\./)
     expect((await other.post(`${asked.path}/confirm`)).status).toBe(422)
     const done = await other.post(`${asked.path}/confirm`, { reason: 'read the ticket' })
     expect(done.path).toBe(`/users/${serviceid}`)
@@ -223,7 +226,7 @@ describe('what needs a second person', () => {
     const path = `/users/${serviceid}/act/move`
     const form = { ...wish, lastday: tomorrow() }
     const preview = await asker.post(path, form)
-    expect(preview.text).toContain('The partner hears: benefit_enrollment_corrected.')
+    expect(preview.text).toContain('<code>benefit_enrollment_corrected</code>')
     const seen = /name="seen" value="([^"]+)"/.exec(preview.text)?.[1] ?? ''
     const done = await asker.post(path, { ...form, sure: 'yes', seen, reason: 'wrong date' })
     expect(done.path).toBe(`/users/${serviceid}`)

@@ -11,7 +11,7 @@ import { ada } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
 import { consoleOf } from './operator-browser.ts'
 import { CANARIES, startPopulatedConsole } from './populated.ts'
-import { canariesIn, openWalks, pathsOf, patternOf, routesOf } from './walks.ts'
+import { canariesIn, identifiersIn, openWalks, pathsOf, patternOf, routesOf } from './walks.ts'
 
 describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
   const populated = forAllTests(startPopulatedConsole)
@@ -59,6 +59,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
     }
     // No answer repeats what the browser typed.
     expect(canariesIn(await texts())).toEqual([])
+    expect(identifiersIn(await texts())).toEqual([])
     const deeds = await deedsOf(populated.service, { operatorId })
     expect(deeds.filter(({ result }) => result === 'refused').map(({ action }) => action)).toEqual(
       closed.map(path => `GET ${path}`),
@@ -114,9 +115,8 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
       expect(await page.textContent('.secret')).toContain('/register/link/')
 
       await findUser(keyboard, 'userid-canary')
-      for (const file of ['benefits', 'links'])
-        await keyboard.download(page.locator(`main a[href*="/${file}.csv"]`))
-      const event = page.locator('.events summary').first()
+      for (const file of ['benefits', 'links']) await keyboard.fetchFile(`/users/${serviceid}/${file}.csv`)
+      const event = page.locator('.steps summary', { hasText: 'waiting' }).first()
       await keyboard.tabTo(event)
       await page.keyboard.press('Enter')
       await keyboard.follow(keyboard.link('send again').first())
@@ -145,7 +145,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
         'Put it on record',
       )
       expect(await page.textContent('main')).toContain('on paper')
-      await keyboard.download(page.locator('main a[href*="/consents.csv"]'))
+      await keyboard.fetchFile(`/users/${populated.waitingid}/consents.csv`)
 
       const second = await enter('support')
       const decide = async (button: string) => {
@@ -161,27 +161,30 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
         () => keyboard.type('Last day of cover', '12312026'),
         'Ask a second person',
       )
-      await decide('Refuse it')
+      await decide('Refuse')
       await findUser(keyboard, 'userid-canary-2')
-      await act(keyboard, 'Void an enrollment', nothing, 'Ask a second person')
+      await act(keyboard, 'Take back an enrollment', nothing, 'Ask a second person')
       await keyboard.send('Withdraw it')
       await findUser(keyboard, 'userid-canary-2')
-      await act(keyboard, 'Void an enrollment', nothing, 'Ask a second person')
-      await decide('Confirm and do it')
+      await act(keyboard, 'Take back an enrollment', nothing, 'Ask a second person')
+      await decide('Do it')
       await findUser(keyboard, 'userid-canary-2')
+      await keyboard.unfold('More')
       await keyboard.follow(keyboard.link('Erase for good'))
       await looksRight(page)
       await keyboard.send('Ask a second person', 'reason-canary letter')
-      await decide('Confirm and do it')
+      await decide('Do it')
       await page.goto(`${consoleOf(populated.service)}/users/${populated.waitingid}`)
       await looksRight(page)
       const proof = await keyboard.download(keyboard.link('Certificate of erasure'))
       expect(await readFile(await proof.path(), 'utf8')).toContain(`serviceid  ${populated.waitingid}`)
 
-      for (const { client } of [populated.partner, populated.otherPartner])
-        await client.prefillUser({ ...ada, userid: 'rider-several' })
+      const email = 'several@example.com'
+      await populated.otherPartner.client.prefillUser({ ...ada, email, userid: 'rider-several' })
+      for (let at = 1; at < 8; at += 1)
+        await populated.partner.client.prefillUser({ ...ada, email, userid: `rider-several-${at}` })
       await page.keyboard.press('/')
-      await page.keyboard.type('rider-several')
+      await page.keyboard.type(email)
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { name: 'Several users' }).waitFor()
       await looksRight(page)
@@ -194,8 +197,8 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
       await keyboard.follow(keyboard.link(new URL(populated.receiver.url).host))
       expect(await page.textContent('main')).toContain('answer-canary of the receiver')
       await keyboard.send('Count what was given up')
-      const save = async (file: string, place = 0) => {
-        const csv = await keyboard.download(keyboard.link('CSV').nth(place))
+      const save = async (file: string, path = `${new URL(page.url()).pathname}.csv`) => {
+        const csv = await keyboard.fetchFile(path)
         expect(csv.suggestedFilename()).toContain(file)
       }
       await keyboard.follow(keyboard.link('All that waits'))
@@ -213,14 +216,14 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
         await save(file)
       }
       await keyboard.follow(keyboard.link('from 1 to 2'))
-      await save('catalogue-1-2')
+      await save('catalogue-1-2', '/catalogue/diff.csv?from=1&to=2')
       await keyboard.go('p')
       await keyboard.follow(keyboard.link('Corner Bank'))
-      await save('credentials')
+      await save('credentials', `/partners/${populated.otherPartner.partnerId}/credentials.csv`)
       await keyboard.go('c')
       await keyboard.follow(keyboard.link('2'))
-      await save('offers-of-version-2')
-      await save('benefits-of-version-2', 1)
+      for (const kind of ['offers', 'benefits'])
+        await save(`${kind}-of-version-2`, `/catalogue/versions/2/${kind}.csv`)
 
       for (const path of pathsOf('support').closed) {
         const answer = await page.goto(addressOf(path))
@@ -228,6 +231,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
       }
       // What no viewer may see is shown to support, so the search above would have found it.
       expect(canariesIn(await texts())).toEqual(CANARIES)
+      expect(identifiersIn(await texts())).toEqual([])
       expect(await actsOf(operatorId)).toEqual([
         ...['cancel', 'reinstate', 'swap', 'swapoff', 'offer'].map(name => `${name} user done because`),
         'make link done because',

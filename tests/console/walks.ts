@@ -138,6 +138,7 @@ export function openWalks(populated: PopulatedConsole, browser: Browser): Walks 
     },
     async act(keyboard, title, fill, button) {
       const { page } = keyboard
+      if (!(await keyboard.link(title).isVisible())) await keyboard.unfold('More')
       await keyboard.follow(keyboard.link(title))
       await looksRight(page)
       await fill()
@@ -182,6 +183,23 @@ export function pathsOf(role: Role): {
     closed: screens.filter(one => one.method === 'GET' && !may(one.role)).map(({ path }) => path),
   }
 }
+
+/** What a person does not read outside *Details*, code and files, of what these pages say: names and ids of the code. */
+export function identifiersIn(pages: readonly string[]): readonly string[] {
+  return pages
+    .filter(page => page.startsWith('<!doctype'))
+    .map(page =>
+      page
+        .replace(/<head>[\s\S]*?<\/head>/, '')
+        .replace(/<details[^>]*>\s*<summary>([\s\S]*?)<\/summary>[\s\S]*?<\/details>/g, '$1')
+        .replace(/<(code|kbd)\b[\s\S]*?<\/\1>/g, '')
+        .replace(/<[^>]*>/g, ' '),
+    )
+    .flatMap(words => words.match(IDENTIFIERS) ?? [])
+}
+
+const IDENTIFIERS =
+  /\b[a-z]+_[a-z_]+\b|[\da-f]{8}-[\da-f]{4}-[\da-f-]{22}|\b(?:endsatage|getUser|voluntary|void)\b/g
 
 /** What a viewer must see nowhere, of what these texts have. */
 export function canariesIn(texts: readonly string[]): readonly string[] {

@@ -34,7 +34,6 @@ const left: Readonly<Record<string, 'nothing' | `kept: ${string}`>> = {
   insurer_lines: 'nothing',
   page_sessions: 'nothing',
   refused_creates: 'nothing',
-  search_hashes: 'nothing',
   corrected_pasts: 'kept: that something was corrected, until the next month is final',
   held_periods: 'kept: what a month is charged for, by serviceid alone',
   statement_lines: 'kept: what a month was charged for, by serviceid alone',

@@ -18,12 +18,15 @@ export type Facts = {
 /** A reason of a refusal: the code and text of the rule. */
 export type Reason = { readonly code: string; readonly text: Bilingual }
 
-/** The decision of one rule, for support. `why` repeats no personal data. */
-export type RuleResult = {
-  readonly code: string
+/**
+ * The decision of one rule, for support: with the text that a person reads, in short what a failed one says of the person, and
+ * what the rule needs. It repeats neither age nor address.
+ */
+export type RuleResult = Reason & {
   readonly kind: Rule['kind'] | 'availability'
   readonly passed: boolean
-  readonly why: string
+  readonly short: string
+  readonly needs: string
 }
 
 /** The decision about one person: admitted when every rule passed; `reasons` are those of the rules that did not. */
@@ -51,20 +54,19 @@ export function judgeHeldOffer(offer: Offer, facts: Facts): Verdict {
   return verdictOf(offer.rules.map(rule => judgeRule(rule, facts)))
 }
 
-type Decision = { readonly reason: Reason; readonly result: RuleResult }
-type Answer = { readonly passed: boolean; readonly why: string }
-
-function verdictOf(decisions: readonly Decision[]): Verdict {
-  const reasons = decisions.filter(({ result }) => !result.passed).map(({ reason }) => reason)
-  return { admitted: reasons.length === 0, reasons, trace: decisions.map(({ result }) => result) }
+function verdictOf(trace: readonly RuleResult[]): Verdict {
+  const reasons = trace.filter(({ passed }) => !passed).map(({ code, text }) => ({ code, text }))
+  return { admitted: reasons.length === 0, reasons, trace }
 }
 
-function judgeRule(rule: Rule, facts: Facts): Decision {
+function judgeRule(rule: Rule, facts: Facts): RuleResult {
   const { code, kind, text } = rule
-  return { reason: { code, text }, result: { code, kind, ...answer(rule, facts) } }
+  return { code, text, kind, ...decisionOf(rule, facts) }
 }
 
-function answer(rule: Rule, facts: Facts): Answer {
+type Decision = Pick<RuleResult, 'passed' | 'short' | 'needs'>
+
+function decisionOf(rule: Rule, facts: Facts): Decision {
   switch (rule.kind) {
     case 'age':
       return judgeAge(rule, facts.age)
@@ -77,48 +79,48 @@ function answer(rule: Rule, facts: Facts): Answer {
   }
 }
 
-function judgeAge({ min, max }: AgeRule, age: number): Answer {
-  if (min !== undefined && age < min) return { passed: false, why: `below the youngest age admitted, ${min}` }
-  if (max !== undefined && age > max) return { passed: false, why: `above the oldest age admitted, ${max}` }
-  return { passed: true, why: `within the ages admitted, ${min ?? 0} to ${max ?? 'any'}` }
+function judgeAge({ min, max }: AgeRule, age: number): Decision {
+  const ages = min === undefined ? `at most ${max}` : max === undefined ? `at least ${min}` : `${min}–${max}`
+  const isYoung = age < (min ?? 0)
+  return {
+    passed: !isYoung && age <= (max ?? age),
+    short: isYoung ? 'Too young' : 'Too old',
+    needs: `needs age ${ages}`,
+  }
 }
 
-function judgeState(rule: StatesRule, state: string): Answer {
-  if (rule.in && !rule.in.includes(state))
-    return { passed: false, why: `not one of the states ${rule.in.join(', ')}` }
-  if (rule.notin?.includes(state))
-    return { passed: false, why: `one of the states left out, ${rule.notin.join(', ')}` }
-  return { passed: true, why: 'a state that is admitted' }
+function judgeState(rule: StatesRule, state: string): Decision {
+  const short = 'Not in this state'
+  return rule.in
+    ? { passed: rule.in.includes(state), short, needs: `only in ${rule.in.join(', ')}` }
+    : { passed: !rule.notin?.includes(state), short, needs: `not in ${rule.notin?.join(', ')}` }
 }
 
-function judgeZip(rule: ZipsRule, zipcode: string): Answer {
+function judgeZip(rule: ZipsRule, zipcode: string): Decision {
+  const short = 'Not at this ZIP code'
   const zip = zipcode.slice(0, 5)
   const begins = (prefix: string) => zip.startsWith(prefix)
   const isWanted = rule.in === undefined && rule.prefixes === undefined
   if (!isWanted && !rule.in?.includes(zip) && !rule.prefixes?.some(begins))
-    return { passed: false, why: 'neither a ZIP code nor a ZIP prefix of those admitted' }
-  if (rule.notin?.includes(zip)) return { passed: false, why: 'a ZIP code that is left out' }
-  if (rule.notprefixes?.some(begins)) return { passed: false, why: 'a ZIP prefix that is left out' }
-  return { passed: true, why: 'a ZIP code that is admitted' }
+    return { passed: false, short, needs: 'only in some ZIP codes' }
+  const isLeftOut = rule.notin?.includes(zip) || rule.notprefixes?.some(begins)
+  return { passed: !isLeftOut, short, needs: 'not in some ZIP codes' }
 }
 
 /** Without an offer the rule fails: a benefit for the holders of certain offers is not for people without an offer. */
-function judgeOfferName(rule: OffersRule, offer: string | undefined): Answer {
-  const wanted = rule.in.join(', ')
-  if (offer === undefined) return { passed: false, why: `no offer, and only ${wanted} admitted` }
-  return rule.in.includes(offer)
-    ? { passed: true, why: `the offer ${offer} is one of ${wanted}` }
-    : { passed: false, why: `the offer ${offer} is not one of ${wanted}` }
+function judgeOfferName(rule: OffersRule, offer: string | undefined): Decision {
+  const passed = offer !== undefined && rule.in.includes(offer)
+  return { passed, short: 'Not with this offer', needs: 'only with some offers' }
 }
 
-function judgeAvailability({ availability }: Offer, date: PlainDate): Decision[] {
+function judgeAvailability({ availability }: Offer, date: PlainDate): RuleResult[] {
   const { from, until } = availability ?? {}
   if (from === undefined && until === undefined) return []
   const isEarly = from !== undefined && date < from
   const isLate = until !== undefined && date > until
+  const needs = `open from ${from ?? 'any date'} to ${until ?? 'any date'}`
   const reason = isLate ? TOO_LATE : TOO_EARLY
-  const why = `open to newcomers from ${from ?? 'any date'} until ${until ?? 'any date'}`
-  return [{ reason, result: { code: reason.code, kind: 'availability', passed: !isEarly && !isLate, why } }]
+  return [{ ...reason, kind: 'availability', passed: !isEarly && !isLate, short: 'Not open now', needs }]
 }
 
 const TOO_EARLY: Reason = {

@@ -1,3 +1,4 @@
+import type { Zone } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { type Operator, worksFor } from '../operators/operator.ts'
@@ -5,15 +6,21 @@ import type { Partner } from '../partners/partner.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { notHere, type Visit } from './screen/screen.ts'
 
-/** The names of the operator's partners by their ids, in the order of the names. */
-export async function readPartnerNames(
+/** The names and zones of the operator's partners by their ids, in the order of the names. */
+export async function readOwnPartners(
   db: Executor,
   operator: Operator,
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await db.query<{ partner_id: string; name: string }>(sql`
-    select partner_id, name from partners order by lower(name), partner_id`)
+): Promise<Pick<Visit, 'partnerNames' | 'zoneOf' | 'zone'>> {
+  const rows = await db.query<{ partner_id: string; name: string; timezone: Zone }>(sql`
+    select partner_id, name, timezone from partners order by lower(name), partner_id`)
   const own = rows.filter(row => worksFor(operator, row.partner_id))
-  return new Map(own.map(row => [row.partner_id, row.name]))
+  const zones = new Map(own.map(row => [row.partner_id, row.timezone]))
+  const [only = 'UTC', ...others] = new Set(zones.values())
+  return {
+    partnerNames: new Map(own.map(row => [row.partner_id, row.name])),
+    zoneOf: partnerId => zones.get(partnerId) ?? 'UTC',
+    zone: others.length === 0 ? only : 'UTC',
+  }
 }
 
 /** A partner for which the operator works: of this id, or else that of the address. Otherwise throws the same refusal as for an unknown one. */

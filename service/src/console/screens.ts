@@ -9,6 +9,7 @@ import { requestListScreens } from './decisions/list.ts'
 import { requestScreens } from './decisions/screens.ts'
 import { dueScreens } from './due/screens.ts'
 import { findScreens } from './find/screens.ts'
+import { homeScreens } from './home/screens.ts'
 import { partnerScreens } from './partner/screens.ts'
 import type { Screen } from './screen/screen.ts'
 import { statementScreens } from './statements/screens.ts'
@@ -20,6 +21,7 @@ import { webhookScreens } from './webhooks/screens.ts'
 
 /** Every address of the console that needs a session, with the lowest role that may see it. */
 export const screens: readonly Screen[] = [
+  ...homeScreens,
   ...findScreens,
   ...userScreens,
   ...retainedScreens,

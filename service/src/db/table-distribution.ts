@@ -9,7 +9,7 @@ export type Distribution = 'by partner' | 'on every node' | 'on the coordinator'
 export const tableDistribution: ReadonlyMap<string, Distribution> = new Map([
   ...namesOf(
     'by partner',
-    'users data_keys documents enrolments consents beneficiary_designations confirmations search_hashes history',
+    'users data_keys documents enrolments consents beneficiary_designations confirmations history',
     'event_log_heads events idempotency_keys',
     'webhook_endpoints endpoint_health endpoint_leases deliveries dead_deliveries delivery_attempts',
     'page_sessions access_tokens',

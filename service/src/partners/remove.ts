@@ -32,7 +32,6 @@ export const removedTables: ReadonlyMap<string, boolean> = new Map([
   ['consents', true],
   ['beneficiary_designations', true],
   ['confirmations', true],
-  ['search_hashes', true],
   ['refused_creates', true],
   ['operator_requests', true],
   ['history', false],

@@ -13,7 +13,7 @@ export const findUser: Command = {
   name: 'user find',
   arguments: ['TEXT'],
   summary:
-    'Find a user by userid, serviceid, the id of an event or a request, a reference, or an email or phone of an account.',
+    'Find a user by userid, serviceid, the id of an event or a request, a reference, or an email or phone.',
   options: { partner: valued('ID', 'only at this partner (default all)') },
   run: input =>
     inWorkspace(input, async workspace => {

@@ -8,7 +8,7 @@ import { partnerOffers, type Terms } from '../../membership/rules/terms.ts'
 import { changeOfferOf } from '../../offers/change.ts'
 import type { SecondPersonAction } from '../requests/second-person.ts'
 import { cancelReasonWords } from '../views/moves.ts'
-import { selectField } from '../views/parts.ts'
+import { type Look, selectField } from '../views/parts.ts'
 
 /** The user in the state in which an act finds it. */
 export type Moment = { readonly user: User; readonly now: number; readonly terms: Terms }
@@ -18,6 +18,8 @@ export type Act = {
   readonly name: string
   readonly title: string
   readonly button: string
+  /** The color of that button; absent: that of an ordinary act. */
+  readonly look?: Look
   /** The action in the second-person policy to which it belongs; absent: one person is enough. */
   readonly second?: SecondPersonAction
   /** Whether it is possible for this user now. */
@@ -36,6 +38,7 @@ const cancel: Act = {
   name: 'cancel',
   title: 'Cancel the membership',
   button: 'Cancel it',
+  look: 'danger',
   fits: user => user.status === 'active',
   fields: ({ user }) => html`<fieldset class="field"><legend><strong>When</strong></legend>
 ${!hasPendingCancel(user) && html`<p class="check"><input type="radio" id="endofperiod" name="effective" value="endofperiod" checked><label for="endofperiod">At the end of the period</label></p>`}

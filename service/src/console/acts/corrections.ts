@@ -8,11 +8,12 @@ import { benefitName, stateWords } from '../views/moves.ts'
 import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
-/** Voids an enrolment, as if it had never been. */
+/** Voids an enrolment, as if it had never been: the console says *take back*. */
 export const voidEnrolment: Act & { readonly second: 'void' } = {
   name: 'void',
-  title: 'Void an enrollment',
-  button: 'Void it',
+  title: 'Take back an enrollment',
+  button: 'Take it back',
+  look: 'danger',
   second: 'void',
   fits: user => voidable(user).length > 0,
   fields: moment =>
@@ -31,7 +32,7 @@ export const moveEnrolment: Act & { readonly second: 'move' } = {
   second: 'move',
   fits: user => movable(user).length > 0,
   fields: moment =>
-    html`<p class="hint">The enrollment as it was is voided and kept, and one with these dates takes its place. A field left empty stays as it is. Days are those of ${moment.terms.zone}.</p>
+    html`<p class="hint">The enrollment as it was is kept in the history, and one with these dates takes its place. A field left empty stays as it is. Days are those of ${moment.terms.zone}.</p>
 ${choice(moment, movable(moment.user))}
 <p class="field"><label for="firstday">First day of cover</label><input id="firstday" name="firstday" type="date"></p>
 <p class="field"><label for="lastday">Last day of cover</label><input id="lastday" name="lastday" type="date"></p>`,

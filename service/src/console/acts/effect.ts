@@ -2,16 +2,16 @@ import { errors } from '@benefit-enrolment/contract/names'
 import { html, type Slot } from '../../http/html.ts'
 import type { Effect } from '../../membership/rules/effect.ts'
 import type { Refusal } from '../../membership/rules/refusal.ts'
-import { moveWords } from '../views/moves.ts'
+import { consequences } from '../views/consequences.ts'
+import { moveWords, type Of } from '../views/moves.ts'
 
-/** An effect on a user as a list, with the events that the partner would get. */
-export function showEffect({ lines, events }: Effect, of: Parameters<typeof moveWords>[1]): Slot {
-  return html`${
-    lines.length === 0
-      ? html`<p>Nothing: it is so already.</p>`
-      : html`<ul>${lines.map(line => html`<li>${moveWords(line, of)}</li>`)}</ul>`
-  }
-<p class="hint">${events.length === 0 ? 'The partner hears of nothing.' : `The partner hears: ${events.join(', ')}.`}</p>`
+/** An effect on a user in sentences; the lines of the history and the partner's events behind *Details*. */
+export function showEffect({ lines, events }: Effect, of: Of): Slot {
+  if (lines.length === 0) return html`<p>Nothing: it is so already.</p>`
+  const told = events.length === 0 ? 'The partner is not told.' : 'The partner is told.'
+  return html`<p>${[...consequences(lines, of), 'Nothing else changes.', told].join(' ')}</p>
+<details><summary>Details</summary><ul class="rules">${lines.map(line => html`<li>${moveWords(line, of)}</li>`)}</ul>
+${events.length > 0 && html`<p class="hint">Events: <code>${events.join(', ')}</code></p>`}</details>`
 }
 
 /** Why an act is refused, in words. */

@@ -41,6 +41,7 @@ export const eraseScreens: readonly Screen[] = [
 export const erasureRequest: RequestKind = {
   action: 'erase',
   title: 'Erase a user',
+  look: 'danger',
   role: 'support',
   async preview(visit, { serviceId }): Promise<Effect> {
     const details = await livingUserDetails(visit, serviceId)

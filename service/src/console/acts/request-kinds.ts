@@ -9,7 +9,9 @@ import { submitAct } from './submit.ts'
 
 /** The acts on a user that need a second person, as kinds of requests. */
 export const actRequests: readonly RequestKind[] = acts.flatMap(act =>
-  act.second ? [{ action: act.second, title: act.title, role: 'support', ...kindOf(act) }] : [],
+  act.second
+    ? [{ action: act.second, title: act.title, look: act.look ?? 'primary', role: 'support', ...kindOf(act) }]
+    : [],
 )
 
 function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {

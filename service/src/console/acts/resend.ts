@@ -18,8 +18,9 @@ async function choose(visit: Visit): Promise<Answer> {
   const details = await lookAtUser(visit)
   const { eventId, eventname, endpoints } = await find(visit, details)
   return {
-    title: `Send ${eventname} again`,
+    title: 'Send an event again',
     body: html`${ofWhom(details)}
+<p><code>${eventname}</code></p>
 ${
   endpoints.length === 0
     ? html`<p class="notice">No endpoint of the partner asks for this event.</p>`

@@ -3,7 +3,7 @@ import { html, type Slot } from '../../http/html.ts'
 import { refuse } from '../../membership/rules/refusal.ts'
 import { type Enrolment, isHeld, isInForce, type User } from '../../membership/rules/state.ts'
 import { offerOf, slotsTaken } from '../../membership/rules/terms.ts'
-import { benefitName } from '../views/moves.ts'
+import { benefitName, swapWords } from '../views/moves.ts'
 import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
@@ -30,8 +30,10 @@ export const callSwapOff: Act = {
   title: 'Call the swap off',
   button: 'Call it off',
   fits: user => user.status === 'active' && user.swap !== undefined,
-  fields: ({ user, terms }) =>
-    html`<p class="hint">${user.swap ? html`The swap of ${writeDay(user.swap.at, terms.zone)}: ${user.swap.pairs.map(pair => `${pair.remove ?? 'a free place'} → ${pair.add ?? 'nothing'}`).join(', ')}. All of it is taken back.` : 'No swap is pending.'}</p>`,
+  fields: moment => {
+    const { user, terms } = moment
+    return html`<p class="hint">${user.swap ? html`At the end of the period, after ${writeDay(user.swap.at - 1, terms.zone)}: ${swapWords(user.swap.pairs, name => benefitName(moment, name))}. All of it is taken back.` : 'No swap is pending.'}</p>`
+  },
   why: () => 'swap',
   decide: (_form, { user, now, terms }) => {
     if (user.status !== 'active') return refuse('user_cancelled')

@@ -2,7 +2,7 @@ import { openBlockKeys } from '../../audit/block-keys.ts'
 import { verifyPartner } from '../../audit/blocks.ts'
 import { noPartner } from '../../audit/entries.ts'
 import { openReason } from '../../audit/reason.ts'
-import { addDays, dateAt, type PlainDate, startOfDate } from '../../calendar/calendar.ts'
+import { addDays, dateAt, type PlainDate, startOfDate, type Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
@@ -12,7 +12,7 @@ import { record } from '../screen/record.ts'
 import { type Answer, ConsoleRefusal, onPost, type Screen, type Visit } from '../screen/screen.ts'
 import { listScreens, type OpenList, pageOf, ROWS_AT_ONCE } from '../views/declared-list.ts'
 import { type Column, dated } from '../views/list.ts'
-import { actionForm, counted, facts, part, resultTag, table, tag, when } from '../views/parts.ts'
+import { actionForm, counted, deedWords, facts, part, resultTag, table, tag, when } from '../views/parts.ts'
 import { erasedUsers, findEntries, type NamedEntry, signedUntil } from './store.ts'
 
 /** Who did what, when and to whom, and whether the record is unaltered. */
@@ -30,7 +30,8 @@ const WHO = [
 async function open(visit: Visit): Promise<OpenList<NamedEntry>> {
   const { query, context } = visit
   const { partner, partnerId } = await concerned(visit)
-  const today = dateAt(context.real(), 'UTC')
+  const zone = partner?.timezone ?? visit.zone
+  const today = dateAt(context.real(), zone)
   const from = dayIn(query, 'from', addDays(today, -30))
   const until = dayIn(query, 'until', today)
   const who = query.get('who') === 'all' ? 'all' : 'operators'
@@ -38,7 +39,7 @@ async function open(visit: Visit): Promise<OpenList<NamedEntry>> {
   return {
     title: 'Audit',
     heading: 'What was done',
-    caption: 'Entries of the audit log, times in UTC',
+    caption: `Entries of the audit log, times of ${zone}`,
     empty: 'Nothing in this time.',
     file: `audit-${from}-${until}.csv`,
     looked: 'look at audit',
@@ -50,7 +51,7 @@ async function open(visit: Visit): Promise<OpenList<NamedEntry>> {
       { name: 'who', label: 'Who', value: who, options: WHO },
       { name: 'user', label: 'User (Service ID)', value: serviceId ?? '', type: 'text', size: 38 },
     ],
-    columns: columnsFor(visit, partner),
+    columns: columnsFor(visit, partner, zone),
     rows: {
       sortedBy: 'at',
       isDownFirst: true,
@@ -58,8 +59,8 @@ async function open(visit: Visit): Promise<OpenList<NamedEntry>> {
       async read(after = '', isDown) {
         const entries = await findEntries(context.database, {
           partnerId,
-          from: startOfDate(from, 'UTC'),
-          until: startOfDate(addDays(until, 1), 'UTC'),
+          from: startOfDate(from, zone),
+          until: startOfDate(addDays(until, 1), zone),
           operatorsOnly: who === 'operators',
           serviceId,
           isNewestFirst: isDown,
@@ -69,32 +70,36 @@ async function open(visit: Visit): Promise<OpenList<NamedEntry>> {
         return pageOf(entries, entry => entry.entry_id)
       },
     },
-    around: async () => ({ below: await recordPart(visit, partnerId) }),
+    around: async () => ({ below: await recordPart(visit, partnerId, zone) }),
   }
 }
 
-async function recordPart(visit: Visit, partnerId: string): Promise<Slot> {
+async function recordPart(visit: Visit, partnerId: string, zone: Zone): Promise<Slot> {
   const blocks = await signedUntil(visit.context.database, partnerId)
   return part(
     'The record itself',
-    html`${facts(blocks.map(block => [block.source === 'history' ? 'Changes of users' : 'This log', html`signed in ${counted(block.number, 'block')} until ${when(block.until_at, 'UTC')}`]))}
+    html`${facts(blocks.map(block => [block.source === 'history' ? 'Changes of users' : 'This log', html`signed in ${counted(block.number, 'block')} until ${when(block.until_at, zone)}`]))}
 ${blocks.length === 0 && html`<p class="hint">Nothing is signed yet: blocks are made some minutes after what they hold.</p>`}
 ${actionForm(visit, { action: `/audit/verify?partner=${partnerId}`, button: 'Compare the record with its signatures' })}`,
   )
 }
 
-function columnsFor({ isSupport }: Visit, partner: Partner | undefined): readonly Column<NamedEntry>[] {
+function columnsFor(
+  { isSupport }: Visit,
+  partner: Partner | undefined,
+  zone: Zone,
+): readonly Column<NamedEntry>[] {
   const reasonOf = ({ service_id, sealed_reason }: NamedEntry) =>
     partner ? openReason(partner, service_id ?? undefined, sealed_reason) : ''
   const ofFile = (name: string, value: (entry: NamedEntry) => string | number) =>
     ({ name, label: name, value, isOfFile: true }) as const
   return [
-    dated('at', 'When (UTC)', entry => entry.at, 'UTC'),
+    dated('at', 'When', entry => entry.at, zone),
     {
       name: 'who',
       label: 'Who',
       cell: ({ operator, actor, actor_kind }) =>
-        html`${operator ?? (actor || 'nobody')}<br><span class="hint">${actor_kind}</span>`,
+        html`${operator ?? (actor === '' ? 'nobody' : html`<code>${actor}</code>`)}<br><span class="hint">${actor_kind}</span>`,
     },
     ofFile('actorkind', entry => entry.actor_kind),
     ofFile('actor', entry => entry.actor),
@@ -102,7 +107,8 @@ function columnsFor({ isSupport }: Visit, partner: Partner | undefined): readonl
     {
       name: 'what',
       label: 'What',
-      cell: ({ action, result, times }) => html`${action}${resultTag(result)}${times > 1 && ` × ${times}`}`,
+      cell: ({ action, result, times }) =>
+        html`${deedWords(action)}${resultTag(result)}${times > 1 && ` × ${times}`}`,
     },
     ofFile('action', entry => entry.action),
     ofFile('result', entry => entry.result),

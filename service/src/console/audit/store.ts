@@ -52,6 +52,26 @@ export function findEntries(db: Executor, query: EntryQuery): Promise<NamedEntry
     order by a.entry_id ${isNewestFirst ? part`desc` : part`asc`} limit ${query.limit}`)
 }
 
+/** A user at whom an operator has looked, and when last. */
+type LookedAt = { partner_id: string; service_id: string; userid: string; at: Instant }
+
+/** The living users at whom an operator has looked since then, the newest first. */
+export function findLookedAt(
+  db: Executor,
+  partners: readonly string[],
+  looked: { readonly by: string; readonly since: Instant; readonly limit: number },
+): Promise<LookedAt[]> {
+  return db.query<LookedAt>(sql`
+    select u.partner_id, u.service_id, u.userid, max(a.at) as at
+    from audit_log a
+    join users u on u.partner_id = a.partner_id and u.service_id = a.service_id and u.status <> 'erased'
+    where a.partner_id = any(${partners}::uuid[]) and a.actor_kind in ('operator', 'command')
+      and a.entry_id >= ${firstIdAt(looked.since)}::uuid and a.actor_kind = 'operator' and a.actor = ${looked.by}
+      and a.action in ('look at user', 'look at person')
+    group by u.partner_id, u.service_id, u.userid
+    order by at desc limit ${looked.limit}`)
+}
+
 /** An entry's id was made within a day of its time, also for a command that runs for hours. */
 const MOST_APART_MS = DAY_MS
 

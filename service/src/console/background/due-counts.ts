@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { Position } from '../position.ts'
 import { openCounts } from './counts.ts'
-import { type DueUser, nextDue } from './due-store.ts'
+import { type DueChange, type DueUser, nextDue } from './due-store.ts'
 import type { SlowWork } from './slow-work.ts'
 
 /** How many changes of each kind are due on each day. */
@@ -68,13 +68,25 @@ export function countDays(users: readonly DueUser[], partner: Partner): DueDays 
   return days
 }
 
+/** Whether it is told by the last day of what ends. */
+export function isLastDay({ kind }: DueChange): boolean {
+  return kind.endsWith('ends')
+}
+
+/** An instant within the day on which people find it: of an end the last day of cover. */
+export function dayOf(change: DueChange): Instant {
+  return isLastDay(change) ? change.at - 1 : change.at
+}
+
 function addToDays(
   days: Map<PlainDate, Map<string, number>>,
   users: readonly DueUser[],
   { timezone }: Partner,
 ): void {
   let known: { readonly at: Instant; readonly day: PlainDate } | undefined
-  for (const { at, kind } of users.flatMap(user => user.changes)) {
+  for (const change of users.flatMap(user => user.changes)) {
+    const at = dayOf(change)
+    const { kind } = change
     // Most changes fall due together, at the end of a month.
     if (known?.at !== at) known = { at, day: dateAt(at, timezone) }
     const kinds = days.get(known.day) ?? new Map<string, number>()

@@ -1,3 +1,4 @@
+import type { Zone } from '../../calendar/calendar.ts'
 import { type Difference, shortened } from '../../catalogue/difference.ts'
 import type { Benefit, Catalogue, Offer } from '../../catalogue/model.ts'
 import type { Publication } from '../../catalogue/published.ts'
@@ -6,11 +7,11 @@ import { dated, type List } from '../views/list.ts'
 import { tag } from '../views/parts.ts'
 
 /** The published versions, newest first. */
-export function versionList(versions: readonly Publication[]): List<Publication> {
+export function versionList(versions: readonly Publication[], zone: Zone): List<Publication> {
   const newest = versions[0]?.version
   return {
     path: '/catalogue',
-    caption: 'Published versions, times in UTC',
+    caption: `Published versions, times of ${zone}`,
     empty: 'Nothing is published yet.',
     filters: {},
     rows: versions,
@@ -22,7 +23,7 @@ export function versionList(versions: readonly Publication[]): List<Publication>
         cell: ({ version }) =>
           html`<a href="/catalogue/versions/${version}">${version}</a>${version === newest && html` ${tag('in use', 'good')}`}`,
       },
-      dated('published', 'Published (UTC)', ({ publishedAt }) => publishedAt, 'UTC'),
+      dated('published', 'Published', ({ publishedAt }) => publishedAt, zone),
       { name: 'by', label: 'By', value: ({ by }) => by },
       {
         name: 'changes',

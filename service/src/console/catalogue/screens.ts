@@ -22,10 +22,10 @@ export const catalogueScreens: readonly Screen[] = [
   onGet('/catalogue/diff.csv', 'support', differencesFile),
 ]
 
-async function open({ context }: Visit): Promise<OpenList<Publication>> {
+async function open({ context, zone }: Visit): Promise<OpenList<Publication>> {
   const versions = await listPublications(context.database)
   return {
-    ...versionList(versions),
+    ...versionList(versions, zone),
     title: 'Catalogue',
     heading: 'Versions',
     file: 'catalogue.csv',

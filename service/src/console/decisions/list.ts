@@ -47,7 +47,7 @@ async function open(visit: Visit): Promise<OpenList<ListedRequest>> {
         (rows[0]?.longest ?? 0) >= MOST_LISTED &&
         html`<p class="hint">The newest ${MOST_LISTED.toLocaleString('en-US')} are listed; the audit log has all.</p>`,
     }),
-    caption: 'Requests to a second person, times in UTC',
+    caption: 'Requests to a second person',
     empty: state === 'waiting' ? 'Nothing waits.' : 'No request of this kind.',
     filters: [
       { name: 'partner', label: 'Partner', value: partner, options: [['', 'all'], ...visit.partnerNames] },
@@ -68,7 +68,12 @@ async function open(visit: Visit): Promise<OpenList<ListedRequest>> {
         cell: row => html`<span class="long">${partnerOf(row)}</span>`,
       },
       { name: 'askedby', label: 'Asked by', value: row => operators.get(row.asked_by) ?? '' },
-      dated('asked', 'Asked (UTC)', row => row.asked_at, 'UTC'),
+      dated(
+        'asked',
+        'Asked',
+        row => row.asked_at,
+        row => visit.zoneOf(row.partner_id),
+      ),
       { name: 'state', label: 'State', value: row => row.state, cell: row => stateTag(row.state) },
       { name: 'decidedby', label: 'Decided by', value: row => operators.get(row.decided_by ?? '') ?? '' },
     ],

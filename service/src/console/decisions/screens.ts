@@ -3,6 +3,7 @@ import { operatorNames } from '../../operators/store.ts'
 import { stateOf } from '../requests/store.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import { findUserRow } from '../user-data/store.ts'
 import { actionForm, facts, part, when } from '../views/parts.ts'
 import { confirm, refuse, withdraw } from './decide.ts'
 import { stateTag } from './list.ts'
@@ -19,7 +20,11 @@ export const requestScreens: readonly Screen[] = [
 async function show(visit: Visit): Promise<Answer> {
   const known = await requiredRequest(visit)
   const { row, kind, partner, request } = known
-  const names = await operatorNames(visit.context.database)
+  const { database } = visit.context
+  const [names, user] = await Promise.all([
+    operatorNames(database),
+    findUserRow(database, [partner.partnerId], row.service_id),
+  ])
   await record(visit, {
     action: 'look at request',
     result: 'shown',
@@ -32,7 +37,10 @@ async function show(visit: Visit): Promise<Answer> {
     title: kind.title,
     body: html`${facts([
       ['Partner', partner.name],
-      ['User', html`<a href="/users/${row.service_id}"><code>${row.service_id}</code></a>`],
+      [
+        'User',
+        html`<a href="/users/${row.service_id}">${user?.erased_at === null ? user.userid : 'erased'}</a>`,
+      ],
       ['Asked by', names.get(row.asked_by) ?? row.asked_by],
       ['Asked', when(row.asked_at, zone)],
       ['Because', request?.reason ?? '–'],
@@ -63,17 +71,16 @@ ${
   mayDecide(visit, known) &&
   part(
     'Decide',
-    html`${
-      !isStale &&
-      actionForm(visit, {
-        action: `${path}/confirm`,
-        button: 'Confirm and do it',
-        look: 'primary',
-        why: 'why-confirm',
-        because: 'Confirm, because',
-      })
-    }
-${actionForm(visit, { action: `${path}/refuse`, button: 'Refuse it', look: 'danger', why: 'why-refuse', because: 'Refuse, because' })}`,
+    actionForm(visit, {
+      action: `${path}/${isStale ? 'refuse' : 'confirm'}`,
+      button: isStale ? 'Refuse' : 'Do it',
+      look: isStale ? 'secondary' : kind.look,
+      ...(isStale
+        ? {}
+        : { others: html`<button class="secondary" formaction="${path}/refuse">Refuse</button>` }),
+      why: 'why-decide',
+      because: 'Because',
+    }),
   )
 }
 ${!isOwn && !mayDecide(visit, known) && html`<p class="hint">To decide it takes the role ${kind.role}.</p>`}`

@@ -2,7 +2,7 @@ import { addDays, dateAt, type Instant, startOfDate } from '../../calendar/calen
 import type { Catalogue } from '../../catalogue/model.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { countDays, type DueCount, MOST_USERS_COUNTED } from '../background/due-counts.ts'
+import { countDays, type DueCount, dayOf, isLastDay, MOST_USERS_COUNTED } from '../background/due-counts.ts'
 import {
   countLate,
   DUE_KINDS,
@@ -17,7 +17,7 @@ import { positionOf, positionText } from '../position.ts'
 import { notHere, type Screen, type Visit } from '../screen/screen.ts'
 import { listScreens, type OpenList, pageOf, ROWS_AT_ONCE } from '../views/declared-list.ts'
 import type { Column } from '../views/list.ts'
-import { part, table, tag, when, writeDay, writeInstant } from '../views/parts.ts'
+import { day, part, table, tag, writeDay } from '../views/parts.ts'
 
 /** What will happen by itself in the next days, to which users, and what is overdue. */
 export const dueScreens: readonly Screen[] = listScreens({
@@ -105,9 +105,8 @@ function columnsFor(
 ): readonly Column<DueUser>[] {
   const { timezone } = partner
   const { catalogue } = context.terms(partner, () => undefined).today
-  const isEnd = ({ kind }: DueChange) => kind.endsWith('ends')
   const line = (change: DueChange) =>
-    html`<li>${when(change.at, timezone)} ${change.at < now - LATE_MS && html`${tag('late', 'bad')} `}${tag(change.kind, isEnd(change) ? 'bad' : 'plain')} ${namedWhat(change, catalogue)}${isEnd(change) && html` <span class="hint">last day ${writeDay(change.at - 1, timezone)}</span>`}</li>`
+    html`<li>${isLastDay(change) && 'last day '}${day(dayOf(change), timezone)} ${change.at < now - LATE_MS && html`${tag('late', 'bad')} `}${tag(change.kind, isLastDay(change) ? 'bad' : 'plain')} ${namedWhat(change, catalogue)}</li>`
   return [
     {
       name: 'who',
@@ -118,7 +117,7 @@ function columnsFor(
       name: 'at',
       label: 'When and what',
       cell: one => html`<ul class="rules">${one.changes.map(line)}</ul>`,
-      value: one => one.changes.map(({ at }) => writeInstant(at, timezone)),
+      value: one => one.changes.map(change => writeDay(dayOf(change), timezone)),
     },
     { name: 'kind', label: 'Kind', value: one => one.changes.map(({ kind }) => kind), isOfFile: true },
     { name: 'what', label: 'What', value: one => one.changes.map(({ what }) => what), isOfFile: true },

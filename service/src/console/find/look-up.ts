@@ -70,6 +70,7 @@ async function findByText(asked: Asked): Promise<Found[]> {
   if (kind === undefined || !seesPersons) return named
   const reached = await findByHash(
     database,
+    kind,
     (await partnersOf(asked)).map(partner => ({
       partnerId: partner.partnerId,
       hash: searchHash(partner, kind, what),

@@ -1,29 +1,19 @@
 import { html } from '../../http/html.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, onGet, onPost, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, onPost, type Screen, type Visit } from '../screen/screen.ts'
 import { tokenField } from '../views/layout.ts'
-import { type List, listFile, listPart, sortField } from '../views/list.ts'
+import { dated, type List, listFile, listPart, sortField } from '../views/list.ts'
+import { STATUSES } from '../views/moves.ts'
 import { part } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
 import { type LookedUp, lookUp } from './look-up.ts'
-import { runningLine } from './running.ts'
-import { type Found, MOST_FOUND } from './store.ts'
+import { type Found, MOST_FOUND, type NamedUser, namedUsers } from './store.ts'
 
-/** Finding a user, and the console's first page. */
+/** Finding a user. */
 export const findScreens: readonly Screen[] = [
-  onGet('/', 'viewer', start),
   onPost('/find', 'viewer', find),
   onPost('/find.csv', 'support', download),
 ]
-
-async function start(visit: Visit): Promise<Answer> {
-  return {
-    title: 'Find a user',
-    body: html`<p class="lead">One field, above, takes whatever you have: a userid, a serviceid, the id of an event or a request, or the reference of a confirmation${visit.isSupport && '; of an account also its email or phone'}.</p>
-<p class="hint">You work for ${visit.operator.partners === undefined ? 'all partners' : [...visit.partnerNames.values()].join(', ')}.</p>
-${await runningLine(visit)}`,
-  }
-}
 
 async function find(visit: Visit): Promise<Answer> {
   const lookedUp = await lookUpFor(visit)
@@ -32,7 +22,7 @@ async function find(visit: Visit): Promise<Answer> {
   await record(visit, { action: 'find', result: only || refusedBy !== undefined ? 'found' : 'nothing' })
   if (!only) return refusedBy === undefined ? nothing() : refusedPage(visit, lookedUp)
   if (others.length === 0) return { to: addressOf(only) }
-  const list = listOf(visit, found)
+  const list = listOf(visit, await namedUsers(visit.context.database, found))
   return {
     title: 'Several users',
     body: html`<form id="${FORM}" method="post" action="/find" hidden>${tokenField(visit.session.formToken)}<input type="hidden" name="what" value="${whatOf(visit)}">${sortField(visit.form)}</form>
@@ -44,7 +34,11 @@ ${found.length >= MOST_FOUND && html`<p class="hint">The first ${MOST_FOUND.toLo
 async function download(visit: Visit): Promise<Answer> {
   const { found } = await lookUpFor(visit)
   const deed = { action: 'export found users', result: found.length > 0 ? 'found' : 'nothing' }
-  if (found.length > 0) return listFile(visit, listOf(visit, found), { ...deed, file: 'found.csv' })
+  if (found.length > 0)
+    return listFile(visit, listOf(visit, await namedUsers(visit.context.database, found)), {
+      ...deed,
+      file: 'found.csv',
+    })
   await record(visit, deed)
   return nothing()
 }
@@ -68,8 +62,9 @@ async function lookUpFor(visit: Visit): Promise<LookedUp> {
 }
 
 /** The found users; the form asks for them again in another order, because no address may contain what was typed. */
-function listOf(visit: Visit, rows: readonly Found[]): List<Found> {
-  const partnerOf = ({ partnerId }: Found) => visit.partnerNames.get(partnerId) ?? ''
+function listOf(visit: Visit, rows: readonly NamedUser[]): List<NamedUser> {
+  const userOf = ({ userid, serviceId }: NamedUser) => (visit.isSupport ? userid : `…${serviceId.slice(-12)}`)
+  const partnerOf = ({ partnerId }: NamedUser) => visit.partnerNames.get(partnerId) ?? ''
   return {
     path: '/find',
     formId: FORM,
@@ -80,12 +75,20 @@ function listOf(visit: Visit, rows: readonly Found[]): List<Found> {
     columns: [
       { name: 'partner', label: 'Partner', value: partnerOf },
       {
-        name: 'serviceid',
+        name: 'user',
         label: 'User',
-        value: one => one.serviceId,
-        cell: one => html`<a href="${addressOf(one)}"><code>${one.serviceId}</code></a>`,
+        value: userOf,
+        cell: one => html`<a href="${addressOf(one)}">${userOf(one)}</a>`,
       },
+      { name: 'state', label: 'State', value: one => STATUSES[one.status] ?? one.status },
+      dated(
+        'lastseen',
+        'Last seen',
+        one => one.lastSeenAt,
+        one => visit.zoneOf(one.partnerId),
+      ),
       { name: 'foundby', label: 'Found by', value: one => one.by },
+      { name: 'serviceid', label: 'Service ID', value: one => one.serviceId, isOfFile: true },
     ],
   }
 }
@@ -125,7 +128,7 @@ function nothing(): Answer {
 <ul class="rules"><li>A userid is case-sensitive; it is the partner's own name for the person.</li>
 <li>A prefill is kept for 90 days. After that, and after an erasure, the name leads nowhere.</li>
 <li>Of requests those are known that read or changed a user, and for 90 days those that could not enroll somebody.</li>
-<li>Events are kept for 30 days.</li><li>By email and phone only accounts are found, in full and exactly, and by support.</li></ul>`,
+<li>Events are kept for 30 days.</li><li>An email and a phone number are found in full and exactly, by support.</li></ul>`,
   }
 }
 

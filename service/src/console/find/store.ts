@@ -1,6 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { namingPartners, part, sql, timestamp } from '../../db/sql.ts'
+import type { SearchKind } from '../../membership/saving/search-hashes.ts'
 
 /** A user that was found, and what to show of them first. */
 export type Found = {
@@ -69,19 +70,21 @@ export async function findByName(
   return references.map(row => foundOf(row, 'reference'))
 }
 
-/** The users of these partners with an email or a phone of these hashes. */
+/** The users of these partners with an email or a phone of these hashes, of their account or prefilled. */
 export async function findByHash(
   db: Executor,
+  kind: SearchKind,
   hashes: readonly { partnerId: string; hash: Buffer }[],
 ): Promise<Found[]> {
   const partnerIds = hashes.map(({ partnerId }) => partnerId)
   const naming = namingPartners(db.layout.isSpread, partnerIds)
+  const column = kind === 'email' ? part`d.email_hash` : part`d.phone_hash`
   const rows = await db.query<Row>(sql`
-    select distinct s.partner_id, s.service_id
+    select distinct d.partner_id, d.service_id
     from unnest(${partnerIds}::uuid[], ${hashes.map(({ hash }) => hash)}::bytea[])
       as wanted (partner_id, hash)
-    join search_hashes s on s.partner_id = wanted.partner_id and s.hash = wanted.hash
-      ${naming(part`s.partner_id`)}
+    join documents d on d.partner_id = wanted.partner_id and ${column} = wanted.hash
+      ${naming(part`d.partner_id`)}
     limit ${MOST_FOUND}`)
   return rows.map(row => foundOf(row, 'email or phone'))
 }
@@ -90,14 +93,26 @@ function foundOf(row: Row, by: Found['by']): Found {
   return { partnerId: row.partner_id, serviceId: row.service_id, by }
 }
 
-/** How many processes of the service say that they live, and since when this copy is quiet. */
-export type RunningInstallation = { processes: number; quiet_since: Instant | null }
+/** A found user as a list of several shows it. */
+export type NamedUser = Found & {
+  readonly userid: string
+  readonly status: string
+  /** When the person was last on the page, or else when the user last changed. */
+  readonly lastSeenAt: Instant
+}
 
-/** Asks the database whether anything runs. */
-export async function readInstallation(db: Executor): Promise<RunningInstallation> {
-  // By the database's clock, which set `until`.
-  const [row] = await db.query<RunningInstallation>(sql`
-    select (select count(*) from dispatchers where until > clock_timestamp())::integer as processes, quiet_since
-    from installation`)
-  return row ?? { processes: 0, quiet_since: null }
+/** The same users with what tells them apart. */
+export async function namedUsers(db: Executor, found: readonly Found[]): Promise<NamedUser[]> {
+  const partnerIds = [...new Set(found.map(one => one.partnerId))]
+  const rows = await db.query<Row & { userid: string; status: string; seen_at: Instant }>(sql`
+    select u.partner_id, u.service_id, u.userid, u.status, coalesce((
+      select max(p.last_seen_at) from page_sessions p
+      where p.partner_id = u.partner_id and p.userid = u.userid), u.updated_at) as seen_at
+    from users u
+    where u.partner_id = any(${partnerIds}::uuid[]) and u.service_id = any(${found.map(one => one.serviceId)}::uuid[])`)
+  const byId = new Map(rows.map(row => [row.service_id, row]))
+  return found.flatMap(one => {
+    const row = byId.get(one.serviceId)
+    return row ? [{ ...one, userid: row.userid, status: row.status, lastSeenAt: row.seen_at }] : []
+  })
 }

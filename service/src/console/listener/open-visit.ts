@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { formIn, queryIn } from '../../http/form.ts'
 import { hasRole } from '../../operators/operator.ts'
 import { isOwnForm, sessionOf } from '../../operators/sign-in.ts'
-import { readPartnerNames } from '../partners.ts'
+import { readOwnPartners } from '../partners.ts'
+import { countWaiting } from '../requests/store.ts'
 import { ConsoleRefusal, type Visit } from '../screen/screen.ts'
 import type { ConsoleServer } from './console-server.ts'
 import { readCookie } from './guard.ts'
@@ -21,13 +22,16 @@ export async function openVisit(
   const query = queryIn(request.url)
   const form = formIn(request.body)
   refuseNul(query, form)
+  const own = await readOwnPartners(context.database, session.operator)
+  const isSupport = hasRole(session.operator, 'support')
   return {
     context,
     session,
     path,
     operator: session.operator,
-    partnerNames: await readPartnerNames(context.database, session.operator),
-    isSupport: hasRole(session.operator, 'support'),
+    ...own,
+    waiting: isSupport ? await countWaiting(context, session.operator, [...own.partnerNames.keys()]) : 0,
+    isSupport,
     isAdmin: hasRole(session.operator, 'admin'),
     requestId: request.id,
     address: request.ip,

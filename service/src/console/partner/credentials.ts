@@ -5,7 +5,7 @@ import type { Partner } from '../../partners/partner.ts'
 import { type CredentialRow, listCredentials } from '../../partners/store.ts'
 import { ownPartner } from '../partners.ts'
 import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
-import { type Column, csvLink, dated, type List, listFile, listTable } from '../views/list.ts'
+import { type Column, csvLink, dated, isFew, type List, listFile, listTable } from '../views/list.ts'
 import { actionForm, part, tag, when } from '../views/parts.ts'
 
 /** A partner's credentials as a file. */
@@ -93,7 +93,7 @@ ${
   visit.isAdmin &&
   html`<p class="hint">A new secret or key is made in the shell, by <code>enrolment key rotate ${partner.partnerId}</code>: whoever has one acts by the API without a second person.</p>`
 }`,
-    visit.isSupport && csvLink(list, visit.query),
+    visit.isSupport && !isFew(list.rows) && csvLink(list, visit.query),
   )
 }
 

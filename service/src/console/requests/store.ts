@@ -103,6 +103,19 @@ export function stateOf(
   return outcome ?? (expires_at > at ? 'waiting' : 'lapsed')
 }
 
+/** How many requests wait that other operators asked for about users of these partners. */
+export async function countWaiting(
+  { database, real }: { readonly database: Executor; readonly real: () => Instant },
+  { operatorId }: { readonly operatorId: string },
+  partners: readonly string[],
+): Promise<number> {
+  const [row] = await database.query<{ waiting: number }>(sql`
+    select count(*)::integer as waiting from operator_requests
+    where outcome is null and expires_at > ${timestamp(real())} and asked_by <> ${operatorId}
+      and partner_id = any(${partners}::uuid[])`)
+  return row?.waiting ?? 0
+}
+
 /** A request in the list. */
 export type ListedRequest = Pick<
   RequestRow,

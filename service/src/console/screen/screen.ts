@@ -1,3 +1,4 @@
+import type { Zone } from '../../calendar/calendar.ts'
 import type { Slot } from '../../http/html.ts'
 import type { Operator, Role } from '../../operators/operator.ts'
 import type { OpenSession } from '../../operators/sign-in.ts'
@@ -13,6 +14,12 @@ export type Visit = {
   readonly isAdmin: boolean
   /** The names of the operator's partners by their ids, in the order of the names. */
   readonly partnerNames: ReadonlyMap<string, string>
+  /** The time zone of one of these partners. */
+  readonly zoneOf: (partnerId: string) => Zone
+  /** The zone that all of them share, or UTC: for what concerns no partner. */
+  readonly zone: Zone
+  /** How many requests of others wait for a second person; 0 for whoever may not decide any. */
+  readonly waiting: number
   readonly session: OpenSession
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams

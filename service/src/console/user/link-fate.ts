@@ -58,7 +58,20 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   undone: 'a planned change called off',
 }
 
-/** Where on the page the person was last, such as " at “check answers”,"; empty when that is not known. */
 function lastViewWords({ last_view }: LinkRow): string {
-  return last_view === null ? '' : ` at “${last_view.toLowerCase().replaceAll('_', ' ')}”,`
+  return last_view === null ? '' : ` at ${viewWords(last_view)},`
+}
+
+/** A step of the page in words, by the headings that the person reads. */
+export function viewWords(view: string | null): string {
+  if (view === null) return 'the beginning'
+  return VIEWS[view] ?? `“${view.toLowerCase().replaceAll('_', ' ')}”`
+}
+
+const VIEWS: Readonly<Record<string, string>> = {
+  CHALLENGE: 'the birth date',
+  DETAILS_REVIEW: '“Check your details”',
+  DETAILS_EDIT: '“Check your details”',
+  BENEFITS: 'the choice of benefits',
+  CHECK_ANSWERS: 'the last step, “Check your answers”',
 }

@@ -1,23 +1,23 @@
-import type { Instant, Zone } from '../../calendar/calendar.ts'
-import { html, type Slot } from '../../http/html.ts'
+import { dateAt, type Instant, type Zone } from '../../calendar/calendar.ts'
+import { html } from '../../http/html.ts'
 import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { ConsentChannel, Enrolment } from '../../membership/rules/state.ts'
 import { isHeld, isInForce, isLive } from '../../membership/rules/state.ts'
 import type { LinkRow } from '../user-data/store.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 import { type Column, dated, type List } from '../views/list.ts'
-import { benefitName, offerName, stateWords } from '../views/moves.ts'
-import { tag, when } from '../views/parts.ts'
+import { benefitName, endReasonWords, offerName, stateWords } from '../views/moves.ts'
+import { day, tag } from '../views/parts.ts'
 import { howToUsePart } from './how-to-use.ts'
 import { describeLink, noteText, shownNote } from './link-fate.ts'
 
 // The tables of a user's page. All are short, so they are sorted in memory; each has column names of its own, because the page's
 // address names one column.
 
-/** The benefits that are held, coming and going, with dates in the partner's zone and, if it is known, the person's. */
-export function benefitList(details: UserDetails, other?: Zone): List<Enrolment> {
+/** The benefits that are held, coming and going, with the first and the last day of cover in the partner's zone. */
+export function benefitList(details: UserDetails): List<Enrolment> {
   const { user, partner } = details
-  const at = dateCell(partner.timezone, other)
+  const zone = partner.timezone
   return {
     ...atUser(details, 'benefits'),
     caption: 'Benefits held, coming and going',
@@ -38,15 +38,15 @@ export function benefitList(details: UserDetails, other?: Zone): List<Enrolment>
         cell: one =>
           html`${tag(stateWords(one.state), isInForce(one) ? 'good' : 'wait')}${!isHeld(one) && html`<br><span class="hint">by a pending ${one.plannedBy === 'swap' ? 'swap' : 'offer change'}</span>`}`,
       },
-      dated('starts', 'Starts', startOf, at),
-      dated('ends', 'Ends', one => one.endsAt, at),
+      dayColumn('firstday', 'First day', startOf, zone),
+      dayColumn('lastday', 'Last day', lastInstant, zone),
     ],
   }
 }
 
 /** The benefits that are over. */
-export function overList(details: UserDetails, other?: Zone): List<Enrolment> {
-  const at = dateCell(details.partner.timezone, other)
+export function overList(details: UserDetails): List<Enrolment> {
+  const zone = details.partner.timezone
   return {
     ...atUser(details, 'benefits'),
     caption: 'Benefits that are over',
@@ -62,12 +62,12 @@ export function overList(details: UserDetails, other?: Zone): List<Enrolment> {
       {
         name: 'overas',
         label: 'State',
-        value: one => one.state,
+        value: one => stateWords(one.state),
         cell: one =>
-          html`${one.state}${one.closeReason !== undefined && html`<br><span class="hint">${one.closeReason}</span>`}`,
+          html`${stateWords(one.state)}${one.closeReason !== undefined && html`<br><span class="hint">${endReasonWords(one.closeReason)}</span>`}`,
       },
-      dated('overfrom', 'From', startOf, at),
-      dated('overto', 'To', one => one.endsAt, at),
+      dayColumn('overfrom', 'First day', startOf, zone),
+      dayColumn('overto', 'Last day', lastInstant, zone),
     ],
   }
 }
@@ -105,8 +105,9 @@ export function linkList(details: UserDetails, links: readonly LinkRow[]): List<
       {
         name: 'for',
         label: 'For',
-        value: link => `${link.purpose}, ${link.delivery}${madeBy(link)}`,
-        cell: link => html`${link.purpose}<br><span class="hint">${link.delivery}${madeBy(link)}</span>`,
+        value: link => `${PURPOSES[link.purpose] ?? link.purpose}, ${link.delivery}${madeBy(link)}`,
+        cell: link =>
+          html`${PURPOSES[link.purpose] ?? link.purpose}<br><span class="hint">${link.delivery}${madeBy(link)}</span>`,
       },
       {
         name: 'became',
@@ -159,6 +160,11 @@ export function consentList(
   }
 }
 
+const PURPOSES: Readonly<Record<string, string>> = {
+  offerchange: 'change of the offer',
+  beneficiaries: 'naming who receives',
+}
+
 const CHANNELS: Readonly<Record<ConsentChannel, string>> = {
   page: 'on the page',
   partner: 'sent by the partner',
@@ -179,9 +185,21 @@ function startOf(one: Enrolment): Instant | undefined {
   return one.state === 'ended' ? one.startsAt : undefined
 }
 
-function dateCell(zone: Zone, other: Zone | undefined): (instant: Instant) => Slot {
-  return instant =>
-    html`${when(instant, zone)}${other !== undefined && html`<br><span class="hint">${when(instant, other)}, the user's</span>`}`
+/** Within the last day of cover; `undefined` while no end is set. */
+function lastInstant(one: Enrolment): Instant | undefined {
+  return one.endsAt === undefined || startOf(one) === undefined ? undefined : one.endsAt - 1
+}
+
+/** A column of days of cover, on the page in words and in a file as `2026-12-31`. */
+function dayColumn(
+  name: string,
+  label: string,
+  at: (one: Enrolment) => Instant | undefined,
+  zone: Zone,
+): Column<Enrolment> {
+  const cellOrNone = (instant: Instant | undefined) => (instant === undefined ? '–' : day(instant, zone))
+  const written = (instant: Instant | undefined) => (instant === undefined ? '' : dateAt(instant, zone))
+  return { name, label, value: one => written(at(one)), cell: one => cellOrNone(at(one)) }
 }
 
 function fileColumn(name: string, value: (one: Enrolment) => string): Column<Enrolment> {

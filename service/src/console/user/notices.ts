@@ -5,7 +5,7 @@ import { erasureRequest } from '../acts/erase.ts'
 import { actRequests } from '../acts/request-kinds.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 import { benefitName } from '../views/moves.ts'
-import { when } from '../views/parts.ts'
+import { day } from '../views/parts.ts'
 import type { Shown } from './shown.ts'
 
 /** What the person still has to do before benefits can begin, and by when; empty where nothing is missing. */
@@ -17,7 +17,7 @@ export function missingNotice(details: UserDetails): Slot {
     const name = benefitName(details, one.benefit)
     const what = missingOf(user, one, terms).map(code => MISSING[code] ?? code)
     const until = waitsUntil(one)
-    return html`<li>${name}: the person has to ${what.join(' and to ')}${until !== undefined && html`, by ${when(until, partner.timezone)}`}.</li>`
+    return html`<li>${name}: the person has to ${what.join(' and to ')}${until !== undefined && html`, by ${day(until, partner.timezone)}`}.</li>`
   })
   return html`<div class="notice"><h3>Missing</h3><ul>${items}</ul></div>`
 }
@@ -34,7 +34,7 @@ export function waitingNotice({ waiting, details }: Shown): Slot {
     waiting.length > 0 &&
     html`<section class="notice"><h2>Waits for a second person</h2><ul>${waiting.map(
       one =>
-        html`<li><a href="/requests/${one.request_id}">${titleOf(one.action)}</a>, asked for by ${operators.get(one.asked_by) ?? 'an operator'} on ${when(one.asked_at, partner.timezone)}</li>`,
+        html`<li><a href="/requests/${one.request_id}">${titleOf(one.action)}</a>, asked for by ${operators.get(one.asked_by) ?? 'an operator'} on ${day(one.asked_at, partner.timezone)}</li>`,
     )}</ul></section>`
   )
 }

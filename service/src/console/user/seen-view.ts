@@ -4,7 +4,7 @@ import { type Html, html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { Visit } from '../screen/screen.ts'
 import type { SeenRow } from '../user-data/store.ts'
-import { part, resultTag, table, when } from '../views/parts.ts'
+import { deedWords, part, resultTag, table, when } from '../views/parts.ts'
 
 /** A user, and the newest entries of the audit log about the user. */
 type Seen = {
@@ -23,14 +23,14 @@ export function seenPart(visit: Visit, { partner, serviceId, seen, since }: Seen
     columns: ['When', 'Who', 'What', ...(sees ? ['Because'] : [])],
     rows: inRuns(seen).map(({ row, times, since: first }) => [
       when(row.at, partner.timezone),
-      html`${row.operator ?? row.actor}<br><span class="hint">${row.actor_kind}</span>`,
-      html`${row.action}${resultTag(row.result)}${times > 1 && html`<br><span class="hint">${times} times since ${when(first, partner.timezone)}</span>`}`,
+      html`${row.operator ?? html`<code>${row.actor}</code>`}<br><span class="hint">${row.actor_kind}</span>`,
+      html`${deedWords(row.action)}${resultTag(row.result)}${times > 1 && html`<br><span class="hint">${times} times since ${when(first, partner.timezone)}</span>`}`,
       ...(sees ? [openReason(partner, serviceId, row.sealed_reason)] : []),
     ]),
     empty: 'Nobody in the last year.',
   })
   // The audit log keeps real time, which a sandbox's clock is ahead of.
-  const from = dateAt(since - partner.clockOffsetMs, 'UTC')
+  const from = dateAt(since - partner.clockOffsetMs, partner.timezone)
   const filters = { partner: partner.partnerId, user: serviceId, who: 'all', from }
   const all = html`<a href="/audit?${new URLSearchParams(filters).toString()}">All entries</a>`
   return part('Who looked and worked here', rows, all)

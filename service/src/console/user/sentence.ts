@@ -1,9 +1,10 @@
-import { type Instant, prefillExpiresAt, type Zone } from '../../calendar/calendar.ts'
+import { prefillExpiresAt, type Zone } from '../../calendar/calendar.ts'
 import type { Who } from '../../membership/rules/history.ts'
 import type { SwapPair, User } from '../../membership/rules/state.ts'
 import type { Terms } from '../../membership/rules/terms.ts'
 import { benefitName, cancelReasonWords, offerName } from '../views/moves.ts'
 import { writeDay } from '../views/parts.ts'
+import type { Cause } from './cause.ts'
 
 /** The facts from which the sentence is made. */
 export type SentenceFacts = {
@@ -14,8 +15,8 @@ export type SentenceFacts = {
   readonly showsReason: boolean
   /** Which of the facts that rules use are unknown. */
   readonly unknown: readonly string[]
-  /** When the last attempt to enroll the person was refused, if one was. */
-  readonly refusedAt: Instant | undefined
+  /** What last kept the person from enrolling. */
+  readonly cause: Cause | undefined
   /** How many offers the person could take. */
   readonly openOffers: number
 }
@@ -29,23 +30,21 @@ export function describeUser(user: User, facts: SentenceFacts): string {
     case 'prefilled':
       return `Prefilled on ${writeDay(user.prefillWrittenAt ?? user.createdAt, zone)}, not enrolled: ${shut(facts) ?? 'nobody has chosen an offer yet'}.${lapse(user, zone)}`
     case 'registering':
-      return `Not enrolled: ${shut(facts) ?? 'the registration page was opened and not finished'}.${lapse(user, zone)}`
+      return `Not enrolled: ${shut(facts) ?? 'the page was opened and not finished'}.${lapse(user, zone)}`
     case 'active':
       return [held(user, facts), ...pending(user, facts)].join(' ')
     case 'cancelled':
-      return `Canceled since ${writeDay(user.cancel?.at ?? user.updatedAt, zone)}${cause(user, facts)}.`
+      return `Canceled${cause(user, facts)}. The last day was ${writeDay((user.cancel?.at ?? user.updatedAt) - 1, zone)}.`
     case 'erased':
       return `Erased on ${writeDay(user.erasedAt ?? user.updatedAt, zone)}.`
   }
 }
 
-/** Why somebody who has no offer has none, as far as that is known. */
-function shut({ unknown, openOffers, refusedAt, terms }: SentenceFacts): string | undefined {
-  const attempt =
-    refusedAt !== undefined && `the last attempt, on ${writeDay(refusedAt, terms.zone)}, was refused`
+/** Why somebody who has no offer has none: the newest cause, and what would refuse the person today. */
+function shut({ unknown, openOffers, cause }: SentenceFacts): string | undefined {
   const isNoneOpen = openOffers === 0 && 'no offer is open to this person'
   const rules = unknown.length > 0 ? `${unknown.join(', ')} not known` : isNoneOpen
-  const all = [attempt, rules].filter(one => one !== false)
+  const all = [cause?.words, rules].filter(one => typeof one === 'string')
   return all.length === 0 ? undefined : all.join('; ')
 }
 

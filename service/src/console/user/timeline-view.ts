@@ -6,13 +6,16 @@ import type { Visit } from '../screen/screen.ts'
 import type { EndpointStory, EventStory } from '../user-data/stories.ts'
 import type { Change, UserDetails } from '../user-data/user-details.ts'
 import { moveWords } from '../views/moves.ts'
-import { tag, when } from '../views/parts.ts'
+import { day, tag, when } from '../views/parts.ts'
+import { comingStory, dayOfDue, storyOf } from '../views/story.ts'
 
-/** Coming and past changes, newest first, with the webhooks of each change; or a page of older ones. */
+/**
+ * Coming and past changes, newest first, each in a sentence; its lines, its ids and its webhooks behind *Details*. Or a page of
+ * older ones.
+ */
 export function timeline(visit: Visit, details: UserDetails): Html {
   const { partner, user, now, changes } = details
   const zone = partner.timezone
-  const sees = visit.isSupport
   const ahead = new Map<Instant, HistoryLine[]>()
   for (const line of details.hasNewer ? [] : comingLines(user).reverse())
     ahead.set(line.at, [...(ahead.get(line.at) ?? []), line])
@@ -22,10 +25,10 @@ export function timeline(visit: Visit, details: UserDetails): Html {
 <ol class="steps">
 ${[...ahead].map(
   ([at, lines]) =>
-    html`<li class="ahead"><p>${when(at, zone)} ${tag('ahead')}</p>${lines.map(line => html`<p>${moveWords(line, details)}${sees && html` <span class="hint">${line.why}</span>`}</p>`)}</li>`,
+    html`<li class="ahead"><p>${day(dayOfDue(lines, at), zone)} ${tag('ahead')}</p><p>${comingStory(lines, details)}</p><details><summary>Details</summary><p>${when(at, zone)}</p>${linesPart(lines, details, visit.isSupport)}</details></li>`,
 )}
-${!details.hasNewer && html`<li class="now"><p>${when(now, zone)} ${tag('now', 'good')}</p></li>`}
-${shown.map(change => changeItem(change, { sees, details, real: visit.context.real() }))}
+${!details.hasNewer && html`<li class="now"><p>${day(now, zone)} ${tag('today', 'good')}</p></li>`}
+${shown.map(change => changeItem(change, { sees: visit.isSupport, details, real: visit.context.real() }))}
 </ol>
 ${
   details.hasOlder && oldest !== undefined
@@ -34,25 +37,48 @@ ${
 }`
 }
 
-function changeItem(
-  change: Change,
-  { sees, details, real }: { sees: boolean; details: UserDetails; real: Instant },
-): Html {
+type ChangeShown = { readonly sees: boolean; readonly details: UserDetails; readonly real: Instant }
+
+function changeItem(change: Change, { sees, details, real }: ChangeShown): Html {
   const zone = details.partner.timezone
   const { at, lines, events, stored } = change
-  const { recorded_at = at, actor = null, request_id = null } = stored ?? {}
-  // A change is shown at its effective time; if it was recorded much later, the line says so.
+  const { recorded_at = at, actor = null, request_id = null, who = 'schedule' } = stored ?? {}
+  // A change is shown at its effective time; if it was recorded much later, the details say so.
   const isLate = Math.abs(recorded_at - at) > LATE_MS
-  return html`<li><p>${when(at, zone)}${isLate && html` <span class="hint">recorded ${when(recorded_at, zone)}</span>`}</p>
-${lines.map(line => html`<p>${moveWords(line, details)} <span class="hint">by ${line.who === 'operatorlink' ? 'a link that an operator made' : `the ${line.who}`}${sees && html`: ${line.why}`}</span></p>`)}
-${(actor ?? request_id) !== null && html`<p class="hint">${actor !== null && html`${actorWords(actor, lines[0]?.who, details)} `}${request_id !== null && html`request <code>${request_id}</code>`}</p>`}
-${events.length > 0 && html`<ul class="events">${events.map(event => eventItem(event, { zone, sees, real }))}</ul>`}</li>`
+  return html`<li><p>${day(who === 'schedule' ? dayOfDue(lines, at) : at, zone)}</p>
+<p>${storyOf(lines, details)} <span class="hint">${byWhom(who, actor, details)}</span></p>
+<details><summary>Details ${events.map(event => stateTags(event))}</summary>
+<p>${when(at, zone)}${isLate && html`, recorded ${when(recorded_at, zone)}`}</p>
+${linesPart(lines, details, sees)}
+${(actor ?? request_id) !== null && html`<p class="hint">${actor !== null && html`${actorWords(actor, who, details)} `}${request_id !== null && html`request <code>${request_id}</code>`}</p>`}
+${events.map(event => eventPart(event, { zone, sees, real }))}</details></li>`
 }
 
 const LATE_MS = HOUR_MS
 
+function linesPart(lines: readonly HistoryLine[], details: UserDetails, sees: boolean): Html {
+  return html`<ul class="rules">${lines.map(line => html`<li>${moveWords(line, details)}${sees && html` <span class="hint">${line.why}</span>`}</li>`)}</ul>`
+}
+
+/** Who made a change, for the sentence. */
+function byWhom(who: Who, actor: string | null, { partner, operators, linkMakers }: UserDetails): string {
+  const name = actor === null ? undefined : operators.get(actor)
+  switch (who) {
+    case 'partner':
+      return `by ${partner.name}`
+    case 'user':
+      return 'by the person'
+    case 'operator':
+      return `by ${name ?? 'an operator'}`
+    case 'operatorlink':
+      return `by a link that ${linkMakers.get(actor ?? '') ?? 'an operator'} made`
+    case 'schedule':
+      return 'by itself, on its day'
+  }
+}
+
 /** The operator by name; whoever else by what its id is of. */
-function actorWords(actor: string, who: Who | undefined, { operators, linkMakers }: UserDetails): Slot {
+function actorWords(actor: string, who: Who, { operators, linkMakers }: UserDetails): Slot {
   const maker = linkMakers.get(actor)
   if (maker !== undefined) return html`page session <code>${actor}</code> by a link that ${maker} made`
   const kind = who === 'partner' ? 'credential ' : who === 'user' ? 'page session ' : ''
@@ -61,15 +87,17 @@ function actorWords(actor: string, who: Who | undefined, { operators, linkMakers
 
 type EventShown = { readonly zone: string; readonly sees: boolean; readonly real: Instant }
 
-function eventItem(event: EventStory, shown: EventShown): Html {
+function stateTags({ endpoints }: EventStory): Slot {
+  return endpoints.map(one => html`${tag(wordOf(one), toneOf(one))} `)
+}
+
+function eventPart(event: EventStory, shown: EventShown): Html {
   const { event_id, eventname, benefit, endpoints } = event
-  return html`<li id="event-${event_id}"><details><summary>${eventname}${benefit !== null && ` (${benefit})`} ${
-    endpoints.length === 0
-      ? html`<span class="hint">no endpoint asked for it</span>`
-      : endpoints.map(one => html`${tag(wordOf(one), toneOf(one))} `)
-  }</summary>
+  return html`<section class="events"><h3 id="event-${event_id}"><code>${eventname}${benefit !== null && ` (${benefit})`}</code> ${
+    endpoints.length === 0 ? html`<span class="hint">no endpoint asked for it</span>` : stateTags(event)
+  }</h3>
 <p class="hint">event <code>${event_id}</code>${shown.sees && html` – <a href="/users/${event.service_id}/resend/${event_id}">send again</a>`}</p>
-${endpoints.map(one => endpointPart(one, shown))}</details></li>`
+${endpoints.map(one => endpointPart(one, shown))}</section>`
 }
 
 function wordOf({ state, attempts }: EndpointStory): string {
@@ -88,7 +116,7 @@ function endpointPart(
   { endpointId, host, attempts, dueAt }: EndpointStory,
   { zone, sees, real }: EventShown,
 ): Html {
-  return html`<h3>${host}</h3><ul class="rules">${attempts.map(
+  return html`<p>${host}</p><ul class="rules">${attempts.map(
     one =>
       html`<li>${when(one.at, zone)}: ${one.result} after ${one.ms} ms${
         one.answer !== undefined && sees

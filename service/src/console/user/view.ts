@@ -1,17 +1,19 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Retained } from '../../membership/records/retained-rows.ts'
-import type { Person } from '../../membership/rules/person.ts'
-import { isKnown } from '../../membership/rules/state.ts'
-import { acts } from '../acts/all.ts'
 import type { ConsolePage, Visit } from '../screen/screen.ts'
 import type { SeenRow } from '../user-data/store.ts'
 import type { ErasedUserDetails, UserDetails } from '../user-data/user-details.ts'
 import { tokenField } from '../views/layout.ts'
-import { csvLink, type List, listTable, sortField } from '../views/list.ts'
-import { actionForm, facts, part, tag, when, writeDay } from '../views/parts.ts'
+import { csvLink, isFew, type List, listTable, sortField } from '../views/list.ts'
+import { STATUSES } from '../views/moves.ts'
+import { day, facts, part, tag, writeDay } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
+import { actsView } from './acts-view.ts'
+import { newestCause } from './cause.ts'
 import { benefitList, consentList, linkList, overList } from './lists.ts'
 import { missingNotice, waitingNotice } from './notices.ts'
+import { paysView } from './pays-view.ts'
+import { personPart } from './person-view.ts'
 import { retainedTable } from './retained-view.ts'
 import { seenPart } from './seen-view.ts'
 import { describeUser } from './sentence.ts'
@@ -19,7 +21,6 @@ import type { Shown } from './shown.ts'
 import { timeline } from './timeline-view.ts'
 import { standings, unknownOf } from './why-not.ts'
 import { isOpen, whyNot } from './why-not-view.ts'
-import { zoneOfState } from './zones.ts'
 
 /** One user on one screen. */
 export function userPage(visit: Visit, shown: Shown): ConsolePage {
@@ -35,6 +36,16 @@ export function userPage(visit: Visit, shown: Shown): ConsolePage {
         (line.what === 'pending cancel' && line.to !== undefined) ||
         (line.what === 'user' && line.to === 'cancelled'),
     )?.who
+  const isEnrolled = user.status === 'active' || user.status === 'cancelled'
+  const cause = isEnrolled
+    ? undefined
+    : newestCause({
+        links: shown.links,
+        refused: shown.refused,
+        catalogue: terms.today.catalogue,
+        zone,
+        real: now - partner.clockOffsetMs,
+      })
   const unknown = unknownOf(details.people.get('profile') ?? details.people.get('prefill'))
   const all = standings({ user, terms, now, unknown })
   const sentence = describeUser(user, {
@@ -42,31 +53,26 @@ export function userPage(visit: Visit, shown: Shown): ConsolePage {
     showsReason: visit.isSupport,
     cancelledBy: cancelledBy === 'schedule' ? undefined : cancelledBy,
     unknown,
-    refusedAt: shown.refused.at(-1)?.at,
+    cause,
     openOffers: all.filter(one => one.kind === 'offer' && isOpen(one)).length,
   })
   return {
     // The end of the id: its beginning is a time, and tabs of people who came together would look the same.
     title: `User ${details.serviceId.slice(-12)}`,
     heading: visit.isSupport ? `User ${user.userid}` : 'User',
-    body: html`<p class="lead" id="sentence">${sentence}</p>
-${factsOfUser(visit, details)}
+    body: html`<div class="columns"><div><p class="lead" id="sentence">${sentence}</p>
 ${waitingNotice(shown)}
-${visit.isSupport && actions(details)}
+${visit.isSupport && actsView(details, cause)}
+${factsOfUser(visit, details)}</div><div>${personPart(visit, shown)}</div></div>
 ${isPersonShown && againForm(visit, shown)}
 <div class="columns"><div>
 ${benefitsPart(visit, shown)}
-${part(
-  'Why not',
-  whyNot(all, isPersonShown),
-  html`<span class="hint">What is not open, and the rule that says no</span>`,
-)}
+${part('Why not', whyNot(all, isPersonShown), html`<span class="hint">What is not open, and why</span>`)}
 ${refusedPart(shown)}
 ${listPart(visit, shown, { heading: 'Consents', list: consentList(details, shown.consents, isPersonShown) })}
 ${listPart(visit, shown, { heading: 'Links and page sessions', list: linkList(details, shown.links) })}
-${personPart(visit, shown)}
 </div><div>
-${part('Timeline', timeline(visit, details), html`<span class="hint">Newest first, times of ${zone}</span>`)}
+${part('Timeline', timeline(visit, details), html`<span class="hint">Newest first, days of ${zone}</span>`)}
 ${seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt })}
 </div></div>`,
   }
@@ -85,8 +91,8 @@ export function erasedPage(
 ${facts([
   ['Partner', partner.name],
   ['Service ID', html`<code>${serviceId}</code>`],
-  ['Known since', when(createdAt, partner.timezone)],
-  ['Erased', when(erasedAt, partner.timezone)],
+  ['Known since', day(createdAt, partner.timezone)],
+  ['Erased', day(erasedAt, partner.timezone)],
   ['Months', linesLink(serviceId)],
 ])}
 ${kept.length > 0 && part('Records kept by law', retainedTable(kept, partner.timezone), visit.isAdmin && html`<a href="/users/${serviceId}/retained">Read them</a>`)}
@@ -101,22 +107,18 @@ function factsOfUser(visit: Visit, { partner, user, now, serviceId }: UserDetail
     ['Partner', html`${partner.name}${partner.disabledAt !== undefined && html` ${tag('disabled', 'bad')}`}`],
     ['Userid', visit.isSupport ? html`<code>${user.userid}</code>` : MASKED],
     ['Service ID', html`<code>${serviceId}</code>`],
-    ['Status', html`${tag(user.status, user.status === 'active' ? 'good' : 'plain')}`],
-    ['Known since', when(user.createdAt, partner.timezone)],
-    isMoved && ['Sandbox date', when(now, partner.timezone)],
+    [
+      'Status',
+      html`${tag(STATUSES[user.status] ?? user.status, user.status === 'active' ? 'good' : 'plain')}`,
+    ],
+    ['Known since', day(user.createdAt, partner.timezone)],
+    isMoved && ['Sandbox date', day(now, partner.timezone)],
     ['Months', linesLink(serviceId)],
   ])}</section>`
 }
 
 function linesLink(serviceId: string): Html {
   return html`<a href="/users/${serviceId}/statements">Lines in statements</a>`
-}
-
-/** The possible actions on this user; each leads to a page that first shows its effect. */
-function actions({ user, terms, serviceId }: UserDetails): Slot {
-  const fitting = acts.filter(act => act.fits(user, terms))
-  if (!isKnown(user)) return ''
-  return html`<ul class="row links">${fitting.map(act => html`<li><a class="button" href="/users/${serviceId}/act/${act.name}">${act.title}</a></li>`)}<li><a class="button" href="/users/${serviceId}/link">Make a link</a></li><li><a class="button" href="/users/${serviceId}/export">Export all we hold</a></li><li><a class="button" href="/users/${serviceId}/erase">Erase for good</a></li></ul>`
 }
 
 const MASKED = html`<span class="hint">••••••, shown to support</span>`
@@ -144,7 +146,7 @@ function listPart<Row>(
   shown: Shown,
   { heading, list, more }: { heading: string; list: List<Row>; more?: Slot },
 ): Html {
-  const file = visit.isSupport && list.rows.length > 0 && csvLink(list, queryOf(visit, shown))
+  const file = visit.isSupport && !isFew(list.rows) && csvLink(list, queryOf(visit, shown))
   return part(heading, html`${tableOf(visit, shown, list)}${more}`, file)
 }
 
@@ -153,17 +155,13 @@ function queryOf({ form, query }: Visit, { isPersonShown }: Shown): URLSearchPar
 }
 
 function benefitsPart(visit: Visit, shown: Shown): Html {
-  const { details, isPersonShown } = shown
-  const { partner, people } = details
-  const person = people.get('profile') ?? people.get('prefill')
-  const own = isPersonShown ? zoneOfState(person?.state ?? person?.address?.state) : undefined
-  const other = own === partner.timezone ? undefined : own
-  const over = overList(details, other)
+  const { details } = shown
+  const over = overList(details)
   const isOverSorted = queryOf(visit, shown).get('sort')?.includes('over') ?? false
   return listPart(visit, shown, {
     heading: 'Benefits',
-    list: benefitList(details, other),
-    more: html`${missingNotice(details)}
+    list: benefitList(details),
+    more: html`${paysView(details)}${missingNotice(details)}
 ${
   over.rows.length > 0 &&
   html`<details${isOverSorted && html` open`}><summary>${over.rows.length} over</summary>${tableOf(visit, shown, over)}</details>`
@@ -179,58 +177,4 @@ function refusedPart({ refused, details }: Shown): Slot {
     refusedTable(refused, { catalogue, zone: details.partner.timezone }),
     html`<span class="hint">Attempts to enroll in the last 90 days</span>`,
   )
-}
-
-function personPart(visit: Visit, { details, isPersonShown }: Shown): Slot {
-  if (!visit.isSupport)
-    return part('Person', html`<p class="hint">Personal data is shown to support, for a reason.</p>`)
-  if (!isPersonShown)
-    return part(
-      'Person',
-      actionForm(visit, {
-        action: `/users/${details.serviceId}/person`,
-        button: 'Show',
-        why: 'why-person',
-        because: 'Show name, birth date and address, because',
-      }),
-    )
-  const documents = [...details.people].filter(([kind]) => kind !== 'draft')
-  return part(
-    'Person',
-    documents.length === 0
-      ? html`<p class="hint">Nothing is known of the person.</p>`
-      : documents.map(
-          ([kind, person]) =>
-            html`<h3>${kind === 'profile' ? 'Account' : 'Prefill of the partner'}</h3>${facts(personFacts(person))}`,
-        ),
-  )
-}
-
-function personFacts(person: Person): (readonly [string, Slot])[] {
-  const { address = {}, ...fields } = person
-  const lines = [
-    address.addline1,
-    address.addline2,
-    address.addline3,
-    address.city,
-    address.state,
-    address.zipcode,
-  ]
-  const own = Object.entries(LABELS).flatMap(([name, label]) => {
-    const value = (fields as Readonly<Record<string, unknown>>)[name]
-    return typeof value === 'string' && value !== '' ? [[label, value] as const] : []
-  })
-  const written = lines.filter(line => line)
-  return written.length > 0 ? [...own, ['Address', written.join(', ')]] : own
-}
-
-const LABELS: Readonly<Record<string, string>> = {
-  firstname: 'First name',
-  lastname: 'Last name',
-  dob: 'Birth date',
-  gender: 'Gender',
-  email: 'Email',
-  phone: 'Phone',
-  state: 'State',
-  zipcode: 'ZIP code',
 }

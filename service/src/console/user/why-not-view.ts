@@ -1,5 +1,4 @@
 import { html, type Slot } from '../../http/html.ts'
-import { table } from '../views/parts.ts'
 import type { Objection, Standing } from './why-not.ts'
 
 /** What is closed to the user and why, and below that what is open, with which offer. */
@@ -9,16 +8,8 @@ export function whyNot(all: readonly Standing[], isPersonShown: boolean): Slot {
   const offers = new Map<string, string[]>()
   for (const { displayname, within = [] } of all)
     for (const offer of within) offers.set(offer, [...(offers.get(offer) ?? []), displayname])
-  return html`${table({
-    caption: 'Benefits and offers that are not open',
-    columns: ['What', 'Why not'],
-    rows: shut.map(one => [
-      html`${one.displayname}<br><span class="hint">${one.isHeld && 'held '}${one.kind}</span>`,
-      html`<ul class="rules">${one.against.map(objection => html`<li>${words(objection, isPersonShown)}</li>`)}</ul>`,
-    ]),
-    empty: 'Nothing is closed to this user.',
-  })}
-${open.length > 0 && html`<p class="hint">Open to this user: ${open.map(({ displayname }) => displayname).join(', ')}.</p>`}
+  return html`${shut.length === 0 ? html`<p class="hint">Nothing is closed to this person.</p>` : html`<ul class="rules">${grouped(shut).map(group => groupItem(group, isPersonShown))}</ul>`}
+${open.length > 0 && html`<p class="hint">Open to this person: ${open.map(({ displayname }) => displayname).join(', ')}.</p>`}
 ${[...offers].map(([offer, benefits]) => html`<p class="hint">With ${offer}: ${benefits.join(', ')}.</p>`)}`
 }
 
@@ -27,6 +18,29 @@ export function isOpen({ isHeld, against }: Standing): boolean {
   return !isHeld && against.length === 0
 }
 
-function words({ code, why, looked }: Objection, isPersonShown: boolean): Slot {
-  return html`${why}${isPersonShown && looked !== undefined && html` – looked at ${looked}`} <code>${code}</code>`
+type Closed = Objection & { readonly of: string }
+
+/** What is closed for the same short reason, together, the longest list first. */
+function grouped(
+  shut: readonly Standing[],
+): readonly (readonly [short: string, closed: readonly Closed[]])[] {
+  const groups = new Map<string, Closed[]>()
+  for (const { displayname, against } of shut)
+    for (const one of against)
+      groups.set(one.short, [...(groups.get(one.short) ?? []), { ...one, of: displayname }])
+  return [...groups].sort(([, a], [, b]) => b.length - a.length)
+}
+
+/** The catalogue's own sentences; below them, once the person's data may be seen, what was needed and found. */
+function groupItem([short, closed]: ReturnType<typeof grouped>[number], isPersonShown: boolean): Slot {
+  const sentences = new Map<string, string[]>()
+  for (const { why, of } of closed) sentences.set(why, [...(sentences.get(why) ?? []), of])
+  const facts = new Set(
+    closed.flatMap(({ needs, looked }) =>
+      needs === undefined || looked === undefined ? [] : [`${needs}, ${looked}`],
+    ),
+  )
+  return html`<li><p><strong>${short}${closed.length > 1 && ` (${closed.length})`}:</strong> ${closed.map(one => one.of).join(', ')}</p>
+${[...sentences].map(([why, names]) => html`<p>${why}${sentences.size > 1 && names.length > 1 && html` <span class="hint">${names.join(', ')}</span>`}</p>`)}
+${isPersonShown && facts.size > 0 && html`<p class="hint">${[...facts].join('; ')}</p>`}<details><summary>Rules</summary><p class="hint">${closed.map(({ of, code }) => html`${of} <code>${code}</code> `)}</p></details></li>`
 }

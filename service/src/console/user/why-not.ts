@@ -25,10 +25,14 @@ export type Standing = {
   readonly against: readonly Objection[]
 }
 
-/** One rule that refuses, and the data of the person that it used, if it used any. */
+/** One reason why not, in the words of the catalogue, or in ours where no rule says it. */
 export type Objection = {
   readonly code: string
+  /** In a few words, which several objections may share. */
+  readonly short: string
   readonly why: string
+  /** What the rule needs, and what the person's data are; absent: no rule says it. */
+  readonly needs?: string
   readonly looked?: string | undefined
 }
 
@@ -76,11 +80,11 @@ function standingOfOffer(offer: Offer, of: Now): Standing {
   if (partnerOffer(terms, offer.offer) === undefined)
     return {
       ...about,
-      against: [{ code: 'not_offered', why: 'the partner does not give this offer' }],
+      against: [{ code: 'not_offered', short: 'Not offered', why: 'The partner does not give this offer.' }],
     }
   const pending =
     user.pendingOffer?.name === offer.offer
-      ? [{ code: 'pending', why: 'the move to it is pending already' }]
+      ? [{ code: 'pending', short: 'Coming already', why: 'The move to it is pending already.' }]
       : []
   return { ...about, against: [...pending, ...judged(of, () => judgeOfferAt(terms, offer, of.now).trace)] }
 }
@@ -92,7 +96,9 @@ function againstOwnOffer(of: Now): Objection[] {
   const joined = { ...of, now: user.offer.since }
   return judged(joined, () => judgeOwnOffer(terms, user)?.trace ?? []).map(one => ({
     ...one,
-    why: `kept, but it would not be given anew: ${one.why}`,
+    code: `kept ${one.code}`,
+    short: 'Kept',
+    why: `Kept, but it would not be given anew: ${one.why}`,
   }))
 }
 
@@ -102,7 +108,7 @@ function standingOfBenefit(benefit: Benefit, of: Now): Pick<Standing, 'against' 
   const planned = user.enrolments.find(one => one.benefit === benefit.name && isLive(one))
   if (planned) {
     const what = planned.plannedBy === 'swap' ? 'swap' : 'offer change'
-    return { against: [{ code: 'pending', why: `a pending ${what} brings it` }] }
+    return { against: [{ code: 'pending', short: 'Coming already', why: `A pending ${what} brings it.` }] }
   }
   return { against: againstMember(benefit, of) }
 }
@@ -112,13 +118,20 @@ function againstMember(benefit: Benefit, of: Now): Objection[] {
   const offer = offerOf(terms, user)
   if (!offer) return []
   if (!has(offer, benefit))
-    return [{ code: 'not_of_the_offer', why: `the offer ${offer.displayname.en} does not have it` }]
+    return [
+      {
+        code: 'not_of_the_offer',
+        short: 'Not in the offer',
+        why: `${offer.displayname.en} does not have it.`,
+      },
+    ]
   const against = judged(of, () => judgePick(terms, benefit, now, offer.offer).trace)
   const taken = slotsTaken(user)
   if (offer.selectable.includes(benefit.name) && taken >= offer.slots)
     against.push({
       code: 'no_free_slot',
-      why: `${taken} of ${offer.slots} places for chosen benefits are taken`,
+      short: 'No free place',
+      why: `${taken} of ${offer.slots} places for chosen benefits are taken.`,
     })
   return against
 }
@@ -128,7 +141,9 @@ function standingOfNewcomer(benefit: Benefit, of: Now): Pick<Standing, 'against'
   const { terms, now } = of
   const offers = partnerOffers(terms).filter(offer => has(offer, benefit))
   if (offers.length === 0)
-    return { against: [{ code: 'not_offered', why: 'no offer of this partner has it' }] }
+    return {
+      against: [{ code: 'not_offered', short: 'Not offered', why: 'No offer of this partner has it.' }],
+    }
   if (!terms.residence()) return { against: [notTried(of)] }
   const open = offers.filter(offer => judgeOfferAt(terms, offer, now).admitted)
   const within = open.filter(offer => judgePick(terms, benefit, now, offer.offer).admitted)
@@ -140,7 +155,15 @@ function standingOfNewcomer(benefit: Benefit, of: Now): Pick<Standing, 'against'
   )
   if (own.length > 0) return { against: own }
   const names = offers.map(({ displayname }) => displayname.en).join(', ')
-  return { against: [{ code: 'no_open_offer', why: `only with an offer that is closed: ${names}` }] }
+  return {
+    against: [
+      {
+        code: 'no_open_offer',
+        short: 'Not with an open offer',
+        why: `Only with an offer that is closed: ${names}.`,
+      },
+    ],
+  }
 }
 
 /** What stands against a benefit with each of these offers; where they have nothing in common, with any of them. */
@@ -168,7 +191,11 @@ export function unknownOf(person: Person | undefined): string[] {
 
 function notTried({ unknown }: Now): Objection {
   const what = `${unknown.join(', ')} ${unknown.length === 1 ? 'is' : 'are'}`
-  return { code: 'not_tried', why: `${what} not known, so no rule was tried` }
+  return {
+    code: 'not_tried',
+    short: 'Not known yet',
+    why: `${what} not known, so no rule was tried.`.replace(/^[a-z]/, first => first.toUpperCase()),
+  }
 }
 
 /** What a verdict says against it; nothing is tried while the facts of the person are not all known. */
@@ -176,14 +203,20 @@ function judged(of: Now, trace: () => readonly RuleResult[]): Objection[] {
   if (!of.terms.residence()) return [notTried(of)]
   return trace()
     .filter(result => !result.passed)
-    .map(result => ({ code: result.code, why: result.why, looked: lookedAt(result, of) }))
+    .map(result => ({
+      code: result.code,
+      short: result.short,
+      why: result.text.en,
+      needs: result.needs,
+      looked: lookedAt(result, of),
+    }))
 }
 
 /** The data of the person that a rule used. */
 function lookedAt({ kind }: RuleResult, { terms, now }: Pick<Now, 'terms' | 'now'>): string | undefined {
   const facts = factsAt(terms, now, undefined)
-  if (kind === 'age') return `age ${facts.age}`
-  if (kind === 'states') return `state ${facts.state}`
-  if (kind === 'zips') return `ZIP code ${facts.zipcode}`
+  if (kind === 'age') return `is ${facts.age}`
+  if (kind === 'states') return `lives in ${facts.state}`
+  if (kind === 'zips') return `lives in ${facts.zipcode}`
   return undefined
 }

@@ -10,6 +10,7 @@ import {
   csvLines,
   csvLink,
   fileColumns,
+  isFew,
   linesOf,
   listLines,
   listTable,
@@ -114,7 +115,8 @@ async function pageOfList<Row>(visit: Visit, declaredPath: string, list: OpenLis
   const shown = isLong
     ? longTable(list, { ...address, page, isDown, rows, isFirst })
     : listTable({ ...list, ...address, rows }, query)
-  const file = isSupport && csvLink(address, query)
+  const isShort = !isLong && isFew(page.rows)
+  const file = isSupport && !isShort && csvLink(address, query)
   const main = html`${part(heading, shown, file)}${below}`
   return {
     title,

@@ -17,11 +17,11 @@ const navigation: readonly { label: string; path: string; key: string; role: Rol
 
 /** A page of the console with its layout, for an operator who is signed in. */
 export function consoleDocument(
-  visit: Pick<Visit, 'operator' | 'session' | 'path'>,
+  visit: Pick<Visit, 'operator' | 'session' | 'path' | 'waiting'>,
   files: ConsoleFiles,
   page: ConsolePage,
 ): string {
-  const { operator, session } = visit
+  const { operator, session, waiting } = visit
   const present = entryPathOf(visit.path)
   const entries = navigation.filter(({ role }) => hasRole(operator, role))
   return frame(
@@ -36,13 +36,13 @@ export function consoleDocument(
 <form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<span><span class="name">${operator.name}</span> <span class="hint">${operator.role}</span></span><button class="quiet">Sign out</button></form>
 <nav aria-label="Main"><ul>${entries.map(
       ({ label, path, key }) =>
-        html`<li><a href="${path}" data-key="${key}"${path === present ? html` aria-current="page"` : ''}>${label}</a></li>`,
+        html`<li><a href="${path}" data-key="${key}"${path === present ? html` aria-current="page"` : ''}>${label}${path === '/requests' && waiting > 0 && html` <span class="tag wait" title="wait for you">${waiting}</span>`}</a></li>`,
     )}</ul></nav>
 </div></header>
 <main id="main"><h1>${page.heading ?? page.title}</h1>
 ${page.body}
 </main>
-<footer class="foot"><p class="hint">Keys: <kbd>/</kbd> find${entries.map(({ label, key }) => html`, <kbd>g</kbd> <kbd>${key}</kbd> ${label.toLowerCase()}`)}</p></footer>`,
+<footer class="foot"><p class="hint"><kbd>/</kbd> find</p></footer>`,
   )
 }
 

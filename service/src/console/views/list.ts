@@ -20,17 +20,20 @@ export type Column<Row> = {
 
 type Value = string | number
 
-/** A column of instants, which `shown` writes on the page; a file has them in UTC. */
+/** A column of instants, on the page in the zone of the row's partner; a file has them in UTC. */
 export function dated<Row>(
   name: string,
   label: string,
   at: (row: Row) => Instant | null | undefined,
-  shown: Zone | ((instant: Instant) => Slot),
+  zone: Zone | ((row: Row) => Zone),
 ): Column<Row> {
-  const write = typeof shown === 'string' ? (instant: Instant) => when(instant, shown) : shown
-  const cellOrNone = (instant: Instant | null | undefined) => (instant == null ? '–' : write(instant))
+  const zoneOf = typeof zone === 'string' ? () => zone : zone
   const written = (instant: Instant | null | undefined) => (instant == null ? '' : formatTimestamp(instant))
-  return { name, label, value: row => written(at(row)), cell: row => cellOrNone(at(row)) }
+  const cell = (row: Row) => {
+    const instant = at(row)
+    return instant == null ? '–' : when(instant, zoneOf(row))
+  }
+  return { name, label, value: row => written(at(row)), cell }
 }
 
 /** A list that the query of an address sorts, filters and pages. */
@@ -74,13 +77,20 @@ function sortOf(query: URLSearchParams): string {
 /** A part of a page with one page of a list, and the list's file for those who may take it. */
 export function listPart<Row>(visit: Visit, heading: string, list: List<Row>): Html {
   const query = queryFor(visit, list)
-  return part(heading, listTable(list, query), visit.isSupport && csvLink(list, query))
+  return part(heading, listTable(list, query), visit.isSupport && !isFew(list.rows) && csvLink(list, query))
 }
 
 /** What asks for a list: an address, or a form. */
 function queryFor({ query, form }: Visit, { formId }: Pick<List<unknown>, 'formId'>): URLSearchParams {
   return formId === undefined ? query : form
 }
+
+/** Whether so few rows are read at a glance: they have no file on their page, and no headings that sort. */
+export function isFew(rows: readonly unknown[]): boolean {
+  return rows.length <= FEW_ROWS
+}
+
+const FEW_ROWS = 7
 
 /** One page of a list as a table: clicking a heading sorts by it, clicking it again reverses the order. */
 export function listTable<Row>(list: List<Row>, query: URLSearchParams): Html {
@@ -98,7 +108,7 @@ export function listTable<Row>(list: List<Row>, query: URLSearchParams): Html {
   return html`${table({
     caption,
     columns: columns.map(({ name, label, value }) =>
-      value === undefined
+      value === undefined || isFew(rows)
         ? label
         : sortHeading({ name, label, sort, formId, to: next => to({ sort: next }) }),
     ),

@@ -6,7 +6,7 @@ import { displayNameOf, type Terms } from '../../membership/rules/terms.ts'
 import { when } from './parts.ts'
 
 /** Whose change it is: the source of the names of benefits and offers. */
-type Of = { readonly user: User; readonly terms: Terms }
+export type Of = { readonly user: User; readonly terms: Terms }
 
 /** The states whose names are not plain words already. */
 const STATES: Readonly<Record<string, string>> = {
@@ -15,10 +15,13 @@ const STATES: Readonly<Record<string, string>> = {
   scheduled: 'starts later',
   actionrequired: 'something missing',
   selected: 'picked',
+  void: 'taken back as a mistake',
 }
 
-const STATUSES: Readonly<Record<string, string>> = {
+/** The statuses of a user whose names are not plain words already. */
+export const STATUSES: Readonly<Record<string, string>> = {
   none: 'not known',
+  cancelled: 'canceled',
   registering: 'on the registration page',
 }
 
@@ -34,7 +37,23 @@ export function offerName(terms: Terms, name: string): string {
 
 /** The reason of a cancel in words; the API writes each as one. */
 export function cancelReasonWords(reason: string): string {
-  return reason === 'employmentended' ? 'employment ended' : reason
+  return REASONS[reason] ?? reason
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  voluntary: 'own wish',
+  employmentended: 'employment ended',
+}
+
+/** Why an enrollment is over, in words. */
+export function endReasonWords(reason: string): string {
+  return END_REASONS[reason] ?? reason
+}
+
+const END_REASONS: Readonly<Record<string, string>> = {
+  endsatage: 'ends at this age',
+  ineligible: 'no longer admitted',
+  cancelled: 'canceled',
 }
 
 /** A state of an enrollment in words. */
@@ -94,7 +113,8 @@ function words<Value>(
   }
 }
 
-function swapWords(pairs: readonly SwapPair[], benefit: (name: string) => string): string {
+/** The pairs of a swap in words. */
+export function swapWords(pairs: readonly SwapPair[], benefit: (name: string) => string): string {
   return pairs
     .map(({ remove, add }) =>
       remove === undefined

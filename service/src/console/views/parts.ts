@@ -18,6 +18,11 @@ export function writeDay(instant: Instant, zone: Zone): string {
   return formatOf('day', zone).format(instant)
 }
 
+/** The day of an instant, with the exact instant as a tooltip. */
+export function day(instant: Instant, zone: Zone): Html {
+  return html`<time datetime="${formatTimestamp(instant)}">${writeDay(instant, zone)}</time>`
+}
+
 const STYLES = {
   day: { dateStyle: 'long' },
   instant: {
@@ -53,7 +58,10 @@ export function facts(entries: readonly (readonly [name: string, value: Slot] | 
   return html`<dl class="facts">${entries.map(entry => entry && html`<div><dt>${entry[0]}</dt><dd>${entry[1]}</dd></div>`)}</dl>`
 }
 
-/** A form of this session, with one button. */
+/** The colors of a button; what ends or destroys something is never in that of an ordinary act. */
+export type Look = 'primary' | 'secondary' | 'danger'
+
+/** A form of this session, with one button unless it brings others. */
 export function actionForm(
   visit: Pick<Visit, 'session'>,
   form: {
@@ -66,13 +74,15 @@ export function actionForm(
     why?: string
     /** The label of that field. */
     because?: string
-    look?: 'primary' | 'secondary' | 'danger'
+    look?: Look
+    /** Further buttons that send the same fields elsewhere. */
+    others?: Slot
     /** Its answer is a file, so the page stays. */
     downloads?: true
   },
 ): Html {
   return html`<form method="post" action="${form.action}" class="act"${form.id !== undefined && html` id="${form.id}"`}${form.downloads && html` data-download`}>${tokenField(visit.session.formToken)}
-${form.fields}${form.why !== undefined && reasonField(form.why, form.because)}<button class="${form.look ?? 'secondary'}">${form.button}</button></form>`
+${form.fields}${form.why !== undefined && reasonField(form.why, form.because)}<button class="${form.look ?? 'secondary'}">${form.button}</button>${form.others}</form>`
 }
 
 function reasonField(id: string, label = 'Reason'): Html {
@@ -116,6 +126,12 @@ export function part(heading: string, body: Slot, more?: Slot): Html {
 /** A count with its noun: `1 event`, `2 events`. */
 export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
+/** The action of an entry of the audit log: in words, or as code where it is an operation of the API or an address. */
+export function deedWords(action: string): Slot {
+  if (/^[a-z]+[A-Z_]|^(GET|POST) /.test(action)) return html`<code>${action}</code>`
+  return action.replace(/\bvoid( user)?\b/, 'taking back an enrollment')
 }
 
 /** The result of an entry of the audit log, unless it is what its action says. */

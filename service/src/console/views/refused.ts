@@ -45,6 +45,11 @@ function tableOf(
   })
 }
 
+/** Why an attempt was refused, in the catalogue's own sentence where a rule refused it. */
+export function refusalSentence({ code, reasons }: RefusedCreate, catalogue: Catalogue): string {
+  return reasons.flatMap(reason => textOf(reason, catalogue) ?? [])[0]?.replace(/\.$/, '') ?? titleOf(code)
+}
+
 function titleOf(code: string): string {
   return Object.entries(errors).find(([name]) => name === code)?.[1].title ?? 'Refused'
 }

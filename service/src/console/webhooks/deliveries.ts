@@ -45,7 +45,8 @@ async function open(visit: Visit): Promise<OpenList<Answered>> {
         name: 'event',
         label: 'Event',
         value: one => one.eventname,
-        cell: one => html`<a href="/users/${one.service_id}#event-${one.event_id}">${one.eventname}</a>`,
+        cell: one =>
+          html`<a href="/users/${one.service_id}#event-${one.event_id}"><code>${one.eventname}</code></a>`,
       },
       { name: 'eventid', label: 'Event id', value: one => one.event_id, isOfFile: true },
       { name: 'serviceid', label: 'User', value: one => one.service_id, isOfFile: true },

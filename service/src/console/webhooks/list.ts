@@ -51,10 +51,15 @@ async function open(visit: Visit): Promise<OpenList<EndpointLine>> {
         label: 'State',
         value: line => stateOf(line, now),
         cell: line =>
-          html`${stateTag(line, now)}<br><span class="hint long">${healthInWords(line, now, 'UTC')}</span>`,
+          html`${stateTag(line, now)}<br><span class="hint long">${healthInWords(line, now, visit.zoneOf(line.partner_id))}</span>`,
       },
       { name: 'waiting', label: 'Waiting', value: line => line.waiting, cell: line => countOf(line.waiting) },
-      dated('oldest', 'Oldest', line => line.oldest_due_at, 'UTC'),
+      dated(
+        'oldest',
+        'Oldest',
+        line => line.oldest_due_at,
+        line => visit.zoneOf(line.partner_id),
+      ),
       { name: 'givenup', label: 'Given up', value: line => line.dead, cell: line => countOf(line.dead) },
     ],
   }

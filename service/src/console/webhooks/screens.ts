@@ -50,7 +50,7 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
         caption: 'The first of what waits or was given up',
         columns: ['Event', 'State', 'Tries', 'Due or given up', ...(sees ? ['Answered last'] : [])],
         rows: open.map(one => [
-          html`<a href="/users/${one.service_id}#event-${one.event_id}">${one.eventname}</a>`,
+          html`<a href="/users/${one.service_id}#event-${one.event_id}"><code>${one.eventname}</code></a>`,
           tag(one.state, one.state === 'waiting' ? 'wait' : 'bad'),
           one.attempts,
           when(one.at, zone),

@@ -14,7 +14,7 @@ import type { UserIds } from '../records/user-ids.ts'
 import type { StoredLine } from '../rules/history.ts'
 import type { User } from '../rules/state.ts'
 import type { HeldPeriod } from './save-held-periods.ts'
-import type { SearchHash } from './search-hashes.ts'
+import type { SearchHashes } from './search-hashes.ts'
 
 /** One change of one user. */
 export type HistoryRow = {
@@ -51,8 +51,8 @@ export type DocumentChange = {
   readonly kind: DocumentKind
   readonly sealed: Buffer | undefined
   readonly writtenAt: Instant
-  /** The hashes by which the account is found from now on; only for the account's own data. */
-  readonly found?: readonly SearchHash[] | undefined
+  /** The hashes by which the person is found from now on; none for a draft. */
+  readonly found?: SearchHashes | undefined
 }
 
 /** A user to write, if it still has the version that was read. */

@@ -12,6 +12,8 @@ const documents: Columns<DocumentChange> = {
   ...key,
   sealed: column.bytes(change => change.sealed),
   written_at: column.instant(change => change.writtenAt),
+  email_hash: column.bytes(change => change.found?.email),
+  phone_hash: column.bytes(change => change.found?.phone),
 }
 
 /** Adds the sealed documents of new users, who have none yet: an upsert would cost 2 to 3 µs more for each document. */
@@ -26,7 +28,8 @@ export function writeDocuments(changes: readonly DocumentChange[], layout: Layou
   return sql`
     insert into documents (${namesOf(documents)})
     select * from ${rowsOf(layout, documents, changes)}
-    on conflict (partner_id, service_id, kind) do update set sealed = excluded.sealed, written_at = excluded.written_at`
+    on conflict (partner_id, service_id, kind) do update set sealed = excluded.sealed, written_at = excluded.written_at,
+      email_hash = excluded.email_hash, phone_hash = excluded.phone_hash`
 }
 
 /** Deletes documents. */

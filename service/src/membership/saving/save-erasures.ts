@@ -104,7 +104,6 @@ const deletedWithTheUser = [
   part`delete from consents`,
   part`delete from confirmations`,
   part`delete from beneficiary_designations`,
-  part`delete from search_hashes`,
   part`delete from insurer_lines`,
   part`delete from feed_seen`,
   part`delete from data_keys`,

@@ -16,7 +16,6 @@ import { saveEvents } from './save-events.ts'
 import { type HeldPeriod, noteCorrectedPasts, saveOfferPeriods } from './save-held-periods.ts'
 import { insertHistory } from './save-history.ts'
 import { deleteKeys, insertKeys } from './save-keys.ts'
-import { saveSearchHashes } from './save-search-hashes.ts'
 import {
   giveUpNames,
   insertDataKeys,
@@ -89,10 +88,6 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
       writeDocuments,
     ),
     ...some(deleted, deleteDocuments),
-    ...saveSearchHashes(
-      written.flatMap(({ user, found = [] }) => found.map(({ kind, hash }) => ({ user, kind, hash }))),
-      layout,
-    ),
     ...some(writes.history, insertHistory),
     ...some(writes.told, insertLines),
     ...some(writes.retained, insertRetained),

@@ -2,22 +2,20 @@ import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
 import type { Person } from '../rules/person.ts'
 
-/** The data by which an account can be found, other than its names. */
-const SEARCH_KINDS = ['email', 'phone'] as const
-/** One kind of this data. */
-type SearchKind = (typeof SEARCH_KINDS)[number]
+/** The data by which a person can be found, other than names. */
+export type SearchKind = 'email' | 'phone'
 
-/** One hash of an account; without a hash, the account no longer has that value. */
-export type SearchHash = { readonly kind: SearchKind; readonly hash: Buffer | undefined }
+/** The hashes of a person's data; without a hash, the person has no such value. */
+export type SearchHashes = Readonly<Partial<Record<SearchKind, Buffer>>>
 
 /**
- * The hashes by which an account is found: keyed with the partner's key, so that nobody without it can test a guess.
+ * The hashes by which a person is found: keyed with the partner's key, so that nobody without it can test a guess.
  */
-export function searchHashesOf(partner: Partner, person: Person): readonly SearchHash[] {
-  return SEARCH_KINDS.map(kind => {
-    const value = person[kind]
-    return { kind, hash: value ? searchHash(partner, kind, value) : undefined }
-  })
+export function searchHashesOf(partner: Partner, { email, phone }: Person): SearchHashes {
+  return {
+    ...(email ? { email: searchHash(partner, 'email', email) } : {}),
+    ...(phone ? { phone: searchHash(partner, 'phone', phone) } : {}),
+  }
 }
 
 /**

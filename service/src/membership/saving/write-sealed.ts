@@ -77,7 +77,7 @@ function writeDocuments({ writes, command, mine, change, hasLapsed, now }: Seali
     const key = content === null || content === undefined ? undefined : dataKeyOf(mine, partner)
     const sealed = key && sealJson(key, content, `documents.${kind}`, user)
     if (!sealed && !mine.documents.has(kind)) continue
-    const found = kind === 'profile' && sealed ? searchHashesOf(partner, content as Person) : undefined
+    const found = kind !== 'draft' && sealed ? searchHashesOf(partner, content as Person) : undefined
     writes.documents.set(`${user.serviceId} ${kind}`, { user, kind, sealed, writtenAt: now, found })
     mine.documents.set(kind, sealed)
     mine.people.set(kind, (content ?? undefined) as Person | undefined)
