@@ -133,7 +133,9 @@ function importOf(partnerId: string, data: string | undefined): string | undefin
   const file = fileURLToPath(new URL('../../../../examples/moving-in/members.csv', import.meta.url))
   if (!existsSync(file)) return undefined
   const where = data === undefined ? '' : ` --data '${data}'`
-  return `npx enrolment import ${partnerId} '${relative('', file)}' --reason 'the example moves in'${where}`
+  const fromHere = relative('', file)
+  const path = fromHere.startsWith('..') ? file : fromHere
+  return `npx enrolment import ${partnerId} '${path}' --reason 'the example moves in'${where}`
 }
 
 /** Whether somebody published another catalogue than the demo's here, and it is the newest. */
