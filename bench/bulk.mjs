@@ -2,7 +2,7 @@
 //   prefill      in bulks, beside single requests over 64 connections: how many a second, and the processor time of the service
 //              and of PostgreSQL for each. Rounds alternate, and the median of each figure is printed.
 //   beside       how much slower another partner's reads become while a partner sends bulks
-//   import       users with two benefits each, by `enrolment import`; then the same file again
+//   import       users with two benefits each, by `enrolment import`: a tenth of them, all, and the same file again
 // Runs `serve` as built, on an embedded PostgreSQL of its own. Prints the aim beside each figure that has one.
 //   node bench/bulk.mjs [--lines 20000] [--rounds 3] [--seconds 4] [--users 20000]
 import { spawn } from 'node:child_process'
@@ -140,22 +140,36 @@ async function runImport(stand, partnerId, file) {
   return { ...JSON.parse(out), seconds, node: Number(user), megabytes: Number(kilobytes) / 1024 }
 }
 
-async function importMany(stand, { partnerid }) {
+function fileOf(stand, name, users) {
   const rows = [
     'userid,firstname,lastname,email,zipcode,state,dob,phone,addline1,city,offername,offersince,benefits',
   ]
-  for (let at = 0; at < options.users; at += 1)
+  for (let at = 0; at < users; at += 1)
     rows.push(
-      `i${at},Ada,King${at},a${at}@example.com,33101,FL,1980-01-0${1 + (at % 9)},3055550142,${at} Ocean Drive,Miami,starter,2024-05-01,telehealth@2024-06-01`,
+      `${name}${at},Ada,King${at},a${at}@example.com,33101,FL,1980-01-0${1 + (at % 9)},3055550142,${at} Ocean Drive,Miami,starter,2024-05-01,telehealth@2024-06-01`,
     )
-  const file = join(stand.scratch, 'members.csv')
+  const file = join(stand.scratch, `${name}.csv`)
   writeFileSync(file, `${rows.join('\n')}\n`)
-  for (const name of ['import', 'the same file again']) {
+  return file
+}
+
+async function importMany(stand, { partnerid }) {
+  const { users } = options
+  // The memory of a tenth shows whether memory grows with the file.
+  const tenth = Math.ceil(users / 10)
+  const few = fileOf(stand, 'few', tenth)
+  const many = fileOf(stand, 'many', users)
+  for (const [name, file, count] of [
+    ['import of a tenth', few, tenth],
+    ['import', many, users],
+    ['the same file again', many, users],
+  ]) {
+    const before = processorSeconds([stand.postmasterPid])
     const { taken, equal, seconds, node, megabytes } = await runImport(stand, partnerid, file)
-    const rate = options.users / seconds
+    const each = spent => Math.round((spent * 1e6) / count)
     say(
       name,
-      `${taken} taken, ${equal} equal in ${seconds.toFixed(1)} s: ${Math.round(rate)}/s (aim: 1,667), ${Math.round((node * 1e6) / options.users)} µs in Node each, ${Math.round(megabytes)} MB`,
+      `${taken} taken, ${equal} equal in ${seconds.toFixed(1)} s: ${Math.round(count / seconds)}/s (aim: 1,667), ${each(node)} µs in Node and ${each(processorSeconds([stand.postmasterPid]) - before)} in PostgreSQL each, at most ${Math.round(megabytes)} MB`,
     )
   }
 }

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
-import { describe, expect, test } from 'vitest'
+import { connect, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
 import type { BulkAnswer, BulkLine } from '../../client/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService, type TestPartner } from '../rig.ts'
@@ -147,80 +149,31 @@ test('a dry run answers what each line by itself would get, ignores keys, and wr
   ]).toEqual(before)
 })
 
-describe('bad input', () => {
-  const good = '{"operation":"prefill","key":"k","body":{"userid":"u1"}}'
-  const long = `{"operation":"prefill","key":"l","body":{"userid":"u1","firstname":"${'a'.repeat(1_000_000)}"}}`
-  const cases: [string, string | Uint8Array<ArrayBuffer>, unknown[]][] = [
-    [
-      'a byte order mark',
-      `\ufeff${good}\n${good}`,
-      [
-        [1, 400, 'malformed_json'],
-        [2, 200, undefined],
-      ],
-    ],
-    [
-      'CRLF',
-      `${good}\r\n\r\n${good.replace('"k"', '"k2"')}\r\n`,
-      [
-        [1, 200, undefined],
-        [3, 200, undefined],
-      ],
-    ],
-    [
-      'a quote that never ends',
-      `{"operation":"prefill\n${good}`,
-      [
-        [1, 400, 'malformed_json'],
-        [2, 200, undefined],
-      ],
-    ],
-    [
-      'a line of 1 MB',
-      `${long}\n${good}\n`,
-      [
-        [1, 413, 'body_too_large'],
-        [2, 200, undefined],
-      ],
-    ],
-    [
-      'Latin-1',
-      new Uint8Array(Buffer.from(`${good.replace('u1', 'Zo\u00eb')}\n${good}`, 'latin1')),
-      [
-        [1, 400, 'malformed_json'],
-        [2, 200, undefined],
-      ],
-    ],
-    [
-      'a line that is a list',
-      `[${good}]\n${good}`,
-      [
-        [1, 400, 'bad_request'],
-        [2, 200, undefined],
-      ],
-    ],
-    ['an unknown member', `${good.replace('"key"', '"kye"')}\n`, [[1, 400, 'bad_request']]],
-    ['10,000 empty lines', `${'\n'.repeat(10_000)}${good}`, [[10_001, 200, undefined]]],
-    ['nothing', '', []],
-  ]
-  test.each(cases)('%s is answered line by line, and the rest goes on', async (_, bytes, expected) => {
-    const partner = await service.newPartner()
-    expect(codesOf(answersOf(await sendBulk(partner, bytes)))).toEqual(expected)
-  })
+const SHARE_OF_WRONG = 100
+const good = '{"operation":"prefill","key":"k","body":{"userid":"u1"}}'
 
-  test('more than 5 MiB is 413 at once where it is announced, and else the last line, and what came before stands', async () => {
-    const partner = await service.newPartner()
-    const most = 5 * 1024 * 1024
-    const bytes = `${good}\n${' '.repeat(most)}\n`
-    expect(await sendBulk(partner, bytes)).toMatchObject({ status: 413, code: 'body_too_large' })
-    await expect(partner.client.getUser({ userid: 'u1' })).rejects.toMatchObject({ status: 404 })
-    const answers = answersOf({ text: await sendInParts(partner, [bytes]) })
-    expect(codesOf(answers)).toEqual([
-      [1, 200, undefined],
-      [2, 413, 'body_too_large'],
-    ])
-    expect((await partner.client.getUser({ userid: 'u1' })) as object).toMatchObject({ status: 'prefilled' })
-  })
+test('a member that no line has is refused, and a bulk without lines has no answers', async () => {
+  const partner = await service.newPartner()
+  const lines = `${good.replace('"key"', '"kye"')}\n${good}`
+  expect(codesOf(answersOf(await sendBulk(partner, lines)))).toEqual([
+    [1, 400, 'bad_request'],
+    [2, 200, undefined],
+  ])
+  expect(answersOf(await sendBulk(partner, ''))).toEqual([])
+})
+
+test('more than 5 MiB is 413 at once where it is announced, and else the last line, and what came before stands', async () => {
+  const partner = await service.newPartner()
+  const most = 5 * 1024 * 1024
+  const bytes = `${good}\n${' '.repeat(most)}\n`
+  expect(await sendBulk(partner, bytes)).toMatchObject({ status: 413, code: 'body_too_large' })
+  await expect(partner.client.getUser({ userid: 'u1' })).rejects.toMatchObject({ status: 404 })
+  const answers = answersOf({ text: await sendInParts(partner, [bytes]) })
+  expect(codesOf(answers)).toEqual([
+    [1, 200, undefined],
+    [2, 413, 'body_too_large'],
+  ])
+  expect((await partner.client.getUser({ userid: 'u1' })) as object).toMatchObject({ status: 'prefilled' })
 })
 
 /** Sends a bulk whose length is not announced, a part after each answer so far, and returns all that was answered. */
@@ -257,21 +210,61 @@ test('a line is answered before the next one is sent', async () => {
   ])
 })
 
-test('a client that leaves is no failure, and has whole lines only', async () => {
+/** Begins a bulk of a stated length over a socket that is not read; `bytes` may be fewer. */
+async function sendOver(partner: TestPartner, bytes: string, length = bytes.length): Promise<Socket> {
+  const { hostname, port } = new URL(service.baseUrl)
+  const headers = Object.entries(await headersOf(partner)).map(([name, value]) => `${name}: ${value}\r\n`)
+  const socket = connect(Number(port), hostname)
+  socket.write(
+    `POST /user/bulk HTTP/1.1\r\nHost: x\r\n${headers.join('')}Connection: close\r\nContent-Length: ${length}\r\n\r\n${bytes}`,
+  )
+  return socket
+}
+
+/** How many users the partner has, once that has not grown over many requests. */
+async function countAtRest({ client }: TestPartner): Promise<number> {
+  let count = -1
+  for (let same = 0; same < 20; same += 1) {
+    let found = 0
+    for await (const _ of client.eachUser()) found += 1
+    if (found !== count) same = 0
+    count = found
+  }
+  return count
+}
+
+test('a client that does not read its answers is not read either, and gets all of them once it reads', async () => {
   const partner = await service.newPartner()
-  const headers = await headersOf(partner)
-  const lines = Array.from({ length: 2_000 }, (_, at) => ({
+  // Each answer is many times as long as its line, so that all of them are far more than a connection holds.
+  const wrong = `{${Array.from({ length: 40 }, (_, at) => `"a${at}":1`).join()}}\n`
+  const groups = Array.from(
+    { length: 100 },
+    (_, at) => `${good.replace('"k"', `"k${at}"`).replace('u1', `u${at}`)}\n${wrong.repeat(SHARE_OF_WRONG)}`,
+  )
+  const socket = await sendOver(partner, groups.join(''))
+  await expect.poll(() => countAtRest(partner), { timeout: 60_000 }).toBeGreaterThan(0)
+  expect(await countAtRest(partner)).toBeLessThan(groups.length)
+  let lines = 0
+  for await (const chunk of socket) lines += (chunk as Buffer).toString('latin1').split('{"line":').length - 1
+  expect(lines).toBe(groups.length * (1 + SHARE_OF_WRONG))
+  expect(await countAtRest(partner)).toBe(groups.length)
+})
+
+test('of a client that leaves, lines that arrived whole are taken whole, and no part of a line', async () => {
+  const partner = await service.newPartner()
+  const creates = Array.from({ length: 1_000 }, (_, at) => ({
     operation: 'create',
     body: { userid: `u${at}`, ...account },
   }))
-  const request = httpRequest(`${service.baseUrl}/user/bulk`, { method: 'POST', headers }, response =>
-    response.once('data', () => response.destroy()),
-  )
-  const closed = new Promise(resolve => request.on('close', resolve).on('error', resolve))
-  request.end(linesOf(lines))
-  await closed
+  // The last line is complete but for its line feed: more of it might have come.
+  const bytes = `${linesOf(creates)}${good.replace('u1', 'cut')}`
+  const socket = await sendOver(partner, bytes, bytes.length + 1)
+  await once(socket, 'readable')
+  socket.destroy()
+  const count = await countAtRest(partner)
   const events = await eventsOf(service, partner)
-  expect(events.length % 2).toBe(0)
+  expect(events.length).toBe(2 * count)
+  await expect(partner.client.getUser({ userid: 'cut' })).rejects.toMatchObject({ status: 404 })
   expect(service.logged.filter(({ event }) => event === 'failure')).toEqual([])
 })
 

@@ -12,6 +12,7 @@ import { run, runJson, runKilledWhen, type ServiceProcess, startKeptProcess } fr
 import { freePort } from '../free-port.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, demoCatalogueFile } from '../rig.ts'
+import { checkTables } from '../trust/canaries.ts'
 import type { Kind } from '../trust/effects.ts'
 import type { Entry } from '../trust/journal.ts'
 import { checkUsers } from '../trust/ledger.ts'
@@ -95,6 +96,7 @@ test('an import that is killed at every tenth line and repeated takes each membe
   expect((taken ?? 0) + (equal ?? 0)).toBe(lines.length)
   const entries = userids.map(userid => acknowledged(userid, 'import'))
   await checkUsers({ journal: { entries, wrong: [] }, database, partnerId })
+  await checkTables(database)
 })
 
 test('a bulk whose service is killed at every tenth line has one effect a line', async () => {
@@ -131,4 +133,5 @@ test('a bulk whose service is killed at every tenth line has one effect a line',
   expect(wrong).toEqual([])
   const entries = kinds.flatMap(kind => userids.map(userid => acknowledged(userid, kind)))
   await checkUsers({ journal: { entries, wrong: [] }, database, partnerId })
+  await checkTables(database)
 })

@@ -7,7 +7,7 @@ import { type Person, personOf } from '../membership/rules/person.ts'
 
 const { benefits: _benefits, consents: _consents, effectivedate: _date, ...fields } = CreateUser.properties
 const name = Type.String({ minLength: 1, maxLength: 64 })
-const date = Type.String({ format: 'plaindate', minLength: 10 })
+const date = Type.String({ format: 'plaindate' })
 
 /** A member of a file: the fields of create, with original dates (contract §18). */
 const ImportedLine = Type.Object(
@@ -84,6 +84,7 @@ export function readMember(line: unknown): ImportedMember | readonly Fault[] {
     return error.errors.map(({ field, code }) => ({ field, code }))
   }
   const { offersince, offername, benefits = [], consents = [], ...rest } = checked
+  if (offersince === '') return [{ field: 'offersince', code: 'required' }]
   const since = offersince as PlainDate
   const held = benefits.map(one => (typeof one === 'string' ? { name: one } : one))
   const twice = held.findIndex((one, index) => held.findIndex(other => other.name === one.name) < index)

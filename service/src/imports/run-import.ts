@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Command, CommandResult } from '../membership/command.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
 import { isRefusal } from '../membership/rules/refusal.ts'
@@ -15,8 +16,8 @@ export type ImportResult = {
   readonly errors: (Fault & { readonly line: number })[]
 }
 
-/** How many members are under way at once: enough for one batch to be written while the next is decided. */
-const MOST_UNDER_WAY = 512
+/** How many members are under way at once: two batches are written while the members of the next one are read. */
+const MOST_UNDER_WAY = 1536
 
 /**
  * Imports the members of a file, in its order. A line that cannot be taken does not hold up the others. Rejects when the database
@@ -28,6 +29,8 @@ export async function runImport(
     readonly executor: CommandExecutor
     readonly partner: Partner
     readonly options: ImportOptions
+    /** Whether nothing is written. A userid that comes twice is then refused, because it is not found among the stored ones. */
+    readonly isDry: boolean
     /** Who imports, for the record. */
     readonly actor: string
     /** The audit entry of the import, which each change names. */
@@ -36,6 +39,7 @@ export async function runImport(
 ): Promise<ImportResult> {
   const result: ImportResult = { taken: 0, equal: 0, different: 0, refused: 0, errors: [] }
   const underWay = new Set<Promise<void>>()
+  const seen = new Set<string>()
   for await (const some of records)
     for (const record of some) {
       const { line } = record
@@ -47,6 +51,10 @@ export async function runImport(
         'member' in record ? readMember(record.member) : [{ field: record.field, code: record.code }]
       if (isFaulty(member)) {
         refuse(member)
+        continue
+      }
+      if (context.isDry && isRepeated(seen, member)) {
+        refuse([{ field: 'userid', code: 'duplicate' }])
         continue
       }
       const done = context.executor.submit(commandOf(member, context)).then(decided => {
@@ -64,6 +72,12 @@ export async function runImport(
 
 function isFaulty(member: ImportedMember | readonly Fault[]): member is readonly Fault[] {
   return Array.isArray(member)
+}
+
+/** Hashes are kept, because a part of a line would keep the whole line in memory. */
+function isRepeated(seen: Set<string>, { userid }: ImportedMember): boolean {
+  const before = seen.size
+  return seen.add(hash('sha256', userid, 'base64')).size === before
 }
 
 function commandOf(
