@@ -85,7 +85,7 @@ export function readConfig(environment: Environment): Config {
   const { DATABASE_URL: databaseUrl, ENROLMENT_ROOT_KEY: rootKey, HOST: host } = environment
   if (databaseUrl !== undefined && !isDatabaseUrl(databaseUrl))
     throw new OperatorError(
-      'DATABASE_URL must be an address like postgres://user:password@host:5432/database.',
+      'DATABASE_URL must be an address like postgres://user:password@host:5432/database. In user and password, percent-encode the characters % / ? # [ ] @ and : (a slash is %2F), or leave the password out and set PGPASSWORD.',
     )
   if (rootKey !== undefined) readRootKeys(rootKey)
   const readNumber = numbersIn(environment)

@@ -175,7 +175,10 @@ describe('what the environment says', () => {
     [{ ENROLMENT_ROOT_KEY: 'secret' }, /ENROLMENT_ROOT_KEY .*32 random bytes in base64/],
     [{ DATABASE_URL: 'mysql://localhost/db' }, /DATABASE_URL must be an address like postgres:/],
     [{ DATABASE_URL: '' }, /DATABASE_URL must be an address like postgres:/],
-    [{ DATABASE_URL: 'postgres://host:port/db' }, /DATABASE_URL must be an address like postgres:/],
+    [
+      { DATABASE_URL: 'postgres://user:secret/of+base64=@host/db' },
+      /percent-encode .*, or leave the password out and set PGPASSWORD/,
+    ],
     [{ ENROLMENT_DATA: '' }, /ENROLMENT_DATA must be a directory/],
   ]
   test.each(everydayOr(everyFifth(settings), settings))('%j stops the start', async (env, sentence) => {

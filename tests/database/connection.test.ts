@@ -72,8 +72,16 @@ describe.skipIf(!canRunServers)(
     test('a wrong password, and none', async () => {
       for (const user of ['plain:wrong', 'plain'])
         expect(await refusal(`${user}@127.0.0.1`)).toBe(
-          'PostgreSQL refused the password: check user and password in DATABASE_URL.',
+          'PostgreSQL refused the password: check user and password in DATABASE_URL, where % / ? # [ ] @ : are percent-encoded, or PGPASSWORD.',
         )
+    })
+
+    test('a password beside the address may have any character', async () => {
+      const password = 'a/b+c#d?e@f%g:h'
+      server.execute(`alter role plain password '${password}'`)
+      const { cwd, env } = place('plain@127.0.0.1')
+      const beside = { cwd, env: { ...env, PGPASSWORD: password } }
+      expect(await runRefused(['partner', 'list'], beside)).toMatch(/^This database is empty/)
     })
 
     test('no such database', async () => {
@@ -86,9 +94,11 @@ describe.skipIf(!canRunServers)(
       expect(await refusal('sealed:right@localhost')).toMatch(
         /^PostgreSQL does not let this user in without encryption: add `\?sslmode=verify-full` to DATABASE_URL/,
       )
-      expect(await refusal('sealed:right@localhost', 'postgres?sslmode=verify-full')).toMatch(
-        /^The certificate of PostgreSQL is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\): add `\?sslmode=verify-full&sslrootcert=FILE`/,
-      )
+      // The driver itself would say much about `require`.
+      for (const mode of ['verify-full', 'require'])
+        expect(await refusal('sealed:right@localhost', `postgres?sslmode=${mode}`)).toMatch(
+          /^The certificate of PostgreSQL is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\): add `\?sslmode=verify-full&sslrootcert=FILE`/,
+        )
       const trusted = `postgres?sslmode=verify-full&sslrootcert=${server.certificate}`
       expect(await refusal('sealed:right@localhost', trusted)).toMatch(/^This database is empty/)
       expect(await refusal('sealed:right@127.0.0.1', trusted)).toContain('(ERR_TLS_CERT_ALTNAME_INVALID)')

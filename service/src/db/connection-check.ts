@@ -84,7 +84,7 @@ export function explainConnection(error: unknown): string | undefined {
   const code = (error as { code?: string }).code ?? ''
   const text = error instanceof Error ? error.message : ''
   if (code === '28P01' || /SASL|password must be a string/.test(text))
-    return 'PostgreSQL refused the password: check user and password in DATABASE_URL.'
+    return 'PostgreSQL refused the password: check user and password in DATABASE_URL, where % / ? # [ ] @ : are percent-encoded, or PGPASSWORD.'
   if (code === '28000' && /no encryption|SSL off/.test(text))
     return 'PostgreSQL does not let this user in without encryption: add `?sslmode=verify-full` to DATABASE_URL, and `&sslrootcert=FILE` where its certificate is of an authority of your own; or check the user and the pg_hba.conf of the server.'
   if (code === '28000')
