@@ -274,6 +274,7 @@ describe('404 and 405', () => {
     ['PATCH', '/user/account/create', 'POST'],
     ['OPTIONS', '/user/account/get', 'POST'],
     ['POST', '/user/account/cancel/u1', 'DELETE'],
+    ['GET', '/user/linktoken/result', 'POST'],
     ['POST', '/healthz', 'GET, HEAD'],
     ['POST', '/docs/contract', 'GET, HEAD'],
     ['OPTIONS', '/docs/errors/not_found', 'GET, HEAD'],

@@ -58,8 +58,11 @@ type Prepared = Omit<Running, 'service' | 'erasures'>
 
 /** Work beside the service: prepared before it listens, ended after it. */
 export type Beside = {
-  /** Logs only warnings and failures until the service has started: until then a reader needs no news of it. */
-  readonly startsInSilence?: boolean
+  /**
+   * Whether a person reads along: routine lines are left out until the service has started, and the line for each request unless
+   * ENROLMENT_LOG asks for it.
+   */
+  readonly isForPeople?: boolean
   /** Runs before the service listens: creates the catalogue and the partner. */
   readonly prepare?: (prepared: Prepared) => Promise<void>
   /**
@@ -91,10 +94,13 @@ export async function runService(
   // although they are needed for milliseconds, and collecting it took 29 % of the time of a read.
   setFlagsFromString('--no-allocation-site-pretenuring')
   const { log: write, flush } = openLog(openLogStream(), Date.now, config.logLevel)
-  let isSilent = beside.startsInSilence === true
+  let isSilent = beside.isForPeople === true
   const log: Log = (event, fields) => {
-    if (!isSilent || levelOf(event) !== 'info') write(event, fields)
+    if (isSilent && event === 'database_account') process.stderr.write(accountNote(fields))
+    else if (!isSilent || levelOf(event) !== 'info') write(event, fields)
   }
+  const logsRequests =
+    config.logLevel === 'info' && (!beside.isForPeople || input.environment['ENROLMENT_LOG'] !== undefined)
   // Every way out except a kill passes here, and standard error accepts the text before the process is gone.
   process.on('exit', flush)
   if (wanted === 'live') checkBaseUrl(address, config, input.flag('insecure-http'))
@@ -111,7 +117,7 @@ export async function runService(
     closers.unshift(() => prepared.deliveryDatabase.close())
     const erasures = await bringErasures(config, prepared)
     await beside.prepare?.(prepared)
-    const service = await listen(address, config, { prepared, owned, erasures })
+    const service = await listen(address, config, { prepared, owned, erasures, logsRequests })
     closers.unshift(() => service.close())
     const { startMetricsListener } = await import('../system/metrics-listener.ts')
     closers.unshift(await startMetricsListener(config.metrics, service))
@@ -145,6 +151,14 @@ export async function runService(
   log('stopped')
   // Everything is closed; a reader of the log that no longer reads must not hold the process back.
   void setTimeout(1000, undefined, { ref: false }).then(() => process.exit())
+}
+
+/** Root sees which user runs PostgreSQL in its place. */
+function accountNote({ user, isShared }: Readonly<Record<string, unknown>> = {}): string {
+  const whose = isShared
+    ? 'because no user could be made for it'
+    : 'a user of this machine that was made for it'
+  return `PostgreSQL never runs as root: it runs as ${user}, ${whose}.\n`
 }
 
 const DELIVERY_CONNECTIONS = 4
@@ -190,9 +204,14 @@ async function prepare(
 async function listen(
   { host, port }: ListenAddress,
   config: Config,
-  context: { prepared: Prepared; owned: OwnedDatabase | undefined; erasures: ErasureList | undefined },
+  context: {
+    prepared: Prepared
+    owned: OwnedDatabase | undefined
+    erasures: ErasureList | undefined
+    logsRequests: boolean
+  },
 ): Promise<Service> {
-  const { prepared, owned, erasures } = context
+  const { prepared, owned, erasures, logsRequests } = context
   // The largest part is loaded last, so that a refused start does not load it.
   const { startService } = await import('../service.ts')
   try {
@@ -208,7 +227,7 @@ async function listen(
       securityContact: config.securityContact,
       erasures,
       feeds: placesOf({ config, ...prepared }),
-      logsRequests: config.logLevel === 'info',
+      logsRequests,
       real: Date.now,
       ...(owned && { rewriteKeys: () => rewriteTable({ ...owned.address, user: 'postgres' }, 'data_keys') }),
     })

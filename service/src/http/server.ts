@@ -83,7 +83,8 @@ export function createServer(context: ServerContext): FastifyInstance {
   })
   const routes: KnownRoute[] = []
   app.addHook('onRoute', route => {
-    routes.push({ methods: [route.method].flat(), pattern: patternOf(route.url) })
+    const { method, url } = route
+    routes.push({ methods: [method].flat(), pattern: patternOf(url), hasParameters: /[:*]/.test(url) })
     const { takes, operation } = route.config ?? {}
     route.config = { ...route.config, counts: countsOf(context, route.url, operation) }
     // This check is the last before the body is read; the caller was authenticated before.
@@ -179,12 +180,19 @@ declare module 'fastify' {
   }
 }
 
-type KnownRoute = { readonly methods: readonly string[]; readonly pattern: RegExp }
+type KnownRoute = {
+  readonly methods: readonly string[]
+  readonly pattern: RegExp
+  readonly hasParameters: boolean
+}
 
 /** A path that exists with other methods is 405, any other is 404. */
 function unknownRoute(routes: readonly KnownRoute[], request: FastifyRequest): ServiceError {
   const path = request.url.split('?')[0] ?? ''
-  const allowed = new Set(routes.filter(route => route.pattern.test(path)).flatMap(route => route.methods))
+  const matching = routes.filter(route => route.pattern.test(path))
+  // A path of its own, such as `/user/linktoken/result`, is no value of a parameter of another path.
+  const own = matching.filter(route => !route.hasParameters)
+  const allowed = new Set((own.length > 0 ? own : matching).flatMap(route => route.methods))
   if (allowed.size === 0) return new ServiceError('not_found')
   const names = [...allowed].sort()
   return new ServiceError('method_not_allowed', `This path takes ${names.join(' and ')}.`, {

@@ -39,7 +39,7 @@ export const dev: Command = {
     // A catalogue that somebody published here is kept. The people of the demo are not made then: they fit only its own.
     let hasOwnCatalogue = false
     await runService(input, config, 'sandbox', {
-      startsInSilence: true,
+      isForPeople: true,
       prepare: async ({ database }) => {
         const folder = fileURLToPath(new URL('.', demoCatalogue))
         const parsed = await readWholeCatalogue(await readFile(demoCatalogue, 'utf8'), folder)
@@ -98,8 +98,10 @@ export const dev: Command = {
             isProxied,
           }
           const { partnerid, clientid, clientsecret, apikey } = demo
+          const greeting = (hasOwnCatalogue ? ownCatalogueNote() : '') + walkThrough(shown)
+          closers.push(printOnEnter(greeting))
           return {
-            greeting: (hasOwnCatalogue ? ownCatalogueNote() : '') + walkThrough(shown),
+            greeting,
             answer: {
               partnerid,
               clientid,
@@ -126,6 +128,17 @@ export const dev: Command = {
       },
     })
   },
+}
+
+/** Prints the text again when Enter is pressed on a terminal, where it may have scrolled away; returns what ends that. */
+function printOnEnter(text: string): () => Promise<void> {
+  const { stdin, stdout } = process
+  const print = () => void stdout.write(text)
+  if (stdin.isTTY) stdin.on('data', print)
+  return async () => {
+    stdin.off('data', print)
+    if (stdin.isTTY) stdin.pause()
+  }
 }
 
 /** The command by which the members of the example move in; `undefined` where the examples are not installed. */
