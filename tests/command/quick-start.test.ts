@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../free-port.ts'
 import { newDirectory, root, runJson, startProcess } from './process.ts'
 
 // docs/quick-start.md says that its blocks can be copied unchanged, one after the other, into one shell.
@@ -16,17 +16,25 @@ test('the lines of the quick start work as they stand, against what `npm start` 
   const text = await readFile(join(root, 'docs/quick-start.md'), 'utf8')
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
   expect(blocks.length).toBeGreaterThan(6)
-  // The six commands, except the clone and the start, which `.ci/run` does, and the listener, which partner-tools
-  // tests.
-  const six = [...text.matchAll(/^npx enrolment (trigger|link) .*$/gm)].map(([line]) =>
+  // `.ci/run` does the clone and the start, and partner-tools tests the listener.
+  const commands = [...text.matchAll(/^npx enrolment (trigger|link) .*$/gm)].map(([line]) =>
     line.split(' ').slice(2),
   )
-  expect(six.map(words => words[0])).toEqual(['trigger', 'link'])
-  for (const words of six)
+  expect(commands.map(words => words[0])).toEqual(['trigger', 'link'])
+  for (const words of commands)
     await runJson([...words, ...(words[0] === 'link' ? ['--print'] : [])], { cwd: folder })
 
-  const script = ['set -e', ...blocks].join("\necho '---'\n")
-  const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder })
+  // In a clone the client is installed; port 3000 may be taken.
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const port = String(await freePort())
+  const script = ['set -e', ...blocks, 'wait'].join("\necho '---'\n").replaceAll('3000', port)
+  const shell = spawn('bash', ['-c', script], { cwd: folder, detached: true })
+  onTestFinished(() => void process.kill(-(shell.pid ?? 0)))
+  let stdout = ''
+  shell.stdout.on('data', part => {
+    stdout += part
+  })
+  await expect.poll(() => stdout).toMatch(/^verified: user_update_successful quick-/m)
   const [, , , , prefilled = '', listed = '', link = '', created = '', events = ''] = stdout
     .split('---\n')
     .map(part => part.trim())

@@ -46,7 +46,7 @@ export function welcome(baseUrl: string, sandbox: boolean): Html {
 of a user, list the benefits with status, enroll, and hear of every change by a webhook.</p>
 <p>This is ${sandbox ? 'a sandbox: a place to try things out' : 'a live service'}. It speaks JSON to partners and their
 programs.</p>
-<ul class="cards"><li><a href="${baseUrl}/docs/quick-start">Quick start</a><p>From nothing to an enrolled user in five minutes.</p></li>
+<ul class="cards"><li><a href="${baseUrl}/docs/quick-start">Quick start</a><p>From your credentials to a signed webhook at a program of yours, in ten minutes.</p></li>
 <li><a href="${baseUrl}/docs">Documentation</a><p>Guides, reference, errors, change log.</p></li>
 <li><a href="${baseUrl}/openapi.json">OpenAPI description</a><p>For programs that generate a client.</p></li></ul>
 <p>Did you come here to enroll? Please open the link that your platform sent you.</p>`
