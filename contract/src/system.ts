@@ -89,6 +89,12 @@ export const getChangelog = operation({
   example: { reply: { versions: interfaceChanges.slice(-1) } },
 })
 
+/**
+ * The instant in the examples of the clock. Documents that are served have a later one in its place, because a clock never goes
+ * back and the example would soon be refused.
+ */
+export const exampleAdvance = '2026-12-31T17:00:00.000Z'
+
 /** Moves the business dates of one partner forward; exists in a sandbox only (contract §13). */
 export const advanceClock = operation({
   id: 'advanceClock',
@@ -109,7 +115,7 @@ export const advanceClock = operation({
   reply: shape('ClockAdvanced', { now: Timestamp }),
   errors: [...partnerErrors, ...keyErrors],
   example: {
-    body: { advanceto: '2026-12-01T05:00:00.000Z' },
-    reply: { now: '2026-12-01T05:00:00.000Z' },
+    body: { advanceto: exampleAdvance },
+    reply: { now: exampleAdvance },
   },
 })

@@ -82,6 +82,7 @@ describe.skipIf(!canRunServers)(
       const { cwd, env } = place('plain@127.0.0.1')
       const beside = { cwd, env: { ...env, PGPASSWORD: password } }
       expect(await runRefused(['partner', 'list'], beside)).toMatch(/^This database is empty/)
+      server.execute("alter role plain password 'right'")
     })
 
     test('no such database', async () => {
