@@ -69,9 +69,12 @@ type Case = {
   readonly answers: Readonly<Record<Form, Fault[]>>
   readonly refused?: string
 }
-const second = (code: string): Fault[] => [[2, code]]
-const inSecond = (damage: (line: string) => string) => (lines: string[]) =>
-  lines.map((line, at) => (at === 1 ? damage(line) : line)).join('\n')
+function second(code: string): Fault[] {
+  return [[2, code]]
+}
+function inSecond(damage: (line: string) => string): Case['damage'] {
+  return lines => lines.map((line, at) => (at === 1 ? damage(line) : line)).join('\n')
+}
 
 const cases: Case[] = [
   {
@@ -87,7 +90,8 @@ const cases: Case[] = [
   },
   {
     fault: 'a quote that never ends',
-    damage: (lines, form) => inSecond(line => (form === 'csv' ? 'b,"Ada,King' : line.slice(0, -4)))(lines),
+    damage: (lines, form) =>
+      inSecond(line => (form === 'csv' ? 'b,"Ada,King' : line.slice(0, -4)))(lines, form),
     answers: { csv: second('quote'), ndjson: second('malformed_json'), bulk: second('malformed_json') },
   },
   {

@@ -76,11 +76,6 @@ type PoolOptions = {
   readonly sessionName?: string
 }
 
-/** The driver verifies in full with each of these modes, but would print six lines about it. */
-function verified(url: string): string {
-  return url.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, '$1verify-full')
-}
-
 /** Opens a pool whose statements and waits for locks are limited; it connects only with the first query. */
 export function openDatabase(address: DatabaseAddress, options: PoolOptions): Database {
   const { statementTimeoutMs = 5000, connectTimeoutMs = 2000, idleTimeoutMs = 30_000, max } = options
@@ -88,11 +83,7 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
   const times = { statementTimeoutMs, connectTimeoutMs, idleTimeoutMs, lockTimeoutMs: LOCK_TIMEOUT_MS }
   const limits = { max, sessionName, ...times }
   const sockets = new Set<Socket>()
-  const pool = openPool(
-    'url' in address ? { connectionString: verified(address.url) } : address,
-    limits,
-    sockets,
-  )
+  const pool = openPool('url' in address ? { connectionString: address.url } : address, limits, sockets)
   const layout: Layout = { isSpread: false }
   let lost = 0
   pool.on('error', error => {
