@@ -193,6 +193,9 @@ test('the log of the service holds JSON lines, and neither secrets nor personal 
   expect(log.filter(line => /^\/(health|ready)z$/.test(String(line['route'])))).toEqual([])
   const { version } = JSON.parse(await readFile(join(root, 'service/package.json'), 'utf8'))
   expect(log.find(line => line.event === 'started')).toMatchObject({ level: 'info', version })
+  // Node 20, the least that is promised, gets no more fixes.
+  if (process.version.startsWith('v20.'))
+    expect(log.filter(line => line.event === 'node_unsupported')).toMatchObject([{ since: '2026-04-30' }])
   const text = service.stderr()
   for (const value of Object.values(ada).flatMap(part => (typeof part === 'string' ? [part] : [])))
     if (value.length > 4) expect(text).not.toContain(value)

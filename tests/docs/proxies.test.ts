@@ -81,6 +81,19 @@ test('the example of nginx writes no token of a live link into its log', () => {
   expect(masked('/stage/user/prefill')).toBeUndefined()
 })
 
+test('the example of HAProxy logs only a path that is cut before the token', () => {
+  const example = readFileSync(join(root, 'deploy/haproxy.cfg'), 'utf8')
+  const [, format = ''] = /^ {2}log-format '(.*)'$/m.exec(example) ?? []
+  // Its variables, of which others have the whole request, path, address or query.
+  const variables = ['ci', 'tr', 'HM', '[var(txn.path)]', 'HV', 'ST', 'B']
+  expect([...format.matchAll(/%(\[.*?\]|\w+)/g)].map(([, name]) => name)).toEqual(variables)
+  const cuts = [...example.matchAll(/set-var\(txn\.path\) str\((\S+)\) if \{ path_(?:sub|beg) (\S+) \}/g)]
+  expect(cuts.map(([, to, where]) => [to, where])).toEqual([
+    ['/register/link/', '/register/link/'],
+    ['/sign-in/', '/sign-in/'],
+  ])
+})
+
 function get(port: number, path: string, host: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const options = {

@@ -29,6 +29,8 @@ const effects = {
           keys: 1,
         })
       : undefined,
+  // What a person answers on the page before enrolling is kept, and raises no event.
+  'page step': user => (user.status === 'prefilled' ? changed(user, []) : undefined),
   import: user =>
     user.status === 'none' ? changed(user, [], { status: 'active', documents: 1, keys: 1 }) : undefined,
   cancel: ifActive(user => changed(user, ['offer_cancel_scheduled'])),
