@@ -205,18 +205,6 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
   {
     text: 'A userid may hold no invisible characters and none that turn the direction of text, because two that look alike would be two users.',
     breaking: true,
-    names: [
-      'BenefitsRequest',
-      'DeclineRequest',
-      'EnrolRequest',
-      'GetBeneficiaries',
-      'GetUser',
-      'ProposeBeneficiaries',
-      'SwapRequest',
-      'UseridRequest',
-      'listEvents',
-      'undoOfferChange',
-      'undoSwap',
-    ],
+    names: ['GetUser', 'ProposeBeneficiaries', 'listEvents', 'undoOfferChange', 'undoSwap'],
   },
 ]

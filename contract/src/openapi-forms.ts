@@ -28,6 +28,45 @@ export function given(schema: unknown): unknown {
   )
 }
 
+/**
+ * A description as other generators read it. A list of values says its type: without, NSwag sends numbers, and the Go client of
+ * oapi-codegen panics at an absent parameter. What may be null says so in its type or by `oneOf`, because NSwag does not look into
+ * `anyOf`. Patterns have no `\uXXXX`, which PHP refuses: they forbid only the control characters of ASCII, the service the others too.
+ */
+export function forGenerators(description: Json): Json {
+  return eachPart(description, part => {
+    const { enum: values, type, pattern, anyOf } = part
+    if (Array.isArray(anyOf) && anyOf.some(isNull))
+      return orNull(
+        part,
+        anyOf.filter(one => !isNull(one)),
+      )
+    const isOfTexts = Array.isArray(values) && values.every(value => typeof value === 'string')
+    return {
+      ...(isOfTexts && type === undefined && { type: 'string' }),
+      ...part,
+      ...(typeof pattern === 'string' && { pattern: withoutUnicode(pattern) }),
+    }
+  }) as Json
+}
+
+function isNull(schema: Json): boolean {
+  return schema['type'] === 'null'
+}
+
+function orNull({ anyOf: _, ...part }: Json, others: readonly Json[]): Json {
+  const [only] = others
+  if (others.length === 1 && typeof only?.['type'] === 'string' && only['title'] === undefined)
+    return { ...only, ...part, type: [only['type'], 'null'] }
+  return { oneOf: [...others, { type: 'null' }], ...part }
+}
+
+function withoutUnicode(pattern: string): string {
+  return pattern
+    .replace('\\u0000-\\u001f\\u007f-\\u009f', '\\x00-\\x1f\\x7f')
+    .replace(/(\\u[0-9a-f]{4}-?)+/g, '')
+}
+
 /** The schema as plain JSON, with each part replaced by what `change` makes of it. */
 function eachPart(schema: unknown, change: (part: Json) => Json): unknown {
   const walk = (value: unknown): unknown => {

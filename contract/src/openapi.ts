@@ -5,7 +5,7 @@ import { exampleEvent, WebhookEvent } from './events.ts'
 import { describeLimits, type LoadLimits, type RequestLimits } from './limits.ts'
 import { collectSchemas, type NamedSchemas } from './named-schemas.ts'
 import { answerHeaders, describeErrors } from './openapi-errors.ts'
-import { asked, given } from './openapi-forms.ts'
+import { asked, forGenerators, given } from './openapi-forms.ts'
 import { formSchema, parametersOf } from './openapi-parameters.ts'
 import type { Operation } from './operation.ts'
 import { operations } from './operations.ts'
@@ -47,7 +47,7 @@ export function describeInterface(options: DescribedService): Json {
       [operation.method.toLowerCase()]: describeOperation(operation, { ...options, schemas }),
     }
   }
-  const description = {
+  const described = {
     openapi: '3.1.0',
     info: describeInfo(options),
     servers: [{ url: options.baseUrl }],
@@ -78,6 +78,7 @@ export function describeInterface(options: DescribedService): Json {
       schemas: schemas.all(),
     },
   }
+  const description = forGenerators(described)
   return options.version === '1.0.1' ? (withoutSwapTimestamps(description) as Json) : description
 }
 

@@ -109,7 +109,8 @@ function headers({ headers: declared = {}, idempotency }) {
 
 function fields(schema, prefix = '') {
   if (!schema) return []
-  if (schema.anyOf && !schema.properties) return schema.anyOf.flatMap(one => fields(one, prefix))
+  const choices = choicesOf(schema)
+  if (choices && !schema.properties) return choices.flatMap(one => fields(one, prefix))
   if (schema.items && !schema.properties) return fields(schema.items, prefix)
   const seen = new Set()
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
@@ -125,13 +126,18 @@ function fields(schema, prefix = '') {
   })
 }
 
+function choicesOf({ anyOf, oneOf }) {
+  return anyOf ?? oneOf
+}
+
 function typeOf(schema) {
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
   if (schema.enum)
     return schema.enum.length > 12
       ? 'one of a list'
       : schema.enum.map(value => `\`${JSON.stringify(value)}\``).join(', ')
-  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ')
+  const choices = choicesOf(schema)
+  if (choices) return choices.map(typeOf).join(' or ')
   if (schema.items) return `list of ${schema.items.properties ? 'objects' : typeOf(schema.items)}`
   return [schema.type ?? 'anything'].flat().join(' or ')
 }

@@ -14,6 +14,7 @@ type Schema = {
   readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
   readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema
@@ -22,7 +23,7 @@ function isText(schema: Schema): boolean {
   return (
     [schema.type ?? []].flat().includes('string') ||
     (schema.enum ?? []).some(value => typeof value === 'string') ||
-    (schema.anyOf ?? []).some(isText)
+    (schema.anyOf ?? schema.oneOf ?? []).some(isText)
   )
 }
 

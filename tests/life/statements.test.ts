@@ -209,13 +209,11 @@ test('a kill between any two statements of finalizing changes nothing', async ()
   expect(months).toEqual([])
 })
 
-/** A database that fails once it may send no more statements. */
+/** A database that cuts its connection instead of sending the statement at which it may no more go on. */
 function dyingAfter<T extends typeof stage.service.database>(database: T, mayGoOn: () => boolean): T {
-  const guard = <Q>(query: Q): Q =>
-    ((...given: never[]) =>
-      mayGoOn()
-        ? (query as (...all: never[]) => unknown)(...given)
-        : Promise.reject(new Error('killed'))) as Q
+  const cut = sql`select pg_terminate_backend(pg_backend_pid())`
+  const guard = (query: T['query']) =>
+    ((asked: Parameters<T['query']>[0]) => query(mayGoOn() ? asked : cut)) as T['query']
   return new Proxy(database, {
     get(target, name) {
       const value = Reflect.get(target, name)

@@ -1,0 +1,58 @@
+// Walks through the main job with the client that NSwag made.
+using System;
+using System.Net.Http;
+using System.Net.Http.Headers;
+using System.Text;
+using System.Threading.Tasks;
+using Api;
+
+static class Walk
+{
+    static void Must(bool holds, string what)
+    {
+        if (!holds) throw new InvalidOperationException(what);
+    }
+
+    static string Env(string name) { return Environment.GetEnvironmentVariable(name); }
+
+    static void Main()
+    {
+        Run().GetAwaiter().GetResult();
+    }
+
+    static async Task Run()
+    {
+        var http = new HttpClient();
+        var client = new ApiClient(http) { BaseUrl = Env("BASE_URL") };
+        var basic = Convert.ToBase64String(Encoding.UTF8.GetBytes(Env("CLIENT_ID") + ":" + Env("CLIENT_SECRET")));
+        http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Basic", basic);
+        var token = await client.IssueTokenAsync(new TokenRequest { Grant_type = "client_credentials" });
+        http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", token.Access_token);
+        http.DefaultRequestHeaders.Add("x-api-key", Env("API_KEY"));
+
+        var userid = "csharp-" + DateTime.UtcNow.Ticks;
+        var person = new Prefill
+        {
+            Userid = userid, Firstname = "Ada", Lastname = "Rivera", Email = "ada@example.com", Dob = "1990-03-27",
+            Zipcode = "33101", Address = new Address { State = AddressState.FL }
+        };
+        Must(await client.PrefillUserAsync(userid, Api.Version.V2, person) == "prefill saved", "not saved");
+        try
+        {
+            await client.PrefillUserAsync(userid, Api.Version.V2, person);
+            Must(false, "a repeat must be refused");
+        }
+        catch (ApiException<Problem> refused)
+        {
+            Must(refused.StatusCode == 409 && refused.Result.Code.ToString().ToLower().Contains("exists"), refused.Result.Detail);
+        }
+        var request = new BenefitsRequest { Userid = userid, Age = 36, State = BenefitsRequestState.FL, Zipcode = "33101" };
+        Must((await client.GetBenefitsAsync(request)).Count > 0, "nothing is listed");
+        var wanted = new CreateUser { Userid = userid, Offername = "starter", Benefits = new[] { "telehealth" } };
+        Must((await client.CreateUserAsync(null, wanted)).Status == UserStatus.Active, "not active");
+        var swap = new SwapRequest { Userid = userid, Add = new[] { "dental" }, Remove = new[] { "telehealth" } };
+        Must((await client.SwapBenefitsAsync(null, swap)).Add.Contains("dental"), "no swap");
+        Must((await client.CancelUserAsync(userid, null, null, null, null)).Benefits.Count > 0, "no cancel");
+        Console.WriteLine("walked");
+    }
+}

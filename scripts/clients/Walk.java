@@ -1,0 +1,47 @@
+import java.util.Map;
+import java.util.Set;
+import org.openapitools.client.ApiClient;
+import org.openapitools.client.ApiException;
+import org.openapitools.client.api.AuthenticationApi;
+import org.openapitools.client.api.BenefitsApi;
+import org.openapitools.client.api.UsersApi;
+import org.openapitools.client.model.*;
+
+/** Walks through the main job with the client that OpenAPI Generator made. */
+public class Walk {
+  static void must(boolean holds, String what) {
+    if (!holds) throw new IllegalStateException(what);
+  }
+
+  public static void main(String[] args) throws Exception {
+    Map<String, String> env = System.getenv();
+    ApiClient client = new ApiClient();
+    client.setBasePath(env.get("BASE_URL"));
+    client.setUsername(env.get("CLIENT_ID"));
+    client.setPassword(env.get("CLIENT_SECRET"));
+    client.setApiKey(env.get("API_KEY"));
+    AccessToken token = new AuthenticationApi(client).issueToken("client_credentials", null, null, null);
+    client.setBearerToken(token.getAccessToken());
+
+    UsersApi users = new UsersApi(client);
+    BenefitsApi benefits = new BenefitsApi(client);
+    String userid = "java-" + System.currentTimeMillis();
+    Prefill person = new Prefill().userid(userid).firstname("Ada").lastname("Rivera").email("ada@example.com")
+        .dob("1990-03-27").zipcode("33101").address(new Address().state(Address.StateEnum.FL));
+    must("prefill saved".equals(String.valueOf(users.prefillUser(person, userid, "v2"))), "not saved");
+    try {
+      users.prefillUser(person, userid, "v2");
+      must(false, "a repeat must be refused");
+    } catch (ApiException refused) {
+      must(refused.getCode() == 409 && refused.getResponseBody().contains("\"user_exists\""), refused.getResponseBody());
+    }
+    BenefitsRequest request = new BenefitsRequest().userid(userid).age(36).state(BenefitsRequest.StateEnum.FL).zipcode("33101");
+    must(!benefits.getBenefits(request).isEmpty(), "nothing is listed");
+    CreateUser wanted = new CreateUser().userid(userid).offername("starter").benefits(Set.of("telehealth"));
+    must("active".equals(String.valueOf(users.createUser(wanted, null).getStatus())), "not active");
+    SwapRequest swap = new SwapRequest().userid(userid).add(Set.of("dental")).remove(Set.of("telehealth"));
+    must(benefits.swapBenefits(swap, null).getAdd().contains("dental"), "no swap");
+    must(!users.cancelUser(userid, null, null, null, null).getBenefits().isEmpty(), "no cancel");
+    System.out.println("walked");
+  }
+}

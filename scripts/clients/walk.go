@@ -1,0 +1,75 @@
+// Walks through the main job with the client that oapi-codegen made, in the package `api` beside it.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"time"
+
+	"walk/api"
+)
+
+func must(holds bool, answer *http.Response, body []byte) {
+	if !holds {
+		log.Fatal(answer.Request.URL.Path, " ", answer.Status, " ", string(body))
+	}
+}
+
+func main() {
+	ctx := context.Background()
+	id, secret, key := os.Getenv("CLIENT_ID"), os.Getenv("CLIENT_SECRET"), os.Getenv("API_KEY")
+	token := ""
+	client, err := api.NewClientWithResponses(os.Getenv("BASE_URL"), api.WithRequestEditorFn(func(_ context.Context, request *http.Request) error {
+		if token == "" {
+			request.SetBasicAuth(id, secret)
+			return nil
+		}
+		request.Header.Set("Authorization", "Bearer "+token)
+		request.Header.Set("x-api-key", key)
+		return nil
+	}))
+	check(err)
+	issued, err := client.IssueTokenWithFormdataBodyWithResponse(ctx, api.IssueTokenFormdataRequestBody{GrantType: "client_credentials"})
+	check(err)
+	must(issued.JSON200 != nil, issued.HTTPResponse, issued.Body)
+	token = issued.JSON200.AccessToken
+
+	userid := fmt.Sprintf("go-%d", time.Now().UnixNano())
+	state, version := api.AddressState("FL"), api.PrefillUserParamsVersion("v2")
+	first, last, email, dob, zip := "Ada", "Rivera", "ada@example.com", "1990-03-27", "33101"
+	person := api.Prefill{Userid: userid, Firstname: &first, Lastname: &last, Email: &email, Dob: &dob, Zipcode: &zip,
+		Address: &api.Address{State: &state}}
+	once := &api.PrefillUserParams{IdempotencyKey: &userid, Version: &version}
+	saved, err := client.PrefillUserWithResponse(ctx, once, person)
+	check(err)
+	must(saved.JSON200 != nil && *saved.JSON200 == "prefill saved", saved.HTTPResponse, saved.Body)
+	again, err := client.PrefillUserWithResponse(ctx, once, person)
+	check(err)
+	refused := again.ApplicationproblemJSON409
+	must(refused != nil && fmt.Sprint(refused.Code) == "user_exists", again.HTTPResponse, again.Body)
+	listed, err := client.GetBenefitsWithResponse(ctx, api.BenefitsRequest{Userid: userid, Age: 36, State: "FL", Zipcode: zip})
+	check(err)
+	must(listed.JSON200 != nil && len(*listed.JSON200) > 0, listed.HTTPResponse, listed.Body)
+	offer := "starter"
+	created, err := client.CreateUserWithResponse(ctx, &api.CreateUserParams{},
+		api.CreateUser{Userid: userid, Offername: &offer, Benefits: &[]string{"telehealth"}})
+	check(err)
+	must(created.JSON200 != nil && fmt.Sprint(created.JSON200.Status) == "active", created.HTTPResponse, created.Body)
+	swapped, err := client.SwapBenefitsWithResponse(ctx, &api.SwapBenefitsParams{},
+		api.SwapRequest{Userid: userid, Add: []string{"dental"}, Remove: []string{"telehealth"}})
+	check(err)
+	must(swapped.JSON200 != nil && swapped.JSON200.Add[0] == "dental", swapped.HTTPResponse, swapped.Body)
+	cancelled, err := client.CancelUserWithResponse(ctx, userid, &api.CancelUserParams{})
+	check(err)
+	must(cancelled.JSON200 != nil && len(cancelled.JSON200.Benefits) > 0, cancelled.HTTPResponse, cancelled.Body)
+	fmt.Println("walked")
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,47 @@
+<?php
+// Walks through the main job with the client that OpenAPI Generator made: walk.php DIRECTORY
+require 'GuzzleHttp/autoload.php';
+spl_autoload_register(function (string $class) use ($argv): void {
+    $file = $argv[1] . '/lib/' . str_replace('\\', '/', substr($class, strlen('OpenAPI\\Client\\'))) . '.php';
+    if (str_starts_with($class, 'OpenAPI\\Client\\') && is_file($file)) require $file;
+});
+use OpenAPI\Client\ApiException;
+use OpenAPI\Client\Api\{AuthenticationApi, BenefitsApi, UsersApi};
+use OpenAPI\Client\Model\{BenefitsRequest, CreateUser, Prefill, Address, SwapRequest};
+
+function must(bool $holds, string $what): void {
+    if (!$holds) throw new Exception($what);
+}
+
+$config = OpenAPI\Client\Configuration::getDefaultConfiguration()
+    ->setHost(getenv('BASE_URL'))
+    ->setUsername(getenv('CLIENT_ID'))
+    ->setPassword(getenv('CLIENT_SECRET'))
+    ->setApiKey('x-api-key', getenv('API_KEY'));
+$token = (new AuthenticationApi(null, $config))->issueToken('client_credentials');
+$config->setAccessToken($token->getAccessToken());
+
+$users = new UsersApi(null, $config);
+$benefits = new BenefitsApi(null, $config);
+$userid = 'php-' . time() . '-' . getmypid();
+$person = new Prefill([
+    'userid' => $userid, 'firstname' => 'Ada', 'lastname' => 'Rivera', 'email' => 'ada@example.com',
+    'dob' => '1990-03-27', 'zipcode' => '33101', 'gender' => null,
+    'address' => new Address(['state' => 'FL', 'addline2' => null]),
+]);
+// This generator gives an answer that is one string as it was sent, in JSON.
+must(json_decode($users->prefillUser($person, $userid, 'v2')) === 'prefill saved', 'not saved');
+try {
+    $users->prefillUser($person, $userid, 'v2');
+    must(false, 'a repeat must be refused');
+} catch (ApiException $error) {
+    must($error->getCode() === 409 && json_decode($error->getResponseBody())->code === 'user_exists', 'another refusal');
+}
+$request = new BenefitsRequest(['userid' => $userid, 'age' => 36, 'state' => 'FL', 'zipcode' => '33101']);
+must(count($benefits->getBenefits($request)) > 0, 'nothing is listed');
+$user = $users->createUser(new CreateUser(['userid' => $userid, 'offername' => 'starter', 'benefits' => ['telehealth']]));
+must($user->getStatus() === 'active', 'not active');
+$swap = $benefits->swapBenefits(new SwapRequest(['userid' => $userid, 'add' => ['dental'], 'remove' => ['telehealth']]));
+must($swap->getAdd() === ['dental'], 'no swap');
+must(count($users->cancelUser($userid)->getBenefits()) > 0, 'no cancel');
+echo "walked\n";
