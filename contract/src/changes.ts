@@ -205,6 +205,6 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
   {
     text: 'A userid may hold no invisible characters and none that turn the direction of text, because two that look alike would be two users.',
     breaking: true,
-    names: ['GetUser', 'ProposeBeneficiaries', 'listEvents', 'undoOfferChange', 'undoSwap'],
+    names: ['GetUser', 'ProposeBeneficiaries', 'listEvents'],
   },
 ]

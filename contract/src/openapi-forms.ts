@@ -56,8 +56,9 @@ function isNull(schema: Json): boolean {
 
 function orNull({ anyOf: _, ...part }: Json, others: readonly Json[]): Json {
   const [only] = others
-  if (others.length === 1 && typeof only?.['type'] === 'string' && only['title'] === undefined)
-    return { ...only, ...part, type: [only['type'], 'null'] }
+  const isPlain =
+    typeof only?.['type'] === 'string' && !('title' in only || 'enum' in only || 'const' in only)
+  if (only && others.length === 1 && isPlain) return { ...only, ...part, type: [only['type'], 'null'] }
   return { oneOf: [...others, { type: 'null' }], ...part }
 }
 
