@@ -6,7 +6,7 @@ import { launchBrowser } from './browser.mjs'
 const root = new URL('..', import.meta.url)
 const out = new URL('docs/pictures/', root)
 // Of one kind of visit, so that the numbers of their steps agree.
-const shown = ['start', 'details-review', 'benefits', 'done-enrolled-from']
+const shown = ['details-review', 'benefits', 'check-answers', 'done-enrolled-from']
 const style = `* { box-sizing: border-box } body { margin: 0; font: 15px/1.4 system-ui, 'DejaVu Sans', sans-serif; color: #1b2430; background: #eef2f7 }`
 
 const browser = await launchBrowser()
