@@ -233,14 +233,7 @@ const memberPaths = [
   'swap/confirm',
   'swap/undo',
 ]
-  .concat([
-    'offer',
-    'offer/confirm',
-    'offer/undo',
-    'beneficiaries',
-    'beneficiaries/life',
-    'beneficiaries/life/word',
-  ])
+  .concat(['offer', 'offer/confirm', 'offer/undo', 'beneficiaries', 'beneficiaries/life'])
   .concat(['cancel', 'cancel/undo', 'done', 'details', 'details/name', 'details/address'])
 
 test.each([
