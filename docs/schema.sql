@@ -76,6 +76,9 @@ CREATE TABLE public.confirmations (
     service_id uuid NOT NULL,
     confirmation_id uuid NOT NULL,
     reference text NOT NULL,
+    session_id uuid NOT NULL,
+    outcome text NOT NULL,
+    has_copy boolean NOT NULL,
     sealed bytea NOT NULL,
     created_at timestamp with time zone NOT NULL
 );

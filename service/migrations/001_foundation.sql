@@ -267,6 +267,10 @@ create table confirmations (
   service_id uuid not null,
   confirmation_id uuid not null,
   reference text not null,
+  -- The session of the page that did it, and what it did; an undo is a confirmation without a copy.
+  session_id uuid not null,
+  outcome text not null,
+  has_copy boolean not null,
   -- One JSON document sealed with the user's data key.
   sealed bytea not null,
   created_at timestamptz not null,

@@ -137,8 +137,8 @@ describe('one field finds a user', () => {
     const userid = 'canary-referred'
     const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
     await service.database.query(sql`
-      insert into confirmations (partner_id, service_id, confirmation_id, reference, sealed, created_at)
-      values (${partner.partnerId}, ${id}, ${crypto.randomUUID()}, 'BE-7K3M-92QD', ''::bytea, now())`)
+      insert into confirmations (partner_id, service_id, confirmation_id, reference, session_id, outcome, has_copy, sealed, created_at)
+      values (${partner.partnerId}, ${id}, ${crypto.randomUUID()}, 'BE-7K3M-92QD', ${crypto.randomUUID()}, 'swapped', false, ''::bytea, now())`)
     for (const what of ['BE-7K3M-92QD', ' be-7k3m-92qd ']) {
       for (const operator of [viewer, support])
         expect((await operator.post('/find', { what })).path).toBe(`/users/${id}`)

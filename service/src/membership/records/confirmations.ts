@@ -6,14 +6,21 @@ import type { Partner } from '../../partners/partner.ts'
 import { openDataKey, openJson } from './documents.ts'
 import { type UserIds, userKey } from './user-ids.ts'
 
-/** What a person agreed to, as the page showed it; `content` is JSON that is sealed and never changed. */
-export type Confirmation = { readonly reference: string; readonly content: unknown }
+/** What a session of the page did, and what the person agreed to by it; `content` is JSON that is sealed and never changed. */
+export type Confirmation = {
+  readonly reference: string
+  readonly sessionId: string
+  /** The session's outcome, such as `swapped`. */
+  readonly outcome: string
+  /** Whether `content` has a copy of what the person agreed to. */
+  readonly hasCopy: boolean
+  readonly content: unknown
+}
 
 /** A confirmation in the form in which it is stored. */
-export type ConfirmationRow = {
+export type ConfirmationRow = Omit<Confirmation, 'content'> & {
   readonly user: UserIds
   readonly id: string
-  readonly reference: string
   readonly sealed: Buffer
   readonly createdAt: Instant
 }
@@ -22,6 +29,9 @@ const columns: Columns<ConfirmationRow> = {
   ...within(userKey, ({ user }: ConfirmationRow) => user),
   confirmation_id: column.uuid(row => row.id),
   reference: column.text(row => row.reference),
+  session_id: column.uuid(row => row.sessionId),
+  outcome: column.text(row => row.outcome),
+  has_copy: column.boolean(row => row.hasCopy),
   sealed: column.bytes(row => row.sealed),
   created_at: column.instant(row => row.createdAt),
 }
@@ -43,7 +53,12 @@ export type ConfirmationRecord = {
 /** Opens a stored confirmation. Throws for another key or another user. */
 export function openConfirmation(
   dataKey: Buffer,
-  { user, reference, sealed, createdAt }: Omit<ConfirmationRow, 'id'>,
+  {
+    user,
+    reference,
+    sealed,
+    createdAt,
+  }: Pick<ConfirmationRow, 'user' | 'reference' | 'sealed' | 'createdAt'>,
 ): ConfirmationRecord {
   const content = openJson(dataKey, sealed, 'confirmations', user)
   return { reference, at: formatTimestamp(createdAt), content }
@@ -73,16 +88,30 @@ export async function readConfirmations(
   )
 }
 
-/** A user's agreements, newest first; only references and instants. */
-export async function listConfirmations(
+/** A user's confirmations with a copy, newest first; only references and instants. */
+export async function listCopies(
   db: Executor,
   user: UserIds,
 ): Promise<readonly { readonly reference: string; readonly createdAt: Instant }[]> {
   const rows = await db.query<{ reference: string; created_at: Instant }>(sql`
     select reference, created_at from confirmations
-    where partner_id = ${user.partnerId} and service_id = ${user.serviceId}
+    where partner_id = ${user.partnerId} and service_id = ${user.serviceId} and has_copy
     order by created_at desc, confirmation_id desc limit 100`)
   return rows.map(row => ({ reference: row.reference, createdAt: row.created_at }))
+}
+
+/** The reference of a session's newest confirmation of this outcome; `undefined` when it has none. */
+export async function newestReference(
+  db: Executor,
+  user: UserIds,
+  of: Pick<Confirmation, 'sessionId' | 'outcome'>,
+): Promise<string | undefined> {
+  const [row] = await db.query<{ reference: string }>(sql`
+    select reference from confirmations
+    where partner_id = ${user.partnerId} and service_id = ${user.serviceId}
+      and session_id = ${of.sessionId} and outcome = ${of.outcome}
+    order by created_at desc, confirmation_id desc limit 1`)
+  return row?.reference
 }
 
 /** The opened confirmation with this reference; `undefined` when the user has none. */

@@ -100,9 +100,9 @@ function writeConfirmation({ context, writes, command, mine, change }: Sealing):
   const key = confirmation && dataKeyOf(mine, command.partner)
   if (!confirmation || !key) return
   const createdAt = context.clock.real()
-  const { reference, content } = confirmation
+  const { content, ...named } = confirmation
   const sealed = sealJson(key, content, 'confirmations', user)
-  writes.confirmations.push({ user, id: uuidv7(createdAt), reference, sealed, createdAt })
+  writes.confirmations.push({ ...named, user, id: uuidv7(createdAt), sealed, createdAt })
 }
 
 function writeTold({ writes, command, mine, change, now }: Sealing): void {

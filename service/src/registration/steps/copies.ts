@@ -2,14 +2,10 @@ import type { FastifyReply } from 'fastify'
 import { findFile } from '../../files/store.ts'
 import { checkLook } from '../../look/look.ts'
 import { themeCss } from '../../look/theme.ts'
-import {
-  type Confirmation,
-  listConfirmations,
-  readConfirmation,
-} from '../../membership/records/confirmations.ts'
+import { listCopies, readConfirmation } from '../../membership/records/confirmations.ts'
 import type { NewDesignation } from '../../membership/records/designations.ts'
 import type { Person } from '../../membership/rules/person.ts'
-import { isLive, type User } from '../../membership/rules/state.ts'
+import { isLive } from '../../membership/rules/state.ts'
 import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
 import { rootOf, type Visit } from '../session/visit.ts'
 import { personText } from '../views/beneficiaries.ts'
@@ -19,8 +15,9 @@ import type { ConsentText, CopyLink } from '../views/parts.ts'
 import { totalLines } from '../views/price.ts'
 import { cardOf, dayOf, enrolmentLine } from './cards.ts'
 import { useOf } from './held-benefits.ts'
+import type { ConfirmationContent } from './made.ts'
 
-/** What a confirmation is made from, besides the visit. */
+/** What a copy is made from, besides the visit. */
 type Agreed = {
   readonly person: Person
   readonly agreements: readonly ConsentText[]
@@ -32,13 +29,10 @@ type Agreed = {
 }
 
 /**
- * What a person agrees to by this change, in the words that they were shown, with the dates that hold after the change.
+ * What a person agrees to by a change, in the words that they were shown, with the dates that hold after the change:
+ * `visit` has the user after it.
  */
-export function confirmationOf(visit: Visit, agreed: Agreed): (after: User) => Confirmation {
-  return after => ({ reference: agreed.reference, content: contentOf({ ...visit, user: after }, agreed) })
-}
-
-function contentOf(
+export function copyOf(
   visit: Visit,
   { person, offername, agreements, reference, named = [] }: Agreed,
 ): CopyContent {
@@ -46,7 +40,6 @@ function contentOf(
   const lines = user.enrolments.filter(isLive).map(enrolment => enrolmentLine(visit, enrolment))
   const ownOffer = offerOf(visit.terms, user)?.displayname[locale] ?? ''
   return {
-    schema: 1,
     locale,
     partner: partner.name,
     zone: partner.timezone,
@@ -92,7 +85,7 @@ export function copyAddress(visit: Visit, reference: string): string {
 
 /** The copies of this person's agreements, newest first. */
 export async function copiesOf(visit: Visit): Promise<readonly CopyLink[]> {
-  const rows = await listConfirmations(visit.context.database, visit.user)
+  const rows = await listCopies(visit.context.database, visit.user)
   return rows.map(({ reference, createdAt }) => ({
     reference,
     on: dayOf(visit, createdAt + visit.partner.clockOffsetMs),
@@ -105,7 +98,8 @@ export async function sendCopy(visit: Visit, reference: string, reply: FastifyRe
   const { context, partner, user } = visit
   if (!/^BE-[0-9A-Z]{4}-[0-9A-Z]{4}$/.test(reference)) return false
   const content = await readConfirmation(context.database, { partner, user, reference })
-  if (content === undefined) return false
+  const { copy } = (content ?? {}) as Partial<ConfirmationContent>
+  if (!copy) return false
   const look = { css: await lookOf(visit), origin: new URL(context.baseUrl()).origin }
   await reply
     .type('text/html; charset=utf-8')
@@ -114,7 +108,7 @@ export async function sendCopy(visit: Visit, reference: string, reply: FastifyRe
       'Content-Security-Policy',
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'",
     )
-    .send(renderCopy(content as CopyContent, look))
+    .send(renderCopy(copy, look))
   return true
 }
 

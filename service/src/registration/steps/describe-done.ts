@@ -1,21 +1,18 @@
 import { type Instant, lockedFrom, reinstatableUntil } from '../../calendar/calendar.ts'
-import type { HistoryLine } from '../../membership/rules/history.ts'
 import { type Enrolment, hasPendingCancel, isInForce, lastClosed } from '../../membership/rules/state.ts'
 import { displayNameOf, offerOf } from '../../membership/rules/terms.ts'
-import type { PageOutcome } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
 import type { DoneChange } from '../views/done-words.ts'
 import type { BenefitLine, Day } from '../views/parts.ts'
 import { isMoveCalledOff, isPairCalledOff } from './ahead.ts'
 import { dayOf, enrolmentLine, lastDayOf, liveEnrolment, liveLines } from './cards.ts'
+import type { Made } from './made.ts'
 import { mayComeBack } from './may-come-back.ts'
 
-/** What a confirmation says; it depends on the user's present state and history. */
+/** What a confirmation says of what was done; it depends on the user's present state. */
 export type DoneDescription = {
   readonly change: DoneChange
   readonly benefits: readonly BenefitLine[]
-  /** When it was done on the partner's clock; absent when history has no line of it. */
-  readonly at?: Instant | undefined
   /** Until when it can be undone. */
   readonly undountil?: Instant
 }
@@ -27,131 +24,78 @@ type Found = Pick<DoneDescription, 'change'> & Partial<DoneDescription>
  * Describes what a session did, as of today: as planned until it takes effect, then as done. `undefined`: it no longer
  * holds, because somebody has changed it since.
  */
-export async function describeDone(
-  visit: Visit,
-  outcome: PageOutcome,
-  reference: string,
-): Promise<DoneDescription | undefined> {
-  const lines = await visit.context.reader.history({ ...visit, dueChanges: [] })
-  const own = lines.filter(line => line.reference === reference)
-  const found =
-    visit.isMember || outcome === 'cancelled' ? describers[outcome](visit, { lines, own }) : undefined
-  return found && { at: own.at(-1)?.at, benefits: liveLines(visit), ...found }
+export function describeDone(visit: Visit, made: Made): DoneDescription | undefined {
+  const found = visit.isMember || made.what === 'cancelled' ? describe(visit, made) : undefined
+  return found && { benefits: liveLines(visit), ...found }
 }
 
-type Past = { readonly lines: readonly HistoryLine[]; readonly own: readonly HistoryLine[] }
-
-const describers: Readonly<Record<PageOutcome, (visit: Visit, past: Past) => Found | undefined>> = {
-  enrolled: (visit, { own }) => {
-    const hasJoined = own.some(({ what }) => what === 'user')
-    const added = new Set(own.flatMap(addedBy))
-    const what = hasJoined ? ({ what: 'enrolled' } as const) : ({ what: 'added', count: added.size } as const)
-    return { change: { ...what, ...startAhead(visit) } }
-  },
-  swapped: describeSwap,
-  changed: describeOfferChange,
-  cancelled: describeCancel,
-  undone: (visit, { own, lines }) => {
-    const last = own.findLast(({ why }) => undoings.has(why))
-    if (!last) return undefined
-    if (last.why === 'reinstate') {
-      const cancelledAt = lines.findLast(({ what, to }) => what === 'user' && to === 'cancelled')?.at
-      const isBack = own.some(
-        ({ what, from, at }) => what === 'user' && from === 'cancelled' && at === last.at,
-      )
-      if (isBack)
-        return {
-          change: { what: 'reinstated', ...startAhead(visit), missing: missingSince(visit, cancelledAt) },
-        }
-      return { change: { what: 'kept', ...staysDropped(lines, 'pending cancel', ['swap', 'pending offer']) } }
+function describe(visit: Visit, made: Made): Found | undefined {
+  switch (made.what) {
+    case 'joined':
+      return { change: { what: 'enrolled', ...startAhead(visit) } }
+    case 'added':
+      return { change: { what: 'added', count: made.count, ...startAhead(visit) } }
+    case 'swapped':
+      return describeSwap(visit, made.benefits)
+    case 'changed':
+      return describeOfferChange(visit, made)
+    case 'cancelled':
+      return describeCancel(visit, made)
+    case 'reinstated': {
+      const missing = missingSince(visit, made.cancelledAt)
+      return { change: { what: 'reinstated', ...startAhead(visit), missing } }
     }
-    const of = last.why === 'offer change undone' ? 'offer' : 'swap'
-    const dropped = of === 'offer' ? staysDropped(lines, 'pending offer', ['swap']) : {}
-    return { change: { what: 'undone', of, plan: planName(visit), ...startAhead(visit), ...dropped } }
-  },
+    case 'kept':
+      return { change: { what: 'kept', staysDropped: made.staysDropped } }
+    case 'undone': {
+      const { of, staysDropped } = made
+      return { change: { what: 'undone', of, plan: planName(visit), ...startAhead(visit), staysDropped } }
+    }
+  }
 }
 
-/** The benefit that a change added, or gave what it waited for. */
-function addedBy(line: HistoryLine): string | readonly [] {
-  if (line.what !== 'benefit') return []
-  const isNew = line.from === undefined || line.from === 'actionrequired'
-  return isNew && heldStates.has(line.to ?? '') ? line.benefit : []
-}
-
-/**
- * The states that a benefit enters, as history records them, when a person adds it or gives it the consent or beneficiary
- * that it waited for.
- */
-const heldStates = new Set(['actionrequired', 'scheduled', 'enrolled', 'endscheduled'])
-
-/** The reasons, as history records them, of changes that undo something. */
-const undoings = new Set(['reinstate', 'offer change undone', 'swap'])
-
-/** Whether the change that is undone had itself canceled something planned: that does not come back. */
-function staysDropped(
-  lines: readonly HistoryLine[],
-  undone: HistoryLine['what'],
-  planned: readonly HistoryLine['what'][],
-): { staysDropped?: true } {
-  const asked = lines.findLast(({ what, to }) => what === undone && to !== undefined)
-  const isDropped = lines.some(
-    ({ what, to, at }) => at === asked?.at && to === undefined && planned.includes(what),
-  )
-  return isDropped ? { staysDropped: true } : {}
-}
-
-/** A swap that is pending, or was applied at its boundary with at least one new benefit in force. */
-function describeSwap(visit: Visit, { own }: Past): Found | undefined {
+/** A swap that is pending, or was applied at its boundary with at least one of its new benefits in force. */
+function describeSwap(visit: Visit, added: readonly string[]): Found | undefined {
   const { swap } = visit.user
   if (swap?.pairs.every(pair => isPairCalledOff(visit, pair))) return undefined
   if (swap) return { change: { what: 'swapped', from: dayOf(visit, swap.at) }, ...undoUntil(visit, swap.at) }
-  const asked = own.findLast(line => line.what === 'swap')
-  const added = new Set(asked?.to?.map(({ add }) => add))
   const hasCome = visit.user.enrolments.some(
-    enrolment => isInForce(enrolment) && added.has(enrolment.benefit),
+    enrolment => isInForce(enrolment) && added.includes(enrolment.benefit),
   )
   return hasCome ? { change: { what: 'swapped' } } : undefined
 }
 
-function describeOfferChange(visit: Visit, { lines, own }: Past): Found | undefined {
+function describeOfferChange(
+  visit: Visit,
+  { from, to, dropsSwap }: Extract<Made, { what: 'changed' }>,
+): Found | undefined {
   const { offer, pendingOffer } = visit.user
   if (isMoveCalledOff(visit)) return undefined
-  const change = (from: string | undefined, to: string) => ({
-    what: rankOf(visit, to) > rankOf(visit, from ?? '') ? ('upgraded' as const) : ('downgraded' as const),
-    plan: planName(visit, to),
-    dropsSwap: own.some(({ what, to }) => what === 'swap' && to === undefined),
+  const change = (before: string | undefined, after: string) => ({
+    what:
+      rankOf(visit, after) > rankOf(visit, before ?? '') ? ('upgraded' as const) : ('downgraded' as const),
+    plan: planName(visit, after),
+    dropsSwap,
   })
   if (pendingOffer) {
     const { name, at } = pendingOffer
     return { change: { ...change(offer?.name, name), from: dayOf(visit, at) }, ...undoUntil(visit, at) }
   }
-  const wanted = own.flatMap(wantedBy).at(-1)
-  if (wanted === undefined || offer?.name !== wanted) return undefined
-  const before = lines.flatMap(line =>
-    line.what === 'offer' && line.from !== undefined && line.to === wanted ? line.from : [],
-  )
-  return { change: change(before.at(-1), wanted) }
+  return offer?.name === to ? { change: change(from, to) } : undefined
 }
 
-/** The offer that a change wanted, for now or for later. */
-function wantedBy(line: HistoryLine): string | readonly [] {
-  const isOffer = line.what === 'offer' || line.what === 'pending offer' || line.what === 'offer to start'
-  return isOffer ? (line.to ?? []) : []
-}
-
-function describeCancel(visit: Visit, { lines, own }: Past): Found | undefined {
+function describeCancel(
+  visit: Visit,
+  { hasDropped }: Extract<Made, { what: 'cancelled' }>,
+): Found | undefined {
   const { user, now, partner } = visit
   const { cancel } = user
   if (!cancel || (user.status !== 'cancelled' && !hasPendingCancel(user))) return undefined
   const isAhead = user.status !== 'cancelled'
   const ended = user.enrolments.filter(one => one.closeReason === 'cancelled' && one.endsAt === cancel.at)
   const lastday = lastDayOf(visit, cancel.at)
-  const asked = own.at(-1)?.at ?? cancel.requestedAt
   const back = reinstatableUntil(cancel.at, partner.timezone)
   const isClosed = !mayComeBack(visit)
-  const hasDropped = lines.some(
-    ({ what, to, at }) => (what === 'swap' || what === 'pending offer') && to === undefined && at === asked,
-  )
   const hadBegun = isAhead || ended.some(({ state }) => state === 'ended')
   const timing = isAhead ? 'ahead' : !hadBegun ? 'neverbegun' : lastday === visit.today ? 'today' : 'past'
   return {
@@ -167,7 +111,6 @@ function describeCancel(visit: Visit, { lines, own }: Past): Found | undefined {
     benefits: isAhead
       ? liveLines(visit, isInForce)
       : ended.filter(({ state }) => state === 'ended').map(endedLine(visit)),
-    at: asked,
   }
 }
 

@@ -22,7 +22,7 @@ import { dayOf, lastDayOf, leavingOn, lineOf, standingLine } from './cards.ts'
 import type { OwnChange } from './change-own.ts'
 import { namingFirst, namingLines } from './naming.ts'
 import { offerChoices, openOffers } from './offer-choices.ts'
-import { changeAndConfirm, noteDone } from './outcomes.ts'
+import { changeAndConfirm, confirmMade } from './outcomes.ts'
 import { plannedOffer } from './planned-offer.ts'
 import { confirmsOlder } from './save-answers.ts'
 import type { Step } from './step.ts'
@@ -88,7 +88,7 @@ export const offerConfirm: Step = {
     }
   },
   post: async (visit, form) => {
-    if (isMade(visit, form.get('offername') ?? '')) return noteDone(visit, 'changed')
+    if (isMade(visit, form.get('offername') ?? '')) return confirmMade(visit, 'changed')
     const found = proposed(visit, form)
     if (!found) return 'conflict'
     const { choice, gained, next, previewed } = found
@@ -200,8 +200,8 @@ function heldLines(visit: Visit, names: readonly string[]): BenefitLine[] {
 }
 
 /**
- * Lost benefits are shown with their last day: today if they end at once; those that will not have begun have none. What
- * still waits for the person can only start before the change.
+ * Lost benefits with their last day (today if they end at once); a benefit that will not have started by then has none. A
+ * benefit that still waits for the person can only start before the change.
  */
 function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
   const isNow = changed.effectiveAt <= visit.now

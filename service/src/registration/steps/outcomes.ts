@@ -1,5 +1,11 @@
 import type { ErrorCode } from '@benefit-enrolment/contract'
+import {
+  type Confirmation,
+  newestReference,
+  readConfirmation,
+} from '../../membership/records/confirmations.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
+import type { User } from '../../membership/rules/state.ts'
 import { judgeOwnOffer, offerOf } from '../../membership/rules/terms.ts'
 import { newerThanConfirmed } from '../session/answers.ts'
 import { wayBack } from '../session/session.ts'
@@ -11,11 +17,12 @@ import type { ConsentText, PlannedChanges } from '../views/parts.ts'
 import { isMoveCalledOff, isPairCalledOff } from './ahead.ts'
 import { dayOf, leavingOn, liveLines } from './cards.ts'
 import { changeOwn, type OwnChange } from './change-own.ts'
-import { confirmationOf, copiesOf, copyAddress } from './copies.ts'
+import { copiesOf, copyAddress, copyOf } from './copies.ts'
 import { type DoneDescription, describeDone, planName } from './describe-done.ts'
 import { heldBenefitsOf } from './held-benefits.ts'
+import { type ConfirmationContent, madeBy } from './made.ts'
 import { memberPaths } from './member-choices.ts'
-import { newestReference, referencesOf } from './reference.ts'
+import { newReference } from './reference.ts'
 import type { Posted, Redirect, Step } from './step.ts'
 import { stillToDo } from './still-to-do.ts'
 
@@ -28,8 +35,8 @@ export type ConfirmedChange = Omit<OwnChange, 'reference'> & {
 }
 
 /**
- * Makes a change that ends with a confirmation, and leads there. If the rules refuse it by now, the result is
- * `otherwise`; if there was nothing left to undo or to add, it leads to what this session has made before, or to the overview.
+ * Makes a change that ends with a confirmation, stores the confirmation with it, and leads there. If the rules refuse it by
+ * now, the result is `otherwise`; if there was nothing left to change, see {@link confirmMade}.
  */
 export async function changeAndConfirm(
   visit: Visit,
@@ -37,41 +44,54 @@ export async function changeAndConfirm(
   { agreements, offername, decide, ...change }: ConfirmedChange,
   otherwise: Posted | ((code: ErrorCode) => Posted | Promise<Posted>),
 ): Promise<Posted> {
-  const { next: reference } = await referencesOf(visit, outcome)
-  let isMade = outcome === 'undone'
-  const made = await changeOwn(visit, {
+  const reference = newReference()
+  const past = outcome === 'undone' ? await visit.context.reader.history({ ...visit, dueChanges: [] }) : []
+  let isChanged = false
+  const result = await changeOwn(visit, {
     ...change,
     reference,
     decide: own => {
       const decided = decide(own)
-      if (decided === 'unchanged' && outcome === 'enrolled') isMade = true
-      if (!agreements || typeof decided === 'string' || isRefusal(decided)) return decided
-      const person = personShown(own.user, own.person)
-      const agreed = { person, agreements, reference, offername, named: decided.designations }
-      return { ...decided, confirmation: confirmationOf({ ...visit, now: own.now }, agreed) }
+      isChanged = typeof decided !== 'string'
+      if (typeof decided === 'string' || isRefusal(decided)) return decided
+      const confirmation = (after: User): Confirmation => {
+        const person = personShown(own.user, own.person)
+        const made = madeBy(outcome, { before: own.user, after, at: own.now }, past)
+        const agreed = agreements && { person, agreements, reference, offername, named: decided.designations }
+        const copy = agreed && copyOf({ ...visit, now: own.now, user: after }, agreed)
+        const content: ConfirmationContent = { made, copy }
+        return {
+          reference,
+          sessionId: visit.session.session_id,
+          outcome,
+          hasCopy: copy !== undefined,
+          content,
+        }
+      }
+      return { ...decided, confirmation }
     },
   })
-  if (made === 'done') return isMade ? confirmMade(visit, outcome) : noteDone(visit, outcome)
-  if (made === 'gone' || made === 'conflict') return made
-  return typeof otherwise === 'function' ? otherwise(made) : otherwise
+  if (result === 'done') return isChanged ? noteDone(visit, outcome, reference) : confirmMade(visit, outcome)
+  if (result === 'gone' || result === 'conflict') return result
+  return typeof otherwise === 'function' ? otherwise(result) : otherwise
 }
 
 /**
- * Leads to the confirmation of what this session has made before, as its user's history shows; to the overview when it was
- * made in another way.
+ * Leads to the confirmation of what this session has made before, also when a button is pressed twice; to the overview when
+ * it was made in another way.
  */
 export async function confirmMade(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
-  const { given } = await referencesOf(visit, outcome)
-  return given === undefined ? { to: 'overview' } : noteDone(visit, outcome)
+  const reference = await newestReference(visit.context.database, visit.user, {
+    sessionId: visit.session.session_id,
+    outcome,
+  })
+  return reference === undefined ? { to: 'overview' } : noteDone(visit, outcome, reference)
 }
 
 /** Records the session's outcome, which the partner can get by the result token, and leads to the confirmation. */
-export async function noteDone(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
-  await completeSession(visit.context.database, visit.session, {
-    outcome,
-    reference: await newestReference(visit, outcome),
-    at: visit.context.clock.real(),
-  })
+async function noteDone(visit: Visit, outcome: PageOutcome, reference: string): Promise<Redirect> {
+  const at = visit.context.clock.real()
+  await completeSession(visit.context.database, visit.session, { outcome, reference, at })
   return { to: 'done' }
 }
 
@@ -81,27 +101,28 @@ export async function noteDone(visit: Visit, outcome: PageOutcome): Promise<Redi
  */
 export const done: Step = {
   show: async (visit, { form }) => {
-    const { outcome, reference, completed_at: completedAt } = visit.session
-    if (outcome === null || outcome === 'challengefailed' || reference === null || completedAt === null)
-      return { to: '' }
-    const found = await describeDone(visit, outcome, reference)
-    if (!found && visit.session.revoked_at !== null)
+    const { context, partner, user, session, isMember, isOver } = visit
+    const { outcome, reference } = session
+    if (outcome === null || outcome === 'challengefailed' || reference === null) return { to: '' }
+    const content = await readConfirmation(context.database, { partner, user, reference })
+    if (content === undefined) return { to: '' }
+    const { made, copy } = content as ConfirmationContent
+    const found = describeDone(visit, made)
+    if (!found && session.revoked_at !== null)
       return { view: 'LINK_ENDED', page: pageOf(visit), kind: 'closed' }
-    if (!found) return { to: visit.isMember ? 'overview' : 'details' }
-    const { at = completedAt, ...description } = found
-    const copies = await copiesOf(visit)
+    if (!found) return { to: isMember ? 'overview' : 'details' }
     return {
       view: 'DONE',
       page: pageOf(visit),
       outcome,
       reference,
-      completedat: at,
-      ...description,
+      completedat: made.at,
+      ...found,
       held: heldBenefitsOf(visit),
-      todo: visit.isMember && !visit.isOver ? stillToDo(visit) : undefined,
+      todo: isMember && !isOver ? stillToDo(visit) : undefined,
       undo: undoingOf(found),
-      goeson: visit.isMember && !visit.isOver,
-      copyurl: copies.some(copy => copy.reference === reference) ? copyAddress(visit, reference) : undefined,
+      goeson: isMember && !isOver,
+      copyurl: copy && copyAddress(visit, reference),
       redirecturl: wayBack(visit),
       istold: form.has('told'),
     }

@@ -10,7 +10,6 @@ import { type CoverageTexts, textsOf } from './texts.ts'
 
 /** What a person agreed to, in the words that they were shown: kept sealed, and never changed. */
 export type CopyContent = {
-  readonly schema: 1
   readonly locale: Locale
   readonly partner: string
   readonly zone: string
