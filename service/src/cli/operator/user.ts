@@ -13,7 +13,7 @@ import { inWorkspace, partnerIn, systemUser } from '../workspace.ts'
 import { aloneOption, waiveSecondPerson } from './alone.ts'
 import { erasureListOf } from './erasures.ts'
 import { lineOfRefused, memberContext, openMemberReader, viewRefused } from './members.ts'
-import { correctUser } from './user-correct.ts'
+import { userActs } from './user-acts.ts'
 import { findUser } from './user-find.ts'
 import { reasonOption, userRecordCommands } from './user-records.ts'
 
@@ -149,4 +149,4 @@ const erase: Command = {
 }
 
 /** The commands about users. */
-export const userCommands: readonly Command[] = [findUser, show, erase, correctUser, ...userRecordCommands]
+export const userCommands: readonly Command[] = [findUser, show, erase, ...userActs, ...userRecordCommands]

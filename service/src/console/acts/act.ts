@@ -34,7 +34,8 @@ export type Act = {
   readonly decide: (form: URLSearchParams, moment: Moment) => Change | Refusal
 }
 
-const cancel: Act = {
+/** Cancels a membership, at the end of the period or at once. */
+export const cancel: Act = {
   name: 'cancel',
   title: 'Cancel the membership',
   button: 'Cancel it',
@@ -46,7 +47,7 @@ ${!hasPendingCancel(user) && html`<p class="check"><input type="radio" id="endof
 ${selectField(
   'cause',
   'Because of',
-  CAUSES.map(cause => [cause, cancelReasonWords(cause)] as const),
+  CANCEL_CAUSES.map(cause => [cause, cancelReasonWords(cause)] as const),
 )}`,
   why: form => `cancel: ${causeOf(form)}`,
   decide: (form, { user, now, terms }) => {
@@ -56,19 +57,31 @@ ${selectField(
   },
 }
 
-const WHEN = [
-  ['auto', 'Up at once, down at the next period'],
-  ['immediate', 'At once'],
-  ['nextperiod', 'At the next period'],
+/** When an offer can change. */
+export const OFFER_TIMES = ['auto', 'immediate', 'nextperiod'] as const
+
+const timeWords = {
+  auto: 'Up at once, down at the next period',
+  immediate: 'At once',
+  nextperiod: 'At the next period',
+} as const
+
+/** Why a membership is canceled. */
+export const CANCEL_CAUSES = [
+  'voluntary',
+  'employmentended',
+  'nonpayment',
+  'deceased',
+  'duplicate',
+  'mistake',
 ] as const
 
-const CAUSES = ['voluntary', 'employmentended', 'nonpayment', 'deceased', 'duplicate', 'mistake'] as const
-
 function causeOf(form: URLSearchParams): string {
-  return CAUSES.find(one => one === form.get('cause')) ?? 'voluntary'
+  return CANCEL_CAUSES.find(one => one === form.get('cause')) ?? 'voluntary'
 }
 
-const reinstate: Act = {
+/** Takes a cancel back. */
+export const reinstate: Act = {
   name: 'reinstate',
   title: 'Take the cancel back',
   button: 'Take it back',
@@ -79,7 +92,8 @@ const reinstate: Act = {
   decide: (_form, { user, now, terms }) => reinstateAccount(user, now, terms),
 }
 
-const changeOffer: Act = {
+/** Changes the offer, or undoes a pending change of it. */
+export const changeOffer: Act = {
   name: 'offer',
   title: 'Change the offer',
   button: 'Change it',
@@ -92,13 +106,12 @@ const changeOffer: Act = {
     const options = offers.map(
       ({ offer, displayname }) => [offer, displayname.en + (offer === now ? note : '')] as const,
     )
-    return html`${selectField('offername', 'To', options, first?.offer)}${selectField('effective', 'When', WHEN)}`
+    return html`${selectField('offername', 'To', options, first?.offer)}${selectField('effective', 'When', Object.entries(timeWords))}`
   },
   why: () => 'offer change',
   decide: (form, { user, now, terms }) => {
     if (user.status !== 'active') return refuse('user_cancelled')
-    const wanted = form.get('effective')
-    const effective = wanted === 'immediate' || wanted === 'nextperiod' ? wanted : 'auto'
+    const effective = OFFER_TIMES.find(one => one === form.get('effective')) ?? 'auto'
     return changeOfferOf(
       user,
       { offername: form.get('offername') ?? '', action: 'auto', effective },

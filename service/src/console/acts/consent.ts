@@ -11,7 +11,9 @@ import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, Moment } from './act.ts'
 
 const LANGUAGES = { en: 'English', es: 'Spanish' } as const
-const CHANNELS = { phone: 'By phone', paper: 'On paper', email: 'By email' } as const
+/** How a consent is given outside the page. */
+export const CONSENT_CHANNELS = ['phone', 'paper', 'email'] as const
+const channelWords = { phone: 'By phone', paper: 'On paper', email: 'By email' } as const
 
 /** Puts on record that the person agreed, outside the page, to the terms of a present or coming benefit. */
 export const recordConsent: Act = {
@@ -25,7 +27,10 @@ export const recordConsent: Act = {
     const language = LANGUAGES[localeNamed(form.get('language')) ?? 'en']
     return (
       isAskedDay(day) &&
-      html`<p>On record: agreed on ${writeDay(startOfDate(day, zone), zone)}, in ${language}. Evidence: ${form.get('evidence')?.trim()}</p>`
+      html`<p>On record: agreed on ${writeDay(
+        startOfDate(day, zone),
+        zone,
+      )}, in ${language}. Evidence: ${form.get('evidence')?.trim()}</p>`
     )
   },
   why: form => `consent by ${form.get('channel') ?? ''}`,
@@ -57,12 +62,17 @@ ${wanted.map(
   ({ displayname, consent }) =>
     html`<details><summary>The text of ${displayname.en}, to read out</summary>${(['en', 'es'] as const).map(
       language =>
-        html`<blockquote lang="${language}">${(consent?.text[language] ?? '').split('\n\n').map(paragraph => html`<p>${paragraph}</p>`)}</blockquote>`,
+        html`<blockquote lang="${language}">${(consent?.text[language] ?? '')
+          .split('\n\n')
+          .map(paragraph => html`<p>${paragraph}</p>`)}</blockquote>`,
     )}</details>`,
 )}
-${selectField('channel', 'How it was given', Object.entries(CHANNELS))}
+${selectField('channel', 'How it was given', Object.entries(channelWords))}
 ${selectField('language', 'In which language', Object.entries(LANGUAGES))}
-<p class="field"><label for="agreedon">On which day</label><input id="agreedon" name="agreedon" type="date" required value="${dateAt(now, terms.zone)}" max="${dateAt(now, terms.zone)}"></p>
+<p class="field"><label for="agreedon">On which day</label><input id="agreedon" name="agreedon" type="date" required value="${dateAt(
+    now,
+    terms.zone,
+  )}" max="${dateAt(now, terms.zone)}"></p>
 <p class="field"><label for="evidence">Evidence</label><textarea id="evidence" name="evidence" required minlength="3" maxlength="500" rows="2" aria-describedby="evidence-hint"></textarea>
 <span class="hint" id="evidence-hint">Where the recording, the signed paper or the message is kept. It is sealed with the person's data and goes with it.</span></p>`
 }
@@ -86,7 +96,7 @@ function consentOf(form: URLSearchParams, { user, now, terms }: Asked): Consent 
     return refuse('bad_request', [
       because('consent', 'unknown', 'The consent is there already, or its text is not the one in force.'),
     ])
-  const channel = (['phone', 'paper', 'email'] as const).find(one => one === form.get('channel'))
+  const channel = CONSENT_CHANNELS.find(one => one === form.get('channel'))
   const agreedAt = agreedOn(form.get('agreedon') ?? '', { now, zone: terms.zone })
   if (channel === undefined || agreedAt === undefined)
     return refuse('bad_request', [

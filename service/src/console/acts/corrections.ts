@@ -42,12 +42,12 @@ ${choice(moment, movable(moment.user))}
     if ([firstDay, lastDay].some(day => day !== '' && !isAskedDay(day)))
       return refuse('bad_request', [because('dates', 'not_a_date', 'That is no date.')])
     const correction = { kind: 'move' as const, enrolmentId: form.get('enrolment') ?? '' }
-    const days = { firstDay: dayOf(firstDay), lastDay: dayOf(lastDay) }
+    const days = { firstDay: parseDay(firstDay), lastDay: parseDay(lastDay) }
     return correctEnrolment(user, { ...correction, ...days }, now, terms)
   },
 }
 
-function dayOf(text: string): PlainDate | undefined {
+function parseDay(text: string): PlainDate | undefined {
   return isAskedDay(text) ? text : undefined
 }
 

@@ -63,7 +63,10 @@ function fields(moment: Moment): Slot {
   const names = comingNames(moment)
   if (choices.length === 0) return html`<p class="hint">The offer leaves nothing to choose.</p>`
   return html`<p class="hint">The whole choice: what is pending now is replaced by it. It takes effect at the end of the period, in the zone ${terms.zone}. A benefit that asks for a consent comes only if the consent is given by then.</p>
-${names.length === 0 && html`<p class="notice" role="status">Nothing can come in now: everything is held or not admitted, a cancel is pending, or the locked hours before the end of the period have begun.</p>`}
+${
+  names.length === 0 &&
+  html`<p class="notice" role="status">Nothing can come in now: everything is held or not admitted, a cancel is pending, or the locked hours before the end of the period have begun.</p>`
+}
 ${choices.map(({ name, label, rest, chosen }) =>
   selectField(name, label, [...rest, ...names.map(one => [one, benefitName(moment, one)] as const)], chosen),
 )}`
@@ -111,4 +114,18 @@ function listsOf(form: URLSearchParams): { add: readonly string[]; remove: reado
     add: [...pairs.map(({ add }) => add), ...joining],
     remove: [...pairs, ...ending].map(({ remove }) => remove),
   }
+}
+
+/** The form that asks for these two lists: a benefit to add takes the place of that to remove at the same position. */
+export function swapForm({
+  add,
+  remove,
+}: {
+  add: readonly string[]
+  remove: readonly string[]
+}): URLSearchParams {
+  return new URLSearchParams([
+    ...remove.map((name, index): [string, string] => [`out-${name}`, add[index] ?? NOTHING]),
+    ...add.slice(remove.length).map((name, index): [string, string] => [`free-${index}`, name]),
+  ])
 }

@@ -1,0 +1,90 @@
+import { sealReason } from '../../audit/reason.ts'
+import type { Act, Moment } from '../../console/acts/act.ts'
+import { wordsOf } from '../../console/acts/effect.ts'
+import { submitAct } from '../../console/acts/submit.ts'
+import { openCommandExecutor } from '../../membership/commands/executor.ts'
+import { effectOf } from '../../membership/rules/effect.ts'
+import { isRefusal } from '../../membership/rules/refusal.ts'
+import { viewMove } from '../../membership/rules/view.ts'
+import { OperatorError } from '../../operator-error.ts'
+import { type Command, flag, type Input, neededText, type Option, valued } from '../command.ts'
+import { inWorkspace, partnerIn, systemUser } from '../workspace.ts'
+import { aloneOption, waiveSecondPerson } from './alone.ts'
+import { memberContext, openMemberReader } from './members.ts'
+
+/** An act of the console, and the form that an operator would post there. */
+export type ChosenAct = { readonly act: Act; readonly form: URLSearchParams }
+
+/** What makes an act a command: its words, and how its options become the act's form for the user as it is now. */
+type ActOptions = {
+  readonly name: string
+  readonly summary: string
+  readonly options: Readonly<Record<string, Option>>
+  /** Reads the options before anything is opened. Throws UsageError. */
+  readonly read: (input: Input) => (moment: Moment) => ChosenAct
+}
+
+/**
+ * A command that makes an act of the console for one user: the same preview (`--dry-run`), the same refusals, the same record, and the
+ * second person where the policy asks for one, whom `--alone` waives on record.
+ */
+export function actCommand({ name, summary, options, read }: ActOptions): Command {
+  return {
+    name,
+    arguments: ['PARTNER', 'USERID'],
+    summary,
+    options: {
+      ...options,
+      reason: valued('TEXT', 'why; kept sealed on record (needed but with --dry-run)'),
+      'dry-run': flag('only show what it would do'),
+      ...aloneOption,
+    },
+    run: input => {
+      const isDry = input.flag('dry-run')
+      const choose = read(input)
+      const reason = isDry ? '' : neededText(input, 'reason')
+      return inWorkspace(input, async workspace => {
+        const { record, alongside } = workspace
+        const [partnerId = '', userid = ''] = input.positionals
+        const partner = await partnerIn(workspace, partnerId)
+        const context = memberContext(workspace)
+        const reader = openMemberReader(workspace, context)
+        const reading = await reader.read(partner, userid)
+        if (!reading)
+          throw new OperatorError('This partner has no user of that userid: check the letter case, too.')
+        const { user, now } = reading
+        const { serviceId } = user
+        record({ serviceId })
+        const people = await reader.documents(partner, user)
+        const moment = { user, now, terms: context.terms(partner, () => people.get('profile')) }
+        const { act, form } = choose(moment)
+        const decided = act.decide(form, moment)
+        if (isRefusal(decided)) throw new OperatorError(wordsOf(decided))
+        const effect = effectOf(decided, moment, act.why(form))
+        const isNothing = effect.lines.length === 0
+        if (!isDry && !isNothing) {
+          if (act.second) await waiveSecondPerson(input, workspace, act.second)
+          record({ sealedReason: sealReason(partner, serviceId, reason) })
+          const refused = await submitAct(
+            { executor: openCommandExecutor(context) },
+            { partner, user, serviceId },
+            { act, form, actor: systemUser(), alongside: [alongside()], effect: effect.text },
+          )
+          if (refused) throw new OperatorError(wordsOf(refused))
+        }
+        const { events } = effect
+        const changes = effect.lines.map(viewMove)
+        const verb = isDry ? 'would hear' : 'hears'
+        input.print({ serviceid: serviceId, dryrun: isDry, events, changes }, [
+          isNothing
+            ? 'Nothing: it is so already.'
+            : isDry
+              ? 'It would do this; nothing is changed.'
+              : 'Done.',
+          ...changes.map(({ what, from, to }) => `  ${what}: ${from || '–'} → ${to || '–'}`),
+          `The partner ${verb}${events.length === 0 ? ' of nothing' : `: ${events.join(', ')}`}.`,
+        ])
+      })
+    },
+  }
+}
