@@ -28,33 +28,38 @@ import { judgePick, offerOf, openBenefit, partnerOffer, type Terms } from '../me
 export type SingleChange = Changed & { readonly enrolment: Enrolment }
 
 /** The benefit that is asked for, and the consents that come with it. */
-type Wish = { readonly name: string; readonly consents: readonly Consent[] }
+type EnrolRequest = { readonly name: string; readonly consents: readonly Consent[] }
 
 /**
  * Enrols in one benefit now, in a free slot, or completes one that waits for a consent. A benefit that is already held
  * does not change. Refused: a benefit that the offer does not have or that does not admit the user, and an offer
  * without a free slot.
  */
-export function enrolBenefitOf(user: User, wish: Wish, now: Instant, terms: Terms): SingleChange | Refusal {
-  const consents = mergeConsents(user.consents, wish.consents)
+export function enrolBenefitOf(
+  user: User,
+  request: EnrolRequest,
+  now: Instant,
+  terms: Terms,
+): SingleChange | Refusal {
+  const consents = mergeConsents(user.consents, request.consents)
   const agreed: User = consents === user.consents ? user : { ...user, consents, updatedAt: now }
-  const made = enrolAgreed(agreed, wish, now, terms)
-  return isRefusal(made) ? made : withOthersCompleted(made, wish, now, terms)
+  const made = enrolAgreed(agreed, request, now, terms)
+  return isRefusal(made) ? made : withOthersCompleted(made, request, now, terms)
 }
 
 /** The same once the user has the consents. */
-function enrolAgreed(user: User, wish: Wish, now: Instant, terms: Terms): SingleChange | Refusal {
-  const held = heldEnrolment(user, wish.name)
+function enrolAgreed(user: User, request: EnrolRequest, now: Instant, terms: Terms): SingleChange | Refusal {
+  const held = heldEnrolment(user, request.name)
   if (held) return completeEnrolment(user, held, now, terms)
-  const planned = enrolmentOf(user, wish.name, isPlanned)
-  const opening = openingFor(user, wish.name, now, terms)
+  const planned = enrolmentOf(user, request.name, isPlanned)
+  const opening = openingFor(user, request.name, now, terms)
   // A benefit that a pending swap brings never begins before it when its consent is given; one that a pending offer
   // change brings does where it can. Otherwise the consent is for the boundary.
-  if (planned && wish.consents.length > 0 && (planned.plannedBy === 'swap' || isRefusal(opening)))
+  if (planned && request.consents.length > 0 && (planned.plannedBy === 'swap' || isRefusal(opening)))
     return { user, events: [], enrolment: planned }
   if (isRefusal(opening)) return opening
   const { benefit, offer, isFixed, startsAt } = opening
-  const kept = isSwapLocked(user, now, terms) ? user : withoutSwapOf(user, wish.name)
+  const kept = isSwapLocked(user, now, terms) ? user : withoutSwapOf(user, request.name)
   const fresh = { benefit, offer: offer.offer, isFixed, pickedAt: now, startsAt }
   const enrolment: Enrolment = { ...newEnrolment(user, terms, fresh), isSingle: true }
   const enrolled = withEnrolment({ ...kept, updatedAt: now }, enrolment)
@@ -68,7 +73,7 @@ function enrolAgreed(user: User, wish: Wish, now: Instant, terms: Terms): Single
 /** A consent counts whichever benefit it is sent with: others that waited for it begin, too. */
 function withOthersCompleted(
   made: SingleChange,
-  { consents }: Wish,
+  { consents }: EnrolRequest,
   now: Instant,
   terms: Terms,
 ): SingleChange {

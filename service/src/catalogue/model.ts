@@ -185,3 +185,8 @@ export type Catalogue = {
 
 /** The catalogue before the first version. */
 export const emptyCatalogue: Catalogue = { benefits: new Map(), offers: new Map(), insurers: new Map() }
+
+/** Whether a benefit comes with an offer, fixed or to choose. */
+export function offerHas({ fixed, selectable }: Offer, name: string): boolean {
+  return fixed.includes(name) || selectable.includes(name)
+}

@@ -48,10 +48,17 @@ function document({ title, content, baseUrl, site, page, question = '' }: Frame)
   const isStart = title === siteName
   return html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${isStart ? title : `${title} · ${siteName}`}</title>
-${page && html`<meta name="description" content="${page.summary}"><link rel="alternate" type="text/markdown" href="${at(`/docs/${page.path}.md`)}">`}
+${
+  page &&
+  html`<meta name="description" content="${page.summary}"><link rel="alternate" type="text/markdown" href="${at(
+    `/docs/${page.path}.md`,
+  )}">`
+}
 <link rel="alternate" type="application/atom+xml" title="Change log" href="${at('/changelog.atom')}">
 <link rel="icon" type="image/svg+xml" href="${at('/favicon.ico')}">
-<link rel="stylesheet" href="${at(`/docs/assets/${stylesheet.name}`)}"><script type="module" src="${at(`/docs/assets/${script.name}`)}"></script></head>
+<link rel="stylesheet" href="${at(
+    `/docs/assets/${stylesheet.name}`,
+  )}"><script type="module" src="${at(`/docs/assets/${script.name}`)}"></script></head>
 <body><a class="skip" href="#content">Skip to content</a>
 <header><a class="brand" href="${at('/docs')}">${siteName}</a>
 <form role="search" action="${at('/docs/search')}"><label for="q" class="hidden">Search the docs</label>
@@ -60,7 +67,9 @@ ${page && html`<meta name="description" content="${page.summary}"><link rel="alt
 ${site && html`<a class="to-contents" href="#contents">Contents</a>`}</header>
 <div class="${site ? 'columns' : 'single'}"><main id="content" tabindex="-1">${content}</main>
 ${page && onThisPage(page.sections)}${site && navigation(site, page, baseUrl)}</div>
-<footer><a href="${at('/docs')}">Docs</a> · <a href="${at('/changelog')}">Change log</a> · <a href="${at('/openapi.json')}">OpenAPI</a> · <a href="${at('/llms.txt')}">llms.txt</a>${page && html` · <a href="${at(`/docs/${page.path}.md`)}">This page as Markdown</a>`}</footer></body></html>`
+<footer><a href="${at('/docs')}">Docs</a> · <a href="${at('/changelog')}">Change log</a> · <a href="${at('/openapi.json')}">OpenAPI</a> · <a href="${at('/llms.txt')}">llms.txt</a>${
+    page && html` · <a href="${at(`/docs/${page.path}.md`)}">This page as Markdown</a>`
+  }</footer></body></html>`
 }
 
 /** The name of the site. */
@@ -71,7 +80,9 @@ function navigation(site: Site, shown: DocsPage | undefined, baseUrl: string): H
   const listed = [...site.pages.values()].filter(({ group }) => group !== 'Errors')
   const groups = [...new Set(listed.map(({ group }) => group))]
   const item = (page: DocsPage) =>
-    html`<li><a href="${baseUrl}/docs/${page.path}"${page === shown && html` aria-current="page"`}>${page.title}</a></li>`
+    html`<li><a href="${baseUrl}/docs/${page.path}"${
+      page === shown && html` aria-current="page"`
+    }>${page.title}</a></li>`
   return html`<nav id="contents" aria-label="Docs">${groups.map(
     group => html`<h2>${group}</h2><ul>${listed.filter(page => page.group === group).map(item)}</ul>`,
   )}</nav>`

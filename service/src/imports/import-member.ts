@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { addDays, dateAt, type PlainDate, parseTimestamp, startOfDate } from '../calendar/calendar.ts'
-import type { Offer } from '../catalogue/model.ts'
+import { type Offer, offerHas } from '../catalogue/model.ts'
 import type { CommandContext, Decided } from '../membership/command.ts'
 import type { ImportedCover } from '../membership/records/insurer-lines.ts'
 import { refuseBirthDate } from '../membership/requests/birth-date.ts'
@@ -147,7 +147,7 @@ function unknownBenefits({ benefits }: ImportedMember, offer: Offer, terms: Term
     const field = `benefits[${index}]`
     if (!openBenefit(terms, name))
       return [because(field, 'benefit_unknown', `${field} is not in the catalogue`)]
-    return offer.fixed.includes(name) || offer.selectable.includes(name)
+    return offerHas(offer, name)
       ? []
       : [because(field, 'not_selectable', `${field} is no benefit of the offer`)]
   })

@@ -67,7 +67,9 @@ export function contrastProblems(scheme: Scheme, colors: Colors): readonly strin
     .filter(pair => contrast(pair.front, pair.back) < pair.needs)
     .map(
       ({ front, back, names, needs }) =>
-        `${scheme}: ${names} (${front} and ${back}) has a contrast of ${floor(contrast(front, back))}:1, it needs ${needs}:1`,
+        `${scheme}: ${names} (${front} and ${back}) has a contrast of ${floor(
+          contrast(front, back),
+        )}:1, it needs ${needs}:1`,
     )
 }
 

@@ -52,14 +52,19 @@ export function checkTheme(proposed: unknown): CheckedTheme {
 export function themeCss(theme: Theme): string {
   const { scheme, light, dark, radius, fonts, logo } = theme
   const mark = logo
-    ? `.mark{background:url("${logo.startsWith('files/') ? '../' : ''}${logo}") center/contain no-repeat;font-size:0}.mark svg{display:none}`
+    ? `.mark{background:url("${
+        logo.startsWith('files/') ? '../' : ''
+      }${logo}") center/contain no-repeat;font-size:0}.mark svg{display:none}`
     : ''
   const list = [...fonts.map(name => `"${name}"`), 'system-ui', 'sans-serif'].join(',')
   const common = `--radius:${radius}px;${fonts.length > 0 ? `--fonts:${list};` : ''}`
   if (scheme !== 'auto') {
     return `:root{color-scheme:${scheme};${common}${properties(scheme, theme[scheme])}}${mark}`
   }
-  return `:root{${common}${properties('light', light)}}@media (prefers-color-scheme:dark){:root{${properties('dark', dark)}}}${mark}`
+  return `:root{${common}${properties(
+    'light',
+    light,
+  )}}@media (prefers-color-scheme:dark){:root{${properties('dark', dark)}}}${mark}`
 }
 
 /** A theme as the query of its style sheet's address, so that the service need not store it. */

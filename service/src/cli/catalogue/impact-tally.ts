@@ -1,8 +1,8 @@
 import type { Catalogue } from '../../catalogue/model.ts'
-import type { Fate, Fates, UserImpact } from './impact.ts'
+import type { Consequence, Consequences, UserImpact } from './impact.ts'
 
 /** Users counted by what publishing would do to them, for one benefit or offer. */
-export type NameCounts = Record<Fate, number>
+export type NameCounts = Record<Consequence, number>
 
 /** What publishing would do to the users of one partner, or of all. */
 export type ImpactCounts = {
@@ -60,11 +60,11 @@ export function addUser(
   raise(counts.offers, offers)
 }
 
-function raise(all: Map<string, NameCounts>, fates: Fates): void {
-  for (const [fate, names] of Object.entries(fates) as [Fate, readonly string[]][])
+function raise(all: Map<string, NameCounts>, consequences: Consequences): void {
+  for (const [consequence, names] of Object.entries(consequences) as [Consequence, readonly string[]][])
     for (const name of names) {
       const counts = all.get(name) ?? noNameCounts()
-      counts[fate] += 1
+      counts[consequence] += 1
       all.set(name, counts)
     }
 }

@@ -15,7 +15,7 @@ import {
 } from '../../membership/rules/terms.ts'
 
 /** What publishing would do to a benefit or an offer of a user, as commands print it. */
-export type Fate =
+export type Consequence =
   /** Held, or accepted for a later start: it stays, by the terms under which it began. */
   | 'keep'
   /** It would no longer be listed, or newly be listed. */
@@ -34,7 +34,7 @@ export type Fate =
   | 'couldnotjoin'
 
 /** The names of benefits or offers by what would become of them. */
-export type Fates = Partial<Readonly<Record<Fate, readonly string[]>>>
+export type Consequences = Partial<Readonly<Record<Consequence, readonly string[]>>>
 
 /** What publishing a catalogue would do to one user. */
 export type UserImpact = {
@@ -44,8 +44,8 @@ export type UserImpact = {
   readonly isUnknown: boolean
   /** Whether the user would be marked `offerineligible`. */
   readonly isMarked: boolean
-  readonly benefits: Fates
-  readonly offers: Fates
+  readonly benefits: Consequences
+  readonly offers: Consequences
 }
 
 /** Two catalogues as they apply to one user: today's terms, and those after publishing. */
@@ -94,7 +94,7 @@ function impactOnMember(user: User, comparison: Comparison): UserImpact {
       keep: user.enrolments.filter(one => isHeld(one) && !waits(one)).map(nameOf),
       askmore: user.enrolments.filter(one => waits(one) && asksMore(user, one, comparison)).map(nameOf),
     },
-    offers: offerFates(user, comparison),
+    offers: offerConsequences(user, comparison),
   }
 }
 
@@ -103,7 +103,7 @@ function listingChange(
   user: User,
   { dob, state, zipcode }: Residence,
   { before, after, now }: Comparison,
-): Fates {
+): Consequences {
   const request = { age: ageOn(dob, dateAt(now, before.zone)), state, zipcode }
   const namesUnder = (terms: Terms) =>
     (listBenefits({ user, terms, now }, request) ?? []).map(({ benefit }) => benefit.name)
@@ -112,7 +112,7 @@ function listingChange(
 }
 
 /** What would happen to benefits with pending changes, and to picks that wait for something. */
-function pendingChange(user: User, { before, after, now }: Comparison): Fates {
+function pendingChange(user: User, { before, after, now }: Comparison): Consequences {
   const [was, is] = [before, after].map(terms => projectPendingChanges(user, terms, { user, at: now }))
   const live = (projected: User | undefined) => (projected?.enrolments ?? []).filter(isLive)
   const planned = live(was).filter(one => one.plannedBy !== undefined)
@@ -128,7 +128,7 @@ function pendingChange(user: User, { before, after, now }: Comparison): Fates {
 }
 
 /** What would happen to the member's offer, and to the offer of a pending change. */
-function offerFates(user: User, { before, after, now }: Comparison): Fates {
+function offerConsequences(user: User, { before, after, now }: Comparison): Consequences {
   const { offer: held, pendingOffer } = user
   const isCalledOff = wouldChange(user, before) && !wouldChange(user, after)
   const admits = (terms: Terms, name: string) => {

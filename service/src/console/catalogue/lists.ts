@@ -1,6 +1,6 @@
 import type { Zone } from '../../calendar/calendar.ts'
 import { type Difference, shortened } from '../../catalogue/difference.ts'
-import type { Benefit, Catalogue, Offer } from '../../catalogue/model.ts'
+import { type Benefit, type Catalogue, type Offer, offerHas } from '../../catalogue/model.ts'
 import type { Publication } from '../../catalogue/published.ts'
 import { html } from '../../http/html.ts'
 import { dated, type List } from '../views/list.ts'
@@ -115,7 +115,7 @@ export function benefitList(catalogue: Catalogue, version: number): List<Benefit
   const rulesOf = ({ rules }: Benefit) => rules.map(rule => rule.text.en).join(' ') || 'everyone'
   const offersOf = ({ name }: Benefit) =>
     [...catalogue.offers.values()]
-      .filter(offer => offer.fixed.includes(name) || offer.selectable.includes(name))
+      .filter(offer => offerHas(offer, name))
       .map(offer => `${offer.displayname.en}${offer.fixed.includes(name) ? ' (fixed)' : ''}`)
       .join(', ') || 'no offer'
   return {

@@ -36,7 +36,10 @@ export function describeRunning(
   const { processes, quiet_since, dueMs, webhookMs } = running
   if (quiet_since !== null)
     return bad(
-      html`This copy is quiet since ${when(quiet_since, 'UTC')}: it sends no webhooks, applies no due changes and refuses writes.`,
+      html`This copy is quiet since ${when(
+        quiet_since,
+        'UTC',
+      )}: it sends no webhooks, applies no due changes and refuses writes.`,
     )
   if (processes === 0)
     return bad('No process sends webhooks or applies due changes: the service does not run.')

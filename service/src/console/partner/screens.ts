@@ -32,7 +32,13 @@ async function show(visit: Visit, notice?: Slot): Promise<Answer> {
   return {
     title: partner.name,
     body: html`${notice}
-${isDisabled && html`<section class="notice bad"><h2>Disabled since ${when(partner.disabledAt ?? 0, partner.timezone)}</h2>${reason !== null && visit.isSupport && html`<p>${reason}</p>`}</section>`}
+${
+  isDisabled &&
+  html`<section class="notice bad"><h2>Disabled since ${when(
+    partner.disabledAt ?? 0,
+    partner.timezone,
+  )}</h2>${reason !== null && visit.isSupport && html`<p>${reason}</p>`}</section>`
+}
 <section class="card across">${facts([
       ['Id', html`<code>${partner.partnerId}</code>`],
       ['Time zone', partner.timezone],
@@ -53,7 +59,10 @@ ${isDisabled && html`<section class="notice bad"><h2>Disabled since ${when(partn
       ['Leads back to', partner.redirects.join(', ') || 'nowhere'],
       ['Made', when(partner.createdAt, partner.timezone)],
     ])}</section>
-${visit.isAdmin && html`<ul class="row links"><li><a class="button" href="/partners/${partner.partnerId}/settings">Change settings, help and look</a></li></ul>`}
+${
+  visit.isAdmin &&
+  html`<ul class="row links"><li><a class="button" href="/partners/${partner.partnerId}/settings">Change settings, help and look</a></li></ul>`
+}
 <div class="columns"><div>
 ${await credentialPart(visit, partner)}
 </div><div>

@@ -26,7 +26,10 @@ async function show(visit: Visit, isChanged = false): Promise<Answer> {
   return {
     title: `Settings of ${partner.name}`,
     status: isChanged ? 409 : 200,
-    body: html`${isChanged && html`<section class="notice bad" role="alert"><h2>Nothing was saved</h2><p>Somebody changed these settings after you had loaded the page. They are shown here as they are now: make your change again.</p></section>`}
+    body: html`${
+      isChanged &&
+      html`<section class="notice bad" role="alert"><h2>Nothing was saved</h2><p>Somebody changed these settings after you had loaded the page. They are shown here as they are now: make your change again.</p></section>`
+    }
 <p class="hint">The same as <code>enrolment partner update</code>, by the same checks. Logo, scopes and how long records outlive an erasure are set by the command.</p>
 ${actionForm(visit, {
   action: `/partners/${partner.partnerId}/settings`,
@@ -41,7 +44,12 @@ ${text('timezone', 'Time zone', partner.timezone)}
 ${selectField('locale', 'Language of its pages', Object.entries({ en: 'English', es: 'Spanish' }), partner.locale)}
 ${text('rate', 'Requests a second, empty for no limit', String(partner.ratePerSecond ?? ''))}
 ${selectField('apikey', 'API key', ['needed', 'optional'], partner.apiKeyOptional ? 'optional' : 'needed')}
-<fieldset class="field"><legend><strong>Offers; none ticked means all</strong></legend>${offers.map(([offer, label]) => html`<p class="check"><input type="checkbox" id="offer-${offer}" name="offer" value="${offer}"${partner.offers?.includes(offer) ? html` checked` : ''}><label for="offer-${offer}">${label}</label></p>`)}</fieldset>`,
+<fieldset class="field"><legend><strong>Offers; none ticked means all</strong></legend>${offers.map(
+    ([offer, label]) =>
+      html`<p class="check"><input type="checkbox" id="offer-${offer}" name="offer" value="${offer}"${
+        partner.offers?.includes(offer) ? html` checked` : ''
+      }><label for="offer-${offer}">${label}</label></p>`,
+  )}</fieldset>`,
 )}
 ${part(
   'Addresses',
@@ -50,14 +58,31 @@ ${lines('redirects', 'Addresses that the page may lead back to, one a line', par
 )}
 ${part(
   'Help and notices',
-  html`${text('helpphone', 'Help by phone', help.phone)}${text('helpemail', 'Help by email', help.email)}${text('helpurl', 'Help on the web', help.url)}
+  html`${text(
+    'helpphone',
+    'Help by phone',
+    help.phone,
+  )}${text('helpemail', 'Help by email', help.email)}${text('helpurl', 'Help on the web', help.url)}
 ${text('privacyurl', 'Privacy notice', legal.privacyurl)}${text('termsurl', 'Terms', legal.termsurl)}
-${text('operatorline', 'Who operates the benefits, in English', legal.operatorline?.en)}${text('operatorlinees', 'The same in Spanish', legal.operatorline?.es)}`,
+${text(
+  'operatorline',
+  'Who operates the benefits, in English',
+  legal.operatorline?.en,
+)}${text('operatorlinees', 'The same in Spanish', legal.operatorline?.es)}`,
 )}
 ${part(
   'Look',
-  html`${selectField('scheme', 'Light or dark', [OWN, ['auto', 'as the device says'], 'light', 'dark'], look.scheme ?? '')}
-${text('colors', 'Colors, as JSON such as {"light":{"accent":"#0b4f9e"}}', look.colors ? JSON.stringify(look.colors) : '')}
+  html`${selectField(
+    'scheme',
+    'Light or dark',
+    [OWN, ['auto', 'as the device says'], 'light', 'dark'],
+    look.scheme ?? '',
+  )}
+${text(
+  'colors',
+  'Colors, as JSON such as {"light":{"accent":"#0b4f9e"}}',
+  look.colors ? JSON.stringify(look.colors) : '',
+)}
 ${text('radius', 'Radius of corners, 0 to 24', look.radius === undefined ? '' : String(look.radius))}
 ${selectField('font', 'Font', [OWN, ...Object.keys(FONTS)], look.font ?? '')}`,
 )}`,

@@ -36,8 +36,8 @@ export async function writePolicy(
 }
 
 /**
- * Lets a transaction go on only if this user is not erased, and keeps an erasure waiting until it ends: an erasure
- * empties the requests that it finds, so one that is stored beside it would keep what it contains.
+ * Locks the living user until commit: an erasure running at the same time would not see this request and leave its content
+ * behind.
  */
 export function whileLiving(partnerId: string, serviceId: string): Query {
   return sql`

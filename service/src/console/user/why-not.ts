@@ -1,5 +1,5 @@
 import type { RuleResult } from '../../catalogue/eligibility.ts'
-import type { Benefit, Offer } from '../../catalogue/model.ts'
+import { type Benefit, type Offer, offerHas } from '../../catalogue/model.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { isHeld, isLive, type User } from '../../membership/rules/state.ts'
 import {
@@ -117,7 +117,7 @@ function againstMember(benefit: Benefit, of: Now): Objection[] {
   const { user, terms, now } = of
   const offer = offerOf(terms, user)
   if (!offer) return []
-  if (!has(offer, benefit))
+  if (!offerHas(offer, benefit.name))
     return [
       {
         code: 'not_of_the_offer',
@@ -139,7 +139,7 @@ function againstMember(benefit: Benefit, of: Now): Objection[] {
 /** Who has no offer gets a benefit with one: so the offers that have it decide, and then its own rules. */
 function standingOfNewcomer(benefit: Benefit, of: Now): Pick<Standing, 'against' | 'within'> {
   const { terms, now } = of
-  const offers = partnerOffers(terms).filter(offer => has(offer, benefit))
+  const offers = partnerOffers(terms).filter(offer => offerHas(offer, benefit.name))
   if (offers.length === 0)
     return {
       against: [{ code: 'not_offered', short: 'Not offered', why: 'No offer of this partner has it.' }],
@@ -174,10 +174,6 @@ function refusedByAll(ofOffers: readonly (readonly Objection[])[]): Objection[] 
   )
   // Where one offer has nothing against it, none of the others counts.
   return common.length > 0 || ofOffers.some(own => own.length === 0) ? common : [...all.values()]
-}
-
-function has(offer: Offer, { name }: Benefit): boolean {
-  return offer.fixed.includes(name) || offer.selectable.includes(name)
 }
 
 /** Which of the facts that rules use are unknown. */

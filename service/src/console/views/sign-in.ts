@@ -33,7 +33,9 @@ export function signedOut(wasSignedIn: boolean, provider: WayIn | undefined): Co
     title: wasSignedIn ? 'You are signed out' : 'Sign in',
     body: html`${!wasSignedIn && html`<p>You are not signed in, or your 8 hours are over.</p>`}
 ${provider && html`<p><a class="button" href="${provider.path}">Sign in at ${provider.name}</a></p>`}
-<p>${provider ? 'If you have a sign-in link, open that instead.' : 'Open your sign-in link.'} Whoever runs the service makes a new one:</p>
+<p>${
+      provider ? 'If you have a sign-in link, open that instead.' : 'Open your sign-in link.'
+    } Whoever runs the service makes a new one:</p>
 <pre><code>enrolment operator link NAME</code></pre>`,
   }
 }

@@ -12,12 +12,25 @@ export function againPart(visit: Visit, { partner, line }: NamedEndpoint): Slot 
   const action = `/webhooks/${line.endpoint_id}/replay`
   const yesterday = addDays(dateAt(visit.context.real(), partner.timezone), -1)
   const day = (name: string, label: string) =>
-    html`<p class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${visit.form.get(name) ?? yesterday}"></p>`
+    html`<p class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${
+      visit.form.get(name) ?? yesterday
+    }"></p>`
   return part(
     'Send again',
     html`<p class="hint">Key and bytes are those of the first time. It is counted first; nothing is sent before you have seen how much. Days are those of ${partner.timezone}.</p>
-${actionForm(visit, { action, button: 'Count', fields: html`<input type="hidden" name="what" value="range"><div class="row">${day('from', 'From')}${day('until', 'Until, included')}</div>` })}
-${actionForm(visit, { action, button: 'Count what was given up', fields: html`<input type="hidden" name="what" value="dead">` })}`,
+${actionForm(visit, {
+  action,
+  button: 'Count',
+  fields: html`<input type="hidden" name="what" value="range"><div class="row">${day('from', 'From')}${day(
+    'until',
+    'Until, included',
+  )}</div>`,
+})}
+${actionForm(visit, {
+  action,
+  button: 'Count what was given up',
+  fields: html`<input type="hidden" name="what" value="dead">`,
+})}`,
   )
 }
 
@@ -54,7 +67,11 @@ function waitsWords({ waiting, disabled_at }: NamedEndpoint['line']): string {
 /** What was done, for the operator who sent it again. */
 export function toldAgain({ line, outcome }: Again): Slot {
   const { count, isComplete } = outcome
-  return html`<div class="notice" role="status"><p>${counted(count, 'event')} ${count === 1 ? 'is' : 'are'} sent again.${line.disabled_at !== null && ` ${HELD}`}${!isComplete && ' Not all: send the rest afterwards.'}</p></div>`
+  return html`<div class="notice" role="status"><p>${counted(count, 'event')} ${
+    count === 1 ? 'is' : 'are'
+  } sent again.${line.disabled_at !== null && ` ${HELD}`}${
+    !isComplete && ' Not all: send the rest afterwards.'
+  }</p></div>`
 }
 
 const HELD = 'This endpoint is disabled: they wait until it is enabled.'

@@ -48,7 +48,9 @@ export function findEndpointLines(
       (h.breaker -> 'open' ->> 'until')::double precision as held_until, w.created_at,
       (select count(*) from (
         select from deliveries d
-        where d.partner_id = w.partner_id ${naming(part`d.partner_id`)} and d.endpoint_id = w.endpoint_id and not d.parked
+        where d.partner_id = w.partner_id ${naming(
+          part`d.partner_id`,
+        )} and d.endpoint_id = w.endpoint_id and not d.parked
         limit ${MOST_COUNTED}) counted) as waiting,
       (select count(*) from (
         select from dead_deliveries d
@@ -58,7 +60,9 @@ export function findEndpointLines(
       last.started_at as last_at, last.status as last_status, last.error_class as last_error,
       last.event_id as last_event
     from webhook_endpoints w
-    join endpoint_health h on h.partner_id = w.partner_id ${naming(part`h.partner_id`)} and h.endpoint_id = w.endpoint_id
+    join endpoint_health h on h.partner_id = w.partner_id ${naming(
+      part`h.partner_id`,
+    )} and h.endpoint_id = w.endpoint_id
     left join lateral (
       select a.started_at, a.status, a.error_class, a.event_id from (
         select d.event_id from deliveries d

@@ -17,7 +17,7 @@ import { findSession, type PageSessionRow, spendToken } from './store.ts'
 export const sessionLifetimes = { idle: HOUR_MS, whole: DAY_MS } as const
 /** For how long the browser that used a link may press its button again and join the session that it made. */
 const JOIN_WITHIN_MS = MINUTE_MS
-/** For how long after storing the time of the last activity, or of the last use of a dead link, it is not stored again. */
+/** The time of the last activity, or of the last use of a dead link, is written at most this often. */
 const TOUCH_AFTER_MS = 15_000
 
 /** A session, open or not, and the partner to whose user it belongs. */

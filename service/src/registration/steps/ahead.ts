@@ -19,9 +19,8 @@ export function visitAfter(visit: Visit, tried: { readonly user: User } | Refusa
 }
 
 /**
- * A benefit that is about to start, as `lineOf` shows it, and with its last day if it has one in `after`: before a person
- * agrees they must read that cover ends by age, or by something that they have planned, which also shortens the time that
- * they have to name a beneficiary.
+ * `lineOf` plus the last day of cover in `after`. Before agreeing, a person must see that cover ends, by age or by their own
+ * planned change; the same end may shorten the time to name a beneficiary.
  */
 export function foreseenLine(
   visit: Visit,
@@ -48,7 +47,7 @@ export function isMoveCalledOff({ user, terms }: Pick<Visit, 'user' | 'terms'>):
   return pending !== undefined && offerOpenAt(terms, pending.name, pending.at) === undefined
 }
 
-/** Whether a pair of the planned swap will fail on its day in the same way, which leaves both of its benefits as they are. */
+/** Whether this pair of the planned swap will fail on its day; both benefits then stay as they are. */
 export function isPairCalledOff({ user }: Pick<Visit, 'user'>, { add }: SwapPair): boolean {
   const comes = (one: User['enrolments'][number]) =>
     one.benefit === add && one.plannedBy === 'swap' && isLive(one)

@@ -1,6 +1,6 @@
 import { DAY_MS, dateAt, type Instant } from '../../calendar/calendar.ts'
 import { iconPathOf } from '../../catalogue/file-paths.ts'
-import type { Benefit, Offer } from '../../catalogue/model.ts'
+import { type Benefit, type Offer, offerHas } from '../../catalogue/model.ts'
 import { actionDueAt, waitsUntil } from '../../membership/rules/enrolments.ts'
 import {
   type Enrolment,
@@ -55,15 +55,11 @@ export function wantedElsewhere(visit: Visit, offer: Offer): readonly BenefitCar
   const name = visit.deepLink?.productname ?? ''
   const benefit = openBenefit(visit.terms, name)
   const isHeld = visit.isMember && liveEnrolment(visit.user, name) !== undefined
-  if (!benefit || isHeld || hasBenefit(offer, name)) return []
-  const plans = partnerOffers(visit.terms).filter(other => hasBenefit(other, name))
+  if (!benefit || isHeld || offerHas(offer, name)) return []
+  const plans = partnerOffers(visit.terms).filter(other => offerHas(other, name))
   if (plans.length === 0) return []
   const status = { kind: 'otherplan', plans: plans.map(plan => plan.displayname[visit.locale]) } as const
   return [cardOf(visit, benefit, { status })]
-}
-
-function hasBenefit(offer: Offer, name: string): boolean {
-  return offer.fixed.includes(name) || offer.selectable.includes(name)
 }
 
 /**

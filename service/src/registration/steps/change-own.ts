@@ -17,8 +17,8 @@ export type OwnChange = {
   /** The reference of the confirmation that the person gets; stored with the change. */
   readonly reference?: string
   /**
-   * The form that asks for it. If its view was made from something that has changed since, nothing is done, because the
-   * person would get something else than what they read. Absent for a change that is right whatever the view showed.
+   * The posted form. If its view is out of date, nothing is changed. Leave it out for changes that do not depend on what was
+   * shown.
    */
   readonly form?: URLSearchParams
   /** Which users may make this change; absent: members. */

@@ -39,10 +39,7 @@ export const comeback: Step = takingBack('details', user => user.status !== 'act
 /** Keeps the benefits by undoing a cancel that is still pending. */
 export const cancelUndo: Step = takingBack('cancel', hasPendingCancel)
 
-/**
- * Undoes a cancel if there is one to undo; when the rules refuse that, the view at `from` is shown anew. `as shown`: nothing
- * is done if what is restored has changed since the form was made.
- */
+/** Takes a cancel back. Refused by the rules: shows `from` again. `as shown`: also refuses a form that is out of date. */
 function takingBack(from: string, isToDo: (user: User) => boolean, how?: 'as shown'): Step {
   const decide: OwnChange['decide'] = ({ user, now, terms }) => {
     if (!isToDo(user)) return 'unchanged'

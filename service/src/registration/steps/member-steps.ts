@@ -165,7 +165,7 @@ function pickedBenefits(visit: Visit): Benefit[] {
   return selectable.filter(({ name }) => visit.draft.picks?.includes(name))
 }
 
-/** What is to be added, with all consents; what a planned change brings comes last, as it can do without a slot of today. */
+/** The benefits to add, with all consents. Benefits that a planned change will bring are added last: they need no slot today. */
 function wantedOf(
   visit: Visit,
   chosen: readonly Benefit[],

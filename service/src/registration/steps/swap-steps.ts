@@ -131,7 +131,7 @@ function swapIn(visit: Visit, form: URLSearchParams) {
   }
 }
 
-/** What the partner planned to take away without anything new: a swap replaces the planned one whole, so it keeps these. */
+/** Removals that the partner planned without a replacement. A new swap replaces the whole planned one, so these are added back. */
 function removalsBeside(visit: Visit, chosen: SwapChoice): readonly MemberPair[] {
   return removalsIn(visit).filter(({ remove }) => !chosen.some(one => one.remove === remove))
 }
@@ -226,8 +226,8 @@ function comingCard(visit: Visit, options: SwapOptions, benefit: Benefit): Benef
 }
 
 /**
- * The pending swap, as far as it will happen, with one exchange added or replaced. What takes a free slot is paired with what
- * only goes, because a swap pairs its lists by their order.
+ * The pending swap without failing pairs, one pair added or replaced. A benefit for a free slot takes over a planned bare
+ * removal, because the API matches `add[i]` with `remove[i]`.
  */
 function widened(visit: Visit, from: string, chosen: string): SwapChoice {
   const out = from === 'free' ? (removalsIn(visit)[0]?.remove ?? from) : from

@@ -41,10 +41,19 @@ function namingPart(page: Page, one: BeneficiariesView['benefits'][number]): Htm
   const words = texts.beneficiaries
   const { name, displayname, people, since, isheld, ismissing, dueon } = one
   const path = `${page.root}/beneficiaries/${name}`
-  return html`<section class="naming"><div class="heading"><h2>${displayname}</h2><a href="${path}">${people.length > 0 ? texts.shell.change : words.add}<span class="unseen"> – ${displayname}</span></a></div>
+  return html`<section class="naming"><div class="heading"><h2>${displayname}</h2><a href="${path}">${
+    people.length > 0 ? texts.shell.change : words.add
+  }<span class="unseen"> – ${displayname}</span></a></div>
 ${people.length > 0 ? peopleList(page, people) : html`<p>${words.nobody}</p>`}
-${isheld ? since && html`<p class="hint">${words.since(dayText(page, since))}</p>` : html`<p class="withsign">${icon('info')}${people.length > 0 ? words.notheldnamed : words.notheld}</p>`}
-${ismissing && html`<p class="withsign warn">${icon('alert')}${dueon ? words.neededby(dayText(page, dueon)) : words.needed}</p>`}</section>`
+${
+  isheld
+    ? since && html`<p class="hint">${words.since(dayText(page, since))}</p>`
+    : html`<p class="withsign">${icon('info')}${people.length > 0 ? words.notheldnamed : words.notheld}</p>`
+}
+${
+  ismissing &&
+  html`<p class="withsign warn">${icon('alert')}${dueon ? words.neededby(dayText(page, dueon)) : words.needed}</p>`
+}</section>`
 }
 
 /** A list of beneficiaries, each with relationship and share; contingent ones follow under a heading of their own. */
@@ -83,7 +92,11 @@ export function namingSection(page: Page, lines: readonly NamingLine[] = []): Sl
     return html`<p>${standing === 'before' ? words.earlier : standing === 'named' ? words.named : words.nobody}</p>`
   }
   return html`<section class="naming"><h2>${words.title}</h2>${lines.map(
-    line => html`<div class="heading"><h3>${line.displayname}</h3><a href="${page.root}/beneficiaries/${line.name}${line.next !== undefined && `?${new URLSearchParams({ next: line.next })}`}">${line.standing === 'nobody' ? words.add : texts.shell.change}<span class="unseen"> – ${line.displayname}</span></a></div>
+    line => html`<div class="heading"><h3>${line.displayname}</h3><a href="${page.root}/beneficiaries/${line.name}${
+      line.next !== undefined && `?${new URLSearchParams({ next: line.next })}`
+    }">${
+      line.standing === 'nobody' ? words.add : texts.shell.change
+    }<span class="unseen"> – ${line.displayname}</span></a></div>
 ${named(line)}
 ${line.standing === 'nobody' && html`<p class="hint">${line.isrequired ? words.needed : words.optional}</p>`}`,
   )}</section>`
@@ -138,7 +151,9 @@ function personFields(
     Object.entries(row).map(([field, value]) => [`person${at}.${field}`, value]),
   )
   const answers = { ...whole, kept }
-  return html`<fieldset class="person"><legend class="label"${isnew && html` tabindex="-1" data-focus`}>${words.person(at)}</legend>
+  return html`<fieldset class="person"><legend class="label"${
+    isnew && html` tabindex="-1" data-focus`
+  }>${words.person(at)}</legend>
 <input type="hidden" name="${named('kind')}" value="${row.kind}">
 ${textField(answers, { input: named('name'), label: words.name, hint: words.namehint })}
 ${selectField(

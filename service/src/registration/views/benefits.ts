@@ -1,8 +1,9 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
+import { statusText } from './benefit-status.ts'
 import { coverageFacts } from './coverage.ts'
 import { errorOf, fault, form, inputId, primary, question } from './fields.ts'
 import { costText, dayText, moneyText } from './format.ts'
-import { type IconName, icon } from './icons.ts'
+import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import { memberPaths } from './lists.ts'
 import type { BenefitsView } from './model.ts'
@@ -41,12 +42,21 @@ export function benefits(view: BenefitsView): Content {
     asks: choosing || !view.paths,
     back: view.back ?? 'details',
     body: html`${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
-<p class="lead">${lead(view, choosing ? groups.available : [])}${starts && ` ${words.allstart(dayText(page, starts))}`}</p>
+<p class="lead">${lead(view, choosing ? groups.available : [])}${
+      starts && ` ${words.allstart(dayText(page, starts))}`
+    }</p>
 ${
   choosing || !view.paths
     ? form(view, 'benefits', [
         all,
-        html`<div class="bottom">${choosing && html`<div class="sums">${count(page, chosen.length, slots)}${runningTotal(page, { included: view.paths ? [] : groups.included, chosen }, view.paths !== undefined)}</div>`}${primary(texts.shell.continue)}</div>`,
+        html`<div class="bottom">${
+          choosing &&
+          html`<div class="sums">${count(page, chosen.length, slots)}${runningTotal(
+            page,
+            { included: view.paths ? [] : groups.included, chosen },
+            view.paths !== undefined,
+          )}</div>`
+        }${primary(texts.shell.continue)}</div>`,
       ])
     : all
 }
@@ -98,7 +108,10 @@ ${found.some(isOf(first)) && fault(view, 'benefit', error)}
 function count(page: Page, chosen: number, slots: number): Html {
   const words = textsOf(page).benefits
   const isOver = chosen > slots
-  return html`<p class="count${isOver && ' over'}" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(chosen, slots)}${isOver && ` ${words.toomany(slots)}`}</p>`
+  return html`<p class="count${isOver && ' over'}" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(
+    chosen,
+    slots,
+  )}${isOver && ` ${words.toomany(slots)}`}</p>`
 }
 
 /** The day on which all of these start, if it is one and the same. */
@@ -130,12 +143,30 @@ function benefitRow(view: BenefitsView, card: BenefitCard, box?: string): Html {
   const words = textsOf(page).benefits
   const isClosed = ['full', 'otherplan', 'unavailable'].includes(card.status.kind)
   const isAsked = box !== undefined && card.status.kind !== 'waiting'
-  const face = html`<img src="${card.iconurl}" alt="" width="40" height="40"><span class="what"><span class="name">${card.displayname}</span><span class="hint">${card.worth ? worthText(page, card.worth) : card.description}</span>${card.cost.kind === 'amount' && html`<span class="price">${costText(page, card.cost)}</span>`}</span>`
+  const face = html`<img src="${card.iconurl}" alt="" width="40" height="40"><span class="what"><span class="name">${card.displayname}</span><span class="hint">${
+    card.worth ? worthText(page, card.worth) : card.description
+  }</span>${
+    card.cost.kind === 'amount' && html`<span class="price">${costText(page, card.cost)}</span>`
+  }</span>`
   return html`<article class="row${isClosed && ' closed'}" id="card-${inputId(card.name)}">
-${box === undefined ? html`<div class="face">${face}</div>` : html`<label class="choice face"><input type="checkbox" id="${box}" name="benefit" value="${card.name}" aria-label="${boxLabel(page, card)}"${priceData(card.cost)}${card.selected && html` checked`}>${face}</label>`}
+${
+  box === undefined
+    ? html`<div class="face">${face}</div>`
+    : html`<label class="choice face"><input type="checkbox" id="${box}" name="benefit" value="${card.name}" aria-label="${boxLabel(page, card)}"${priceData(card.cost)}${
+        card.selected && html` checked`
+      }>${face}</label>`
+}
 ${!isAsked && card.status.kind !== 'included' && statusText(page, card.status)}
-${card.status.kind === 'full' && card.status.swapto && html`<p><a class="secondary" href="${page.root}/${card.status.swapto}">${words.status.fullswap(card.displayname)}</a></p>`}
-<details${card.name === focus && html` open`}><summary>${words.details}<span class="unseen">: ${card.displayname}</span></summary>${moreOf(page, card)}</details>
+${
+  card.status.kind === 'full' &&
+  card.status.swapto &&
+  html`<p><a class="secondary" href="${page.root}/${card.status.swapto}">${words.status.fullswap(
+    card.displayname,
+  )}</a></p>`
+}
+<details${
+    card.name === focus && html` open`
+  }><summary>${words.details}<span class="unseen">: ${card.displayname}</span></summary>${moreOf(page, card)}</details>
 </article>`
 }
 
@@ -148,8 +179,16 @@ function boxLabel(page: Page, { displayname, status }: BenefitCard): string {
 function moreOf(page: Page, card: BenefitCard): Html {
   const words = textsOf(page).benefits
   return html`<p>${card.description}</p>
-${card.pays.length > 0 && html`<h3>${words.pays}</h3><ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>`}
-${card.notcovered.length > 0 && html`<h3>${words.notcovered}</h3><ul class="ticks not">${card.notcovered.map(line => html`<li>${icon('no')}${line}</li>`)}</ul>`}
+${
+  card.pays.length > 0 &&
+  html`<h3>${words.pays}</h3><ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>`
+}
+${
+  card.notcovered.length > 0 &&
+  html`<h3>${words.notcovered}</h3><ul class="ticks not">${card.notcovered.map(
+    line => html`<li>${icon('no')}${line}</li>`,
+  )}</ul>`
+}
 <dl class="known"><div><dt>${words.costs}</dt><dd>${costFacts(page, card.cost)}</dd></div>
 ${card.startson && html`<div><dt>${words.starts}</dt><dd>${dayText(page, card.startson)}</dd></div>`}</dl>
 ${coverageFacts(page, card.coverage)}`
@@ -168,54 +207,6 @@ function costFacts(page: Localized, cost: Cost): Slot {
   if (cost.kind === 'nothing') return words.free
   const { taken } = cost
   return html`${costText(page, cost)}${taken && html`<p class="hint">${words.takenplain(taken.how, taken.by)}</p>`}`
-}
-
-/** The status of a benefit, as a sign and words. */
-function statusText(page: Page, status: BenefitStatus): Html {
-  const [sign, kind] = signs[status.kind]
-  const reasons = status.kind === 'unavailable' ? status.reasons : []
-  const isAhead = status.kind === 'scheduled' || status.kind === 'swapin'
-  const end = isAhead && status.until && textsOf(page).benefits.status.ending(dayText(page, status.until))
-  return html`<div class="status ${kind}">${icon(sign)}<div><p>${statusWords(page, status)}</p>${end && html`<p>${end}</p>`}${reasons.map(reason => html`<p class="hint">${reason}</p>`)}</div></div>`
-}
-
-const signs: Readonly<Record<BenefitStatus['kind'], readonly [IconName, 'good' | 'warn' | 'plain']>> = {
-  enrolled: ['check', 'good'],
-  included: ['check', 'good'],
-  scheduled: ['clock', 'plain'],
-  ending: ['clock', 'warn'],
-  swapin: ['swap', 'plain'],
-  swapout: ['swap', 'plain'],
-  actionrequired: ['alert', 'warn'],
-  waiting: ['alert', 'warn'],
-  unavailable: ['no', 'plain'],
-  full: ['swap', 'plain'],
-  otherplan: ['info', 'plain'],
-  available: ['plus', 'plain'],
-}
-
-function statusWords(page: Page, status: BenefitStatus): string {
-  const words = textsOf(page).benefits.status
-  const on = (day: string) => dayText(page, day)
-  switch (status.kind) {
-    case 'enrolled':
-      return status.until
-        ? words.enrolleduntil(on(status.since), on(status.until))
-        : words.enrolled(on(status.since))
-    case 'scheduled':
-    case 'swapin':
-      return words[status.kind](on(status.from))
-    case 'ending':
-    case 'swapout':
-      return words[status.kind](on(status.on))
-    case 'actionrequired':
-    case 'waiting':
-      return status.dueon ? words.actionrequiredby(on(status.dueon)) : words.actionrequired
-    case 'otherplan':
-      return words.otherplan(new Intl.ListFormat(page.locale, { type: 'disjunction' }).format(status.plans))
-    default:
-      return words[status.kind]
-  }
 }
 
 /** The groups of the view, by the status of their cards. */

@@ -26,8 +26,16 @@ ${notbegun.length > 0 && html`<p>${standing.notbegun(namesText(page, notbegun))}
 ${form(view, 'cancel', [
   hasbegun && !pending ? timeChoice(view) : html`<input type="hidden" name="effective" value="immediate">`,
   html`${view.hasplanned && html`<p>${words.planned}</p>`}
-<p>${reinstatedays === undefined ? standing.noreturn : hasbegun ? words.reinstate(reinstatedays) : standing.backbeforestart(reinstatedays)}</p>
-<p class="actions"><button class="danger">${pending ? now.button : words.button}</button>${!pending && html`<a class="secondary" href="${page.root}/overview">${keep}</a>`}</p>`,
+<p>${
+    reinstatedays === undefined
+      ? standing.noreturn
+      : hasbegun
+        ? words.reinstate(reinstatedays)
+        : standing.backbeforestart(reinstatedays)
+  }</p>
+<p class="actions"><button class="danger">${pending ? now.button : words.button}</button>${
+    !pending && html`<a class="secondary" href="${page.root}/overview">${keep}</a>`
+  }</p>`,
 ])}`,
   })
 }

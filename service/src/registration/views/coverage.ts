@@ -12,9 +12,22 @@ export function coverageFacts(page: Page, coverage: Coverage | undefined): Slot 
   const { insurer, waiting, documents = [] } = coverage ?? {}
   const words = textsOf(page).coverage
   if (!insurer && !waiting && documents.length === 0) return null
-  return html`<dl class="known">${insurer && html`<div><dt>${words.insurer}</dt><dd>${insurer.name}<p class="hint">${insurer.licence}</p></dd></div>`}
-${waiting && html`<div><dt>${words.waiting}</dt><dd>${words.days(waiting.days)}${waiting.text && html`<p class="hint">${waiting.text}</p>`}</dd></div>`}
-${documents.length > 0 && html`<div><dt>${words.documents}</dt><dd><ul class="documents">${documents.map(document => html`<li>${documentLink(page, document)}</li>`)}</ul></dd></div>`}</dl>`
+  return html`<dl class="known">${
+    insurer &&
+    html`<div><dt>${words.insurer}</dt><dd>${insurer.name}<p class="hint">${insurer.licence}</p></dd></div>`
+  }
+${
+  waiting &&
+  html`<div><dt>${words.waiting}</dt><dd>${words.days(waiting.days)}${
+    waiting.text && html`<p class="hint">${waiting.text}</p>`
+  }</dd></div>`
+}
+${
+  documents.length > 0 &&
+  html`<div><dt>${words.documents}</dt><dd><ul class="documents">${documents.map(
+    document => html`<li>${documentLink(page, document)}</li>`,
+  )}</ul></dd></div>`
+}</dl>`
 }
 
 /**
@@ -43,8 +56,19 @@ export function coverageSection(page: Page, lines: readonly BenefitLine[]): Slot
     )
     return html`<div class="insured"><h3>${insurer ? insurer.name : names}</h3>
 ${insurer && html`<p>${words.covers(names)}</p><p class="hint">${insurer.licence}</p>`}
-${waits.map(wait => html`<p class="withsign">${icon('clock')}<span>${words.waitsfor(wait.displayname, words.days(wait.days))}${wait.text && html`<span class="hint">${wait.text}</span>`}</span></p>`)}
-${documents.size > 0 && html`<ul class="documents">${[...documents.values()].map(document => html`<li>${documentLink(page, document)}</li>`)}</ul>`}</div>`
+${waits.map(
+  wait =>
+    html`<p class="withsign">${icon('clock')}<span>${words.waitsfor(
+      wait.displayname,
+      words.days(wait.days),
+    )}${wait.text && html`<span class="hint">${wait.text}</span>`}</span></p>`,
+)}
+${
+  documents.size > 0 &&
+  html`<ul class="documents">${[...documents.values()].map(
+    document => html`<li>${documentLink(page, document)}</li>`,
+  )}</ul>`
+}</div>`
   })
   return html`<section class="know"><h2>${words.know}</h2>${blocks}</section>`
 }
@@ -102,7 +126,13 @@ export function copyLink(page: Page, copy: { readonly address: string; readonly 
 export function copyList(page: Page, copies: readonly CopyLink[] = []): Slot {
   if (copies.length === 0) return null
   const words = textsOf(page).coverage.copy
-  return html`<section><h2>${words.list}</h2><ul class="documents">${copies.map(copy => html`<li>${copyLink(page, { address: copy.address, text: words.of(dayText(page, copy.on), copy.reference) })}</li>`)}</ul></section>`
+  return html`<section><h2>${words.list}</h2><ul class="documents">${copies.map(
+    copy =>
+      html`<li>${copyLink(page, {
+        address: copy.address,
+        text: words.of(dayText(page, copy.on), copy.reference),
+      })}</li>`,
+  )}</ul></section>`
 }
 
 /** The costs of lines, as far as they are known. */

@@ -3,7 +3,7 @@ import type { FieldError, InputName } from './faults.ts'
 import { monthNames } from './format.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
-import type { ConsentText, EnteredAnswers } from './parts.ts'
+import type { EnteredAnswers } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import { errorText, textsOf } from './texts.ts'
 
@@ -105,10 +105,22 @@ export function textField(answers: Answers, field: TextField): Html {
   const id = inputId(input)
   const error = errorOf(answers, input)
   return html`<div class="field${error && ' wrong'}">
-<label for="${id}"${field.labelinpr && html` data-pr="${field.labelinpr}" data-other="${field.label}"`}>${labelOf(answers, field)}${field.optional && html` <span class="optional">${textsOf(answers.page).shell.optional}</span>`}</label>
+<label for="${id}"${
+    field.labelinpr && html` data-pr="${field.labelinpr}" data-other="${field.label}"`
+  }>${labelOf(answers, field)}${
+    field.optional && html` <span class="optional">${textsOf(answers.page).shell.optional}</span>`
+  }</label>
 ${field.hint && html`<p class="hint" id="${id}-hint">${field.hint}</p>`}
 ${fault(answers, id, error)}
-<input id="${id}" name="${input}" type="${field.type ?? 'text'}" class="${size ?? 'full'}" value="${answers.kept?.[input] ?? ''}" autocomplete="${field.autocomplete ?? 'off'}"${field.inputmode && html` inputmode="${field.inputmode}"`}${input === 'email' && html` autocapitalize="none" spellcheck="false"`}${described(id, field.hint !== undefined, error !== undefined)}>
+<input id="${id}" name="${input}" type="${field.type ?? 'text'}" class="${size ?? 'full'}" value="${
+    answers.kept?.[input] ?? ''
+  }" autocomplete="${field.autocomplete ?? 'off'}"${
+    field.inputmode && html` inputmode="${field.inputmode}"`
+  }${input === 'email' && html` autocapitalize="none" spellcheck="false"`}${described(
+    id,
+    field.hint !== undefined,
+    error !== undefined,
+  )}>
 </div>`
 }
 
@@ -124,7 +136,9 @@ export function selectField(
   return html`<div class="field${error && ' wrong'}">
 <label for="${id}">${field.label}</label>
 ${fault(answers, id, error)}
-<select id="${id}" name="${field.input}" class="${field.size ?? 'full'}" autocomplete="${field.autocomplete ?? 'off'}"${described(id, false, error !== undefined)}>
+<select id="${id}" name="${field.input}" class="${field.size ?? 'full'}" autocomplete="${
+    field.autocomplete ?? 'off'
+  }"${described(id, false, error !== undefined)}>
 ${choices.empty !== undefined && html`<option value="">${choices.empty}</option>`}
 ${choices.list.map(([value, label]) => option(value, label, now))}
 </select>
@@ -161,28 +175,12 @@ export function dateInputs(
     const input = nameOf(part)
     return html`<div><label for="${inputId(input)}">${words[part]}</label><input id="${inputId(input)}" name="${input}" type="text" inputmode="numeric" autocomplete="${help(part)}" value="${kept[input] ?? ''}"${isWrong(input) && invalid}></div>`
   }
-  return html`<div class="parts"><div class="month"><label for="${inputId(month)}">${words.month}</label><select id="${inputId(month)}" name="${month}" autocomplete="${help('month')}"${isWrong(month) && invalid}>
+  return html`<div class="parts"><div class="month"><label for="${inputId(month)}">${words.month}</label><select id="${inputId(month)}" name="${month}" autocomplete="${help('month')}"${
+    isWrong(month) && invalid
+  }>
 <option value="">${words.choosemonth}</option>
 ${monthNames(page).map((name, at) => option(String(at + 1), name, kept[month] ?? ''))}
 </select></div>${number('day')}${number('year')}</div>`
-}
-
-/** The consents: each with its whole text and version at the box, and never ticked beforehand. */
-export function consentFields(answers: Answers, consents: readonly ConsentText[]): Slot {
-  if (consents.length === 0) return null
-  const texts = textsOf(answers.page)
-  const fields = consents.map(consent => {
-    const input: InputName = `consent.${consent.name}`
-    const id = inputId(input)
-    const error = errorOf(answers, input)
-    return html`<div class="consent field${error && ' wrong'}">
-<h3 id="${id}-title">${consent.title}</h3>
-<div class="text" tabindex="0" role="region" aria-labelledby="${id}-title">${consent.paragraphs.map(text => html`<p>${text}</p>`)}<p class="version">${texts.check.version(consent.version)}</p></div>
-${fault(answers, id, error)}
-<label class="choice"><input type="checkbox" id="${id}" name="${input}" value="${consent.version}"${consent.checked && html` checked`}${described(`${id}`, false, error !== undefined)}><span>${consent.agree ?? texts.check.agree}<span class="unseen">: ${consent.title}</span></span></label>
-</div>`
-  })
-  return [html`<h2>${texts.check.consent}</h2>`, fields]
 }
 
 /** One of several answers, of which only one can be chosen. */
@@ -203,7 +201,9 @@ export function radio(
 ): Html {
   const { value, label, card } = choice
   const id = choiceId(input, choice, at)
-  return html`<label class="choice"><input type="radio" id="${id}" name="${input}" value="${value}"${value === chosen && html` checked`}${card && html` aria-describedby="${id}-holds"`}><span>${label}</span></label>`
+  return html`<label class="choice"><input type="radio" id="${id}" name="${input}" value="${value}"${
+    value === chosen && html` checked`
+  }${card && html` aria-describedby="${id}-holds"`}><span>${label}</span></label>`
 }
 
 /** The id of a radio button: of the first one the input's name, to which the link of an error leads. */
@@ -239,7 +239,8 @@ export function inputId(input: string): string {
 
 const invalid = html` aria-invalid="true"`
 
-function described(id: string, hint: boolean, error: boolean): Slot {
+/** The `aria-describedby` of an input: its hint, its error, or both. */
+export function described(id: string, hint: boolean, error: boolean): Slot {
   const ids = [hint && `${id}-hint`, error && `${id}-error`].filter(part => part)
   return [ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`, error && invalid]
 }

@@ -73,16 +73,26 @@ ${scriptTexts(texts)}
 function header(view: string, page: Page, content: Content): Html {
   const texts = textsOf(page)
   const other = page.locale === 'en' ? 'es' : 'en'
-  const button = html`<button class="quiet language" name="language" value="${other}" lang="${other}" formnovalidate${content.asks ? html` form="answers"` : ''} aria-label="${texts.language.switchto}: ${texts.language.switchlabel}">${icon('globe')}<span>${texts.language.switchto}</span></button>`
+  const button = html`<button class="quiet language" name="language" value="${other}" lang="${other}" formnovalidate${
+    content.asks ? html` form="answers"` : ''
+  } aria-label="${texts.language.switchto}: ${texts.language.switchlabel}">${icon('globe')}<span>${texts.language.switchto}</span></button>`
   return html`<header>
 <div class="bar">
-<p class="partner"><span class="mark" aria-hidden="true">${initialOf(page) ?? icon('shield')}</span><span>${page.partner.displayname || texts.already.title}</span></p>
+<p class="partner"><span class="mark" aria-hidden="true">${initialOf(page) ?? icon('shield')}</span><span>${
+    page.partner.displayname || texts.already.title
+  }</span></p>
 ${
   content.asks
     ? button
-    : html`<form method="post" action="${page.root}/language" data-language><input type="hidden" name="view" value="${view}">${content.kind !== undefined && html`<input type="hidden" name="kind" value="${content.kind}">`}${button}</form>`
+    : html`<form method="post" action="${page.root}/language" data-language><input type="hidden" name="view" value="${view}">${
+        content.kind !== undefined && html`<input type="hidden" name="kind" value="${content.kind}">`
+      }${button}</form>`
 }
-${page.shell === 'hosted' && page.idleseconds !== undefined && html`<form method="post" action="${page.root}/leave"><button class="quiet">${texts.shell.signout}</button></form>`}
+${
+  page.shell === 'hosted' &&
+  page.idleseconds !== undefined &&
+  html`<form method="post" action="${page.root}/leave"><button class="quiet">${texts.shell.signout}</button></form>`
+}
 </div>
 </header>`
 }
@@ -94,7 +104,9 @@ function initialOf({ partner }: Page): string | undefined {
 function progress(step: { readonly at: number; readonly of: number }, texts: Texts): Html {
   const steps = Array.from({ length: step.of }, (_, at) => at < step.at)
   return html`<div class="progress"><p>${texts.shell.step(step.at, step.of)}</p>
-<div class="track" aria-hidden="true">${steps.map(done => html`<span${done ? html` class="reached"` : ''}></span>`)}</div></div>`
+<div class="track" aria-hidden="true">${steps.map(
+    done => html`<span${done ? html` class="reached"` : ''}></span>`,
+  )}</div></div>`
 }
 
 function footer(page: Page): Html {
@@ -110,7 +122,9 @@ function footer(page: Page): Html {
 ${
   ways.length > 0
     ? html`<ul>${ways.map(way => html`<li>${way}</li>`)}</ul>`
-    : html`<p>${page.partner.displayname ? texts.shell.helpnone(page.partner.displayname) : texts.shell.helpunknown}</p>`
+    : html`<p>${
+        page.partner.displayname ? texts.shell.helpnone(page.partner.displayname) : texts.shell.helpunknown
+      }</p>`
 }</section>
 <p class="privacy">${icon('lock')}${texts.shell.privacy}</p>
 ${legalFacts(page)}</div>
@@ -137,7 +151,10 @@ function scriptTexts(texts: Texts): Html {
 /** Says that the form was not taken, and what had been typed into it; it gets the focus, so that it is heard. */
 function changedNotice(replaced: readonly string[], { shell }: Texts): Html {
   return html`<section class="notice info" role="alert" tabindex="-1" data-focus>${icon('info')}<div><h2>${shell.conflict}</h2><p>${shell.conflicttext}</p>
-${replaced.length > 0 && html`<p>${shell.conflicttyped}</p><ul class="plain">${replaced.map(text => html`<li>${text}</li>`)}</ul>`}</div></section>`
+${
+  replaced.length > 0 &&
+  html`<p>${shell.conflicttyped}</p><ul class="plain">${replaced.map(text => html`<li>${text}</li>`)}</ul>`
+}</div></section>`
 }
 
 /** A box with a sign, a heading and an important sentence. */
@@ -157,6 +174,8 @@ function legalFacts(page: Page): Slot {
   if (!privacyurl && !termsurl && !operatorline) return null
   return html`${
     (privacyurl || termsurl) &&
-    html`<ul class="legal">${privacyurl && link(privacyurl, words.privacynotice)}${termsurl && link(termsurl, words.terms)}</ul>`
+    html`<ul class="legal">${
+      privacyurl && link(privacyurl, words.privacynotice)
+    }${termsurl && link(termsurl, words.terms)}</ul>`
   }${operatorline && html`<p class="hint">${operatorline[page.locale]}</p>`}`
 }

@@ -31,7 +31,12 @@ function lineWords(page: Page, line: BenefitLine): Html {
     line.endedon && texts.done.ended(dayText(page, line.endedon)),
     line.cost?.kind === 'amount' && costLine(page, line.cost),
   ].filter(fact => fact)
-  return html`<p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${line.actionrequired && html`<p class="withsign warn">${icon('alert')}${line.dueon ? status.actionrequiredby(dayText(page, line.dueon)) : texts.done.action}</p>`}${line.isunavailable && html`<p class="withsign warn">${icon('alert')}${status.unavailable}</p>`}`
+  return html`<p class="name">${line.displayname}</p>${facts.map(fact => html`<p class="hint">${fact}</p>`)}${
+    line.actionrequired &&
+    html`<p class="withsign warn">${icon('alert')}${
+      line.dueon ? status.actionrequiredby(dayText(page, line.dueon)) : texts.done.action
+    }</p>`
+  }${line.isunavailable && html`<p class="withsign warn">${icon('alert')}${status.unavailable}</p>`}`
 }
 
 function endText(page: Page, on: Day, age: number | undefined): string {
@@ -64,7 +69,11 @@ export type Path = {
 export function pathList(page: Page, paths: readonly Path[]): Slot {
   if (paths.length === 0) return null
   const link = ({ to, sign, text, hint }: Path) =>
-    html`<li><a href="${page.root}/${to}"${sign === 'alert' && html` class="warn"`}>${icon(sign)}<span>${text}${hint && html`<span class="hint">${hint}</span>`}</span>${icon('arrow')}</a></li>`
+    html`<li><a href="${page.root}/${to}"${
+      sign === 'alert' && html` class="warn"`
+    }>${icon(sign)}<span>${text}${
+      hint && html`<span class="hint">${hint}</span>`
+    }</span>${icon('arrow')}</a></li>`
   return html`<ul class="paths">${paths.map(link)}</ul>`
 }
 

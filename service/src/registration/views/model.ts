@@ -1,3 +1,4 @@
+import type { Instant } from '../../calendar/calendar.ts'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import type { BeneficiaryRow } from './beneficiary-form.ts'
 import type { HeldBenefit } from './coverage-parts.ts'
@@ -22,9 +23,6 @@ import type {
   SwapPair,
 } from './parts.ts'
 import type { Page } from './surroundings.ts'
-
-/** Milliseconds since the epoch. */
-type Instant = number
 
 /** Every view of the page; `view` is also the name that the embed's `VIEW` event carries. */
 export type View =

@@ -1,7 +1,8 @@
 import { type Html, html } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
+import { consentFields } from './consent-fields.ts'
 import { coverageSection, totalSection } from './coverage.ts'
-import { consentFields, draftField, form, oneOf, primary, question } from './fields.ts'
+import { draftField, form, oneOf, primary, question } from './fields.ts'
 import { dayText, deadlineText, namesText } from './format.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
@@ -48,7 +49,12 @@ ${
     primary(texts.shell.continue),
   ])
 }
-${closed.map(offer => html`<section class="panel quietly"><h2>${offer.displayname}</h2><div class="status plain">${icon('no')}<div><p>${words.cannot}</p>${offer.reasons.map(reason => html`<p class="hint">${reason}</p>`)}</div></div></section>`)}`,
+${closed.map(
+  offer =>
+    html`<section class="panel quietly"><h2>${offer.displayname}</h2><div class="status plain">${icon('no')}<div><p>${words.cannot}</p>${offer.reasons.map(
+      reason => html`<p class="hint">${reason}</p>`,
+    )}</div></div></section>`,
+)}`,
   })
 }
 
@@ -59,11 +65,17 @@ export function offerConfirm(view: OfferConfirmView): Content {
   const words = texts.offer
   const answers = { page, errors: view.errors }
   const list = (heading: string, lines: readonly BenefitLine[]) =>
-    html`<section><h2>${heading}</h2>${lines.length > 0 ? benefitList(page, lines) : html`<p class="hint">${words.nothing}</p>`}</section>`
+    html`<section><h2>${heading}</h2>${
+      lines.length > 0 ? benefitList(page, lines) : html`<p class="hint">${words.nothing}</p>`
+    }</section>`
   return question(answers, {
     title: words.confirmtitle,
     back: 'offer',
-    body: html`<p class="lead">${words.confirmlead(from, to.displayname, to.effectiveon ? dayText(page, to.effectiveon) : '')}</p>
+    body: html`<p class="lead">${words.confirmlead(
+      from,
+      to.displayname,
+      to.effectiveon ? dayText(page, to.effectiveon) : '',
+    )}</p>
 ${list(words.gained, view.gained)}
 ${list(words.lost, view.lost)}
 ${list(words.kept, view.kept)}
@@ -71,7 +83,10 @@ ${swapped.length > 0 && list(texts.swap.pending, swapped)}
 ${view.dropsswap && html`<p class="withsign">${icon('alert')}${texts.standing.dropsswap}</p>`}
 ${totalSection(page, [...view.gained, ...view.kept, ...swapped])}
 ${coverageSection(page, view.gained)}
-${undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, undountil))}</p>`}
+${
+  undountil !== undefined &&
+  html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, undountil))}</p>`
+}
 ${namingSection(page, view.naming)}
 ${form(answers, 'offer/confirm', [
   html`<input type="hidden" name="offername" value="${to.offer}"><input type="hidden" name="previewid" value="${view.previewid}">`,
@@ -96,7 +111,10 @@ ${list(words.lost, lost)}
 ${
   undo &&
   html`<h3>${words.undoing}</h3>
-${undo.undountil !== undefined && html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, undo.undountil))}</p>`}
+${
+  undo.undountil !== undefined &&
+  html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, undo.undountil))}</p>`
+}
 ${undo.restored.length > 0 && html`<h4>${words.kept}</h4>${shortList(page, undo.restored)}`}
 ${undo.dropsswap && html`<p class="withsign">${icon('alert')}${texts.standing.dropsswap}</p>`}
 <h4>${texts.coverage.price.total}</h4>${totalLines(page, undo.benefits).map(line => html`<p class="hint">${line}</p>`)}
@@ -110,7 +128,13 @@ function outlook(page: Page, { gained, lost, kept, benefits }: NonNullable<Offer
   const words = texts.offer
   const row = (label: string, names: readonly string[]) =>
     names.length > 0 && html`<div><dt>${label}</dt><dd>${namesText(page, names)}</dd></div>`
-  return html`<dl class="known">${row(words.gained, gained)}${row(words.lost, lost)}${row(words.kept, kept)}<div><dt>${texts.coverage.price.total}</dt><dd>${totalLines(page, benefits).map(line => html`<p>${line}</p>`)}</dd></div></dl>`
+  return html`<dl class="known">${row(
+    words.gained,
+    gained,
+  )}${row(words.lost, lost)}${row(words.kept, kept)}<div><dt>${texts.coverage.price.total}</dt><dd>${totalLines(
+    page,
+    benefits,
+  ).map(line => html`<p>${line}</p>`)}</dd></div></dl>`
 }
 
 function offerText(page: Page, offer: OfferChoice): string {

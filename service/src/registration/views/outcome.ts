@@ -78,7 +78,10 @@ ${
 ${pathList(page, thingsToDo(page, view.todo))}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
 ${plannedNotices(page, view.planned)}
-${ineligibleNotice(page, view.ineligible && { offername: view.offername, isLeaving: view.leaving !== undefined, ...view.ineligible })}
+${ineligibleNotice(
+  page,
+  view.ineligible && { offername: view.offername, isLeaving: view.leaving !== undefined, ...view.ineligible },
+)}
 ${view.benefits.length > 0 && benefitList(page, view.benefits)}
 ${heldBenefits(page, view.held)}
 ${memberPaths(page, view.paths)}
@@ -131,10 +134,18 @@ export function linkEnded(view: LinkEndedView): Content {
 ${!isChallenge && kind !== 'closed' && html`<p>${words.kept}</p>`}
 <section class="panel"><h2>${words.what}</h2>${
       isChallenge
-        ? html`<p>${kind === 'challenge' ? words.challengenew(partner) : words.challengelimit(partner)}</p><p>${words.challengewrong(partner)}</p>`
-        : html`<p>${partner ? words.again(partner) : words.againunknown}</p><p>${partner ? words.sent(partner) : words.sentunknown}</p>${isUnknown && html`<p>${words.cookies}</p>`}`
+        ? html`<p>${
+            kind === 'challenge' ? words.challengenew(partner) : words.challengelimit(partner)
+          }</p><p>${words.challengewrong(partner)}</p>`
+        : html`<p>${partner ? words.again(partner) : words.againunknown}</p><p>${
+            partner ? words.sent(partner) : words.sentunknown
+          }</p>${isUnknown && html`<p>${words.cookies}</p>`}`
     }</section>
-${leave(page, { redirecturl: view.redirecturl, more: isRenewable && html`<button type="button" class="secondary" data-renew>${texts.ended.resume}</button>` })}`,
+${leave(page, {
+  redirecturl: view.redirecturl,
+  more:
+    isRenewable && html`<button type="button" class="secondary" data-renew>${texts.ended.resume}</button>`,
+})}`,
   }
 }
 
@@ -157,7 +168,10 @@ export function problem(view: ProblemView): Content {
     body: html`${emblem('alert')}
 <h1 tabindex="-1">${title}</h1>
 <p class="lead">${text}</p>
-${retry && html`<p class="actions"><a class="primary" href="${retry}">${isOurs ? texts.shell.tryagain : texts.open.button}</a></p>`}
+${
+  retry &&
+  html`<p class="actions"><a class="primary" href="${retry}">${isOurs ? texts.shell.tryagain : texts.open.button}</a></p>`
+}
 <p class="hint">${words.request}</p><p><code class="requestid">${requestid}</code></p>
 ${leave(page, retry ? { rank: 'secondary' } : {})}`,
   }

@@ -45,8 +45,16 @@ function planChoice(page: Page, plan: PlanChoice): Choice {
   )
   return {
     value: offer,
-    label: html`<strong>${displayname}</strong>${!isBare && html` <span class="worth">${price}</span>`}<span class="hint">${description}</span>`,
-    card: html`${included.length > 0 && html`<h2>${words.holds}</h2><ul class="ticks">${included.map(part => html`<li>${icon('check')}<span><strong>${part.displayname}</strong> ${part.description}</span></li>`)}</ul>`}
+    label: html`<strong>${displayname}</strong>${
+      !isBare && html` <span class="worth">${price}</span>`
+    }<span class="hint">${description}</span>`,
+    card: html`${
+      included.length > 0 &&
+      html`<h2>${words.holds}</h2><ul class="ticks">${included.map(
+        part =>
+          html`<li>${icon('check')}<span><strong>${part.displayname}</strong> ${part.description}</span></li>`,
+      )}</ul>`
+    }
 ${slots > 0 && html`<h2>${words[isBare ? 'choose' : 'choosemore'](slots)}</h2><p>${more}.</p>`}`,
   }
 }

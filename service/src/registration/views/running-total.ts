@@ -25,5 +25,9 @@ export function runningTotal(
   const base = { week: 0, month: 0, once: 0 }
   for (const cost of costs(included))
     if (cost.kind === 'amount') base[cost.per] += Math.round(cost.amount * 100)
-  return html`<p class="total" data-total data-week="${base.week}" data-month="${base.month}" data-once="${base.once}" data-weekly="${words.week('0')}" data-monthly="${words.month('0')}" data-single="${words.once('0')}" data-and="${words.and('', '')}" data-free="${words.free}">${isAddition ? words.addedsofar : words.totalsofar}: <strong>${totalText(page, costs([...included, ...chosen]))}</strong></p><p class="unscripted">${isAddition ? words.addednext : words.totalnext}</p>`
+  return html`<p class="total" data-total data-week="${base.week}" data-month="${base.month}" data-once="${base.once}" data-weekly="${words.week('0')}" data-monthly="${words.month('0')}" data-single="${words.once('0')}" data-and="${words.and('', '')}" data-free="${words.free}">${
+    isAddition ? words.addedsofar : words.totalsofar
+  }: <strong>${totalText(page, costs([...included, ...chosen]))}</strong></p><p class="unscripted">${
+    isAddition ? words.addednext : words.totalnext
+  }</p>`
 }

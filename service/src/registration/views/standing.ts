@@ -56,7 +56,9 @@ export function lostNotice(page: Page, lost: readonly LostCover[]): Slot {
       : words[cover.how](cover.displayname, dayText(page, cover.on)),
   )
   if (first === undefined) return null
-  return html`<div class="notice info" role="status">${icon('info')}<div><p>${words.saved} ${first}</p>${others.map(sentence => html`<p>${sentence}</p>`)}</div></div>`
+  return html`<div class="notice info" role="status">${icon('info')}<div><p>${words.saved} ${first}</p>${others.map(
+    sentence => html`<p>${sentence}</p>`,
+  )}</div></div>`
 }
 
 /** The benefits of that notice as form fields, so that the view says the same in another language. */

@@ -17,7 +17,10 @@ export function open(view: OpenView): Content {
 <h1 tabindex="-1">${title}</h1>
 <p class="lead">${lead(view.page.partner.displayname)}</p>
 <p>${text}</p>
-<form id="answers" method="post" action="${view.action}" data-plain><input type="hidden" name="locale" value="${view.page.locale}">${primary(words.button, icon('arrow'))}</form>
+<form id="answers" method="post" action="${view.action}" data-plain><input type="hidden" name="locale" value="${view.page.locale}">${primary(
+      words.button,
+      icon('arrow'),
+    )}</form>
 <p class="hint">${words.once(view.page.partner.displayname)}</p>`,
     asks: true,
   }
@@ -29,7 +32,11 @@ export function challenge(view: ChallengeView): Content {
   const words = texts.challenge
   return question(view, {
     title: words.title,
-    body: html`<p class="lead">${view.again ? texts.beneficiaries.again : [view.firstname && `${words.lead(view.firstname)} `, words.text]}</p>
+    body: html`<p class="lead">${
+      view.again
+        ? texts.beneficiaries.again
+        : [view.firstname && `${words.lead(view.firstname)} `, words.text]
+    }</p>
 <form id="answers" method="post" action="${view.action}" novalidate>
 ${view.next !== undefined && html`<input type="hidden" name="next" value="${view.next}">`}
 ${birthDate(view, { asHeading: false })}

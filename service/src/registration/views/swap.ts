@@ -1,8 +1,9 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { namingSection } from './beneficiaries.ts'
 import { worthText } from './benefits.ts'
+import { consentFields } from './consent-fields.ts'
 import { coverageSection, exchangeSection } from './coverage.ts'
-import { consentFields, draftField, form, oneOf, primary, question } from './fields.ts'
+import { draftField, form, oneOf, primary, question } from './fields.ts'
 import { dayText, deadlineText } from './format.ts'
 import { icon } from './icons.ts'
 import { type Content, notice } from './layout.ts'
@@ -28,7 +29,11 @@ export function swap(view: SwapView): Content {
     body: html`${leaving !== undefined && leavingNotice(page, leaving, 'swap')}
 ${!locked && (isOpen || pending.length > 0) && html`<p class="lead">${words.lead(on)} ${words.gap}</p>`}
 ${locked && notice(words.locked, words.lockedtext(on))}
-${!locked && (isOpen || pending.length > 0) && html`<p class="withsign">${icon('clock')}${words.until(deadlineText(page, view.lockedat))}</p>`}
+${
+  !locked &&
+  (isOpen || pending.length > 0) &&
+  html`<p class="withsign">${icon('clock')}${words.until(deadlineText(page, view.lockedat))}</p>`
+}
 ${pending.length > 0 && pendingSwap(view, on)}
 ${!locked && !isOpen && leaving === undefined && html`<p>${words.nothing}</p>`}
 ${
@@ -111,8 +116,15 @@ function pendingSwap(view: SwapView, on: string): Html {
   const isOff = (pair: SwapPair) => pair.iscalledoff
   return html`<section class="panel"><h2>${words.pending}</h2>
 ${pairList(page, pending, on)}
-${pending.every(isOff) ? html`<p>${standing.planned.noswap(on)}</p>` : html`<p>${words.pendingtext(on)}</p>${pending.some(isOff) && html`<p>${standing.planned.partly}</p>`}`}
-${!locked && html`<form method="post" action="${page.root}/swap/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`}</section>`
+${
+  pending.every(isOff)
+    ? html`<p>${standing.planned.noswap(on)}</p>`
+    : html`<p>${words.pendingtext(on)}</p>${pending.some(isOff) && html`<p>${standing.planned.partly}</p>`}`
+}
+${
+  !locked &&
+  html`<form method="post" action="${page.root}/swap/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`
+}</section>`
 }
 
 function pairList(page: Page, pairs: readonly SwapPair[], on: string): Html {
@@ -168,5 +180,10 @@ function coverage(page: Page, card: BenefitCard): Slot {
   if (card.pays.length === 0) return null
   return html`<details><summary>${words.pays}<span class="unseen">: ${card.displayname}</span></summary>
 <ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>
-${card.notcovered.length > 0 && html`<p class="label">${words.notcovered}</p><ul class="ticks not">${card.notcovered.map(line => html`<li>${icon('no')}${line}</li>`)}</ul>`}</details>`
+${
+  card.notcovered.length > 0 &&
+  html`<p class="label">${words.notcovered}</p><ul class="ticks not">${card.notcovered.map(
+    line => html`<li>${icon('no')}${line}</li>`,
+  )}</ul>`
+}</details>`
 }
