@@ -49,10 +49,10 @@ export function reinstateAccount(user: User, now: Instant, terms: Terms): Reinst
     : comeBack(user, user.cancel, { now, terms })
 }
 
-type Moment = { readonly now: Instant; readonly terms: Terms }
+type RulesNow = { readonly now: Instant; readonly terms: Terms }
 
 /** Benefits that the cancel withdrew are scheduled again, unless another benefit has taken their slot since. */
-function undoCancel(user: User, cancel: Cancel, { now, terms }: Moment): Reinstated {
+function undoCancel(user: User, cancel: Cancel, { now, terms }: RulesNow): Reinstated {
   const offer = offerOf(terms, user)
   const active: User = { ...user, cancel: undefined, updatedAt: now }
   const back = restore(active, {
@@ -75,7 +75,7 @@ function undoCancel(user: User, cancel: Cancel, { now, terms }: Moment): Reinsta
 /**
  * Restores the offer by today's catalogue, and the picks with it; a pick that had not begun begins when it would have.
  */
-function comeBack(user: User, cancel: Cancel, { now, terms }: Moment): Reinstated | Refusal {
+function comeBack(user: User, cancel: Cancel, { now, terms }: RulesNow): Reinstated | Refusal {
   if (now >= reinstatableUntil(cancel.at, terms.zone)) return refuse('reinstate_expired')
   const offer = user.offer && partnerOffer(terms, user.offer.name)
   if (!offer || !user.offer) return refuse('ineligible', [because('offername', 'offer_closed', offerClosed)])
@@ -120,7 +120,7 @@ type Restoring = {
   readonly cancel: Cancel
   readonly offer: Offer | undefined
   readonly judge: (enrolment: Enrolment) => Return | undefined
-} & Moment
+} & RulesNow
 
 /** Restores as new rows the enrolments that the cancel closed: the earliest first, while there are slots. */
 function restore(user: User, restoring: Restoring): { user: User; notRestored: NotRestored[] } {

@@ -3,14 +3,14 @@ import { isRealDate } from '../calendar/calendar.ts'
 import type { Problem } from './problem.ts'
 import { repeatsIn } from './repeats.ts'
 import { CATALOGUE_SCHEMA } from './schema.ts'
-import type { Part } from './schema-parts.ts'
+import type { SchemaNode } from './schema-parts.ts'
 import { quote, type YamlValue } from './yaml-value.ts'
 
 /**
  * Every mistake that a schema finds in a file, that of catalogues unless another is given. Wrong values are then replaced by `undefined`, so that later checks
  * see only right ones.
  */
-export function checkForm(yaml: YamlValue, schema: Part = CATALOGUE_SCHEMA): Problem[] {
+export function checkForm(yaml: YamlValue, schema: SchemaNode = CATALOGUE_SCHEMA): Problem[] {
   const errors = errorsIn(yaml.value, schema)
   const problems = errors.flatMap(error => explain(error, yaml))
   for (const { keyword, instancePath } of errors)
@@ -30,13 +30,13 @@ const OF_GROUPS = new Set([
   'uniqueItems',
 ])
 
-const compiled = new WeakMap<Part, ValidateFunction>()
+const compiled = new WeakMap<SchemaNode, ValidateFunction>()
 
 /**
  * The mistakes that the schema finds, without those that only follow from another: for a value of the wrong type, or a
  * list that is too long, nothing else is reported.
  */
-function errorsIn(value: unknown, schema: Part): ErrorObject[] {
+function errorsIn(value: unknown, schema: SchemaNode): ErrorObject[] {
   const validate = compiled.get(schema) ?? compile(schema)
   compiled.set(schema, validate)
   validate(value)
@@ -50,7 +50,7 @@ function errorsIn(value: unknown, schema: Part): ErrorObject[] {
   )
 }
 
-function compile(schema: Part): ValidateFunction {
+function compile(schema: SchemaNode): ValidateFunction {
   return new Ajv({ allErrors: true, allowUnionTypes: true, verbose: true, formats: { date: isRealDate } })
     .addVocabulary(['remedy', 'whenEmpty', 'whenMany'])
     .compile(schema)
@@ -74,7 +74,7 @@ function explain(
       message: `${quote(value)} stands in this list twice; delete one of the two`,
     }))
   const message = MESSAGES[keyword]?.({
-    part: parentSchema as Part,
+    part: parentSchema as SchemaNode,
     data,
     params,
     source: yaml.sourceOf(instancePath),
@@ -87,14 +87,14 @@ function explain(
   ]
 }
 
-type Found = {
-  readonly part: Part
+type Misfit = {
+  readonly part: SchemaNode
   readonly data: unknown
   readonly params: Readonly<Record<string, unknown>>
   readonly source: string | undefined
 }
 
-const MESSAGES: Readonly<Record<string, (found: Found) => string>> = {
+const MESSAGES: Readonly<Record<string, (found: Misfit) => string>> = {
   type: mistyped,
   minimum: mistyped,
   maximum: mistyped,
@@ -120,7 +120,7 @@ const MESSAGES: Readonly<Record<string, (found: Found) => string>> = {
     `has ${(data as unknown[]).length} elements; ${part['maxItems']} are allowed, take some out`,
 }
 
-function mistyped({ part, data, source }: Found): string {
+function mistyped({ part, data, source }: Misfit): string {
   if (data === null) return 'has no value; write one or delete the key'
   if (Array.isArray(part.type))
     return `must be a code, or a group of keys; write a code, or ${keysOf(part)} below it, each as "key: value"`
@@ -138,13 +138,13 @@ function mistyped({ part, data, source }: Found): string {
   return `${source} is read as ${typeof data}, not as text; put it in quotes: "${source}"`
 }
 
-function misspelt({ part, data }: Found): string {
+function misspelt({ part, data }: Misfit): string {
   if (part.remedy) return `${quote(String(data))} ${part.remedy}`
   if (!part.enum) return 'holds a control character or half a character; delete it'
   const choice = part.enum.length === 1 ? 'write' : 'use one of'
   return `${quote(String(data))} is not allowed here; ${choice} ${part.enum.join(', ')}`
 }
 
-function keysOf(part: Part): string {
+function keysOf(part: SchemaNode): string {
   return Object.keys(part.properties ?? {}).join(', ')
 }

@@ -3,9 +3,9 @@
  * the part is missing, `remedy` what to write in place of a wrong text, and `whenEmpty` and `whenMany` what to do about
  * a group or a list with too few or too many members.
  */
-export type Part = {
+export type SchemaNode = {
   readonly type: 'object' | 'array' | 'string' | 'integer' | 'boolean' | readonly ['string', 'object']
-  readonly properties?: Readonly<Record<string, Part>>
+  readonly properties?: Readonly<Record<string, SchemaNode>>
   readonly required?: readonly string[]
   readonly enum?: readonly string[]
   readonly description?: string
@@ -15,22 +15,22 @@ export type Part = {
   readonly [keyword: string]: unknown
 }
 
-type Required = Readonly<Record<string, readonly [missing: string, part: Part]>>
+type Required = Readonly<Record<string, readonly [missing: string, part: SchemaNode]>>
 type Words = Readonly<Record<string, unknown>>
 
 /** A mapping with only these keys; for each required one, what to add when it is missing. */
 export function group(
   required: Required,
-  optional: Readonly<Record<string, Part>> = {},
+  optional: Readonly<Record<string, SchemaNode>> = {},
   more: Words = {},
-): Part {
+): SchemaNode {
   const parts = Object.entries(required).map(([key, [description, part]]) => [key, { ...part, description }])
   const properties = { ...Object.fromEntries(parts), ...optional }
   return { type: 'object', properties, required: Object.keys(required), additionalProperties: false, ...more }
 }
 
 /** A list of at most `maxItems`. */
-export function list(items: Part, maxItems: number, more: Words = {}): Part {
+export function list(items: SchemaNode, maxItems: number, more: Words = {}): SchemaNode {
   return { type: 'array', items, maxItems, ...more }
 }
 
@@ -38,33 +38,33 @@ export function list(items: Part, maxItems: number, more: Words = {}): Part {
  * A list of codes without repetitions. An empty list is refused, because it would mean the same as no list, or would
  * admit nobody.
  */
-export function setOf(items: Part, maxItems: number, more: Words = {}): Part {
+export function setOf(items: SchemaNode, maxItems: number, more: Words = {}): SchemaNode {
   const whenEmpty = 'is an empty list; name at least one, or delete the key'
   return list(items, maxItems, { minItems: 1, uniqueItems: true, whenEmpty, ...more })
 }
 
 /** One of these texts. */
-export function oneOf(choices: readonly string[], remedy?: string): Part {
+export function oneOf(choices: readonly string[], remedy?: string): SchemaNode {
   return { type: 'string', enum: choices, ...(remedy && { remedy }) }
 }
 
 /** A text of this form, for programs. */
-export function coded({ source }: RegExp, remedy: string): Part {
+export function coded({ source }: RegExp, remedy: string): SchemaNode {
   return { type: 'string', pattern: source, remedy }
 }
 
 /** A text for people. */
-export function text(maxLength: number): Part {
+export function text(maxLength: number): SchemaNode {
   // No control characters except line ends, and no lone surrogate.
   return { type: 'string', minLength: 1, maxLength, pattern: '^(\\n|[^\\p{Cc}\\p{Cs}])*$' }
 }
 
 /** A text for people in both languages. */
-export function bilingual(max: number): Part {
+export function bilingual(max: number): SchemaNode {
   return group({ en: ['the English text', text(max)], es: ['the Spanish text', text(max)] })
 }
 
 /** A whole number. */
-export function whole(minimum: number, maximum: number): Part {
+export function whole(minimum: number, maximum: number): SchemaNode {
   return { type: 'integer', minimum, maximum }
 }

@@ -1,7 +1,7 @@
 import { states } from '@benefit-enrolment/contract/names'
 import { DOCUMENT_PATH, ICON } from './file-paths.ts'
 import { AMOUNT_SPANS, BENEFIT_TYPES, LANGUAGES, MAX_AGE, MONTH_MODES, NAMINGS } from './model.ts'
-import { bilingual, coded, group, list, oneOf, type Part, setOf, text, whole } from './schema-parts.ts'
+import { bilingual, coded, group, list, oneOf, type SchemaNode, setOf, text, whole } from './schema-parts.ts'
 import { cost, MAX_CENTS, rate } from './schema-prices.ts'
 
 const MAX_BENEFITS = 200
@@ -22,7 +22,7 @@ const stateCodes = setOf(
   oneOf(states, 'is not a USPS state code; use two capital letters such as NY'),
   states.length,
 )
-const date: Part = {
+const date: SchemaNode = {
   type: 'string',
   format: 'date',
   remedy: 'is not a date; write one that exists as YYYY-MM-DD, such as 2026-01-31',
@@ -97,7 +97,7 @@ const insurer = group(
   { howtouse: howToUse },
 )
 /** The code of an insurer, or the insurer written out. */
-const insurerOfBenefit: Part = {
+const insurerOfBenefit: SchemaNode = {
   ...group(insurerParts, { howtouse: howToUse }),
   ...name,
   type: ['string', 'object'],
@@ -190,7 +190,7 @@ export const CATALOGUE_SCHEMA = group(
   { $schema: 'http://json-schema.org/draft-07/schema#' },
 )
 
-function document(): Part {
+function document(): SchemaNode {
   const file = coded(
     DOCUMENT_PATH,
     'is not a PDF beside this catalogue; write its path in lower case, such as documents/accident-en.pdf',
@@ -205,7 +205,7 @@ function document(): Part {
   )
 }
 
-function rulesWith(kinds: Readonly<Record<string, Part>>): Part {
+function rulesWith(kinds: Readonly<Record<string, SchemaNode>>): SchemaNode {
   const code = coded(
     /^(?=.{1,64}$)[a-z][a-z0-9]*(_[a-z0-9]+)*$/,
     'is not a rule code; use up to 64 lower-case letters, digits and _, such as not_in_ny',

@@ -1,4 +1,4 @@
-import { coded, group, list, oneOf, type Part, setOf, text, whole } from '../catalogue/schema-parts.ts'
+import { coded, group, list, oneOf, type SchemaNode, setOf, text, whole } from '../catalogue/schema-parts.ts'
 import { ENCODINGS, WEEKDAYS } from './feed.ts'
 
 const benefitName = coded(
@@ -10,13 +10,13 @@ const dateForm = coded(
   /^(YYYY|YY|MM|DD|[./ -])+$/,
   'is no form of a date; put it together from YYYY, YY, MM, DD and . / - or a space, such as MMDDYYYY',
 )
-const codes: Part = {
+const codes: SchemaNode = {
   type: 'object',
   additionalProperties: { type: 'string', maxLength: 100 },
   minProperties: 1,
   whenEmpty: 'is empty; write value: CODE, or delete the key',
 }
-const party: Part = {
+const party: SchemaNode = {
   type: 'array',
   items: coded(/^[\x20-\x7e]{1,30}$/, 'is no part of an id; use 1 to 30 plain characters'),
   minItems: 2,
@@ -50,7 +50,7 @@ const column = group(
   },
 )
 
-function columnsOf(...names: readonly string[]): Part {
+function columnsOf(...names: readonly string[]): SchemaNode {
   return {
     type: 'object',
     properties: Object.fromEntries(names.map(name => [name, columnName])),

@@ -5,7 +5,7 @@ import { basicPair } from './delivery.ts'
 import type { LoggedEvent } from './logged-events.ts'
 import { type ReceiverAnswer, sendPieces } from './send-slowly.ts'
 
-type Credentials = { readonly username: string; readonly password: string; readonly key: KeyObject }
+type DeliverySecrets = { readonly username: string; readonly password: string; readonly key: KeyObject }
 type Trial = {
   readonly attempt?: number
   readonly stranger?: 'password' | 'signature' | 'both'
@@ -31,7 +31,7 @@ const ofNoAcceptance =
 export async function examine(
   target: string,
   events: { first: LoggedEvent; last: LoggedEvent; long: LoggedEvent },
-  credentials: Credentials,
+  credentials: DeliverySecrets,
 ): Promise<readonly Finding[]> {
   const send = (event: LoggedEvent, trial: Trial = {}) => deliver(target, event, credentials, trial)
   const { first, last, long } = events
@@ -177,7 +177,7 @@ function inPieces(body: string): readonly Buffer[] {
 function deliver(
   target: string,
   event: LoggedEvent,
-  { username, password, key }: Credentials,
+  { username, password, key }: DeliverySecrets,
   trial: Trial,
 ): Promise<ReceiverAnswer> {
   const isWrong = (what: 'password' | 'signature') => trial.stranger === what || trial.stranger === 'both'

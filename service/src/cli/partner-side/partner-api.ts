@@ -16,7 +16,7 @@ export type PartnerApi = {
   /** The status of a user, or `undefined` when there is none. Throws as `call` does. */
   readonly statusOf: (userid: string) => Promise<string | undefined>
   /** Sends one request and returns the answer, whatever it is. */
-  readonly ask: (method: Method, path: string, body?: object) => Promise<Answer>
+  readonly ask: (method: Method, path: string, body?: object) => Promise<ApiAnswer>
 }
 type Method = 'GET' | 'POST' | 'DELETE'
 
@@ -26,7 +26,7 @@ export class ServiceAway extends OperatorError {
 }
 
 /** A status and its JSON; `undefined` when there was none. */
-type Answer = { readonly status: number; readonly body: unknown }
+type ApiAnswer = { readonly status: number; readonly body: unknown }
 
 const passing = new Set([408, 429, 500, 502, 503, 504])
 
@@ -107,7 +107,7 @@ export function connectPartner(baseUrl: string, credentials: Credentials): Partn
       token = undefined
     }
   }
-  const contentOf = ({ status, body }: Answer, asked: string): unknown => {
+  const contentOf = ({ status, body }: ApiAnswer, asked: string): unknown => {
     if (status === 200 && body === undefined) throw foreign()
     if (status === 200) return body
     const { code, detail, errors } = (body ?? {}) as {

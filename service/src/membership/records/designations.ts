@@ -24,21 +24,18 @@ export type DesignationWrite = {
   readonly sealed: Buffer
 }
 
-type Content = { readonly schema: 1; readonly beneficiaries: readonly NamedBeneficiary[] }
-
 /** Seals beneficiaries with the user's data key. */
 export function sealDesignation(
   dataKey: Buffer,
   beneficiaries: readonly NamedBeneficiary[],
   user: UserIds,
 ): Buffer {
-  const content: Content = { schema: 1, beneficiaries }
-  return sealJson(dataKey, content, 'beneficiary_designations', user)
+  return sealJson(dataKey, beneficiaries, 'beneficiary_designations', user)
 }
 
 /** Opens what `sealDesignation` sealed. Throws for another key or another user. */
 export function openDesignation(dataKey: Buffer, sealed: Buffer, user: UserIds): readonly NamedBeneficiary[] {
-  return (openJson(dataKey, sealed, 'beneficiary_designations', user) as Content).beneficiaries
+  return openJson(dataKey, sealed, 'beneficiary_designations', user) as readonly NamedBeneficiary[]
 }
 
 const columns: Columns<DesignationWrite> = {

@@ -53,13 +53,13 @@ export function correctEnrolment(
   return 'refused' in right ? right : corrected(user, { wrong, right }, { now, terms })
 }
 
-type Moment = { readonly now: Instant; readonly terms: Terms }
+type RulesNow = { readonly now: Instant; readonly terms: Terms }
 
 /** Voids the wrong row and, if there is a right one, puts that in its place. */
 function corrected(
   user: User,
   rows: { readonly wrong: Enrolment; readonly right: Enrolment | undefined },
-  { now, terms }: Moment,
+  { now, terms }: RulesNow,
 ): Changed | Refusal {
   const { wrong, right } = rows
   const voided = withEnrolment(
@@ -97,7 +97,7 @@ function moved(
   user: User,
   wrong: Enrolment,
   dates: { readonly firstDay?: PlainDate | undefined; readonly lastDay?: PlainDate | undefined },
-  { now, terms }: Moment,
+  { now, terms }: RulesNow,
 ): Enrolment | Refusal {
   const startsAt = dates.firstDay === undefined ? wrong.startsAt : startOfDate(dates.firstDay, terms.zone)
   const endsAt = dates.lastDay === undefined ? undefined : startOfDate(addDays(dates.lastDay, 1), terms.zone)
@@ -133,7 +133,7 @@ function moved(
 function refusedStart(
   user: User,
   move: { readonly wrong: Enrolment; readonly startsAt: Instant | undefined; readonly isOver: boolean },
-  { now, terms }: Moment,
+  { now, terms }: RulesNow,
 ): Refusal | undefined {
   const { wrong, startsAt, isOver } = move
   if (startsAt === undefined) return undefined

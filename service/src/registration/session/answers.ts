@@ -6,13 +6,13 @@ import type { CleanDetails } from '../views/form.ts'
 import type { Details, DetailsGroup } from '../views/parts.ts'
 
 /** The person's answer to one group of details, and what the partner had sent for that group by then. */
-type Answer = { readonly given: Person; readonly over: string }
+type DraftAnswer = { readonly given: Person; readonly over: string }
 
 /** The person's answers so far; kept sealed, and deleted at enrolment. */
 export type Draft = {
   /** Grows with every change, so that two tabs can detect each other's changes. */
   readonly version: number
-  readonly answers: Partial<Record<DetailsGroup, Answer>>
+  readonly answers: Partial<Record<DetailsGroup, DraftAnswer>>
   readonly offer?: string
   readonly picks?: readonly string[]
   /** The beneficiaries that a newcomer names, by benefit; `later` when the person put it off. */

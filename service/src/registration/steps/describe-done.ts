@@ -18,7 +18,7 @@ export type DoneDescription = {
 }
 
 /** A description, which lists all benefits unless it names others. */
-type Found = Pick<DoneDescription, 'change'> & Partial<DoneDescription>
+type Described = Pick<DoneDescription, 'change'> & Partial<DoneDescription>
 
 /**
  * Describes what a session did, as of today: as planned until it takes effect, then as done. `undefined`: it no longer
@@ -29,7 +29,7 @@ export function describeDone(visit: Visit, made: Made): DoneDescription | undefi
   return found && { benefits: liveLines(visit), ...found }
 }
 
-function describe(visit: Visit, made: Made): Found | undefined {
+function describe(visit: Visit, made: Made): Described | undefined {
   switch (made.what) {
     case 'joined':
       return { change: { what: 'enrolled', ...startAhead(visit) } }
@@ -55,7 +55,7 @@ function describe(visit: Visit, made: Made): Found | undefined {
 }
 
 /** A swap that is pending, or was applied at its boundary with at least one of its new benefits in force. */
-function describeSwap(visit: Visit, added: readonly string[]): Found | undefined {
+function describeSwap(visit: Visit, added: readonly string[]): Described | undefined {
   const { swap } = visit.user
   if (swap?.pairs.every(pair => isPairCalledOff(visit, pair))) return undefined
   if (swap) return { change: { what: 'swapped', from: dayOf(visit, swap.at) }, ...undoUntil(visit, swap.at) }
@@ -68,7 +68,7 @@ function describeSwap(visit: Visit, added: readonly string[]): Found | undefined
 function describeOfferChange(
   visit: Visit,
   { from, to, dropsSwap }: Extract<Made, { what: 'changed' }>,
-): Found | undefined {
+): Described | undefined {
   const { offer, pendingOffer } = visit.user
   if (isMoveCalledOff(visit)) return undefined
   const change = (before: string | undefined, after: string) => ({
@@ -87,7 +87,7 @@ function describeOfferChange(
 function describeCancel(
   visit: Visit,
   { hasDropped }: Extract<Made, { what: 'cancelled' }>,
-): Found | undefined {
+): Described | undefined {
   const { user, now, partner } = visit
   const { cancel } = user
   if (!cancel || (user.status !== 'cancelled' && !hasPendingCancel(user))) return undefined

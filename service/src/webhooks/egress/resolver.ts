@@ -87,7 +87,7 @@ const SERVER_SAID: ReadonlySet<string> = new Set([
   'EBADRESP',
 ])
 
-type Answer = {
+type DnsAnswer = {
   addresses: string[]
   error?: unknown
 }
@@ -96,9 +96,9 @@ type Answer = {
  * Collects every answer that arrives in time, in the order of the questions; the others are left to the resolver's own
  * time-out.
  */
-function gather(families: Promise<string[]>[], timeoutMs: number): Promise<Answer[]> {
+function gather(families: Promise<string[]>[], timeoutMs: number): Promise<DnsAnswer[]> {
   return new Promise(resolve => {
-    const answers: Answer[] = families.map(() => ({ addresses: [] }))
+    const answers: DnsAnswer[] = families.map(() => ({ addresses: [] }))
     let missing = families.length
     const stop = () => {
       missing = 0
@@ -106,7 +106,7 @@ function gather(families: Promise<string[]>[], timeoutMs: number): Promise<Answe
       resolve(answers)
     }
     let timer = setTimeout(stop, timeoutMs)
-    const note = (index: number, answer: Answer) => {
+    const note = (index: number, answer: DnsAnswer) => {
       if (missing === 0) return
       answers[index] = answer
       missing -= 1

@@ -36,11 +36,11 @@ type DeliveryInput = {
 export async function listDeliveries(db: Executor, input: DeliveryInput): Promise<ListedDelivery[]> {
   const { partnerId, limit } = input
   const statuses = input.status === undefined ? (['waiting', 'dead', 'delivered'] as const) : [input.status]
-  const found: Found[] = []
+  const found: FoundDelivery[] = []
   for (const status of statuses) {
     const missing = limit - found.length
     if (missing === 0) break
-    const rows = await db.query<Omit<Found, 'status'>>(reads[status]({ ...input, limit: missing }))
+    const rows = await db.query<Omit<FoundDelivery, 'status'>>(reads[status]({ ...input, limit: missing }))
     found.push(...rows.map(row => ({ ...row, status })))
   }
   const events = await db.query<{ event_id: string; eventname: string; userid: string }>(sql`
@@ -111,7 +111,7 @@ export function findOpenDeliveries(
     order by open.endpoint_id`)
 }
 
-type Found = Omit<ListedDelivery, 'eventname' | 'userid'>
+type FoundDelivery = Omit<ListedDelivery, 'eventname' | 'userid'>
 
 const reads: Readonly<Record<ListedDelivery['status'], (input: DeliveryInput) => Query>> = {
   waiting: input => (input.events === undefined ? allWaiting(input) : waitingOfEvents(input)),
