@@ -6,27 +6,16 @@ import type { User } from '../membership/rules/state.ts'
 
 /**
  * The change of a prefill: it replaces the entry whole. For a registered user it is only a suggestion, and changes no
- * confirmed data. Each member is written out, because V8 takes 0.5 µs for each member that a literal replaces after a spread.
+ * confirmed data.
  */
 export function replaceEntry(user: User, person: Person, now: Instant): Change {
   const stored: User = {
-    partnerId: user.partnerId,
-    serviceId: user.serviceId,
-    userid: user.userid,
+    ...user,
     status: user.status === 'none' ? 'prefilled' : user.status,
-    createdAt: user.createdAt,
     updatedAt: now,
     prefillCount: user.prefillCount + 1,
     prefillWrittenAt: now,
     entryExpiresAt: prefillExpiresAt(now),
-    offer: user.offer,
-    pendingOffer: user.pendingOffer,
-    swap: user.swap,
-    cancel: user.cancel,
-    enrolments: user.enrolments,
-    consents: user.consents,
-    designations: user.designations,
-    erasedAt: user.erasedAt,
   }
   return {
     user: stored,
