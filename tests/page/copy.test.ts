@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/administer.ts'
+import { demoRound } from '../feeds/demo-round.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr } from '../long.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
@@ -97,6 +98,14 @@ describe('the copy for the person', () => {
     expect(copyIn(overview)).toBe(copyIn(done))
     expect(await (await later.send(copyIn(overview))).text()).toBe(before)
     await changePartner(rig.partner.partnerId, { help: { phone: '' } }, rig.running.manage)
+  })
+
+  test('and the page show the member number that an insurer gave since', async () => {
+    const { visitor, done } = await enrolled(['dental'])
+    expect(textOf(await (await visitor.send(copyIn(done))).text())).not.toContain('Member number')
+    await demoRound(rig.running, () => undefined)
+    expect(textOf(await (await visitor.send(copyIn(done))).text())).toMatch(/Member number SV-\d{5}/)
+    expect(textOf((await visitor.get('/register/overview')).html)).toMatch(/Member number SV-\d{5}/)
   })
 
   test('is made anew when something is added, with what then is held', async () => {

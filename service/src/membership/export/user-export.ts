@@ -1,4 +1,4 @@
-import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
+import { formatTimestamp, type Instant, timestampOrNull } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
@@ -7,6 +7,7 @@ import type { Reader } from '../reading/reader.ts'
 import { readConfirmations } from '../records/confirmations.ts'
 import { readConsentRecords } from '../records/consents.ts'
 import { designationRecord, readDesignations } from '../records/designations.ts'
+import type { OpenLine } from '../records/insurer-lines.ts'
 import type { User } from '../rules/state.ts'
 import { viewTimeline, viewUser } from '../rules/view.ts'
 
@@ -21,6 +22,8 @@ export type UserExport = {
   /** The consents, how each one reached us, and the evidence that an operator noted for it. */
   readonly consents: readonly unknown[]
   readonly confirmations: readonly unknown[]
+  /** What insurers were told, as it was sent, and what they answered, newest first. */
+  readonly insurerlines: readonly unknown[]
   /** The beneficiaries, in all versions. */
   readonly beneficiaries: readonly unknown[]
   /** The events of the last 30 days, as the partner got them. */
@@ -50,6 +53,7 @@ export async function exportUser(
     documents: Object.fromEntries(await reader.documents(partner, user)),
     consents: await consentsOf(database, whose),
     confirmations: await readConfirmations(database, whose),
+    insurerlines: (await reader.insurerLines(partner, user)).map(exportedLine),
     beneficiaries: (await readDesignations(database, whose, 'all')).map(designationRecord),
     events: await eventsOf(database, user),
     visits: await visitsOf(database, user),
@@ -71,6 +75,19 @@ async function consentsOf(db: Executor, whose: { partner: Partner; user: User })
     channel: one.channel,
     evidence: one.evidence ?? null,
   }))
+}
+
+function exportedLine(line: OpenLine) {
+  const { feed, run, insurer, benefit, action, status, answer, answeredAt } = line
+  return {
+    ...{ feed, run, line: line.line, insurer, benefit, action, status },
+    toldat: formatTimestamp(line.toldAt),
+    startson: line.startsOn,
+    endson: line.endsOn ?? null,
+    values: line.openValues() ?? null,
+    answer: answer ? { code: answer.code, text: answer.text, memberid: answer.memberId } : null,
+    answeredat: timestampOrNull(answeredAt),
+  }
 }
 
 async function eventsOf(db: Executor, { partnerId, serviceId }: User): Promise<unknown[]> {

@@ -14,7 +14,7 @@ import { costText } from '../views/format.ts'
 import type { ConsentText, CopyLink } from '../views/parts.ts'
 import { totalLines } from '../views/price.ts'
 import { cardOf, dayOf, enrolmentLine } from './cards.ts'
-import { useOf } from './held-benefits.ts'
+import { memberIdsOf, useOf } from './held-benefits.ts'
 import type { ConfirmationContent } from './made.ts'
 
 /** What a copy is made from, besides the visit. */
@@ -59,6 +59,7 @@ export function copyOf(
       const people = named.find(one => one.benefit === name)?.beneficiaries
       return [
         {
+          name,
           displayname,
           description,
           pays,
@@ -100,7 +101,11 @@ export async function sendCopy(visit: Visit, reference: string, reply: FastifyRe
   const content = await readConfirmation(context.database, { partner, user, reference })
   const { copy } = (content ?? {}) as Partial<ConfirmationContent>
   if (!copy) return false
-  const look = { css: await lookOf(visit), origin: new URL(context.baseUrl()).origin }
+  const look = {
+    css: await lookOf(visit),
+    origin: new URL(context.baseUrl()).origin,
+    memberIds: await memberIdsOf(visit),
+  }
   await reply
     .type('text/html; charset=utf-8')
     .header('Content-Disposition', `attachment; filename="benefits-${reference}.html"`)

@@ -30,14 +30,14 @@ import type { Posted, Step } from './step.ts'
  * benefits lost by a change just made.
  */
 export const review: Step = {
-  show: (visit, typed) => ({
+  show: async (visit, typed) => ({
     view: 'DETAILS_REVIEW',
     page: detailsPage(visit),
     details: detailsOf(visit.person),
     from: originOf(visit),
     ...(visit.isMember
       ? {}
-      : { firstname: visit.person.firstname, comeback: comebackOf(visit), held: heldBenefitsOf(visit) }),
+      : { firstname: visit.person.firstname, comeback: comebackOf(visit), held: await heldBenefitsOf(visit) }),
     missing: visit.isMember ? [] : missingGroups(visit.person),
     suggested: suggestedTo(visit),
     lost: visit.isMember ? lostIn(visit, typed.form) : [],

@@ -1,5 +1,6 @@
 import type { Benefit } from '../../catalogue/model.ts'
 import { howToUseToday, usableUntil } from '../../membership/rules/how-to-use.ts'
+import { insurerStateOf } from '../../membership/records/insurer-lines.ts'
 import { type Enrolment, isInForce, isLive, lastClosed } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
@@ -10,8 +11,9 @@ import { cardOf, dayOf, lastDayOf } from './cards.ts'
  * The benefits that are in force, and those that ended lately enough to be used for what happened before, in the order of the
  * catalogue.
  */
-export function heldBenefitsOf(visit: Visit): readonly HeldBenefit[] {
+export async function heldBenefitsOf(visit: Visit): Promise<readonly HeldBenefit[]> {
   const { user } = visit
+  const memberIds = await memberIdsOf(visit)
   const held = user.enrolments.filter(isInForce)
   const live = new Set(user.enrolments.filter(isLive).map(({ benefit }) => benefit))
   const others = new Set(user.enrolments.map(({ benefit }) => benefit).filter(name => !live.has(name)))
@@ -19,7 +21,17 @@ export function heldBenefitsOf(visit: Visit): readonly HeldBenefit[] {
   return [...held, ...ended]
     .flatMap(enrolment => heldBenefit(visit, enrolment) ?? [])
     .sort((a, b) => a.sortorder - b.sortorder)
-    .map(({ sortorder: _, ...benefit }) => benefit)
+    .map(({ sortorder: _, ...benefit }) => ({ ...benefit, memberid: memberIds.get(benefit.name) }))
+}
+
+/** The member numbers that insurers gave this person, by benefit. */
+export async function memberIdsOf({ context, partner, user }: Visit): Promise<ReadonlyMap<string, string>> {
+  const lines = await context.reader.insurerLines(partner, user)
+  return new Map(
+    [...new Set(lines.map(({ benefit }) => benefit))]
+      .map(benefit => [benefit, insurerStateOf(lines, benefit).memberId] as const)
+      .filter(([, memberId]) => memberId !== ''),
+  )
 }
 
 function heldBenefit(visit: Visit, enrolment: Enrolment): (HeldBenefit & { sortorder: number }) | undefined {

@@ -29,6 +29,8 @@ export type CopyContent = {
 
 /** A benefit of the copy. */
 export type CopyBenefit = {
+  /** Its name in the catalogue. */
+  readonly name: string
   readonly displayname: string
   readonly description: string
   readonly pays: readonly string[]
@@ -53,9 +55,15 @@ type CopyAgreement = {
 }
 
 /**
- * The style of the copy: the partner's style sheet, and the service's origin, with which addresses of documents begin.
+ * What is of today rather than of the agreement: the partner's style sheet, the service's origin, with which addresses of
+ * documents begin, and member numbers.
  */
-type CopyLook = { readonly css: string; readonly origin: string }
+type CopyLook = {
+  readonly css: string
+  readonly origin: string
+  /** The member numbers that insurers have given since, by benefit. */
+  readonly memberIds: ReadonlyMap<string, string>
+}
 
 /** The copy as one HTML file that needs no other file, to be kept and printed. */
 export function renderCopy(copy: CopyContent, look: CopyLook): string {
@@ -98,6 +106,7 @@ function benefitPart(copy: CopyContent, benefit: CopyBenefit, look: CopyLook): H
   const texts = textsOf(copy)
   const words = texts.coverage
   const { insurer, waiting, documents = [] } = benefit.coverage ?? {}
+  const memberId = look.memberIds.get(benefit.name)
   const row = (name: string, value: unknown) => html`<div><dt>${name}</dt><dd>${value as string}</dd></div>`
   return html`<section><h3>${benefit.displayname}</h3>
 <p>${benefit.description}</p>
@@ -105,6 +114,7 @@ function benefitPart(copy: CopyContent, benefit: CopyBenefit, look: CopyLook): H
 ${benefit.endson && row(words.copy.ends, dayText(copy, benefit.endson))}
 ${row(texts.benefits.costs, benefit.price)}
 ${insurer && row(words.insurer, `${insurer.name}. ${insurer.licence}`)}
+${memberId !== undefined && row(words.memberid, memberId)}
 ${waiting && row(words.waiting, `${words.days(waiting.days)}. ${waiting.text ?? ''}`)}</dl>
 <h4>${texts.benefits.pays}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
 <h4>${texts.benefits.notcovered}</h4><ul>${benefit.notcovered.map(line => html`<li>${line}</li>`)}</ul>

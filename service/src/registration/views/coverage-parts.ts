@@ -29,6 +29,8 @@ export type HeldBenefit = {
   readonly displayname: string
   readonly pays: readonly string[]
   readonly coverage?: Coverage | undefined
+  /** The member number that the insurer gave for it; absent until it gave one. */
+  readonly memberid?: string | undefined
   readonly howtouse?: HowToUseWords | undefined
   /** For cover that has ended: its last day, and the last day on which it can still be used for what happened before. */
   readonly ended?: { readonly on: string; readonly until: string } | undefined

@@ -17,9 +17,10 @@ ${held.map(benefit => heldBenefit(page, benefit))}</section>`
 function heldBenefit(page: Page, benefit: HeldBenefit): Html {
   const texts = textsOf(page)
   const words = texts.coverage.use
-  const { howtouse, ended } = benefit
+  const { howtouse, ended, memberid } = benefit
   return html`<details id="held-${benefit.name}"${benefit.isOpen && html` open`}><summary>${benefit.displayname}</summary>
 <h3>${texts.benefits.pays}</h3><ul class="plain">${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
+${memberid && html`<dl class="known"><div><dt>${texts.coverage.memberid}</dt><dd>${memberid}</dd></div></dl>`}
 ${coverageFacts(page, benefit.coverage)}
 ${howtouse && html`<h3>${words.title}</h3>${ended && html`<p>${words.ended(dayText(page, ended.on), dayText(page, ended.until))}</p>`}${useWords(howtouse)}`}</details>`
 }

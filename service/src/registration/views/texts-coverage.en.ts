@@ -26,6 +26,7 @@ export const coverageEn = {
       `From ${on} you no longer pay ${price} for ${name}.`,
   },
   insurer: 'Insurer',
+  memberid: 'Member number',
   waiting: 'Waiting period',
   days: (days: number) => (days === 1 ? '1 day' : `${days} days`),
   documents: 'Documents',

@@ -24,6 +24,7 @@ export const coverageEs: typeof coverageEn = {
     nolonger: (on, price, name) => `Desde el ${on} ya no paga ${price} por “${name}”.`,
   },
   insurer: 'Aseguradora',
+  memberid: 'Número de miembro',
   waiting: 'Período de espera',
   days: days => (days === 1 ? '1 día' : `${days} días`),
   documents: 'Documentos',
