@@ -168,6 +168,7 @@ const owners: Readonly<Record<string, Table>> = {
   feed_versions: ownedBy('feeds'),
   feeds: ownedBy('feeds'),
   feed_runs: ownedBy('feeds'),
+  feed_differences: ownedBy('feeds'),
   feed_seen: ownedBy('feeds', { [executor]: erased }),
 }
 

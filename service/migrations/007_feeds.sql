@@ -29,6 +29,8 @@ create table feed_runs (
   counts jsonb not null,
   made_at timestamptz not null,
   made_by text not null,
+  -- The operator who asked to let a held run of the schedule go.
+  asked_by text,
   -- The operator who let a held run go, or dropped it.
   decided_by text,
   taken_at timestamptz,
@@ -56,7 +58,8 @@ create table insurer_lines (
   details bytea,
   -- The values of the line: one JSON document sealed with the user's data key; null for what a former system had told.
   sealed bytea,
-  status text not null default 'sent' check (status in ('sent', 'accepted', 'refused', 'settled')),
+  -- 'doubted': the insurer's own list says otherwise, so the next run says it again.
+  status text not null default 'sent' check (status in ('sent', 'accepted', 'refused', 'settled', 'doubted')),
   -- What the insurer answered, such as its code and the member number, sealed with the user's data key.
   sealed_answer bytea,
   answered_at timestamptz,

@@ -63,6 +63,8 @@ describeInBrowser('the console in a browser', () => {
     '/statements',
     '/webhooks',
     `/webhooks/${webhookid}`,
+    '/feeds',
+    '/feeds/seaview',
     '/partners',
     `/partners/${partner.partnerId}`,
     '/audit',

@@ -11,6 +11,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { ROLES, type Role } from '../../service/src/operators/operator.ts'
 import { openProvider } from '../../service/src/operators/provider.ts'
 import { disableOperator } from '../../service/src/operators/store.ts'
+import { demoRound } from '../feeds/demo-round.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService, type TestPartner } from '../rig.ts'
 import { startIdentityProvider } from './identity-provider.ts'
@@ -55,6 +56,13 @@ const leastRole: Readonly<Record<string, Role>> = {
   'POST /webhooks/:endpointid/replay': 'support',
   'POST /webhooks/:endpointid/pause': 'admin',
   'POST /webhooks/:endpointid/enable': 'admin',
+  'GET /feeds': 'viewer',
+  'GET /feeds.csv': 'support',
+  'GET /feeds/:feed': 'viewer',
+  'POST /feeds/:feed/release': 'support',
+  'POST /feeds/:feed/drop': 'support',
+  'POST /feeds/:feed/settle': 'support',
+  'POST /feeds/:feed/differ': 'support',
   'GET /partners': 'viewer',
   'GET /partners.csv': 'support',
   'GET /partners/:partnerid': 'viewer',
@@ -120,6 +128,7 @@ beforeAll(async () => {
     benefits: ['telehealth'],
   })
   const { events } = await own.client.listEvents({ userid: 'userid-canary' })
+  await demoRound(service, () => 'Adacanary is not known')
   const endpoint = { url: 'http://127.0.0.1:9/canary', username: 'canary', password: 'correct horse' }
   const { webhookid } = await own.client.createWebhook(endpoint)
   for (const role of ROLES) operators.set(role, await signIn(service, role))
@@ -145,6 +154,7 @@ beforeAll(async () => {
     requestid: requestId,
     act: 'cancel',
     version: '1',
+    feed: 'seaview',
     token: 'enr_ol_sandbox_x',
     '*': 'nowhere',
   }
@@ -238,6 +248,7 @@ async function stateOfPartner() {
       (select count(*)::int from partners where disabled_at is null) as partners,
       (select count(*)::int from page_sessions) as links,
       (select count(*)::int from catalogue_versions) as catalogues,
+      (select count(*)::int from insurer_lines where status = 'refused') as refused,
       (select count(*)::int from operator_requests where outcome is null) as requests,
       (select count(*)::int from webhook_endpoints where disabled_at is null) as endpoints`)
 }

@@ -1,7 +1,7 @@
 // @databases stock
 
 import { expect, test } from 'vitest'
-import { needsSecond, SECOND_PERSON_ACTIONS } from '../../service/src/console/requests/second-person.ts'
+import { needsSecond, POLICY_ACTIONS } from '../../service/src/console/requests/second-person.ts'
 import { readPolicy, writePolicy } from '../../service/src/console/requests/store.ts'
 import { startTestService } from '../rig.ts'
 
@@ -10,12 +10,12 @@ test('each action needs a second person until it is set off, and one that is set
   const { database } = service
   const stated = async () => {
     const policy = await readPolicy(database)
-    return SECOND_PERSON_ACTIONS.filter(action => needsSecond(policy, action))
+    return POLICY_ACTIONS.filter(action => needsSecond(policy, action))
   }
-  expect(await stated()).toEqual(['void', 'move', 'erase'])
+  expect(await stated()).toEqual(['void', 'move', 'erase', 'release'])
   await writePolicy(database, 'erase', false)
   await writePolicy(database, 'void', false)
-  expect(await stated()).toEqual(['move'])
+  expect(await stated()).toEqual(['move', 'release'])
   await writePolicy(database, 'erase', true)
-  expect(await stated()).toEqual(['move', 'erase'])
+  expect(await stated()).toEqual(['move', 'erase', 'release'])
 })

@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import type { Role } from '../../service/src/operators/operator.ts'
+import { demoRound } from '../feeds/demo-round.ts'
 import { ada, demoCatalogue, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { consoleOf, newOperator, signIn } from './operator-browser.ts'
@@ -63,6 +64,7 @@ export async function startPopulatedConsole(): Promise<PopulatedConsole> {
     offername: 'plus',
     benefits: ['identity'],
   })
+  await demoRound(service, () => 'answer-canary of the insurer')
   const admin = await signIn(service, 'admin')
   const reason = 'reason-canary of the call'
   await admin.post(`/users/${serviceid}/person`, { reason })

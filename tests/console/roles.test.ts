@@ -29,6 +29,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
       d: '/due',
       m: '/statements',
       w: '/webhooks',
+      f: '/feeds',
       p: '/partners',
       c: '/catalogue',
       a: '/audit',

@@ -2,6 +2,7 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { deleteLapsed } from '../../service/src/schedule/housekeeping.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, type TestPartner } from '../rig.ts'
 import { startFeeds } from './stage.ts'
@@ -79,6 +80,30 @@ describe('a feed', () => {
     expect(await lines()).toEqual([])
   })
 
+  test('forgets the end of an erased person after 90 days, sent or not', async () => {
+    const { lines } = await stage.newFeed()
+    await create('forgotten', 'King')
+    await lines()
+    await partner.client.eraseUser({ userid: 'forgotten' })
+    stage.service.advance(90 * DAY)
+    const partners = await stage.context.partners()
+    await deleteLapsed(stage.service.database, partners, stage.context.clock)
+    expect((await lines()).filter(line => line.startsWith('end   '))).toEqual([])
+  })
+
+  test('says in a full file who is covered, and an end for as many days as asked', async () => {
+    const { lines } = await stage.newFeed({ content: 'full', endstatedfor: 10 })
+    await create('stays', 'King')
+    await create('ends', 'King')
+    const ofOurs = async () => (await lines()).filter(line => / (stays|ends) /.test(line)).toSorted()
+    await ofOurs()
+    await partner.client.cancelUser({ userid: 'ends', effective: 'immediate' })
+    const both = [/^change stays/, /^end ends/].map(line => expect.stringMatching(line))
+    expect([await ofOurs(), await ofOurs()]).toEqual([both, both])
+    stage.service.advance(11 * DAY)
+    expect(await ofOurs()).toEqual([both[0]])
+  })
+
   test('sends what was refused again, keeps cover, and shows the partner what the insurer said', async () => {
     const { lines, answer } = await stage.newFeed()
     const seen = async () => {
@@ -129,13 +154,20 @@ describe('a feed', () => {
     expect(await lines()).toEqual([])
   })
 
-  test('says again what the insurer’s own list lacks', async () => {
+  test('says again what the insurer’s own list lacks or has otherwise, an end as an end', async () => {
     const { lines, findLacking } = await stage.newFeed()
     await create('lacking', 'King')
     const [line] = await lines()
     const { serviceid } = await partner.client.getUser({ userid: 'lacking' })
     expect(await findLacking([serviceid])).toBe(1)
     expect(await lines()).toEqual([line])
+    await findLacking([serviceid], 'dates')
+    expect(await lines()).toEqual([line?.replace('add', 'correct')])
+    await partner.client.cancelUser({ userid: 'lacking', effective: 'immediate' })
+    const ended = await lines()
+    await findLacking([serviceid], 'dates')
+    expect(await lines()).toEqual(ended)
+    expect(await lines()).toEqual([])
   })
 
   test('two processes make one run', async () => {

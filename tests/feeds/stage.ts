@@ -44,10 +44,11 @@ const answers = {
 }
 
 /** A service in the middle of a month, with a feed to an insurer. */
-export async function startFeeds() {
+export async function startFeeds(more: { readonly console?: true } = {}) {
   const service = await startTestService({
     startAt: Date.UTC(2027, 4, 12, 15),
     catalogue: insuredCatalogue(),
+    ...more,
   })
   const { database, keyring, now: real } = service
   const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
@@ -84,9 +85,9 @@ export async function startFeeds() {
       feeds += 1
       const feed = `feed${feeds}`
       await publish(feed, more)
-      const run = (asked: { full?: boolean } = {}) =>
+      const run = (asked: { full?: boolean; by?: string } = {}) =>
         runFeed(context, feed, {
-          asked: { by: 'test', full: asked.full ?? false },
+          asked: { by: asked.by ?? 'test', full: asked.full ?? false },
           places: { folder, command: undefined },
         })
       return {
@@ -113,12 +114,15 @@ export async function startFeeds() {
           else await dropRun(database, held, { partners: await context.partners(), by: 'second' })
         },
         /** Compares with an insurer's own list that has nobody in it; what it lacks of these people is said again. */
-        async findLacking(serviceIds: readonly string[]): Promise<number> {
+        async findLacking(
+          serviceIds: readonly string[],
+          kind: 'missingthere' | 'dates' = 'missingthere',
+        ): Promise<number> {
           const { feed: own } = await requireFeed(database, feed)
           const here = await coversHere(database, await context.partners(), own)
           const { missingthere } = compareLists(here, [], () => false)
           const lacking = here.filter(one => serviceIds.includes(one.serviceId))
-          for (const cover of lacking) await sayAgain(database, own, cover)
+          for (const cover of lacking) await sayAgain(database, own, { ...cover, kind })
           return missingthere.filter(one => serviceIds.includes(one.serviceid)).length
         },
         /** The bytes of an earlier run, made again. */

@@ -2,12 +2,16 @@
 
 import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
+import { noPartner } from '../../service/src/audit/entries.ts'
 import { runContext } from '../../service/src/cli/feeds/run-context.ts'
 import { insertRequest } from '../../service/src/console/requests/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { recordAnswers } from '../../service/src/feeds/answer.ts'
+import { noteDifferences, subjectOf } from '../../service/src/feeds/difference-store.ts'
 import { runFeed } from '../../service/src/feeds/run.ts'
 import { publishFeeds } from '../../service/src/feeds/store.ts'
 import { markInstallation } from '../../service/src/installation.ts'
+import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
@@ -42,6 +46,7 @@ const left: Readonly<Record<string, 'nothing' | `kept: ${string}`>> = {
   history: 'kept: when something changed, and by whom',
   insurer_farewells:
     'kept: the end of the cover, sealed with the key of the partner, until the insurer accepts it',
+  feed_differences: 'kept: that the insurer had it otherwise, by serviceid alone, until the next comparison',
   idempotency_keys: 'kept: hashes that answer a repeat, until they lapse',
   operator_requests: 'kept: that operators decided something, without its content',
   retained_records: 'kept: sealed under a key of its own, until its term is over',
@@ -64,6 +69,7 @@ const canaries = [
   ada.address.addline1,
   'Gracecanary',
   'answer-canary',
+  'member-canary',
   'deceased',
 ]
 
@@ -96,7 +102,7 @@ async function fillEveryTable(): Promise<string> {
   await client.cancelUser({ userid, reason: 'deceased' })
   const user = await client.getUser({ userid })
   const { serviceid } = user
-  await tellInsurer()
+  await tellInsurer(serviceid)
   await service.database.query(
     insertRequest({
       partner_id: partnerId,
@@ -126,8 +132,8 @@ const gracecanary = {
   'person1.kind': 'primary',
 }
 
-/** Tells an insurer of the user, by a feed with the name and the birth date. */
-async function tellInsurer(): Promise<void> {
+/** Tells an insurer of the user, by a feed with the name and the birth date; it refuses, and its own list differs. */
+async function tellInsurer(serviceid: string): Promise<void> {
   const { database, keyring, now: real } = service
   const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
   const columns = ['firstname', 'lastname', 'dob'].map(value => ({ name: value, value }))
@@ -141,7 +147,23 @@ async function tellInsurer(): Promise<void> {
   await publishFeeds(database, { document: { schema: 1, feeds: [feed] }, at: real(), by: 'test' }, [])
   const asked = { by: 'test', full: false, write: async () => undefined }
   const places = { folder: undefined, command: undefined }
-  await runFeed(runContext({ database, keyring, real, installation }), 'seaview', { asked, places })
+  const context = runContext({ database, keyring, real, installation })
+  const { run } = await runFeed(context, 'seaview', { asked, places })
+  const executor = openCommandExecutor(context)
+  const said = { isAccepted: false, code: 'E1', text: 'answer-canary', memberId: 'member-canary' }
+  const about = { feed: 'seaview', run: run.run, actor: 'test' }
+  const answers = [1, 2].map(line => ({ ...said, line, serviceId: '', benefit: '' }))
+  expect(await recordAnswers({ ...context, executor }, answers, about)).toMatchObject({ refused: run.lines })
+  const there = { serviceid: '', memberid: 'member-canary', benefit: 'accident' }
+  const kept = { benefit: 'accident', subject: subjectOf(keyring, 'seaview', there) }
+  await noteDifferences(database, 'seaview', {
+    found: [
+      { ...kept, partnerId: noPartner, kind: 'unknownhere', serviceId: undefined },
+      { ...kept, partnerId: partner.partnerId, kind: 'dates', serviceId: serviceid },
+    ],
+    partners: [partner.partnerId],
+    at: real(),
+  })
 }
 
 type Column = { table: string; column: string }

@@ -8,6 +8,10 @@ import { catalogueScreens } from './catalogue/screens.ts'
 import { requestListScreens } from './decisions/list.ts'
 import { requestScreens } from './decisions/screens.ts'
 import { dueScreens } from './due/screens.ts'
+import { feedListScreens } from './feeds/list.ts'
+import { mendScreens } from './feeds/mend.ts'
+import { releaseScreens } from './feeds/release.ts'
+import { feedScreens } from './feeds/screens.ts'
 import { findScreens } from './find/screens.ts'
 import { homeScreens } from './home/screens.ts'
 import { partnerScreens } from './partner/screens.ts'
@@ -35,6 +39,10 @@ export const screens: readonly Screen[] = [
   ...webhookListScreens,
   ...webhookScreens,
   ...deliveryScreens,
+  ...feedListScreens,
+  ...feedScreens,
+  ...releaseScreens,
+  ...mendScreens,
   ...partnerScreens,
   ...catalogueScreens,
   ...requestListScreens,

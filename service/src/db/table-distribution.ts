@@ -17,7 +17,7 @@ export const tableDistribution: ReadonlyMap<string, Distribution> = new Map([
     'credential_uses',
     'held_periods corrected_pasts statements statement_lines',
     'audit_log audit_blocks erasures retained_records refused_creates operator_requests',
-    'insurer_lines insurer_farewells feed_seen',
+    'insurer_lines insurer_farewells feed_seen feed_differences',
   ),
   ...namesOf(
     'on every node',

@@ -44,7 +44,12 @@ export function openDemoInsurer(
   })
 }
 
-async function answerRun(context: RunContext & AnswerContext, run: Run): Promise<void> {
+/** Answers every line of a run. `refuses` says of a person why, and of nobody else: without it one in ten is refused. */
+export async function answerRun(
+  context: RunContext & AnswerContext,
+  run: Run,
+  refuses: (serviceId: string) => string | undefined = oneInTen,
+): Promise<void> {
   const feed = await feedOfRun(context.database, run)
   await context.published.prepare([run.catalogueVersion])
   const catalogue = context.published.version(run.catalogueVersion)
@@ -54,20 +59,32 @@ async function answerRun(context: RunContext & AnswerContext, run: Run): Promise
     run: run.run,
     catalogue,
   }))
-    given.push(...page.map(({ line, values }) => answerTo(line, values['serviceid'] ?? '')))
+    given.push(...page.map(({ line, values }) => answerTo(line, values['serviceid'] ?? '', refuses)))
   await recordAnswers(context, given, { feed: run.feed, run: run.run, actor: 'demo' })
 }
 
-function answerTo(line: number, serviceId: string): GivenAnswer {
-  const last = Number.parseInt(serviceId.slice(-4), 16) || 0
-  const isAccepted = last % 10 !== 0
+function oneInTen(serviceId: string): string | undefined {
+  return numberIn(serviceId) % 10 === 0 ? 'Date of birth differs from our records (made up)' : undefined
+}
+
+function numberIn(serviceId: string): number {
+  return Number.parseInt(serviceId.slice(-4), 16) || 0
+}
+
+function answerTo(
+  line: number,
+  serviceId: string,
+  refuses: (serviceId: string) => string | undefined,
+): GivenAnswer {
+  const refusal = refuses(serviceId)
+  const isAccepted = refusal === undefined
   return {
     line,
     serviceId,
     benefit: '',
     isAccepted,
     code: isAccepted ? 'OK' : 'E17',
-    text: isAccepted ? '' : 'Date of birth differs from our records (made up)',
-    memberId: isAccepted ? `SV-${String(last).padStart(5, '0')}` : '',
+    text: refusal ?? '',
+    memberId: isAccepted ? `SV-${String(numberIn(serviceId)).padStart(5, '0')}` : '',
   }
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { type Query, sql, timestamp } from '../db/sql.ts'
+import { part, type Query, sql, timestamp } from '../db/sql.ts'
 import type { LineStatus } from '../membership/records/insurer-lines.ts'
 
 /** A line that an insurer may answer, with the key that seals the answer. */
@@ -70,6 +70,13 @@ export function noteAnswer(
       and feed = ${line.feed} and run = ${line.run} and line = ${line.line}`
 }
 
+/** Nobody has settled it, and no later line about the same cover was accepted. */
+const isRefused = part`l.status = 'refused' and not exists (
+        select 1 from insurer_lines later
+        where later.partner_id = l.partner_id and later.service_id = l.service_id and later.benefit = l.benefit
+          and later.cover = l.cover and later.feed = l.feed and (later.run, later.line) > (l.run, l.line)
+          and later.status = 'accepted')`
+
 /** A refused line, still sealed. */
 export type RefusedRow = Pick<AnsweredLine, 'service_id' | 'benefit' | 'run' | 'line' | 'wrapped_key'> & {
   readonly sealed_answer: Buffer
@@ -88,17 +95,23 @@ export function findRefused(
     select l.service_id, l.benefit, l.run, l.line, l.sealed_answer, l.answered_at, k.wrapped_key
     from insurer_lines l
     join data_keys k on k.partner_id = l.partner_id and k.service_id = l.service_id
-    where l.partner_id = ${of.partnerId} and l.feed = ${of.feed} and l.status = 'refused'
-      and (${of.run ?? null}::integer is null or l.run = ${of.run ?? null}::integer)
-      and not exists (
-        select 1 from insurer_lines later
-        where later.partner_id = l.partner_id and later.service_id = l.service_id and later.benefit = l.benefit
-          and later.cover = l.cover and later.feed = l.feed and (later.run, later.line) > (l.run, l.line)
-          and later.status = 'accepted')
+    where l.partner_id = ${of.partnerId} and l.feed = ${of.feed}
+      and (${of.run ?? null}::integer is null or l.run = ${of.run ?? null}::integer) and ${isRefused}
     order by l.run, l.line limit 10000`)
 }
 
-/** Settles a refused line: an operator has dealt with it, and it is listed no longer. */
+/** How many refused lines each feed has with which nobody has dealt, of these partners. */
+export async function countRefused(
+  db: Executor,
+  partners: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.query<{ feed: string; count: number }>(sql`
+    select l.feed, count(*)::integer as count from insurer_lines l
+    where l.partner_id = any (${partners}::uuid[]) and ${isRefused} group by l.feed`)
+  return new Map(rows.map(({ feed, count }) => [feed, count]))
+}
+
+/** Settles a refused line: an operator has dealt with it, and it is listed no longer. Returns whose it is, if it was refused. */
 export async function settleLine(
   db: Executor,
   {
@@ -107,10 +120,10 @@ export async function settleLine(
     run,
     line,
   }: { readonly partnerId: string; readonly feed: string; readonly run: number; readonly line: number },
-): Promise<boolean> {
-  const rows = await db.query(sql`
+): Promise<string | undefined> {
+  const [row] = await db.query<{ service_id: string }>(sql`
     update insurer_lines set status = 'settled'
     where partner_id = ${partnerId} and feed = ${feed} and run = ${run} and line = ${line} and status = 'refused'
-    returning 1`)
-  return rows.length > 0
+    returning service_id`)
+  return row?.service_id
 }

@@ -45,7 +45,7 @@ export function readAcknowledgement(text: string): Acknowledgement {
 }
 
 /** The elements of each segment; the separators stand at fixed places of the first one. */
-function segmentsIn(text: string): string[][] {
+export function segmentsIn(text: string): string[][] {
   const begun = text.trimStart()
   const separator = begun[3] ?? '*'
   const terminator = begun[105] ?? '~'

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { compareLists, type ListedCover } from './compare-list.ts'
+import type { Feed } from './feed.ts'
+import { readInsurerList } from './read-list.ts'
 
 function cover(more: Partial<ListedCover>): ListedCover {
   const details = { firstname: 'José', lastname: 'Ruiz', dob: '1990-03-27' }
@@ -40,4 +42,26 @@ test('each difference has its kind, and a row is found by our id or by the membe
 test('who is over there or here is missing nowhere', () => {
   expect(kindsOf([cover({ endsOn: '2027-05-31' })], [])).toEqual([])
   expect(kindsOf([], [cover({ endsOn: '2027-05-31' })])).toEqual([])
+})
+
+test('an insurer’s list is read by the names, codes and dates of the feed; what is wrong is told by its line, never by its value', () => {
+  const feed = {
+    feed: 'seaview',
+    csv: { delimiter: ';', dates: 'MM/DD/YYYY' },
+    columns: [{ name: 'PLAN', value: 'benefit', codes: { art: 'A1' } }],
+    list: { columns: { memberid: 'CERT', benefit: 'PLAN', startson: 'FROM', lastname: 'LAST' } },
+  } as unknown as Feed
+  expect(readInsurerList('CERT;PLAN;FROM;LAST\nC1;A1;05/01/2027;RUIZ\n', feed)).toMatchObject([
+    {
+      memberId: 'C1',
+      benefit: 'art',
+      startsOn: '2027-05-01',
+      endsOn: undefined,
+      details: { lastname: 'RUIZ' },
+    },
+  ])
+  expect(() => readInsurerList('CERT;PLAN;FROM\n', feed)).toThrow('lacks LAST')
+  expect(() => readInsurerList('CERT;PLAN;FROM;LAST\nC1;A1;canary;RUIZ\n', feed)).toThrow(
+    /^Line 2 of the list: FROM is no date of the form MM\/DD\/YYYY\.$/,
+  )
 })

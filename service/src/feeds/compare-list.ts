@@ -4,6 +4,20 @@ import type { PlainDate } from '../calendar/calendar.ts'
 export const differenceKinds = ['missingthere', 'unknownhere', 'dates', 'details', 'twice'] as const
 export type DifferenceKind = (typeof differenceKinds)[number]
 
+/** Why a difference is set aside. */
+export const ASIDE_REASONS = {
+  insurermends: 'The insurer corrects it',
+  listwrong: 'Only its list is wrong',
+  formersystem: 'It is from before this service told the insurer',
+  agreed: 'It was agreed to leave it so',
+} as const
+export type AsideReason = keyof typeof ASIDE_REASONS
+
+/** A reason of this name. */
+export function asideReasonOf(name: string | null | undefined): AsideReason | undefined {
+  return name != null && Object.hasOwn(ASIDE_REASONS, name) ? (name as AsideReason) : undefined
+}
+
 /** One difference: the person by our id and the insurer's, `''` where one is not known, and the benefit. */
 export type Difference = { readonly serviceid: string; readonly memberid: string; readonly benefit: string }
 

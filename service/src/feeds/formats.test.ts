@@ -95,6 +95,16 @@ describe('a file', () => {
   })
 })
 
+test('a TA1 that rejects the envelope refuses every line, and one that takes it says nothing of them', () => {
+  const envelope = (status: string) =>
+    `ISA*00*          *00*          *30*987654321      *ZZ*OURS           *270513*0900*^*00501*000000001*0*P*:~TA1*000000007*270512*1504*${status}*000~IEA*0*000000001~`
+  const places = [{ line: 1, set: 1, first: 5, last: 9 }]
+  const answersTo = (status: string) => answersOf(readAcknowledgement(envelope(status)), places)
+  expect(readAcknowledgement(envelope('R')).run).toBe(7)
+  expect(answersTo('R')).toMatchObject([{ line: 1, isAccepted: false, code: 'TA1 000' }])
+  expect([answersTo('A'), answersTo('E')]).toEqual([[], []])
+})
+
 test('a feed is due on its days at its time of day, also on days on which clocks change', () => {
   const timezone = 'America/New_York'
   const every = { days: ['sun'], at: '05:00', timezone } as const

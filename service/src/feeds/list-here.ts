@@ -4,15 +4,15 @@ import { loadUsersWithDocuments } from '../membership/reading/load.ts'
 import { dataKeyOf, loadedUserOf, personOf } from '../membership/reading/loaded-user.ts'
 import { loadTold, readMemberIds } from '../membership/records/insurer-lines.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { ListedCover } from './compare-list.ts'
+import type { DifferenceKind, ListedCover } from './compare-list.ts'
 import type { Feed } from './feed.ts'
-import { FIRST_SERVICE_ID } from './walk-store.ts'
+import { FIRST_SERVICE_ID, forgetSeen } from './walk-store.ts'
 
 /** How many people are opened at once. */
 const OPENED = 250
 
-/** A cover of which an insurer was told, with what says whose it is. */
-export type CoverHere = ListedCover & { readonly partnerId: string; readonly number: number }
+/** A cover of which an insurer was told, and the partner of its person. */
+export type CoverHere = ListedCover & { readonly partnerId: string }
 
 /** All covers of which the insurer of a feed was told and that it did not refuse, earliest first for each person. */
 export async function coversHere(
@@ -33,7 +33,7 @@ export async function coversHere(
       const users = new Map(loaded.map(row => [row.service_id, loadedUserOf(row)]))
       const members = await readMemberIds(db, partnerId, ids)
       const told = (await loadTold(db, partnerId, ids)).sort((a, b) => (a.startsOn < b.startsOn ? -1 : 1))
-      for (const { serviceId, benefit, startsOn, endsOn, number, isVoid, insurer: whose } of told) {
+      for (const { serviceId, benefit, startsOn, endsOn, isVoid, insurer: whose } of told) {
         const mine = users.get(serviceId)
         if (!mine || isVoid || whose !== insurer || !benefits.includes(benefit)) continue
         const { firstname = '', lastname = '', dob = '' } = personOf(mine, partner, 'profile') ?? {}
@@ -41,7 +41,6 @@ export async function coversHere(
         const details = { firstname, lastname, dob }
         covers.push({
           partnerId,
-          number,
           serviceId,
           memberId,
           benefit,
@@ -75,16 +74,24 @@ function findTold(
     order by u.service_id limit ${OPENED}`)
 }
 
-/** Takes back that an insurer knows of a cover, so that the next run says it again. */
+/**
+ * Makes the next run say again what the insurer lacks of a person and benefit, or has otherwise. What it lacks is told as if it
+ * never had been.
+ */
 export async function sayAgain(
   db: Executor,
-  { feed, insurer }: Feed,
-  { partnerId, serviceId, benefit, number }: CoverHere,
+  { feed, insurer }: Pick<Feed, 'feed' | 'insurer'>,
+  one: {
+    readonly partnerId: string
+    readonly serviceId: string
+    readonly benefit: string
+    readonly kind: DifferenceKind
+  },
 ): Promise<void> {
+  const { partnerId, serviceId, benefit, kind } = one
   await db.query(sql`
-    update insurer_lines set status = 'settled'
+    update insurer_lines set status = ${kind === 'missingthere' ? 'settled' : 'doubted'}
     where partner_id = ${partnerId} and service_id = ${serviceId} and insurer = ${insurer} and benefit = ${benefit}
-      and cover = ${number} and status in ('sent', 'accepted')`)
-  await db.query(sql`
-    delete from feed_seen where partner_id = ${partnerId} and feed = ${feed} and service_id = ${serviceId}`)
+      and status in ('sent', 'accepted')`)
+  await db.query(forgetSeen([serviceId], { partnerId, feed }))
 }

@@ -1,11 +1,14 @@
 import { isRealDate, type PlainDate } from '../calendar/calendar.ts'
 import { OperatorError } from '../operator-error.ts'
 import { readTable } from './answers-csv.ts'
+import { isX12 } from './answers-x12.ts'
 import type { ListedCover } from './compare-list.ts'
 import { CSV_DEFAULTS, delimiterOf, type Feed } from './feed.ts'
+import { readX12List } from './read-x12-list.ts'
 
-/** The rows of an insurer's own list, by the columns of the feed. Throws OperatorError for what cannot be read. */
+/** The rows of an insurer's own list: an 834 file, or CSV by the columns of the feed. Throws OperatorError for what cannot be read. */
 export function readInsurerList(text: string, feed: Feed): ListedCover[] {
+  if (isX12(text)) return readX12List(text, feed)
   const { list, columns = [], csv } = feed
   if (!list)
     throw new OperatorError(

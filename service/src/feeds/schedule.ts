@@ -3,6 +3,7 @@ import { type Repeated, repeatedly } from '../schedule/repeatedly.ts'
 import { nextDue } from './every.ts'
 import type { Feed } from './feed.ts'
 import type { RunContext } from './make-run.ts'
+import { SCHEDULE } from './release.ts'
 import { type FeedPlaces, runFeed } from './run.ts'
 import { listFeedStates, newestFeeds, type Run } from './store.ts'
 
@@ -47,7 +48,7 @@ export function openFeedSchedule(
     try {
       for (const { feed } of await findDue()) {
         try {
-          const { run } = await runFeed(context, feed, { asked: { by: 'schedule', full: false }, places })
+          const { run } = await runFeed(context, feed, { asked: { by: SCHEDULE, full: false }, places })
           runs.push(run)
           onRun(run)
         } catch (error) {

@@ -24,6 +24,7 @@ export type Run = {
   readonly counts: Counts
   readonly madeAt: Instant
   readonly madeBy: string
+  readonly askedBy: string | undefined
   readonly decidedBy: string | undefined
   readonly takenAt: Instant | undefined
 }
@@ -39,6 +40,7 @@ type RunRow = {
   counts: Counts
   made_at: Instant
   made_by: string
+  asked_by: string | null
   decided_by: string | null
   taken_at: Instant | null
 }
@@ -116,6 +118,14 @@ export async function newestRun(db: Executor, feed: string): Promise<Run | undef
   return row && runOf(row)
 }
 
+/** The newest runs of a feed, the newest first. */
+export async function listRuns(db: Executor, feed: string, atMost: number): Promise<Run[]> {
+  const rows = await db.query<RunRow>(
+    sql`select * from feed_runs where feed = ${feed} order by run desc limit ${atMost}`,
+  )
+  return rows.map(runOf)
+}
+
 /** Stores a new run. */
 export function insertRun(run: Run): Query {
   return sql`
@@ -124,7 +134,7 @@ export function insertRun(run: Run): Query {
       ${JSON.stringify(run.counts)}::jsonb, ${timestamp(run.madeAt)}, ${run.madeBy}, ${timestamp(run.takenAt)})`
 }
 
-/** Moves a run to another status, if it still has the one that it must have. */
+/** Moves a run to another status; false when it does not have the one that it must have. */
 export async function moveRun(
   db: Executor,
   { feed, run }: Pick<Run, 'feed' | 'run'>,
@@ -134,11 +144,12 @@ export async function moveRun(
     readonly by?: string
     readonly takenAt?: Instant
   },
-): Promise<void> {
-  await db.query(sql`
+): Promise<boolean> {
+  const rows = await db.query(sql`
     update feed_runs set status = ${to.status}, decided_by = coalesce(${to.by ?? null}, decided_by),
       taken_at = ${timestamp(to.takenAt)}
-    where feed = ${feed} and run = ${run} and status = ${to.from}`)
+    where feed = ${feed} and run = ${run} and status = ${to.from} returning 1`)
+  return rows.length > 0
 }
 
 const BEAT_MS = 3000
@@ -182,6 +193,7 @@ function runOf(row: RunRow): Run {
     counts: row.counts,
     madeAt: row.made_at,
     madeBy: row.made_by,
+    askedBy: row.asked_by ?? undefined,
     decidedBy: row.decided_by ?? undefined,
     takenAt: row.taken_at ?? undefined,
   }

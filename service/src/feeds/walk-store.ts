@@ -108,7 +108,7 @@ export async function countCovered(
     select count(*)::integer as covered from (
       select distinct on (service_id, benefit, cover) action, ends_on from insurer_lines
       where partner_id = ${of.partnerId} and insurer = ${of.insurer} and benefit = any (${of.benefits}::text[])
-        and status in ('sent', 'accepted') and (feed <> ${of.before.feed} or run < ${of.before.run})
+        and status in ('sent', 'accepted', 'doubted') and (feed <> ${of.before.feed} or run < ${of.before.run})
       order by service_id, benefit, cover, told_at desc, run desc, line desc) newest
     where action <> 'void' and (ends_on is null or ends_on >= ${of.today}::date)`)
   return row?.covered ?? 0

@@ -29,6 +29,7 @@ export const removedTables: ReadonlyMap<string, boolean> = new Map([
   ['insurer_lines', true],
   ['insurer_farewells', true],
   ['feed_seen', true],
+  ['feed_differences', true],
   ['consents', true],
   ['beneficiary_designations', true],
   ['confirmations', true],

@@ -1,3 +1,4 @@
+import { sealReason } from '../../audit/reason.ts'
 import { recordAnswers } from '../../feeds/answer.ts'
 import { settleLine } from '../../feeds/answer-store.ts'
 import { type GivenAnswer, readCsvAnswers } from '../../feeds/answers-csv.ts'
@@ -8,7 +9,6 @@ import { requireFeed } from '../../feeds/run.ts'
 import { newestRun, type Run, readRun } from '../../feeds/store.ts'
 import { openCommandExecutor } from '../../membership/commands/executor.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { listPartners } from '../../partners/store.ts'
 import { type Command, neededText, readGiven, valued } from '../command.ts'
 import { inWorkspace, systemUser, type Workspace } from '../workspace.ts'
 import { runContext, runNumber } from './run-context.ts'
@@ -67,15 +67,21 @@ export const settle: Command = {
   name: 'feed settle',
   arguments: ['FEED', 'RUN', 'LINE'],
   summary: 'Put a refused line aside once you have dealt with it, so that it is listed no longer.',
-  options: { reason: valued('TEXT', 'why, without personal data: it stands in the audit trail (needed)') },
+  options: { reason: valued('TEXT', 'why (needed): it is sealed in the audit trail') },
   run: input => {
-    neededText(input, 'reason')
-    return inWorkspace(input, async ({ database, commit }) => {
+    const reason = neededText(input, 'reason')
+    return inWorkspace(input, async workspace => {
+      const { record, commit } = workspace
       const [feed = '', run = '', line = ''] = input.positionals
       const of = { feed, run: runNumber(run), line: runNumber(line) }
       const isDone = await commit(async tx => {
-        for (const { partner_id: partnerId } of await listPartners(database))
-          if (await settleLine(tx, { partnerId, ...of })) return true
+        for (const partner of await runContext(workspace).partners()) {
+          const { partnerId } = partner
+          const serviceId = await settleLine(tx, { partnerId, ...of })
+          if (serviceId === undefined) continue
+          record({ partnerId, serviceId, sealedReason: sealReason(partner, serviceId, reason) })
+          return true
+        }
         return false
       })
       if (!isDone)

@@ -1,17 +1,34 @@
-import { dateAt } from '../../calendar/calendar.ts'
-import { compareLists, type Difference, differenceKinds } from '../../feeds/compare-list.ts'
-import { coversHere, sayAgain } from '../../feeds/list-here.ts'
+import { noPartner } from '../../audit/entries.ts'
+import { dateAt, formatTimestamp } from '../../calendar/calendar.ts'
+import {
+  ASIDE_REASONS,
+  asideReasonOf,
+  compareLists,
+  type DifferenceKind,
+  type Differences,
+  differenceKinds,
+} from '../../feeds/compare-list.ts'
+import {
+  type KeptDifference,
+  noteDifferences,
+  openDifferences,
+  setAside,
+  subjectOf,
+} from '../../feeds/difference-store.ts'
+import { type CoverHere, coversHere, sayAgain } from '../../feeds/list-here.ts'
 import { readInsurerList } from '../../feeds/read-list.ts'
 import { requireFeed } from '../../feeds/run.ts'
-import { type Command, flag, readGiven } from '../command.ts'
-import { inWorkspace } from '../workspace.ts'
+import { OperatorError } from '../../operator-error.ts'
+import { listPartners } from '../../partners/store.ts'
+import { type Command, flag, readGiven, UsageError, valued } from '../command.ts'
+import { inWorkspace, type Workspace } from '../workspace.ts'
 import { runContext } from './run-context.ts'
 
-/** Compares what an insurer was told with its own list. */
+/** Compares what an insurer was told with its own list, and keeps the differences until a later comparison lacks them. */
 export const compare: Command = {
   name: 'feed compare',
   arguments: ['FEED', 'FILE'],
-  summary: 'Compare what an insurer was told with its own list: CSV, as `list` of the feed says.',
+  summary: 'Compare what an insurer was told with its own list: CSV, as `list` of the feed says, or an 834.',
   options: { 'send-again': flag('the next run says again what the insurer lacks or has otherwise') },
   run: input =>
     inWorkspace(input, async workspace => {
@@ -20,21 +37,103 @@ export const compare: Command = {
       const { feed } = await requireFeed(database, name)
       const there = readInsurerList(readGiven(path, `The file ${path}`).toString('utf8'), feed)
       await begin()
-      const here = await coversHere(database, await runContext(workspace).partners(), feed)
+      const partners = await runContext(workspace).partners()
+      const here = await coversHere(database, partners, feed)
       const today = dateAt(real(), feed.every?.timezone ?? 'UTC')
-      const found = compareLists(here, there, endsOn => !!endsOn && endsOn < today)
-      const again = [...found.missingthere, ...found.dates, ...found.details]
-      const same = (one: Difference, { serviceId, benefit }: { serviceId: string; benefit: string }) =>
-        one.serviceid === serviceId && one.benefit === benefit
+      const all = compareLists(here, there, endsOn => !!endsOn && endsOn < today)
+      const found = await keep(workspace, name, { all, here })
       if (input.flag('send-again'))
-        for (const cover of here.filter(one => again.some(other => same(other, one))))
-          await sayAgain(database, feed, cover)
+        for (const kind of ['missingthere', 'dates', 'details'] as const)
+          for (const { serviceid: serviceId, benefit } of found[kind]) {
+            const partnerId = here.find(one => one.serviceId === serviceId)?.partnerId ?? ''
+            await sayAgain(database, feed, { partnerId, serviceId, benefit, kind })
+          }
+      const listed = Object.fromEntries(
+        differenceKinds.map(kind => [kind, found[kind].map(({ foundAt: _, ...one }) => one)]),
+      )
       input.print(
-        found,
+        listed,
         differenceKinds.flatMap(kind => [
           `${kind}: ${found[kind].length}`,
-          ...found[kind].map(one => `  ${one.serviceid || '-'}  ${one.memberid || '-'}  ${one.benefit}`),
+          ...found[kind].map(
+            one =>
+              `  ${one.serviceid || '-'}  ${one.memberid || '-'}  ${one.benefit}  since ${formatTimestamp(one.foundAt)}`,
+          ),
         ]),
       )
     }),
+}
+
+type Aged = Differences[DifferenceKind][number] & { readonly foundAt: number }
+
+/** Stores what was found; returns what nobody set aside, with its age. */
+async function keep(
+  { database, keyring, real }: Workspace,
+  feed: string,
+  { all, here }: { readonly all: Differences; readonly here: readonly CoverHere[] },
+): Promise<Readonly<Record<DifferenceKind, readonly Aged[]>>> {
+  const partnerOf = new Map(here.map(one => [one.serviceId, one.partnerId]))
+  const named = differenceKinds.flatMap(kind =>
+    all[kind].map(one => ({
+      ...one,
+      kind,
+      subject: subjectOf(keyring, feed, one),
+      partnerId: partnerOf.get(one.serviceid) ?? noPartner,
+      serviceId: partnerOf.has(one.serviceid) ? one.serviceid : undefined,
+    })),
+  )
+  const partners = (await listPartners(database)).map(row => row.partner_id)
+  await database.transaction(tx => noteDifferences(tx, feed, { found: named, partners, at: real() }))
+  const keyOf = ({ kind, subject }: Pick<KeptDifference, 'kind' | 'subject'>) =>
+    `${kind} ${subject.toString('base64')}`
+  const open = await openDifferences(database, feed, [...partners, noPartner])
+  const ages = new Map(open.map(one => [keyOf(one), one.foundAt]))
+  const listed = (kind: DifferenceKind) =>
+    named.flatMap((one): Aged[] => {
+      const foundAt = one.kind === kind ? ages.get(keyOf(one)) : undefined
+      const { serviceid, memberid, benefit } = one
+      return foundAt === undefined ? [] : [{ serviceid, memberid, benefit, foundAt }]
+    })
+  return {
+    missingthere: listed('missingthere'),
+    unknownhere: listed('unknownhere'),
+    dates: listed('dates'),
+    details: listed('details'),
+    twice: listed('twice'),
+  }
+}
+
+/** Sets a difference aside that nobody wants to mend. */
+export const aside: Command = {
+  name: 'feed aside',
+  arguments: ['FEED', 'KIND', 'ID', 'BENEFIT'],
+  summary:
+    'Set a difference of the last comparison aside, by the serviceid, or the member number of somebody unknown here.',
+  options: { reason: valued('REASON', `why (needed): ${Object.keys(ASIDE_REASONS).join(', ')}`) },
+  run: input => {
+    const reason = asideReasonOf(input.text('reason'))
+    if (!reason)
+      throw new UsageError(`--reason is one of ${Object.keys(ASIDE_REASONS).join(', ')}; see --help.`)
+    const [feed = '', wanted = '', id = '', benefit = ''] = input.positionals
+    const kind = differenceKinds.find(one => one === wanted)
+    if (!kind) throw new UsageError(`Give one of ${differenceKinds.join(', ')}; see --help.`)
+    return inWorkspace(input, async workspace => {
+      const { database, keyring, real, record, commit } = workspace
+      const partners = await runContext(workspace).partners()
+      const subject = subjectOf(keyring, feed, { serviceid: id, memberid: '', benefit })
+      const open = await openDifferences(database, feed, [...partners.map(one => one.partnerId), noPartner])
+      const found = open.find(one => one.kind === kind && one.subject.equals(subject))
+      if (!found)
+        throw new OperatorError(
+          `The last comparison of ${feed} has no such difference: see \`enrolment feed compare\`.`,
+        )
+      const isKnown = found.partnerId !== noPartner
+      record({
+        action: `feed aside ${reason}`,
+        ...(isKnown && { partnerId: found.partnerId, serviceId: found.serviceId ?? '' }),
+      })
+      await commit(tx => setAside(tx, feed, { ...found, at: real(), reason }))
+      input.print({ feed, kind, benefit, aside: true }, ['It is listed no longer while it stays as it is.'])
+    })
+  },
 }

@@ -16,7 +16,7 @@ import { type Command, flag, type Input, readGiven, UsageError } from '../comman
 import { EmptyDatabase } from '../reach.ts'
 import { hasDatabase, inWorkspace, systemUser } from '../workspace.ts'
 import { answer, settle } from './feed-answer.ts'
-import { compare } from './feed-compare.ts'
+import { aside, compare } from './feed-compare.ts'
 import { drop, release } from './feed-release.ts'
 import { placesOf, runContext, runNumber } from './run-context.ts'
 
@@ -202,6 +202,7 @@ export const feedCommands: readonly Command[] = [
   release,
   drop,
   compare,
+  aside,
 ]
 
 async function requireRun(db: Executor, input: Input): Promise<Run> {

@@ -1,5 +1,5 @@
 import { formatTimestamp, timestampOrNull } from '../../calendar/calendar.ts'
-import { needsSecond, SECOND_PERSON_ACTIONS } from '../../console/requests/second-person.ts'
+import { needsSecond, POLICY_ACTIONS } from '../../console/requests/second-person.ts'
 import { readPolicy, writePolicy } from '../../console/requests/store.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { comparedEmail, type Operator, ROLES } from '../../operators/operator.ts'
@@ -150,13 +150,13 @@ const policy: Command = {
   name: 'operator policy',
   arguments: ['[ACTION]', '[on|off]'],
   summary:
-    'Show or set which actions at the console need a second operator; all do until they are switched off.',
+    'Show or set which actions need a second operator; all do until they are switched off.',
   run: input => {
     const [wanted, state] = input.positionals
-    const action = SECOND_PERSON_ACTIONS.find(one => one === wanted)
+    const action = POLICY_ACTIONS.find(one => one === wanted)
     if (wanted !== undefined && (!action || (state !== 'on' && state !== 'off')))
       throw new UsageError(
-        `Give an action (${SECOND_PERSON_ACTIONS.join(', ')}) and on or off, or nothing, to see the settings; see --help.`,
+        `Give an action (${POLICY_ACTIONS.join(', ')}) and on or off, or nothing, to see the settings; see --help.`,
       )
     return inWorkspace(input, async ({ database, record, commit }) => {
       if (action) {
@@ -164,7 +164,7 @@ const policy: Command = {
         await commit(tx => writePolicy(tx, action, state === 'on'))
       }
       const now = await readPolicy(database)
-      const shown = SECOND_PERSON_ACTIONS.map(one => [one, needsSecond(now, one)] as const)
+      const shown = POLICY_ACTIONS.map(one => [one, needsSecond(now, one)] as const)
       input.print(
         Object.fromEntries(shown),
         shown.map(

@@ -5,11 +5,16 @@ export const SECOND_PERSON_ACTIONS = ['void', 'move', 'erase'] as const
 /** One of these actions. */
 export type SecondPersonAction = (typeof SECOND_PERSON_ACTIONS)[number]
 
+/** What the policy is about: these actions, and letting a held run of a feed go, which concerns many people at once. */
+export const POLICY_ACTIONS = [...SECOND_PERSON_ACTIONS, 'release'] as const
+/** One of these. */
+export type PolicyAction = (typeof POLICY_ACTIONS)[number]
+
 /** The settings of `enrolment operator policy`; an action that is not named needs a second person. */
-export type SecondPersonPolicy = Readonly<Partial<Record<SecondPersonAction, boolean>>>
+export type SecondPersonPolicy = Readonly<Partial<Record<PolicyAction, boolean>>>
 
 /** Whether an action needs a second person. */
-export function needsSecond(policy: SecondPersonPolicy, action: SecondPersonAction): boolean {
+export function needsSecond(policy: SecondPersonPolicy, action: PolicyAction): boolean {
   return policy[action] ?? true
 }
 

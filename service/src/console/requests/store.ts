@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { type Query, sql, timestamp } from '../../db/sql.ts'
-import type { SecondPersonAction, SecondPersonPolicy } from './second-person.ts'
+import type { PolicyAction, SecondPersonAction, SecondPersonPolicy } from './second-person.ts'
 
 /** A row of `operator_requests`. */
 export type RequestRow = {
@@ -26,11 +26,7 @@ export async function readPolicy(db: Executor): Promise<SecondPersonPolicy> {
 }
 
 /** Sets whether an action needs a second person. */
-export async function writePolicy(
-  db: Executor,
-  action: SecondPersonAction,
-  isNeeded: boolean,
-): Promise<void> {
+export async function writePolicy(db: Executor, action: PolicyAction, isNeeded: boolean): Promise<void> {
   await db.query(sql`
     update installation set operator_policy = operator_policy || ${JSON.stringify({ [action]: isNeeded })}::jsonb`)
 }

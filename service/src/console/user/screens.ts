@@ -22,7 +22,7 @@ export const userScreens: readonly Screen[] = [
 ]
 
 async function show(visit: Visit, reason?: string): Promise<Answer> {
-  const { database, real } = visit.context
+  const { database, reader, real } = visit.context
   const before = Number(visit.query.get('before') ?? Number.NaN)
   const details = await openUserDetails(visit, undefined, Number.isInteger(before) ? before : undefined)
   const { partner, serviceId } = details
@@ -39,11 +39,12 @@ async function show(visit: Visit, reason?: string): Promise<Answer> {
     return erasedPage(visit, details, { seen, kept })
   }
   const { user } = details
-  const [links, refused, waiting, consents] = await Promise.all([
+  const [links, refused, waiting, consents, insurerLines] = await Promise.all([
     readLinks(database, user),
     findRefusedCreates(database, partner, user.userid),
     visit.isSupport ? waitingAbout(database, user, real()) : [],
     user.consents.length > 0 ? readConsentRecords(database, { partner, user }) : [],
+    reader.insurerLines(partner, user),
   ])
   return userPage(visit, {
     details,
@@ -52,6 +53,7 @@ async function show(visit: Visit, reason?: string): Promise<Answer> {
     seen,
     refused,
     waiting,
+    insurerLines,
     isPersonShown: reason !== undefined,
   })
 }

@@ -10,6 +10,7 @@ import { day, facts, part, tag, writeDay } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
 import { actsView } from './acts-view.ts'
 import { newestCause } from './cause.ts'
+import { insurersPart } from './insurer-view.ts'
 import { benefitList, consentList, linkList, overList } from './lists.ts'
 import { missingNotice, waitingNotice } from './notices.ts'
 import { paysView } from './pays-view.ts'
@@ -69,6 +70,7 @@ ${isPersonShown && againForm(visit, shown)}
 ${benefitsPart(visit, shown)}
 ${part('Why not', whyNot(all, isPersonShown), html`<span class="hint">What is not open, and why</span>`)}
 ${refusedPart(shown)}
+${insurersPart(visit, details, shown.insurerLines)}
 ${listPart(visit, shown, { heading: 'Consents', list: consentList(details, shown.consents, isPersonShown) })}
 ${listPart(visit, shown, { heading: 'Links and page sessions', list: linkList(details, shown.links) })}
 </div><div>

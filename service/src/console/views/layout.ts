@@ -9,6 +9,7 @@ const navigation: readonly { label: string; path: string; key: string; role: Rol
   { label: 'Due', path: '/due', key: 'd', role: 'viewer' },
   { label: 'Months', path: '/statements', key: 'm', role: 'viewer' },
   { label: 'Webhooks', path: '/webhooks', key: 'w', role: 'viewer' },
+  { label: 'Feeds', path: '/feeds', key: 'f', role: 'viewer' },
   { label: 'Partners', path: '/partners', key: 'p', role: 'viewer' },
   { label: 'Requests', path: '/requests', key: 'r', role: 'support' },
   { label: 'Catalogue', path: '/catalogue', key: 'c', role: 'viewer' },

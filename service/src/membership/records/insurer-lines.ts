@@ -7,8 +7,11 @@ import type { Cover, LineAction, ToldCover } from '../rules/insurer-lines.ts'
 import { openDataKey, openJson, sealJson } from './documents.ts'
 import type { UserIds } from './user-ids.ts'
 
-/** What an insurer made of a line so far; `settled`: a refused line that an operator has dealt with. */
-export type LineStatus = 'sent' | 'accepted' | 'refused' | 'settled'
+/**
+ * What an insurer made of a line so far; `settled`: an operator has dealt with it; `doubted`: its own list says otherwise, and
+ * the next run says it again.
+ */
+export type LineStatus = 'sent' | 'accepted' | 'refused' | 'settled' | 'doubted'
 
 /** The name of a line within one person: which benefit, and where it was sent. */
 export type LineName = { readonly feed: string; readonly run: number; readonly line: number }
@@ -112,6 +115,7 @@ type ToldRow = Cover & {
   starts_on: PlainDate
   ends_on: PlainDate | null
   details: Buffer | null
+  status: LineStatus
 }
 
 /**
@@ -125,9 +129,10 @@ export async function loadTold(
 ): Promise<Told[]> {
   const rows = await db.query<ToldRow>(sql`
     select distinct on (service_id, insurer, benefit, cover) service_id, insurer, benefit, feed, run, line, cover, action,
-      starts_on::text, ends_on::text, details
+      starts_on::text, ends_on::text, details, status
     from insurer_lines
-    where partner_id = ${partnerId} and service_id = any (${serviceIds}::uuid[]) and status in ('sent', 'accepted')
+    where partner_id = ${partnerId} and service_id = any (${serviceIds}::uuid[])
+      and status in ('sent', 'accepted', 'doubted')
     order by service_id, insurer, benefit, cover, told_at desc, run desc, line desc`)
   return rows.map(row => ({
     serviceId: row.service_id,
@@ -139,6 +144,7 @@ export async function loadTold(
     endsOn: row.ends_on ?? undefined,
     details: row.details?.toString('base64url'),
     isVoid: row.action === 'void',
+    isDoubted: row.status === 'doubted',
   }))
 }
 
@@ -176,6 +182,8 @@ export type OpenLine = LineName & {
   readonly status: LineStatus
   readonly answer: InsurerAnswer | undefined
   readonly answeredAt: Instant | undefined
+  /** Opens what the line said, value by value; `undefined` for what a former system had told. */
+  readonly openValues: () => Readonly<Record<string, string>> | undefined
 }
 
 /** All that insurers were told of a person and what they answered, newest first. */
@@ -186,14 +194,14 @@ export async function readLines(
   const rows = await db.query<
     Omit<ToldRow, 'details'> & {
       told_at: Instant
-      status: LineStatus
       sealed_answer: Buffer | null
       answered_at: Instant | null
+      sealed: Buffer | null
       wrapped_key: Buffer
     }
   >(sql`
     select l.insurer, l.benefit, l.feed, l.run, l.line, l.told_at, l.action, l.starts_on::text, l.ends_on::text, l.status,
-      l.sealed_answer, l.answered_at, k.wrapped_key
+      l.sealed_answer, l.answered_at, l.sealed, k.wrapped_key
     from insurer_lines l join data_keys k using (partner_id, service_id)
     where l.partner_id = ${user.partnerId} and l.service_id = ${user.serviceId}
     order by l.told_at desc, l.run desc, l.line desc`)
@@ -213,6 +221,10 @@ export async function readLines(
     status: row.status,
     answer: row.sealed_answer === null ? undefined : openAnswer(key, user, row.sealed_answer),
     answeredAt: row.answered_at ?? undefined,
+    openValues: () =>
+      row.sealed === null
+        ? undefined
+        : (openJson(key, row.sealed, 'insurer_lines', user) as Record<string, string>),
   }))
 }
 
@@ -227,5 +239,5 @@ export function insurerStateOf(lines: readonly OpenLine[], benefit: string): Ins
   const own = lines.filter(line => line.benefit === benefit)
   const status = own[0]?.status ?? 'unsent'
   const memberId = own.find(line => line.answer?.memberId)?.answer?.memberId ?? ''
-  return { status: status === 'settled' ? 'refused' : status, memberId }
+  return { status: status === 'settled' ? 'refused' : status === 'doubted' ? 'sent' : status, memberId }
 }

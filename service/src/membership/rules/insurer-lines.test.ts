@@ -86,6 +86,15 @@ describe('the lines for an insurer', () => {
     expect(run([ended], 0)).toEqual([['end', day(0), day(0)]])
   })
 
+  test('say again what the insurer’s own list has otherwise', () => {
+    const horizon = { today: day(5), aheadDays: 0 }
+    const again = (truth: Truth) => {
+      const told = [{ number: 1, ...truth, details: truth.name, isVoid: false, isDoubted: true }]
+      return linesFor(told, [truth], { horizon, detailsOf: one => one.name }).map(({ action }) => action)
+    }
+    expect([again(cover(0)), again(cover(0, 3))]).toEqual([['correct'], ['end']])
+  })
+
   test('correct a cover that an operator moved away from all of its days', () => {
     const { run } = insurer()
     run([cover(0)], 0)

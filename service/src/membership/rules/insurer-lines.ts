@@ -16,6 +16,8 @@ export type ToldCover = Cover & {
   readonly number: number
   readonly details: string | undefined
   readonly isVoid: boolean
+  /** The insurer's own list says otherwise, so that it must be said again. */
+  readonly isDoubted?: boolean
 }
 
 /** A line to send: what the insurer should know afterwards, and `truth`, from which the line is filled; a void has none. */
@@ -45,7 +47,8 @@ export function linesFor<Truth extends CoverNow>(
   const lines = pairs.flatMap(([before, now]): InsurerLine<Truth>[] => {
     const endsOn = endToTell(now, before.endsOn, last)
     const details = detailsOf(now)
-    const action = actionOf(before, { startsOn: now.startsOn, endsOn, details }, horizon.today)
+    const again = before.isDoubted ? sayingAgain(now, horizon) : undefined
+    const action = actionOf(before, { startsOn: now.startsOn, endsOn, details }, horizon.today) ?? again
     return action
       ? [{ action, number: before.number, startsOn: now.startsOn, endsOn, details, truth: now }]
       : []
@@ -125,6 +128,11 @@ function endToTell(now: CoverNow, told: PlainDate | undefined, last: PlainDate):
 
 function isGone({ goneOn }: CoverNow, day: PlainDate): boolean {
   return goneOn !== undefined && goneOn <= day
+}
+
+/** What is said again ends a cover that is over, and else corrects it. */
+function sayingAgain(now: CoverNow, { today }: Horizon): LineAction {
+  return isGone(now, today) ? 'end' : 'correct'
 }
 
 function actionOf(

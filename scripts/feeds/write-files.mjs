@@ -1,0 +1,90 @@
+// Writes feed files for other programs to read (scripts/check-feeds.sh), each for a number of people, with every kind of line and
+// with names that are hard on readers:
+//   N.x12, N.csv     of N people
+//   bad.x12          every seventh person has an insurance line that the guide does not know
+//   node scripts/feeds/write-files.mjs FOLDER
+// Afterwards `node scripts/feeds/write-files.mjs FOLDER --read` reads what pyx12 and x12sdk wrote there.
+import assert from 'node:assert/strict'
+import { createWriteStream, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { answersOf, readAcknowledgement } from '../../service/dist/feeds/answers-x12.js'
+import { formatOf } from '../../service/dist/feeds/file-format.js'
+import { openPlaces } from '../../service/dist/feeds/line-places.js'
+import { readInsurerList } from '../../service/dist/feeds/read-list.js'
+
+const [folder, ...more] = process.argv.slice(2)
+const run = { feed: 'seaview', run: 7, madeAt: Date.UTC(2027, 4, 12), isFull: false }
+const actions = ['add', 'change', 'correct', 'end', 'reinstate', 'void']
+const names = ['King', '=SUM(A1)', 'Łukasz', 'O"Hara, Jr', ' Ruiz', "-d'Arc", 'Núñez\nde la Torre', '007']
+const parties = { sender: ['ZZ', 'OURS'], receiver: ['FI', '987654321'], sponsor: ['FI', '123456789'] }
+const values = ['line', 'action', 'serviceid', 'lastname', 'dob', 'zipcode', 'benefit', 'startson', 'endson']
+const csvFeed = {
+  feed: 'seaview',
+  insurer: 'seaview',
+  benefits: ['dental'],
+  format: 'csv',
+  columns: values.map(value => ({ name: value.toUpperCase(), value })),
+}
+const x12Feed = { ...csvFeed, format: 'x12834', x12834: { ...parties, lines: { dental: 'DEN', broken: 'XXX' } } }
+
+function person(index, benefit = 'dental') {
+  const action = actions[index % actions.length]
+  const erased = index % 50 === 49
+  const cover = {
+    action: erased ? 'end' : action,
+    line: String(index + 1),
+    serviceid: `0190a0b0-0000-7000-8000-${String(index).padStart(12, '0')}`,
+    benefit,
+    policy: 'GL-1',
+    plancode: 'P1',
+    startson: '2027-05-12',
+    endson: action === 'end' || erased ? '2027-05-31' : '',
+  }
+  if (erased) return { ...cover, reason: 'erased', memberid: `C${index}` }
+  const contact = { email: 'a@example.com', phone: '3055550142' }
+  const address = { addline1: '12 Main', city: 'Miami', state: 'FL', zipcode: '01234' }
+  const lastname = names[index % names.length]
+  return { ...cover, ...contact, ...address, firstname: 'José', lastname, dob: '1990-03-27', gender: 'X' }
+}
+
+/** Writes a file of this many people. */
+async function write(name, feed, { count, benefitOf = () => 'dental' }) {
+  const format = formatOf(feed, run)
+  const file = createWriteStream(join(folder, name))
+  file.write(format.head())
+  for (let index = 0; index < count; index += 1)
+    if (!file.write(format.line(person(index, benefitOf(index)))))
+      await new Promise(resolve => file.once('drain', resolve))
+  await new Promise(resolve => file.end(format.foot(), resolve))
+}
+
+const isBroken = index => index % 7 === 3
+const BROKEN_FILE = 50
+
+if (!more.includes('--read')) {
+  for (const count of [1, 2, 999, 100_000]) {
+    await write(`${count}.csv`, csvFeed, { count })
+    await write(`${count}.x12`, x12Feed, { count })
+  }
+  await write('bad.x12', x12Feed, { count: BROKEN_FILE, benefitOf: at => (isBroken(at) ? 'broken' : 'dental') })
+} else {
+  const place = openPlaces(x12Feed, run)
+  const benefitOf = index => (isBroken(index) ? 'broken' : 'dental')
+  const places = Array.from({ length: BROKEN_FILE }, (_, index) =>
+    place({ line: index + 1, values: person(index, benefitOf(index)) }),
+  )
+  const answers = answersOf(readAcknowledgement(readFileSync(join(folder, 'bad.x12.997'), 'latin1')), places)
+  const named = answers.filter(({ code }) => code.startsWith('IK3')).map(({ line }) => line - 1)
+  const broken = places.map((_, index) => index).filter(isBroken)
+  assert.deepEqual(named, broken)
+  assert.ok(answers.every(({ isAccepted }) => !isAccepted))
+  process.stdout.write(`the 999 of pyx12 names the ${named.length} people with a wrong line, and nobody else\n`)
+  const theirs = readInsurerList(readFileSync(join(folder, 'theirs.x12'), 'utf8'), x12Feed)
+  const expected = JSON.parse(readFileSync(join(folder, 'theirs.json'), 'utf8'))
+  assert.deepEqual(
+    theirs.map(({ memberId, startsOn, details }) => [memberId, startsOn, details.lastname, details.dob]),
+    expected,
+  )
+  process.stdout.write(`feed compare reads ${theirs.length} covers of an 834 by x12sdk\n`)
+  writeFileSync(join(folder, 'read.ok'), '')
+}

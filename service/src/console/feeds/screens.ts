@@ -1,0 +1,128 @@
+import { ASIDE_REASONS } from '../../feeds/compare-list.ts'
+import { type KeptDifference, openDifferences } from '../../feeds/difference-store.ts'
+import { type RefusedLine, refusedOf } from '../../feeds/refused.ts'
+import { listRuns, type Run } from '../../feeds/store.ts'
+import { type Html, html, type Slot } from '../../http/html.ts'
+import { operatorNames } from '../../operators/store.ts'
+import { record } from '../screen/record.ts'
+import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import { actionForm, part, selectField, table, when } from '../views/parts.ts'
+import { linesOf, runTag } from './list.ts'
+import { heldPart } from './release.ts'
+import { keyOf, partnersOf, requiredFeed, seenPartners } from './seen.ts'
+
+/** One feed: its runs, and what waits for somebody. */
+export const feedScreens: readonly Screen[] = [onGet('/feeds/:feed', 'viewer', show)]
+
+const RUNS_SHOWN = 20
+const MOST_SHOWN = 200
+
+async function show(visit: Visit): Promise<Answer> {
+  const { database } = visit.context
+  const { feed, insurer, benefits } = await requiredFeed(visit)
+  await record(visit, { action: 'look at feed', result: 'shown' })
+  const runs = await listRuns(database, feed, RUNS_SHOWN)
+  const partners = () => partnersOf(visit)
+  const refused = await refusedOf({ database, partners }, { feed, run: undefined })
+  const differences = await openDifferences(database, feed, seenPartners(visit))
+  const [newest] = runs
+  return {
+    title: `Feed ${feed}`,
+    body: html`<p class="lead">Tells ${insurer} about ${benefits.join(', ')}.</p>
+${newest?.status === 'held' && (await heldPart(visit, newest))}
+${part('Refused', refusedTable(visit, feed, refused))}
+${part('Differences from the insurer’s own list', differencesTable(visit, feed, differences))}
+${part('Runs', runsTable(runs, await operatorNames(database)), html`<span class="hint">The newest ${RUNS_SHOWN}, times in UTC</span>`)}
+<p><a href="/feeds">All feeds</a></p>`,
+  }
+}
+
+function runsTable(runs: readonly Run[], operators: ReadonlyMap<string, string>): Html {
+  const named = (name: string) => operators.get(name) ?? name
+  return table({
+    caption: 'Runs, newest first',
+    columns: ['Run', 'State', 'Lines', 'Made', 'Taken'],
+    rows: runs.map(run => [
+      run.run,
+      html`${runTag(run)}${run.decidedBy !== undefined && html`<br><span class="hint">decided by ${named(run.decidedBy)}</span>`}`,
+      html`${linesOf(run)}${run.isFull && html`<br><span class="hint">full</span>`}`,
+      html`${when(run.madeAt, 'UTC')}<br><span class="hint">by ${named(run.madeBy)}</span>`,
+      run.takenAt === undefined ? '–' : when(run.takenAt, 'UTC'),
+    ]),
+    empty: 'It was never run.',
+  })
+}
+
+function refusedTable(visit: Visit, feed: string, refused: readonly RefusedLine[]): Slot {
+  const { isSupport } = visit
+  const shown = refused.slice(0, MOST_SHOWN)
+  const rows = table({
+    caption: 'Refused lines with which nobody has dealt',
+    columns: ['Line', 'User', 'Benefit', 'Code', ...(isSupport ? ['What the insurer said', 'Choose'] : [])],
+    rows: shown.map(one => [
+      `run ${one.run}, line ${one.line}`,
+      userLink(one.serviceid),
+      one.benefit,
+      one.code,
+      // What an insurer wrote may name the person.
+      ...(isSupport
+        ? [one.text || '–', choice('settle', `${one.run}-${one.line}`, `run ${one.run}, line ${one.line}`)]
+        : []),
+    ]),
+    empty: 'Nothing was refused with which nobody has dealt.',
+  })
+  return html`${rows}${more(refused.length)}
+${
+  isSupport &&
+  shown.length > 0 &&
+  html`<p class="hint">The next run says a refused line again, with what is true by then: open the user and correct the cause. Put a line aside once you have dealt with it.</p>
+${actionForm(visit, { id: 'settle', action: `/feeds/${feed}/settle`, button: 'Put the chosen line aside', why: 'why-settle' })}`
+}`
+}
+
+const kindWords: Readonly<Record<KeptDifference['kind'], string>> = {
+  missingthere: 'The insurer lacks it',
+  unknownhere: 'Only the insurer has it',
+  dates: 'Other dates',
+  details: 'Other details',
+  twice: 'Twice in its list',
+}
+
+function differencesTable(visit: Visit, feed: string, differences: readonly KeptDifference[]): Slot {
+  const { isSupport } = visit
+  const now = visit.context.real()
+  const shown = differences.slice(0, MOST_SHOWN)
+  const rows = table({
+    caption: 'What the insurer’s own list has otherwise, oldest first',
+    columns: ['Difference', 'User', 'Benefit', 'Age', ...(isSupport ? ['Choose'] : [])],
+    rows: shown.map(one => [
+      kindWords[one.kind],
+      one.serviceId === undefined ? html`<span class="hint">nobody here</span>` : userLink(one.serviceId),
+      one.benefit || '–',
+      html`<time datetime="${new Date(one.foundAt).toISOString()}">${ageOf(now - one.foundAt)}</time>`,
+      ...(isSupport ? [choice('differ', keyOf(one), `${kindWords[one.kind]}, ${one.benefit}`)] : []),
+    ]),
+    empty: 'None since the last comparison.',
+  })
+  if (!isSupport || shown.length === 0) return html`${rows}${more(differences.length)}`
+  return html`${rows}${more(differences.length)}
+<p class="hint">Where the insurer is right, open the user and correct it there. Otherwise say it again with the next run, or set it aside.</p>
+${actionForm(visit, { id: 'differ', action: `/feeds/${feed}/differ`, button: 'Do it with the chosen one', fields: html`<div class="row">${selectField('what', 'What', [['again', 'Say it again'], ...Object.entries(ASIDE_REASONS).map(([name, words]) => [name, `Set it aside: ${words}`] as const)])}</div>` })}`
+}
+
+function choice(form: string, value: string, label: string): Html {
+  return html`<input type="radio" name="one" value="${value}" form="${form}" aria-label="${label}" required>`
+}
+
+function userLink(serviceId: string): Html {
+  return html`<a href="/users/${serviceId}"><code>${serviceId}</code></a>`
+}
+
+function more(count: number): Slot {
+  return count > MOST_SHOWN && html`<p class="hint">The first ${MOST_SHOWN} of ${count}.</p>`
+}
+
+function ageOf(ms: number): string {
+  const days = Math.floor(ms / 86_400_000)
+  return days === 0 ? 'today' : `${days} day${days === 1 ? '' : 's'}`
+}

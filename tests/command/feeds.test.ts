@@ -1,0 +1,56 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada, startTestService } from '../rig.ts'
+import { urlOf } from './database-url.ts'
+import { root, run, runJson, runRefused } from './process.ts'
+
+const service = forAllTests(startTestService)
+
+test('a round by commands: file, answers, the insurer’s own list, and what is set aside', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'feeds-'))
+  const place = {
+    cwd: folder,
+    env: {
+      DATABASE_URL: urlOf(service.address),
+      ENROLMENT_ROOT_KEY: service.rootKey,
+      ENROLMENT_FEEDS: folder,
+    },
+  }
+  const feed = <T>(...words: string[]) => runJson<T>(['feed', ...words], place)
+  const write = (name: string, text: string) => writeFile(join(folder, name), text)
+  const { client } = await service.newPartner()
+  const { serviceid } = await client.createUser({ userid: 'told', ...ada, offername: 'starter' })
+  const example = await readFile(join(root, 'service/assets/demo-feeds.yaml'), 'utf8')
+  await write('wrong.yaml', example.replace('[accident, hospital]', '[accident, dentall]'))
+  expect(await runRefused(['feed', 'check', 'wrong.yaml'], place)).toMatch(/line 6.*no benefit dentall/s)
+  await write('feeds.yaml', example)
+  expect(await feed('publish', 'feeds.yaml')).toEqual({ version: 1, published: true })
+  expect(await feed('run', 'seaview', '--dry-run')).toMatchObject({ run: 1, lines: 1, counts: { add: 1 } })
+  const made = await feed<{ file: string }>('run', 'seaview')
+  expect(made).toMatchObject({ run: 1, status: 'taken', lines: 1 })
+  const { stdout } = await run(['feed', 'resend', 'seaview', '1', '--stdout'], place)
+  expect(stdout).toBe(await readFile(made.file, 'utf8'))
+  await write('answers.csv', 'LINE,STATUS,MESSAGE,CERT\n1,E1,No such plan,C-1\n')
+  expect(await feed('answer', 'seaview', 'answers.csv')).toMatchObject({ run: 1, refused: 1 })
+  const refused = [{ line: 1, serviceid, benefit: 'accident', code: 'E1', text: 'No such plan' }]
+  expect(await feed('show', 'seaview')).toMatchObject({ run: 1, refused })
+  await feed('settle', 'seaview', '1', '1', '--reason', 'plan corrected')
+  expect(await feed('show', 'seaview')).toMatchObject({ refused: [] })
+  expect(await feed('run', 'seaview')).toMatchObject({ run: 2, lines: 1 })
+  await write(
+    'list.csv',
+    'CERT,PLAN,FROM,TO,LAST,BORN\nC-1,accident,2020-01-01,,RIVERACANARY,\nC-9,accident,,,,\n',
+  )
+  const person = { serviceid, memberid: 'C-1', benefit: 'accident' }
+  const stranger = { serviceid: '', memberid: 'C-9', benefit: 'accident' }
+  const none = { missingthere: [], unknownhere: [], dates: [], details: [], twice: [] }
+  const compare = () => feed('compare', 'seaview', 'list.csv')
+  expect(await compare()).toEqual({ ...none, unknownhere: [stranger], dates: [person] })
+  await feed('aside', 'seaview', 'unknownhere', 'C-9', 'accident', '--reason', 'insurermends')
+  expect(await feed('compare', 'seaview', 'list.csv', '--send-again')).toEqual({ ...none, dates: [person] })
+  expect(await feed('run', 'seaview')).toMatchObject({ run: 3, counts: { correct: 1 } })
+  expect(await feed('list')).toMatchObject({ feeds: [{ feed: 'seaview', lastrun: { run: 3 } }] })
+})

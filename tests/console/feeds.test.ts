@@ -1,0 +1,98 @@
+// @databases stock
+
+import { expect, test } from 'vitest'
+import { noPartner } from '../../service/src/audit/entries.ts'
+import { noteDifferences } from '../../service/src/feeds/difference-store.ts'
+import { SCHEDULE } from '../../service/src/feeds/release.ts'
+import { startFeeds } from '../feeds/stage.ts'
+import { forAllTests } from '../for-all-tests.ts'
+import { ada } from '../rig.ts'
+import { signIn } from './operator-browser.ts'
+
+const stage = forAllTests(() => startFeeds({ console: true }))
+const DAY = 86_400_000
+
+async function enrolledIn(more: object = {}) {
+  const partner = await stage.service.newPartner()
+  const { serviceid } = await partner.client.createUser({
+    userid: 'told',
+    ...ada,
+    state: 'NY',
+    offername: 'mid',
+    benefits: ['art'],
+  })
+  return { ...partner, serviceid, own: await stage.newFeed(more) }
+}
+
+test('a held run of the schedule goes once one person has asked for it and another has let it go', async () => {
+  const { client, own } = await enrolledIn({ hold: { endspercent: 1 } })
+  await own.lines()
+  await client.cancelUser({ userid: 'told', effective: 'immediate' })
+  await own.run({ by: SCHEDULE })
+  const path = `/feeds/${own.feed}`
+  const [one, two] = [await signIn(stage.service, 'support'), await signIn(stage.service, 'support')]
+  const limited = await signIn(stage.service, 'admin', [])
+  expect((await limited.post(`${path}/release`, { run: '2' })).status).toBe(403)
+  expect((await one.get(path)).text).toContain('Ask to let it go')
+  await one.post(`${path}/release`, { run: '2' })
+  expect(await own.run()).toMatchObject({ run: { run: 2, status: 'held' } })
+  expect((await one.post(`${path}/release`, { run: '2' })).status).toBe(403)
+  expect((await two.get('/feeds')).text).toMatch(/2 <span class="tag bad">held/)
+  await two.post(`${path}/release`, { run: '2' })
+  expect((await two.post(`${path}/drop`, { run: '2' })).status).toBe(409)
+  expect(await own.run()).toMatchObject({ run: { run: 2, status: 'taken', lines: 1 } })
+})
+
+test('a refused line is listed with its user until it is put aside, and the user’s page says what was told and answered', async () => {
+  const { serviceid, own } = await enrolledIn()
+  await own.lines()
+  await own.answer('LINE,STATUS,MESSAGE,CERT\n1,NO,No such plan,C-9\n', 1)
+  const [support, viewer] = [await signIn(stage.service, 'support'), await signIn(stage.service, 'viewer')]
+  const path = `/feeds/${own.feed}`
+  const listed = await support.get(path)
+  expect(listed.text).toContain('No such plan')
+  expect((await viewer.get(path)).text).not.toContain('No such plan')
+  expect((await support.get(`/users/${serviceid}`)).text).toMatch(/NO: No such plan.*member number <code>C-9/)
+  expect((await viewer.get(`/users/${serviceid}`)).text).not.toMatch(/No such plan|C-9/)
+  const exported = await support.post(`/users/${serviceid}/export`, { reason: 'asked for it' })
+  expect(JSON.parse(exported.text)).toMatchObject({
+    insurerlines: [
+      { run: 1, action: 'add', values: { lastname: ada.lastname }, answer: { memberid: 'C-9' } },
+    ],
+  })
+  await support.post(`${path}/settle`, { one: '1-1', reason: 'plan corrected' })
+  expect((await support.get(path)).text).not.toContain('No such plan')
+})
+
+test('a difference is listed with its age until it is said again or set aside, and stays aside while it is there', async () => {
+  const { partnerId, serviceid, own } = await enrolledIn()
+  const { feed } = own
+  const [line] = await own.lines()
+  const { database, now } = stage.service
+  const about = (name: string) => ({ subject: Buffer.from(name), benefit: 'art' })
+  const found = [
+    { ...about('ours'), partnerId, kind: 'missingthere', serviceId: serviceid },
+    { ...about('theirs'), partnerId: noPartner, kind: 'unknownhere', serviceId: undefined },
+  ] as const
+  const note = () =>
+    database.transaction(tx => noteDifferences(tx, feed, { found, partners: [partnerId], at: now() }))
+  await note()
+  stage.service.advance(3 * DAY)
+  await note()
+  const support = await signIn(stage.service, 'support')
+  const path = `/feeds/${feed}`
+  const rows = async () =>
+    [...(await support.get(path)).text.matchAll(/value="((missing|unknown)[^"]+)"/g)].map(
+      ([, key = '']) => key,
+    )
+  expect((await support.get(path)).text).toContain('>3 days</time>')
+  const [theirs = '', ours = ''] = (await rows()).toSorted().toReversed()
+  await support.post(`${path}/differ`, { one: ours, what: 'again' })
+  expect(await own.lines()).toEqual([line])
+  expect((await support.post(`${path}/differ`, { one: theirs, what: 'again' })).status).toBe(422)
+  await support.post(`${path}/differ`, { one: theirs, what: 'insurermends' })
+  await note()
+  expect(await rows()).toEqual([ours])
+  await database.transaction(tx => noteDifferences(tx, feed, { found: [], partners: [partnerId], at: now() }))
+  expect(await rows()).toEqual([])
+})
