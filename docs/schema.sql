@@ -290,6 +290,20 @@ CREATE TABLE public.events (
     created_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.feed_differences (
+    partner_id uuid NOT NULL,
+    feed text NOT NULL,
+    kind text NOT NULL,
+    subject bytea NOT NULL,
+    service_id uuid,
+    benefit text NOT NULL,
+    found_at timestamp with time zone NOT NULL,
+    aside_at timestamp with time zone,
+    aside_reason text,
+    CONSTRAINT feed_differences_aside_reason_check CHECK ((aside_reason = ANY (ARRAY['insurermends'::text, 'listwrong'::text, 'formersystem'::text, 'agreed'::text]))),
+    CONSTRAINT feed_differences_kind_check CHECK ((kind = ANY (ARRAY['missingthere'::text, 'unknownhere'::text, 'dates'::text, 'details'::text, 'twice'::text])))
+);
+
 CREATE TABLE public.feed_runs (
     feed text NOT NULL,
     run integer NOT NULL,
@@ -301,6 +315,7 @@ CREATE TABLE public.feed_runs (
     counts jsonb NOT NULL,
     made_at timestamp with time zone NOT NULL,
     made_by text NOT NULL,
+    asked_by text,
     decided_by text,
     taken_at timestamp with time zone,
     CONSTRAINT feed_runs_run_check CHECK ((run > 0)),
@@ -423,7 +438,7 @@ CREATE TABLE public.insurer_lines (
     sealed_answer bytea,
     answered_at timestamp with time zone,
     CONSTRAINT insurer_lines_action_check CHECK ((action = ANY (ARRAY['add'::text, 'change'::text, 'correct'::text, 'end'::text, 'reinstate'::text, 'void'::text]))),
-    CONSTRAINT insurer_lines_status_check CHECK ((status = ANY (ARRAY['sent'::text, 'accepted'::text, 'refused'::text, 'settled'::text])))
+    CONSTRAINT insurer_lines_status_check CHECK ((status = ANY (ARRAY['sent'::text, 'accepted'::text, 'refused'::text, 'settled'::text, 'doubted'::text])))
 );
 
 CREATE TABLE public.migrations (
@@ -739,6 +754,9 @@ ALTER TABLE ONLY public.event_log_heads
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (partner_id, event_id);
+
+ALTER TABLE ONLY public.feed_differences
+    ADD CONSTRAINT feed_differences_pkey PRIMARY KEY (partner_id, feed, kind, subject);
 
 ALTER TABLE ONLY public.feed_runs
     ADD CONSTRAINT feed_runs_pkey PRIMARY KEY (feed, run);
