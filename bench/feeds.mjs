@@ -63,7 +63,12 @@ async function measured(served, ...words) {
   const [status] = await once(child, 'close')
   if (status !== 0) throw new Error(err)
   const [node, kilobytes] = err.trim().split('\n').at(-1).split(' ').map(Number)
-  return { ...JSON.parse(out), seconds: (performance.now() - startedAt) / 1000, node, megabytes: kilobytes / 1024 }
+  return {
+    ...JSON.parse(out),
+    seconds: (performance.now() - startedAt) / 1000,
+    node,
+    megabytes: kilobytes / 1024,
+  }
 }
 
 /** The times of one read after the other, until it `isDone`. */

@@ -44,7 +44,7 @@ for count in COUNTS[:3]:
         for model in reader.models():
             loops += len(model.loop_2000)
             covered = [cover for one in model.loop_2000 for cover in one.loop_2300]
-            assert all(cover.hd_segment.insurance_line_code.value == "DEN" for cover in covered)
+            assert all(str(cover.hd_segment.insurance_line_code) == "DEN" for cover in covered)
     assert loops == count, (loops, count)
     print(f"x12sdk reads {count} people of our 834")
 

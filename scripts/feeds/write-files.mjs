@@ -25,7 +25,11 @@ const csvFeed = {
   format: 'csv',
   columns: values.map(value => ({ name: value.toUpperCase(), value })),
 }
-const x12Feed = { ...csvFeed, format: 'x12834', x12834: { ...parties, lines: { dental: 'DEN', broken: 'XXX' } } }
+const x12Feed = {
+  ...csvFeed,
+  format: 'x12834',
+  x12834: { ...parties, lines: { dental: 'DEN', broken: 'XXX' } },
+}
 
 function person(index, benefit = 'dental') {
   const action = actions[index % actions.length]
@@ -66,7 +70,10 @@ if (!more.includes('--read')) {
     await write(`${count}.csv`, csvFeed, { count })
     await write(`${count}.x12`, x12Feed, { count })
   }
-  await write('bad.x12', x12Feed, { count: BROKEN_FILE, benefitOf: at => (isBroken(at) ? 'broken' : 'dental') })
+  await write('bad.x12', x12Feed, {
+    count: BROKEN_FILE,
+    benefitOf: at => (isBroken(at) ? 'broken' : 'dental'),
+  })
 } else {
   const place = openPlaces(x12Feed, run)
   const benefitOf = index => (isBroken(index) ? 'broken' : 'dental')
@@ -78,7 +85,9 @@ if (!more.includes('--read')) {
   const broken = places.map((_, index) => index).filter(isBroken)
   assert.deepEqual(named, broken)
   assert.ok(answers.every(({ isAccepted }) => !isAccepted))
-  process.stdout.write(`the 999 of pyx12 names the ${named.length} people with a wrong line, and nobody else\n`)
+  process.stdout.write(
+    `the 999 of pyx12 names the ${named.length} people with a wrong line, and nobody else\n`,
+  )
   const theirs = readInsurerList(readFileSync(join(folder, 'theirs.x12'), 'utf8'), x12Feed)
   const expected = JSON.parse(readFileSync(join(folder, 'theirs.json'), 'utf8'))
   assert.deepEqual(

@@ -80,30 +80,6 @@ describe('a feed', () => {
     expect(await lines()).toEqual([])
   })
 
-  test('forgets the end of an erased person after 90 days, sent or not', async () => {
-    const { lines } = await stage.newFeed()
-    await create('forgotten', 'King')
-    await lines()
-    await partner.client.eraseUser({ userid: 'forgotten' })
-    stage.service.advance(90 * DAY)
-    const partners = await stage.context.partners()
-    await deleteLapsed(stage.service.database, partners, stage.context.clock)
-    expect((await lines()).filter(line => line.startsWith('end   '))).toEqual([])
-  })
-
-  test('says in a full file who is covered, and an end for as many days as asked', async () => {
-    const { lines } = await stage.newFeed({ content: 'full', endstatedfor: 10 })
-    await create('stays', 'King')
-    await create('ends', 'King')
-    const ofOurs = async () => (await lines()).filter(line => / (stays|ends) /.test(line)).toSorted()
-    await ofOurs()
-    await partner.client.cancelUser({ userid: 'ends', effective: 'immediate' })
-    const both = [/^change stays/, /^end ends/].map(line => expect.stringMatching(line))
-    expect([await ofOurs(), await ofOurs()]).toEqual([both, both])
-    stage.service.advance(11 * DAY)
-    expect(await ofOurs()).toEqual([both[0]])
-  })
-
   test('sends what was refused again, keeps cover, and shows the partner what the insurer said', async () => {
     const { lines, answer } = await stage.newFeed()
     const seen = async () => {
@@ -176,5 +152,29 @@ describe('a feed', () => {
     const both = await Promise.allSettled([run(), run()])
     const made = both.flatMap(one => (one.status === 'fulfilled' ? [one.value.run] : []))
     expect(made.filter(({ lines }) => lines > 0)).toHaveLength(1)
+  })
+
+  test('forgets the end of an erased person after 90 days, sent or not', async () => {
+    const { lines } = await stage.newFeed()
+    await create('forgotten', 'King')
+    await lines()
+    await partner.client.eraseUser({ userid: 'forgotten' })
+    stage.service.advance(90 * DAY)
+    const partners = await stage.context.partners()
+    await deleteLapsed(stage.service.database, partners, stage.context.clock)
+    expect((await lines()).filter(line => line.startsWith('end   '))).toEqual([])
+  })
+
+  test('says in a full file who is covered, and an end for as many days as asked', async () => {
+    const { lines } = await stage.newFeed({ content: 'full', endstatedfor: 10 })
+    await create('remains', 'King')
+    await create('ends', 'King')
+    const ofOurs = async () => (await lines()).filter(line => / (remains|ends) /.test(line)).toSorted()
+    await ofOurs()
+    await partner.client.cancelUser({ userid: 'ends', effective: 'immediate' })
+    const both = [/^change remains/, /^end ends/].map(line => expect.stringMatching(line))
+    expect([await ofOurs(), await ofOurs()]).toEqual([both, both])
+    stage.service.advance(11 * DAY)
+    expect(await ofOurs()).toEqual([both[0]])
   })
 })

@@ -13,10 +13,12 @@ export function walkThrough(shown: {
   consoleLink: string | undefined
   /** The command that imports the members of the example, where there is one. */
   importCommand?: string | undefined
+  /** The commands that tell the made-up insurer, and show its answers, where the demo feed is published. */
+  feedCommands?: string | undefined
   /** Whether curl would ask a proxy, which does not reach this machine by its loopback address. */
   isProxied: boolean
 }): string {
-  const { baseUrl, demo, inbox, site, consoleLink, importCommand, isProxied } = shown
+  const { baseUrl, demo, inbox, site, consoleLink, importCommand, feedCommands, isProxied } = shown
   // Each start uses a new user, so that the commands give the same answers again.
   const userid = `demo-${randomBytes(3).toString('hex')}`
   const headers = `-H "Authorization: Bearer $TOKEN" -H "x-api-key: $API_KEY" -H 'Content-Type: application/json'`
@@ -82,5 +84,5 @@ ${post('/user/benefits', benefits)}
 
 # 7. the webhooks that arrived
 curl -sS '${inbox}'
-${importCommand === undefined ? '' : `\n# 8. 200 members of another platform move in, with their original dates\n${importCommand}\n`}`
+${importCommand === undefined ? '' : `\n# 8. 200 members of another platform move in, with their original dates\n${importCommand}\n`}${feedCommands === undefined ? '' : `\n# 9. the insurer is told who is covered; it answers within seconds, and refuses one person in ten\n${feedCommands}\n`}`
 }

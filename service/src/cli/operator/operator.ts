@@ -149,8 +149,7 @@ const enable: Command = {
 const policy: Command = {
   name: 'operator policy',
   arguments: ['[ACTION]', '[on|off]'],
-  summary:
-    'Show or set which actions need a second operator; all do until they are switched off.',
+  summary: 'Show or set which actions need a second operator; all do until they are switched off.',
   run: input => {
     const [wanted, state] = input.positionals
     const action = POLICY_ACTIONS.find(one => one === wanted)

@@ -87,7 +87,10 @@ export const dev: Command = {
           const consoleLink = await demoSignIn(running, console.url)
           const { http_proxy, all_proxy, ALL_PROXY } = input.environment
           const isProxied = [http_proxy, all_proxy, ALL_PROXY].some(Boolean)
-          const importCommand = importOf(demo.partnerid, input.text('data'))
+          const data = input.text('data')
+          const where = data === undefined ? '' : ` --data '${data}'`
+          const importCommand = importOf(demo.partnerid, where)
+          const feedCommands = hasOwnCatalogue ? undefined : feedRound(where)
           const shown = {
             baseUrl,
             demo,
@@ -95,6 +98,7 @@ export const dev: Command = {
             site: site.site,
             consoleLink,
             importCommand,
+            feedCommands,
             isProxied,
           }
           const { partnerid, clientid, clientsecret, apikey } = demo
@@ -142,13 +146,17 @@ function printOnEnter(text: string): () => Promise<void> {
 }
 
 /** The command by which the members of the example move in; `undefined` where the examples are not installed. */
-function importOf(partnerId: string, data: string | undefined): string | undefined {
+function importOf(partnerId: string, where: string): string | undefined {
   const file = fileURLToPath(new URL('../../../../examples/moving-in/members.csv', import.meta.url))
   if (!existsSync(file)) return undefined
-  const where = data === undefined ? '' : ` --data '${data}'`
   const fromHere = relative('', file)
   const path = fromHere.startsWith('..') ? file : fromHere
   return `npx enrolment import ${partnerId} '${path}' --reason 'the example moves in'${where}`
+}
+
+/** The commands by which the made-up insurer is told of everybody, and that show what it refused. */
+function feedRound(where: string): string {
+  return `npx enrolment feed run seaview${where}; sleep 6; npx enrolment feed show seaview${where}`
 }
 
 /** Whether somebody published another catalogue than the demo's here, and it is the newest. */
