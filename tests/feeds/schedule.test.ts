@@ -14,7 +14,7 @@ let partner: TestPartner
 beforeEach(async () => {
   partner = await stage.service.newPartner()
 })
-const person = { ...ada, state: 'NY', offername: 'mid', benefits: ['art'] }
+const person = { ...ada, state: 'NY' as const, offername: 'mid', benefits: ['art'] }
 
 /** A schedule that hands files over to a command, and what it reported. */
 function schedule(command?: string) {
