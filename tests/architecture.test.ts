@@ -70,7 +70,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['screens.ts'],
     ['home'],
     ['user', 'decisions', 'tidy.ts'],
-    ['acts', 'catalogue', 'audit', 'due', 'find', 'partner', 'statements', 'webhooks'],
+    ['acts', 'catalogue', 'audit', 'due', 'feeds', 'find', 'partner', 'statements', 'webhooks'],
     ['requests', 'user-data'],
     ['views', 'partners.ts', 'reason.ts'],
     ['screen'],
@@ -91,7 +91,8 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['serve.ts', 'sandbox'],
     ['run-service.ts', 'console.ts'],
     ['partner', 'partner-side'],
-    ['catalogue', 'keys', 'feeds', 'operator', 'migrate.ts', 'backup.ts', 'maintain.ts'],
+    ['feeds'],
+    ['catalogue', 'keys', 'operator', 'migrate.ts', 'backup.ts', 'maintain.ts'],
     ['workspace.ts'],
     [
       'data-dir.ts',

@@ -62,7 +62,9 @@ async function write(name, feed, { count, benefitOf = () => 'dental' }) {
   await new Promise(resolve => file.end(format.foot(), resolve))
 }
 
-const isBroken = index => index % 7 === 3
+function isBroken(index) {
+  return index % 7 === 3
+}
 const BROKEN_FILE = 50
 
 if (!more.includes('--read')) {

@@ -3,7 +3,9 @@ import { promises } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { Socket } from 'node:net'
 
-const die = () => process.kill(process.pid, 'SIGKILL')
+function die() {
+  process.kill(process.pid, 'SIGKILL')
+}
 const { mkdir, open, rename } = promises
 const { write } = Socket.prototype
 

@@ -154,6 +154,8 @@ async function tellInsurer(serviceid: string): Promise<void> {
   const about = { feed: 'seaview', run: run.run, actor: 'test' }
   const answers = [1, 2].map(line => ({ ...said, line, serviceId: '', benefit: '' }))
   expect(await recordAnswers({ ...context, executor }, answers, about)).toMatchObject({ refused: run.lines })
+  // A refusal lets the next run compare the user again.
+  await runFeed(context, 'seaview', { asked, places })
   const there = { serviceid: '', memberid: 'member-canary', benefit: 'accident' }
   const kept = { benefit: 'accident', subject: subjectOf(keyring, 'seaview', there) }
   await noteDifferences(database, 'seaview', {

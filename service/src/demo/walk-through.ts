@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { DemoCredentials } from './demo-partner.ts'
 
-/**
- * The text that `enrolment dev` prints: credentials, and curl commands that work as printed, from the token to the
- * webhooks.
- */
-export function walkThrough(shown: {
+/** What the text shows. */
+type Shown = {
   baseUrl: string
   demo: DemoCredentials
   inbox: string
@@ -17,7 +14,13 @@ export function walkThrough(shown: {
   feedCommands?: string | undefined
   /** Whether curl would ask a proxy, which does not reach this machine by its loopback address. */
   isProxied: boolean
-}): string {
+}
+
+/**
+ * The text that `enrolment dev` prints: credentials, and curl commands that work as printed, from the token to the
+ * webhooks.
+ */
+export function walkThrough(shown: Shown): string {
   const { baseUrl, demo, inbox, site, consoleLink, importCommand, feedCommands, isProxied } = shown
   // Each start uses a new user, so that the commands give the same answers again.
   const userid = `demo-${randomBytes(3).toString('hex')}`
@@ -84,5 +87,10 @@ ${post('/user/benefits', benefits)}
 
 # 7. the webhooks that arrived
 curl -sS '${inbox}'
-${importCommand === undefined ? '' : `\n# 8. 200 members of another platform move in, with their original dates\n${importCommand}\n`}${feedCommands === undefined ? '' : `\n# 9. the insurer is told who is covered; it answers within seconds, and refuses one person in ten\n${feedCommands}\n`}`
+${step('8. 200 members of another platform move in, with their original dates', importCommand)}${step('9. the insurer is told who is covered; it answers within seconds, and refuses one person in ten', feedCommands)}`
+}
+
+/** A step of the commands; empty where there is no command for it. */
+function step(words: string, command: string | undefined): string {
+  return command === undefined ? '' : `\n# ${words}\n${command}\n`
 }

@@ -11,6 +11,7 @@ export const ASIDE_REASONS = {
   formersystem: 'It is from before this service told the insurer',
   agreed: 'It was agreed to leave it so',
 } as const
+/** One of these reasons. */
 export type AsideReason = keyof typeof ASIDE_REASONS
 
 /** A reason of this name. */
