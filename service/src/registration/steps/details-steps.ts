@@ -37,7 +37,11 @@ export const review: Step = {
     from: originOf(visit),
     ...(visit.isMember
       ? {}
-      : { firstname: visit.person.firstname, comeback: comebackOf(visit), held: await heldBenefitsOf(visit) }),
+      : {
+          firstname: visit.person.firstname,
+          comeback: comebackOf(visit),
+          held: await heldBenefitsOf(visit),
+        }),
     missing: visit.isMember ? [] : missingGroups(visit.person),
     suggested: suggestedTo(visit),
     lost: visit.isMember ? lostIn(visit, typed.form) : [],

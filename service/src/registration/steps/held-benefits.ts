@@ -1,6 +1,6 @@
 import type { Benefit } from '../../catalogue/model.ts'
-import { howToUseToday, usableUntil } from '../../membership/rules/how-to-use.ts'
 import { insurerStateOf } from '../../membership/records/insurer-lines.ts'
+import { howToUseToday, usableUntil } from '../../membership/rules/how-to-use.ts'
 import { type Enrolment, isInForce, isLive, lastClosed } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
