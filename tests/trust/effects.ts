@@ -22,7 +22,7 @@ const effects = {
       ? changed(user, ['enrollment_request_received'], { status: 'prefilled', documents: 1, keys: 1 })
       : undefined,
   create: user =>
-    user.status === 'none' || user.status === 'prefilled'
+    ['none', 'prefilled', 'registering'].includes(user.status)
       ? changed(user, ['enrollment_successful', 'offer_activiation_successful'], {
           status: 'active',
           documents: 1,
@@ -30,7 +30,10 @@ const effects = {
         })
       : undefined,
   // What a person answers on the page before enrolling is kept, and raises no event.
-  'page step': user => (user.status === 'prefilled' ? changed(user, []) : undefined),
+  'page step': user =>
+    user.status === 'prefilled' || user.status === 'registering'
+      ? changed(user, [], { status: 'registering', documents: 2 })
+      : undefined,
   import: user =>
     user.status === 'none' ? changed(user, [], { status: 'active', documents: 1, keys: 1 }) : undefined,
   cancel: ifActive(user => changed(user, ['offer_cancel_scheduled'])),
