@@ -74,6 +74,9 @@ wait_for "$scratch/service.out" 'client secret'
 read_demo() { node -p "require('$scratch/data/demo.json').$1"; }
 export BASE_URL=$base CLIENT_ID CLIENT_SECRET API_KEY
 CLIENT_ID=$(read_demo clientid) CLIENT_SECRET=$(read_demo clientsecret) API_KEY=$(read_demo apikey)
+# On the last day of a month a swap is refused.
+node service/bin/enrolment.js clock advance "$(read_demo partnerid)" \
+  "$(date -u -d "$(date -u +%Y-%m-01) +1 month +9 days" +%Y-%m-%dT12:00:00Z)" --data "$scratch/data" >/dev/null
 curl -fsS "$base/openapi.json" >"$scratch/openapi.json"
 curl -fsS "$base/openapi.json?version=1.0.1" >"$scratch/openapi-1.0.1.json"
 curl -fsS "$base/postman.json" >"$scratch/postman.json"
