@@ -79,6 +79,16 @@ describe('a month', () => {
     ).toEqual(['b', ''])
   })
 
+  test('has no line of a first offer and its benefits before the day on which they begin', () => {
+    const [benefits, offers] = [[period('a', at('2026-12-05'))], [period('x', at('2026-12-05'))]]
+    expect(lines(benefits, offers, () => catalogueOf(), november)).toEqual([])
+    const december = lines(benefits, offers, () => catalogueOf(), monthNamed('2026-12', zone))
+    expect(december.map(({ kind, fromdate }) => [kind, fromdate])).toEqual([
+      ['benefit', '2026-12-05'],
+      ['offer', '2026-12-05'],
+    ])
+  })
+
   test('counts a create and a cancel on one day as that day', () => {
     const day = [period('a', at('2026-11-10', 9), at('2026-11-10', 11))]
     expect(cents(day, catalogueOf())).toEqual([3000])
