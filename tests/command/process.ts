@@ -65,11 +65,10 @@ export async function run(words: readonly string[], place: Place = {}): Promise<
   return { code, ...written() }
 }
 
-/** Whether it must be a process of its own: it serves, another user runs it, or something is changed in it. */
+/** Whether it must be a process of its own: it serves, another user runs it, or its environment is read by Node.js or the driver. */
 function isAlone([first = '']: readonly string[], { account, env = {} }: Place): boolean {
-  return (
-    ['dev', 'serve', 'console', 'listen'].includes(first) || account !== undefined || 'NODE_OPTIONS' in env
-  )
+  const isRead = 'NODE_OPTIONS' in env || 'PGPASSWORD' in env
+  return ['dev', 'serve', 'console', 'listen'].includes(first) || account !== undefined || isRead
 }
 
 /** Starts a command that runs until it is stopped; it is killed after the test. */
@@ -174,7 +173,8 @@ export async function startKeptProcess(
     log: () =>
       written()
         .stderr.split('\n')
-        .filter(Boolean)
+        // What root reads about the account of PostgreSQL is a sentence.
+        .filter(line => line.startsWith('{'))
         .map(line => JSON.parse(line) as { event: string }),
     stop: (signal = 'SIGTERM') => {
       child.kill(signal)

@@ -62,7 +62,7 @@ test('with --json it says where it is in one object, after the line that it list
   const { address } = service
   await expect
     .poll(service.stdout)
-    .toBe(`listening on ${address}\n${JSON.stringify({ address, baseurl: address, console: null })}\n`)
+    .toBe(`listening on ${address}\n${JSON.stringify({ address, baseurl: address })}\n`)
 })
 
 const demoCatalogue = join(root, 'service/assets/demo-catalogue.yaml')

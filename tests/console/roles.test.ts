@@ -125,6 +125,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
       await keyboard.send('Send it again', 'reason-canary they lost it')
 
       await findUser(keyboard, serviceid)
+      await keyboard.unfold('More')
       await keyboard.follow(keyboard.link('Export all we hold'))
       await looksRight(page)
       await keyboard.type('Reason', 'reason-canary request of access')

@@ -77,7 +77,7 @@ function keep({ content, ...source }: DocumentSource): PreparedDocument {
 
 /** The example of an instant that must lie ahead is one of the coming year, so that every process of a year serves the same bytes. */
 function withFutureExample(text: string): string {
-  return text.replaceAll(exampleAdvance, `${new Date().getUTCFullYear() + 1}-01-31T17:00:00.000Z`)
+  return text.replaceAll(exampleAdvance, `${new Date().getUTCFullYear() + 1}-01-15T17:00:00.000Z`)
 }
 
 /** The body in an encoding; compression runs beside the event loop. */
