@@ -179,7 +179,7 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
       await page.goto(`${consoleOf(populated.service)}/users/${populated.waitingid}`)
       await looksRight(page)
       const proof = await keyboard.download(keyboard.link('Certificate of erasure'))
-      expect(await readFile(await proof.path(), 'utf8')).toContain(`serviceid  ${populated.waitingid}`)
+      expect(await readFile(await proof.path(), 'utf8')).toContain(`service id ${populated.waitingid}`)
 
       const email = 'several@example.com'
       await populated.otherPartner.client.prefillUser({ ...ada, email, userid: 'rider-several' })
