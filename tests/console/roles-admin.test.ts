@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { describeInBrowser, launchBrowser } from '../page/browser.ts'
-import { consoleOf } from './operator-browser.ts'
+import { consoleOf, newOperator } from './operator-browser.ts'
 import { startPopulatedConsole } from './populated.ts'
 import { openWalks, pathsOf, routesOf } from './walks.ts'
 
@@ -73,6 +73,12 @@ describeInBrowser('admins in a browser, by keyboard alone', () => {
       ...['pause webhook', 'enable webhook', 'replay', 'change partner'].map(name => `${name} done because`),
       ...['revoke credential', 'disable partner', 'enable partner'].map(name => `${name} done because`),
     ])
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.waitForURL('**/sign-in')
+    const { path } = await newOperator(populated.service, 'viewer')
+    await page.goto(consoleOf(populated.service) + path)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL(`${consoleOf(populated.service)}/`)
     await context.close()
   })
 

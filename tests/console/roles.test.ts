@@ -286,6 +286,8 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
   )
 
   wholeRunTest('each of their addresses and acts was opened or sent in these walks', () => {
-    expect(missedOf(routesOf('others'))).toEqual([])
+    // feeds.test.ts and statements.test.ts send these, with runs and months of their own.
+    const elsewhere = /^(GET \S*(feeds|statements)\S*\.csv|POST \/feeds\/)/
+    expect(missedOf(routesOf('others').filter(route => !elsewhere.test(route)))).toEqual([])
   })
 })
