@@ -38,7 +38,7 @@ function actOf(lines: readonly StoredLine[], of: Of): string | undefined {
   )
   if (status?.from === 'cancelled') return 'Came back after the cancellation.'
   if (status?.to === 'active')
-    return `Enrolled${status.why === 'imported' ? ', from another system' : ''} on ${offerName(of.terms, offer)}.`
+    return `Enrolled${status.why === 'imported' ? ', imported,' : ''} on ${offerName(of.terms, offer)}.`
   const cancel = lines.find(line => line.what === 'pending cancel')
   if (cancel) return cancel.to === undefined ? endOfCancel(status?.to) : canceled(cancel.why)
   if (status?.to === 'cancelled') return canceled(status.why.replace(/^cancel: /, ''))
