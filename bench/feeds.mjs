@@ -1,7 +1,7 @@
 // Runs of a feed over many members with three covers each, as `enrolment feed run` on an embedded PostgreSQL beside `serve`:
-//   first     everybody is told for the first time
+//   first     the insurer is told about every member
 //   changes   one in a hundred has got another name since; all others are unchanged by their version alone
-//   full      everybody again, in one file
+//   full      the insurer is told about every member again, in one file
 // Prints time, lines a second, the most memory and the processor time of the command, and how much slower another partner's reads are
 // beside it. The members come by `enrolment import`, with sealed data. Asserts nothing. Needs a build:
 //   node bench/feeds.mjs [--users 1000000]

@@ -173,8 +173,8 @@ export async function startKeptProcess(
     log: () =>
       written()
         .stderr.split('\n')
-        // What root reads about the account of PostgreSQL is a sentence.
-        .filter(line => line.startsWith('{'))
+        // What root reads about the account of PostgreSQL is a sentence; all else is JSON.
+        .filter(line => line !== '' && !line.startsWith('PostgreSQL never runs as root'))
         .map(line => JSON.parse(line) as { event: string }),
     stop: (signal = 'SIGTERM') => {
       child.kill(signal)

@@ -37,17 +37,18 @@ describeInBrowser('every view on a phone of 360 × 740', () => {
   const rig = forAllTests(startRig)
   const browser = forAllTests(launchBrowser)
 
-  test('has its main button in the first screen, no more words than allowed, and no identifier of code', async () => {
+  test('has its main button in the first screen, which covers nothing that has the focus; no more words than allowed, and no identifier of code', async () => {
     const page = await browser.newPage({ viewport: { width: 360, height: 740 }, bypassCSP: true })
     const stage = await openStage(page, rig)
     const faults: string[] = []
     for (const example of examples('en', rig.built)) {
       await stage.show(example)
-      const { words, buttons, identifiers } = await page.evaluate<Seen>(seen)
+      const { words, buttons, covered, identifiers } = await page.evaluate<Seen>(seen)
       const most = mostWords[example.view.view]
       if (words > most) faults.push(`${example.name}: ${words} words, ${most} are allowed`)
       if (buttons.length > 0 && Math.min(...buttons) > 740)
         faults.push(`${example.name}: main button at ${buttons[0]} px`)
+      faults.push(...covered.map(found => `${example.name}: the bar covers ${found}`))
       faults.push(...identifiers.map(found => `${example.name}: ${found}`))
     }
     expect(faults).toEqual([])
@@ -59,6 +60,8 @@ type Seen = {
   readonly words: number
   /** Where each main button ends, in pixels from the top of the window. */
   readonly buttons: readonly number[]
+  /** What has the focus below the bar that floats. */
+  readonly covered: readonly string[]
   readonly identifiers: readonly string[]
 }
 
@@ -67,6 +70,15 @@ const seen = `(() => {
   const words = main.innerText.split(/\\s+/).filter(word => word).length
   const buttons = [...main.querySelectorAll('.primary, .danger')].filter(button => button.offsetParent)
     .map(button => Math.round(button.getBoundingClientRect().bottom))
+  const bar = '.actions, .bottom'
+  const covered = [...main.querySelectorAll('a[href], button, input, select, summary')]
+    .filter(one => one.checkVisibility() && !one.closest(bar) && !one.matches('[tabindex="-1"]'))
+    .filter(one => {
+      one.focus()
+      const { left, right, top, bottom } = one.getBoundingClientRect()
+      return document.elementFromPoint((left + right) / 2, (top + bottom) / 2)?.closest(bar)
+    })
+    .map(one => one.outerHTML.slice(0, 120))
   for (const apart of main.querySelectorAll('details, code')) apart.remove()
-  return { words, buttons, identifiers: main.innerText.match(/\\b[a-z]+_[a-z_]+\\b|\\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]+/g) ?? [] }
+  return { words, buttons, covered, identifiers: main.innerText.match(/\\b[a-z]+_[a-z_]+\\b|\\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]+/g) ?? [] }
 })()`

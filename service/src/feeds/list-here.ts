@@ -75,8 +75,8 @@ function findTold(
 }
 
 /**
- * Makes the next run say again what the insurer lacks of a person and benefit, or has otherwise. What it lacks is told as if it
- * never had been.
+ * Makes the next run tell an insurer again about a person and a benefit. What the insurer lacks is told as new; what it has
+ * otherwise is told as a correction or an end.
  */
 export async function sayAgain(
   db: Executor,

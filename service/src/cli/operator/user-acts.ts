@@ -1,4 +1,5 @@
-import { CANCEL_CAUSES, cancel, changeOffer, OFFER_TIMES, reinstate } from '../../console/acts/act.ts'
+import { cancelReasons } from '@benefit-enrolment/contract'
+import { cancel, changeOffer, OFFER_TIMES, reinstate } from '../../console/acts/act.ts'
 import { CONSENT_CHANNELS, recordConsent } from '../../console/acts/consent.ts'
 import { callSwapOff, swap, swapForm } from '../../console/acts/swap.ts'
 import { openBenefit } from '../../membership/rules/terms.ts'
@@ -13,11 +14,11 @@ const cancelUser = actCommand({
   summary: 'Cancel a membership.',
   options: {
     effective: valued('WHEN', 'endofperiod (default) or immediate'),
-    cause: valued('CAUSE', `${CANCEL_CAUSES.join(', ')} (default voluntary)`),
+    cause: valued('CAUSE', `${cancelReasons.join(', ')} (default voluntary)`),
   },
   read: input => {
     const effective = choiceOf(input, 'effective', ['endofperiod', 'immediate']) ?? 'endofperiod'
-    const cause = choiceOf(input, 'cause', CANCEL_CAUSES) ?? 'voluntary'
+    const cause = choiceOf(input, 'cause', cancelReasons) ?? 'voluntary'
     return () => ({ act: cancel, form: new URLSearchParams({ effective, cause }) })
   },
 })

@@ -1,3 +1,4 @@
+import { cancelReasons } from '@benefit-enrolment/contract'
 import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { html, type Slot } from '../../http/html.ts'
@@ -47,7 +48,7 @@ ${!hasPendingCancel(user) && html`<p class="check"><input type="radio" id="endof
 ${selectField(
   'cause',
   'Because of',
-  CANCEL_CAUSES.map(cause => [cause, cancelReasonWords(cause)] as const),
+  cancelReasons.map(cause => [cause, cancelReasonWords(cause)] as const),
 )}`,
   why: form => `cancel: ${causeOf(form)}`,
   decide: (form, { user, now, terms }) => {
@@ -66,18 +67,8 @@ const timeWords = {
   nextperiod: 'At the next period',
 } as const
 
-/** Why a membership is canceled. */
-export const CANCEL_CAUSES = [
-  'voluntary',
-  'employmentended',
-  'nonpayment',
-  'deceased',
-  'duplicate',
-  'mistake',
-] as const
-
 function causeOf(form: URLSearchParams): string {
-  return CANCEL_CAUSES.find(one => one === form.get('cause')) ?? 'voluntary'
+  return cancelReasons.find(one => one === form.get('cause')) ?? 'voluntary'
 }
 
 /** Takes a cancel back. */
