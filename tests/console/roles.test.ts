@@ -240,7 +240,8 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
       expect(await actsOf(operatorId)).toEqual([
         ...['cancel', 'reinstate', 'swap', 'swapoff', 'offer'].map(name => `${name} user done because`),
         'make link done because',
-        ...['benefits', 'links'].map(name => `export ${name} of user done`),
+        ...['benefits', 'links', 'lines'].map(name => `export ${name} of user done`),
+        'export feeds done',
         ...['resend event', 'export user', 'consent user'].map(name => `${name} done because`),
         'export consents of user done',
         'ask for move asked because',
