@@ -1,4 +1,3 @@
-// @databases citus
 // @prism
 
 import { randomBytes, randomUUID } from 'node:crypto'

@@ -1,4 +1,3 @@
-// @databases citus
 // @prism
 
 import { beforeAll, expect, test } from 'vitest'

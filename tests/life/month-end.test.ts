@@ -1,5 +1,3 @@
-// @databases citus
-
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

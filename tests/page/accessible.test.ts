@@ -29,7 +29,7 @@ import { openStage } from './show.ts'
  * both are left to a long run.
  */
 const looksOf: Readonly<Record<'en' | 'es', readonly string[]>> = {
-  en: ['light 320', 'light 768', 'light 1280', 'dark 320', ...(isLong ? ['dark 768', 'dark 1280'] : [])],
+  en: ['light 320', 'light 1280', 'dark 320', ...(isLong ? ['light 768', 'dark 768', 'dark 1280'] : [])],
   es: ['light 320', ...(isLong ? ['light 768', 'light 1280'] : [])],
 }
 /** The everyday run takes Spanish alone. */

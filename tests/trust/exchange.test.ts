@@ -1,4 +1,4 @@
-// @databases citus
+// @databases stock
 // @slow
 
 import { Agent, fetch } from 'undici'

@@ -1,4 +1,4 @@
-// @databases citus stock
+// @databases citus
 
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Operation, type OperationIdOf, operations, scopeNames } from '../../contract/src/index.ts'
