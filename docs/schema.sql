@@ -496,7 +496,7 @@ CREATE TABLE public.operators (
     disabled_at timestamp with time zone,
     CONSTRAINT operators_check CHECK (((issuer IS NULL) = (subject IS NULL))),
     CONSTRAINT operators_name_check CHECK ((name <> ''::text)),
-    CONSTRAINT operators_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'support'::text, 'admin'::text])))
+    CONSTRAINT operators_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'support'::text, 'admin'::text, 'developer'::text])))
 );
 
 CREATE TABLE public.page_sessions (
@@ -883,6 +883,8 @@ CREATE INDEX operator_requests_waiting ON public.operator_requests USING btree (
 CREATE INDEX page_sessions_age ON public.page_sessions USING btree (partner_id, created_at) WHERE (created_at IS NOT NULL);
 
 CREATE INDEX page_sessions_user ON public.page_sessions USING btree (partner_id, userid) WHERE (userid IS NOT NULL);
+
+CREATE INDEX refused_creates_newest ON public.refused_creates USING btree (partner_id, at);
 
 CREATE INDEX refused_creates_request ON public.refused_creates USING btree (request_id);
 

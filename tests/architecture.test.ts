@@ -68,7 +68,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   console: [
     ['listener'],
     ['screens.ts'],
-    ['home'],
+    ['home', 'developer'],
     ['user', 'decisions', 'tidy.ts'],
     ['acts', 'catalogue', 'audit', 'due', 'feeds', 'find', 'partner', 'statements', 'webhooks'],
     ['requests', 'user-data'],

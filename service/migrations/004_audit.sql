@@ -91,3 +91,5 @@ create table refused_creates (
 );
 -- Support looks for the id that the refused caller was given.
 create index refused_creates_request on refused_creates (request_id);
+-- A partner's developers look at the newest.
+create index refused_creates_newest on refused_creates (partner_id, at);

@@ -2,7 +2,7 @@
 create table operators (
   operator_id uuid primary key,
   name text not null unique check (name <> ''),
-  role text not null check (role in ('viewer', 'support', 'admin')),
+  role text not null check (role in ('viewer', 'support', 'admin', 'developer')),
   -- The partners the operator may see; null: all partners.
   partners uuid[],
   -- Issuer and subject at the identity provider, if the operator signs in there.

@@ -110,7 +110,10 @@ test('an operator who was disabled is enabled again, with the same rights and no
 wholeRunTest('what cannot be is refused with a sentence', async () => {
   expect(await sandbox.refusal('operator', 'add', 'Ada')).toContain('--role is needed')
   expect(await sandbox.refusal('operator', 'add', 'Ada', '--role', 'boss')).toContain(
-    'viewer, support or admin',
+    'viewer, support, admin or developer',
+  )
+  expect(await sandbox.refusal('operator', 'add', 'Ada', '--role', 'developer')).toContain(
+    'A developer works for one partner',
   )
   expect(await sandbox.refusal('operator', 'add', 'demo', '--role', 'viewer')).toContain(
     'There is an operator demo already',

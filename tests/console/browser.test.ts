@@ -46,13 +46,14 @@ describeInBrowser('the console in a browser', () => {
 
   const open = async (
     options: Parameters<Browser['newContext']>[0] = {},
+    newcomer = newOperator(service, 'admin'),
   ): Promise<{ context: BrowserContext; page: Page }> => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
     const page = await context.newPage()
-    const { path } = await newOperator(service, 'admin')
+    const { path } = await newcomer
     await page.goto(consoleOf(service) + path)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.waitForURL('**/')
+    await page.waitForURL(/\/(integration)?$/)
     return { context, page }
   }
 
@@ -95,8 +96,12 @@ describeInBrowser('the console in a browser', () => {
   ] as const
   test('axe finds nothing on any screen, at 768 and 1280, light and dark, and none is wider than a phone', async () => {
     // With motion, a color is on its way for a moment after the scheme has changed.
-    const { context, page } = await open({ bypassCSP: true, reducedMotion: 'reduce' })
-    for (const [place, address] of addresses().entries()) {
+    const settled = { bypassCSP: true, reducedMotion: 'reduce' } as const
+    const admin = await open(settled)
+    const developer = await open(settled, newOperator(service, 'developer', [partner.partnerId]))
+    const developers = ['/integration', `/integration/endpoints/${webhookid}`]
+    for (const [place, address] of [...addresses(), ...developers].entries()) {
+      const { page } = developers.includes(address) ? developer : admin
       await page.goto(consoleOf(service) + address)
       await page.evaluate(axe)
       // The everyday run looks at each screen once, at every other one in the dark.
@@ -114,7 +119,8 @@ describeInBrowser('the console in a browser', () => {
       await page.setViewportSize({ width: 320, height: 900 })
       expect([address, await page.evaluate(overflowOf)]).toEqual([address, 0])
     }
-    await context.close()
+    await admin.context.close()
+    await developer.context.close()
   })
 
   test('keys find, show and go, without a mouse', async () => {

@@ -8,7 +8,7 @@ import { mountConsole } from '../../service/src/console/listener/listener.ts'
 import { insertRequest } from '../../service/src/console/requests/store.ts'
 import { readConsoleFiles } from '../../service/src/console/screen/console-files.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { ROLES, type Role } from '../../service/src/operators/operator.ts'
+import { hasRole, ROLES, type Role } from '../../service/src/operators/operator.ts'
 import { openProvider } from '../../service/src/operators/provider.ts'
 import { disableOperator } from '../../service/src/operators/store.ts'
 import { demoRound } from '../feeds/demo-round.ts'
@@ -88,6 +88,13 @@ const leastRole: Readonly<Record<string, Role>> = {
   'GET /audit': 'viewer',
   'GET /audit.csv': 'support',
   'POST /audit/verify': 'viewer',
+  'GET /integration': 'developer',
+  'POST /integration/make': 'developer',
+  'POST /integration/revoke': 'developer',
+  'GET /integration/endpoints/:endpointid': 'developer',
+  'POST /integration/endpoints/:endpointid/replay': 'developer',
+  'POST /integration/endpoints/:endpointid/credentials': 'developer',
+  'POST /integration/endpoints/:endpointid/secret': 'developer',
 }
 
 // Routes that need no session, and the answers that a stranger gets there.
@@ -115,6 +122,7 @@ const operators = new Map<Role, OperatorBrowser>()
 const identity = forAllTests(startIdentityProvider)
 const service = forAllTests(() => startTestService({ console: true, signIn: identity.settings }))
 let stranger: OperatorBrowser
+let strangeDeveloper: OperatorBrowser
 beforeAll(async () => {
   base = consoleOf(service)
   identity.serve([base])
@@ -131,8 +139,10 @@ beforeAll(async () => {
   await demoRound(service, () => 'Adacanary is not known')
   const endpoint = { url: 'http://127.0.0.1:9/canary', username: 'canary', password: 'correct horse' }
   const { webhookid } = await own.client.createWebhook(endpoint)
-  for (const role of ROLES) operators.set(role, await signIn(service, role))
+  for (const role of ROLES)
+    operators.set(role, await signIn(service, role, role === 'developer' ? [own.partnerId] : undefined))
   stranger = await signIn(service, 'admin', [other.partnerId])
+  strangeDeveloper = await signIn(service, 'developer', [other.partnerId])
   const requestId = randomUUID()
   await service.database.query(
     insertRequest({
@@ -244,7 +254,8 @@ async function stateOfPartner() {
     select (select count(*)::int from history) as changes,
       (select count(*)::int from events) as events,
       (select count(*)::int from deliveries) as deliveries,
-      (select count(*)::int from credentials where revoked_at is null) as credentials,
+      (select count(*)::int from credentials
+        where revoked_at is null and partner_id = ${own.partnerId}) as credentials,
       (select count(*)::int from partners where disabled_at is null) as partners,
       (select count(*)::int from page_sessions) as links,
       (select count(*)::int from catalogue_versions) as catalogues,
@@ -310,7 +321,7 @@ test('a lower role is refused, on record, and sees nothing of it', async () => {
     const wanted: string[] = []
     for (const route of ofSessions()) {
       const least = leastRole[route.name] ?? 'viewer'
-      if (ROLES.indexOf(role) >= ROLES.indexOf(least)) continue
+      if (hasRole({ role }, least) || (role === 'developer' && route.name === 'GET /')) continue
       wanted.push(route.name)
       const { status, text } = await ask(route, { cookie: operator.cookie, token })
       expect([role, route.name, status, canariesIn(text)]).toEqual([role, route.name, 403, []])
@@ -325,17 +336,22 @@ test('a lower role is refused, on record, and sees nothing of it', async () => {
 
 test('who works for another partner finds nothing of this one', async () => {
   const before = await stateOfPartner()
-  const token = await tokenOf(stranger)
-  for (const route of ofSessions()) {
-    const { status, text } = await ask(route, { cookie: stranger.cookie, token })
-    const isNamed = /:(serviceid|eventid|endpointid|partnerid|requestid)/.test(route.path)
-    const isThis = isNamed || /audit|due/.test(route.path)
-    expect([route.name, isThis ? status : 'any', canariesIn(text)]).toEqual([
-      route.name,
-      isThis ? 404 : 'any',
-      [],
-    ])
-    expect([route.name, status < 500]).toEqual([route.name, true])
+  for (const by of [stranger, strangeDeveloper]) {
+    const token = await tokenOf(by)
+    for (const route of ofSessions()) {
+      const { status, text } = await ask(route, { cookie: by.cookie, token })
+      const isNamed = /:(serviceid|eventid|endpointid|partnerid|requestid)/.test(route.path)
+      const isThis = isNamed || /audit|due/.test(route.path)
+      const isDevelopers = leastRole[route.name] === 'developer'
+      const expected =
+        (by === strangeDeveloper) === isDevelopers ? (isThis ? 404 : 'any') : route.path === '/' ? 303 : 403
+      expect([route.name, expected === 'any' ? 'any' : status, canariesIn(text)]).toEqual([
+        route.name,
+        expected,
+        [],
+      ])
+      expect([route.name, status < 500]).toEqual([route.name, true])
+    }
   }
   expect(await stateOfPartner()).toEqual(before)
 })
@@ -414,7 +430,7 @@ test('the role of a row, and each above it, gets through; a viewer sees no perso
   for (const role of ROLES) {
     const operator = operatorOf(role)
     for (const route of ofSessions()) {
-      if (ROLES.indexOf(role) < ROLES.indexOf(leastRole[route.name] ?? 'admin')) continue
+      if (!hasRole({ role }, leastRole[route.name] ?? 'admin')) continue
       const { status, text } = await ask(route, { cookie: operator.cookie, token: await tokenOf(operator) })
       expect([role, route.name, status]).not.toEqual([role, route.name, 401])
       // A request may not be decided by the same person, which is a refusal of another kind.
@@ -423,7 +439,8 @@ test('the role of a row, and each above it, gets through; a viewer sees no perso
       expect([role, route.name, status < 500]).toEqual([role, route.name, true])
       const seen = canariesIn(text).filter(one => !['Canary Harbor', '127.0.0.1:9/canary'].includes(one))
       if (seen.length > 0) people.push(role)
-      if (role === 'viewer') expect([role, route.name, seen]).toEqual([role, route.name, []])
+      if (role === 'viewer' || role === 'developer')
+        expect([role, route.name, seen]).toEqual([role, route.name, []])
     }
   }
   // The data that a viewer's pages are searched for really appears there for others.

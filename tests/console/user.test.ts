@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { DAY_MS } from '../../service/src/calendar/calendar.ts'
 import { screens } from '../../service/src/console/screens.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { ROLES } from '../../service/src/operators/operator.ts'
+import { hasRole } from '../../service/src/operators/operator.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { newVisitor } from '../page/visitor.ts'
@@ -542,7 +542,8 @@ wholeRunTest('an address of a higher role is refused, and the refusal is on reco
   const operators: Record<string, OperatorBrowser> = { viewer, support }
   for (const screen of screens) {
     const path = screen.path.replace(/:\w+/g, serviceid)
-    for (const role of ROLES.slice(0, ROLES.indexOf(screen.role))) {
+    for (const role of ['viewer', 'support'] as const) {
+      if (hasRole({ role }, screen.role)) continue
       const operator = operators[role]
       if (!operator) throw new Error('no operator of this role')
       const answer =

@@ -270,6 +270,7 @@ test.each([
 
 test('no address of the console costs more than the bound', async () => {
   const admin = await signIn(service, 'admin')
+  const developer = await signIn(service, 'developer', [partner.partnerId])
   const [{ service_id } = { service_id: '' }] = await service.database.query<{ service_id: string }>(sql`
     select service_id from users where partner_id = ${partner.partnerId} and userid = 'living'`)
   const base = consoleOf(service)
@@ -292,6 +293,10 @@ test('no address of the console costs more than the bound', async () => {
       `/users/${service_id}/statements`,
     ])
     .concat([`/users/${service_id}/act/cancel`, `/users/${service_id}/erase`, '/catalogue/versions/1'])
+  for (const query of ['', ...some(queries)])
+    await expectBounded(`/integration?${query.slice(0, 60)}`, () =>
+      ask(`${base}/integration?${query}`, { headers: { cookie: developer.cookie } }),
+    )
   for (const page of some(pages))
     for (const query of ['', ...some(queries)])
       await expectBounded(`${page}?${query.slice(0, 60)}`, () =>

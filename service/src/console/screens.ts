@@ -7,6 +7,7 @@ import { auditScreens } from './audit/screens.ts'
 import { catalogueScreens } from './catalogue/screens.ts'
 import { requestListScreens } from './decisions/list.ts'
 import { requestScreens } from './decisions/screens.ts'
+import { developerScreens } from './developer/screens.ts'
 import { dueScreens } from './due/screens.ts'
 import { feedListScreens } from './feeds/list.ts'
 import { mendScreens } from './feeds/mend.ts'
@@ -48,4 +49,5 @@ export const screens: readonly Screen[] = [
   ...requestListScreens,
   ...requestScreens,
   ...auditScreens,
+  ...developerScreens,
 ]

@@ -1,7 +1,9 @@
 import type { Instant } from '../calendar/calendar.ts'
 
-/** The roles of operators; each includes the rights of the one before it. */
-export const ROLES = ['viewer', 'support', 'admin'] as const
+/** The roles of those who operate the service; each includes the rights of the one before it. */
+const RANKS = ['viewer', 'support', 'admin'] as const
+/** All roles. A developer is an engineer of one partner, and has none of the rights of the others, nor they those of a developer. */
+export const ROLES = [...RANKS, 'developer'] as const
 /** One of the roles. */
 export type Role = (typeof ROLES)[number]
 
@@ -26,9 +28,10 @@ export function comparedEmail(text: string): string | undefined {
   return /^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254 ? email : undefined
 }
 
-/** Whether the operator's role is the wanted one or one above it. */
+/** Whether the operator's role is the wanted one or one above it; none is above or below a developer. */
 export function hasRole({ role }: Pick<Operator, 'role'>, wanted: Role): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(wanted)
+  if (role === 'developer' || wanted === 'developer') return role === wanted
+  return RANKS.indexOf(role) >= RANKS.indexOf(wanted)
 }
 
 /** Whether the operator may see anything of a partner. */

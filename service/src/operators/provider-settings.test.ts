@@ -60,7 +60,7 @@ test('what is wrong is refused with a sentence that names it', () => {
     [least.replace('https://', 'http://'), 'needs issuer as an https address'],
     [least.replace('login', 'me:pw@login'), 'needs issuer as an https address'],
     [least.replace('clientid: benefits-console\n', ''), 'needs clientid'],
-    [least.replace('support', 'boss'), 'needs role viewer, support, admin for benefits-team'],
+    [least.replace('support', 'boss'), 'needs role viewer, support, admin, developer for benefits-team'],
     [least.replace('support }', 'support, partners: [x] }'), 'needs partners of benefits-team'],
     [least.replace('support }', 'support, partners: [] }'), 'needs partners of benefits-team'],
     [least.replace('support }', 'support, partner: x }'), 'has partner in a group'],
@@ -92,6 +92,9 @@ test('the highest role counts, with the partners of the groups that give it', ()
   expect(rightsOf(mapped, ['look', 'team-one'])).toEqual({ role: 'support', partners: [one] })
   expect(rightsOf(mapped, ['team-two', 'team-one'])).toEqual({ role: 'support', partners: [one, two] })
   expect(rightsOf(mapped, ['team-one', 'team'])).toEqual({ role: 'support', partners: undefined })
+  const engineers = [one, two].map(id => ({ group: id, role: 'developer' as const, partners: [id] }))
+  expect(rightsOf(engineers, [two, one])).toEqual({ role: 'developer', partners: [one] })
+  expect(rightsOf([...engineers, ...mapped], [one, 'look'])).toEqual({ role: 'viewer', partners: undefined })
 })
 
 test('groups are a list of texts, or one text', () => {

@@ -87,6 +87,8 @@ function readGroups(list: unknown): readonly GroupRights[] {
     const isList = isTexts(partners) && partners.length > 0 && partners.every(id => uuidForm.test(id))
     if (partners !== undefined && !isList)
       throw wrong(`needs partners of ${group} as a list of their ids, or none for all`)
+    if (role === 'developer' && !(isList && partners.length === 1))
+      throw wrong(`needs the one partner of ${group}, as its role is developer`)
     return { group, role: role as Role, partners: isList ? partners.map(id => id.toLowerCase()) : undefined }
   })
 }

@@ -65,6 +65,9 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
     const visit = await openVisit(server, request, screen.path)
     if (!visit) return sendSignIn(server, reply)
     checkForm(visit, request.method)
+    // Signing in leads to the first page, and that of a developer is another one.
+    if (screen.path === '/' && visit.operator.role === 'developer')
+      return reply.code(303).header('Location', '/integration').send()
     await checkRole(visit, screen)
     if (screen.changes && (await isQuiet(server.context.database)))
       throw new ConsoleRefusal(503, 'Nothing can be changed now', 'This copy is quiet. You can still look.')

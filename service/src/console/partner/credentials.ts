@@ -14,7 +14,7 @@ export const credentialScreens: readonly Screen[] = [
 ]
 
 /** The kinds of credentials in words. */
-const KINDS = { client_secret: 'Client secret', api_key: 'API key' } as const
+export const KINDS = { client_secret: 'Client secret', api_key: 'API key' } as const
 
 /** A partner's credentials, the oldest first. */
 async function credentialList(visit: Visit, partner: Partner): Promise<List<CredentialRow>> {
@@ -27,7 +27,8 @@ async function credentialList(visit: Visit, partner: Partner): Promise<List<Cred
     if (revoked_at !== null) return 'revoked'
     return expires_at === null || expires_at > real() ? 'live' : 'expired'
   }
-  const path = `/partners/${partner.partnerId}`
+  const isOwn = visit.operator.role === 'developer'
+  const path = isOwn ? '/integration' : `/partners/${partner.partnerId}`
   const revoking: Column<CredentialRow> = {
     name: 'revoke',
     label: 'Revoke',
@@ -78,7 +79,7 @@ async function credentialList(visit: Visit, partner: Partner): Promise<List<Cred
           return at === undefined ? html`<span class="hint">never</span>` : when(at, partner.timezone)
         },
       },
-      ...(visit.isAdmin ? [revoking] : []),
+      ...(visit.isAdmin || isOwn ? [revoking] : []),
     ],
   }
 }

@@ -6,6 +6,7 @@ import { type Answer, onChange, onGet, reasonOf, type Screen, type Visit } from 
 import { actionForm, facts, part, tag, when } from '../views/parts.ts'
 import { administer } from './administer.ts'
 import { credentialPart, credentialScreens } from './credentials.ts'
+import { accessFacts, addressFacts } from './facts.ts'
 import { partnerListScreens } from './list.ts'
 import { partnerSettingScreens } from './settings.ts'
 import { findIntegrationProgress, keepDisabledReason, readDisabledReason } from './store.ts'
@@ -44,9 +45,7 @@ ${
       ['Time zone', partner.timezone],
       ['Language', partner.locale === 'es' ? 'Spanish' : 'English'],
       ['Offers', partner.offers?.join(', ') ?? 'all'],
-      ['Scopes', partner.scopes?.join(', ') ?? 'all'],
-      ['API key', partner.apiKeyOptional ? 'optional' : 'needed'],
-      ['Limit', partner.ratePerSecond === undefined ? 'none' : `${partner.ratePerSecond} requests a second`],
+      ...accessFacts(partner),
       ['Look', lookOf(partner)],
       [
         'Notices',
@@ -55,8 +54,7 @@ ${
           .join(', ') || 'none set',
       ],
       ['Help', Object.values(partner.help).join(', ') || 'none set'],
-      ['Origins', partner.origins.join(', ') || 'none'],
-      ['Leads back to', partner.redirects.join(', ') || 'nowhere'],
+      ...addressFacts(partner),
       ['Made', when(partner.createdAt, partner.timezone)],
     ])}</section>
 ${

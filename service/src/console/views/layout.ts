@@ -13,6 +13,7 @@ const navigation: readonly { label: string; path: string; key: string; role: Rol
   { label: 'Partners', path: '/partners', key: 'p', role: 'viewer' },
   { label: 'Requests', path: '/requests', key: 'r', role: 'support' },
   { label: 'Catalogue', path: '/catalogue', key: 'c', role: 'viewer' },
+  { label: 'Integration', path: '/integration', key: 'i', role: 'developer' },
   { label: 'Audit', path: '/audit', key: 'a', role: 'viewer' },
 ]
 
@@ -30,10 +31,13 @@ export function consoleDocument(
     page.title,
     html`<header class="top"><div class="bar">
 <a class="brand" href="/"><span class="mark" aria-hidden="true">B</span><span>Benefits console</span></a>
-<form class="find" method="post" action="/find" role="search">${tokenField(session.formToken)}
+${
+  hasRole(operator, 'viewer') &&
+  html`<form class="find" method="post" action="/find" role="search">${tokenField(session.formToken)}
 <label class="unseen" for="find">Find a user, event or request</label>
 <input id="find" name="what" type="search" placeholder="Find a user, event, request …" autocomplete="off" spellcheck="false" required>
-<button class="secondary">Find</button></form>
+<button class="secondary">Find</button></form>`
+}
 <form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<span><span class="name">${operator.name}</span> <span class="hint">${operator.role}</span></span><button class="quiet">Sign out</button></form>
 <nav aria-label="Main"><ul>${entries.map(
       ({ label, path, key }) =>
@@ -43,7 +47,7 @@ export function consoleDocument(
 <main id="main"><h1>${page.heading ?? page.title}</h1>
 ${page.body}
 </main>
-<footer class="foot"><p class="hint"><kbd>/</kbd> find</p></footer>`,
+${hasRole(operator, 'viewer') && html`<footer class="foot"><p class="hint"><kbd>/</kbd> find</p></footer>`}`,
   )
 }
 

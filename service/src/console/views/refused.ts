@@ -12,15 +12,16 @@ const MOST_SHOWN = 20
  */
 export function refusedTable(
   refused: readonly RefusedCreate[],
-  shown: { catalogue: Catalogue; zone: string; sought?: string },
+  shown: { catalogue: Catalogue; zone: string; sought?: string; whom?: string },
 ): Slot {
+  const { whom = 'this person' } = shown
   const newest = refused.toReversed()
   const hidden = newest.slice(MOST_SHOWN)
   const sought = hidden.filter(({ requestId }) => requestId === shown.sought?.toLowerCase())
   const older = hidden.filter(one => !sought.includes(one))
   const first = [...sought, ...newest.slice(0, MOST_SHOWN)]
   const olderTable = () => tableOf(older, { ...shown, caption: 'Older attempts that were refused' })
-  return html`${tableOf(first, { ...shown, caption: 'Attempts to enroll this person that were refused, the newest first' })}${
+  return html`${tableOf(first, { ...shown, caption: `Attempts to enroll ${whom} that were refused, the newest first` })}${
     older.length > 0 && html`<details><summary>${older.length} older</summary>${olderTable()}</details>`
   }`
 }

@@ -1,13 +1,12 @@
 import type { Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
-import { replayTo } from '../../webhooks/log/replay.ts'
 import { recordAlongside } from '../screen/record.ts'
 import { type Answer, onChange, onGet, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
 import { actionForm, facts, part, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
 import { countOf, healthInWords, stateTag } from './health.ts'
-import { againPart, confirmAgain, selectionOf, toldAgain } from './send-again.ts'
+import { againPart, sendAgain } from './send-again.ts'
 import { type EndpointLine, findOpenLines, type OpenLine } from './store.ts'
 
 /** One endpoint, and the actions on it. */
@@ -96,20 +95,7 @@ async function firstOpenLines({ context }: Visit, { target }: NamedEndpoint): Pr
 const FIRST_LINES = 10
 
 async function replay(visit: Visit): Promise<Answer> {
-  const endpoint = await requiredEndpoint(visit)
-  const { partner, target } = endpoint
-  const { form, context } = visit
-  const isMeant = form.get('sure') === 'yes'
-  const reason = isMeant ? reasonOf(visit) : undefined
-  const selection = selectionOf(form, partner)
-  const outcome = await context.database.transaction(async tx => {
-    const counted = await replayTo(tx, target, { selection, now: context.real(), dryRun: !isMeant })
-    if (reason !== undefined) await tx.query(recordAlongside(visit, { action: 'replay', partner, reason }))
-    return counted
-  })
-  const again = { ...endpoint, outcome }
-  if (!isMeant) return show(visit, confirmAgain(visit, again))
-  return show(visit, toldAgain(again))
+  return show(visit, await sendAgain(visit, await requiredEndpoint(visit)))
 }
 
 function pause(visit: Visit): Promise<Answer> {

@@ -1,15 +1,16 @@
 import { addDays, dateAt, startOfDate } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
-import type { ReplayOutcome, Selection } from '../../webhooks/log/replay.ts'
+import { type ReplayOutcome, replayTo, type Selection } from '../../webhooks/log/replay.ts'
 import { isAskedDay } from '../asked-day.ts'
-import { ConsoleRefusal, type Visit } from '../screen/screen.ts'
+import { recordAlongside } from '../screen/record.ts'
+import { ConsoleRefusal, reasonOf, type Visit } from '../screen/screen.ts'
 import { actionForm, counted, part, writeDay } from '../views/parts.ts'
 import type { NamedEndpoint } from './endpoint.ts'
 
 /** The forms that count what would be sent to an endpoint again: of some days, or what was given up. */
 export function againPart(visit: Visit, { partner, line }: NamedEndpoint): Slot {
-  const action = `/webhooks/${line.endpoint_id}/replay`
+  const action = replayPath(visit, line)
   const yesterday = addDays(dateAt(visit.context.real(), partner.timezone), -1)
   const day = (name: string, label: string) =>
     html`<p class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${
@@ -34,10 +35,31 @@ ${actionForm(visit, {
   )
 }
 
+/** A developer has an address of their own for it. */
+function replayPath({ operator }: Visit, { endpoint_id }: NamedEndpoint['line']): string {
+  return `${operator.role === 'developer' ? '/integration/endpoints' : '/webhooks'}/${endpoint_id}/replay`
+}
+
+/** Counts what would be sent again, or sends it if the form says that the count was seen; returns what to show of it. */
+export async function sendAgain(visit: Visit, endpoint: NamedEndpoint): Promise<Slot> {
+  const { partner, target } = endpoint
+  const { form, context } = visit
+  const isMeant = form.get('sure') === 'yes'
+  const reason = isMeant ? reasonOf(visit) : undefined
+  const selection = selectionOf(form, partner)
+  const outcome = await context.database.transaction(async tx => {
+    const counted = await replayTo(tx, target, { selection, now: context.real(), dryRun: !isMeant })
+    if (reason !== undefined) await tx.query(recordAlongside(visit, { action: 'replay', partner, reason }))
+    return counted
+  })
+  const again = { ...endpoint, outcome }
+  return isMeant ? toldAgain(again) : confirmAgain(visit, again)
+}
+
 type Again = NamedEndpoint & { readonly outcome: ReplayOutcome }
 
 /** What would be sent again, with the form that sends it. */
-export function confirmAgain(visit: Visit, { partner, line, outcome }: Again): Slot {
+function confirmAgain(visit: Visit, { partner, line, outcome }: Again): Slot {
   const of = wordsOf(selectionOf(visit.form, partner), partner)
   if (outcome.count === 0)
     return html`<div class="notice" role="status"><p>There are no events${of} to send again.${waitsWords(line)}</p></div>`
@@ -50,7 +72,7 @@ export function confirmAgain(visit: Visit, { partner, line, outcome }: Again): S
 ${line.disabled_at !== null && html`<p>${HELD}</p>`}
 ${line.waiting > 0 && html`<p>${waitsWords(line)}</p>`}
 ${actionForm(visit, {
-  action: `/webhooks/${line.endpoint_id}/replay`,
+  action: replayPath(visit, line),
   button: 'Send them again',
   look: 'primary',
   fields: html`${kept}<input type="hidden" name="sure" value="yes">`,
@@ -65,7 +87,7 @@ function waitsWords({ waiting, disabled_at }: NamedEndpoint['line']): string {
 }
 
 /** What was done, for the operator who sent it again. */
-export function toldAgain({ line, outcome }: Again): Slot {
+function toldAgain({ line, outcome }: Again): Slot {
   const { count, isComplete } = outcome
   return html`<div class="notice" role="status"><p>${counted(count, 'event')} ${
     count === 1 ? 'is' : 'are'
@@ -77,7 +99,7 @@ export function toldAgain({ line, outcome }: Again): Slot {
 const HELD = 'This endpoint is disabled: they wait until it is enabled.'
 
 /** The selected events. Throws a refusal when the days are invalid. */
-export function selectionOf(form: URLSearchParams, partner: Partner): Selection {
+function selectionOf(form: URLSearchParams, partner: Partner): Selection {
   if (form.get('what') === 'dead') return { kind: 'status', status: 'dead' }
   const [from = '', until = ''] = [form.get('from') ?? '', form.get('until') ?? '']
   if (!isAskedDay(from) || !isAskedDay(until) || from > until)

@@ -38,6 +38,14 @@ export async function findRefusedCreatesAt(
   )
 }
 
+/** The newest refused creates of a partner, oldest first, without the users whom they named. */
+export async function findNewestRefusedCreates(db: Executor, partnerId: string): Promise<RefusedCreate[]> {
+  const rows = await db.query<Row>(sql`
+    select partner_id, at, request_id, code, reasons from refused_creates
+    where partner_id = ${partnerId} order by at desc, request_id desc limit 100`)
+  return rows.reverse().map(refusedOf)
+}
+
 async function ofHashes(
   db: Executor,
   wanted: readonly { readonly partnerId: string; readonly hash: Buffer }[],
