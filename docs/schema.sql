@@ -468,7 +468,7 @@ CREATE TABLE public.operator_requests (
     decided_by uuid,
     decided_at timestamp with time zone,
     outcome text,
-    CONSTRAINT operator_requests_action_check CHECK ((action = ANY (ARRAY['void'::text, 'move'::text, 'erase'::text]))),
+    CONSTRAINT operator_requests_action_check CHECK ((action = ANY (ARRAY['void'::text, 'move'::text, 'erase'::text, 'dateandlink'::text]))),
     CONSTRAINT operator_requests_check CHECK (((decided_at IS NULL) = (outcome IS NULL))),
     CONSTRAINT operator_requests_check1 CHECK (((decided_by IS NULL) OR (decided_by <> asked_by))),
     CONSTRAINT operator_requests_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'withdrawn'::text, 'lapsed'::text])))
@@ -893,6 +893,8 @@ CREATE UNIQUE INDEX users_by_userid ON public.users USING btree (partner_id, use
 CREATE INDEX users_changed ON public.users USING btree (partner_id, updated_at);
 
 CREATE INDEX users_due ON public.users USING btree (partner_id, due_at, service_id) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX users_erased_before ON public.users USING btree (partner_id, userid) WHERE (NOT is_current);
 
 ALTER INDEX public.delivery_attempts_pkey ATTACH PARTITION public.delivery_attempts_rest_pkey;
 

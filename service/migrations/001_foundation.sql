@@ -162,6 +162,8 @@ create table users (
 );
 -- One living user for a userid; 1.0 µs a row.
 create unique index users_by_userid on users (partner_id, userid) where is_current;
+-- Those who were erased under a userid before the last one.
+create index users_erased_before on users (partner_id, userid) where not is_current;
 -- With the id, so that lists of what is due read page by page, in a definite order, from the index alone.
 -- 1.0 µs a row.
 create index users_due on users (partner_id, due_at, service_id) where due_at is not null;

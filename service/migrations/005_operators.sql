@@ -40,7 +40,7 @@ create table operator_sessions (
 create table operator_requests (
   partner_id uuid not null,
   request_id uuid not null,
-  action text not null check (action in ('void', 'move', 'erase')),
+  action text not null check (action in ('void', 'move', 'erase', 'dateandlink')),
   service_id uuid not null,
   -- The request and its reason, sealed with the partner's key. Empty once the user is erased.
   sealed bytea not null,

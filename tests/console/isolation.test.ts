@@ -36,6 +36,7 @@ const leastRole: Readonly<Record<string, Role>> = {
   'POST /users/:serviceid/export': 'support',
   'GET /users/:serviceid/erase': 'support',
   'POST /users/:serviceid/erase': 'support',
+  'POST /users/:serviceid/date-and-link': 'support',
   'GET /users/:serviceid/certificate': 'support',
   'GET /users/:serviceid/retained': 'admin',
   'POST /users/:serviceid/retained': 'admin',

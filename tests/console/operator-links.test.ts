@@ -1,6 +1,7 @@
 // @databases stock
 
 import { expect, test } from 'vitest'
+import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { newVisitor, wordsOf } from '../page/visitor.ts'
 import { ada, startTestService } from '../rig.ts'
@@ -8,7 +9,10 @@ import { signIn } from './operator-browser.ts'
 
 const service = forAllTests(() => startTestService({ console: true }))
 const partner = forAllTests(() =>
-  service.newPartner({ name: 'Harbor Rides', scopes: ['users:read', 'users:write', 'beneficiaries:read'] }),
+  service.newPartner({
+    name: 'Harbor Rides',
+    scopes: ['users:read', 'users:write', 'users:cancel', 'beneficiaries:read'],
+  }),
 )
 const grace = forAllTests(() => signIn(service, 'support'))
 const alan = forAllTests(() => signIn(service, 'support'))
@@ -33,13 +37,14 @@ function person({ at }: Member, by = grace) {
   return by.post(at('person'), because)
 }
 
-test('what is done by an operator’s link is nowhere told as done by the member', async () => {
+test('what is done by an operator’s link, which is shown once, is nowhere told as done by the member', async () => {
   const member = await newMember()
   const made = await link(member)
+  const [url = ''] = /http\S+\/register\/link\/\w+/.exec(made.text) ?? []
   const visitor = newVisitor(service.baseUrl)
   const [, month, day] = ada.dob.split('-').map(Number)
   const dob = { dobmonth: String(month), dobday: String(day), dobyear: ada.dob.slice(0, 4) }
-  await visitor.post(/http\S+\/register\/link\/\w+/.exec(made.text)?.[0] ?? '')
+  await visitor.post(url)
   await visitor.post('/register/challenge', dob)
   await visitor.get('/register/beneficiaries/life')
   await visitor.post('/register/beneficiaries/life', dob)
@@ -62,6 +67,7 @@ test('what is done by an operator’s link is nowhere told as done by the member
   expect(shown.text).toMatch(/by a link that \S.* made/)
   const file = await alan.post(member.at('export'), because)
   expect(file.text).toContain('"madeby": "operator"')
+  for (const { text } of [shown, file]) expect(text).not.toContain(url.split('/').at(-1))
 })
 
 test('whoever has seen the birth date makes no link for the person; another operator may', async () => {
@@ -69,7 +75,7 @@ test('whoever has seen the birth date makes no link for the person; another oper
   expect((await person(member)).text).toContain('1990')
   const refused = await link(member)
   expect([refused.status, refused.text.includes('/register/link/')]).toEqual([409, false])
-  expect(refused.text).toContain('Ask another operator')
+  expect(refused.text).toContain('Let another operator do it.')
   expect((await link(member, alan)).text).toContain('/register/link/')
 })
 
@@ -83,4 +89,43 @@ test('whoever has made a link sees no birth date while the link or its session l
       false,
     ])
   expect((await person(member, alan)).text).toContain('1990')
+})
+
+test('nor does an erasure give a link to whoever saw the birth date, for a new account of the same userid', async () => {
+  const { userid, ...first } = await newMember()
+  await person({ userid, ...first })
+  for (const offername of ['starter', 'plus']) {
+    await partner.client.eraseUser({ userid })
+    const { serviceid } = await partner.client.createUser({ ...ada, userid, offername })
+    const again = { userid, serviceid, at: (path: string) => `/users/${serviceid}/${path}` }
+    expect([(await link(again)).status, (await link(again, alan)).status]).toEqual([409, 200])
+  }
+})
+
+test('the date and the link stay apart for another account of the same person, too', async () => {
+  const member = await newMember()
+  await person(member)
+  const second = await signIn(service, 'support')
+  await service.database.query(sql`
+    update operators set email = 'grace@example.com'
+    where operator_id = any(${[grace.operatorId, second.operatorId]}::uuid[])`)
+  expect((await link(member, second)).status).toBe(409)
+})
+
+test('a second person can allow one operator both for a day', async () => {
+  const member = await newMember()
+  await link(member)
+  const asked = await grace.post(member.at('date-and-link'), because)
+  expect((await person(member)).status).toBe(409)
+  expect((await grace.post(`${asked.path}/confirm`, because)).status).toBe(403)
+  expect((await alan.get(asked.path)).text).toMatch(/For 24 hours support-\S+ may see the birth date/)
+  await alan.post(`${asked.path}/confirm`, because)
+  expect((await person(member)).text).toContain('1990')
+  expect((await link(member)).text).toContain('/register/link/')
+  await person(member, alan)
+  expect((await link(member, alan)).status).toBe(409)
+  await service.database.query(sql`
+    update operator_requests set decided_at = decided_at - interval '25 hours'
+    where service_id = ${member.serviceid}`)
+  expect([(await person(member)).status, (await link(member)).status]).toEqual([409, 409])
 })

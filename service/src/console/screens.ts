@@ -1,3 +1,4 @@
+import { dateAndLinkScreens } from './acts/date-and-link.ts'
 import { eraseScreens } from './acts/erase.ts'
 import { exportScreens } from './acts/export.ts'
 import { linkScreens } from './acts/link.ts'
@@ -34,6 +35,7 @@ export const screens: readonly Screen[] = [
   ...linkScreens,
   ...exportScreens,
   ...eraseScreens,
+  ...dateAndLinkScreens,
   ...resendScreens,
   ...dueScreens,
   ...statementScreens,

@@ -169,7 +169,7 @@ const policy: Command = {
       input.print(
         Object.fromEntries(shown),
         shown.map(
-          ([one, isNeeded]) => `${one.padEnd(10)}${isNeeded ? 'needs a second person' : 'is done at once'}`,
+          ([one, isNeeded]) => `${one.padEnd(13)}${isNeeded ? 'needs a second person' : 'is done at once'}`,
         ),
       )
     })

@@ -1,9 +1,8 @@
 import { html } from '../../http/html.ts'
 import { exportAllHeld } from '../requests/export.ts'
-import { record } from '../screen/record.ts'
-import { type Answer, notHere, onGet, onPost, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
-import { refuseDateAfterLink } from '../user-data/date-or-link.ts'
+import { type Answer, notHere, onGet, onPost, type Screen, type Visit } from '../screen/screen.ts'
 import { actionForm, part } from '../views/parts.ts'
+import { recordDate } from './date-and-link.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
 /** All data kept about one person as a file, for a person who asks for it. */
@@ -34,14 +33,12 @@ ${actionForm(visit, {
 
 async function download(visit: Visit): Promise<Answer> {
   const details = await requiredUser(visit)
-  const reason = reasonOf(visit)
   const { partner, user, serviceId } = details
   const exported = await exportAllHeld(visit.context, partner, user.userid)
   // Between the two reads the user may have been erased, and the userid may belong to a new user.
   if (exported?.user.serviceid !== serviceId) throw notHere('user')
-  await refuseDateAfterLink(visit, user)
-  await record(visit, { action: 'export user', partner, serviceId, reason })
-  await refuseDateAfterLink(visit, user)
+  const refused = await recordDate(visit, details, { action: 'export user' })
+  if (refused) return refused
   return {
     file: `user-${serviceId}.json`,
     type: 'application/json; charset=utf-8',

@@ -12,8 +12,9 @@ import {
   type Screen,
   type Visit,
 } from '../screen/screen.ts'
-import { refuseLinkAfterDate } from '../user-data/date-or-link.ts'
 import { actionForm, part, selectField, when } from '../views/parts.ts'
+import { refusedAlone } from './date-and-link.ts'
+import { whyNoLink } from './date-or-link.ts'
 import { wordsOf } from './effect.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
@@ -75,10 +76,9 @@ async function make(visit: Visit): Promise<Answer> {
     await record(visit, { ...deed, result: 'partner_disabled' })
     throw new ConsoleRefusal(409, 'Not done', DISABLED)
   }
-  await refuseLinkAfterDate(visit, user).catch(async (error: unknown) => {
-    await record(visit, { ...deed, result: 'date_seen' })
-    throw error
-  })
+  const { action } = deed
+  const whyNot = await whyNoLink(visit, details)
+  if (whyNot) return refusedAlone(visit, details, { action, why: whyNot })
   const made = await mintLinkToken(
     { ...visit.context, baseUrl: () => visit.context.publicUrl },
     partner,
@@ -90,11 +90,12 @@ async function make(visit: Visit): Promise<Answer> {
     throw new ConsoleRefusal(409, 'Not done', wordsOf(made))
   }
   // The date may have been shown meanwhile; each of the two is stored before it looks for the other.
-  await refuseLinkAfterDate(visit, user).catch(async (error: unknown) => {
+  const why = await whyNoLink(visit, details)
+  if (why) {
     const name = { partner_id: partner.partnerId, session_id: made.sessionid }
     await revokeSession(visit.context.database, name, visit.context.real())
-    throw error
-  })
+    return refusedAlone(visit, details, { action, why })
+  }
   return {
     title: 'The link',
     body: html`${ofWhom(details)}

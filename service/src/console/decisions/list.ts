@@ -1,5 +1,6 @@
 import { html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
+import { requestKinds } from '../acts/kinds.ts'
 import {
   type ListedRequest,
   listRequests,
@@ -11,7 +12,6 @@ import type { Screen, Visit } from '../screen/screen.ts'
 import { listScreens, type OpenList } from '../views/declared-list.ts'
 import { dated } from '../views/list.ts'
 import { tag } from '../views/parts.ts'
-import { requestKinds } from './kinds.ts'
 
 /** The requests to a second person: those that wait, oldest first, and then the others, newest first. */
 export const requestListScreens: readonly Screen[] = listScreens({

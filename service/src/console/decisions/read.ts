@@ -2,11 +2,11 @@ import { hasRole } from '../../operators/operator.ts'
 import { findSamePerson } from '../../operators/store.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
+import { requestKinds } from '../acts/kinds.ts'
 import { ownPartner } from '../partners.ts'
 import { openedRequest, type RequestKind, type SecondPersonRequest } from '../requests/request.ts'
 import { findRequest, type RequestRow } from '../requests/store.ts'
 import { notHere, type Visit } from '../screen/screen.ts'
-import { requestKinds } from './kinds.ts'
 
 /** A request with its kind; `request` is `undefined` when it can no longer be opened. */
 export type Known = {

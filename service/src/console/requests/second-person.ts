@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../calendar/calendar.ts'
 
 /** The actions that a second operator must confirm, unless the policy switches that off. */
-export const SECOND_PERSON_ACTIONS = ['void', 'move', 'erase'] as const
+export const SECOND_PERSON_ACTIONS = ['void', 'move', 'erase', 'dateandlink'] as const
 /** One of these actions. */
 export type SecondPersonAction = (typeof SECOND_PERSON_ACTIONS)[number]
 

@@ -71,6 +71,19 @@ export function requestsAbout(db: Executor, partnerId: string, serviceId: string
     from operator_requests where partner_id = ${partnerId} and service_id = ${serviceId} order by request_id`)
 }
 
+/** Whether a second person has allowed something about a user to one of these operators since then. */
+export async function isAllowed(
+  db: Executor,
+  { partnerId, serviceId }: { readonly partnerId: string; readonly serviceId: string },
+  asked: { readonly action: SecondPersonAction; readonly by: readonly string[]; readonly since: Instant },
+): Promise<boolean> {
+  const rows = await db.query(sql`
+    select from operator_requests
+    where partner_id = ${partnerId} and service_id = ${serviceId} and action = ${asked.action} and outcome = 'done'
+      and asked_by = any(${asked.by}::uuid[]) and decided_at > ${timestamp(asked.since)} limit 1`)
+  return rows.length > 0
+}
+
 /** A request that waits, without what is sealed. */
 export type WaitingRequest = Pick<RequestRow, 'request_id' | 'action' | 'asked_by' | 'asked_at'>
 

@@ -94,29 +94,36 @@ export function readOperatorLinks(
     where partner_id = ${partnerId} and userid = ${userid} and made_by is not null`)
 }
 
-/** Whether an operator has seen a user's birth date since then. */
+/** Whether one of these operators has seen the birth date of a user, or of one who was erased under `erased`, since then. */
 export async function hasSeenPerson(
   db: Executor,
-  { partnerId, serviceId }: Pick<User, 'partnerId' | 'serviceId'>,
-  seen: { readonly by: string; readonly since: Instant },
+  { partnerId, userid, erased }: Pick<User, 'partnerId' | 'userid'> & { readonly erased: string },
+  seen: { readonly by: readonly string[]; readonly since: Instant },
 ): Promise<boolean> {
   const rows = await db.query(sql`
     select from audit_log
-    where partner_id = ${partnerId} and service_id = ${serviceId} and at >= ${timestamp(seen.since)}
-      and actor_kind = 'operator' and actor = ${seen.by} and action in ('look at person', 'export user') limit 1`)
+    where partner_id = ${partnerId} and at >= ${timestamp(seen.since)}
+      and service_id in (
+        select service_id from users
+        where partner_id = ${partnerId} and userid in (${userid}, ${erased}) and is_current
+        union all
+        select service_id from users where partner_id = ${partnerId} and userid = ${erased} and not is_current)
+      and actor_kind = 'operator' and actor = any(${seen.by}::text[]) and action in ('look at person', 'export user')
+      and result <> 'not alone'
+    limit 1`)
   return rows.length > 0
 }
 
-/** Whether a link that an operator made for a user can be used, or its session is open. */
+/** Whether a link that one of these operators made for a user can be used, or its session is open. */
 export async function hasLivingLink(
   db: Executor,
   { partnerId, userid }: Pick<User, 'partnerId' | 'userid'>,
-  { by, now }: { readonly by: string; readonly now: Instant },
+  { by, now }: { readonly by: readonly string[]; readonly now: Instant },
 ): Promise<boolean> {
   const { idle, whole } = sessionLifetimes
   const rows = await db.query(sql`
     select from page_sessions
-    where partner_id = ${partnerId} and userid = ${userid} and made_by = ${by}
+    where partner_id = ${partnerId} and userid = ${userid} and made_by = any(${by}::uuid[])
       and revoked_at is null and signed_out_at is null
       and case when spent_at is null then token_expires_at > ${timestamp(now)}
         else spent_at > ${timestamp(now - whole)} and last_seen_at > ${timestamp(now - idle)} end limit 1`)

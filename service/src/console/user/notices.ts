@@ -1,8 +1,7 @@
 import { html, type Slot } from '../../http/html.ts'
 import { waitsUntil } from '../../membership/rules/enrolments.ts'
 import { missingOf } from '../../membership/rules/view.ts'
-import { erasureRequest } from '../acts/erase.ts'
-import { actRequests } from '../acts/request-kinds.ts'
+import { requestKinds } from '../acts/kinds.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 import { benefitName } from '../views/moves.ts'
 import { day } from '../views/parts.ts'
@@ -40,5 +39,5 @@ export function waitingNotice({ waiting, details }: Shown): Slot {
 }
 
 function titleOf(action: string): string {
-  return [...actRequests, erasureRequest].find(kind => kind.action === action)?.title ?? action
+  return requestKinds.find(kind => kind.action === action)?.title ?? action
 }

@@ -2,10 +2,10 @@ import { YEAR_MS } from '../../calendar/calendar.ts'
 import { findRefusedCreates } from '../../membership/commands/find-refused-creates.ts'
 import { readConsentRecords } from '../../membership/records/consents.ts'
 import { listRetained } from '../../membership/records/retained-rows.ts'
+import { recordDate } from '../acts/date-and-link.ts'
 import { waitingAbout } from '../requests/store.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, notHere, onGet, onPost, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
-import { refuseDateAfterLink } from '../user-data/date-or-link.ts'
 import { readLinks, readSeen } from '../user-data/store.ts'
 import { isErased, openUserDetails } from '../user-data/user-details.ts'
 import { listFile } from '../views/list.ts'
@@ -27,11 +27,12 @@ async function show(visit: Visit, reason?: string): Promise<Answer> {
   const details = await openUserDetails(visit, undefined, Number.isInteger(before) ? before : undefined)
   const { partner, serviceId } = details
   const action = reason === undefined ? 'look at user' : 'look at person'
-  const isShown = reason !== undefined && !isErased(details)
-  if (isShown) await refuseDateAfterLink(visit, details.user)
-  await record(visit, { action, result: 'shown', partner, serviceId, reason })
-  // A link may have been made meanwhile; each of the two is stored before it looks for the other.
-  if (isShown) await refuseDateAfterLink(visit, details.user)
+  if (reason === undefined || isErased(details))
+    await record(visit, { action, result: 'shown', partner, serviceId, reason })
+  else {
+    const refused = await recordDate(visit, details, { action, result: 'shown' })
+    if (refused) return refused
+  }
   const { partnerId } = partner
   const seen = await readSeen(database, { partnerId, serviceId }, real() - YEAR_MS)
   if (isErased(details)) {

@@ -1,0 +1,53 @@
+import { DAY_MS, HOUR_MS } from '../../calendar/calendar.ts'
+import { erasedName } from '../../membership/reading/erased-name.ts'
+import { findSamePerson } from '../../operators/store.ts'
+import { needsSecondPerson } from '../requests/ask.ts'
+import { isAllowed } from '../requests/store.ts'
+import type { Visit } from '../screen/screen.ts'
+import { hasLivingLink, hasSeenPerson } from '../user-data/store.ts'
+import type { UserDetails } from '../user-data/user-details.ts'
+
+/** For how many hours a second person allows the first one both. */
+export const ALLOWED_HOURS = 24
+
+const SEEN_FOR_DAYS = 30
+const DATE_SEEN =
+  'You have seen this person’s birth date within the last 30 days, and with it you could open the link yourself.'
+const LINK_MADE =
+  'A link that you made for this person can still be used, or is in use, and with the birth date you could open it yourself.'
+
+type Wanted = Pick<UserDetails, 'partner' | 'user'>
+
+/**
+ * A link by an operator asks for nothing but the birth date. So whoever has seen that date makes no link for the person,
+ * not even after an erasure and a new account of the same userid, and whoever has made one does not see the date as long as
+ * the link or its session lives: otherwise one operator could act as the person. Returns the sentence that refuses the link;
+ * `undefined` where it may be made, also because a second person has allowed both.
+ */
+export async function whyNoLink(visit: Visit, { partner, user }: Wanted): Promise<string | undefined> {
+  const { database, real } = visit.context
+  const by = await accountsOf(visit)
+  const since = real() - SEEN_FOR_DAYS * DAY_MS
+  const named = { ...user, erased: erasedName(partner, user.userid) }
+  const isSeen = await hasSeenPerson(database, named, { by, since })
+  return isSeen && !(await mayHaveBoth(visit, user, by)) ? DATE_SEEN : undefined
+}
+
+/** The other way round, see above. */
+export async function whyNoDate(visit: Visit, { user }: Pick<Wanted, 'user'>): Promise<string | undefined> {
+  const { database, real } = visit.context
+  const by = await accountsOf(visit)
+  const isMade = await hasLivingLink(database, user, { by, now: real() })
+  return isMade && !(await mayHaveBoth(visit, user, by)) ? LINK_MADE : undefined
+}
+
+async function accountsOf({ context, operator }: Visit): Promise<string[]> {
+  return [...(await findSamePerson(context.database, operator.operatorId))]
+}
+
+async function mayHaveBoth(visit: Visit, user: Wanted['user'], by: readonly string[]): Promise<boolean> {
+  const { database, real } = visit.context
+  if (!(await needsSecondPerson(visit, 'dateandlink'))) return true
+  const since = real() - ALLOWED_HOURS * HOUR_MS
+  return isAllowed(database, user, { action: 'dateandlink', by, since })
+}

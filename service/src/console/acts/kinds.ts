@@ -1,0 +1,7 @@
+import type { RequestKind } from '../requests/request.ts'
+import { dateAndLinkRequest } from './date-and-link.ts'
+import { erasureRequest } from './erase.ts'
+import { actRequests } from './request-kinds.ts'
+
+/** All kinds of requests to a second person; each is defined beside its action. */
+export const requestKinds: readonly RequestKind[] = [...actRequests, erasureRequest, dateAndLinkRequest]
