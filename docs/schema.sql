@@ -868,6 +868,8 @@ CREATE INDEX erasures_with_events ON public.erasures USING btree (partner_id, se
 
 CREATE UNIQUE INDEX events_position ON public.events USING btree (partner_id, "position");
 
+CREATE INDEX held_periods_start ON public.held_periods USING btree (partner_id, starts_at);
+
 CREATE INDEX history_recorded ON public.history USING brin (recorded_at) WITH (autosummarize='on');
 
 CREATE INDEX idempotency_keys_answers ON public.idempotency_keys USING btree (partner_id, service_id) WHERE (sealed_answer IS NOT NULL);

@@ -15,6 +15,8 @@ create table held_periods (
   primary key (partner_id, service_id, name, starts_at),
   check (ends_at is null or ends_at >= starts_at)
 );
+-- A partner's first month: without it each page of lines would read all periods until a month is final.
+create index held_periods_start on held_periods (partner_id, starts_at);
 
 -- Users of whom a change concerned the past, and when it was written. Their final months are compared with today's records
 -- until the month of that change is final itself.

@@ -3,7 +3,7 @@ import type { ExecutorContext } from '../membership/command.ts'
 import type { Partner } from '../partners/partner.ts'
 import { uuidAfter } from '../vault/uuid.ts'
 import { adjustments } from './adjustments.ts'
-import { loadHeld } from './held.ts'
+import { type Held, loadHeld } from './held.ts'
 import { heldAt } from './held-at.ts'
 import { type Line, lines, type Period } from './lines.ts'
 import { type Month, monthAt, monthNamed, nextMonth } from './month.ts'
@@ -37,19 +37,24 @@ export async function countUsers(
 ): Promise<{ users: CountedUser[]; next: string | undefined }> {
   const { partnerId } = partner
   await context.prepareTerms([])
-  const held = await loadHeld(context.database, { partnerId, from, limit, month, now })
+  const holders = await loadHeld(context.database, { partnerId, from, limit, month, now })
   const catalogues = context.terms(partner, () => undefined).version
+  // Most users of a month held what others did, so their lines are made once.
+  const known = new Map<Held, readonly Line[]>()
   const users: CountedUser[] = []
-  for (const one of held) {
-    // Most users are not waited for: nothing of theirs is due, and the catalogues of what they hold are in memory.
-    const known = heldAt(context, partner, one, now)
-    const { benefits, offers } = known instanceof Promise ? await known : known
-    const own = lines(benefits, offers, catalogues, month)
-    const corrections = one.isCorrected && finals ? await correctionsOf(one.serviceId, finals) : []
-    users.push({ serviceId: one.serviceId, userid: one.userid, lines: [...own, ...corrections] })
+  for (const holder of holders) {
+    const { serviceId, userid, held } = holder
+    let own = known.get(held)
+    if (!own) {
+      const { benefits, offers } = await heldAt(context, partner, holder, now)
+      own = lines(benefits, offers, catalogues, month)
+      if (!held.isDue) known.set(held, own)
+    }
+    const corrections = held.isCorrected && finals ? await correctionsOf(serviceId, finals) : []
+    users.push({ serviceId, userid, lines: corrections.length === 0 ? own : [...own, ...corrections] })
   }
-  const last = held.at(-1)
-  return { users, next: last && held.length === limit ? uuidAfter(last.serviceId) : undefined }
+  const last = holders.at(-1)
+  return { users, next: last && holders.length === limit ? uuidAfter(last.serviceId) : undefined }
 
   async function correctionsOf(serviceId: string, finals: readonly StatementRow[]): Promise<Line[]> {
     const query = { partnerId, from: serviceId, limit: 1, month: undefined, now }

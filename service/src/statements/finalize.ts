@@ -85,13 +85,19 @@ async function storeSlice(
   })
   const upTo = users.at(-1)?.serviceId ?? after
   const lines = users.flatMap(user =>
-    user.lines.map((line, place) => ({ serviceId: user.serviceId, place, line })),
+    user.lines.map((line, place) => ({
+      partnerId,
+      month: month.name,
+      serviceId: user.serviceId,
+      place,
+      line,
+    })),
   )
   const isStored = await context.database.transaction(async tx => {
     const finalizedAt = next === undefined ? now : undefined
     const slice = { partnerId, month: month.name, after, upTo, finalizedAt, ...totalsOf(users) }
     if (!(await advanceStatement(tx, slice))) return false
-    if (lines.length > 0) await insertLines(tx, slice, lines)
+    if (lines.length > 0) await insertLines(tx, lines)
     // A correction that was written while this month was counted may be missing in it: the next month takes it up.
     if (finalizedAt !== undefined)
       await forgetCorrections(tx, { partnerId, before: row.begun_at - MINUTE_MS })

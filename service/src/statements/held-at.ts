@@ -6,38 +6,38 @@ import { applyDueChanges } from '../membership/rules/apply-due.ts'
 import { offerPeriodsOf, withCover } from '../membership/rules/offer-periods.ts'
 import { versionsOf } from '../membership/rules/state.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Held } from './held.ts'
+import { type Holder, loadHeld } from './held.ts'
 import type { Period } from './lines.ts'
 
 type Context = Pick<ExecutorContext, 'database' | 'prepareTerms' | 'terms'>
 type Periods = { readonly benefits: readonly Period[]; readonly offers: readonly Period[] }
 
-/**
- * What a user held, with all that is due by `now` applied, and the catalogues of it in memory. A promise only where
- * something has to be read first.
- */
-export function heldAt(
+/** What a user held, with all that is due by `now` applied, and the catalogues of it in memory. */
+export async function heldAt(
   context: Context,
   partner: Partner,
-  held: Held,
+  { serviceId, userid, held }: Holder,
   now: Instant,
-): Periods | Promise<Periods> {
-  if (held.isDue && held.userid !== undefined)
-    return withDueChanges(context, partner, { held, userid: held.userid, now })
+): Promise<Periods> {
+  if (held.isDue && userid !== undefined) return withDueChanges(context, partner, { serviceId, userid, now })
   const { today } = context.terms(partner, () => undefined)
   const { benefits, pending } = held
   const offers = pending ? [...held.offers, { ...pending, version: today.version }] : held.offers
-  const preparing = context.prepareTerms([...benefits, ...offers].map(({ version }) => version))
-  return preparing ? preparing.then(() => ({ benefits, offers })) : { benefits, offers }
+  await context.prepareTerms([...benefits, ...offers].map(({ version }) => version))
+  return { benefits, offers }
 }
 
 async function withDueChanges(
   { database, prepareTerms, terms }: Context,
   partner: Partner,
-  { held, userid, now }: { held: Held; userid: string; now: Instant },
+  { serviceId, userid, now }: { serviceId: string; userid: string; now: Instant },
 ): Promise<Periods> {
-  const [row] = await loadUsersWithDocuments(database, [{ partnerId: partner.partnerId, userid }])
-  if (!row) return held
+  const { partnerId } = partner
+  const [row] = await loadUsersWithDocuments(database, [{ partnerId, userid }])
+  // With the instants at which periods really began, by which a due change names them.
+  const [holder] = await loadHeld(database, { partnerId, from: serviceId, limit: 1, month: undefined, now })
+  if (!row || !holder) return { benefits: [], offers: [] }
+  const { held } = holder
   const loaded = loadedUserOf(row)
   await prepareTerms([...versionsOf(loaded.user), ...held.offers.map(({ version }) => version)])
   const ruling = terms(partner, () => personOf(loaded, partner, 'profile'))

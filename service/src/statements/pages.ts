@@ -128,10 +128,14 @@ export async function* everyPage<Line>(
   readPageFrom: (from: Place) => Promise<{ lines: Line[]; next: Place | undefined }>,
   first: Place,
 ): AsyncGenerator<Line[]> {
-  for (let from: Place | undefined = first; from; ) {
-    const page: { lines: Line[]; next: Place | undefined } = await readPageFrom(from)
-    yield page.lines
-    from = page.next
+  type Page = { lines: Line[]; next: Place | undefined }
+  let reading: Promise<Page> | undefined = readPageFrom(first)
+  while (reading) {
+    const { lines, next }: Page = await reading
+    // The database reads the next page while this one is written. Whoever stops here never awaits it.
+    reading = next && readPageFrom(next)
+    reading?.catch(() => {})
+    yield lines
   }
 }
 

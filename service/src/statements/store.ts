@@ -1,4 +1,5 @@
 import type { Instant, PlainDate } from '../calendar/calendar.ts'
+import { type Columns, column, namesOf, rowsOf } from '../db/columns.ts'
 import type { Executor } from '../db/database.ts'
 import { part, sql, timestamp } from '../db/sql.ts'
 import { NIL_UUID } from '../vault/uuid.ts'
@@ -64,23 +65,34 @@ export async function advanceStatement(tx: Executor, slice: Slice): Promise<bool
 /** A stored line of a user. */
 export type UserLine = { readonly serviceId: string; readonly place: number; readonly line: Line }
 
+type StoredLine = UserLine & Pick<Slice, 'partnerId' | 'month'>
+
+/** Dates and amounts, which may exceed 32 bits, travel as text. */
+const lineFields: Columns<StoredLine> = {
+  partner_id: column.uuid(one => one.partnerId),
+  month: column.text(one => one.month),
+  service_id: column.uuid(one => one.serviceId),
+  place: column.integer(one => one.place),
+  kind: column.text(({ line }) => line.kind),
+  name: column.text(({ line }) => line.name),
+  offer: column.text(({ line }) => line.offer),
+  from_date: column.text(({ line }) => line.fromdate),
+  to_date: column.text(({ line }) => line.todate),
+  person_cents: column.text(({ line }) => String(line.personcents)),
+  taken_by: column.text(({ line }) => line.takenby),
+  partner_cents: column.text(({ line }) => String(line.partnercents)),
+  insurer_cents: column.text(({ line }) => String(line.insurercents)),
+  insurer: column.text(({ line }) => line.insurer),
+  about: column.text(({ line }) => line.about),
+}
+
 /** Stores the lines of a slice. */
-export async function insertLines(
-  tx: Executor,
-  { partnerId, month }: Pick<Slice, 'partnerId' | 'month'>,
-  all: readonly UserLine[],
-): Promise<void> {
-  const lines = all.map(({ line }) => line)
+export async function insertLines(tx: Executor, lines: readonly StoredLine[]): Promise<void> {
   await tx.query(sql`
-    insert into statement_lines (partner_id, month, service_id, place, kind, name, offer, from_date, to_date, person_cents,
-      taken_by, partner_cents, insurer_cents, insurer, about)
-    select ${partnerId}, ${month}, row.* from unnest(${all.map(one => one.serviceId)}::uuid[],
-      ${all.map(one => one.place)}::integer[], ${lines.map(line => line.kind)}::text[], ${lines.map(line => line.name)}::text[],
-      ${lines.map(line => line.offer)}::text[], ${lines.map(line => line.fromdate)}::date[],
-      ${lines.map(line => line.todate)}::date[], ${lines.map(line => line.personcents)}::bigint[],
-      ${lines.map(line => line.takenby)}::text[], ${lines.map(line => line.partnercents)}::bigint[],
-      ${lines.map(line => line.insurercents)}::bigint[], ${lines.map(line => line.insurer)}::text[],
-      ${lines.map(line => line.about)}::text[]) as row`)
+    insert into statement_lines (${namesOf(lineFields)})
+    select partner_id, month, service_id, place, kind, name, offer, from_date::date, to_date::date, person_cents::bigint,
+      taken_by, partner_cents::bigint, insurer_cents::bigint, insurer, about
+    from ${rowsOf(tx.layout, lineFields, lines)}`)
 }
 
 /** Forgets corrections that a final month has taken up: those written before its counting began. */
