@@ -78,7 +78,7 @@ function controlNumber(text: string): number {
   throw new OperatorError('The file names a control number that is none; it does not answer a file of ours.')
 }
 
-/** Where a line of ours stands in its file: its set, and its first and last segment there. */
+/** Where a line of ours stands in its file: its set, and its first and last segment there, from 1; Infinity: not known. */
 export type LinePlace = {
   readonly line: number
   readonly set: number

@@ -4,6 +4,8 @@ import { answersOf, readAcknowledgement } from './answers-x12.ts'
 import { nextDue } from './every.ts'
 import type { Feed, LineValues } from './feed.ts'
 import { formatOf } from './file-format.ts'
+import { openPlaces } from './line-places.ts'
+import { LINES_OF_A_SET } from './x12-format.ts'
 
 const run = { feed: 'seaview', run: 7, madeAt: Date.UTC(2027, 4, 12, 15, 4), isFull: false }
 const line: LineValues = {
@@ -36,6 +38,19 @@ const columns = [
   { name: 'X', text: 'GL' },
 ]
 
+const x12Feed = {
+  feed: 'seaview',
+  insurer: 'seaview',
+  benefits: ['dental'],
+  format: 'x12834',
+  x12834: {
+    sender: ['ZZ', 'OURS'],
+    receiver: ['FI', '987654321'],
+    sponsor: ['FI', '123456789'],
+    lines: { dental: 'DEN' },
+  },
+} as const
+
 describe('a file', () => {
   test('of CSV has codes, forms of dates and values as they are', () => {
     expect(fileOf({ columns }).toString('utf8')).toBe(
@@ -56,17 +71,8 @@ describe('a file', () => {
     )
   })
 
-  test('of X12 counts its segments, and an acknowledgement that refuses one names the right line', () => {
-    const x12834 = {
-      sender: ['ZZ', 'OURS'],
-      receiver: ['FI', '987654321'],
-      sponsor: ['FI', '123456789'],
-      lines: { dental: 'DEN' },
-    } as const
-    const text = fileOf({ format: 'x12834', x12834 }, [
-      line,
-      { ...line, action: 'end', endson: '2027-05-31' },
-    ]).toString('latin1')
+  test('of X12 counts its segments', () => {
+    const text = fileOf(x12Feed, [line, { ...line, action: 'end', endson: '2027-05-31' }]).toString('latin1')
     expect(text.slice(0, 107)).toMatch(
       /^ISA\*00\* {10}\*00\* {10}\*ZZ\*OURS {11}\*30\*987654321 {6}\*270512\*1504\*\^\*00501\*000000007\*0\*P\*:~\n$/,
     )
@@ -78,21 +84,33 @@ describe('a file', () => {
     expect(inSet.at(-1)).toBe(`SE*${inSet.length}*0001`)
     expect(inSet).toContain('NM1*IL*1*=Lukasz "L", Jr*Jose')
     expect(inSet).toContain('DMG*D8*19900327*U')
-    const last = inSet.findLastIndex(one => one.startsWith('HD*024**DEN')) + 1
-    const places = [1, 2].map(number => ({
-      line: number,
-      set: 1,
-      first: number === 1 ? 5 : last - 6,
-      last: number === 1 ? last - 7 : inSet.length - 1,
-    }))
-    const refusal = `${text.slice(0, 106)}GS*FA*A*B*20270513*0900*1*X*005010X231A1~ST*999*0001*005010X231A1~AK1*BE*7*005010X220A1~AK2*834*0001*005010X220A1~IK3*HD*${last}*2300*8~IK5*R*5~AK9*R*1*1*0~SE*7*0001~GE*1*1~IEA*1*000000001~`
-    const acknowledged = readAcknowledgement(refusal)
-    expect(acknowledged.run).toBe(7)
-    expect(answersOf(acknowledged, places).map(one => [one.line, one.isAccepted, one.code])).toEqual([
-      [1, false, 'IK5 R'],
-      [2, false, 'IK3 8 HD'],
-    ])
   })
+})
+
+test('an acknowledgement names the right lines in every set, and after an erasure nobody instead of a wrong one', () => {
+  const lines = Array.from({ length: LINES_OF_A_SET + 4 }, (_, index) => ({
+    line: index + 1,
+    values: { ...line, endson: index % 3 === 0 ? '2027-05-31' : '' },
+  }))
+  const file = fileOf(
+    x12Feed,
+    lines.map(({ values }) => values),
+  ).toString('latin1')
+  const [, one = [], two = []] = file.split(/^ST/m).map(set => `ST${set}`.split('~\n'))
+  const faultOf = (set: string[], nth: number) =>
+    set.flatMap((segment, at) => (segment.startsWith('HD') ? [at + 1] : []))[nth]
+  const [third, last] = [faultOf(one, 2), faultOf(two, 3)]
+  const acknowledged = readAcknowledgement(
+    `${file.slice(0, 106)}GS*FA*A*B*20270513*0900*1*X*005010X231A1~ST*999*0001*005010X231A1~AK1*BE*7*005010X220A1~AK2*834*0001*005010X220A1~IK3*HD*${third}*2300*8~IK5*R*5~AK2*834*0002*005010X220A1~IK3*HD*${last}*2300*8~IK5*R*5~AK9*R*2*2*0~SE*9*0001~GE*1*1~IEA*1*000000001~`,
+  )
+  const namedOf = (sent: typeof lines) => {
+    const answers = answersOf(acknowledged, sent.map(openPlaces(x12Feed, run)))
+    expect(answers.filter(({ isAccepted }) => isAccepted)).toEqual([])
+    return answers.filter(({ code }) => code === 'IK3 8 HD').map(answer => answer.line)
+  }
+  expect(acknowledged.run).toBe(7)
+  expect(namedOf(lines)).toEqual([3, LINES_OF_A_SET + 4])
+  expect(namedOf(lines.filter(sent => sent.line !== 2))).toEqual([LINES_OF_A_SET + 4])
 })
 
 test('a TA1 that rejects the envelope refuses every line, and one that takes it says nothing of them', () => {

@@ -5,7 +5,7 @@ import { type FileContext, feedOfRun } from './hand-over.ts'
 import { readRunLines } from './run-lines.ts'
 import type { Run } from './store.ts'
 import type { FileRun } from './written-file.ts'
-import { LINES_OF_A_SET, SEGMENTS_OF_A_HEAD, x12Format } from './x12-format.ts'
+import { LINES_OF_A_SET, memberSegments, SEGMENTS_OF_A_HEAD } from './x12-format.ts'
 
 /** Where each line of a run stands in its X12 file, found by writing the file again. */
 export async function placesOfRun(db: Executor, context: FileContext, run: Run): Promise<LinePlace[]> {
@@ -19,24 +19,22 @@ export async function placesOfRun(db: Executor, context: FileContext, run: Run):
   return places
 }
 
-/** Returns a function that is called with each line of a file in order, and says where it stands. */
+/**
+ * Returns a function that is called with each line of a file in order, and says where it stands. How many segments a person
+ * had who was erased since is not known, so whoever comes later in that set stands at no known place: `first` is Infinity.
+ */
 export function openPlaces(
-  feed: Feed,
-  run: FileRun,
+  { x12834 }: Feed,
+  run: Pick<FileRun, 'isFull'>,
 ): (sent: { readonly line: number; readonly values: LineValues }) => LinePlace {
-  const format = x12Format(feed, run)
-  format.head()
-  let count = 0
-  let last = SEGMENTS_OF_A_HEAD
+  if (!x12834) throw new Error('an 834 feed without its parties')
+  let before = { set: 0, line: 0, last: 0 }
   return ({ line, values }) => {
-    const index = count % LINES_OF_A_SET
-    if (index === 0) last = SEGMENTS_OF_A_HEAD
-    // A new set begins with its own head, which comes before this line in the same bytes.
-    const head = index === 0 && count > 0 ? SEGMENTS_OF_A_HEAD + 1 : 0
-    const segments = format.line(values).toString('latin1').split('~').length - 1 - head
-    const first = last + 1
-    last += segments
-    count += 1
-    return { line, set: Math.ceil(count / LINES_OF_A_SET), first, last }
+    const set = Math.ceil(line / LINES_OF_A_SET)
+    if (set !== before.set) before = { set, line: (set - 1) * LINES_OF_A_SET, last: SEGMENTS_OF_A_HEAD }
+    const first = line === before.line + 1 ? before.last + 1 : Number.POSITIVE_INFINITY
+    const last = first + memberSegments(values, x12834.lines, run).length - 1
+    before = { set, line, last }
+    return { line, set, first, last }
   }
 }

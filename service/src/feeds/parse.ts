@@ -87,7 +87,13 @@ function checkForms(feed: Feed, at: string, refuse: Refuse): void {
     if (!columns) refuse(at, `columns is missing; a feed of format ${format} needs them`)
     for (const [nth, column] of (columns ?? []).entries()) checkColumn(column, `${at}/columns/${nth}`, refuse)
   } else if (!x12834) refuse(at, 'x12834 is missing; add sender, receiver, sponsor and lines')
-  else
+  else {
+    for (const party of ['sponsor', 'receiver'] as const)
+      if (x12834[party][0] !== 'FI')
+        refuse(
+          `${at}/x12834/${party}`,
+          'is named by its federal tax number, as the 834 guide has it; write [FI, "123456789"]',
+        )
     for (const [nth, benefit] of benefits.entries()) {
       const line = x12834.lines[benefit]
       if (line === undefined || !LINE_CODES.has(line))
@@ -96,6 +102,7 @@ function checkForms(feed: Feed, at: string, refuse: Refuse): void {
           `the 834 guide has no insurance line for ${benefit} here; write one of ${[...LINE_CODES].join(', ')} under x12834.lines, or send it by a CSV feed`,
         )
     }
+  }
   if (
     answers &&
     !('code' in answers.columns && ('line' in answers.columns || 'serviceid' in answers.columns))

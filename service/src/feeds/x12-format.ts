@@ -133,7 +133,11 @@ const reasonCodes: Readonly<Record<EndReason, string>> = {
 }
 
 /** The segments about one line: the member, and the one coverage. */
-function memberSegments(values: LineValues, lines: X12Form['lines'], run: FileRun): string[][] {
+export function memberSegments(
+  values: LineValues,
+  lines: X12Form['lines'],
+  run: Pick<FileRun, 'isFull'>,
+): string[][] {
   const of = (name: string, most: number) => element(values[name] ?? '', most)
   const [member, coverage] =
     run.isFull && values['action'] === 'change' ? ['030', '030'] : actionCodes[values['action'] as LineAction]
