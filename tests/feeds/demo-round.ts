@@ -8,7 +8,7 @@ import type { TestService } from '../rig.ts'
 /** Runs the feed of the demo catalogue, whose made-up insurer answers; returns the file, in one text. */
 export async function demoRound(
   { database, keyring, now: real }: Pick<TestService, 'database' | 'keyring' | 'now'>,
-  refuses?: (serviceId: string) => string | undefined,
+  refuses?: () => string | undefined,
 ): Promise<string> {
   const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
   const context = runContext({ database, keyring, real, installation })

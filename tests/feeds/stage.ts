@@ -44,7 +44,9 @@ const answers = {
 }
 
 /** A service in the middle of a month, with a feed to an insurer. */
-export async function startFeeds(more: { readonly console?: true } = {}) {
+export async function startFeeds(
+  more: { readonly console?: true; readonly startAt?: number; readonly catalogue?: string } = {},
+) {
   const service = await startTestService({
     startAt: Date.UTC(2027, 4, 12, 15),
     catalogue: insuredCatalogue(),

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { type AnswerContext, recordAnswers } from '../feeds/answer.ts'
 import type { GivenAnswer } from '../feeds/answers-csv.ts'
+import type { LineValues } from '../feeds/feed.ts'
 import { feedOfRun } from '../feeds/hand-over.ts'
 import type { RunContext } from '../feeds/make-run.ts'
 import { parseFeeds } from '../feeds/parse.ts'
@@ -23,7 +24,7 @@ export async function publishDemoFeeds({ database, published, clock }: RunContex
 
 /**
  * The made-up insurer of the sandbox: some seconds after a run was taken it answers each line with a member number, and refuses one
- * person in ten, the same each time.
+ * person in ten until that person's birth date is another one.
  */
 export function openDemoInsurer(
   context: RunContext & AnswerContext,
@@ -44,11 +45,14 @@ export function openDemoInsurer(
   })
 }
 
-/** Answers every line of a run. `refuses` says of a person why, and of nobody else: without it one in ten is refused. */
+/** Says of the values of a line why it is refused; `undefined`: it is accepted. */
+type Refuses = (values: LineValues) => string | undefined
+
+/** Answers every line of a run. Without `refuses` one person in ten is refused. */
 export async function answerRun(
   context: RunContext & AnswerContext,
   run: Run,
-  refuses: (serviceId: string) => string | undefined = oneInTen,
+  refuses: Refuses = oneInTen,
 ): Promise<void> {
   const feed = await feedOfRun(context.database, run)
   await context.published.prepare([run.catalogueVersion])
@@ -59,24 +63,24 @@ export async function answerRun(
     run: run.run,
     catalogue,
   }))
-    given.push(...page.map(({ line, values }) => answerTo(line, values['serviceid'] ?? '', refuses)))
+    given.push(...page.map(({ line, values }) => answerTo(line, values, refuses)))
   await recordAnswers(context, given, { feed: run.feed, run: run.run, actor: 'demo' })
 }
 
-function oneInTen(serviceId: string): string | undefined {
-  return numberIn(serviceId) % 10 === 0 ? 'Date of birth differs from our records (made up)' : undefined
+function oneInTen({ serviceid = '', dob = '' }: LineValues): string | undefined {
+  const day = Number(dob.slice(-2))
+  return (numberIn(serviceid) + day) % 10 === 0
+    ? 'Date of birth differs from our records (made up)'
+    : undefined
 }
 
 function numberIn(serviceId: string): number {
   return Number.parseInt(serviceId.slice(-4), 16) || 0
 }
 
-function answerTo(
-  line: number,
-  serviceId: string,
-  refuses: (serviceId: string) => string | undefined,
-): GivenAnswer {
-  const refusal = refuses(serviceId)
+function answerTo(line: number, values: LineValues, refuses: Refuses): GivenAnswer {
+  const { serviceid: serviceId = '' } = values
+  const refusal = refuses(values)
   const isAccepted = refusal === undefined
   return {
     line,
