@@ -1,11 +1,11 @@
 // Writes feed files for other programs to read (scripts/check-feeds.sh), each for a number of people, with every kind of line and
 // with names that are hard on readers:
 //   N.x12, N.csv     of N people
-//   bad.x12          every seventh person has an insurance line that the guide does not know
+//   bad.x12          a few of 10,050 people, in both transaction sets, have an insurance line that the guide does not know
 //   node scripts/feeds/write-files.mjs FOLDER
 // Afterwards `node scripts/feeds/write-files.mjs FOLDER --read` reads what pyx12 and x12sdk wrote there.
 import assert from 'node:assert/strict'
-import { createWriteStream, readFileSync, writeFileSync } from 'node:fs'
+import { createWriteStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { answersOf, readAcknowledgement } from '../../service/dist/feeds/answers-x12.js'
 import { formatOf } from '../../service/dist/feeds/file-format.js'
@@ -62,33 +62,40 @@ async function write(name, feed, { count, benefitOf = () => 'dental' }) {
   await new Promise(resolve => file.end(format.foot(), resolve))
 }
 
-function isBroken(index) {
-  return index % 7 === 3
+const BROKEN = [0, 3, 52, 9999, 10_000, 10_031, 10_049]
+const BROKEN_FILE = 10_050
+function benefitOf(index) {
+  return BROKEN.includes(index) ? 'broken' : 'dental'
 }
-const BROKEN_FILE = 50
+
+/** What the 999 that pyx12 wrote of a file says of each of its lines. */
+function acknowledged(name, count) {
+  const place = openPlaces(x12Feed, run)
+  const places = Array.from({ length: count }, (_, index) =>
+    place({ line: index + 1, values: person(index, name === 'bad' ? benefitOf(index) : undefined) }),
+  )
+  return answersOf(readAcknowledgement(readFileSync(join(folder, `${name}.x12.997`), 'latin1')), places)
+}
+const COUNTS = [1, 2, 999, 100_000]
 
 if (!more.includes('--read')) {
-  for (const count of [1, 2, 999, 100_000]) {
+  for (const count of COUNTS) {
     await write(`${count}.csv`, csvFeed, { count })
     await write(`${count}.x12`, x12Feed, { count })
   }
-  await write('bad.x12', x12Feed, {
-    count: BROKEN_FILE,
-    benefitOf: at => (isBroken(at) ? 'broken' : 'dental'),
-  })
+  await write('bad.x12', x12Feed, { count: BROKEN_FILE, benefitOf })
 } else {
-  const place = openPlaces(x12Feed, run)
-  const benefitOf = index => (isBroken(index) ? 'broken' : 'dental')
-  const places = Array.from({ length: BROKEN_FILE }, (_, index) =>
-    place({ line: index + 1, values: person(index, benefitOf(index)) }),
-  )
-  const answers = answersOf(readAcknowledgement(readFileSync(join(folder, 'bad.x12.997'), 'latin1')), places)
+  for (const count of COUNTS) {
+    const answers = acknowledged(String(count), count)
+    assert.deepEqual([answers.length, answers.filter(({ isAccepted }) => !isAccepted)], [count, []])
+  }
+  process.stdout.write('we read from the 999s of pyx12 that all our people are accepted\n')
+  const answers = acknowledged('bad', BROKEN_FILE)
   const named = answers.filter(({ code }) => code.startsWith('IK3')).map(({ line }) => line - 1)
-  const broken = places.map((_, index) => index).filter(isBroken)
-  assert.deepEqual(named, broken)
+  assert.deepEqual(named, BROKEN)
   assert.ok(answers.every(({ isAccepted }) => !isAccepted))
   process.stdout.write(
-    `the 999 of pyx12 names the ${named.length} people with a wrong line, and nobody else\n`,
+    `the 999 of pyx12 names the ${named.length} people of ${BROKEN_FILE} with a wrong line, and nobody else\n`,
   )
   const theirs = readInsurerList(readFileSync(join(folder, 'theirs.x12'), 'utf8'), x12Feed)
   const expected = JSON.parse(readFileSync(join(folder, 'theirs.json'), 'utf8'))
@@ -97,5 +104,4 @@ if (!more.includes('--read')) {
     expected,
   )
   process.stdout.write(`feed compare reads ${theirs.length} covers of an 834 by x12sdk\n`)
-  writeFileSync(join(folder, 'read.ok'), '')
 }

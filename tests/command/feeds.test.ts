@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
+import { checkLogs, checkTables } from '../trust/canaries.ts'
 import { urlOf } from './database-url.ts'
-import { root, run, runJson } from './process.ts'
+import { root, run } from './process.ts'
 
 const service = forAllTests(startTestService)
 
@@ -19,7 +20,12 @@ test('a round by commands: file, answers, the insurer’s own list, and what is 
       ENROLMENT_FEEDS: folder,
     },
   }
-  const feed = <T>(...words: string[]) => runJson<T>(['feed', ...words], place)
+  let logs = ''
+  const feed = async <T>(...words: string[]): Promise<T> => {
+    const { stdout, stderr } = await run(['feed', ...words, '--json'], place)
+    logs += stderr
+    return JSON.parse(stdout) as T
+  }
   const write = (name: string, text: string) => writeFile(join(folder, name), text)
   const { client } = await service.newPartner()
   const { serviceid } = await client.createUser({ userid: 'told', ...ada, offername: 'starter' })
@@ -33,16 +39,17 @@ test('a round by commands: file, answers, the insurer’s own list, and what is 
   expect(made).toMatchObject({ run: 1, status: 'taken', lines: 1 })
   const { stdout } = await run(['feed', 'resend', 'seaview', '1', '--stdout'], place)
   expect(stdout).toBe(await readFile(made.file, 'utf8'))
-  await write('answers.csv', 'LINE,STATUS,MESSAGE,CERT\n1,E1,No such plan,C-1\n')
+  const said = `No such plan for ${ada.lastname}`
+  await write('answers.csv', `LINE,STATUS,MESSAGE,CERT\n1,E1,${said},C-1\n`)
   expect(await feed('answer', 'seaview', 'answers.csv')).toMatchObject({ run: 1, refused: 1 })
-  const refused = [{ line: 1, serviceid, benefit: 'accident', code: 'E1', text: 'No such plan' }]
+  const refused = [{ line: 1, serviceid, benefit: 'accident', code: 'E1', text: said }]
   expect(await feed('show', 'seaview')).toMatchObject({ run: 1, refused })
   await feed('settle', 'seaview', '1', '1', '--reason', 'plan corrected')
   expect(await feed('show', 'seaview')).toMatchObject({ refused: [] })
   expect(await feed('run', 'seaview')).toMatchObject({ run: 2, lines: 1 })
   await write(
     'list.csv',
-    'CERT,PLAN,FROM,TO,LAST,BORN\nC-1,accident,2020-01-01,,RIVERACANARY,\nC-9,accident,,,,\n',
+    `CERT,PLAN,FROM,TO,LAST,BORN\nC-1,accident,2020-01-01,,${ada.lastname},${ada.dob}\nC-9,accident,,,${ada.firstname},\n`,
   )
   const person = { serviceid, memberid: 'C-1', benefit: 'accident' }
   const stranger = { serviceid: '', memberid: 'C-9', benefit: 'accident' }
@@ -53,4 +60,7 @@ test('a round by commands: file, answers, the insurer’s own list, and what is 
   expect(await feed('compare', 'seaview', 'list.csv', '--send-again')).toEqual({ ...none, dates: [person] })
   expect(await feed('run', 'seaview')).toMatchObject({ run: 3, counts: { correct: 1 } })
   expect(await feed('list')).toMatchObject({ feeds: [{ feed: 'seaview', lastrun: { run: 3 } }] })
+  // All of these named the person, and nothing of it is found outside ciphertext.
+  await checkTables(service.database)
+  checkLogs(logs + JSON.stringify(service.logged))
 })

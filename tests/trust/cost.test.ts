@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Operation, operations } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { consoleOf, signIn } from '../console/operator-browser.ts'
+import { demoRound } from '../feeds/demo-round.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, isLong } from '../long.ts'
 import { newVisitor, type Visitor } from '../page/visitor.ts'
@@ -271,6 +272,7 @@ test.each([
 test('no address of the console costs more than the bound', async () => {
   const admin = await signIn(service, 'admin')
   const developer = await signIn(service, 'developer', [partner.partnerId])
+  await demoRound(service)
   const [{ service_id } = { service_id: '' }] = await service.database.query<{ service_id: string }>(sql`
     select service_id from users where partner_id = ${partner.partnerId} and userid = 'living'`)
   const base = consoleOf(service)
@@ -280,6 +282,8 @@ test('no address of the console costs more than the bound', async () => {
     '/due',
     '/statements',
     '/webhooks',
+    '/feeds',
+    '/feeds/seaview',
     '/partners',
     `/partners/${partner.partnerId}`,
     '/catalogue',
@@ -304,8 +308,14 @@ test('no address of the console costs more than the bound', async () => {
       )
   const posts = ['/find', `/users/${service_id}/person`, `/users/${service_id}/act/cancel`, '/audit/verify']
     .concat([`/partners/${partner.partnerId}/settings`])
+    .concat([
+      '/feeds/seaview/release',
+      '/feeds/seaview/drop',
+      '/feeds/seaview/settle',
+      '/feeds/seaview/differ',
+    ])
     .concat(['/sign-in/x', '/sign-out'])
-  const fields = ['what', 'reason', 'partner', 'name', 'origins', 'redirects']
+  const fields = ['what', 'reason', 'partner', 'name', 'origins', 'redirects', 'run', 'one']
   for (const page of some(posts))
     for (const body of [...some(forms), ...fields.map(name => `${name}=${times('a%0A')}`)])
       await expectBounded(`${page} ${body.slice(0, 60)}`, () =>

@@ -43,7 +43,7 @@ const rows: { readonly [Id in OperationIdOf<'partner'>]: Row } = {
   prefillUser: { ...user(), makes: true },
   getBenefits: user(adaAsks),
   createUser: { ...user({ ...ada, offername: 'starter' }), makes: true },
-  getUser: user({ include: ['timeline'] }),
+  getUser: user({ include: ['timeline', 'insurer'] }),
   listUsers: { names: 'nothing' },
   updateUser: user({ phone: '3055550199' }),
   cancelUser: { names: 'userid' },
