@@ -153,6 +153,7 @@ const fromInside: Readonly<Record<string, string>> = {
   'tests/webhooks/child.mjs': 'a dispatcher in a process of its own, without a service',
   'tests/webhooks/event-log.test.ts': 'reads the log by positions that no cursor has yet',
   'tests/webhooks/fence.test.ts': 'writes results as a process that has lost its lease would',
+  'tests/webhooks/gateways.test.ts': 'sends a test event to one endpoint of a bare database',
   'tests/webhooks/housekeeping.test.ts': 'cleans up without waiting for the schedule',
   'tests/webhooks/keyed-clean-up.test.ts': 'cleans up in the middle of a request',
   'tests/webhooks/keyed-lost-commit.test.ts': 'loses the answer to a commit in the middle of a request',

@@ -6,6 +6,9 @@ declare module 'oidc-provider' {
   // biome-ignore lint/style/noDefaultExport: the package exports it so
   export default class Provider {
     constructor(issuer: string, configuration: Record<string, unknown>)
+    readonly ClientCredentials: {
+      find(token: string): Promise<{ clientId: string; scope: string } | undefined>
+    }
     readonly Grant: new (of: {
       clientId: string
       accountId: string

@@ -203,6 +203,10 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     names: ['bulk', 'BulkLine', 'BulkAnswer'],
   },
   {
+    text: 'An endpoint may have a bearer token or OAuth 2 client credentials in place of Basic ones, headers of its own, a client certificate, and a rate.',
+    names: ['NewWebhook', 'UpdateWebhook', 'WebhookEndpoint', 'WebhookWithSecret', 'OwnHeaders'],
+  },
+  {
     text: 'A userid may hold no invisible characters and none that turn the direction of text, because two that look alike would be two users.',
     breaking: true,
     names: ['GetUser', 'ProposeBeneficiaries', 'listEvents'],

@@ -34,7 +34,7 @@ const user = {
 
 const webhook = {
   url: 'Where deliveries are sent',
-  username: 'The user name of the Basic credentials; the password is never shown',
+  username: 'The user name of the Basic credentials, `""` where there are none; the password is never shown',
   events: 'The names of the events that are sent there, or `all`',
   ordering: '`user`: the events of one user are sent one after the other, in their order',
   status: 'Whether anything is sent there',

@@ -16,7 +16,14 @@ const params = parameters({ webhookid: Webhookid })
 const exampleWebhook: WebhookEndpoint = {
   webhookid: '019aa1b2-0c4e-7d3a-9b1f-2c5d7e8f9a0b',
   url: 'https://partner.example.com/hooks/benefits',
+  authorization: 'basic',
   username: 'benefits',
+  tokenurl: null,
+  clientid: null,
+  scope: null,
+  headers: [],
+  clientcertificateendsattimestamp: null,
+  ratelimit: 0,
   events: ['offer_activiation_successful'],
   ordering: 'none',
   status: 'enabled',
@@ -28,6 +35,7 @@ const exampleWebhook: WebhookEndpoint = {
   nextprobeattimestamp: null,
   pauseduntiltimestamp: null,
   credentialsrejected: false,
+  nextauthorization: null,
   nextusername: null,
   acceptedcredentials: null,
   oldsecretuntiltimestamp: null,
@@ -105,8 +113,8 @@ export const updateWebhook = operation({
   path: '/webhooks/{webhookid}',
   summary: 'Change an endpoint: address, events, order, credentials, secret',
   description:
-    'Absent fields do not change. New credentials are sent first from then on; when your endpoint answers 401, the ' +
-    'present ones follow at once, until 24 h after the new ones were first accepted. `rotatesecret` makes a new ' +
+    'Absent fields do not change. New credentials, of whichever kind, are sent first from then on; when your endpoint ' +
+    'answers 401, the present ones follow at once, until 24 h after the new ones were first accepted. `rotatesecret` makes a new ' +
     'secret, which is in this answer and nowhere else; both sign for 24 h.',
   params,
   body: UpdateWebhook,

@@ -360,14 +360,14 @@ create table webhook_endpoints (
   -- Each change raises it, so that the process that sends to the endpoint notices the change.
   version integer not null default 1,
   url text not null,
-  username text not null,
-  -- The user name of new credentials that are to replace the present ones.
-  next_username text,
-  -- Passwords and signing secrets: one JSON document sealed with the partner's key
+  -- Credentials, signing secrets, the partner's own headers and its client certificate: one JSON document sealed with the
+  -- partner's key
   sealed_secrets bytea not null,
   events text[] not null,
   all_events boolean not null default false,
   ordering text not null default 'none' check (ordering in ('none', 'user')),
+  -- Deliveries a second that it can bear
+  rate_limit double precision,
   disabled_at timestamptz,
   disabled_reason text,
   created_at timestamptz not null,

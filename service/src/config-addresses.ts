@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { OperatorError } from './operator-error.ts'
+import type { EgressProxy } from './webhooks/egress/proxy.ts'
 
 /** The base address without a slash at its end; throws OperatorError for one that no link could be made from. */
 export function readBaseUrl(text: string | undefined): string | undefined {
@@ -48,6 +49,37 @@ export function readNetworks(text: string | undefined): string[] {
     )
   }
   return networks
+}
+
+/** The proxy for webhooks; throws OperatorError for an address that is none, without repeating it: it may have a password. */
+export function readProxy(text: string | undefined): EgressProxy | undefined {
+  if (!text) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const pair = url && pairOf(url)
+  if (
+    !url ||
+    pair === undefined ||
+    url.protocol !== 'http:' ||
+    url.pathname !== '/' ||
+    url.search ||
+    url.hash
+  )
+    throw new OperatorError(
+      'ENROLMENT_WEBHOOK_PROXY must be an address like http://proxy.example.com:3128 or http://user:password@10.0.0.5:3128, where / ? # @ : and % of the password are percent-encoded.',
+    )
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port) || 80,
+    authorization: pair === ':' ? undefined : `Basic ${Buffer.from(pair).toString('base64')}`,
+  }
+}
+
+function pairOf({ username, password }: URL): string | undefined {
+  try {
+    return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether the text is the address of a PostgreSQL database. */

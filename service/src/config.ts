@@ -1,7 +1,14 @@
 import { isIP } from 'node:net'
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import { YEAR_MS } from './calendar/time.ts'
-import { isDatabaseUrl, readBaseUrl, readConsoleUrl, readContact, readNetworks } from './config-addresses.ts'
+import {
+  isDatabaseUrl,
+  readBaseUrl,
+  readConsoleUrl,
+  readContact,
+  readNetworks,
+  readProxy,
+} from './config-addresses.ts'
 import { defaultRequestLimits } from './http/request-limits.ts'
 import { defaultTurnLimits } from './http/shedding/shedding.ts'
 import type { TurnLimits } from './http/shedding/turns.ts'
@@ -9,6 +16,7 @@ import { type LogLevel, logLevels } from './log.ts'
 import { OperatorError } from './operator-error.ts'
 import { readRootKeys } from './vault/keyring.ts'
 import { type AllowedRange, parseAllowList } from './webhooks/egress/address.ts'
+import type { EgressProxy } from './webhooks/egress/proxy.ts'
 
 /** Everything that the environment can set, read once at the start. */
 export type Config = {
@@ -19,6 +27,8 @@ export type Config = {
   readonly port: number | undefined
   readonly trustProxy: readonly string[]
   readonly webhookAllow: readonly AllowedRange[]
+  /** The proxy through which all deliveries go. */
+  readonly webhookProxy: EgressProxy | undefined
   readonly metrics: { readonly host: string; readonly port: number | undefined }
   /** The port of the operators' console; absent: the default of the command that opens it. */
   readonly consolePort: number | undefined
@@ -72,6 +82,7 @@ const known = new Set([
   'ENROLMENT_TRUST_PROXY',
   'ENROLMENT_WAIT_SECONDS',
   'ENROLMENT_WEBHOOK_ALLOW',
+  'ENROLMENT_WEBHOOK_PROXY',
 ])
 
 /** Reads the environment. Throws OperatorError on an unknown or wrong variable, with a sentence that says what to do. */
@@ -100,6 +111,7 @@ export function readConfig(environment: Environment): Config {
     feedCommand: environment['ENROLMENT_FEED_COMMAND'] || undefined,
     trustProxy: readNetworks(environment['ENROLMENT_TRUST_PROXY']),
     webhookAllow: parseAllowList(environment['ENROLMENT_WEBHOOK_ALLOW'] ?? ''),
+    webhookProxy: readProxy(environment['ENROLMENT_WEBHOOK_PROXY']),
     metrics: {
       host: readMetricsHost(environment['ENROLMENT_METRICS_HOST'] || '127.0.0.1'),
       port: readPort('ENROLMENT_METRICS_PORT', environment['ENROLMENT_METRICS_PORT']),

@@ -172,6 +172,7 @@ describe('what the environment says', () => {
     ],
     [{ ENROLMENT_TRUST_PROXY: '10.0.0.0/8,proxy' }, /ENROLMENT_TRUST_PROXY must be/],
     [{ ENROLMENT_WEBHOOK_ALLOW: '10.0.0.0/99' }, /ENROLMENT_WEBHOOK_ALLOW: "10\.0\.0\.0\/99"/],
+    [{ ENROLMENT_WEBHOOK_PROXY: 'http://user:secret@proxy:3128/x' }, /ENROLMENT_WEBHOOK_PROXY must be/],
     [{ ENROLMENT_ROOT_KEY: 'secret' }, /ENROLMENT_ROOT_KEY .*32 random bytes in base64/],
     [{ DATABASE_URL: 'mysql://localhost/db' }, /DATABASE_URL must be an address like postgres:/],
     [{ DATABASE_URL: '' }, /DATABASE_URL must be an address like postgres:/],

@@ -151,9 +151,9 @@ async function checkPrefills({ partnerId }: Partner, userids: readonly string[])
 async function addSilentEndpoint({ partnerId }: Partner): Promise<void> {
   const now = new Date().toISOString()
   await service.database.query(sql`
-    insert into webhook_endpoints (partner_id, endpoint_id, url, username, sealed_secrets, events, all_events, created_at,
+    insert into webhook_endpoints (partner_id, endpoint_id, url, sealed_secrets, events, all_events, created_at,
       updated_at, disabled_at, disabled_reason)
-    values (${partnerId}, ${randomUUID()}, 'https://example.com/', 'none', '', '{}', true, ${now}, ${now}, ${now}, 'test')`)
+    values (${partnerId}, ${randomUUID()}, 'https://example.com/', '', '{}', true, ${now}, ${now}, ${now}, 'test')`)
 }
 
 test('processes that write users of many partners at once never deadlock; each log has its own events without a gap, and lists their deliveries', async () => {

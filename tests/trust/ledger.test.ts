@@ -223,7 +223,7 @@ describe('a fault is found', () => {
       'an event that was told to one endpoint of two',
       'neither delivered nor waiting nor dead',
       () => [
-        sql`insert into webhook_endpoints (partner_id, endpoint_id, url, username, sealed_secrets, events, created_at, updated_at) select partner_id, ${randomUUID()}, url, username, sealed_secrets, '{user_erased}', created_at, updated_at from webhook_endpoints where partner_id = ${partnerId}`,
+        sql`insert into webhook_endpoints (partner_id, endpoint_id, url, sealed_secrets, events, created_at, updated_at) select partner_id, ${randomUUID()}, url, sealed_secrets, '{user_erased}', created_at, updated_at from webhook_endpoints where partner_id = ${partnerId}`,
       ],
     ],
     [
@@ -251,7 +251,7 @@ describe('a fault is found', () => {
       'a name in a table',
       'personal data in the table webhook_endpoints',
       () => [
-        sql`update webhook_endpoints set username = ${`of ${ada.firstname}`} where partner_id = ${partnerId}`,
+        sql`update webhook_endpoints set url = ${`https://example.com/of-${ada.firstname}`} where partner_id = ${partnerId}`,
       ],
     ],
     [

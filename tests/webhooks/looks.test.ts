@@ -7,6 +7,7 @@ import { type Query, sql } from '../../service/src/db/sql.ts'
 import { readDue } from '../../service/src/webhooks/delivery/due.ts'
 import { beginRead, ownEndpoint, queueItem } from '../../service/src/webhooks/delivery/endpoint-queues.ts'
 import { closedBreaker } from '../../service/src/webhooks/endpoint/breaker.ts'
+import { credentialsOf } from '../../service/src/webhooks/endpoint/credentials.ts'
 import { readEndpoints } from '../../service/src/webhooks/endpoint/endpoint.ts'
 import { keepPlans, onOneServer, readByIndexes } from '../kept-plans.ts'
 import { startReceiver } from './receiver.ts'
@@ -197,7 +198,13 @@ test('at least half of what a read asks for is new, however small the quota is; 
     { partnerId: rig.partner.partnerId, endpointId: webhookid },
   ])
   if (!endpoint) throw new Error('the endpoint is missing')
-  const credentials = { authorization: { current: null, next: null }, signing: [] }
+  const credentials = credentialsOf({
+    current: { kind: 'bearer', token: 't' },
+    next: null,
+    signing: [],
+    headers: {},
+    client: null,
+  })
   const owned = ownEndpoint({ endpoint, credentials }, 1)
   for (let index = 0; index < 60; index += 1) {
     const about = { event_id: `e${index}`, attempts: 0, due_at: 0, created_at: 0 }

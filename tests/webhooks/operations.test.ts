@@ -2,8 +2,10 @@
 // @prism
 
 import { expect, test } from 'vitest'
-import { webhooks } from '../../client/src/index.ts'
+import { isBenefitEnrolmentError, webhooks } from '../../client/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'
+import { unchecked } from '../api/unchecked.ts'
+import { CERTIFICATES } from '../egress/certificates.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService, type TestPartner } from '../rig.ts'
 import { wholeLog } from '../whole-log.ts'
@@ -97,6 +99,100 @@ test('a user name with a colon and a password with a control character are refus
       { field: 'username', code: 'format' },
       { field: 'password', code: 'format' },
     ],
+  })
+})
+
+test('what a gateway wants is set, changed and taken away, and no answer ever shows a secret', async () => {
+  const { client } = await service.newPartner()
+  const { cert: clientcertificate, key: clientkey } = CERTIFICATES.wrong
+  const secrets = { clientsecret: 'canary-secret', headers: { 'X-Gateway-Key': 'canary-value' } }
+  const oauth2 = {
+    authorization: 'oauth2',
+    tokenurl: 'https://auth.example.com/token',
+    clientid: 'we',
+  } as const
+  const made = await client.createWebhook({
+    ...{
+      url: receiver.url,
+      ...oauth2,
+      ...secrets,
+      scope: 'a b',
+      clientcertificate,
+      clientkey,
+      ratelimit: 2.5,
+    },
+  })
+  const { webhookid } = made
+  const shown = await client.getWebhook({ webhookid })
+  expect(shown).toMatchObject({
+    ...{ ...oauth2, scope: 'a b', username: '', headers: ['X-Gateway-Key'], ratelimit: 2.5 },
+    clientcertificateendsattimestamp: expect.stringMatching(/^2126-/),
+  })
+  const bearer = { authorization: 'bearer', token: 'canary-token' } as const
+  const changed = await client.updateWebhook({
+    webhookid,
+    ...bearer,
+    headers: {},
+    clientcertificate: 'none',
+    ratelimit: 0,
+  })
+  const none = { headers: [], clientcertificateendsattimestamp: null, ratelimit: 0 }
+  expect(changed).toMatchObject({ ...oauth2, ...none, nextauthorization: 'bearer', nextusername: null })
+  expect(JSON.stringify([made, shown, changed])).not.toMatch(/canary|PRIVATE/)
+})
+
+const { cert, key } = CERTIFICATES.good
+const refused: [object, string[]][] = [
+  [{ username: undefined, password: undefined }, ['username required', 'password required']],
+  [{ token: 'x' }, ['token choice']],
+  [{ authorization: 'bearer' }, ['username choice', 'password choice', 'token required']],
+  [
+    {
+      ...{ username: undefined, password: undefined, authorization: 'oauth2' },
+      tokenurl: 'https://10.0.0.1/',
+      scope: 'a  b',
+    },
+    ['tokenurl address', 'clientid required', 'clientsecret required', 'scope format'],
+  ],
+  [{ headers: { Host: 'a' } }, ['headers format']],
+  [{ headers: { 'webhook-Id': 'a' } }, ['headers format']],
+  [{ headers: { 'X-A': 'a', 'x-a': 'b' } }, ['headers format']],
+  [{ headers: { 'X-A': 'a\r\nHost: b' } }, ['headers format']],
+  [{ headers: { 'X A': 'a' } }, ['headers format']],
+  [{ clientcertificate: cert }, ['clientkey required']],
+  [{ clientcertificate: 'none', clientkey: key }, ['clientcertificate format']],
+  [{ clientcertificate: cert, clientkey: CERTIFICATES.wrong.key }, ['clientkey choice']],
+  [
+    { clientcertificate: CERTIFICATES.expired.cert, clientkey: CERTIFICATES.expired.key },
+    ['clientcertificate expired'],
+  ],
+  [{ ratelimit: -1 }, ['ratelimit minimum']],
+]
+
+test('an endpoint with a part that no gateway could want is refused by field, without a value', async () => {
+  const { client } = await service.newPartner()
+  for (const [more, faults] of refused) {
+    const wish = { url: receiver.url, ...credentials, ...more }
+    const error = await client.createWebhook(unchecked(wish)).catch((reason: unknown) => reason)
+    if (!isBenefitEnrolmentError(error)) throw new Error('it was not refused')
+    expect(error.errors.map(one => `${one.field} ${one.code}`)).toEqual(faults)
+    expect(JSON.stringify(error.errors)).not.toMatch(/10\.0|BEGIN|X A|: b/)
+  }
+})
+
+test('a client secret is never sent to a token endpoint that was named without it', async () => {
+  const { client } = await service.newPartner()
+  const oauth2 = {
+    authorization: 'oauth2',
+    tokenurl: 'https://auth.example.com/',
+    clientid: 'we',
+    clientsecret: 's',
+  } as const
+  const { webhookid } = await client.createWebhook({ url: receiver.url, ...oauth2 })
+  await expect(
+    client.updateWebhook({ webhookid, tokenurl: 'https://elsewhere.example.com/' }),
+  ).rejects.toMatchObject({
+    errors: [{ field: 'clientsecret', code: 'required' }],
   })
 })
 

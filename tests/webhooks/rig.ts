@@ -20,6 +20,7 @@ import {
 import { type WebhookMetrics, webhookMetrics } from '../../service/src/webhooks/delivery/metrics.ts'
 import { eventBody } from '../../service/src/webhooks/egress/envelope.ts'
 import { createOutgoing } from '../../service/src/webhooks/egress/outgoing.ts'
+import type { EgressProxy } from '../../service/src/webhooks/egress/proxy.ts'
 import { createResolver, type NameResolver } from '../../service/src/webhooks/egress/resolver.ts'
 import { addEndpoint, type EndpointInput } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { patientDatabase } from '../patient-database.ts'
@@ -59,7 +60,14 @@ export type DispatchRig = {
   ) => Promise<string[]>
   readonly open: (
     options?: DispatcherOptions,
-    own?: { deadlineMs?: number; resolver?: NameResolver; database?: Database; metrics?: WebhookMetrics },
+    own?: {
+      deadlineMs?: number
+      resolver?: NameResolver
+      database?: Database
+      metrics?: WebhookMetrics
+      trusted?: string
+      proxy?: EgressProxy
+    },
   ) => Dispatcher
   /** Moves the clock of the dispatchers and of new events; by itself it hardly moves. */
   readonly advance: (ms: number) => void
@@ -140,6 +148,8 @@ export async function dispatchRig(): Promise<DispatchRig> {
         rules,
         resolver: own.resolver ?? createResolver(),
         ...(own.deadlineMs === undefined ? {} : { deadlineMs: own.deadlineMs }),
+        ...(own.trusted === undefined ? {} : { trusted: own.trusted }),
+        proxy: own.proxy,
       })
       const dispatcher = openDispatcher(
         {

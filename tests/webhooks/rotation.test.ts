@@ -1,6 +1,7 @@
 // @databases stock
 
 import { expect, test } from 'vitest'
+import { webhookOf } from '../../service/src/webhooks/api/view.ts'
 import { changeEndpoint, getEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { findAttempts } from '../../service/src/webhooks/log/attempts.ts'
 import { patientForLocks, waitForLock } from '../hold-users.ts'
@@ -38,7 +39,10 @@ async function withEndpoint(own: { deadlineMs?: number } = {}) {
     const attempts = await findAttempts(rig.database, rig.partner, eventId)
     return attempts.map(one => [one.pair, one.status ?? one.error_class])
   }
-  const look = () => getEndpoint(rig.database, rig.partner.partnerId, webhookid)
+  const look = async () => {
+    const row = await getEndpoint(rig.database, rig.partner.partnerId, webhookid)
+    return row && { accepted_pair: row.accepted_pair, ...webhookOf(row, rig.partner, rig.now()) }
+  }
   return { rig, receiver, rotateTo, send, look }
 }
 
@@ -113,6 +117,6 @@ test('a password without a user name belongs to the newest one, even if that is 
   }
   await rotateTo('second', beside, { username: 'renamed' })
   await other
-  expect(await look()).toMatchObject({ next_username: 'renamed' })
+  expect(await look()).toMatchObject({ nextusername: 'renamed' })
   await receiver.close()
 })

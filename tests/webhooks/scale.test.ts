@@ -18,16 +18,22 @@ const patient = { timeout: 180_000 }
 
 /** Endpoints that do not subscribe to the events of this test. */
 async function addSilent({ database, partner, now }: DispatchRig, count: number): Promise<void> {
-  const secrets = { password: 'pass', nextPassword: null, signing: [] }
+  const secrets = {
+    current: { kind: 'basic', username: 'hook', password: 'pass' },
+    next: null,
+    signing: [],
+    headers: {},
+    client: null,
+  } as const
   const { partnerId, key } = partner
   for (let left = count; left > 0; left -= 1000) {
     const ids = Array.from({ length: Math.min(1000, left) }, () => uuidv7(now()))
     const sealed = ids.map(endpointId => sealSecrets({ partnerId, endpointId, key }, secrets))
     await database.query(sql`
       with made as (
-        insert into webhook_endpoints (partner_id, endpoint_id, url, username, sealed_secrets, events, all_events, ordering,
+        insert into webhook_endpoints (partner_id, endpoint_id, url, sealed_secrets, events, all_events, ordering,
           created_at, updated_at)
-        select ${partnerId}::uuid, id, 'http://127.0.0.1:1/hook', 'hook', sealed, '{user_erased}', false, 'none', now(), now()
+        select ${partnerId}::uuid, id, 'http://127.0.0.1:1/hook', sealed, '{user_erased}', false, 'none', now(), now()
         from unnest(${ids}::uuid[], ${sealed}::bytea[]) as row (id, sealed)
         returning partner_id, endpoint_id
       )

@@ -18,7 +18,11 @@ export type Delivery = {
 export function openDelivery({ options, directory }: Shared): Delivery {
   const { deliveryDatabase: database, real, log } = options
   const resolver = createResolver()
-  const outgoing = createOutgoing({ rules: options.webhookRules, resolver })
+  const outgoing = createOutgoing({
+    rules: options.webhookRules,
+    resolver,
+    proxy: options.webhookProxy,
+  })
   const metrics = webhookMetrics({ database, real })
   const { dispatcher, start } = deferDispatcher(() =>
     openDispatcher({ database, directory, outgoing, metrics, real, log }, options.dispatcher),

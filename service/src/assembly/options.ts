@@ -9,6 +9,7 @@ import type { ErasureList } from '../membership/erasure-list/list.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import type { DispatcherOptions } from '../webhooks/delivery/dispatcher.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
+import type { EgressProxy } from '../webhooks/egress/proxy.ts'
 
 /** What a service is started with. */
 export type ServiceOptions = {
@@ -29,6 +30,8 @@ export type ServiceOptions = {
   readonly real: () => number
   /** Which addresses webhooks may reach. */
   readonly webhookRules: AddressRules
+  /** The proxy through which webhooks leave; absent: they leave directly. */
+  readonly webhookProxy?: EgressProxy | undefined
   readonly dispatcher?: DispatcherOptions
   /** How many requests are under way at most, and how long others wait; absent: the defaults. */
   readonly limits?: TurnLimits

@@ -221,6 +221,7 @@ async function listen(
       port,
       baseUrl: config.baseUrl,
       trustProxy: config.trustProxy,
+      webhookProxy: config.webhookProxy,
       limits: config.limits,
       requestLimits: config.requestLimits,
       auditKeepMs: config.auditKeepMs,

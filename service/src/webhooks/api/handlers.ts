@@ -77,14 +77,11 @@ export function webhookHandlers(context: WebhookContext): Handlers<Caller, Webho
     },
     createWebhook(request) {
       const { partner } = request.caller
-      const { url, username, password, events, ordering } = request.body
+      const { events, ...given } = withoutEmpty(request.body)
       const input = {
+        ...given,
         partner,
-        url,
-        username,
-        password,
         events: events ? wantedOf(events) : (['offer_activiation_successful'] as const),
-        ...(ordering && { ordering }),
       }
       return write<WebhookWithSecret>(
         request,
@@ -162,21 +159,29 @@ function withoutSecret({ webhooksecret: _, ...reply }: WebhookWithSecret): Webho
   return reply
 }
 
-/**
- * The changes in a request. A password without a user name belongs to the newest user name; a new user name needs a
- * password.
- */
+/** The changes in a request. */
 function changesOf(body: BodyOf<Operations['updateWebhook']>): EndpointChanges {
-  const { username, password, rotatesecret, events, ...others } = withoutEmpty(body)
-  if (username !== undefined && password === undefined)
-    throw badField('password', 'required', 'is required together with username')
+  const {
+    rotatesecret,
+    events,
+    url,
+    ordering,
+    headers,
+    clientcertificate,
+    clientkey,
+    ratelimit,
+    ...credentials
+  } = withoutEmpty(body)
   return {
-    ...others,
+    headers,
+    clientcertificate,
+    clientkey,
+    ratelimit,
+    ordering,
+    ...(url !== undefined && { url }),
     ...(events ? { events: wantedOf(events) } : {}),
     ...(rotatesecret ? { rotateSecret: true } : {}),
-    ...(password === undefined
-      ? {}
-      : { credentials: username === undefined ? { password } : { username, password } }),
+    ...(Object.keys(credentials).length > 0 && { credentials }),
   }
 }
 

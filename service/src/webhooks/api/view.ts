@@ -3,7 +3,7 @@ import type { LoggedEvent, Replayed, WebhookEndpoint } from '@benefit-enrolment/
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { DISABLE_AFTER } from '../endpoint/health.ts'
-import { openSecrets } from '../endpoint/secrets.ts'
+import { type EndpointSecrets, openSecrets } from '../endpoint/secrets.ts'
 import { COUNTED, type ListedEndpoint } from '../endpoint/store.ts'
 import type { AttemptRow } from '../log/attempts.ts'
 import type { EventRow } from '../log/event-log.ts'
@@ -21,10 +21,30 @@ export function webhookOf(row: ListedEndpoint, partner: Partner, now: Instant): 
     row.sealed_secrets,
   )
   const oldSecret = secrets.signing.find(({ until }) => until !== null && until > now)
-  return { ...closedWebhookOf(row, now), oldsecretuntiltimestamp: optional(oldSecret?.until) }
+  return {
+    ...closedWebhookOf(row, now),
+    ...shownOf(secrets),
+    oldsecretuntiltimestamp: optional(oldSecret?.until),
+  }
 }
 
-/** The same without opening the secrets, so it does not say when an older secret ends. */
+/** What is shown of the sealed part: whether secrets are set, and what is none. */
+function shownOf({ current, next, headers, client }: Omit<EndpointSecrets, 'signing'>) {
+  const { tokenurl = null, clientid = null, scope = null } = current.kind === 'oauth2' ? current : {}
+  return {
+    authorization: current.kind,
+    username: current.kind === 'basic' ? current.username : '',
+    tokenurl,
+    clientid,
+    scope,
+    nextauthorization: next?.kind ?? null,
+    nextusername: next?.kind === 'basic' ? next.username : null,
+    headers: Object.keys(headers),
+    clientcertificateendsattimestamp: optional(client?.endsAt),
+  }
+}
+
+/** The same without opening the secrets, so it shows nothing of credentials, headers and certificate. */
 export function closedWebhookOf(row: ListedEndpoint, now: Instant): WebhookEndpoint {
   const { breaker, disabled_at: disabledAt, failing_since: failingSince } = row
   const isOpen = breaker.open !== null && breaker.open.until > now
@@ -33,9 +53,10 @@ export function closedWebhookOf(row: ListedEndpoint, now: Instant): WebhookEndpo
   return {
     webhookid: row.endpoint_id,
     url: row.url,
-    username: row.username,
+    ...shownOf({ current: NOT_SHOWN, next: null, headers: {}, client: null }),
     events: row.all_events ? ['all'] : row.events,
     ordering: row.ordering,
+    ratelimit: row.rate_limit ?? 0,
     status: disabledAt === null ? 'enabled' : 'disabled',
     disabledreason: row.disabled_reason,
     disabledattimestamp: optional(disabledAt),
@@ -47,7 +68,6 @@ export function closedWebhookOf(row: ListedEndpoint, now: Instant): WebhookEndpo
     pauseduntiltimestamp:
       row.paused_until !== null && row.paused_until > now ? formatTimestamp(row.paused_until) : null,
     credentialsrejected: breaker.open?.by === 'credentials' || breaker.credentialsInRow > 0,
-    nextusername: row.next_username,
     acceptedcredentials: row.accepted_pair,
     oldsecretuntiltimestamp: null,
     waiting: Math.min(COUNTED, row.waiting),
@@ -56,6 +76,8 @@ export function closedWebhookOf(row: ListedEndpoint, now: Instant): WebhookEndpo
     updatedat: formatTimestamp(row.updated_at),
   }
 }
+
+const NOT_SHOWN = { kind: 'basic', username: '', password: '' } as const
 
 /** An event of the log as the API shows it. */
 export function eventOf(row: EventRow): LoggedEvent {
@@ -75,6 +97,7 @@ export function eventOf(row: EventRow): LoggedEvent {
  */
 export function partnerAttemptOf(row: AttemptRow) {
   const attempt = attemptOf(row)
+  if (row.error_class === 'token') return { ...attempt, dnsms: null, totalms: 0 }
   if (row.error_class !== 'dns' && row.error_class !== 'blocked_address') return attempt
   return { ...attempt, error: 'dns', dnsms: null, totalms: 0 }
 }

@@ -54,7 +54,8 @@ function sealedOrNothing(...sealing: Parameters<typeof sealAnswer>): Buffer | un
  * not.
  */
 function keptOf(outcome: AttemptOutcome): string | undefined {
-  if (outcome.status === undefined || outcome.snippet === '') return undefined
+  if (outcome.status === undefined) return outcome.note
+  if (outcome.snippet === '') return undefined
   return outcome.status >= 200 && outcome.status <= 299 ? undefined : outcome.snippet
 }
 

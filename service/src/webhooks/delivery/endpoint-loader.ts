@@ -27,7 +27,7 @@ export function openEndpointLoader(context: {
       const partner = await directory.partner(partnerId)
       if (!partner) throw new Error('an endpoint without a partner')
       const secrets = openSecrets({ partnerId, endpointId, key: partner.key }, endpoint.sealed_secrets)
-      const credentials = credentialsOf(endpoint, secrets)
+      const credentials = credentialsOf(secrets)
       if (closed.delete(endpointId)) log('webhook_opened', about)
       return [{ endpoint, credentials }]
     } catch (error) {

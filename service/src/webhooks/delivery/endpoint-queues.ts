@@ -5,6 +5,7 @@ import type { Ask, DueRow } from './due.ts'
 import type { LoadedEndpoint } from './endpoint-loader.ts'
 import { type Due, QUEUE_KINDS, type QueueKind } from './fairness.ts'
 import { type ModeState, roomIn } from './mode.ts'
+import { paced } from './pace.ts'
 import type { EndpointLease, HealthRecord } from './result.ts'
 
 /** A delivery in this process's memory: queued, under way, or with a result that is being written. */
@@ -42,6 +43,8 @@ export type OwnedEndpoint = EndpointLease & {
   /** How many faults on our side happened in a row, and until when the endpoint pauses because of them. */
   ownFaults: number
   ownFaultUntil: Instant
+  /** Where it has a rate: when the next delivery may begin, by the clock of `performance.now()`. */
+  nextAt: number
   readonly queues: Readonly<Record<QueueKind, Queue>>
   /** The events in memory; changed by `queueItem` and `forgetItem` only. */
   readonly inMemory: Set<string>
@@ -68,6 +71,7 @@ export function ownEndpoint({ endpoint, credentials }: LoadedEndpoint, epoch: nu
     phase: 'sending',
     ownFaults: 0,
     ownFaultUntil: 0,
+    nextAt: 0,
     queues: { fresh: emptyQueue(), retry: emptyQueue(), replay: emptyQueue() },
     inMemory: new Set(),
     activeUntil: 0,
@@ -165,7 +169,17 @@ export function forgetItem(owned: OwnedEndpoint, item: Item): void {
   if (owned.inMemory.delete(item.event_id)) owned.queues[item.queue].inMemory -= 1
 }
 
-/** What the endpoint offers for turns. While it is probed, that is its oldest due delivery alone. */
+/** For how many milliseconds its rate still holds back what is due. */
+export function heldMs({ endpoint, nextAt }: OwnedEndpoint): number {
+  return endpoint.rate_limit === null ? 0 : Math.max(0, nextAt - performance.now())
+}
+
+/** Counts a delivery that begins now against the rate of the endpoint. */
+export function countStart(owned: OwnedEndpoint, rate: number): void {
+  owned.nextAt = paced(owned.nextAt, rate, performance.now())
+}
+
+/** What the endpoint offers for turns. While it is probed, or has a rate, that is its oldest due delivery alone. */
 export function dueIn(owned: OwnedEndpoint, limit: number, now: Instant): Due {
   const { fresh, retry, replay } = owned.queues
   const due = {
@@ -174,8 +188,9 @@ export function dueIn(owned: OwnedEndpoint, limit: number, now: Instant): Due {
     replay: replay.waiting.length,
     limit: roomIn(owned, limit, now),
   }
-  if (owned.health.breaker.open === null) return due
+  if (owned.health.breaker.open === null && owned.endpoint.rate_limit === null) return due
   const dueAt = (kind: QueueKind) => owned.queues[kind].waiting[0]?.due_at ?? Number.POSITIVE_INFINITY
-  const probe = QUEUE_KINDS.reduce((oldest, kind) => (dueAt(kind) < dueAt(oldest) ? kind : oldest))
-  return { fresh: 0, retry: 0, replay: 0, limit: due.limit, [probe]: Math.min(1, due[probe]) }
+  const oldest = QUEUE_KINDS.reduce((found, kind) => (dueAt(kind) < dueAt(found) ? kind : found))
+  const offered = heldMs(owned) > 0 ? 0 : Math.min(1, due[oldest])
+  return { fresh: 0, retry: 0, replay: 0, limit: due.limit, [oldest]: offered }
 }

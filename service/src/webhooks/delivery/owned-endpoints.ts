@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
-import { dueIn, emptyQueues, type OwnedEndpoint } from './endpoint-queues.ts'
+import { dueIn, emptyQueues, heldMs, type OwnedEndpoint } from './endpoint-queues.ts'
 import { createTurns, type Turns } from './fairness.ts'
 import { beginLeaving, modeOf } from './mode.ts'
 import type { Timers } from './timers.ts'
@@ -59,6 +59,12 @@ export function openOwnedEndpoints(context: {
     // One instant for both: a pause that ended in between would close the endpoint without a timer.
     const now = real()
     turns.offer(owned.endpointId, dueIn(owned, endpointSlots, now), performance.now())
+    const held = heldMs(owned)
+    if (held > 0)
+      timers.set(`rate ${owned.endpointId}`, held, () => {
+        offer(owned)
+        context.wake()
+      })
     const mode = modeOf(owned, now)
     if (mode.kind === 'waiting')
       timers.set(`pause ${owned.endpointId}`, mode.until - now, () => requestRead(owned))
@@ -96,6 +102,7 @@ export function openOwnedEndpoints(context: {
       turns.forget(owned.endpointId)
       outgoing.forget(owned.endpointId)
       timers.clear(`pause ${owned.endpointId}`)
+      timers.clear(`rate ${owned.endpointId}`)
       timers.clear(`read ${owned.endpointId}`)
     },
   }

@@ -6,7 +6,14 @@ import { type AppliedOutcome, applyOutcome, pauseAfterOwnFault } from './apply-o
 import { makeAttempt } from './attempt.ts'
 import type { PartContext } from './context.ts'
 import { changeOf, logHealthAction } from './endpoint-change.ts'
-import { emptyQueues, forgetItem, type Item, type OwnedEndpoint, runsLow } from './endpoint-queues.ts'
+import {
+  countStart,
+  emptyQueues,
+  forgetItem,
+  type Item,
+  type OwnedEndpoint,
+  runsLow,
+} from './endpoint-queues.ts'
 import type { Turn } from './fairness.ts'
 import type { Leasing } from './leasing.ts'
 import { beginRelease, endRelease } from './mode.ts'
@@ -55,6 +62,11 @@ export function openSending(
       if (owned && item) {
         starting.push({ owned, item, turn })
         changed.add(owned)
+        const { rate_limit: rate } = owned.endpoint
+        if (rate !== null) {
+          countStart(owned, rate)
+          endpoints.offer(owned)
+        }
       } else {
         turns.end(turn, performance.now())
         if (owned) endpoints.offer(owned)

@@ -4,7 +4,16 @@ import { networkInterfaces } from 'node:os'
 import { connect as openTls, type TLSSocket } from 'node:tls'
 import { type AddressRules, hostOf, mayReach } from './address.ts'
 import { Fault, faultOf, type Timings, timeoutFault } from './outcome.ts'
+import { type EgressProxy, openTunnel } from './proxy.ts'
 import type { NameResolver } from './resolver.ts'
+
+/** A certificate that we present where an endpoint asks for one (mTLS), with its key, both PEM. */
+export type ClientCertificate = {
+  readonly certificate: string
+  readonly key: string
+  /** When the certificate expires. */
+  readonly endsAt: number
+}
 
 /** What is needed to connect to endpoints. */
 export type ConnectOptions = {
@@ -16,6 +25,9 @@ export type ConnectOptions = {
   tlsMs: number
   /** PEM certificates trusted in place of the platform's. */
   trusted?: string
+  client?: ClientCertificate | undefined
+  /** The operator's proxy for everything that goes out. */
+  proxy?: EgressProxy | undefined
 }
 
 /** What is known of a connection, filled in step by step, so that a failed connection leaves a trace too. */
@@ -43,9 +55,30 @@ export async function connectTo(
   signal.throwIfAborted()
   refuseForbidden(addresses, { url, options, trace })
 
+  const target = { addresses, url, timed }
+  const socket = options.proxy
+    ? await connectThrough(options.proxy, target, { options, trace, signal })
+    : await connectDirectly(target, { options, trace, signal })
+  if (url.protocol === 'http:') return socket
+
+  const secured = startTls(socket, host, options)
+  await ready(secured, { event: 'secureConnect', withinMs: options.tlsMs, signal, errorClass: 'tls' })
+  trace.tlsMs = timed()
+  const endsAt = Date.parse(secured.getPeerCertificate().valid_to ?? '')
+  if (!Number.isNaN(endsAt)) trace.certificateEndsAt = endsAt
+  return secured
+}
+
+type Target = { addresses: readonly string[]; url: URL; timed: () => number }
+type Connecting = { options: ConnectOptions; trace: ConnectionTrace; signal: AbortSignal }
+
+async function connectDirectly(
+  { addresses, url, timed }: Target,
+  { options, trace, signal }: Connecting,
+): Promise<Socket> {
   const socket = openSocket({
-    host,
-    port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+    host: hostOf(url),
+    port: portOf(url),
     lookup: fixedLookup(addresses),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
@@ -61,14 +94,44 @@ export async function connectTo(
     socket.destroy()
     throw refusal
   }
-  if (url.protocol === 'http:') return socket
+  return socket
+}
 
-  const secured = startTls(socket, host, options.trusted)
-  await ready(secured, { event: 'secureConnect', withinMs: options.tlsMs, signal, errorClass: 'tls' })
-  trace.tlsMs = timed()
-  const endsAt = Date.parse(secured.getPeerCertificate().valid_to ?? '')
-  if (!Number.isNaN(endsAt)) trace.certificateEndsAt = endsAt
-  return secured
+/** Tries the addresses one after the other, each by a connection to the proxy, all within the limit for connecting. */
+async function connectThrough(
+  proxy: EgressProxy,
+  { addresses, url, timed }: Target,
+  { options, trace, signal }: Connecting,
+): Promise<Socket> {
+  const endsAt = performance.now() + options.connectMs
+  let fault: unknown
+  for (const address of addresses) {
+    const leftMs = () => Math.max(1, endsAt - performance.now())
+    const socket = openSocket({ host: proxy.host, port: proxy.port, noDelay: true })
+    await ready(socket, { event: 'connect', withinMs: leftMs(), signal, errorClass: 'proxy' })
+    const late = setTimeout(() => socket.destroy(), leftMs())
+    const stop = () => socket.destroy()
+    signal.addEventListener('abort', stop)
+    try {
+      await openTunnel(socket, { address, port: portOf(url) }, proxy)
+      trace.address = address
+      trace.connectMs = timed()
+      return socket
+    } catch (error) {
+      socket.destroy()
+      signal.throwIfAborted()
+      fault = error
+      if (!(error instanceof Fault) || error.errorClass !== 'connect' || performance.now() >= endsAt) break
+    } finally {
+      clearTimeout(late)
+      signal.removeEventListener('abort', stop)
+    }
+  }
+  throw fault
+}
+
+function portOf(url: URL): number {
+  return Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
 }
 
 /** Throws the Fault `blocked_address` if any address is forbidden: one forbidden address makes the whole name suspect. */
@@ -104,7 +167,7 @@ function fixedLookup(addresses: readonly string[]): LookupFunction {
   return (_host, _options, callback) => callback(null, found)
 }
 
-function startTls(socket: Socket, host: string, trusted: string | undefined): TLSSocket {
+function startTls(socket: Socket, host: string, { trusted, client }: ConnectOptions): TLSSocket {
   return openTls({
     socket,
     host,
@@ -114,6 +177,7 @@ function startTls(socket: Socket, host: string, trusted: string | undefined): TL
     minVersion: 'TLSv1.2',
     rejectUnauthorized: true,
     ...(trusted !== undefined && { ca: trusted }),
+    ...(client && { cert: client.certificate, key: client.key }),
   })
 }
 
@@ -124,7 +188,7 @@ function ready(
     event: 'connect' | 'secureConnect'
     withinMs: number
     signal: AbortSignal
-    errorClass: 'connect' | 'tls'
+    errorClass: 'connect' | 'tls' | 'proxy'
   },
 ): Promise<void> {
   return new Promise((resolve, reject) => {

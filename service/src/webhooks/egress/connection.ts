@@ -11,6 +11,8 @@ import { codeOf, type ErrorClass, Fault, faultOf } from './outcome.ts'
 export type AttemptRequest = {
   headers: Readonly<Record<string, string>>
   body: Buffer
+  /** How many bytes of the answer are kept; 1 KiB by default. */
+  keptBytes?: number
 }
 
 /** The part of an answer that is kept. */
@@ -104,7 +106,7 @@ export function openConnection(
       return isOpen && isReadToEnd && performance.now() - openedAt < MAX_AGE_MS
     },
     hasHeard: () => (socket?.bytesRead ?? 0) > heardBefore,
-    post(path, { headers, body }) {
+    post(path, { headers, body, keptBytes = SNIPPET_BYTES }) {
       heardBefore = socket?.bytesRead ?? 0
       return new Promise((resolve, reject) => {
         const answered = (answer: ConnectionAnswer, isWhole: boolean) => {
@@ -112,7 +114,7 @@ export function openConnection(
           served += 1
           afterIo(() => resolve(answer))
         }
-        client.dispatch({ method: 'POST', path, headers, body }, new Exchange(answered, reject))
+        client.dispatch({ method: 'POST', path, headers, body }, new Exchange(answered, reject, keptBytes))
       })
     },
     async destroy(fault) {
@@ -141,10 +143,16 @@ class Exchange implements Dispatcher.DispatchHandler {
   private pieces = 0
   private readonly resolve: (answer: ConnectionAnswer, isWhole: boolean) => void
   private readonly reject: (fault: Fault) => void
+  private readonly keptBytes: number
 
-  constructor(resolve: (answer: ConnectionAnswer, isWhole: boolean) => void, reject: (fault: Fault) => void) {
+  constructor(
+    resolve: (answer: ConnectionAnswer, isWhole: boolean) => void,
+    reject: (fault: Fault) => void,
+    keptBytes: number,
+  ) {
     this.resolve = resolve
     this.reject = reject
+    this.keptBytes = keptBytes
   }
 
   onRequestStart() {}
@@ -162,7 +170,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.size < SNIPPET_BYTES) this.kept.push(chunk.subarray(0, SNIPPET_BYTES - this.size))
+    if (this.size < this.keptBytes) this.kept.push(chunk.subarray(0, this.keptBytes - this.size))
     this.size += chunk.length
     this.pieces += 1
     if (this.size <= MAX_BODY_BYTES && this.pieces <= MAX_BODY_PIECES) return
@@ -181,8 +189,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   private end(isWhole: boolean): void {
     if (this.status === 0) return
-    const { status, statusAt, retryAfter, kept } = this
-    this.resolve({ status, statusAt, retryAfter, snippet: readable(kept) }, isWhole)
+    const { status, statusAt, retryAfter, kept, keptBytes } = this
+    this.resolve({ status, statusAt, retryAfter, snippet: readable(kept, keptBytes) }, isWhole)
   }
 }
 
@@ -190,10 +198,10 @@ class Exchange implements Dispatcher.DispatchHandler {
  * The bytes as text for a database: without a character that was cut at the end, and without NUL, which PostgreSQL does
  * not accept.
  */
-function readable(kept: readonly Buffer[]): string {
+function readable(kept: readonly Buffer[], limit: number): string {
   const [only = nothing] = kept
   const bytes = kept.length > 1 ? Buffer.concat(kept) : only
-  return (bytes.length < SNIPPET_BYTES ? bytes.toString() : uncut(bytes)).replaceAll('\0', '\uFFFD')
+  return (bytes.length < limit ? bytes.toString() : uncut(bytes)).replaceAll('\0', '\uFFFD')
 }
 
 function uncut(bytes: Buffer): string {

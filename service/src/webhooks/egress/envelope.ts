@@ -26,10 +26,12 @@ export type Envelope = {
   attempt: number
   /** When it is sent, in milliseconds since the epoch. */
   at: number
-  /** The endpoint's credentials, as `basicAuthorization` writes them. */
+  /** The value of the header that carries the endpoint's credentials. */
   authorization: string
   /** The endpoint's signing keys: one, or two during a rotation. */
   keys: readonly KeyObject[]
+  /** Headers of the partner's own. */
+  own?: Readonly<Record<string, string>> | undefined
 }
 
 /** The headers of one attempt, made when it is sent: first the documented ones, then those that a reader may ignore. */
@@ -46,6 +48,7 @@ export function attemptHeaders(envelope: Envelope): Record<string, string> {
     'webhook-timestamp': timestamp,
     'webhook-signature': envelope.keys.map(key => sign(key, prefix, envelope.body)).join(' '),
     'webhook-attempt': String(envelope.attempt),
+    ...envelope.own,
   }
 }
 

@@ -11,13 +11,16 @@ type EndpointFault =
   | 'reset'
   | 'protocol'
   | 'headers_too_large'
+  /** No access token could be had for the endpoint, or its token endpoint refused our credentials. */
+  | 'token'
+  | 'token_refused'
 
 /**
  * What can go wrong on our side; such an attempt is not spent. `exhausted`: no sockets, ports, memory or network are
- * left; `resolver`: no name server answers; `stalled`: this process stood still past the deadline; `stopped`: the
+ * left; `resolver`: no name server answers; `proxy`: the operator's proxy does not answer or refuses us; `stalled`: this process stood still past the deadline; `stopped`: the
  * service is shutting down; `unexpected`: a mistake in the code, with its cause.
  */
-export type OwnFault = 'exhausted' | 'resolver' | 'stalled' | 'stopped' | 'unexpected'
+export type OwnFault = 'exhausted' | 'resolver' | 'proxy' | 'stalled' | 'stopped' | 'unexpected'
 
 /** The reason why an attempt got no answer. */
 export type ErrorClass = EndpointFault | OwnFault
@@ -51,9 +54,11 @@ export type Answered = Ended & {
 }
 
 /** No status arrived. */
-type Unanswered = Ended & {
+export type Unanswered = Ended & {
   status?: undefined
   errorClass: ErrorClass
+  /** What the partner may read about it, in a sentence of ours. */
+  note?: string | undefined
   certificateEndsAt?: undefined
   /** The platform's own error, for the operator's log. */
   cause?: unknown
@@ -70,6 +75,7 @@ export function isOwnFault(errorClass: ErrorClass): errorClass is OwnFault {
 const OWN_FAULTS: ReadonlySet<ErrorClass> = new Set<OwnFault>([
   'exhausted',
   'resolver',
+  'proxy',
   'stalled',
   'stopped',
   'unexpected',

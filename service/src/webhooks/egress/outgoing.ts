@@ -2,7 +2,7 @@
  * Egress: the only way in which the service sends requests to partners' endpoints. It trusts neither their addresses
  * nor their answers, and keeps connections for reuse and the deadline of each attempt.
  */
-import type { ConnectOptions } from './connect.ts'
+import type { ClientCertificate, ConnectOptions } from './connect.ts'
 import { type AttemptRequest, type Connection, type ConnectionAnswer, openConnection } from './connection.ts'
 import { type AttemptOutcome, Fault, faultOf, type Timings, timeoutFault } from './outcome.ts'
 
@@ -10,10 +10,11 @@ import { type AttemptOutcome, Fault, faultOf, type Timings, timeoutFault } from 
 type Destination = {
   endpointId: string
   url: string
+  client?: ClientCertificate | undefined
 }
 
 /** The limits of an attempt and what connecting needs; the limits have defaults. */
-export type OutgoingOptions = Omit<ConnectOptions, 'connectMs' | 'tlsMs'> & {
+export type OutgoingOptions = Omit<ConnectOptions, 'connectMs' | 'tlsMs' | 'client'> & {
   /** The limit for one attempt, body included. */
   deadlineMs?: number
   connectMs?: number
@@ -38,9 +39,15 @@ export type Outgoing = {
   close(): Promise<void>
 }
 
+/** The name of the connections to an endpoint's token endpoint. */
+export function tokenPool(endpointId: string): string {
+  return `${endpointId} token`
+}
+
 type Pool = {
   /** As text and parsed, because comparing the text costs less than parsing it for each attempt. */
   target: { text: string; url: URL; origin: string; path: string }
+  client: ClientCertificate | undefined
   idle: Connection[]
   busy: Set<Connection>
 }
@@ -68,7 +75,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       end(connection, new Fault('reset'))
       connection = pool.idle.pop()
     }
-    connection ??= openConnection(url, { ...options, connectMs, tlsMs }, closed => {
+    connection ??= openConnection(url, { ...options, connectMs, tlsMs, client: pool.client }, closed => {
       pool.idle = pool.idle.filter(other => other !== closed)
       if (!pool.busy.has(closed)) end(closed, new Fault('reset'))
     })
@@ -85,12 +92,20 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
     if (isCurrent && pool.idle.length + pool.busy.size === 0) pools.delete(endpointId)
   }
 
-  const poolOf = ({ endpointId, url: text }: Destination): Pool => {
+  const forget = (endpointId: string) => {
+    const pool = pools.get(endpointId)
+    pools.delete(endpointId)
+    for (const connection of pool?.idle.splice(0) ?? []) end(connection, new Fault('reset'))
+  }
+
+  const poolOf = ({ endpointId, url: text, client }: Destination): Pool => {
+    // Connections with another certificate, or without one, are not those of this client.
+    if (pools.get(endpointId)?.client !== client) forget(endpointId)
     const known = pools.get(endpointId)
     if (known?.target.text === text) return known
     const url = new URL(text)
     const target = { text, url, origin: url.origin, path: url.pathname + url.search }
-    const pool = known ?? { target, idle: [], busy: new Set() }
+    const pool = known ?? { target, client, idle: [], busy: new Set() }
     pool.target = target
     pools.set(endpointId, pool)
     return pool
@@ -140,9 +155,8 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       }
     },
     forget(endpointId) {
-      const pool = pools.get(endpointId)
-      pools.delete(endpointId)
-      for (const connection of pool?.idle.splice(0) ?? []) end(connection, new Fault('reset'))
+      forget(endpointId)
+      forget(tokenPool(endpointId))
     },
     connections: () => open.size,
     async close() {

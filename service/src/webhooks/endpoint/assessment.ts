@@ -7,7 +7,8 @@ const MAX_PAUSE = DAY_MS
 
 /**
  * What a failed attempt is evidence against. `endpoint`: the endpoint as a whole (no connection, TLS, time-out, 408,
- * 425, 5xx); `credentials`: 401 or 403; `event`: any other answer, which may concern this one event only.
+ * 425, 5xx); `credentials`: 401 or 403, or a token endpoint
+ * that refuses what we present; `event`: any other answer, which may concern this one event only.
  */
 export type Blame = 'endpoint' | 'credentials' | 'event'
 
@@ -26,7 +27,7 @@ export type Assessment =
 export function assess(outcome: AttemptOutcome, now: number): Assessment {
   if (outcome.errorClass !== undefined) {
     if (isOwnFault(outcome.errorClass)) return { kind: 'unspent', fault: outcome.errorClass }
-    return { kind: 'failed', blame: 'endpoint' }
+    return { kind: 'failed', blame: outcome.errorClass === 'token_refused' ? 'credentials' : 'endpoint' }
   }
   const { status, retryAfter } = outcome
   if (status >= 200 && status < 300) return { kind: 'delivered' }

@@ -1,29 +1,39 @@
 import type { KeyObject } from 'node:crypto'
 import type { Instant } from '../../calendar/calendar.ts'
+import { type AccessToken, openAccessToken } from '../egress/access-token.ts'
+import type { ClientCertificate } from '../egress/connect.ts'
 import { basicAuthorization, signingKey } from '../egress/envelope.ts'
-import type { EndpointRow, Pair } from './endpoint.ts'
+import type { Credentials } from './authorization.ts'
+import type { Pair } from './endpoint.ts'
 import { type EndpointSecrets, ROTATION_MS } from './secrets.ts'
 
 /** The credentials and keys for attempts at an endpoint, computed once for many attempts. */
 export type WireCredentials = {
-  /** The values of the Authorization header; `next` while new credentials are being introduced. */
-  readonly authorization: Readonly<Record<Pair, string | null>>
+  /**
+   * The values of the Authorization header, or the token that gives them; `next` while new credentials are being
+   * introduced.
+   */
+  readonly authorization: Readonly<Record<Pair, string | AccessToken | null>>
   /** The newest first; during a rotation the older key signs until `until`. */
   readonly signing: readonly { readonly key: KeyObject; readonly until: Instant | null }[]
+  /** The headers of the partner's own; absent where there are none. */
+  readonly own: Readonly<Record<string, string>> | undefined
+  readonly client: ClientCertificate | undefined
 }
 
-/** Computes them from the stored endpoint. Throws when its secrets are malformed. */
-export function credentialsOf(endpoint: EndpointRow, secrets: EndpointSecrets): WireCredentials {
-  const { username, next_username: nextUsername } = endpoint
-  const { password, nextPassword } = secrets
-  const isNext = nextUsername !== null && nextPassword !== null
+/** Computes them from the secrets of an endpoint. Throws when these are malformed. */
+export function credentialsOf({ current, next, signing, headers, client }: EndpointSecrets): WireCredentials {
   return {
-    authorization: {
-      current: basicAuthorization(username, password),
-      next: isNext ? basicAuthorization(nextUsername, nextPassword) : null,
-    },
-    signing: secrets.signing.map(({ secret, until }) => ({ key: signingKey(secret), until })),
+    authorization: { current: authorizationOf(current), next: next && authorizationOf(next) },
+    signing: signing.map(({ secret, until }) => ({ key: signingKey(secret), until })),
+    own: Object.keys(headers).length > 0 ? headers : undefined,
+    client: client ?? undefined,
   }
+}
+
+function authorizationOf(credentials: Credentials): string | AccessToken {
+  if (credentials.kind === 'basic') return basicAuthorization(credentials.username, credentials.password)
+  return credentials.kind === 'bearer' ? `Bearer ${credentials.token}` : openAccessToken(credentials)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Executor } from '../../db/database.ts'
 import { namingPartners, part, sql } from '../../db/sql.ts'
 import type { Breaker } from './breaker.ts'
 
-/** Which of two pairs of credentials an attempt used. */
+/** Which of two sets of credentials an attempt used. */
 export type Pair = 'current' | 'next'
 
 /** Why an endpoint is disabled: by the operator, by a 410, or after 72 h of failures. */
@@ -15,12 +15,12 @@ export type EndpointRow = {
   endpoint_id: string
   version: number
   url: string
-  username: string
-  next_username: string | null
   sealed_secrets: Buffer
   events: string[]
   all_events: boolean
   ordering: 'none' | 'user'
+  /** How many deliveries a second it can bear; null: no limit. */
+  rate_limit: number | null
   disabled_at: Instant | null
   disabled_reason: DisabledReason | null
   created_at: Instant
@@ -43,8 +43,8 @@ export function readEndpoints(db: Executor, ids: readonly NamedEndpoint[]): Prom
   const partnerIds = ids.map(id => id.partnerId)
   const naming = namingPartners(db.layout.isSpread, partnerIds)
   return db.query<EndpointRow>(sql`
-    select w.partner_id, w.endpoint_id, w.version, w.url, w.username, w.next_username, w.sealed_secrets, w.events,
-      w.all_events, w.ordering, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
+    select w.partner_id, w.endpoint_id, w.version, w.url, w.sealed_secrets, w.events,
+      w.all_events, w.ordering, w.rate_limit, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
       h.failing_since, h.notices, h.paused_until, h.accepted_pair, h.next_accepted_at, h.certificate_ends_at
     from unnest(${partnerIds}::uuid[], ${ids.map(id => id.endpointId)}::uuid[])
       as wanted (partner_id, endpoint_id)

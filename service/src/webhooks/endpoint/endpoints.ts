@@ -7,10 +7,19 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
-import { type AddressRules, checkWebhookUrl } from '../egress/address.ts'
+import type { AddressRules } from '../egress/address.ts'
 import { newWebhookSecret } from '../egress/envelope.ts'
+import {
+  type Credentials,
+  type Fault,
+  faultsIn,
+  faultsOfUrl,
+  type GivenCredentials,
+  readCredentials,
+} from './authorization.ts'
 import { closedBreaker } from './breaker.ts'
 import type { DisabledReason, EndpointRow, NamedEndpoint } from './endpoint.ts'
+import { type GatewayInput, NO_GATEWAY, readGateway } from './gateway.ts'
 import { type EndpointSecrets, openSecrets, ROTATION_MS, type SigningSecret, sealSecrets } from './secrets.ts'
 import {
   forgetPairs,
@@ -26,19 +35,16 @@ import {
 } from './store.ts'
 
 /** Why an endpoint is refused: one sentence for each field, which never repeats the value. */
-export type EndpointRefusal = {
-  readonly refused: readonly { field: string; code: string; message: string }[]
-}
+export type EndpointRefusal = { readonly refused: readonly Fault[] }
 
 /** The request for a new endpoint. */
-export type EndpointInput = {
-  readonly partner: Partner
-  readonly url: string
-  readonly username: string
-  readonly password: string
-  readonly events: readonly EventName[] | 'all'
-  readonly ordering?: 'none' | 'user' | undefined
-}
+export type EndpointInput = GivenCredentials &
+  GatewayInput & {
+    readonly partner: Partner
+    readonly url: string
+    readonly events: readonly EventName[] | 'all'
+    readonly ordering?: 'none' | 'user' | undefined
+  }
 
 /**
  * Checks and stores an endpoint, and returns its signing secret, which is never shown again. Refuses a wrong address or
@@ -49,21 +55,25 @@ export async function addEndpoint(
   input: EndpointInput,
   context: { rules: AddressRules; real: () => Instant },
 ): Promise<{ webhookid: string; webhooksecret: string } | EndpointRefusal> {
-  const faults = faultsOfEndpoint(input, context.rules)
-  if (faults.length > 0) return { refused: faults }
-  const { partner, url, username, ordering = 'none' } = input
-  const { partnerId, key } = partner
   const now = context.real()
+  const { partner, url, ordering = 'none' } = input
+  const read = readCredentials(input, undefined, context.rules)
+  const gateway = readGateway(input, NO_GATEWAY, now)
+  const faults = [...faultsOfUrl('url', url, context.rules), ...faultsIn(read), ...faultsIn(gateway)]
+  if ('faults' in read || 'faults' in gateway || faults.length > 0) return { refused: faults }
+  const { partnerId, key } = partner
   const endpointId = uuidv7(now)
   const secret = newWebhookSecret()
   const secrets: EndpointSecrets = {
-    password: input.password,
-    nextPassword: null,
+    current: read.credentials,
+    next: null,
     signing: [{ secret, until: null }],
+    ...gateway.gateway,
   }
   const sealed_secrets = sealSecrets({ partnerId, endpointId, key }, secrets)
   const named = { partner_id: partnerId, endpoint_id: endpointId }
-  const row = { ...named, url, username, sealed_secrets, ordering, ...subscribedTo(input.events) }
+  const rate_limit = input.ratelimit || null
+  const row = { ...named, url, sealed_secrets, ordering, rate_limit, ...subscribedTo(input.events) }
   await insertEndpoint(db, row, now)
   return { webhookid: endpointId, webhooksecret: secret }
 }
@@ -84,12 +94,12 @@ export async function getEndpoint(
 }
 
 /** The changes to an endpoint; absent parts stay. */
-export type EndpointChanges = {
+export type EndpointChanges = GatewayInput & {
   readonly url?: string
   readonly events?: readonly EventName[] | 'all'
   readonly ordering?: 'none' | 'user' | undefined
-  /** New credentials, for the newest user name unless another is given: used first from now on, and the present ones after a 401. */
-  readonly credentials?: { readonly username?: string; readonly password: string }
+  /** New credentials, for the newest user name or client unless another is given: used first from now on, and the present ones after a 401. */
+  readonly credentials?: GivenCredentials
   readonly rotateSecret?: boolean
 }
 
@@ -106,29 +116,30 @@ export async function changeEndpoint(
   const named = { partnerId: partner.partnerId, endpointId }
   const row = await lockEndpoint(tx, named)
   if (!row) return undefined
-  const credentials = changes.credentials && {
-    username: row.next_username ?? row.username,
-    ...changes.credentials,
-  }
-  const faults = [
-    ...(changes.url === undefined ? [] : faultsOfUrl(changes.url, context.rules)),
-    ...(credentials ? faultsOfCredentials(credentials) : []),
-  ]
-  if (faults.length > 0) return { refused: faults }
   const now = context.real()
   const owner = { ...named, key: partner.key }
   const before = openSecrets(owner, row.sealed_secrets)
+  const newest = before.next ?? before.current
+  const read = changes.credentials && readCredentials(changes.credentials, newest, context.rules)
+  const gateway = readGateway(changes, before, now)
+  const faults = [
+    ...(changes.url === undefined ? [] : faultsOfUrl('url', changes.url, context.rules)),
+    ...(read ? faultsIn(read) : []),
+    ...faultsIn(gateway),
+  ]
+  if ((read && 'faults' in read) || 'faults' in gateway || faults.length > 0) return { refused: faults }
   const webhooksecret = changes.rotateSecret ? newWebhookSecret() : undefined
   const signing = webhooksecret === undefined ? before.signing : rotated(before.signing, webhooksecret, now)
-  const kept = { ...before, signing }
-  const pairs = credentials ? withNewPair(row, kept, credentials) : { row, secrets: kept }
-  const { url = row.url, ordering = row.ordering, events } = changes
-  const sealed_secrets = sealSecrets(owner, pairs.secrets)
-  const changed = { ...pairs.row, url, ordering, sealed_secrets, ...(events && subscribedTo(events)) }
+  const pairs = read ? withNewPair(before, read.credentials, row.accepted_pair) : before
+  const sealed_secrets = sealSecrets(owner, { ...pairs, signing, ...gateway.gateway })
+  const { url = row.url, ordering = row.ordering, events, ratelimit = row.rate_limit } = changes
+  const own = { url, ordering, rate_limit: ratelimit || null, sealed_secrets }
+  const changed = { ...row, ...own, ...(events && subscribedTo(events)) }
   await updateEndpoint(tx, changed, now)
   if (changes.credentials) await forgetPairs(tx, named, row.accepted_pair === null ? null : 'current')
   // The health at another address says nothing about the new one, and refused credentials say nothing about new ones.
-  if (url !== row.url || (changes.credentials && row.breaker.open?.by === 'credentials'))
+  const mayBeAccepted = changes.credentials || changes.headers || changes.clientcertificate
+  if (url !== row.url || (mayBeAccepted && row.breaker.open?.by === 'credentials'))
     await resetHealth(tx, named, { ...closedBreaker(), window: 1 })
   return { ...(webhooksecret && { webhooksecret }) }
 }
@@ -141,20 +152,12 @@ function rotated(signing: readonly SigningSecret[], secret: string, now: Instant
 
 /** Adds new credentials beside the present ones, which are the last that the endpoint accepted. */
 function withNewPair(
-  row: EndpointRow,
   secrets: EndpointSecrets,
-  credentials: { username: string; password: string },
-): { row: EndpointRow; secrets: EndpointSecrets } {
-  const { accepted_pair: accepted, next_username: nextUsername } = row
-  const { nextPassword } = secrets
-  const present =
-    accepted === 'next' && nextUsername !== null && nextPassword !== null
-      ? { username: nextUsername, password: nextPassword }
-      : { username: row.username, password: secrets.password }
-  return {
-    row: { ...row, username: present.username, next_username: credentials.username },
-    secrets: { ...secrets, password: present.password, nextPassword: credentials.password },
-  }
+  credentials: Credentials,
+  accepted: EndpointRow['accepted_pair'],
+): EndpointSecrets {
+  const present = accepted === 'next' && secrets.next !== null ? secrets.next : secrets.current
+  return { ...secrets, current: present, next: credentials }
 }
 
 /** Enables an endpoint; held events are sent, the oldest first. False when the partner has no endpoint of this id. */
@@ -182,35 +185,10 @@ export async function removeEndpoint(tx: Executor, named: NamedEndpoint, now: In
   return true
 }
 
-type Fault = EndpointRefusal['refused'][number]
-
 /** The reasons for which an endpoint with this address and these credentials would be refused; none: it would not. */
 export function faultsOfEndpoint(
-  { url, username, password }: { url: string; username: string; password: string },
+  input: Pick<EndpointInput, 'url' | 'username' | 'password'>,
   rules: AddressRules,
 ): EndpointRefusal['refused'] {
-  return [...faultsOfUrl(url, rules), ...faultsOfCredentials({ username, password })]
-}
-
-function faultsOfUrl(text: string, rules: AddressRules): Fault[] {
-  const checked = checkWebhookUrl(text, rules)
-  return checked.ok ? [] : [{ field: 'url', code: 'address', message: checked.reason }]
-}
-
-function faultsOfCredentials({ username, password }: { username: string; password: string }): Fault[] {
-  const faults: Fault[] = []
-  // By RFC 7617 the first colon ends the user name, and neither part may contain control characters.
-  if (!/^[^:\p{Cc}\p{Cs}]{1,255}$/u.test(username))
-    faults.push({
-      field: 'username',
-      code: 'format',
-      message: 'username must be 1 to 255 characters without a colon and control characters',
-    })
-  if (!/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(password))
-    faults.push({
-      field: 'password',
-      code: 'format',
-      message: 'password must be 1 to 255 characters without control characters',
-    })
-  return faults
+  return [...faultsOfUrl('url', input.url, rules), ...faultsIn(readCredentials(input, undefined, rules))]
 }

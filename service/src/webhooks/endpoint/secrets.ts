@@ -1,20 +1,22 @@
 import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { NamedKey } from '../../vault/seal.ts'
 import { seal, unseal } from '../../vault/seal.ts'
+import type { ClientCertificate } from '../egress/connect.ts'
+import type { Credentials } from './authorization.ts'
 import type { NamedEndpoint } from './endpoint.ts'
 
 /** One signing secret; during a rotation the older one is valid until `until`. */
 export type SigningSecret = { readonly secret: string; readonly until: Instant | null }
 
-/** A pair of Basic credentials. */
-export type Credentials = { readonly username: string; readonly password: string }
-
 /** The sealed part of an endpoint. */
 export type EndpointSecrets = {
-  readonly password: string
-  /** The password of the credentials that will replace the present ones. */
-  readonly nextPassword: string | null
+  readonly current: Credentials
+  /** The credentials that will replace the present ones. */
+  readonly next: Credentials | null
   readonly signing: readonly SigningSecret[]
+  /** The headers of the partner's own. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly client: ClientCertificate | null
 }
 
 /** How long the older secret still signs after a rotation, and the older credentials are still used after a change. */

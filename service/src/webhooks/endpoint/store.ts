@@ -8,7 +8,14 @@ import { releaseAttempted } from './release.ts'
 /** The values of an endpoint that a partner decides, with its ids. */
 type OwnValues = Pick<
   EndpointRow,
-  'partner_id' | 'endpoint_id' | 'url' | 'username' | 'sealed_secrets' | 'events' | 'all_events' | 'ordering'
+  | 'partner_id'
+  | 'endpoint_id'
+  | 'url'
+  | 'sealed_secrets'
+  | 'events'
+  | 'all_events'
+  | 'ordering'
+  | 'rate_limit'
 >
 
 /** Stores a new endpoint in good health. */
@@ -16,10 +23,10 @@ export async function insertEndpoint(db: Executor, endpoint: OwnValues, createdA
   const at = timestamp(createdAt)
   await db.query(sql`
     with made as (
-      insert into webhook_endpoints (partner_id, endpoint_id, url, username, sealed_secrets, events, all_events, ordering,
+      insert into webhook_endpoints (partner_id, endpoint_id, url, sealed_secrets, events, all_events, ordering, rate_limit,
         created_at, updated_at)
-      values (${endpoint.partner_id}, ${endpoint.endpoint_id}, ${endpoint.url}, ${endpoint.username},
-        ${endpoint.sealed_secrets}, ${endpoint.events}::text[], ${endpoint.all_events}, ${endpoint.ordering}, ${at}, ${at})
+      values (${endpoint.partner_id}, ${endpoint.endpoint_id}, ${endpoint.url}, ${endpoint.sealed_secrets},
+        ${endpoint.events}::text[], ${endpoint.all_events}, ${endpoint.ordering}, ${endpoint.rate_limit}, ${at}, ${at})
       returning partner_id, endpoint_id
     )
     insert into endpoint_health (partner_id, endpoint_id, breaker)
@@ -42,8 +49,8 @@ export function listEndpoints(
   endpointId: string | null = null,
 ): Promise<ListedEndpoint[]> {
   return db.query<ListedEndpoint>(sql`
-    select w.partner_id, w.endpoint_id, w.version, w.url, w.username, w.next_username, w.sealed_secrets, w.events,
-      w.all_events, w.ordering, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
+    select w.partner_id, w.endpoint_id, w.version, w.url, w.sealed_secrets, w.events,
+      w.all_events, w.ordering, w.rate_limit, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
       h.failing_since, h.notices, h.paused_until, h.accepted_pair, h.next_accepted_at, h.certificate_ends_at,
       (select count(*) from (
         select from deliveries d where d.partner_id = ${partnerId} and d.endpoint_id = w.endpoint_id and not d.parked
@@ -74,15 +81,11 @@ export async function lockEndpoint(db: Executor, named: NamedEndpoint): Promise<
 }
 
 /** Stores the values of an endpoint that can change. */
-export async function updateEndpoint(
-  db: Executor,
-  row: OwnValues & Pick<EndpointRow, 'next_username'>,
-  at: Instant,
-): Promise<void> {
+export async function updateEndpoint(db: Executor, row: OwnValues, at: Instant): Promise<void> {
   await db.query(sql`
-    update webhook_endpoints set url = ${row.url}, username = ${row.username}, next_username = ${row.next_username},
-      sealed_secrets = ${row.sealed_secrets}, events = ${row.events}::text[], all_events = ${row.all_events},
-      ordering = ${row.ordering}, version = version + 1, updated_at = ${timestamp(at)}
+    update webhook_endpoints set url = ${row.url}, sealed_secrets = ${row.sealed_secrets},
+      events = ${row.events}::text[], all_events = ${row.all_events},
+      ordering = ${row.ordering}, rate_limit = ${row.rate_limit}, version = version + 1, updated_at = ${timestamp(at)}
     where partner_id = ${row.partner_id} and endpoint_id = ${row.endpoint_id}`)
 }
 
@@ -132,6 +135,6 @@ export async function forgetPairs(
 export async function markDeleted(db: Executor, named: NamedEndpoint, at: Instant): Promise<void> {
   await db.query(sql`
     update webhook_endpoints set deleted_at = ${timestamp(at)}, updated_at = ${timestamp(at)}, version = version + 1,
-      sealed_secrets = ''::bytea, next_username = null
+      sealed_secrets = ''::bytea
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId}`)
 }
