@@ -27,7 +27,7 @@ export type Line = {
   readonly personcents: number
   readonly takenby: '' | 'partner' | 'insurer'
   readonly partnercents: number
-  /** The premium, which only the operator sees, and whose it is. */
+  /** The premium, which only the operator sees, and whose it is: the insurer's code, or its name where it has none. */
   readonly insurercents: number
   readonly insurer: string
   /** The month that an adjustment corrects; else `""`. */
@@ -91,7 +91,7 @@ function benefitLine(times: Times, context: Context): Line {
     takenby: cost && cost.cents > 0 ? (cost.taken?.by ?? '') : '',
     partnercents: 0,
     insurercents: amountOf('premium'),
-    insurer: terms[0]?.insurer?.name ?? '',
+    insurer: terms[0]?.insurer?.insurer ?? terms[0]?.insurer?.name ?? '',
     about: '',
   }
 }
