@@ -134,6 +134,7 @@ const fromInside: Readonly<Record<string, string>> = {
   'tests/life/erase.test.ts': 'cleans up without waiting for the schedule',
   'tests/life/model-seeds.ts': 'compares the transitions that were seen with those that there are',
   'tests/life/month-end.test.ts': 'makes a client for a service of its own',
+  'tests/life/months-add-up.ts': 'counts months from scratch',
   'tests/life/schedule.test.ts': 'repeats listed erasures as a start does',
   'tests/life/statements.test.ts': 'makes months final on a database that fails in the middle',
   'tests/life/states.test.ts': 'compares the transitions that were seen with those that there are',

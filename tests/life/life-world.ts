@@ -5,6 +5,7 @@ import { monthAfter } from './catalogue-rules.ts'
 import { compareTiles } from './compare-tiles.ts'
 import { openCorrections } from './corrections.ts'
 import type { Command, Op, Step } from './life-commands.ts'
+import { expectMonthsToAddUp } from './months-add-up.ts'
 import { held, type Life, look, never, newLife, pass } from './reference-model.ts'
 import { act } from './reference-requests.ts'
 import { person, type Stage, type StagePartner } from './stage.ts'
@@ -15,6 +16,8 @@ export type World = {
   readonly step: (one: Command) => Promise<void>
   /** The transitions that the service has recorded. */
   readonly moves: () => Promise<string[]>
+  /** Expects that all months of both partners add up; returns how many adjustments there are. */
+  readonly months: () => Promise<number>
 }
 
 type UserName = Command['user']
@@ -74,6 +77,12 @@ export async function openWorld(
         where line ->> 'what' in ('user', 'benefit')
           and partner_id = any(${places.map(({ partner }) => partner.partnerId)}::uuid[])`)
       return rows.map(row => row.name)
+    },
+    async months() {
+      let adjustments = 0
+      for (const { partner } of places)
+        adjustments += await expectMonthsToAddUp(stage.service, partner.partnerId)
+      return adjustments
     },
   }
 }
