@@ -73,9 +73,12 @@ async function readPage(
       order by line limit ${PAGE}) l
     join data_keys k on k.partner_id = ${partnerId} and k.service_id = l.service_id
     order by l.line`)
-  return rows.map(row => {
+  let key: Buffer | undefined
+  return rows.map((row, index) => {
     const user = { partnerId, serviceId: row.service_id }
-    const key = openDataKey(partner, row.service_id, row.wrapped_key)
+    // The lines of one person follow each other, under one key.
+    if (!key || rows[index - 1]?.service_id !== row.service_id)
+      key = openDataKey(partner, row.service_id, row.wrapped_key)
     const values = openJson(key, row.sealed, 'insurer_lines', user) as LineValues
     return { line: row.line, values: { ...values, line: String(row.line), run: String(run) } }
   })

@@ -1,4 +1,5 @@
-import { dateAt, type Instant, type PlainDate } from '../calendar/calendar.ts'
+import type { PlainDate } from '../calendar/calendar.ts'
+import type { Benefit } from '../catalogue/model.ts'
 import type { TrueCover } from '../membership/rules/covers.ts'
 import type { LineAction } from '../membership/rules/insurer-lines.ts'
 import type { Person } from '../membership/rules/person.ts'
@@ -14,59 +15,55 @@ export type Subject = {
   readonly user: User
   readonly person: Person
   readonly terms: Terms
-  readonly now: Instant
+  readonly today: PlainDate
   /** The member number that the insurer gave for a benefit; `''`: none yet. */
   readonly memberIdOf: (benefit: string) => string
 }
 
-/** The details of one cover: what its lines say besides their dates. */
-type Details = Readonly<Record<ValueName, string>>
-
-/** All details of a person and a benefit; `cover` is absent for one that never should have been. */
-function detailsOf(subject: Subject, benefit: string, cover: TrueCover | undefined): Details {
-  const { partner, user, person, terms } = subject
-  const { address = {} } = person
-  const held = cover && terms.version(cover.enrolment.version).benefits.get(benefit)
-  // Policy and plan codes are the insurer's numbers of today; what it pays and costs are the terms under which it is held.
-  const today = terms.today.catalogue.benefits.get(benefit) ?? held
-  const more = Object.entries(person.moredetails ?? {}).map(
-    ([name, value]) => [`moredetails.${name}`, value] as const,
-  )
-  return {
-    ...Object.fromEntries(more),
-    userid: user.userid,
-    firstname: person.firstname ?? '',
-    lastname: person.lastname ?? '',
-    dob: person.dob ?? '',
-    gender: person.gender ?? '',
-    email: person.email ?? '',
-    phone: person.phone ?? '',
-    addline1: address.addline1 ?? '',
-    addline2: address.addline2 ?? '',
-    addline3: address.addline3 ?? '',
-    city: address.city ?? '',
-    state: address.state ?? person.state ?? '',
-    zipcode: address.zipcode ?? person.zipcode ?? '',
-    policy: today?.policy ?? '',
-    plancode: today?.plancode ?? '',
-    offer: cover?.enrolment.offer ?? '',
-    amountcents: textOf(held?.amount?.cents),
-    costcents: textOf(held?.cost.cents),
-    premiumcents: textOf(held?.premium?.cents),
-    partnerid: partner.partnerId,
-    partnername: partner.name,
-  }
+/** One cover, or a benefit that was never covered, with the terms under which it is held and those of today. */
+type Detailed = {
+  readonly subject: Subject
+  readonly cover: TrueCover | undefined
+  readonly held: Benefit | undefined
+  readonly today: Benefit | undefined
 }
 
-/** The fingerprint of the details that a feed shows of a cover; it depends on nothing else. */
-export function fingerprint(feed: Feed, subject: Subject, cover: TrueCover): string {
-  const details = detailsOf(subject, cover.enrolment.benefit, cover)
-  const shown = valuesOf(feed)
-    .filter(isDetail)
-    .sort()
-    .map(name => [name, details[name] ?? ''])
-  const hash = keyedHash(subject.partner.hashKey, 'insurer_lines.details', JSON.stringify(shown))
-  return hash.subarray(0, 16).toString('base64url')
+/** How each detail is read: what lines say besides their dates. */
+const details: Readonly<Record<ValueName, (of: Detailed) => string | undefined>> = {
+  userid: ({ subject }) => subject.user.userid,
+  firstname: ({ subject }) => subject.person.firstname,
+  lastname: ({ subject }) => subject.person.lastname,
+  dob: ({ subject }) => subject.person.dob,
+  gender: ({ subject }) => subject.person.gender,
+  email: ({ subject }) => subject.person.email,
+  phone: ({ subject }) => subject.person.phone,
+  addline1: ({ subject }) => subject.person.address?.addline1,
+  addline2: ({ subject }) => subject.person.address?.addline2,
+  addline3: ({ subject }) => subject.person.address?.addline3,
+  city: ({ subject }) => subject.person.address?.city,
+  state: ({ subject }) => subject.person.address?.state ?? subject.person.state,
+  zipcode: ({ subject }) => subject.person.address?.zipcode ?? subject.person.zipcode,
+  policy: ({ today }) => today?.policy,
+  plancode: ({ today }) => today?.plancode,
+  offer: ({ cover }) => cover?.enrolment.offer,
+  amountcents: ({ held }) => held?.amount?.cents.toString(),
+  costcents: ({ held }) => held?.cost.cents.toString(),
+  premiumcents: ({ held }) => held?.premium?.cents.toString(),
+  partnerid: ({ subject }) => subject.partner.partnerId,
+  partnername: ({ subject }) => subject.partner.name,
+}
+
+function detailOf(name: ValueName, of: Detailed): string {
+  if (name.startsWith(MORE)) return of.subject.person.moredetails?.[name.slice(MORE.length)] ?? ''
+  return details[name]?.(of) ?? ''
+}
+const MORE = 'moredetails.'
+
+function detailed(subject: Subject, benefit: string, cover: TrueCover | undefined): Detailed {
+  const { terms } = subject
+  const held = cover && terms.version(cover.enrolment.version).benefits.get(benefit)
+  // Policy and plan codes are the insurer's numbers of today; what it pays and costs are the terms under which it is held.
+  return { subject, cover, held, today: terms.today.catalogue.benefits.get(benefit) ?? held }
 }
 
 /** What a line says of one cover. */
@@ -78,12 +75,38 @@ export type Said = {
   readonly truth: TrueCover | undefined
 }
 
-/** The values of a line that a feed keeps; the number of the line and of the run are added when it is stored. */
-export function valuesOfLine(feed: Feed, subject: Subject, said: Said): LineValues {
+/** Reads what the lines of one feed say of people. */
+export type LineReader = {
+  /** The fingerprint of the details that the feed shows of a cover; it depends on nothing else. */
+  readonly fingerprint: (subject: Subject, cover: TrueCover) => string
+  /** The values of a line that the feed keeps; the number of the line and of the run are added when it is stored. */
+  readonly values: (subject: Subject, said: Said) => LineValues
+}
+
+/** Opens the reader of a feed: a run reads each value of hundreds of thousands of lines, and only those that the feed has. */
+export function openLineReader(feed: Feed): LineReader {
+  const names = valuesOf(feed)
+  const shown = names.filter(isDetail).sort()
+  return {
+    fingerprint(subject, cover) {
+      const of = detailed(subject, cover.enrolment.benefit, cover)
+      const text = JSON.stringify(shown.map(name => [name, detailOf(name, of)]))
+      return keyedHash(subject.partner.hashKey, 'insurer_lines.details', text).toString('base64url', 0, 16)
+    },
+    values(subject, said) {
+      const of = detailed(subject, said.benefit, said.truth)
+      const own = valuesOfLine(subject, said)
+      const values: Record<ValueName, string> = {}
+      for (const name of names) values[name] = own[name] ?? detailOf(name, of)
+      return values
+    },
+  }
+}
+
+/** What is of the line itself, or the insurer gave. */
+function valuesOfLine(subject: Subject, said: Said): LineValues {
   const { action, benefit, startsOn, endsOn, truth } = said
-  const today = dateAt(subject.now, subject.partner.timezone)
-  const all: LineValues = {
-    ...detailsOf(subject, benefit, truth),
+  return {
     serviceid: subject.user.serviceId,
     memberid: subject.memberIdOf(benefit),
     benefit,
@@ -91,9 +114,8 @@ export function valuesOfLine(feed: Feed, subject: Subject, said: Said): LineValu
     reason: action === 'void' ? 'corrected' : endsOn === undefined ? '' : (truth?.reason ?? ''),
     startson: startsOn,
     endson: endsOn ?? '',
-    effectiveon: effectiveOn({ action, startsOn, endsOn }, today),
+    effectiveon: effectiveOn({ action, startsOn, endsOn }, subject.today),
   }
-  return Object.fromEntries(valuesOf(feed).map(name => [name, all[name] ?? '']))
 }
 
 /** The day from which a line counts: the last day for an end, today for details, else the first day of cover. */
@@ -103,8 +125,4 @@ export function effectiveOn(
 ): PlainDate {
   if (action === 'end' && endsOn !== undefined) return endsOn
   return action === 'change' ? today : startsOn
-}
-
-function textOf(cents: number | undefined): string {
-  return cents === undefined ? '' : String(cents)
 }

@@ -28,6 +28,8 @@ export async function findCandidates(
   },
 ): Promise<{ readonly candidates: readonly Candidate[]; readonly last: string | undefined }> {
   const { partnerId, feed, after, now, everybody } = of
+  // A run fills `feed_seen` in the same transaction, so PostgreSQL does not know its size and would compare each of these users
+  // with every row there, beyond a statement's five seconds from 100,000 people on: `limit 1` has each looked up by its key.
   const rows = await db.query<Candidate & { is_candidate: boolean }>(sql`
     with looked_at as (
       select u.service_id, u.userid, u.version, u.due_at, u.is_current and u.offer is not null as may_hold from users u
@@ -36,7 +38,9 @@ export async function findCandidates(
       select l.service_id, l.userid, l.version, l.may_hold and (${everybody} or s.version is distinct from l.version
         or s.look_at <= ${timestamp(now)} or l.due_at <= ${timestamp(now)}) as is_candidate
       from looked_at l
-      left join feed_seen s on s.partner_id = ${partnerId} and s.feed = ${feed} and s.service_id = l.service_id
+      left join lateral (
+        select version, look_at from feed_seen
+        where partner_id = ${partnerId} and feed = ${feed} and service_id = l.service_id limit 1) s on true
     )
     select service_id, userid, version, is_candidate from judged
     where is_candidate or service_id = (select service_id from looked_at order by service_id desc limit 1)
@@ -104,12 +108,23 @@ export async function countCovered(
     readonly before: { readonly feed: string; readonly run: number }
   },
 ): Promise<number> {
-  const [row] = await db.query<{ covered: number }>(sql`
-    select count(*)::integer as covered from (
-      select distinct on (service_id, benefit, cover) action, ends_on from insurer_lines
-      where partner_id = ${of.partnerId} and insurer = ${of.insurer} and benefit = any (${of.benefits}::text[])
-        and status in ('sent', 'accepted', 'doubted') and (feed <> ${of.before.feed} or run < ${of.before.run})
-      order by service_id, benefit, cover, told_at desc, run desc, line desc) newest
-    where action <> 'void' and (ends_on is null or ends_on >= ${of.today}::date)`)
-  return row?.covered ?? 0
+  let total = 0
+  let after: string | null = FIRST_SERVICE_ID
+  while (after !== null) {
+    const [row]: { last: string | null; covered: number }[] = await db.query(sql`
+      with people as (
+        select service_id from users
+        where partner_id = ${of.partnerId} and service_id > ${after}::uuid order by service_id limit ${LOOKED_AT}
+      ), farthest as (select service_id from people order by service_id desc limit 1)
+      select (select service_id from farthest) as last, (select count(*)::integer from (
+        select distinct on (service_id, benefit, cover) action, ends_on from insurer_lines
+        where partner_id = ${of.partnerId} and service_id > ${after}::uuid and service_id <= (select service_id from farthest)
+          and insurer = ${of.insurer} and benefit = any (${of.benefits}::text[])
+          and status in ('sent', 'accepted', 'doubted') and (feed <> ${of.before.feed} or run < ${of.before.run})
+        order by service_id, benefit, cover, told_at desc, run desc, line desc) newest
+        where action <> 'void' and (ends_on is null or ends_on >= ${of.today}::date)) as covered`)
+    total += row?.covered ?? 0
+    after = row?.last ?? null
+  }
+  return total
 }

@@ -16,7 +16,7 @@ import {
 import { versionsOf } from '../membership/rules/state.ts'
 import type { Partner } from '../partners/partner.ts'
 import type { Feed, LineValues } from './feed.ts'
-import { fingerprint, type Subject, valuesOfLine } from './values.ts'
+import { type LineReader, openLineReader, type Subject } from './values.ts'
 import { FIRST_SERVICE_ID, findCandidates, type SeenRow } from './walk-store.ts'
 
 /** A line that a run would send, before it has a number. */
@@ -69,6 +69,7 @@ export async function* walkUsers(
 ): AsyncGenerator<ComparedPage> {
   const { partner, feed, now, everybody } = walk
   const { partnerId } = partner
+  const reader = openLineReader(feed)
   let after: string | undefined = FIRST_SERVICE_ID
   while (after !== undefined) {
     const { candidates, last } = await findCandidates(db, {
@@ -80,7 +81,7 @@ export async function* walkUsers(
     })
     for (let start = 0; start < candidates.length; start += OPENED) {
       const names = candidates.slice(start, start + OPENED).map(({ userid }) => ({ partnerId, userid }))
-      yield await comparePage(db, context, { walk, names })
+      yield await comparePage(db, context, { walk, reader, names })
     }
     after = last
   }
@@ -89,8 +90,13 @@ export async function* walkUsers(
 async function comparePage(
   db: Executor,
   context: WalkContext,
-  { walk, names }: { readonly walk: Walk; readonly names: readonly { partnerId: string; userid: string }[] },
+  of: {
+    readonly walk: Walk
+    readonly reader: LineReader
+    readonly names: readonly { partnerId: string; userid: string }[]
+  },
 ): Promise<ComparedPage> {
+  const { walk, reader, names } = of
   const { partner } = walk
   const loaded = (await loadUsersWithDocuments(db, names)).map(loadedUserOf)
   const ids = loaded.map(({ user }) => user.serviceId)
@@ -100,7 +106,7 @@ async function comparePage(
   const compared = loaded.map(mine => {
     const own = told.get(mine.user.serviceId) ?? []
     const memberIdOf = members(dataKeyOf(mine, partner), mine.user)
-    return compareUser(context, { walk, mine, told: own, memberIdOf })
+    return compareUser(context, { walk, reader, mine, told: own, memberIdOf })
   })
   return {
     lines: compared.flatMap(one => one.lines),
@@ -119,28 +125,30 @@ function compareUser(
   context: WalkContext,
   of: {
     readonly walk: Walk
+    readonly reader: LineReader
     readonly mine: LoadedUser
     readonly told: readonly Told[]
     readonly memberIdOf: Subject['memberIdOf']
   },
 ) {
-  const { mine, told, memberIdOf } = of
+  const { reader, mine, told, memberIdOf } = of
   const { partner, feed, now, full } = of.walk
   const person = () => personOf(mine, partner, 'profile')
   const terms = context.terms(partner, person)
   const user = applyDueChanges(mine.user, now, terms).at(-1)?.after ?? mine.user
-  const subject: Subject = { partner, user, person: person() ?? {}, terms, now, memberIdOf }
-  const horizon = { today: dateAt(now, partner.timezone), aheadDays: feed.aheaddays ?? 0 }
+  const today = dateAt(now, partner.timezone)
+  const subject: Subject = { partner, user, person: person() ?? {}, terms, today, memberIdOf }
+  const horizon = { today, aheadDays: feed.aheaddays ?? 0 }
   const dataKey = dataKeyOf(mine, partner)
   const covers = feed.benefits.map(benefit => coversOf(user, benefit, partner.timezone))
   const lines = feed.benefits.flatMap((benefit, index): DraftLine[] => {
     const truth = covers[index] ?? []
     const known = told.filter(one => one.benefit === benefit && one.insurer === feed.insurer)
-    const news = linesFor(known, truth, { horizon, detailsOf: one => fingerprint(feed, subject, one) })
+    const news = linesFor(known, truth, { horizon, detailsOf: one => reader.fingerprint(subject, one) })
     const endsFrom = feed.endstatedfor ?? ENDS_STATED_FOR_DAYS
     const again = full ? restatedLines(known, truth, { news, horizon, endsFrom }) : []
     return [...news, ...again].flatMap(line => {
-      const values = valuesOfLine(feed, subject, { ...line, benefit })
+      const values = reader.values(subject, { ...line, benefit })
       return dataKey ? [{ user: mine.user, benefit, line, values, dataKey }] : []
     })
   })
@@ -158,7 +166,7 @@ function compareUser(
         const cover = covers
           .flat()
           .find(one => one.enrolment.benefit === benefit && one.startsOn === startsOn)
-        return cover ? [{ serviceId, benefit, details: fingerprint(feed, subject, cover) }] : []
+        return cover ? [{ serviceId, benefit, details: reader.fingerprint(subject, cover) }] : []
       }),
   }
 }

@@ -161,9 +161,15 @@ export async function readMemberIds(
     select service_id, benefit, sealed_answer from insurer_lines
     where partner_id = ${partnerId} and service_id = any (${serviceIds}::uuid[]) and sealed_answer is not null
     order by service_id, benefit, told_at desc, run desc, line desc`)
+  const byUser = new Map<string, typeof rows>()
+  for (const row of rows) {
+    const own = byUser.get(row.service_id)
+    if (own) own.push(row)
+    else byUser.set(row.service_id, [row])
+  }
   return (dataKey, user) => benefit => {
-    for (const row of rows) {
-      if (!dataKey || row.service_id !== user.serviceId || row.benefit !== benefit) continue
+    for (const row of byUser.get(user.serviceId) ?? []) {
+      if (!dataKey || row.benefit !== benefit) continue
       const { memberId } = openAnswer(dataKey, user, row.sealed_answer)
       if (memberId !== '') return memberId
     }

@@ -111,14 +111,12 @@ export function nextDayToTell(
   truth: readonly Pick<CoverNow, 'startsOn' | 'goneOn'>[],
   { today, aheadDays }: Horizon,
 ): PlainDate | undefined {
-  return truth
+  const last = addDays(today, aheadDays)
+  const [first] = truth
     .flatMap(({ startsOn, goneOn }) => [startsOn, ...(goneOn === undefined ? [] : [goneOn])])
-    .map(day => addDays(day, -aheadDays))
-    .filter(day => day > today)
-    .reduce<PlainDate | undefined>(
-      (first, day) => (first === undefined || day < first ? day : first),
-      undefined,
-    )
+    .filter(day => day > last)
+    .sort()
+  return first === undefined ? undefined : addDays(first, -aheadDays)
 }
 
 /** The end to tell: one within the horizon, or beyond it the one that was told before. */
