@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import { YEAR_MS } from './calendar/time.ts'
@@ -78,6 +79,7 @@ const known = new Set([
   'ENROLMENT_REQUESTS_AT_ONCE',
   'ENROLMENT_REQUEST_SECONDS',
   'ENROLMENT_ROOT_KEY',
+  'ENROLMENT_ROOT_KEY_FILE',
   'ENROLMENT_SECURITY_CONTACT',
   'ENROLMENT_TRUST_PROXY',
   'ENROLMENT_WAIT_SECONDS',
@@ -93,7 +95,9 @@ export function readConfig(environment: Environment): Config {
         `${name} is not a setting of this service; the settings are ${[...known].join(', ')}.`,
       )
   }
-  const { DATABASE_URL: databaseUrl, ENROLMENT_ROOT_KEY: rootKey, HOST: host } = environment
+  const databaseUrl = secretOf(environment, 'DATABASE_URL')
+  const rootKey = secretOf(environment, 'ENROLMENT_ROOT_KEY')
+  const { HOST: host } = environment
   if (databaseUrl !== undefined && !isDatabaseUrl(databaseUrl))
     throw new OperatorError(
       'DATABASE_URL must be an address like postgres://user:password@host:5432/database. In user and password, percent-encode the characters % / ? # [ ] @ and : (a slash is %2F), or leave the password out and set PGPASSWORD.',
@@ -128,6 +132,20 @@ export function readConfig(environment: Environment): Config {
     auditKeepMs: readAuditKeep(environment['ENROLMENT_AUDIT_KEEP'] || '6y'),
     limits: readLimits(readNumber),
     requestLimits: readRequestLimits(readNumber),
+  }
+}
+
+/** The setting of this name, or what is in the file that `NAME_FILE` names, as orchestrators mount secrets. */
+function secretOf(environment: Environment, name: string): string | undefined {
+  const path = environment[`${name}_FILE`]
+  if (!path) return environment[name]
+  if (environment[name] !== undefined)
+    throw new OperatorError(`Both ${name} and ${name}_FILE are set: set one of them.`)
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    throw new OperatorError(`The file ${path}, which ${name}_FILE names, cannot be read (${code}).`)
   }
 }
 

@@ -90,7 +90,7 @@ const COMMAND_MS = 10 * 60_000
 
 /** Runs the operator's command with the path of a file. Rejects unless it ends with 0 within ten minutes. */
 export async function runFeedCommand(command: string, path: string): Promise<void> {
-  const isSecret = (name: string) => /^(ENROLMENT_|DATABASE_URL$|PGPASS)/.test(name)
+  const isSecret = (name: string) => /^(ENROLMENT_|DATABASE_URL|PGPASS)/.test(name)
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isSecret(name)))
   // By a shell, so that the setting may have arguments before the path.
   const words = ['-c', `${command} "$1"`, 'feed', path]
