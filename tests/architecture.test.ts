@@ -92,7 +92,8 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['run-service.ts', 'console.ts'],
     ['partner', 'partner-side'],
     ['feeds'],
-    ['catalogue', 'keys', 'operator', 'migrate.ts', 'backup.ts', 'maintain.ts'],
+    ['catalogue', 'keys', 'operator', 'migrate.ts', 'backup.ts', 'copy.ts', 'maintain.ts'],
+    ['making-copies.ts'],
     ['workspace.ts'],
     [
       'data-dir.ts',

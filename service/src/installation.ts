@@ -58,6 +58,11 @@ export async function markInstallation(
   return { sandbox: row.sandbox }
 }
 
+/** Whether a service or a command has made this database its own. */
+export async function isMarked(db: Executor): Promise<boolean> {
+  return (await readMark(db)) !== undefined
+}
+
 /**
  * The id of the root key that the database's mark depends on; `undefined` when there is no mark, or the keyring does
  * not have that key.

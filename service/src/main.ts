@@ -43,6 +43,7 @@ const groups: readonly { words: readonly string[]; load: () => Promise<readonly 
     words: ['backup', 'restore', 'resume'],
     load: async () => (await import('./cli/backup.ts')).backupCommands,
   },
+  { words: ['copy'], load: async () => [(await import('./cli/copy.ts')).copy] },
   { words: ['operator'], load: async () => (await import('./cli/operator/operator.ts')).operatorCommands },
   { words: ['audit'], load: async () => (await import('./cli/operator/audit.ts')).auditCommands },
   {

@@ -5,13 +5,13 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { failureOf, isUnavailable } from '../../service/src/db/failure.ts'
 import { migrate } from '../../service/src/db/migrate.ts'
-import { spreadGrown, spreadState } from '../../service/src/db/spread.ts'
+import { spreadState } from '../../service/src/db/spread.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { tableDistribution } from '../../service/src/db/table-distribution.ts'
 import { ensureAttemptDays } from '../../service/src/webhooks/log/attempt-days.ts'
 import { databaseUrl, onNode } from '../cluster.ts'
 import { newWorkplace } from '../command/place.ts'
-import { runJson, runRefused, startProcess } from '../command/process.ts'
+import { runJson } from '../command/process.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { freshDatabase, startTestService } from '../rig.ts'
 import { laterMigrations } from './made-up.ts'
@@ -95,11 +95,10 @@ test.runIf(isCluster)(
   },
 )
 
-test.runIf(!isCluster)('plain PostgreSQL is told apart, and there is nothing to spread on it', async () => {
+test.runIf(!isCluster)('plain PostgreSQL is told apart', async () => {
   const { place, remove } = await newWorkplace()
   onTestFinished(remove)
   expect(await runJson(['migrate'], place)).toEqual({ ok: true, applied: [], layout: 'plain' })
-  expect(await runRefused(['migrate', '--spread'], place)).toMatch(/^This database has no Citus extension/)
 })
 
 async function distributionOf(database: Database): Promise<Record<string, string>> {
@@ -126,7 +125,6 @@ test.runIf(isCluster)('migrate distributes every table as it makes it, foreign k
   expect(await spreadState(database)).toBe('spread')
   expect(await distributionOf(database)).toEqual(Object.fromEntries(tableDistribution))
   expect((await foreignKeys(database)).length).toBeGreaterThan(3)
-  expect(await spreadGrown(database)).toEqual([])
 })
 
 test.runIf(isCluster)('the days of the log of attempts are made and dropped on every node', async () => {
@@ -136,65 +134,6 @@ test.runIf(isCluster)('the days of the log of attempts are made and dropped on e
     select 1 from pg_dist_partition where logicalrelid::text like 'delivery_attempts_2030%'`)
   expect(days).toHaveLength(4)
 })
-
-test.runIf(isCluster)(
-  'a database that grew up on one node says how it is spread, and keeps all its rows when it is',
-  async () => {
-    const { place, address, remove } = await newWorkplace({}, { empty: true })
-    onTestFinished(remove)
-    const url = 'url' in address ? address.url : ''
-    // The tables are created and filled before the extension exists.
-    const nodes = await onNode<{ nodename: string; nodeport: number }>(
-      url,
-      'select nodename, nodeport from pg_dist_node where groupid <> 0',
-    )
-    await onNode(url, 'drop extension citus cascade')
-    await runJson(['migrate'], place)
-    const grown = openDatabase(address, { max: 2, ...patientDatabase })
-    onTestFinished(() => grown.close())
-    const keys = await foreignKeys(grown)
-    await runJson(['partner', 'create', '--name', 'Corner Bank'], place)
-    await grown.script(`
-    insert into users (partner_id, service_id, userid, status, created_at, updated_at)
-      select gen_random_uuid(), gen_random_uuid(), 'u' || n, 'none', now(), now() from generate_series(1, 500) n;
-    insert into data_keys select partner_id, service_id, '\\x01' from users`)
-    await onNode(url, 'create extension citus')
-    const here = new URL(url)
-    await onNode(url, `select citus_set_coordinator_host('${here.hostname}', ${here.port})`)
-    for (const { nodename, nodeport } of nodes)
-      await onNode(url, `select citus_add_node('${nodename}', ${nodeport})`)
-    expect(await runJson(['migrate'], place)).toEqual({ ok: true, applied: [], layout: 'unspread' })
-
-    const holder = openDatabase(address, { max: 1, ...patientDatabase })
-    onTestFinished(() => holder.close())
-    await holder.transaction(async tx => {
-      await tx.query(sql`select count(*) from users`)
-      expect(await runRefused(['migrate', '--spread'], place)).toMatch(
-        /^The tables are in use: stop every process/,
-      )
-    })
-    const service = await startProcess(['serve', '--port', '0'], place)
-    expect(await runRefused(['migrate', '--spread'], place)).toMatch(/^A service is still connected/)
-    expect(await service.stop()).toBe(0)
-    expect(await spreadState(grown)).toBe('unspread')
-    const { layout, spread } = await runJson<{ layout: string; spread: string[] }>(
-      ['migrate', '--spread'],
-      place,
-    )
-    expect({ layout, tables: spread.length }).toEqual({
-      layout: 'spread',
-      tables: [...tableDistribution.values()].filter(one => one !== 'on the coordinator').length,
-    })
-    expect(await distributionOf(grown)).toEqual(Object.fromEntries(tableDistribution))
-    expect(await foreignKeys(grown)).toEqual(keys)
-    const [users] = await grown.query(sql`
-      select count(*) as kept from users join data_keys using (partner_id, service_id)`)
-    const [partners] = await grown.query(sql`select count(*) as kept from partners`)
-    expect([users, partners]).toEqual([{ kept: 500 }, { kept: 1 }])
-    const [local] = await grown.query<{ size: number }>(sql`select pg_relation_size('users') as size`)
-    expect(local?.size).toBe(0)
-  },
-)
 
 test.runIf(isCluster)(
   'a later migration spreads the table it makes, beside a service that serves',

@@ -48,6 +48,7 @@ const kinds = [
   ['migration', 'create table installation'],
   ['migration', 'create table webhook_endpoints'],
   ['migration', 'insert into migrations'],
+  ['copy', '::bigint::numeric), 0) as hash'],
 ]
 function isSchedules(values) {
   return (values ?? []).some(

@@ -40,8 +40,8 @@ export type FaultStage = {
    * too slow.
    */
   refusals(): readonly string[]
-  /** Waits until all events are delivered, and compares the three records. */
-  check(journal: Pick<Journal, 'entries' | 'wrong'>): Promise<void>
+  /** Waits until all events are delivered, and compares the three records, of this database or of the one that it moved to. */
+  check(journal: Pick<Journal, 'entries' | 'wrong'>, movedTo?: Database): Promise<void>
   close(): Promise<void>
 }
 
@@ -144,9 +144,9 @@ export async function openFaultStage(
       ),
     refusals: () =>
       processes.flatMap(one => one.log().map(line => String(line['causecode'] ?? ''))).filter(isSlowness),
-    async check(journal) {
+    async check(journal, movedTo = database) {
       logs = processes.map(one => one.stdout() + one.stderr()).join('')
-      await checkLedger({ journal, receiver, database, partnerId: partner.partnerid, logs })
+      await checkLedger({ journal, receiver, database: movedTo, partnerId: partner.partnerid, logs })
     },
     async close() {
       await Promise.all(processes.map(one => one.stop('SIGKILL')))

@@ -1,17 +1,13 @@
-import { existsSync } from 'node:fs'
 import { backUpDatabase, borrowEmbeddedDatabase, restoreDatabase } from '@benefit-enrolment/embedded-postgres'
-import { addEntries, noPartner } from '../audit/entries.ts'
 import { type Config, readConfig } from '../config.ts'
-import { type DatabaseAddress, openDatabase } from '../db/database.ts'
-import { erasureListPath } from '../membership/erasure-list/list.ts'
+import { openDatabase } from '../db/database.ts'
 import { OperatorError } from '../operator-error.ts'
 import { makeQuiet, resume } from '../quiet.ts'
-import { keyringPath } from '../vault/keyring.ts'
-import { uuidv7 } from '../vault/uuid.ts'
 import type { Command, Input } from './command.ts'
 import { dataDirOf } from './data-dir.ts'
+import { lackingBeside, noteMaking } from './making-copies.ts'
 import { reach } from './reach.ts'
-import { hasDatabase, onDatabase, systemUser } from './workspace.ts'
+import { hasDatabase, onDatabase } from './workspace.ts'
 
 const backup: Command = {
   name: 'backup',
@@ -26,7 +22,8 @@ const backup: Command = {
     const [into = ''] = input.positionals
     const borrowed = await borrowEmbeddedDatabase({ dataDir })
     try {
-      const note = (result: string, at: number) => noteBackup(borrowed.address, result, at)
+      const note = (result: string, at: number) =>
+        noteMaking(borrowed.address, { action: 'backup', result, at })
       await note('begun', Date.now())
       const { startedAt, endedAt, files } = await backUpDatabase({
         dataDir,
@@ -48,23 +45,6 @@ const backup: Command = {
       await borrowed.release()
     }
   },
-}
-
-/**
- * Records that a backup begins, and how it ended, so that the console can say when the last one was made. The copy
- * itself has the first entry, but never the second.
- */
-async function noteBackup(address: DatabaseAddress, result: string, at: number): Promise<void> {
-  const database = openDatabase(address, { max: 1, onError: () => {}, statementTimeoutMs: 60_000 })
-  const entry = { partnerId: noPartner, entryId: uuidv7(at), at, times: 1, action: 'backup', result }
-  try {
-    await addEntries(database, [{ ...entry, actorKind: 'command', actor: systemUser() }])
-  } catch {
-    // A full disk, where nothing can be recorded, is when a backup is needed most; so this is no failure.
-    process.stderr.write(`The audit log does not say that the backup has the result "${result}".\n`)
-  } finally {
-    await database.close()
-  }
 }
 
 const restore: Command = {
@@ -96,22 +76,6 @@ const restore: Command = {
       'It is quiet: reads work, and nothing is written or sent until `enrolment resume`.',
     ])
   },
-}
-
-/** What the operator still has to put beside a restored database, because no backup holds it. */
-function lackingBeside(config: Config, dataDir: string): string[] {
-  const keys = keyringPath(dataDir)
-  const list = erasureListPath({ ...config, dataDir })
-  return [
-    ...(config.rootKey !== undefined || existsSync(keys)
-      ? []
-      : [`Before you serve it, put its keys there: ${keys}, or set ENROLMENT_ROOT_KEY.`]),
-    ...(list === undefined || existsSync(list)
-      ? []
-      : [
-          `Before you serve it, put the newest list of erasures there: ${list}. Without it, whoever was erased since is back.`,
-        ]),
-  ]
 }
 
 const resumeCopy: Command = {

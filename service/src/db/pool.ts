@@ -11,11 +11,11 @@ type PoolLimits = {
   readonly idleTimeoutMs: number
 }
 
-/** The name of a service's database sessions, by which `migrate --spread` sees that a service still runs. */
+/** The name of a service's database sessions, by which `enrolment copy` sees that a service runs. */
 export const SERVICE_SESSIONS = 'enrolment serve'
 
 /** Writes an address so that the driver prints nothing about its mode: it verifies in full with each of these, and says so in six lines. */
-function asVerified(url: string): string {
+export function asVerified(url: string): string {
   return url.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, '$1verify-full')
 }
 

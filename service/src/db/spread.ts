@@ -1,7 +1,5 @@
 import { DAY_MS } from '../calendar/time.ts'
-import { OperatorError } from '../operator-error.ts'
 import type { Database, Executor } from './database.ts'
-import { SERVICE_SESSIONS } from './pool.ts'
 import { type Query, sql } from './sql.ts'
 import { type Distribution, tableDistribution } from './table-distribution.ts'
 
@@ -49,7 +47,7 @@ export async function beginSpreading(tx: Executor): Promise<void> {
 }
 
 /**
- * Spreads every table that is not spread yet, with its rows, and returns their names. Runs inside a transaction that
+ * Spreads every table that is not spread yet, before it has rows, and returns their names. Runs inside a transaction that
  * `beginSpreading` began.
  */
 export async function spreadTables(tx: Executor): Promise<readonly string[]> {
@@ -69,58 +67,6 @@ export async function spreadTables(tx: Executor): Promise<readonly string[]> {
     await tx.query(plain(`alter table ${table} add constraint ${name} ${definition}`))
   }
   return wanted.map(([name]) => name)
-}
-
-/**
- * Spreads a database whose tables were created and filled on one node, with all its rows, and returns the names of the
- * tables; none if they are spread already. Throws OperatorError without Citus, and while the tables are in use.
- */
-export async function spreadGrown(database: Database): Promise<readonly string[]> {
-  const state = await spreadState(database)
-  if (state === 'plain')
-    throw new OperatorError(
-      'This database has no Citus extension: `create extension citus` and add its nodes first (docs/scaling.md).',
-    )
-  if (state === 'spread') return []
-  return database.alone(async session => {
-    await liftLimits(session)
-    await session.query(sql`select set_config('client_min_messages', 'warning', false)`)
-    await session.query(plain('begin'))
-    try {
-      await beginSpreading(session)
-      await lockAll(session)
-      await refuseServices(session)
-      const names = await spreadTables(session)
-      await session.query(plain('commit'))
-      return names
-    } catch (error) {
-      await session.query(plain('rollback')).catch(() => {})
-      if ((error as { code?: string }).code === '55P03')
-        throw new OperatorError(
-          'The tables are in use: stop every process of the service, then run `enrolment migrate --spread` again. Nothing was changed.',
-        )
-      throw error
-    }
-  })
-}
-
-/** All tables are locked at once, or none: rows written to a table while it is spread would be lost. */
-async function lockAll(tx: Executor): Promise<void> {
-  const names = [...tableDistribution.keys()]
-  await tx.query(plain(`lock table ${names.join(', ')} in access exclusive mode`))
-}
-
-/**
- * A process that runs on knows the tables only as they lay on one node, and would answer every request with 500. One that
- * starts meanwhile waits for the locks, and gives up.
- */
-async function refuseServices(tx: Executor): Promise<void> {
-  const services = await tx.query(sql`
-    select 1 from pg_stat_activity where datname = current_database() and application_name = ${SERVICE_SESSIONS}`)
-  if (services.length > 0)
-    throw new OperatorError(
-      'A service is still connected to this database: stop every process, then run `enrolment migrate --spread` again. Nothing was changed.',
-    )
 }
 
 async function unspreadTables(tx: Executor): Promise<ReadonlySet<string>> {
@@ -155,21 +101,10 @@ async function spreadTable(tx: Executor, name: string, distribution: Distributio
       ),
     )
   }
-  for (const part of await tablesWithRows(tx, name))
-    await tx.query(unhurried(sql`select truncate_local_data_after_distributing_table(${part}::regclass)`))
 }
 
 /** The table whose partners decide where the rows of all others are stored. */
 const ANCHOR = 'users'
-
-/** The old rows stay on the coordinator, hidden behind the spread table, until they are removed. */
-async function tablesWithRows(tx: Executor, name: string): Promise<readonly string[]> {
-  const rows = await tx.query<{ part: string }>(sql`
-    select c.oid::regclass::text as part from pg_class c
-    where c.relkind = 'r' and pg_relation_size(c.oid) > 0
-      and (c.oid = ${name}::regclass or c.oid in (select relid from pg_partition_tree(${name}::regclass)))`)
-  return rows.map(row => row.part)
-}
 
 /** Text without bound values, as a statement without the pool's own limit. */
 export function plain(text: string): Query {
