@@ -27,7 +27,7 @@ const looks = [
 const MOST_HEIGHT = 1600
 
 const { examples, iconOf, renderPage } = await load(`
-  export { renderPage } from './service/src/registration/views/page.ts'
+  export { renderPage } from './service/src/registration/screens.ts'
   export { examples } from './tests/page/fixtures/examples.ts'
   export { iconOf } from './tests/page/fixtures/parts.ts'`)
 const manifest = JSON.parse(readFileSync(new URL('manifest.json', built), 'utf8'))

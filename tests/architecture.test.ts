@@ -50,6 +50,7 @@ const answering: Readonly<Record<string, string>> = {
   'registration/browser-files.ts': 'routes of the page',
   'registration/embed-routes.ts': 'routes of the page',
   'registration/pages.ts': 'routes of the page',
+  'registration/screens/problem.ts': 'says to people what an error means',
   'registration/session/request-guard.ts': 'checks a request before the page reads it',
   'system/files.ts': 'routes of files',
 }
@@ -59,9 +60,12 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   registration: [
     ['mount.ts'],
     ['pages.ts', 'embed-routes.ts'],
-    ['steps', 'links'],
-    ['session'],
+    ['links'],
     ['answer-view.ts'],
+    ['screens.ts'],
+    ['screens'],
+    ['steps'],
+    ['session'],
     ['views', 'browser-files.ts'],
   ],
   webhooks: [['delivery', 'api'], ['endpoint'], ['egress', 'log']],
@@ -130,9 +134,6 @@ const owners: Readonly<Record<string, readonly string[]>> = {
 
 // Each is one thing that reads worse in two files.
 const listedAsLong: Readonly<Record<string, string>> = {
-  'service/src/registration/views/model.ts': 'the views of the page and what each shows, as types',
-  'service/src/registration/views/texts.en.ts': 'the words of the page, in the order of the Spanish ones',
-  'service/src/registration/views/texts.es.ts': 'the words of the page, in the order of the English ones',
   'service/src/webhooks/delivery/save-results.ts': 'one statement, a part for each table that it writes',
 }
 

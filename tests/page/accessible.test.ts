@@ -4,14 +4,11 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import type { DoneView } from '../../service/src/registration/screens/done/done.ts'
+import type { LinkEndedView } from '../../service/src/registration/screens/ended.ts'
+import type { ProblemView } from '../../service/src/registration/screens/problem.ts'
+import { renderPage, type View } from '../../service/src/registration/screens.ts'
 import { detailsGroups } from '../../service/src/registration/views/details.ts'
-import type {
-  DoneView,
-  LinkEndedView,
-  ProblemView,
-  View,
-} from '../../service/src/registration/views/model.ts'
-import { renderPage } from '../../service/src/registration/views/page.ts'
 import type { BenefitStatus } from '../../service/src/registration/views/parts.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, isLong, wholeRunTest } from '../long.ts'

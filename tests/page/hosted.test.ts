@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { renderPage } from '../../service/src/registration/views/page.ts'
+import { renderPage } from '../../service/src/registration/screens.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, wholeRunTest } from '../long.ts'
 import { startReceiver } from '../webhooks/receiver.ts'

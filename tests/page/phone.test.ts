@@ -1,7 +1,7 @@
 // @whole
 
 import { expect, test } from 'vitest'
-import type { View } from '../../service/src/registration/views/model.ts'
+import type { View } from '../../service/src/registration/screens.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
 import { examples } from './fixtures/examples.ts'

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { renderPage } from '../../service/src/registration/views/page.ts'
+import { renderPage } from '../../service/src/registration/screens.ts'
 import { iconOf } from './fixtures/parts.ts'
 import type { Example } from './fixtures/scene.ts'
 import type { Rig } from './rig.ts'

@@ -3,10 +3,12 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { localeNamed, localeOf } from '../http/locale.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { isUuid } from '../vault/uuid.ts'
-import { challenge, sendView, setFrameHeaders } from './answer-view.ts'
-import { anonymousPage, endedView, problemView } from './session/anonymous.ts'
+import { sendView } from './answer-view.ts'
+import { endedView } from './screens/ended.ts'
+import { describeFailure, problemView } from './screens/problem.ts'
+import { entryOf, renderPage, stepAt, type View } from './screens.ts'
 import type { Exchange, PageRoutes } from './session/page-context.ts'
-import { describeFailure, mountGuarded } from './session/request-guard.ts'
+import { challenge, mountGuarded, setFrameHeaders } from './session/request-guard.ts'
 import {
   findActive,
   findLink,
@@ -19,12 +21,9 @@ import {
   partnerOfToken,
   spendLink,
 } from './session/session.ts'
-import { openVisit, type Visit } from './session/visit.ts'
+import { openVisit, pageFor, type Visit } from './session/visit.ts'
 import { changeAppearance } from './steps/appearance.ts'
 import { isRedirect } from './steps/step.ts'
-import { entryOf, stepAt } from './steps/steps.ts'
-import type { View } from './views/model.ts'
-import { renderPage } from './views/page.ts'
 
 /** The body with which the frame exchanges a token; unknown members are ignored. */
 type SessionRequest = { linktoken: string; origin: string; locale: Locale | undefined; appearance?: unknown }
@@ -55,7 +54,7 @@ async function sendFrame(exchange: Exchange): Promise<FastifyReply> {
   const origins = partner?.origins ?? []
   setFrameHeaders(reply, origins)
   const viewer = { locale: localeNamed(locale) ?? partner?.locale ?? 'en', partner }
-  const page = await anonymousPage(exchange, { shell: 'frame', ...viewer })
+  const page = pageFor(context, await exchange.files(), { shell: 'frame', ...viewer })
   const view: View = { view: 'FRAME', page, origins, sessionurl: `${context.basePath}/embed/session` }
   return sendView(reply, view)
 }

@@ -4,21 +4,21 @@ import { localeNamed, localeOf } from '../http/locale.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { sendView } from './answer-view.ts'
 import { linkAgain, mountLinks } from './links/open-link.ts'
+import { isChallenged } from './screens/challenge.ts'
+import { endedKinds, endedView, type LinkEndedView } from './screens/ended.ts'
+import { describeFailure, problemView } from './screens/problem.ts'
+import { entryOf, pathOfView, stepAt } from './screens.ts'
 import { touchSession } from './session/activity.ts'
-import { endedView, problemView } from './session/anonymous.ts'
+import { areBirthdateAttemptsSpent } from './session/birthdate-attempts.ts'
 import { credentialOf, setCookie } from './session/credentials.ts'
-import type { Exchange, PageRoutes } from './session/page-context.ts'
-import { describeFailure, mountGuarded } from './session/request-guard.ts'
-import { visitOf } from './session/request-visit.ts'
-import { findOwn, noteShown } from './session/session.ts'
-import { setLocale, signOut } from './session/store.ts'
-import { formTag, rootOf, type Visit } from './session/visit.ts'
+import type { Exchange, PageContext, PageRoutes } from './session/page-context.ts'
+import { challenge, mountGuarded } from './session/request-guard.ts'
+import { endOf, findActive, findOwn, isUnknownHandle, noteShown } from './session/session.ts'
+import { type PageSessionRow, setLocale, signOut } from './session/store.ts'
+import { formTag, openVisit, rootOf, type Visit } from './session/visit.ts'
 import { changeAppearance } from './steps/appearance.ts'
-import { isChallenged } from './steps/challenge.ts'
 import { sendCopy } from './steps/copies.ts'
 import { isRedirect, type Typed } from './steps/step.ts'
-import { entryOf, pathOfView, stepAt } from './steps/steps.ts'
-import { endedKinds } from './views/model.ts'
 import { replacedTexts } from './views/replaced.ts'
 
 /** A request to a path below the page's root. */
@@ -185,4 +185,31 @@ async function sendFailure(exchange: Exchange, error: unknown): Promise<FastifyR
   if (error instanceof ServiceError) reply.headers(error.headers)
   if (status === 503 && !reply.hasHeader('Retry-After')) reply.header('Retry-After', '1')
   return sendView(reply, view, status)
+}
+
+/** The visit of a request; `undefined` when there is none, after an answer that says why. */
+async function visitOf(exchange: Exchange): Promise<Visit | undefined> {
+  const { context, reply } = exchange
+  const { request } = reply
+  const { shell, handle } = credentialOf(request.headers, context)
+  const own = await findOwn(context, handle)
+  if (!own && handle !== undefined && (await isUnknownHandle(context, handle))) context.refuseUnknown(request)
+  const active = own && (await findActive(context, own))
+  const files = await exchange.files()
+  const visit = active && (await openVisit(context, active, { shell, files, requestId: request.id }))
+  if (visit) {
+    request.partnerId = visit.partner.partnerId
+    return visit
+  }
+  const kind = own ? await endFor(context, own.session) : 'closed'
+  await sendView(reply.headers(challenge), await endedView(exchange, { shell, kind, own }), 401)
+  return undefined
+}
+
+/** How a session has ended; after too many wrong birth dates, whether another link would open. */
+async function endFor(context: PageContext, row: PageSessionRow): Promise<LinkEndedView['kind']> {
+  const end = endOf(row)
+  if (end !== 'challenge') return end
+  const isSpent = await areBirthdateAttemptsSpent(context.database, row, context.clock.real())
+  return isSpent ? 'challengelimit' : end
 }

@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { formIn } from '../../http/form.ts'
 import { localeNamed } from '../../http/locale.ts'
 import { sendView } from '../answer-view.ts'
-import { anonymousPage, endedView } from '../session/anonymous.ts'
+import { endedView } from '../screens/ended.ts'
+import type { OpenView } from '../screens/open.ts'
 import { readCookie, setCookie } from '../session/credentials.ts'
 import { parseDeepLink, readLinkAddress, writeDeepLink } from '../session/deep-link.ts'
 import type { Exchange, PageContext, PageRoutes } from '../session/page-context.ts'
@@ -18,8 +19,7 @@ import {
   partnerOfToken,
   spendLink,
 } from '../session/session.ts'
-import { beginRegistration, rootOf } from '../session/visit.ts'
-import type { OpenView } from '../views/model.ts'
+import { beginRegistration, pageFor, rootOf } from '../session/visit.ts'
 
 /** Mounts the page behind a link: fetching it does not use up the token, pressing its one button does. */
 export function mountLinks(scope: FastifyInstance, routes: PageRoutes): void {
@@ -96,7 +96,11 @@ async function hostedLink({ context, reply }: Exchange): Promise<Link | undefine
 
 async function sendOpen(exchange: Exchange, link: Link, chosen?: Locale): Promise<FastifyReply> {
   const { partner, session, token } = link
-  const page = await anonymousPage(exchange, { shell: 'hosted', locale: chosen ?? session.locale, partner })
+  const page = pageFor(exchange.context, await exchange.files(), {
+    shell: 'hosted',
+    locale: chosen ?? session.locale,
+    partner,
+  })
   const added = addedDeepLink(exchange)
   const isSwap = (parseDeepLink(session.deeplinkdata ?? '') ?? added)?.redirectto === 'swap'
   const isMember = session.purpose === 'registration' && (await belongsToMember(exchange.context, link))

@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import { missingForAccount, type Person, type PersonAddress } from '../../membership/rules/person.ts'
 import { detailsGroups } from '../views/details.ts'
-import type { CleanDetails } from '../views/form.ts'
-import type { Details, DetailsGroup } from '../views/parts.ts'
+import type { CleanDetails, Details, DetailsGroup } from '../views/parts.ts'
 
 /** The person's answer to one group of details, and what the partner had sent for that group by then. */
 type DraftAnswer = { readonly given: Person; readonly over: string }

@@ -1,11 +1,6 @@
-import { errors } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isClientGone } from '../../http/client-gone.ts'
-import { asFailure, ServiceError } from '../../http/service-error.ts'
-import { describeCause } from '../../log.ts'
-import { setPageHeaders } from '../answer-view.ts'
-import type { ProblemView } from '../views/model.ts'
-import type { Exchange, PageContext, PageRoutes } from './page-context.ts'
+import { ServiceError } from '../../http/service-error.ts'
+import type { Exchange, PageRoutes } from './page-context.ts'
 
 /** Mounts routes with the headers of the page, closed to other sites; `fail` answers what they throw. */
 export function mountGuarded(
@@ -52,27 +47,31 @@ declare module 'fastify' {
   }
 }
 
-/**
- * How each failure is presented to people; a failure that is not listed comes from a request that our pages never make.
- */
-const kinds: Partial<Record<ServiceError['code'], ProblemView['kind']>> = {
-  internal: 'internal',
-  unavailable: 'busy',
-  too_many_requests: 'busy',
-  not_found: 'notfound',
-  insufficient_scope: 'foreign',
+function policyWith(images: string): string {
+  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${images}; connect-src 'self'; form-action 'self'; base-uri 'none'`
 }
 
-/** The status of a failure and how it is presented to people; a failure that is not a refusal is logged in full. */
-export function describeFailure(
-  context: Pick<PageContext, 'log'>,
-  error: unknown,
-  request: FastifyRequest,
-): { status: number; kind: ProblemView['kind'] } {
-  const known = isClientGone(error, request) ? 'request_timeout' : undefined
-  const failure = error instanceof ServiceError ? error : known ? new ServiceError(known) : asFailure(error)
-  const { code } = failure
-  if (code === 'internal' || (code === 'unavailable' && failure.cause))
-    context.log('failure', { requestid: request.id, code, ...describeCause(failure.cause) })
-  return { status: errors[code].status, kind: kinds[code] ?? 'unreadable' }
+/** The headers of every answer of the page (docs/page-protocol.md). */
+export function setPageHeaders(reply: FastifyReply): void {
+  reply
+    .header('Content-Security-Policy', `${policyWith("'self'")}; frame-ancestors 'none'`)
+    .header('Cross-Origin-Resource-Policy', 'same-origin')
+    .header('Cache-Control', 'no-store')
+    .header('Referrer-Policy', 'no-referrer')
 }
+
+/**
+ * The headers of the frame: only these origins may embed it; with an empty list, no site may. A look may contain a
+ * logo.
+ */
+export function setFrameHeaders(reply: FastifyReply, origins: readonly string[]): void {
+  setPageHeaders(reply)
+  const ancestors = origins.length > 0 ? origins.join(' ') : "'none'"
+  reply
+    .header('Content-Security-Policy', `${policyWith("'self' data:")}; frame-ancestors ${ancestors}`)
+    .header('Cross-Origin-Embedder-Policy', 'require-corp')
+    .header('Cross-Origin-Resource-Policy', 'cross-origin')
+}
+
+/** What each 401 of the service carries (contract §3); a browser does not know the scheme, and shows the page. */
+export const challenge = { 'WWW-Authenticate': 'Bearer' } as const

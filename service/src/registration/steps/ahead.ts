@@ -1,9 +1,11 @@
+import { type Instant, lockedFrom } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { projectPendingChanges } from '../../membership/rules/apply-due.ts'
 import { waitsUntil } from '../../membership/rules/enrolments.ts'
 import { offerOpenAt } from '../../membership/rules/intents.ts'
 import { isRefusal, type Refusal } from '../../membership/rules/refusal.ts'
 import { isLive, type SwapPair, type User } from '../../membership/rules/state.ts'
+import { offerOf } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { BenefitLine } from '../views/parts.ts'
 import { dayOf, enrolmentLine, isByAge, lastDayOf, lineOf, liveEnrolment } from './cards.ts'
@@ -59,4 +61,20 @@ export function comingBySwap(visit: Visit): BenefitLine[] {
   return visit.user.enrolments
     .filter(one => one.plannedBy === 'swap' && isLive(one))
     .map(one => enrolmentLine(visit, one))
+}
+
+/**
+ * Until when a change meant for a boundary can be undone; empty once it is locked. A membership that has not started is
+ * not locked (`isBoundaryLocked`).
+ */
+export function undoUntil(visit: Visit, at: Instant): { undountil?: Instant } {
+  const { offer } = visit.user
+  if (offer && !offer.inForce && at <= offer.since) return { undountil: at }
+  const lockedAt = lockedFrom(at, offerOf(visit.terms, visit.user)?.cutoffhours ?? 24)
+  return lockedAt > visit.now ? { undountil: lockedAt } : {}
+}
+
+/** The name of a plan, or of the member's own, in the page's language. */
+export function planName(visit: Visit, name = visit.user.offer?.name ?? ''): string {
+  return visit.terms.today.catalogue.offers.get(name)?.displayname[visit.locale] ?? name
 }

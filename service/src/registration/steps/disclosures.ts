@@ -1,7 +1,6 @@
 import type { Benefit, BenefitDocument } from '../../catalogue/model.ts'
 import type { Visit } from '../session/visit.ts'
-import type { Coverage } from '../views/coverage-parts.ts'
-import type { Cost } from '../views/parts.ts'
+import type { Cost, Coverage } from '../views/parts.ts'
 
 /** What the page must show about a benefit on this visit; `undefined` when there is nothing. */
 export function coverageOf(visit: Visit, benefit: Benefit): Coverage | undefined {

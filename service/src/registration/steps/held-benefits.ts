@@ -4,7 +4,7 @@ import { howToUseToday, usableUntil } from '../../membership/rules/how-to-use.ts
 import { type Enrolment, isInForce, isLive, lastClosed } from '../../membership/rules/state.ts'
 import { knownBenefit } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
-import type { HeldBenefit, HowToUseWords } from '../views/coverage-parts.ts'
+import type { HeldBenefit, HowToUseWords } from '../views/parts.ts'
 import { cardOf, dayOf, lastDayOf } from './cards.ts'
 
 /**

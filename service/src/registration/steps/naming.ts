@@ -1,5 +1,9 @@
 import type { Benefit } from '../../catalogue/model.ts'
-import type { NewDesignation } from '../../membership/records/designations.ts'
+import {
+  type NewDesignation,
+  type OpenDesignation,
+  readDesignations,
+} from '../../membership/records/designations.ts'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import { designationOf, withDesignation } from '../../membership/rules/designations.ts'
 import { type Designation, heldEnrolment, type User } from '../../membership/rules/state.ts'
@@ -98,4 +102,9 @@ export function withDraftNames(
     designations.push({ ...added.designation, beneficiaries: people })
   }
   return { user: named, designations }
+}
+
+/** All versions of the beneficiaries that this person has named. */
+export function versionsOf({ context, partner, user }: Visit): Promise<readonly OpenDesignation[]> {
+  return readDesignations(context.database, { partner, user })
 }

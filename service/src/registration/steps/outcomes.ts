@@ -1,30 +1,16 @@
+import { randomBytes } from 'node:crypto'
 import type { ErrorCode } from '@benefit-enrolment/contract'
-import {
-  type Confirmation,
-  newestReference,
-  readConfirmation,
-} from '../../membership/records/confirmations.ts'
+import { type Confirmation, newestReference } from '../../membership/records/confirmations.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import type { User } from '../../membership/rules/state.ts'
-import { judgeOwnOffer, offerOf } from '../../membership/rules/terms.ts'
-import { newerThanConfirmed } from '../session/answers.ts'
-import { wayBack } from '../session/session.ts'
 import { personShown } from '../session/shown.ts'
 import { completeSession, type PageOutcome } from '../session/store.ts'
-import { pageOf, type Visit } from '../session/visit.ts'
-import type { DoneView } from '../views/model.ts'
-import type { ConsentText, PlannedChanges } from '../views/parts.ts'
-import { isMoveCalledOff, isPairCalledOff } from './ahead.ts'
-import { dayOf, leavingOn, liveLines } from './cards.ts'
+import type { Visit } from '../session/visit.ts'
+import type { ConsentText } from '../views/parts.ts'
 import { changeOwn, type OwnChange } from './change-own.ts'
-import { copiesOf, copyAddress, copyOf } from './copies.ts'
-import { type DoneDescription, describeDone, planName } from './describe-done.ts'
-import { heldBenefitsOf } from './held-benefits.ts'
+import { copyOf } from './copies.ts'
 import { type ConfirmationContent, madeBy } from './made.ts'
-import { memberPaths } from './member-choices.ts'
-import { newReference } from './reference.ts'
-import type { Posted, Redirect, Step } from './step.ts'
-import { stillToDo } from './still-to-do.ts'
+import type { Posted, Redirect } from './step.ts'
 
 /** A change that ends with a confirmation. */
 export type ConfirmedChange = Omit<OwnChange, 'reference'> & {
@@ -95,88 +81,11 @@ async function noteDone(visit: Visit, outcome: PageOutcome, reference: string): 
   return { to: 'done' }
 }
 
-/**
- * What the session did last, with its reference and dates; a member for whom it no longer holds sees their benefits
- * instead.
- */
-export const done: Step = {
-  show: async (visit, { form }) => {
-    const { context, partner, user, session, isMember, isOver } = visit
-    const { outcome, reference } = session
-    if (outcome === null || outcome === 'challengefailed' || reference === null) return { to: '' }
-    const content = await readConfirmation(context.database, { partner, user, reference })
-    if (content === undefined) return { to: '' }
-    const { made, copy } = content as ConfirmationContent
-    const found = describeDone(visit, made)
-    if (!found && session.revoked_at !== null)
-      return { view: 'LINK_ENDED', page: pageOf(visit), kind: 'closed' }
-    if (!found) return { to: isMember ? 'overview' : 'details' }
-    return {
-      view: 'DONE',
-      page: pageOf(visit),
-      outcome,
-      reference,
-      completedat: made.at,
-      ...found,
-      held: await heldBenefitsOf(visit),
-      todo: isMember && !isOver ? stillToDo(visit) : undefined,
-      undo: undoingOf(found),
-      goeson: isMember && !isOver,
-      copyurl: copy && copyAddress(visit, reference),
-      redirecturl: wayBack(visit),
-      istold: form.has('told'),
-    }
-  },
-}
+/** Letters and digits that cannot be confused, even when read aloud. */
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** The view where a change that is still planned can be undone. */
-function undoingOf({ change, undountil }: DoneDescription): DoneView['undo'] {
-  if (change.what === 'cancelled') return change.timing === 'ahead' ? 'cancel' : undefined
-  if (undountil === undefined) return undefined
-  return change.what === 'swapped' ? 'swap' : 'offer'
-}
-
-/** What a member has, and what they can do with it. */
-export const overview: Step = {
-  show: async visit => {
-    const offer = offerOf(visit.terms, visit.user)
-    if (!visit.isMember || !offer) return { to: '' }
-    return {
-      view: 'ALREADY_ENROLLED',
-      page: pageOf(visit),
-      offername: offer.displayname[visit.locale],
-      benefits: liveLines(visit),
-      held: await heldBenefitsOf(visit),
-      suggested: newerThanConfirmed(visit.sent, visit.person),
-      paths: memberPaths(visit),
-      ineligible: ineligibleIn(visit),
-      leaving: leavingOn(visit),
-      planned: plannedIn(visit),
-      copies: await copiesOf(visit),
-      todo: stillToDo(visit),
-      redirecturl: wayBack(visit),
-    }
-  },
-}
-
-function plannedIn(visit: Visit): PlannedChanges {
-  const { pendingOffer, swap } = visit.user
-  return {
-    plan: pendingOffer && {
-      displayname: planName(visit, pendingOffer.name),
-      on: dayOf(visit, pendingOffer.at),
-      iscalledoff: isMoveCalledOff(visit),
-    },
-    swap: swap && {
-      on: dayOf(visit, swap.at),
-      iscalledoff: swap.pairs.every(pair => isPairCalledOff(visit, pair)),
-    },
-  }
-}
-
-/** Why the rules of the member's plan would not admit them today, if so. */
-function ineligibleIn({ user, terms, locale }: Visit): { reasons: readonly string[] } | undefined {
-  if (user.offer?.admits !== false) return undefined
-  const reasons = judgeOwnOffer(terms, user)?.reasons ?? []
-  return { reasons: reasons.map(reason => reason.text[locale]) }
+/** A new reference such as `BE-7K3M-92QD`, by which a person and the operator speak of one confirmation. */
+function newReference(): string {
+  const signs = Array.from(randomBytes(8), byte => alphabet[byte % alphabet.length])
+  return `BE-${signs.slice(0, 4).join('')}-${signs.slice(4).join('')}`
 }

@@ -7,7 +7,9 @@ import {
   partnerOffer,
   partnerOffers,
 } from '../../membership/rules/terms.ts'
+import { missingGroups } from '../session/answers.ts'
 import type { Visit } from '../session/visit.ts'
+import type { Page } from '../views/surroundings.ts'
 
 /** A plan as a newcomer sees it: what comes with it, what can be chosen, and what cannot and why. */
 export type Plan = {
@@ -50,7 +52,7 @@ export function plansFor(visit: Visit): {
 }
 
 /** The plans that the link or the partner allows a newcomer, whether or not they admit this person. */
-export function offersOf(visit: Visit): readonly Offer[] {
+function offersOf(visit: Visit): readonly Offer[] {
   const { offername } = visit.session
   if (offername === null) return partnerOffers(visit.terms)
   const offer = partnerOffer(visit.terms, offername)
@@ -58,7 +60,7 @@ export function offersOf(visit: Visit): readonly Offer[] {
 }
 
 /** A plan as it applies to this person today. */
-export function planOf(visit: Visit, offer: Offer): Plan {
+function planOf(visit: Visit, offer: Offer): Plan {
   const refused: Refused[] = []
   const admitted = (names: readonly string[]) =>
     names.flatMap(name => {
@@ -72,4 +74,57 @@ export function planOf(visit: Visit, offer: Offer): Plan {
   const included = admitted(offer.fixed).sort(bySortOrder)
   const selectable = admitted(offer.selectable).sort(bySortOrder)
   return { offer, included, selectable, refused }
+}
+
+/** The plan to continue with, or the path of a step that must be done first. */
+export function foundPlan(visit: Visit): Plan | { to: string } {
+  if (missingGroups(visit.person).length > 0) return { to: 'details' }
+  const { plans } = plansFor(visit)
+  const [only, ...more] = plans
+  if (!only) return { to: 'none' }
+  const chosen = more.length === 0 ? only : plans.find(({ offer }) => offer.offer === visit.draft.offer)
+  return chosen ?? { to: 'plan' }
+}
+
+/**
+ * The preselected benefits: the draft's picks that still fit; before there are any, the benefit that the person's link
+ * is about.
+ */
+export function picksOf(visit: Visit, { selectable }: Plan): readonly string[] {
+  const open = selectable.map(({ name }) => name)
+  const { picks } = visit.draft
+  const wanted = visit.deepLink?.redirectto === 'enrol' ? [visit.deepLink.productname] : []
+  return (picks ?? wanted).filter(name => open.includes(name))
+}
+
+/** The benefits that a newcomer is about to get; empty while there is no plan. */
+export function chosenByNewcomer(visit: Visit): readonly Benefit[] {
+  const found = foundPlan(visit)
+  return 'to' in found ? [] : chosenBenefits(visit, found)
+}
+
+/** What comes with a plan, and what of the rest this newcomer has picked. */
+export function chosenBenefits(visit: Visit, found: Plan): Benefit[] {
+  const picks = picksOf(visit, found)
+  return [...found.included, ...found.selectable.filter(({ name }) => picks.includes(name))]
+}
+
+/**
+ * Whether a newcomer has a choice of plans. `perhaps`: the partner has several, and the details that decide which of
+ * them admit this person are not known yet.
+ */
+function choosesPlan(visit: Visit): boolean | 'perhaps' {
+  if (offersOf(visit).length < 2) return false
+  return missingGroups(visit.person).length > 0 ? 'perhaps' : plansFor(visit).plans.length > 1
+}
+
+/** The number of a step in the registration: details, benefits and answers, and a plan if there is a choice. */
+export function stepOf(
+  visit: Visit,
+  step: 'details' | 'plan' | 'benefits' | 'check',
+): NonNullable<Page['step']> {
+  const steps = choosesPlan(visit)
+    ? ['details', 'plan', 'benefits', 'check']
+    : ['details', 'benefits', 'check']
+  return { at: Math.max(1, steps.indexOf(step) + 1), of: steps.length }
 }

@@ -2,10 +2,9 @@ import type { Locale } from '@benefit-enrolment/contract'
 import { type Html, html } from '../../http/html.ts'
 import type { HelpContacts } from '../../partners/help-contacts.ts'
 import type { Legal } from '../../partners/legal.ts'
-import type { Coverage, HowToUseWords } from './coverage-parts.ts'
+import { useWords } from './coverage.ts'
 import { dayText, instantText } from './format.ts'
-import { useWords } from './held-benefit.ts'
-import type { Day } from './parts.ts'
+import type { Coverage, Day, HowToUseWords } from './parts.ts'
 import { type CoverageTexts, textsOf } from './texts.ts'
 
 /** What a person agreed to, in the words that they were shown: kept sealed, and never changed. */
@@ -86,14 +85,19 @@ export function renderCopy(copy: CopyContent, look: CopyLook): string {
 <h1>${words.copy.title}</h1>
 <dl><div><dt>${texts.group.name}</dt><dd>${copy.name}</dd></div>
 <div><dt>${words.copy.reference}</dt><dd>${reference}</dd></div>
-<div><dt>${words.copy.made}</dt><dd>${instantText(copy, copy.at)}${copy.byoperator && ` – ${texts.shell.byoperator}`}</dd></div>
+<div><dt>${words.copy.made}</dt><dd>${instantText(copy, copy.at)}${
+    copy.byoperator && ` – ${texts.shell.byoperator}`
+  }</dd></div>
 <div><dt>${texts.check.plan}</dt><dd>${copy.offername}</dd></div></dl>
 <h2>${words.price.total}</h2>
 ${copy.price.map(line => html`<p>${line}</p>`)}
 <h2>${texts.already.title}</h2>
 ${copy.benefits.map(benefit => benefitPart(copy, benefit, look))}
 ${copy.agreements.length > 0 && html`<h2>${words.copy.agreed}</h2>`}
-${copy.agreements.map(({ title, version, paragraphs }) => html`<section><h3>${title}</h3>${paragraphs.map(text => html`<p>${text}</p>`)}<p class="hint">${texts.check.version(version)}</p></section>`)}
+${copy.agreements.map(
+  ({ title, version, paragraphs }) =>
+    html`<section><h3>${title}</h3>${paragraphs.map(text => html`<p>${text}</p>`)}<p class="hint">${texts.check.version(version)}</p></section>`,
+)}
 <h2>${words.copy.help}</h2>
 ${helpPart(copy, words)}
 </main>
@@ -118,9 +122,15 @@ ${memberId !== undefined && row(words.memberid, memberId)}
 ${waiting && row(words.waiting, `${words.days(waiting.days)}. ${waiting.text ?? ''}`)}</dl>
 <h4>${texts.benefits.pays}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
 <h4>${texts.benefits.notcovered}</h4><ul>${benefit.notcovered.map(line => html`<li>${line}</li>`)}</ul>
-${benefit.beneficiaries && html`<h4>${texts.beneficiaries.copy}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`}
+${
+  benefit.beneficiaries &&
+  html`<h4>${texts.beneficiaries.copy}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`
+}
 ${benefit.howtouse && html`<h4>${words.use.title}</h4>${useWords(benefit.howtouse)}`}
-${documents.length > 0 && html`<h4>${words.documents}</h4><ul>${documents.map(({ title, address }) => html`<li><a href="${look.origin}${address}">${title}</a> <span class="hint">SHA-256 ${hashIn(address)}</span></li>`)}</ul>`}</section>`
+${
+  documents.length > 0 &&
+  html`<h4>${words.documents}</h4><ul>${documents.map(({ title, address }) => html`<li><a href="${look.origin}${address}">${title}</a> <span class="hint">SHA-256 ${hashIn(address)}</span></li>`)}</ul>`
+}</section>`
 }
 
 function startText(copy: CopyContent, words: CoverageTexts, { startson, dueon }: CopyBenefit): string {
@@ -131,7 +141,11 @@ function startText(copy: CopyContent, words: CoverageTexts, { startson, dueon }:
 function helpPart({ partner, help, legal, locale }: CopyContent, words: CoverageTexts): Html {
   const { phone, email, url } = help
   const ways = [phone, email, url].filter(way => way !== undefined)
-  return html`${ways.length > 0 ? html`<ul>${ways.map(way => html`<li>${way}</li>`)}</ul>` : html`<p>${words.copy.helpnone(partner)}</p>`}
+  return html`${
+    ways.length > 0
+      ? html`<ul>${ways.map(way => html`<li>${way}</li>`)}</ul>`
+      : html`<p>${words.copy.helpnone(partner)}</p>`
+  }
 ${legal.operatorline && html`<p>${legal.operatorline[locale]}</p>`}
 ${legal.privacyurl && html`<p>${words.privacynotice}: ${legal.privacyurl}</p>`}
 ${legal.termsurl && html`<p>${words.terms}: ${legal.termsurl}</p>`}`

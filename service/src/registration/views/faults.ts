@@ -1,4 +1,4 @@
-import type { en } from './texts.en.ts'
+import type { shellWords } from './words-shell.ts'
 
 /** The inputs that can be wrong, by the name they are posted under. */
 export type InputName =
@@ -38,10 +38,13 @@ export type FieldError = {
 }
 
 /** What somebody can do who does not want to agree: the key of its words. */
-export type WayOut = keyof typeof en.check.wayout
+export type WayOut = keyof typeof shellWords.en.wayout
 
 /** What is wrong with a posted form. */
 export type Faults = { readonly errors: readonly FieldError[] }
+
+/** A view with a form: the errors of what was posted, if it was refused. */
+export type Asking = { readonly errors?: readonly FieldError[] | undefined }
 
 /** Whether a form was refused. */
 export function isFaulty(parsed: unknown): parsed is Faults {
@@ -49,4 +52,7 @@ export function isFaulty(parsed: unknown): parsed is Faults {
 }
 
 /** Every error that the page can name: those that have words. */
-type ErrorCode = keyof typeof en.errors
+type ErrorCode = keyof typeof shellWords.en.errors
+
+/** The result of reading a posted form: validated values, or what is wrong with it. */
+export type Parsed<Values> = Values | Faults

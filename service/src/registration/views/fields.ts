@@ -1,6 +1,5 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
-import type { FieldError, InputName } from './faults.ts'
-import { monthNames } from './format.ts'
+import type { FieldError, InputName, Parsed } from './faults.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import type { EnteredAnswers } from './parts.ts'
@@ -54,8 +53,18 @@ ${choices.map((choice, at) => {
 </fieldset>`
 }
 
+/** Reads such a choice; refuses a form without one, and an answer that is not among `open`, with this error. */
+export function parseOneOf<Value extends string>(
+  form: URLSearchParams,
+  error: FieldError & { readonly input: 'offername' | 'effective' | 'out' | 'in' },
+  open: readonly Value[],
+): Parsed<Value> {
+  const posted = form.get(error.input)
+  return open.find(value => value === posted) ?? { errors: [error] }
+}
+
 /** A text input: its name, words and how a browser may help. */
-type TextField = {
+export type TextField = {
   readonly input: InputName
   readonly label: string
   /** `off` when absent. */
@@ -145,44 +154,6 @@ ${choices.list.map(([value, label]) => option(value, label, now))}
 </div>`
 }
 
-/** Month, day and year in one group, so that nobody has to guess the order of digits in a date. */
-export function birthDate(answers: Answers, options: { readonly asHeading: boolean }): Html {
-  const { errors = [], page } = answers
-  const texts = textsOf(page)
-  const error = errors.find(({ input }) => input.startsWith('dob'))
-  return html`<fieldset class="field date${error && ' wrong'}" aria-describedby="dob-hint${error && ' dob-error'}">
-<legend class="${options.asHeading ? 'unseen' : 'label'}">${texts.group.dob}</legend>
-<p class="hint" id="dob-hint">${texts.details.dobhint}</p>
-${fault(answers, 'dob', error)}
-${dateInputs(
-  answers,
-  part => `dob${part}`,
-  input => errors.some(found => found.input === input),
-)}
-</fieldset>`
-}
-
-/** Month, day and year beside each other, each under its own name. A browser fills them in only for the person. */
-export function dateInputs(
-  { page, kept = {} }: Answers,
-  nameOf: (part: 'month' | 'day' | 'year') => string,
-  isWrong: (input: string) => boolean,
-): Html {
-  const words = textsOf(page).details
-  const month = nameOf('month')
-  const help = (part: string) => (month === 'dobmonth' ? `bday-${part}` : 'off')
-  const number = (part: 'day' | 'year') => {
-    const input = nameOf(part)
-    return html`<div><label for="${inputId(input)}">${words[part]}</label><input id="${inputId(input)}" name="${input}" type="text" inputmode="numeric" autocomplete="${help(part)}" value="${kept[input] ?? ''}"${isWrong(input) && invalid}></div>`
-  }
-  return html`<div class="parts"><div class="month"><label for="${inputId(month)}">${words.month}</label><select id="${inputId(month)}" name="${month}" autocomplete="${help('month')}"${
-    isWrong(month) && invalid
-  }>
-<option value="">${words.choosemonth}</option>
-${monthNames(page).map((name, at) => option(String(at + 1), name, kept[month] ?? ''))}
-</select></div>${number('day')}${number('year')}</div>`
-}
-
 /** One of several answers, of which only one can be chosen. */
 export type Choice = {
   readonly value: string
@@ -229,7 +200,10 @@ export function errorOf(answers: Answers, input: InputName): FieldError | undefi
 export function fault({ page }: Answers, id: string, error: FieldError | undefined): Slot {
   if (!error) return null
   const texts = textsOf(page)
-  return html`<p class="fault" id="${id}-error">${icon('alert')}<span><span class="unseen">${texts.shell.errorprefix}</span>${errorText(texts, error)}</span></p>`
+  return html`<p class="fault" id="${id}-error">${icon('alert')}<span><span class="unseen">${texts.shell.errorprefix}</span>${errorText(
+    texts,
+    error,
+  )}</span></p>`
 }
 
 /** The id of an input: its name, with characters replaced that an address cannot hold. */
@@ -237,7 +211,8 @@ export function inputId(input: string): string {
   return input.replace(/[^A-Za-z0-9_-]/g, '-')
 }
 
-const invalid = html` aria-invalid="true"`
+/** The attribute of an input that is wrong. */
+export const invalid = html` aria-invalid="true"`
 
 /** The `aria-describedby` of an input: its hint, its error, or both. */
 export function described(id: string, hint: boolean, error: boolean): Slot {
@@ -245,6 +220,15 @@ export function described(id: string, hint: boolean, error: boolean): Slot {
   return [ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`, error && invalid]
 }
 
-function option(value: string, label: string, now: string): Html {
+/** An option of a select, chosen if its value is `now`. */
+export function option(value: string, label: string, now: string): Html {
   return html`<option value="${value}"${value === now && html` selected`}>${label}</option>`
+}
+
+/** What was typed in one input, in one Unicode form, without control characters and superfluous spaces. */
+export function typed(form: URLSearchParams, input: string): string {
+  return (form.get(input) ?? '')
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
+    .trim()
 }

@@ -1,5 +1,5 @@
 import type { Locale } from '@benefit-enrolment/contract'
-import type { Cost, Day } from './parts.ts'
+import type { Cost, Day, Worth } from './parts.ts'
 import type { Localized, Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
@@ -45,10 +45,7 @@ function zoneText(page: Pick<Page, 'locale' | 'zone'>, at: number): string {
 }
 
 /** An amount of money; whole amounts without cents. */
-export function moneyText(
-  page: Localized,
-  worth: { readonly amount: number; readonly currency: string },
-): string {
+function moneyText(page: Localized, worth: { readonly amount: number; readonly currency: string }): string {
   const digits = Number.isInteger(worth.amount) ? 0 : 2
   return moneyFormat(page, worth.currency, digits).format(worth.amount)
 }
@@ -141,4 +138,11 @@ function remember<Format, Options>(
   const format = made.get(key) ?? new kind(language, options)
   made.set(key, format)
   return format as Format
+}
+
+/** What a benefit pays, in words. */
+export function worthText(page: Localized, worth: Worth): string {
+  const texts = textsOf(page)
+  const amount = moneyText(page, worth)
+  return worth.per ? texts.benefits.worthper[worth.per](amount) : texts.benefits.worth(amount)
 }

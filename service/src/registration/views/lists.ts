@@ -1,7 +1,9 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
-import { costText, dayText } from './format.ts'
+import { draftField } from './fields.ts'
+import { costText, dayText, namesText } from './format.ts'
 import { type IconName, icon } from './icons.ts'
-import type { BenefitLine, Cost, Day, MemberPaths } from './parts.ts'
+import { notice } from './layout.ts'
+import type { BenefitLine, Cost, Day, MemberPaths, StillToDo, WaitingName } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
@@ -78,7 +80,7 @@ export function pathList(page: Page, paths: readonly Path[]): Slot {
 }
 
 /** What a member can do, each a link to a short path. */
-export function memberPaths(page: Page, paths: MemberPaths): Html {
+export function memberPathList(page: Page, paths: MemberPaths): Html {
   const texts = textsOf(page)
   const words = texts.already
   const cancelText = paths.isleaving ? texts.standing.leaving.now.title : words.cancel
@@ -94,4 +96,53 @@ export function memberPaths(page: Page, paths: MemberPaths): Html {
     page,
     found.filter(path => path !== false && path !== undefined),
   )}</section>`
+}
+
+/** What a member has to do, and then what they may still do. */
+export function thingsToDo(page: Page, todo: StillToDo | undefined): readonly Path[] {
+  if (!todo) return []
+  const texts = textsOf(page)
+  const words = texts.beneficiaries
+  const dated = (found: readonly WaitingName[]) =>
+    namesText(
+      page,
+      found.map(({ displayname, dueon }) =>
+        dueon ? words.before(displayname, dayText(page, dueon)) : displayname,
+      ),
+    )
+  const { missing, agree, unnamed, openplaces } = todo
+  const naming = (sign: IconName, text: string): Path => ({ to: 'beneficiaries', sign, text })
+  return [
+    agree.length > 0 && { to: 'benefits', sign: 'alert' as const, text: words.agree(dated(agree)) },
+    missing.length > 0 && naming('alert', words.missing(dated(missing))),
+    unnamed.length > 0 && naming('person', texts.done.name(namesText(page, unnamed))),
+    openplaces > 0 && { to: 'benefits', sign: 'plus' as const, text: texts.done.choose(openplaces) },
+  ].filter(path => path !== false)
+}
+
+/** The link back to the partner if the address was checked; in the frame, the button that closes it. */
+export function leave(page: Page, way: WayOut): Html {
+  const texts = textsOf(page)
+  const { redirecturl, rank = 'primary', more } = way
+  const partner = texts.shell.backto(page.partner.displayname)
+  const out =
+    page.shell === 'frame'
+      ? html`<button type="button" class="${rank}" data-exit>${texts.shell.close}</button>`
+      : redirecturl &&
+        html`<a class="${rank}" href="${redirecturl}" data-plain rel="noreferrer">${partner}</a>`
+  return html`<p class="actions">${out}${more}</p>`
+}
+
+type WayOut = {
+  readonly redirecturl?: string | undefined
+  /** `secondary` when the view has a better next step. */
+  readonly rank?: 'primary' | 'secondary'
+  readonly more?: Slot
+}
+
+/** Tells a member whose benefits are about to end what is no longer possible, with the button that keeps them. */
+export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer' | 'all'): Html {
+  const words = textsOf(page).standing.leaving
+  return html`${notice(words.title(dayText(page, lastday)), words[what])}
+<form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keep}</button></p></form>`
 }

@@ -1,5 +1,42 @@
+import type { Locale } from '@benefit-enrolment/contract'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
-import type { Coverage } from './coverage-parts.ts'
+
+/** A document to read, as a link to a file that the service serves. */
+export type DocumentLink = {
+  readonly title: string
+  readonly address: string
+  /** The language it is written in. */
+  readonly language: Locale
+}
+
+/** What a person must be shown about a benefit besides what it pays; absent parts are not shown. */
+export type Coverage = {
+  readonly insurer?: { readonly name: string; readonly licence: string } | undefined
+  readonly waiting?: { readonly days: number; readonly text?: string | undefined } | undefined
+  readonly documents: readonly DocumentLink[]
+}
+
+/** What a holder does to use a benefit, and whom they reach. */
+export type HowToUseWords = {
+  readonly text: string
+  readonly phone?: string | undefined
+  readonly url?: string | undefined
+  readonly email?: string | undefined
+}
+
+/** A benefit that a member has, or had until lately, with all that is to be read about it. */
+export type HeldBenefit = {
+  readonly name: string
+  readonly displayname: string
+  readonly pays: readonly string[]
+  readonly coverage?: Coverage | undefined
+  /** The member number that the insurer gave for it; absent until it gave one. */
+  readonly memberid?: string | undefined
+  readonly howtouse?: HowToUseWords | undefined
+  /** For cover that has ended: its last day, and the last day on which it can still be used for what happened before. */
+  readonly ended?: { readonly on: string; readonly until: string } | undefined
+  readonly isOpen: boolean
+}
 
 /** A day, `YYYY-MM-DD`. */
 export type Day = string
@@ -107,13 +144,6 @@ export type ConsentText = {
   readonly checked: boolean
 }
 
-/** A benefit that a change of a member's details took away. */
-export type LostCover = { readonly name: string; readonly displayname: string } & (
-  | { readonly how: 'neverstarts' }
-  /** The last day of cover, in the future or the past. */
-  | { readonly how: 'ends' | 'ended'; readonly on: Day }
-)
-
 /** A benefit in a short list, with its start if that matters. */
 export type BenefitLine = {
   readonly name: string
@@ -142,15 +172,6 @@ export type BenefitLine = {
   readonly dueon?: Day | undefined
   /** A planned change was to bring it, and the person cannot get it now. */
   readonly isunavailable?: boolean
-}
-
-/** What a member has planned, with its day, and whether it will not happen as things are. */
-type PlannedChange = { readonly on: Day; readonly iscalledoff?: boolean }
-
-/** The changes that a member has planned: another plan, a swap. */
-export type PlannedChanges = {
-  readonly plan?: (PlannedChange & { readonly displayname: string }) | undefined
-  readonly swap?: PlannedChange | undefined
 }
 
 /**
@@ -204,38 +225,5 @@ export type MemberPaths = {
   readonly canname?: boolean
 }
 
-/** An offer the person could be on. */
-export type OfferChoice = {
-  readonly offer: string
-  readonly displayname: string
-  readonly direction: 'upgrade' | 'downgrade' | 'current'
-  readonly effectiveon?: Day
-  readonly reasons: readonly string[]
-  /** What changes with it, by the names of benefits, and everything that the person would then pay for. */
-  readonly outlook?: {
-    readonly gained: readonly string[]
-    readonly lost: readonly string[]
-    readonly kept: readonly string[]
-    readonly benefits: readonly BenefitLine[]
-  }
-}
-
-/** A plan that a newcomer may take, in plain words. */
-export type PlanChoice = {
-  readonly offer: string
-  readonly displayname: string
-  readonly description: string
-  /** The benefits that come with it. */
-  readonly included: readonly PlanPart[]
-  /** Those to choose among. */
-  readonly selectable: readonly Pick<PlanPart, 'displayname' | 'cost'>[]
-  /** How many of them can be chosen. */
-  readonly slots: number
-}
-
-/** A benefit that comes with a plan. */
-export type PlanPart = {
-  readonly displayname: string
-  readonly description: string
-  readonly cost: Cost
-}
+/** Validated details in the fields of the prefill; `''` clears an optional one. */
+export type CleanDetails = Details & { readonly zipcode?: string }

@@ -10,6 +10,14 @@ type PartnerFace = {
 /** Something in one language: a page, a visit, a copy. */
 export type Localized = { readonly locale: Locale }
 
+/** The same words in both languages. A language that lacks a key of the English words does not compile. */
+export function inBoth<Words>(words: {
+  readonly en: Words
+  readonly es: NoInfer<Words>
+}): Readonly<Record<Locale, Words>> {
+  return words
+}
+
 /** What every view needs apart from its own content. */
 export type Page = {
   /** `frame`: shown by the embed, where no cookie exists and the script keeps the session's handle. */
@@ -42,4 +50,10 @@ export type Page = {
   readonly replaced?: readonly string[]
   /** Whether an operator made the link that opened the page. */
   readonly byoperator?: boolean
+}
+
+/** What every view has: its name, and its surroundings. */
+export type ViewOf<Name extends string> = {
+  readonly view: Name
+  readonly page: Page
 }

@@ -1,0 +1,237 @@
+import { type Html, html } from '../../../http/html.ts'
+import type { Asking, Parsed } from '../../views/faults.ts'
+import { errorOf, fault, form, inputId, primary, question } from '../../views/fields.ts'
+import { dayText } from '../../views/format.ts'
+import type { Content } from '../../views/layout.ts'
+import { leavingNotice, memberPathList } from '../../views/lists.ts'
+import type { BenefitCard, BenefitStatus, Day, MemberPaths } from '../../views/parts.ts'
+import { inBoth, type Page, type ViewOf } from '../../views/surroundings.ts'
+import { textsOf } from '../../views/texts.ts'
+import { benefitRow, runningTotal } from './card.ts'
+
+/** The benefits to read about and choose. */
+export type BenefitsView = ViewOf<'BENEFITS'> &
+  Asking & {
+    readonly offername: string
+    readonly slots: number
+    /** How many of these are not optional: a member already has them, and they wait for the person. */
+    readonly waitingslots?: number
+    readonly cards: readonly BenefitCard[]
+    /** The benefit that a deep link is about: shown first, and opened. */
+    readonly focus?: string | undefined
+    /** What a member can do with these benefits; absent for a newcomer. */
+    readonly paths?: MemberPaths
+    /** The last day of all benefits, if they are about to end. */
+    readonly leaving?: Day | undefined
+    /** The path of the view before this one; `details` when absent. */
+    readonly back?: string | undefined
+  }
+
+/** The words around the benefits. */
+export const benefitsWords = inBoth({
+  en: {
+    title: 'Choose your benefits',
+    lead: (slots: number, offer: string) =>
+      slots === 1
+        ? `With ${offer} you can choose 1 benefit.`
+        : `With ${offer} you can choose up to ${slots} benefits.`,
+    leadmore: (slots: number, offer: string) =>
+      slots === 1
+        ? `You can choose 1 more benefit with ${offer}.`
+        : `You can choose up to ${slots} more benefits with ${offer}.`,
+    leadnone: (offer: string) => `These come with ${offer}. There is nothing to choose.`,
+    yours: 'Yours already',
+    included: 'Included for you',
+    available: 'Available to you',
+    swap: 'Part of your planned swap',
+    unavailable: 'Not available',
+    count: (chosen: number, slots: number) => `${chosen} of ${slots} chosen`,
+    toomany: (slots: number) => `That is more than ${slots}. Uncheck some to continue.`,
+    allstart: (on: string) => `Coverage starts on ${on}.`,
+    waiting: 'These still need something from you',
+  },
+  es: {
+    title: 'Elija sus beneficios',
+    lead: (slots, offer) =>
+      slots === 1
+        ? `Con ${offer} puede elegir 1 beneficio.`
+        : `Con ${offer} puede elegir hasta ${slots} beneficios.`,
+    leadmore: (slots, offer) =>
+      slots === 1
+        ? `Puede elegir 1 beneficio más con ${offer}.`
+        : `Puede elegir hasta ${slots} beneficios más con ${offer}.`,
+    leadnone: offer => `Estos vienen con ${offer}. No tiene que elegir nada.`,
+    yours: 'Ya son suyos',
+    included: 'Incluidos para usted',
+    available: 'Disponibles para usted',
+    swap: 'Parte de su intercambio previsto',
+    unavailable: 'No disponibles',
+    count: (chosen, slots) => (chosen === 1 ? `1 de ${slots} elegido` : `${chosen} de ${slots} elegidos`),
+    toomany: slots => `Eligió más de ${slots}. Quite los que sobran para continuar.`,
+    allstart: on => `La cobertura empieza el ${on}.`,
+    waiting: 'A estos todavía les falta algo de su parte',
+  },
+})
+
+/** The benefits to read about and choose, in groups. */
+export function drawBenefits(view: BenefitsView): Content {
+  const { page, cards, slots, focus } = view
+  const texts = textsOf(page)
+  const words = benefitsWords[page.locale]
+  const groups = groupCards(cards)
+  const askable = [...groups.waiting, ...groups.available]
+  const choosing = slots > 0 && askable.length > 0
+  const isAboutHeld = groups.yours.some(isOf(focus))
+  const title = choosing && groups.available.length > 0 && !isAboutHeld ? words.title : texts.already.title
+  const chosen = askable.filter(card => card.selected)
+  const starts = commonStart(choosing ? askable : groups.included)
+  const lists = [
+    { heading: words.waiting, found: groups.waiting, asks: true },
+    { heading: words.yours, found: groups.yours },
+    { heading: words.included, found: groups.included },
+    { heading: words.available, found: groups.available, asks: true },
+    { heading: words.swap, found: groups.swap },
+    { heading: words.unavailable, found: groups.unavailable },
+  ].filter(({ found, asks }) => found.length > 0 && (choosing || !asks))
+  const all = html`<div class="groups">${lists
+    .sort(firstWhere(({ found }) => found.some(isOf(focus))))
+    .map(list => (list.asks ? choices(view, list) : cardList(view, list)))}</div>`
+  return question(view, {
+    title,
+    wide: true,
+    asks: choosing || !view.paths,
+    back: view.back ?? 'details',
+    body: html`${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
+<p class="lead">${lead(view, choosing ? groups.available : [])}${
+      starts && ` ${words.allstart(dayText(page, starts))}`
+    }</p>
+${
+  choosing || !view.paths
+    ? form(view, 'benefits', [
+        all,
+        html`<div class="bottom">${
+          choosing &&
+          html`<div class="sums">${count(page, chosen.length, slots)}${runningTotal(
+            page,
+            { included: view.paths ? [] : groups.included, chosen },
+            view.paths !== undefined,
+          )}</div>`
+        }${primary(texts.shell.continue)}</div>`,
+      ])
+    : all
+}
+${view.paths && memberPathList(page, view.paths)}`,
+  })
+}
+
+/** How many of `open` can be chosen. */
+function lead(view: BenefitsView, open: readonly BenefitCard[]): string {
+  const texts = textsOf(view.page)
+  const { offername, slots, paths, waitingslots = 0 } = view
+  const { lead, leadmore, leadnone } = benefitsWords[view.page.locale]
+  const free = slots - waitingslots
+  if (free > 0 && open.length > 0) return (paths ? leadmore : lead)(free, offername)
+  if (!paths) return leadnone(offername)
+  const { yours, waiting, swap, unavailable } = groupCards(view.cards)
+  const hasAny = yours.length + waiting.length + swap.length > 0
+  if (!hasAny) return texts.standing.nothing(offername)
+  // What the person came for is listed first, and may be none of theirs.
+  const isFirst = unavailable.some(isOf(view.focus))
+  return isFirst ? texts.already.plan(offername) : texts.already.lead(offername)
+}
+
+/** Benefits under one heading. */
+type CardGroup = { readonly heading: string; readonly found: readonly BenefitCard[] }
+
+function cardList(view: BenefitsView, { heading, found }: CardGroup): Html {
+  const shown = found.toSorted(firstWhere(isOf(view.focus))).map(card => benefitRow(view, card))
+  return html`<section class="cards"><h2>${heading}</h2><div class="rows">${shown}</div></section>`
+}
+
+function choices(view: BenefitsView, { heading, found }: CardGroup): Html {
+  const { focus } = view
+  const error = errorOf(view, 'benefit')
+  // The link of an error leads to the first box of the whole form.
+  const first = firstShown(view)
+  return html`<fieldset class="cards field${error && ' wrong'}"${error && html` aria-describedby="benefit-error"`}>
+<legend><h2>${heading}</h2></legend>
+${found.some(isOf(first)) && fault(view, 'benefit', error)}
+<div class="rows">${found
+    .toSorted(firstWhere(isOf(focus)))
+    .map(card =>
+      benefitRow(view, card, card.name === first ? 'benefit' : inputId(`benefit-${card.name}`)),
+    )}</div>
+</fieldset>`
+}
+
+/** How many are chosen of how many, and what to do about too many; the page's script says it anew at each tick. */
+function count(page: Page, chosen: number, slots: number): Html {
+  const words = benefitsWords[page.locale]
+  const isOver = chosen > slots
+  return html`<p class="count${isOver && ' over'}" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(
+    chosen,
+    slots,
+  )}${isOver && ` ${words.toomany(slots)}`}</p>`
+}
+
+/** The day on which all of these start, if it is one and the same. */
+function commonStart(cards: readonly BenefitCard[]): string | undefined {
+  const [start, ...others] = new Set(cards.map(card => card.startson))
+  return others.length === 0 ? start : undefined
+}
+
+function firstShown({ cards, focus }: BenefitsView): string | undefined {
+  const { waiting, available } = groupCards(cards)
+  const isFirst = available.some(isOf(focus))
+  const shown = isFirst || waiting.length === 0 ? available : waiting
+  return (shown.find(isOf(focus)) ?? shown[0])?.name
+}
+
+/** Whether a card is that of this benefit, such as the one that a deep link is about. */
+function isOf(name: string | undefined): (card: BenefitCard) => boolean {
+  return card => card.name === name
+}
+
+/** The order in which what fits comes first, and everything else stays as it is. */
+function firstWhere<One>(fits: (one: One) => boolean): (a: One, b: One) => number {
+  return (a, b) => Number(fits(b)) - Number(fits(a))
+}
+
+/** The groups of the view, by the status of their cards. */
+function groupCards(cards: readonly BenefitCard[]) {
+  const of = (...kinds: readonly BenefitStatus['kind'][]) =>
+    cards.filter(card => kinds.includes(card.status.kind))
+  return {
+    waiting: of('waiting'),
+    yours: of('enrolled', 'scheduled', 'ending', 'actionrequired'),
+    included: of('included'),
+    available: of('available'),
+    swap: of('swapin', 'swapout'),
+    unavailable: of('full', 'otherplan', 'unavailable'),
+  }
+}
+
+/**
+ * The benefits that can be chosen, and how many of them fit, beside those that need no slot; `required` when the person would
+ * otherwise have none.
+ */
+type Slots = {
+  readonly selectable: readonly string[]
+  readonly slots: number
+  readonly slotless?: readonly string[]
+  readonly required: boolean
+}
+
+/** Reads the chosen benefits, in the order shown. Refuses more than fit, none when one is required, and closed ones. */
+export function parseBenefits(form: URLSearchParams, allowed: Slots): Parsed<readonly string[]> {
+  const posted = form.getAll('benefit')
+  const chosen = allowed.selectable.filter(name => posted.includes(name))
+  if (posted.some(name => !allowed.selectable.includes(name)))
+    return { errors: [{ input: 'benefit', code: 'benefit_unavailable' }] }
+  const { slotless = [] } = allowed
+  if (chosen.filter(name => !slotless.includes(name)).length > allowed.slots)
+    return { errors: [{ input: 'benefit', code: 'benefits_many', count: allowed.slots }] }
+  if (chosen.length === 0 && allowed.required)
+    return { errors: [{ input: 'benefit', code: 'benefits_missing' }] }
+  return chosen
+}

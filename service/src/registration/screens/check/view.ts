@@ -1,0 +1,63 @@
+import { html } from '../../../http/html.ts'
+import { consentFields } from '../../views/consents.ts'
+import { coverageSection, priceSection } from '../../views/coverage.ts'
+import { detailsShort } from '../../views/details.ts'
+import type { Asking } from '../../views/faults.ts'
+import { form, primary, question } from '../../views/fields.ts'
+import type { Content } from '../../views/layout.ts'
+import { benefitList } from '../../views/lists.ts'
+import { namingSection } from '../../views/naming.ts'
+import type { BenefitLine, ConsentText, Details, NamingLine } from '../../views/parts.ts'
+import { inBoth, type ViewOf } from '../../views/surroundings.ts'
+import { textsOf } from '../../views/texts.ts'
+
+/** All answers once more, the consents, and the button that enrols. */
+export type CheckAnswersView = ViewOf<'CHECK_ANSWERS'> &
+  Asking & {
+    readonly details: Details
+    readonly offername: string
+    readonly benefits: readonly BenefitLine[]
+    /** True when there was a choice, so that it can be changed. */
+    readonly choosable: boolean
+    /** True for a member, whose other benefits are not among these. */
+    readonly isAddition?: boolean
+    readonly consents: readonly ConsentText[]
+    readonly naming?: readonly NamingLine[]
+  }
+
+/** The words of the last view before the enrolment. */
+export const checkWords = inBoth({
+  en: {
+    title: 'Check your answers',
+    details: 'Your details',
+    button: 'Enroll now',
+  },
+  es: {
+    title: 'Revise sus respuestas',
+    details: 'Sus datos',
+    button: 'Inscribirme ahora',
+  },
+})
+
+/** All answers once more, the consents, and the button that enrols. */
+export function drawCheck(view: CheckAnswersView): Content {
+  const { page, details, benefits, consents, offername, choosable } = view
+  const texts = textsOf(page)
+  const words = checkWords[page.locale]
+  return question(view, {
+    title: words.title,
+    back: choosable ? 'benefits' : 'details',
+    body: html`<section><div class="heading"><h2>${words.details}</h2><a href="${page.root}/details">${texts.shell.change}<span class="unseen"> – ${words.details}</span></a></div>
+${detailsShort(page, details)}</section>
+<section><div class="heading"><h2>${texts.already.title}</h2>${
+      choosable &&
+      html`<a href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${texts.already.title}</span></a>`
+    }</div>
+<p>${texts.check.plan}: <strong>${offername}</strong></p>
+${benefitList(page, benefits)}</section>
+${priceSection(page, benefits, view.isAddition)}
+${coverageSection(page, benefits)}
+${namingSection(page, view.naming)}
+${form(view, 'enrol', [consentFields(view, consents), primary(words.button)])}`,
+  })
+}

@@ -1,0 +1,155 @@
+import { updateAccount } from '../../../accounts/lifecycle.ts'
+import { html } from '../../../http/html.ts'
+import { projectPendingChanges } from '../../../membership/rules/apply-due.ts'
+import { type Person, residenceOf } from '../../../membership/rules/person.ts'
+import {
+  detailsOf,
+  laidOver,
+  missingGroups,
+  newerThanConfirmed,
+  personOfClean,
+  withAnswer,
+  withGroup,
+} from '../../session/answers.ts'
+import type { Visit } from '../../session/visit.ts'
+import { changeOwn } from '../../steps/change-own.ts'
+import { saveAnswers } from '../../steps/save-answers.ts'
+import type { Posted, Step } from '../../steps/step.ts'
+import { groupText } from '../../views/details.ts'
+import { type Asking, isFaulty } from '../../views/faults.ts'
+import { form, primary, question } from '../../views/fields.ts'
+import { icon } from '../../views/icons.ts'
+import type { Content } from '../../views/layout.ts'
+import type { Details, DetailsGroup, EnteredAnswers } from '../../views/parts.ts'
+import { inBoth, type ViewOf } from '../../views/surroundings.ts'
+import { textsOf } from '../../views/texts.ts'
+import { drawInputs, keptDetails, parseDetails } from './inputs.ts'
+import { lostBetween, pathAfter } from './lost-cover.ts'
+import { detailsPage, suggestedTo } from './review.ts'
+
+/** The inputs of one group. They show `kept` instead of `details` when it is given. */
+export type DetailsEditView = ViewOf<'DETAILS_EDIT'> &
+  Asking & {
+    readonly group: DetailsGroup
+    readonly details: Details
+    readonly kept?: EnteredAnswers | undefined
+    /** What the partner has sent since, offered beside the confirmed data. */
+    readonly suggestion?: Details | undefined
+    /** True for a member for whom other details may end a benefit. */
+    readonly mayend?: boolean | undefined
+  }
+
+/** The inputs for one group of details. A newcomer's answers are kept in the draft, a member's take effect at once. */
+export function edit(group: DetailsGroup): Step<DetailsEditView> {
+  return {
+    show: (visit, typed) => {
+      const { isMember, person, sent } = visit
+      const newer = isMember ? laidOver(person, sent, group) : sent
+      return {
+        view: 'DETAILS_EDIT',
+        page: detailsPage(visit),
+        group,
+        details: detailsOf(person),
+        mayend: isMember && (group === 'address' || group === 'dob'),
+        suggestion: suggestedTo(visit).includes(group) ? detailsOf(newer) : undefined,
+        kept: typed.posted && Object.fromEntries(typed.posted),
+      }
+    },
+    post: async (visit, form) => {
+      const clean = parseDetails(group, form, visit.today)
+      if (isFaulty(clean)) return clean
+      if (visit.isMember) return updateDetails(visit, form, { group, given: personOfClean(clean) })
+      return saveAnswers(
+        visit,
+        { form, to: afterAnswering(visit, group, personOfClean(clean)) },
+        (draft, sent) => withAnswer(draft, { group, clean, sent }),
+      )
+    },
+  }
+}
+
+/** The next group that is still missing once this one is answered; then the details, to be confirmed. */
+function afterAnswering({ person }: Visit, group: DetailsGroup, given: Person): string {
+  const [next] = missingGroups(withGroup(person, given, group))
+  return next === undefined ? 'details' : `details/${next}`
+}
+
+/**
+ * Stores one group of details as confirmed, after which what the partner sent for it is no longer suggested. Leads to the
+ * details, which name the benefits lost by it.
+ */
+async function updateDetails(
+  visit: Visit,
+  form: URLSearchParams,
+  { group, given }: { readonly group: DetailsGroup; readonly given: Person },
+): Promise<Posted> {
+  let lost: readonly string[] = []
+  const reply = await changeOwn(visit, {
+    why: 'details corrected',
+    // Otherwise a form left open in another window would put back what was corrected since.
+    form,
+    decide: ({ user, person: documentOf, now, terms }) => {
+      const stored = documentOf('profile') ?? {}
+      const person = withGroup(stored, given, group)
+      const sent = documentOf('prefill')
+      const suggestion = sent && { prefill: withGroup(sent, {}, group) }
+      lost = []
+      const isSame = JSON.stringify(detailsOf(stored)) === JSON.stringify(detailsOf(person))
+      const isAnswered = isSame && !newerThanConfirmed(sent ?? {}, stored).includes(group)
+      if (isAnswered) return 'unchanged'
+      if (isSame) return { user, events: [], documents: { ...suggestion } }
+      const moved = JSON.stringify(residenceOf(stored)) !== JSON.stringify(residenceOf(person))
+      const updated = updateAccount(user, moved, now, terms(person))
+      lost = lostBetween(user, projectPendingChanges(updated.user, terms(person), { user, at: now }))
+      return { ...updated, documents: { profile: person, ...suggestion } }
+    },
+  })
+  if (reply === 'conflict') return reply
+  return reply === 'done' ? { to: pathAfter(lost) } : 'gone'
+}
+
+/** The words around a group of inputs. */
+export const editWords = inBoth({
+  en: {
+    suggestion: (partner: string) => `${partner} sent:`,
+    question: {
+      name: 'What is your name?',
+      dob: 'What is your date of birth?',
+      contact: 'What are your email and phone?',
+      address: 'Where do you live?',
+      gender: 'What is your gender?',
+    },
+    mayend: 'A benefit that does not fit your new details will end.',
+  },
+  es: {
+    suggestion: partner => `${partner} envió:`,
+    question: {
+      name: '¿Cómo se llama?',
+      dob: '¿Cuál es su fecha de nacimiento?',
+      contact: '¿Cuáles son su correo y su teléfono?',
+      address: '¿Dónde vive?',
+      gender: '¿Cuál es su género?',
+    },
+    mayend: 'Un beneficio que no corresponda a sus datos nuevos terminará.',
+  },
+})
+
+/** One group of inputs, filled with what was typed or what is known. */
+export function drawEdit(view: DetailsEditView): Content {
+  const { page, group, suggestion } = view
+  const texts = textsOf(page)
+  const words = editWords[page.locale]
+  const title = words.question[group]
+  const kept = view.kept ?? keptDetails(view.details)
+  const answers = { ...view, kept }
+  return question(answers, {
+    title,
+    back: 'details',
+    body: html`${
+      suggestion &&
+      html`<p class="notice info">${icon('info')}<span>${words.suggestion(page.partner.displayname)} <strong>${groupText(page, suggestion, group)}</strong></span></p>`
+    }
+${view.mayend && html`<p class="hint">${words.mayend}</p>`}
+${form(answers, `details/${group}`, [drawInputs(group, answers), primary(texts.shell.save)])}`,
+  })
+}

@@ -1,0 +1,171 @@
+import { type Html, html } from '../../../http/html.ts'
+import {
+  detailsOf,
+  groupsIn,
+  missingGroups,
+  newerInDraft,
+  newerThanConfirmed,
+} from '../../session/answers.ts'
+import { pageOf, type Visit } from '../../session/visit.ts'
+import { heldBenefitsOf } from '../../steps/held-benefits.ts'
+import { stepOf } from '../../steps/plans.ts'
+import { confirmsOlder } from '../../steps/save-answers.ts'
+import type { Step } from '../../steps/step.ts'
+import { heldBenefits } from '../../views/coverage.ts'
+import { groupText, hasValue, shownGroups } from '../../views/details.ts'
+import type { Asking } from '../../views/faults.ts'
+import { form, primary, question } from '../../views/fields.ts'
+import { icon } from '../../views/icons.ts'
+import type { Content } from '../../views/layout.ts'
+import type { Details, DetailsGroup, HeldBenefit } from '../../views/parts.ts'
+import { inBoth, type Page, type ViewOf } from '../../views/surroundings.ts'
+import { textsOf } from '../../views/texts.ts'
+import { type Comeback, comebackOf, comebackPanel } from './come-back.ts'
+import { type LostCover, lostFields, lostIn, lostNotice } from './lost-cover.ts'
+
+/** The known details, each with a link to change it. For a newcomer this is the first view. */
+export type DetailsReviewView = ViewOf<'DETAILS_REVIEW'> &
+  Asking & {
+    readonly details: Details
+    /** Where the details come from, which the first sentence says; of a member, they are the person's own. */
+    readonly from: 'partner' | 'before' | 'answers' | 'nowhere' | 'member'
+    /** The name to greet a newcomer with. */
+    readonly firstname?: string | undefined
+    readonly comeback?: Comeback | undefined
+    /** Groups that the person must answer before going on; asked one after the other. */
+    readonly missing: readonly DetailsGroup[]
+    /** Groups in which the partner sent newer data than the person confirmed. */
+    readonly suggested: readonly DetailsGroup[]
+    /** What a former member had until lately, with how it is used for what happened before. */
+    readonly held?: readonly HeldBenefit[] | undefined
+    /** What a change of these details has just cost a member. */
+    readonly lost?: readonly LostCover[]
+  }
+
+/**
+ * The known details, each with a link to change it: of a newcomer to be confirmed, of a member as confirmed, with the
+ * benefits lost by a change just made.
+ */
+export const review: Step<DetailsReviewView> = {
+  show: async (visit, typed) => ({
+    view: 'DETAILS_REVIEW',
+    page: detailsPage(visit),
+    details: detailsOf(visit.person),
+    from: originOf(visit),
+    ...(visit.isMember
+      ? {}
+      : {
+          firstname: visit.person.firstname,
+          comeback: comebackOf(visit),
+          held: await heldBenefitsOf(visit),
+        }),
+    missing: visit.isMember ? [] : missingGroups(visit.person),
+    suggested: suggestedTo(visit),
+    lost: visit.isMember ? lostIn(visit, typed.form) : [],
+  }),
+  post: (visit, form) => {
+    if (visit.isMember) return { to: 'overview' }
+    if (confirmsOlder(visit, form)) return 'conflict'
+    return { to: missingGroups(visit.person).length > 0 ? 'details' : 'plan' }
+  },
+}
+
+function originOf({ isMember, user, sent, person }: Visit): DetailsReviewView['from'] {
+  if (isMember) return 'member'
+  if (groupsIn(sent).length > 0) return 'partner'
+  if (groupsIn(person).length === 0) return 'nowhere'
+  return user.status === 'cancelled' ? 'before' : 'answers'
+}
+
+/** The surroundings of the views about details, which are the first step of a registration. */
+export function detailsPage(visit: Visit) {
+  return pageOf(visit, visit.isMember ? undefined : stepOf(visit, 'details'))
+}
+
+/** The groups in which the partner sent something newer than what the person has answered or confirmed. */
+export function suggestedTo({ isMember, sent, person, draft }: Visit): DetailsGroup[] {
+  return isMember ? newerThanConfirmed(sent, person) : newerInDraft(sent, draft)
+}
+
+/** The words around the details. */
+export const reviewWords = inBoth({
+  en: {
+    title: 'Check your details',
+    hello: (firstname: string) => `Hello, ${firstname}.`,
+    lead: {
+      partner: (partner: string) => `${partner} shared these with us. Correct anything wrong.`,
+      before: (_partner: string) => 'This is what we know from before. Correct anything wrong.',
+      answers: (_partner: string) => 'These are your answers so far. Correct anything wrong.',
+      nowhere: (partner: string) => `${partner} did not share any details. We ask for the few we need.`,
+      member: (_partner: string) => 'Correct anything that is wrong or out of date.',
+    },
+    missing: 'We still need this from you',
+    suggested: (partner: string) => `${partner} sent a newer value`,
+    suggestedtext: 'We kept what you confirmed. Choose Change to use the newer one.',
+    confirm: 'These are right – continue',
+  },
+  es: {
+    title: 'Revise sus datos',
+    hello: firstname => `Hola, ${firstname}.`,
+    lead: {
+      partner: partner => `${partner} compartió estos datos con nosotros. Corrija lo que esté mal.`,
+      before: () => 'Esto es lo que sabemos de antes. Corrija lo que esté mal.',
+      answers: () => 'Estas son sus respuestas hasta ahora. Corrija lo que esté mal.',
+      nowhere: partner => `${partner} no compartió ningún dato. Le pedimos los pocos que necesitamos.`,
+      member: () => 'Corrija lo que esté mal o haya cambiado.',
+    },
+    missing: 'Todavía nos falta esto',
+    suggested: partner => `${partner} envió un dato más reciente`,
+    suggestedtext: 'Conservamos lo que usted confirmó. Elija Cambiar para usar el más reciente.',
+    confirm: 'Todo está bien: continuar',
+  },
+})
+
+/** The known details of the person. What is missing is asked one group after the other, before they are confirmed. */
+export function drawReview(view: DetailsReviewView): Content {
+  const { page, details, missing, suggested, lost = [], firstname, comeback, held } = view
+  const texts = textsOf(page)
+  const words = reviewWords[page.locale]
+  const known = shownGroups(details).filter(group => !missing.includes(group))
+  const [first] = missing
+  return question(view, {
+    title: words.title,
+    asks: first === undefined,
+    body: html`${lostNotice(page, lost)}
+${comeback && comebackPanel(page, comeback)}
+<p class="lead">${firstname && `${words.hello(firstname)} `}${words.lead[view.from](page.partner.displayname)}</p>
+${known.some(group => hasValue(page, details, group)) && detailsList(page, details, known, suggested)}
+${
+  first === undefined
+    ? form(view, 'details', [
+        lostFields(lost),
+        primary(view.from === 'member' ? texts.shell.continue : words.confirm),
+      ])
+    : html`<section class="panel"><h2>${words.missing}</h2><ul class="plain">${missing.map(
+        group => html`<li>${texts.group[group]}</li>`,
+      )}</ul></section>
+<p class="actions"><a class="primary" href="${page.root}/details/${first}">${texts.shell.continue}</a></p>`
+}
+${heldBenefits(page, held)}`,
+  })
+}
+
+/** The details as a list, each with a link to change it. */
+function detailsList(
+  page: Page,
+  details: Details,
+  groups: readonly DetailsGroup[],
+  suggested: readonly DetailsGroup[] = [],
+): Html {
+  const texts = textsOf(page)
+  const words = reviewWords[page.locale]
+  return html`<dl class="answers">${groups.map(
+    group =>
+      html`<div><dt>${texts.group[group]}</dt><dd>${groupText(page, details, group)}${
+        suggested.includes(group) &&
+        html`<p class="hint withsign">${icon('info')}${words.suggested(
+          page.partner.displayname,
+        )}. ${words.suggestedtext}</p>`
+      }</dd><dd class="act"><a href="${page.root}/details/${group}">${texts.shell.change}<span class="unseen"> – ${texts.group[group]}</span></a></dd></div>`,
+  )}</dl>`
+}

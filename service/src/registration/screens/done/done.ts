@@ -1,0 +1,160 @@
+import type { Instant } from '../../../calendar/calendar.ts'
+import { html } from '../../../http/html.ts'
+import { readConfirmation } from '../../../membership/records/confirmations.ts'
+import { wayBack } from '../../session/session.ts'
+import { pageOf } from '../../session/visit.ts'
+import { copyAddress } from '../../steps/copies.ts'
+import { heldBenefitsOf } from '../../steps/held-benefits.ts'
+import type { ConfirmationContent } from '../../steps/made.ts'
+import { stillToDo } from '../../steps/member-choices.ts'
+import type { Step } from '../../steps/step.ts'
+import { copyLink, heldBenefits, totalFacts } from '../../views/coverage.ts'
+import { deadlineText, instantText } from '../../views/format.ts'
+import { icon } from '../../views/icons.ts'
+import type { Content } from '../../views/layout.ts'
+import { benefitList, leave, type Path, pathList, thingsToDo } from '../../views/lists.ts'
+import type { BenefitLine, HeldBenefit, StillToDo } from '../../views/parts.ts'
+import { inBoth, type ViewOf } from '../../views/surroundings.ts'
+import { textsOf } from '../../views/texts.ts'
+import type { LinkEndedView } from '../ended.ts'
+import { type DoneDescription, describeDone } from './describe.ts'
+import { type DoneChange, doneWords, type Needed } from './words.ts'
+
+/** What was done, with its reference. */
+export type DoneView = ViewOf<'DONE'> & {
+  readonly outcome: 'enrolled' | 'swapped' | 'changed' | 'cancelled' | 'undone'
+  readonly reference: string
+  readonly completedat: Instant
+  /** What was done, and since when it holds; the view's words follow from it. */
+  readonly change: DoneChange
+  readonly benefits: readonly BenefitLine[]
+  /** The benefits in force, and those that ended lately, each with how it is used. */
+  readonly held?: readonly HeldBenefit[] | undefined
+  /** Until when it can be undone. */
+  readonly undountil?: Instant | undefined
+  /** The address of the copy of the agreement, if there is one. */
+  readonly copyurl?: string | undefined
+  readonly todo?: StillToDo | undefined
+  /** The view where it can be undone, as long as it can. */
+  readonly undo?: 'swap' | 'offer' | 'cancel' | undefined
+  /** False when the session is over, so that this is the last view of it. */
+  readonly goeson: boolean
+  /** The address of the link back; only ever a checked one. */
+  readonly redirecturl?: string | undefined
+  /** Whether it was shown before, so that the host of the frame has been told of it. */
+  readonly istold?: boolean | undefined
+}
+
+/**
+ * What the session did last, with its reference and dates; a member for whom it no longer holds sees their benefits
+ * instead.
+ */
+export const done: Step<DoneView | LinkEndedView> = {
+  show: async (visit, { form }) => {
+    const { context, partner, user, session, isMember, isOver } = visit
+    const { outcome, reference } = session
+    if (outcome === null || outcome === 'challengefailed' || reference === null) return { to: '' }
+    const content = await readConfirmation(context.database, { partner, user, reference })
+    if (content === undefined) return { to: '' }
+    const { made, copy } = content as ConfirmationContent
+    const found = describeDone(visit, made)
+    if (!found && session.revoked_at !== null)
+      return { view: 'LINK_ENDED', page: pageOf(visit), kind: 'closed' }
+    if (!found) return { to: isMember ? 'overview' : 'details' }
+    return {
+      view: 'DONE',
+      page: pageOf(visit),
+      outcome,
+      reference,
+      completedat: made.at,
+      ...found,
+      held: await heldBenefitsOf(visit),
+      todo: isMember && !isOver ? stillToDo(visit) : undefined,
+      undo: undoingOf(found),
+      goeson: isMember && !isOver,
+      copyurl: copy && copyAddress(visit, reference),
+      redirecturl: wayBack(visit),
+      istold: form.has('told'),
+    }
+  },
+}
+
+/** The view where a change that is still planned can be undone. */
+function undoingOf({ change, undountil }: DoneDescription): DoneView['undo'] {
+  if (change.what === 'cancelled') return change.timing === 'ahead' ? 'cancel' : undefined
+  if (undountil === undefined) return undefined
+  return change.what === 'swapped' ? 'swap' : 'offer'
+}
+
+/** The words around a confirmation. */
+export const confirmationWords = inBoth({
+  en: {
+    reference: 'Your reference',
+    completed: (when: string) => `Completed on ${when}`,
+    next: 'What happens next',
+    undo: { swap: 'Undo this swap', offer: 'Undo this change', cancel: 'Keep my benefits' },
+    until: (when: string) => `Until ${when}`,
+    see: 'See your benefits',
+  },
+  es: {
+    reference: 'Su referencia',
+    completed: when => `Completado el ${when}`,
+    next: 'Qué sigue',
+    undo: {
+      swap: 'Deshacer este intercambio',
+      offer: 'Deshacer este cambio',
+      cancel: 'Conservar mis beneficios',
+    },
+    until: when => `Hasta ${when}`,
+    see: 'Ver sus beneficios',
+  },
+})
+
+/** What was done, with its reference, what the person can do next, and the benefits with their dates. */
+export function drawDone(view: DoneView): Content {
+  const { page, outcome, reference, benefits } = view
+  const texts = textsOf(page)
+  const words = confirmationWords[page.locale]
+  const isWhole =
+    outcome === 'enrolled' || outcome === 'undone' || (outcome === 'changed' && !('from' in view.change))
+  const { title, lead, next } = doneWords(page, view.change, neededIn(view))
+  const print =
+    page.shell === 'hosted' &&
+    html`<button type="button" class="quiet" data-print hidden>${texts.shell.print}</button>`
+  return {
+    title,
+    signals: view.istold ? {} : { outcome },
+    body: html`<div class="success"><span class="seal">${icon('check')}</span>
+<h1 tabindex="-1">${title}</h1>
+<p class="lead">${lead}</p>
+<p class="reference"><span>${words.reference}</span> <strong>${reference}</strong></p>
+<p class="hint">${words.completed(instantText(page, view.completedat))}</p></div>
+<section><h2>${words.next}</h2>
+${pathList(page, [...thingsToDo(page, view.todo), ...undoing(view), ...seeing(view)])}
+<ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
+${benefits.length > 0 && html`<section><h2>${texts.already.title}</h2>${benefitList(page, benefits)}</section>`}
+${heldBenefits(page, view.held)}
+${isWhole && totalFacts(page, benefits)}
+<p class="keep">${view.copyurl && copyLink(page, { address: view.copyurl, text: texts.coverage.copy.link })}${print}</p>
+${leave(page, { redirecturl: view.redirecturl })}`,
+  }
+}
+
+/** The way to undo what is still planned, with the time until which it can be done. */
+function undoing({ page, undo, undountil }: DoneView): readonly Path[] {
+  if (undo === undefined) return []
+  const words = confirmationWords[page.locale]
+  const hint = undountil === undefined ? undefined : words.until(deadlineText(page, undountil))
+  return [{ to: undo, sign: undo === 'cancel' ? 'check' : 'undo', text: words.undo[undo], hint }]
+}
+
+function seeing({ page, goeson }: DoneView): readonly Path[] {
+  return goeson ? [{ to: 'overview', sign: 'list', text: confirmationWords[page.locale].see }] : []
+}
+
+/** Whether a benefit still waits for the person, and whether this view says for what. */
+function neededIn({ benefits, todo }: DoneView): Needed {
+  const isSaid = todo !== undefined && todo.missing.length + todo.agree.length > 0
+  if (benefits.some(line => line.actionrequired)) return isSaid ? 'here' : 'elsewhere'
+  return todo === undefined ? 'nothing' : 'choice'
+}

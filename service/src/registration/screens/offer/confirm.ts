@@ -1,0 +1,174 @@
+import { type Instant, lockedFrom } from '../../../calendar/calendar.ts'
+import { html } from '../../../http/html.ts'
+import { isRefusal } from '../../../membership/rules/refusal.ts'
+import type { User } from '../../../membership/rules/state.ts'
+import { offerOf, type Terms } from '../../../membership/rules/terms.ts'
+import { changeOfferOf, type OfferChange } from '../../../offers/change.ts'
+import { checkPreview, makePreview } from '../../../offers/preview.ts'
+import { pageOf, type Visit } from '../../session/visit.ts'
+import { consentsFor, isOfRecords, withAgreed } from '../../steps/agreements.ts'
+import { comingBySwap, foreseenLine, visitAfter } from '../../steps/ahead.ts'
+import { dayOf, lastDayOf } from '../../steps/cards.ts'
+import type { OwnChange } from '../../steps/change-own.ts'
+import { namingFirst, namingLines } from '../../steps/naming.ts'
+import { changeAndConfirm, confirmMade } from '../../steps/outcomes.ts'
+import { confirmsOlder } from '../../steps/save-answers.ts'
+import type { Step } from '../../steps/step.ts'
+import { checkConsents, consentFields } from '../../views/consents.ts'
+import { coverageSection, totalSection } from '../../views/coverage.ts'
+import type { Asking } from '../../views/faults.ts'
+import { form, primary, question } from '../../views/fields.ts'
+import { dayText, deadlineText } from '../../views/format.ts'
+import { icon } from '../../views/icons.ts'
+import type { Content } from '../../views/layout.ts'
+import { benefitList } from '../../views/lists.ts'
+import { namingSection } from '../../views/naming.ts'
+import type { BenefitLine, ConsentText, NamingLine } from '../../views/parts.ts'
+import type { ViewOf } from '../../views/surroundings.ts'
+import { textsOf } from '../../views/texts.ts'
+import { heldLines, inputFor, type OfferChoice, proposed } from './choices.ts'
+import { offerWords } from './words.ts'
+
+/** What a plan change gives and takes, before it is made. */
+export type OfferConfirmView = ViewOf<'OFFER_CONFIRM'> &
+  Asking & {
+    readonly from: string
+    readonly to: OfferChoice
+    readonly previewid: string
+    readonly gained: readonly BenefitLine[]
+    readonly lost: readonly BenefitLine[]
+    readonly kept: readonly BenefitLine[]
+    /** What a planned swap will still bring after the change. */
+    readonly swapped?: readonly BenefitLine[]
+    /** True when the change cancels a planned swap. */
+    readonly dropsswap?: boolean | undefined
+    readonly undountil?: Instant | undefined
+    readonly naming?: readonly NamingLine[]
+    readonly consents: readonly ConsentText[]
+  }
+
+/** What a change gives, takes and keeps, before it is made. */
+export const offerConfirm: Step<OfferConfirmView> = {
+  show: (visit, typed) => {
+    const found = proposed(visit, typed.form)
+    const current = offerOf(visit.terms, visit.user)
+    if (!found || !current) return { to: 'offer' }
+    const { changed, choice, gained, next } = found
+    const unnamed = namingFirst(visit, gained, next)
+    if (unnamed) return unnamed
+    const dropsSwap = visit.user.swap !== undefined && changed.user.swap === undefined
+    const after = visitAfter(visit, changed)
+    return {
+      view: 'OFFER_CONFIRM',
+      page: pageOf(visit),
+      from: current.displayname[visit.locale],
+      to: choice,
+      previewid: makePreview(found.previewed).previewid,
+      gained: gained.map(benefit =>
+        foreseenLine(visit, after, benefit, changed.effectiveAt, changed.effectiveAt),
+      ),
+      lost: lostLines(visit, changed),
+      kept: heldLines(after, changed.kept),
+      swapped: comingBySwap(after),
+      dropsswap: dropsSwap,
+      undountil: changed.isImmediate ? undefined : lockedFrom(changed.effectiveAt, current.cutoffhours),
+      naming: namingLines(visit, gained, next),
+      consents: consentsFor(visit, gained, typed.posted),
+    }
+  },
+  post: async (visit, form) => {
+    if (isMade(visit, form.get('offername') ?? '')) return confirmMade(visit, 'changed')
+    const found = proposed(visit, form)
+    if (!found) return 'conflict'
+    const { choice, gained, next, previewed } = found
+    const unnamed = namingFirst(visit, gained, next)
+    if (unnamed) return unnamed
+    const isPreviewed = checkPreview(form.get('previewid') ?? '', previewed)
+    if (!isPreviewed || confirmsOlder(visit, form)) return 'conflict'
+    const agreements = consentsFor(visit, gained)
+    const refused = checkConsents(form, agreements, 'confirm', name =>
+      isOfRecords(name) ? undefined : 'keepplan',
+    )
+    if (refused) return refused
+    const { offer, displayname: offername } = choice
+    const decide: OwnChange['decide'] = ({ user, now, terms }) => {
+      if (user.offer?.name === offer || isPlannedSo(user, offer, { now, terms: terms() })) return 'unchanged'
+      return changeOfferOf(withAgreed(user, visit, agreements), inputFor(offer), now, terms())
+    }
+    const change = { why: 'offer change', form, agreements, offername, decide }
+    return changeAndConfirm(visit, 'changed', change, 'conflict')
+  },
+}
+
+/** Whether exactly what the person asks for was done or planned before: the form was sent a second time. */
+function isMade({ user, session, now, terms }: Visit, offername: string): boolean {
+  return (
+    isPlannedSo(user, offername, { now, terms }) ||
+    (session.outcome === 'changed' && user.offer?.name === offername)
+  )
+}
+
+/**
+ * Whether exactly this change is planned. An upgrade that the partner planned for a later day is another change: the person
+ * asks for it now.
+ */
+function isPlannedSo(user: User, offername: string, { now, terms }: { now: number; terms: Terms }): boolean {
+  if (user.pendingOffer?.name !== offername) return false
+  const again = changeOfferOf(user, inputFor(offername), now, terms)
+  return isRefusal(again) || again.user === user
+}
+
+/**
+ * Lost benefits with their last day (today if they end at once); a benefit that will not have started by then has none. A
+ * benefit that still waits for the person can only start before the change.
+ */
+function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
+  const isNow = changed.effectiveAt <= visit.now
+  const endson = isNow ? visit.today : lastDayOf(visit, changed.effectiveAt)
+  const on = dayOf(visit, changed.effectiveAt)
+  return heldLines(visit, changed.lost).map(({ since, startson, ...line }) => {
+    if (line.actionrequired && isNow) return { ...line, actionrequired: false }
+    if (line.actionrequired) return { ...line, dueon: line.dueon && line.dueon < on ? line.dueon : on }
+    if (startson !== undefined)
+      return startson <= endson ? { ...line, startson, endson } : { ...line, endson: undefined }
+    return since === undefined && line.endson === undefined ? line : { ...line, endson }
+  })
+}
+
+/** What the change gives, takes and keeps. */
+export function drawOfferConfirm(view: OfferConfirmView): Content {
+  const { page, from, to, consents, undountil, swapped = [] } = view
+  const texts = textsOf(page)
+  const words = offerWords[page.locale]
+  const answers = { page, errors: view.errors }
+  const list = (heading: string, lines: readonly BenefitLine[]) =>
+    html`<section><h2>${heading}</h2>${
+      lines.length > 0 ? benefitList(page, lines) : html`<p class="hint">${words.nothing}</p>`
+    }</section>`
+  return question(answers, {
+    title: words.confirmtitle,
+    back: 'offer',
+    body: html`<p class="lead">${words.confirmlead(
+      from,
+      to.displayname,
+      to.effectiveon ? dayText(page, to.effectiveon) : '',
+    )}</p>
+${list(words.gained, view.gained)}
+${list(words.lost, view.lost)}
+${list(words.kept, view.kept)}
+${swapped.length > 0 && list(texts.swap.pending, swapped)}
+${view.dropsswap && html`<p class="withsign">${icon('alert')}${texts.standing.dropsswap}</p>`}
+${totalSection(page, [...view.gained, ...view.kept, ...swapped])}
+${coverageSection(page, view.gained)}
+${
+  undountil !== undefined &&
+  html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, undountil))}</p>`
+}
+${namingSection(page, view.naming)}
+${form(answers, 'offer/confirm', [
+  html`<input type="hidden" name="offername" value="${to.offer}"><input type="hidden" name="previewid" value="${view.previewid}">`,
+  consentFields(answers, consents),
+  primary(words.button),
+])}`,
+  })
+}

@@ -1,0 +1,171 @@
+import type { Benefit } from '../../catalogue/model.ts'
+import { html } from '../../http/html.ts'
+import { missingGroups } from '../session/answers.ts'
+import { pageOf, type Visit } from '../session/visit.ts'
+import { costOf } from '../steps/disclosures.ts'
+import { type Plan, plansFor, stepOf } from '../steps/plans.ts'
+import { saveAnswers } from '../steps/save-answers.ts'
+import type { Step } from '../steps/step.ts'
+import { type Asking, isFaulty } from '../views/faults.ts'
+import { type Choice, form, oneOf, parseOneOf, primary, question } from '../views/fields.ts'
+import { namesText, priceText } from '../views/format.ts'
+import { icon } from '../views/icons.ts'
+import type { Content } from '../views/layout.ts'
+import type { Cost } from '../views/parts.ts'
+import { totalText } from '../views/price.ts'
+import { inBoth, type Localized, type Page, type ViewOf } from '../views/surroundings.ts'
+import { textsOf } from '../views/texts.ts'
+
+/** The plans from which a newcomer chooses one, if there are several. */
+export type PlanView = ViewOf<'PLAN'> &
+  Asking & {
+    readonly plans: readonly PlanChoice[]
+    readonly chosen?: string | undefined
+  }
+
+/** A plan that a newcomer may take, in plain words. */
+export type PlanChoice = {
+  readonly offer: string
+  readonly displayname: string
+  readonly description: string
+  /** The benefits that come with it. */
+  readonly included: readonly PlanPart[]
+  /** Those to choose among. */
+  readonly selectable: readonly Pick<PlanPart, 'displayname' | 'cost'>[]
+  /** How many of them can be chosen. */
+  readonly slots: number
+}
+
+/** A benefit that comes with a plan. */
+type PlanPart = {
+  readonly displayname: string
+  readonly description: string
+  readonly cost: Cost
+}
+
+/** The plans from which a newcomer chooses one; skipped when there is no choice. */
+export const plan: Step<PlanView> = {
+  show: (visit, typed) => {
+    if (missingGroups(visit.person).length > 0) return { to: 'details' }
+    const { plans } = plansFor(visit)
+    if (plans.length === 0) return { to: 'none' }
+    if (plans.length === 1) return { to: 'benefits' }
+    const chosen = typed.posted ? (typed.posted.get('offername') ?? '') : planInMind(visit, plans)
+    const partOf = (benefit: Benefit) => ({
+      displayname: benefit.displayname[visit.locale],
+      description: benefit.description[visit.locale],
+      cost: costOf(visit, benefit),
+    })
+    return {
+      view: 'PLAN',
+      page: pageOf(visit, stepOf(visit, 'plan')),
+      plans: plans.map(({ offer, included, selectable }) => ({
+        offer: offer.offer,
+        displayname: offer.displayname[visit.locale],
+        description: offer.description[visit.locale],
+        included: included.map(partOf),
+        selectable: selectable.map(partOf),
+        slots: Math.min(offer.slots, selectable.length),
+      })),
+      chosen,
+    }
+  },
+  post: async (visit, form) => {
+    // The partner may have left a detail out since the view was shown.
+    if (missingGroups(visit.person).length > 0) return { to: 'details' }
+    const plans = plansFor(visit).plans.map(({ offer }) => offer.offer)
+    const offer = parseOneOf(form, { input: 'offername', code: 'offer_missing' }, plans)
+    if (isFaulty(offer)) return offer
+    return saveAnswers(visit, { form, to: 'benefits' }, draft => {
+      if (draft.offer === offer) return draft
+      const { picks: _, ...kept } = draft
+      return { ...kept, offer }
+    })
+  },
+}
+
+/** The preselected plan: the one already chosen, or the first that has the benefit of the person's link. */
+function planInMind(visit: Visit, plans: readonly Plan[]): string | undefined {
+  const wanted = visit.deepLink?.productname
+  const fitting = plans.find(({ included, selectable }) =>
+    [...included, ...selectable].some(benefit => benefit.name === wanted),
+  )
+  return visit.draft.offer ?? fitting?.offer.offer
+}
+
+/** The words of the choice of a plan. */
+export const planWords = inBoth({
+  en: {
+    title: 'Choose your plan',
+    lead: 'You can change to another plan later.',
+    holds: 'What comes with it',
+    choose: (slots: number) => (slots === 1 ? 'Choose 1 of these' : `Choose up to ${slots} of these`),
+    choosemore: (slots: number) =>
+      slots === 1 ? 'Choose 1 more of these' : `Choose up to ${slots} more of these`,
+  },
+  es: {
+    title: 'Elija su plan',
+    lead: 'Más adelante puede cambiar a otro plan.',
+    holds: 'Qué incluye',
+    choose: slots => (slots === 1 ? 'Elija 1 de estos' : `Elija hasta ${slots} de estos`),
+    choosemore: slots => (slots === 1 ? 'Elija 1 más de estos' : `Elija hasta ${slots} más de estos`),
+  },
+})
+
+/** The plans from which a newcomer chooses one: what comes with each, and how much can be chosen. */
+export function drawPlan(view: PlanView): Content {
+  const { page, plans, chosen } = view
+  const texts = textsOf(page)
+  const words = planWords[page.locale]
+  return question(view, {
+    title: words.title,
+    back: 'details',
+    body: html`<p class="lead">${words.lead}</p>
+${form(view, 'plan', [
+  oneOf(view, 'offername', {
+    legend: html`<legend class="unseen">${words.title}</legend>`,
+    chosen,
+    choices: plans.map(choice => planChoice(page, choice)),
+  }),
+  primary(texts.shell.continue),
+])}`,
+  })
+}
+
+/** A plan to choose: its name and price, what it includes, and what else can be chosen. */
+function planChoice(page: Page, plan: PlanChoice): Choice {
+  const words = planWords[page.locale]
+  const { offer, displayname, description, included, selectable, slots } = plan
+  // Where all is to be chosen, so is the price.
+  const isBare = included.length === 0 && slots > 0
+  const price = totalText(
+    page,
+    included.map(({ cost }) => cost),
+  )
+  const more = namesText(
+    page,
+    selectable.map(part => nameAndPrice(page, part)),
+  )
+  return {
+    value: offer,
+    label: html`<strong>${displayname}</strong>${
+      !isBare && html` <span class="worth">${price}</span>`
+    }<span class="hint">${description}</span>`,
+    card: html`${
+      included.length > 0 &&
+      html`<h2>${words.holds}</h2><ul class="ticks">${included.map(
+        part =>
+          html`<li>${icon('check')}<span><strong>${part.displayname}</strong> ${part.description}</span></li>`,
+      )}</ul>`
+    }
+${slots > 0 && html`<h2>${words[isBare ? 'choose' : 'choosemore'](slots)}</h2><p>${more}.</p>`}`,
+  }
+}
+
+/** A benefit's name, with its price if it has one. */
+function nameAndPrice(
+  page: Localized,
+  { displayname, cost }: Pick<PlanPart, 'displayname' | 'cost'>,
+): string {
+  return cost.kind === 'nothing' ? displayname : `${displayname} (${priceText(page, cost)})`
+}

@@ -1,0 +1,146 @@
+import { swapBenefitsOf } from '../../../benefits/swap.ts'
+import type { Benefit } from '../../../catalogue/model.ts'
+import { type Html, html, type Slot } from '../../../http/html.ts'
+import { isRefusal } from '../../../membership/rules/refusal.ts'
+import { heldEnrolment, type SwapPair as MemberPair } from '../../../membership/rules/state.ts'
+import { knownBenefit, openBenefit } from '../../../membership/rules/terms.ts'
+import type { Visit } from '../../session/visit.ts'
+import { withAgreed } from '../../steps/agreements.ts'
+import { foreseenLine } from '../../steps/ahead.ts'
+import { cardOf, enrolmentLine, statusOf } from '../../steps/cards.ts'
+import { type ConfirmedChange, changeAndConfirm } from '../../steps/outcomes.ts'
+import type { Posted } from '../../steps/step.ts'
+import { pairsThatHold, type SwapOptions } from '../../steps/swap-options.ts'
+import type { Parsed } from '../../views/faults.ts'
+import { parseOneOf } from '../../views/fields.ts'
+import { worthText } from '../../views/format.ts'
+import { icon } from '../../views/icons.ts'
+import { benefitLine, costLine } from '../../views/lists.ts'
+import type { BenefitCard, BenefitLine, SwapPair } from '../../views/parts.ts'
+import type { Page } from '../../views/surroundings.ts'
+import { textsOf } from '../../views/texts.ts'
+import { swapWords } from './words.ts'
+
+/** Each new benefit of a swap, with the one that it replaces; those that fill free slots come last. */
+export type SwapChoice = readonly { readonly add: string; readonly remove: string | undefined }[]
+
+/** Reads the benefit to give up, or `free` for a free slot; refuses one that cannot be given up. */
+export function parseSwapOut(form: URLSearchParams, slots: readonly string[]): Parsed<string> {
+  return parseOneOf(form, { input: 'out', code: 'swap_missing' }, slots)
+}
+
+/** The pairs of the pending swap that only take a benefit away. */
+export function removalsIn(visit: Visit): readonly MemberPair[] {
+  return pairsThatHold(visit).filter(({ add }) => add === undefined)
+}
+
+/** Makes a swap, or undoes the pending one if the choice is empty, and leads to its confirmation. */
+export function swapNow(
+  visit: Visit,
+  choice: readonly MemberPair[],
+  asked: Pick<ConfirmedChange, 'form' | 'agreements'>,
+): Promise<Posted> {
+  const change: ConfirmedChange = {
+    why: 'swap',
+    ...asked,
+    decide: ({ user, now, terms }) => {
+      const agreed = withAgreed(user, visit, asked.agreements ?? [])
+      const change = swapBenefitsOf(agreed, listsOf(choice), now, terms())
+      return !isRefusal(change) && change.user.swap === user.swap ? 'unchanged' : change
+    },
+  }
+  return changeAndConfirm(visit, choice.length > 0 ? 'swapped' : 'undone', change, code =>
+    // The rules refuse the swap by now: the view is shown again as it is today.
+    code === 'change_locked' || code === 'cancel_pending'
+      ? 'conflict'
+      : { errors: [{ input: 'form', code: 'benefit_unavailable' }] },
+  )
+}
+
+/** A swap in the terms of the API: `add[i]` replaces `remove[i]`, further adds fill free slots. */
+export function listsOf(choice: readonly MemberPair[]) {
+  return { add: choice.flatMap(({ add }) => add ?? []), remove: choice.flatMap(({ remove }) => remove ?? []) }
+}
+
+/** Pairs as the views show them, with the dates that hold in `after`; without those whose new benefit is no longer open. */
+export function pairsShown(
+  visit: Visit,
+  options: SwapOptions,
+  pairs: readonly MemberPair[],
+  after: Visit,
+): SwapPair[] {
+  return pairs.flatMap((pair): SwapPair[] => {
+    const out = goingLine(visit, pair)
+    if (pair.add === undefined) return out ? [{ out }] : []
+    const benefit = openBenefit(visit.terms, pair.add)
+    if (!benefit) return []
+    const coming = waitingIn(visit, benefit.name) ?? foreseenLine(visit, after, benefit, options.boundary)
+    return [{ out, in: coming }]
+  })
+}
+
+/** The benefit that a pair gives up, without dates: it ends at the moment at which the new one starts. */
+export function goingLine(visit: Visit, { remove }: MemberPair): BenefitLine | undefined {
+  const held = remove === undefined ? undefined : heldEnrolment(visit.user, remove)
+  if (!held) return undefined
+  const { name, displayname, iconurl, cost } = enrolmentLine(visit, held)
+  return { name, displayname, iconurl, cost }
+}
+
+/** The new benefit of a pending swap, if a consent or a beneficiary is missing: it may then not start at all. */
+function waitingIn(visit: Visit, name: string): BenefitLine | undefined {
+  const planned = visit.user.enrolments.find(one => one.benefit === name && one.plannedBy === 'swap')
+  return planned?.state === 'actionrequired' ? enrolmentLine(visit, planned) : undefined
+}
+
+/** A benefit that the person holds; `undefined` for another. */
+export function heldCard(visit: Visit, name: string): BenefitCard | undefined {
+  const benefit = knownBenefit(visit.terms, visit.user, name)
+  const held = heldEnrolment(visit.user, name)
+  return benefit && held ? cardOf(visit, benefit, { status: statusOf(visit, held) }) : undefined
+}
+
+/** A benefit that would start at the boundary. */
+export function comingCard(visit: Visit, options: SwapOptions, benefit: Benefit): BenefitCard {
+  return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt: options.boundary })
+}
+
+/** The address of the confirmation of a swap. It names the benefits, so that going back shows the same. */
+export function addressOf(choice: readonly MemberPair[]): string {
+  const free = choice.filter(({ remove }) => remove === undefined)
+  const query = new URLSearchParams()
+  for (const pair of choice)
+    if (pair.add !== undefined)
+      query.set(`replace.${pair.remove ?? `free${free.indexOf(pair) + 1}`}`, pair.add)
+  return `swap/confirm?${query}`
+}
+
+/** The pairs side by side: what is given up, and what comes. */
+export function pairList(page: Page, pairs: readonly SwapPair[], on: string): Html {
+  const words = swapWords[page.locale]
+  return html`<ul class="pairs">${pairs.map(
+    pair =>
+      html`<li><div class="side out"><p class="when">${words.now}</p>${
+        pair.out
+          ? html`<div class="line">${benefitLine(page, pair.out)}</div>`
+          : html`<p class="hint">${words.freeslot}</p>`
+      }</div><span class="between">${icon('arrow')}</span><div class="side in"><p class="when">${textsOf(
+        page,
+      ).swap.from(on)}</p>${
+        pair.in
+          ? html`<div class="line">${benefitLine(page, pair.in)}</div>`
+          : html`<p class="hint">${words.freeslot}</p>`
+      }</div></li>`,
+  )}</ul>`
+}
+
+/** The label of a benefit to choose: its name, what it is, and what it pays and costs. */
+export function choiceLabel(page: Page, card: BenefitCard): Slot {
+  return html`<span class="withicon"><img src="${card.iconurl}" alt="" width="40" height="40"><strong>${card.displayname}</strong></span><span class="hint">${card.description}</span>${facts(page, card)}`
+}
+
+/** What it pays and what it costs, in one line. */
+export function facts(page: Page, card: BenefitCard): Html {
+  const worth = card.worth && worthText(page, card.worth)
+  return html`<span class="hint">${[worth, costLine(page, card.cost)].filter(fact => fact).join('. ')}.</span>`
+}

@@ -1,0 +1,50 @@
+import { html, type Slot } from '../../http/html.ts'
+import type { Faults, FieldError, InputName, WayOut } from './faults.ts'
+import { type Answers, described, errorOf, fault, inputId } from './fields.ts'
+import type { ConsentText } from './parts.ts'
+import { textsOf } from './texts.ts'
+
+/** The consents: each with its whole text and version at the box, and never ticked beforehand. */
+export function consentFields(answers: Answers, consents: readonly ConsentText[]): Slot {
+  if (consents.length === 0) return null
+  const texts = textsOf(answers.page)
+  const fields = consents.map(consent => {
+    const input: InputName = `consent.${consent.name}`
+    const id = inputId(input)
+    const error = errorOf(answers, input)
+    return html`<div class="consent field${error && ' wrong'}">
+<h3 id="${id}-title">${consent.title}</h3>
+<div class="text" tabindex="0" role="region" aria-labelledby="${id}-title">${consent.paragraphs.map(
+      text => html`<p>${text}</p>`,
+    )}<p class="version">${texts.check.version(consent.version)}</p></div>
+${fault(answers, id, error)}
+<label class="choice"><input type="checkbox" id="${id}" name="${input}" value="${consent.version}"${
+      consent.checked && html` checked`
+    }${described(`${id}`, false, error !== undefined)}><span>${
+      consent.agree ?? texts.check.agree
+    }<span class="unseen">: ${consent.title}</span></span></label>
+</div>`
+  })
+  return [html`<h2>${texts.check.consent}</h2>`, fields]
+}
+
+/**
+ * Refuses each consent that was not given to the version now shown, by its title if there are several; `undefined` when
+ * all were. `act`: what the button of the form does, which the refusal names; `wayOut`: what the
+ * person can do instead of giving a consent, if anything.
+ */
+export function checkConsents(
+  form: URLSearchParams,
+  wanted: readonly Pick<ConsentText, 'name' | 'version' | 'title'>[],
+  act: 'enroll' | 'confirm',
+  wayOut: (consent: string) => WayOut | undefined = () => undefined,
+): Faults | undefined {
+  const missing = wanted.filter(({ name, version }) => form.get(`consent.${name}`) !== version)
+  const code = act === 'enroll' ? 'consent_missing' : 'consent_unconfirmed'
+  const errors = missing.map(({ name, title }): FieldError => {
+    const wayout = wayOut(name)
+    const error: FieldError = { input: `consent.${name}`, code, ...(wayout && { wayout }) }
+    return wanted.length > 1 ? { ...error, about: title } : error
+  })
+  return errors.length > 0 ? { errors } : undefined
+}

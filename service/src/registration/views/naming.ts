@@ -1,0 +1,52 @@
+import { html, type Slot } from '../../http/html.ts'
+import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
+import { dayText } from './format.ts'
+import type { NamingLine } from './parts.ts'
+import type { Localized, Page } from './surroundings.ts'
+import { textsOf } from './texts.ts'
+
+/** The beneficiaries that a newcomer, or a member who adds a benefit, has named so far, with a link to change them. */
+export function namingSection(page: Page, lines: readonly NamingLine[] = []): Slot {
+  if (lines.length === 0) return null
+  const texts = textsOf(page)
+  const words = texts.beneficiaries
+  const named = ({ standing, people = [] }: NamingLine): Slot => {
+    if (standing === 'here') return peopleList(page, people)
+    return html`<p>${standing === 'before' ? words.earlier : standing === 'named' ? words.named : words.nobody}</p>`
+  }
+  return html`<section class="naming"><h2>${words.title}</h2>${lines.map(
+    line => html`<div class="heading"><h3>${line.displayname}</h3><a href="${page.root}/beneficiaries/${line.name}${
+      line.next !== undefined && `?${new URLSearchParams({ next: line.next })}`
+    }">${
+      line.standing === 'nobody' ? words.add : texts.shell.change
+    }<span class="unseen"> – ${line.displayname}</span></a></div>
+${named(line)}
+${line.standing === 'nobody' && html`<p class="hint">${line.isrequired ? words.needed : words.optional}</p>`}`,
+  )}</section>`
+}
+
+/** A list of beneficiaries, each with relationship and share; contingent ones follow under a heading of their own. */
+export function peopleList(page: Localized, people: readonly NamedBeneficiary[]): Slot {
+  const words = textsOf(page).beneficiaries
+  const second = people.filter(({ kind }) => kind === 'contingent')
+  const items = (of: readonly NamedBeneficiary[]) =>
+    html`<ul class="plain">${of.map(one => html`<li>${personText(page, one)}</li>`)}</ul>`
+  return [
+    items(people.filter(({ kind }) => kind === 'primary')),
+    second.length > 0 && [html`<p class="hint">${words.contingentlist}:</p>`, items(second)],
+  ]
+}
+
+/** One person in a line, such as `Grace King, Spouse, 100%`. */
+export function personText(page: Localized, one: NamedBeneficiary): string {
+  const words = textsOf(page).beneficiaries
+  const { name, relationship, share, dob, contact } = one
+  const facts = [
+    name,
+    words.relationship[relationship],
+    words.share(share),
+    dob && dayText(page, dob),
+    contact,
+  ]
+  return facts.filter(fact => fact).join(', ')
+}
