@@ -16,6 +16,7 @@ import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService, type TestPartner } from '../rig.ts'
 import { startIdentityProvider } from './identity-provider.ts'
 import { consoleOf, type OperatorBrowser, signIn } from './operator-browser.ts'
+import { identifiersIn } from './walks.ts'
 
 // A second, independent list of who may do what: a route that is missing here fails, and so does one with another role
 // than here.
@@ -426,8 +427,9 @@ test('by another name the console answers nothing, not even a file', async () =>
       expect([route.name, host, await askAs(route, host)]).toEqual([route.name, host, 421])
 })
 
-test('the role of a row, and each above it, gets through; a viewer sees no person anywhere', async () => {
+test('the role of a row, and each above it, gets through; a viewer sees no person anywhere, and nobody names of the code', async () => {
   const people: Role[] = []
+  const names = new Set<string>()
   for (const role of ROLES) {
     const operator = operatorOf(role)
     for (const route of ofSessions()) {
@@ -438,12 +440,14 @@ test('the role of a row, and each above it, gets through; a viewer sees no perso
       if (!route.path.startsWith('/requests/'))
         expect([role, route.name, status !== 403]).toEqual([role, route.name, true])
       expect([role, route.name, status < 500]).toEqual([role, route.name, true])
+      for (const name of identifiersIn([text])) names.add(`${route.name}: ${name}`)
       const seen = canariesIn(text).filter(one => !['Canary Harbor', '127.0.0.1:9/canary'].includes(one))
       if (seen.length > 0) people.push(role)
       if (role === 'viewer' || role === 'developer')
         expect([role, route.name, seen]).toEqual([role, route.name, []])
     }
   }
+  expect([...names]).toEqual([])
   // The data that a viewer's pages are searched for really appears there for others.
   expect([...new Set(people)]).toEqual(['support', 'admin'])
 })

@@ -186,7 +186,7 @@ export function pathsOf(role: Role): {
   }
 }
 
-/** What a person does not read outside *Details*, code and files, of what these pages say: names and ids of the code. */
+/** What a person does not read outside *Details*, code and files, of what these pages say: names and ids of the code, and clock times. */
 export function identifiersIn(pages: readonly string[]): readonly string[] {
   return pages
     .filter(page => page.startsWith('<!doctype'))
@@ -195,13 +195,14 @@ export function identifiersIn(pages: readonly string[]): readonly string[] {
         .replace(/<head>[\s\S]*?<\/head>/, '')
         .replace(/<details[^>]*>\s*<summary>([\s\S]*?)<\/summary>[\s\S]*?<\/details>/g, '$1')
         .replace(/<(code|kbd)\b[\s\S]*?<\/\1>/g, '')
+        .replace(/<span class="clock">[^<]*<\/span>/g, '')
         .replace(/<[^>]*>/g, ' '),
     )
     .flatMap(words => words.match(IDENTIFIERS) ?? [])
 }
 
 const IDENTIFIERS =
-  /\b[a-z]+_[a-z_]+\b|[\da-f]{8}-[\da-f]{4}-[\da-f-]{22}|\b(?:endsatage|getUser|voluntary|void)\b/g
+  /\b[a-z]+_[a-z_]+\b|[\da-f]{8}-[\da-f]{4}-[\da-f-]{22}|\b(?:endsatage|getUser|voluntary|void)\b|\d:\d\d [AP]M\b/g
 
 /** What a viewer must see nowhere, of what these texts have. */
 export function canariesIn(texts: readonly string[]): readonly string[] {

@@ -17,7 +17,7 @@ import { positionOf, positionText } from '../position.ts'
 import { notHere, type Screen, type Visit } from '../screen/screen.ts'
 import { listScreens, type OpenList, pageOf, ROWS_AT_ONCE } from '../views/declared-list.ts'
 import type { Column } from '../views/list.ts'
-import { day, part, table, tag, writeDay } from '../views/parts.ts'
+import { day, part, shortId, table, tag, writeDay } from '../views/parts.ts'
 
 /** What will happen by itself in the next days, to which users, and what is overdue. */
 export const dueScreens: readonly Screen[] = listScreens({
@@ -111,7 +111,8 @@ function columnsFor(
     {
       name: 'who',
       label: 'Who',
-      cell: one => html`<a href="/users/${one.serviceId}">${isSupport ? one.userid : one.serviceId}</a>`,
+      cell: one =>
+        html`<a href="/users/${one.serviceId}">${isSupport ? one.userid : shortId(one.serviceId)}</a>`,
     },
     {
       name: 'at',

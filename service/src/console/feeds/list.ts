@@ -50,7 +50,7 @@ async function open(visit: Visit): Promise<OpenList<FeedLine>> {
     title: 'Feeds',
     heading: 'Feeds, those that wait for somebody first',
     file: 'feeds.csv',
-    caption: 'What insurers are told, times in UTC',
+    caption: 'What insurers are told',
     empty: 'No feed is published.',
     filters: [],
     rows: rows.sort((a, b) => waitingIn(b) - waitingIn(a) || (a.feed < b.feed ? -1 : 1)),
@@ -68,14 +68,14 @@ async function open(visit: Visit): Promise<OpenList<FeedLine>> {
         value: one => one.lastRun?.run ?? '',
         cell: ({ lastRun }) => (lastRun ? html`${lastRun.run} ${runTag(lastRun)}` : 'never'),
       },
-      dated('made', 'Made', one => one.lastRun?.madeAt, 'UTC'),
+      dated('made', 'Made', one => one.lastRun?.madeAt, visit.zone),
       {
         name: 'lines',
         label: 'Lines',
         value: one => one.lastRun?.lines ?? '',
         cell: ({ lastRun }) => (lastRun ? linesOf(lastRun) : '–'),
       },
-      dated('next', 'Next run', one => one.nextRunAt, 'UTC'),
+      dated('next', 'Next run', one => one.nextRunAt, visit.zone),
       { name: 'refused', label: 'Refused', value: one => one.refused, cell: one => numberTag(one.refused) },
       {
         name: 'differences',
@@ -83,7 +83,7 @@ async function open(visit: Visit): Promise<OpenList<FeedLine>> {
         value: one => one.differences,
         cell: one => numberTag(one.differences),
       },
-      dated('oldest', 'Oldest difference', one => one.oldestAt, 'UTC'),
+      dated('oldest', 'Oldest difference', one => one.oldestAt, visit.zone),
     ],
   }
 }

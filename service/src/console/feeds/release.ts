@@ -42,7 +42,7 @@ export async function heldPart(visit: Visit, run: Run): Promise<Slot> {
     html`<p>It takes away more cover than the feed lets go by itself. Nothing of it is sent, and no other run is made. After it is dropped, the next run compares anew.</p>
 ${facts([
   ['Lines', linesOf(run)],
-  ['Made', html`${when(run.madeAt, 'UTC')} by ${named(run.madeBy)}`],
+  ['Made', html`${when(run.madeAt, visit.zone)} by ${named(run.madeBy)}`],
   run.askedBy !== undefined && ['Asked for by', named(run.askedBy)],
 ])}${forms}`,
   )

@@ -1,3 +1,4 @@
+import type { Zone } from '../../calendar/calendar.ts'
 import { ASIDE_REASONS } from '../../feeds/compare-list.ts'
 import { type KeptDifference, openDifferences } from '../../feeds/difference-store.ts'
 import { type RefusedLine, refusedOf } from '../../feeds/refused.ts'
@@ -32,12 +33,12 @@ async function show(visit: Visit): Promise<Answer> {
 ${newest?.status === 'held' && (await heldPart(visit, newest))}
 ${part('Refused', refusedTable(visit, feed, refused))}
 ${part('Differences from the insurer’s own list', differencesTable(visit, feed, differences))}
-${part('Runs', runsTable(runs, await operatorNames(database)), html`<span class="hint">The newest ${RUNS_SHOWN}, times in UTC</span>`)}
+${part('Runs', runsTable(runs, await operatorNames(database), visit.zone), html`<span class="hint">The newest ${RUNS_SHOWN}</span>`)}
 <p><a href="/feeds">All feeds</a></p>`,
   }
 }
 
-function runsTable(runs: readonly Run[], operators: ReadonlyMap<string, string>): Html {
+function runsTable(runs: readonly Run[], operators: ReadonlyMap<string, string>, zone: Zone): Html {
   const named = (name: string) => operators.get(name) ?? name
   return table({
     caption: 'Runs, newest first',
@@ -46,8 +47,8 @@ function runsTable(runs: readonly Run[], operators: ReadonlyMap<string, string>)
       run.run,
       html`${runTag(run)}${run.decidedBy !== undefined && html`<br><span class="hint">decided by ${named(run.decidedBy)}</span>`}`,
       html`${linesOf(run)}${run.isFull && html`<br><span class="hint">full</span>`}`,
-      html`${when(run.madeAt, 'UTC')}<br><span class="hint">by ${named(run.madeBy)}</span>`,
-      run.takenAt === undefined ? '–' : when(run.takenAt, 'UTC'),
+      html`${when(run.madeAt, zone)}<br><span class="hint">by ${named(run.madeBy)}</span>`,
+      run.takenAt === undefined ? '–' : when(run.takenAt, zone),
     ]),
     empty: 'It was never run.',
   })

@@ -4,7 +4,7 @@ import { type Answer, onPost, type Screen, type Visit } from '../screen/screen.t
 import { tokenField } from '../views/layout.ts'
 import { dated, type List, listFile, listPart, sortField } from '../views/list.ts'
 import { STATUSES } from '../views/moves.ts'
-import { part } from '../views/parts.ts'
+import { part, shortId } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
 import { type LookedUp, lookUp } from './look-up.ts'
 import { type Found, MOST_FOUND, type NamedUser, namedUsers } from './store.ts'
@@ -63,7 +63,7 @@ async function lookUpFor(visit: Visit): Promise<LookedUp> {
 
 /** The found users; the form asks for them again in another order, because no address may contain what was typed. */
 function listOf(visit: Visit, rows: readonly NamedUser[]): List<NamedUser> {
-  const userOf = ({ userid, serviceId }: NamedUser) => (visit.isSupport ? userid : `…${serviceId.slice(-12)}`)
+  const userOf = ({ userid, serviceId }: NamedUser) => (visit.isSupport ? userid : shortId(serviceId))
   const partnerOf = ({ partnerId }: NamedUser) => visit.partnerNames.get(partnerId) ?? ''
   return {
     path: '/find',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeRunning } from './running.ts'
 
-const fine = { processes: 2, quiet_since: null, dueMs: 0, webhookMs: 1000 }
+const fine = { processes: 2, quiet_since: null, dueMs: 0, webhookMs: 1000, zone: 'UTC' }
 
 test.each([
   ['on time', fine, '(2 processes): due changes are on time, webhooks to healthy endpoints are on time'],

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../calendar/calendar.ts'
+import { MINUTE_MS, type Zone } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { listClocks } from '../../partners/store.ts'
 import { earliestDue } from '../../schedule/due.ts'
@@ -11,7 +11,7 @@ import { type RunningInstallation, readInstallation } from './store.ts'
 const LATE_MS = 2 * MINUTE_MS
 
 /** One line: whether deliveries and due changes run, and how late they are. `/metrics` of the service has the rest. */
-export async function runningLine({ context }: Visit): Promise<Html> {
+export async function runningLine({ context, zone }: Visit): Promise<Html> {
   const { database, clock, real } = context
   const now = real()
   const [installation, clocks, backlog] = await Promise.all([
@@ -24,6 +24,7 @@ export async function runningLine({ context }: Visit): Promise<Html> {
   const due = await earliestDue(database, partners)
   return describeRunning({
     ...installation,
+    zone,
     dueMs: Math.max(0, ...due.map(({ partnerId, dueAt }) => (nows.get(partnerId) ?? 0) - dueAt)),
     webhookMs: now - (backlog.find(({ state }) => state === 'ok')?.oldest_due_at ?? now),
   })
@@ -31,14 +32,14 @@ export async function runningLine({ context }: Visit): Promise<Html> {
 
 /** The line for how late the earliest due change is, and the oldest webhook that waits at a healthy endpoint. */
 export function describeRunning(
-  running: RunningInstallation & { readonly dueMs: number; readonly webhookMs: number },
+  running: RunningInstallation & { readonly dueMs: number; readonly webhookMs: number; readonly zone: Zone },
 ): Html {
-  const { processes, quiet_since, dueMs, webhookMs } = running
+  const { processes, quiet_since, dueMs, webhookMs, zone } = running
   if (quiet_since !== null)
     return bad(
       html`This copy is quiet since ${when(
         quiet_since,
-        'UTC',
+        zone,
       )}: it sends no webhooks, applies no due changes and refuses writes.`,
     )
   if (processes === 0)

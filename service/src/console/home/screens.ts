@@ -5,7 +5,7 @@ import { requestKinds } from '../acts/kinds.ts'
 import { findLookedAt } from '../audit/store.ts'
 import { listRequests } from '../requests/store.ts'
 import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
-import { day, part, when } from '../views/parts.ts'
+import { day, part, shortId, when } from '../views/parts.ts'
 import { healthInWords, rankOf, stateOf, stateTag } from '../webhooks/health.ts'
 import { findEndpointLines } from '../webhooks/store.ts'
 import { runningLine } from './running.ts'
@@ -93,7 +93,7 @@ async function lookedPart(visit: Visit): Promise<Slot> {
       ? html`<p class="hint">Nobody yet.</p>`
       : html`<ul class="rules">${looked.map(
           one =>
-            html`<li><a href="/users/${one.service_id}">${visit.isSupport ? one.userid : `…${one.service_id.slice(-12)}`}</a> of ${partnerNames.get(one.partner_id)} <span class="hint">${when(one.at, visit.zoneOf(one.partner_id))}</span></li>`,
+            html`<li><a href="/users/${one.service_id}">${visit.isSupport ? one.userid : shortId(one.service_id)}</a> of ${partnerNames.get(one.partner_id)} <span class="hint">${when(one.at, visit.zoneOf(one.partner_id))}</span></li>`,
         )}</ul>`,
   )
 }

@@ -7,7 +7,8 @@ import { ConsoleRefusal, reasonOf, type Visit } from '../screen/screen.ts'
 
 /**
  * Does to a partner what a command can do, on record and for the reason in the form; `alongside` is committed with it. A
- * refusal of the command appears here with the same sentence, without the dashes of its options.
+ * refusal of the command appears here with the same sentence, without the dashes of its options and without the commands
+ * that it advises.
  */
 export async function administer<T>(
   visit: Visit,
@@ -26,6 +27,10 @@ export async function administer<T>(
     return done
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    throw new ConsoleRefusal(409, 'Not done', error.message.replace(/(?<=^|\s)--(?=[a-z])/g, ''))
+    throw new ConsoleRefusal(
+      409,
+      'Not done',
+      error.message.replace(/(?<=^|\s)--(?=[a-z])/g, '').replace(/: [^:`]*`[^`]*`[^.]*/g, ''),
+    )
   }
 }

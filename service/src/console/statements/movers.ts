@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts'
 import { MOST_NAMED, type MonthCount } from '../background/month-counts.ts'
 import type { Visit } from '../screen/screen.ts'
-import { part, table } from '../views/parts.ts'
+import { part, shortId, table } from '../views/parts.ts'
 
 /** Who came and who went since the month before; of many, the first by their service ids. */
 export function moversPart(visit: Pick<Visit, 'isSupport'>, { came, went }: MonthCount): Html {
@@ -19,7 +19,7 @@ function moved(
       caption: heading,
       columns: ['Who'],
       rows: first.map(({ serviceId, userid }) => [
-        html`<a href="/users/${serviceId}">${(isSupport && userid) || serviceId}</a>`,
+        html`<a href="/users/${serviceId}">${(isSupport && userid) || shortId(serviceId)}</a>`,
       ]),
       empty: 'Nobody.',
     })}${count > first.length && html`<p class="hint">The first ${MOST_NAMED}; the files of both months have all.</p>`}`,

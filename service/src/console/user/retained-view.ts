@@ -1,7 +1,7 @@
 import type { Zone } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Retained, RetainedKind } from '../../membership/records/retained-rows.ts'
-import { facts, part, table, when } from '../views/parts.ts'
+import { day, facts, part, table, when } from '../views/parts.ts'
 
 /** The kinds of record that are kept, and until when; nothing of their content. */
 export function retainedTable(kept: readonly Omit<Retained, 'records'>[], zone: Zone): Html {
@@ -49,12 +49,19 @@ function shownValue(value: unknown, zone: Zone): Slot {
   }
   if (typeof value === 'object')
     return facts(
-      Object.entries(value).map(([name, inner]) => {
-        const isInstant = name === 'at' && typeof inner === 'number'
-        return [LABELS[name] ?? name, isInstant ? when(inner, zone) : shownValue(inner, zone)]
-      }),
+      Object.entries(value).map(([name, inner]) => [LABELS[name] ?? name, memberValue(name, inner, zone)]),
     )
-  return typeof value === 'string' && TIMESTAMP.test(value) ? when(Date.parse(value), zone) : String(value)
+  return isTimestamp(value) ? when(Date.parse(value), zone) : String(value)
+}
+
+/** What is kept under a name; of an end of cover its last day, which is the day before where the end is a midnight. */
+function memberValue(name: string, value: unknown, zone: Zone): Slot {
+  if (name === 'at' && typeof value === 'number') return when(value, zone)
+  return name === 'endsat' && isTimestamp(value) ? day(Date.parse(value) - 1, zone) : shownValue(value, zone)
+}
+
+function isTimestamp(value: unknown): value is string {
+  return typeof value === 'string' && TIMESTAMP.test(value)
 }
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -72,7 +79,7 @@ const LABELS: Readonly<Record<string, string>> = {
   state: 'State',
   catalogueversion: 'Version of the catalogue',
   startsat: 'From',
-  endsat: 'To',
+  endsat: 'Last day',
   reason: 'Why it ended',
   reference: 'Reference',
   at: 'When',

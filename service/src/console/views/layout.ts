@@ -26,6 +26,7 @@ export function consoleDocument(
   const { operator, session, waiting } = visit
   const present = entryPathOf(visit.path)
   const entries = navigation.filter(({ role }) => hasRole(operator, role))
+  const body = html`${page.body}`
   return frame(
     files,
     page.title,
@@ -44,12 +45,15 @@ ${
         html`<li><a href="${path}" data-key="${key}"${path === present ? html` aria-current="page"` : ''}>${label}${path === '/requests' && waiting > 0 && html` <span class="tag wait" title="wait for you">${waiting}</span>`}</a></li>`,
     )}</ul></nav>
 </div></header>
-<main id="main"><h1>${page.heading ?? page.title}</h1>
-${page.body}
+<main id="main">${body.markup.includes('class="clock"') && clocks}<h1>${page.heading ?? page.title}</h1>
+${body}
 </main>
 ${hasRole(operator, 'viewer') && html`<footer class="foot"><p class="hint"><kbd>/</kbd> find</p></footer>`}`,
   )
 }
+
+/** Opened, it shows the clock times of the page, of which only days are shown otherwise. */
+const clocks = html`<details class="clocks"><summary>Clock times</summary><p class="hint">Shown now, in the partner’s time zone.</p></details>`
 
 /** The path of the entry to which a screen belongs: the first part of its own. Finding somebody belongs to users. */
 function entryPathOf(path: string | undefined): string | undefined {

@@ -3,9 +3,11 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Visit } from '../screen/screen.ts'
 import { tokenField } from './layout.ts'
 
-/** An instant in a zone as people read it, with the exact instant as a tooltip. */
+/** The day of an instant in a zone, and its clock time, which is seen in details alone (`views/layout.ts` opens all of a page). */
 export function when(instant: Instant, zone: Zone): Html {
-  return html`<time datetime="${formatTimestamp(instant)}">${writeInstant(instant, zone)}</time>`
+  const text = writeInstant(instant, zone)
+  const end = text.search(/, \d\d?:/)
+  return html`<time datetime="${formatTimestamp(instant)}">${text.slice(0, end)}<span class="clock">${text.slice(end)}</span></time>`
 }
 
 /** An instant as text, such as `Mar 3, 2026, 12:00 AM EST`. */
@@ -18,7 +20,7 @@ export function writeDay(instant: Instant, zone: Zone): string {
   return formatOf('day', zone).format(instant)
 }
 
-/** The day of an instant, with the exact instant as a tooltip. */
+/** The day of an instant, for what has no clock time that anybody needs, such as a last day of cover. */
 export function day(instant: Instant, zone: Zone): Html {
   return html`<time datetime="${formatTimestamp(instant)}">${writeDay(instant, zone)}</time>`
 }
@@ -121,6 +123,11 @@ export function table(shown: {
 /** A part of a page under a heading. */
 export function part(heading: string, body: Slot, more?: Slot): Html {
   return html`<section class="card"><div class="heading"><h2>${heading}</h2>${more}</div>${body}</section>`
+}
+
+/** A user for those who may see no userid: the end of the service id. */
+export function shortId(serviceId: string): string {
+  return `…${serviceId.slice(-12)}`
 }
 
 /** A count with its noun: `1 event`, `2 events`. */

@@ -30,7 +30,7 @@ async function open(visit: Visit): Promise<OpenList<Answered>> {
     path: `/webhooks/${line.endpoint_id}/deliveries`,
     title: `Deliveries of ${host}`,
     heading: isWaiting ? 'What waits' : 'What was given up',
-    caption: `Deliveries by state, times of ${zone}`,
+    caption: 'Deliveries by state',
     empty: isWaiting ? 'Nothing waits.' : 'Nothing was given up.',
     file: isWaiting ? 'waiting.csv' : 'given-up.csv',
     // Receivers echo what they like in their answers.
