@@ -38,7 +38,9 @@ test('a month of a partner is one screen: what it comes to, and who came and wen
   expect(partOf(text, 'Came since the month before')).not.toContain(ids.stays)
   expect(partOf(text, 'Went since the month before')).toMatch(new RegExp(`${ids.goes}">goes</a>`))
   const { text: november } = await viewer.get(`/statements?partner=${partner.partnerId}&month=2026-11`)
-  expect(partOf(november, 'Came since the month before')).toContain(`">${ids.goes}</a>`)
+  expect(partOf(november, 'Came since the month before')).toContain(
+    `${ids.goes}">…${ids.goes.slice(-12)}</a>`,
+  )
   expect(november).not.toMatch(/>goes<|All lines of the month/)
 })
 
