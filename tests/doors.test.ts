@@ -149,6 +149,7 @@ const fromInside: Readonly<Record<string, string>> = {
   'tests/page/visitor.ts': 'agrees to the notice in its present version',
   'tests/rig.ts': 'starts the service and the console in the process of the test',
   'tests/small-catalogue.ts': 'words of the problems of a catalogue',
+  'tests/trust/cost.test.ts': 'walks through the list of all screens',
   'tests/trust/envelopes.test.ts': 'changes each byte of what is sealed',
   'tests/trust/erased-everywhere.test.ts': 'cleans up without waiting for the schedule',
   'tests/webhooks/child.mjs': 'a dispatcher in a process of its own, without a service',
