@@ -460,7 +460,7 @@ CREATE TABLE public.operator_requests (
     partner_id uuid NOT NULL,
     request_id uuid NOT NULL,
     action text NOT NULL,
-    service_id uuid NOT NULL,
+    service_id uuid,
     sealed bytea NOT NULL,
     asked_by uuid NOT NULL,
     asked_at timestamp with time zone NOT NULL,
@@ -468,7 +468,7 @@ CREATE TABLE public.operator_requests (
     decided_by uuid,
     decided_at timestamp with time zone,
     outcome text,
-    CONSTRAINT operator_requests_action_check CHECK ((action = ANY (ARRAY['void'::text, 'move'::text, 'erase'::text, 'dateandlink'::text]))),
+    CONSTRAINT operator_requests_action_check CHECK ((action = ANY (ARRAY['void'::text, 'move'::text, 'erase'::text, 'dateandlink'::text, 'credentials'::text]))),
     CONSTRAINT operator_requests_check CHECK (((decided_at IS NULL) = (outcome IS NULL))),
     CONSTRAINT operator_requests_check1 CHECK (((decided_by IS NULL) OR (decided_by <> asked_by))),
     CONSTRAINT operator_requests_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'withdrawn'::text, 'lapsed'::text])))

@@ -40,8 +40,9 @@ create table operator_sessions (
 create table operator_requests (
   partner_id uuid not null,
   request_id uuid not null,
-  action text not null check (action in ('void', 'move', 'erase', 'dateandlink')),
-  service_id uuid not null,
+  action text not null check (action in ('void', 'move', 'erase', 'dateandlink', 'credentials')),
+  -- Null: it is about the partner.
+  service_id uuid,
   -- The request and its reason, sealed with the partner's key. Empty once the user is erased.
   sealed bytea not null,
   asked_by uuid not null,

@@ -1,4 +1,5 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
 import { deedsOf } from './deeds.ts'
@@ -38,7 +39,30 @@ test('a developer sees endpoints, attempts, refused requests and credentials of 
   expect(counted.text).toContain('There are no events that were given up to send again.')
 })
 
+test('a developer makes credentials once an admin has allowed it, and never alone', async () => {
+  const own = await service.newPartner({ name: 'Ferry Club' })
+  const developer = await signIn(service, 'developer', [own.partnerId])
+  const wanted = { kind: 'client_secret', reason: 'yearly rotation' }
+  const alone = await developer.post('/integration/make', wanted)
+  expect([alone.status, alone.text.includes('enr_cs_')]).toEqual([409, false])
+  expect((await developer.post('/integration/ask', wanted)).text).toContain('You have asked for it.')
+  const admin = await signIn(service, 'admin')
+  const [, path = ''] =
+    /href="(\/requests\/[^"]+)">New credentials/.exec((await admin.get('/requests')).text) ?? []
+  const support = await signIn(service, 'support')
+  expect((await support.post(`${path}/confirm`, wanted)).status).toBe(403)
+  expect((await admin.get(path)).text).toMatch(
+    /developer-\S+ may make client secrets and API keys of Ferry Club/,
+  )
+  await admin.post(`${path}/confirm`, wanted)
+  expect((await developer.post('/integration/make', wanted)).text).toContain('enr_cs_sandbox_')
+  const another = await signIn(service, 'developer', [own.partnerId])
+  expect((await another.post('/integration/make', wanted)).status).toBe(409)
+})
+
 test('a developer makes and revokes the own credentials and those of webhooks, each on record with the reason', async () => {
+  await writePolicy(service.database, 'credentials', false)
+  onTestFinished(() => writePolicy(service.database, 'credentials', true))
   const own = await service.newPartner({ name: 'Corner Bank' })
   const developer = await signIn(service, 'developer', [own.partnerId])
   const { webhookid } = await own.client.createWebhook({

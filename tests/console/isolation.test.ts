@@ -92,6 +92,7 @@ const leastRole: Readonly<Record<string, Role>> = {
   'POST /audit/verify': 'viewer',
   'GET /integration': 'developer',
   'POST /integration/make': 'developer',
+  'POST /integration/ask': 'developer',
   'POST /integration/revoke': 'developer',
   'GET /integration/endpoints/:endpointid': 'developer',
   'POST /integration/endpoints/:endpointid/replay': 'developer',
@@ -262,7 +263,8 @@ async function stateOfPartner() {
       (select count(*)::int from page_sessions) as links,
       (select count(*)::int from catalogue_versions) as catalogues,
       (select count(*)::int from insurer_lines where status = 'refused') as refused,
-      (select count(*)::int from operator_requests where outcome is null) as requests,
+      (select count(*)::int from operator_requests
+        where outcome is null and partner_id = ${own.partnerId}) as requests,
       (select count(*)::int from webhook_endpoints where disabled_at is null) as endpoints`)
 }
 

@@ -12,10 +12,10 @@ test('each action needs a second person until it is set off, and one that is set
     const policy = await readPolicy(database)
     return POLICY_ACTIONS.filter(action => needsSecond(policy, action))
   }
-  expect(await stated()).toEqual(['void', 'move', 'erase', 'dateandlink', 'release'])
+  expect(await stated()).toEqual(['void', 'move', 'erase', 'dateandlink', 'credentials', 'release'])
   await writePolicy(database, 'erase', false)
   await writePolicy(database, 'void', false)
-  expect(await stated()).toEqual(['move', 'dateandlink', 'release'])
+  expect(await stated()).toEqual(['move', 'dateandlink', 'credentials', 'release'])
   await writePolicy(database, 'erase', true)
-  expect(await stated()).toEqual(['move', 'erase', 'dateandlink', 'release'])
+  expect(await stated()).toEqual(['move', 'erase', 'dateandlink', 'credentials', 'release'])
 })

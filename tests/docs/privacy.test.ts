@@ -45,3 +45,7 @@ test('what partners read says that a userid must never be an email address', () 
   const texts = ['prefill', 'going-live'].map(name => read(`docs/${name}.md`))
   for (const text of [...texts, JSON.stringify(Userid)]) expect(text).toMatch(/never an e-?mail address/i)
 })
+
+test('the page on privacy names the command by which erased keys leave an embedded database at once', () => {
+  expect(read('docs/privacy.md')).toMatch(/embedded \|[^|]*`enrolment maintain --data DIR` does it at once/)
+})

@@ -2,6 +2,7 @@ import { html } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
 import { askSecondPerson } from '../requests/ask.ts'
 import type { RequestKind } from '../requests/request.ts'
+import { ALLOWED_HOURS } from '../requests/second-person.ts'
 import { type Deed, record } from '../screen/record.ts'
 import {
   type Answer,
@@ -13,7 +14,7 @@ import {
 } from '../screen/screen.ts'
 import { livingUserDetails, type UserDetails } from '../user-data/user-details.ts'
 import { actionForm, part } from '../views/parts.ts'
-import { ALLOWED_HOURS, whyNoDate } from './date-or-link.ts'
+import { whyNoDate } from './date-or-link.ts'
 import { ofWhom, requiredUser } from './screens.ts'
 
 /** Asking a second person for what one operator does not get alone: the birth date and a link of one person. */
@@ -30,7 +31,7 @@ export const dateAndLinkRequest: RequestKind = {
   look: 'danger',
   role: 'support',
   async preview(visit, { serviceId, askedBy }) {
-    const details = await livingUserDetails(visit, serviceId)
+    const details = await livingUserDetails(visit, serviceId ?? '')
     if (!details) return { refused: 'The user was erased.' }
     const names = await operatorNames(visit.context.database)
     return {

@@ -1,14 +1,9 @@
-import { DAY_MS, HOUR_MS } from '../../calendar/calendar.ts'
+import { DAY_MS } from '../../calendar/calendar.ts'
 import { erasedName } from '../../membership/reading/erased-name.ts'
-import { findSamePerson } from '../../operators/store.ts'
-import { needsSecondPerson } from '../requests/ask.ts'
-import { isAllowed } from '../requests/store.ts'
+import { accountsOf, mayAlone } from '../requests/ask.ts'
 import type { Visit } from '../screen/screen.ts'
 import { hasLivingLink, hasSeenPerson } from '../user-data/store.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
-
-/** For how many hours a second person allows the first one both. */
-export const ALLOWED_HOURS = 24
 
 const SEEN_FOR_DAYS = 30
 const DATE_SEEN =
@@ -30,7 +25,7 @@ export async function whyNoLink(visit: Visit, { partner, user }: Wanted): Promis
   const since = real() - SEEN_FOR_DAYS * DAY_MS
   const named = { ...user, erased: erasedName(partner, user.userid) }
   const isSeen = await hasSeenPerson(database, named, { by, since })
-  return isSeen && !(await mayHaveBoth(visit, user, by)) ? DATE_SEEN : undefined
+  return isSeen && !(await mayAlone(visit, 'dateandlink', user)) ? DATE_SEEN : undefined
 }
 
 /** The other way round, see above. */
@@ -38,16 +33,5 @@ export async function whyNoDate(visit: Visit, { user }: Pick<Wanted, 'user'>): P
   const { database, real } = visit.context
   const by = await accountsOf(visit)
   const isMade = await hasLivingLink(database, user, { by, now: real() })
-  return isMade && !(await mayHaveBoth(visit, user, by)) ? LINK_MADE : undefined
-}
-
-async function accountsOf({ context, operator }: Visit): Promise<string[]> {
-  return [...(await findSamePerson(context.database, operator.operatorId))]
-}
-
-async function mayHaveBoth(visit: Visit, user: Wanted['user'], by: readonly string[]): Promise<boolean> {
-  const { database, real } = visit.context
-  if (!(await needsSecondPerson(visit, 'dateandlink'))) return true
-  const since = real() - ALLOWED_HOURS * HOUR_MS
-  return isAllowed(database, user, { action: 'dateandlink', by, since })
+  return isMade && !(await mayAlone(visit, 'dateandlink', user)) ? LINK_MADE : undefined
 }

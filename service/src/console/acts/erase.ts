@@ -44,12 +44,12 @@ export const erasureRequest: RequestKind = {
   look: 'danger',
   role: 'support',
   async preview(visit, { serviceId }): Promise<Effect> {
-    const details = await livingUserDetails(visit, serviceId)
+    const details = await livingUserDetails(visit, serviceId ?? '')
     if (!details) return { refused: GONE }
     return { shown: html`${ofWhom(details)}${shown(details)}`, effect: erasureEffect(details).text }
   },
   async perform(visit, { serviceId, effect, askedBy }, decision) {
-    const details = await livingUserDetails(visit, serviceId)
+    const details = await livingUserDetails(visit, serviceId ?? '')
     if (!details) return { refused: GONE }
     const erased = await erase(visit, details, { effect, actor: askedBy, alongside: decision })
     return erased ? { to: `/users/${serviceId}` } : { refused: CHANGED }

@@ -17,7 +17,7 @@ export const actRequests: readonly RequestKind[] = acts.flatMap(act =>
 function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
   return {
     async preview(visit, request) {
-      const details = await livingUserDetails(visit, request.serviceId)
+      const details = await livingUserDetails(visit, request.serviceId ?? '')
       if (!details) return gone
       const changed = act.decide(formOf(request), details)
       if (isRefusal(changed)) return { refused: wordsOf(changed) }
@@ -25,7 +25,7 @@ function kindOf(act: Act): Pick<RequestKind, 'preview' | 'perform'> {
       return { shown: showEffect(effect, details), effect: effect.text }
     },
     async perform(visit, request, decision) {
-      const details = await livingUserDetails(visit, request.serviceId)
+      const details = await livingUserDetails(visit, request.serviceId ?? '')
       if (!details) return gone
       // `askedBy` is the operator who wanted the act; the request id is that of the confirmation, so that the audit log
       // leads to both.

@@ -135,5 +135,5 @@ async function unlessDecided<T>(visit: Visit, run: () => Promise<T>): Promise<T>
 }
 
 function deedOf({ partner, row }: Known): Pick<Deed, 'partner' | 'serviceId'> {
-  return { partner, serviceId: row.service_id }
+  return { partner, serviceId: row.service_id ?? undefined }
 }

@@ -23,13 +23,13 @@ async function show(visit: Visit): Promise<Answer> {
   const { database } = visit.context
   const [names, user] = await Promise.all([
     operatorNames(database),
-    findUserRow(database, [partner.partnerId], row.service_id),
+    row.service_id === null ? undefined : findUserRow(database, [partner.partnerId], row.service_id),
   ])
   await record(visit, {
     action: 'look at request',
     result: 'shown',
     partner,
-    serviceId: row.service_id,
+    serviceId: row.service_id ?? undefined,
   })
   const zone = partner.timezone
   const state = stateOf(row, visit.context.real())
@@ -37,7 +37,7 @@ async function show(visit: Visit): Promise<Answer> {
     title: kind.title,
     body: html`${facts([
       ['Partner', partner.name],
-      [
+      row.service_id !== null && [
         'User',
         html`<a href="/users/${row.service_id}">${user?.erased_at === null ? user.userid : 'erased'}</a>`,
       ],

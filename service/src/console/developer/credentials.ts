@@ -2,15 +2,21 @@ import { html, type Slot } from '../../http/html.ts'
 import { revokeKey, rotateKey } from '../../partners/administer.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { listCredentials } from '../../partners/store.ts'
+import { CREDENTIALS_EFFECT } from '../acts/new-credentials.ts'
 import { administer } from '../partner/administer.ts'
 import { credentialPart, KINDS } from '../partner/credentials.ts'
-import { type Answer, onChange, type Screen, type Visit } from '../screen/screen.ts'
+import { accountsOf, askSecondPerson, mayAlone } from '../requests/ask.ts'
+import { ALLOWED_HOURS } from '../requests/second-person.ts'
+import { waitingAbout } from '../requests/store.ts'
+import { record } from '../screen/record.ts'
+import { type Answer, ConsoleRefusal, onChange, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
 import { actionForm, part } from '../views/parts.ts'
 import { partnerOfDeveloper } from './own-partner.ts'
 
 /** Making and revoking the partner's own secrets and keys. */
 export const credentialScreens: readonly Screen[] = [
   onChange('/integration/make', 'developer', make),
+  onChange('/integration/ask', 'developer', ask),
   onChange('/integration/revoke', 'developer', revoke),
 ]
 
@@ -35,15 +41,38 @@ export async function ownCredentials(
           })
     }`
   })
+  const isAlone = await mayAlone(visit, 'credentials', { partnerId: partner.partnerId })
   const rotating = part(
     'Rotate',
-    html`<p class="hint">Make another one, change your program over, then revoke the older one: nothing is refused in between.</p>${forms}`,
+    html`<p class="hint">Make another one, change your program over, then revoke the older one: nothing is refused in between.</p>${isAlone ? forms : await asking(visit, partner)}`,
   )
   return { list: await credentialPart(visit, partner), rotating }
 }
 
+/** In place of the forms where an admin has to allow it first. */
+async function asking(visit: Visit, { partnerId }: Partner): Promise<Slot> {
+  const { database, real } = visit.context
+  const waiting = await waitingAbout(database, { partnerId }, real())
+  const accounts = await accountsOf(visit)
+  return waiting.some(({ action, asked_by }) => action === 'credentials' && accounts.includes(asked_by))
+    ? html`<p role="status">You have asked for it. When an admin has allowed it, the forms are here for ${ALLOWED_HOURS} hours.</p>`
+    : html`<p class="hint">An admin has to allow it first.</p>${actionForm(visit, { action: '/integration/ask', button: 'Ask an admin', why: 'why-ask' })}`
+}
+
+async function ask(visit: Visit): Promise<Answer> {
+  const partner = await partnerOfDeveloper(visit)
+  const reason = reasonOf(visit)
+  const asked = { partner, serviceId: undefined, reason, payload: {}, effect: CREDENTIALS_EFFECT }
+  await askSecondPerson(visit, { action: 'credentials', ...asked })
+  return { to: '/integration' }
+}
+
 async function make(visit: Visit): Promise<Answer> {
   const partner = await partnerOfDeveloper(visit)
+  if (!(await mayAlone(visit, 'credentials', { partnerId: partner.partnerId }))) {
+    await record(visit, { action: 'make credential', result: 'not alone', partner, reason: reasonOf(visit) })
+    throw new ConsoleRefusal(409, 'Not alone', 'An admin has to allow it first: ask under "Rotate".')
+  }
   const kind: Kind = visit.form.get('kind') === 'api_key' ? 'api_key' : 'client_secret'
   const { id, secret } = await administer(visit, { partner, action: 'make credential' }, context =>
     rotateKey(partner.partnerId, kind, context),

@@ -1,10 +1,12 @@
+import { HOUR_MS } from '../../calendar/calendar.ts'
 import { failureOf } from '../../db/failure.ts'
+import { findSamePerson } from '../../operators/store.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { recordAlongside } from '../screen/record.ts'
 import { type Answer, notHere, type Visit } from '../screen/screen.ts'
 import { type Asked, sealRequest } from './request.ts'
-import { needsSecond, REQUEST_LIFETIME_MS, type SecondPersonAction } from './second-person.ts'
-import { insertRequest, readPolicy, whileLiving } from './store.ts'
+import { ALLOWED_HOURS, needsSecond, REQUEST_LIFETIME_MS, type SecondPersonAction } from './second-person.ts'
+import { insertRequest, isAllowed, type RequestSubject, readPolicy, whileLiving } from './store.ts'
 
 /** Whether a second person must confirm an action of the console at present. */
 export async function needsSecondPerson(
@@ -12,6 +14,26 @@ export async function needsSecondPerson(
   action: SecondPersonAction,
 ): Promise<boolean> {
   return needsSecond(await readPolicy(context.database), action)
+}
+
+/** The ids of an operator's account, and of others that are known to be of the same person. */
+export async function accountsOf({
+  context,
+  operator,
+}: Pick<Visit, 'context' | 'operator'>): Promise<string[]> {
+  return [...(await findSamePerson(context.database, operator.operatorId))]
+}
+
+/** Whether the operator needs nobody else for something about a user or the partner: by the policy, or since somebody allowed it. */
+export async function mayAlone(
+  visit: Visit,
+  action: SecondPersonAction,
+  about: RequestSubject,
+): Promise<boolean> {
+  if (!(await needsSecondPerson(visit, action))) return true
+  const { database, real } = visit.context
+  const since = real() - ALLOWED_HOURS * HOUR_MS
+  return isAllowed(database, about, { action, by: await accountsOf(visit), since })
 }
 
 /**
@@ -24,12 +46,12 @@ export async function askSecondPerson(visit: Visit, asked: Asked): Promise<Answe
   const at = context.real()
   const requestId = uuidv7(at)
   const stored = context.database.commit([
-    whileLiving(partner.partnerId, serviceId),
+    ...(serviceId === undefined ? [] : [whileLiving(partner.partnerId, serviceId)]),
     insertRequest({
       partner_id: partner.partnerId,
       request_id: requestId,
       action,
-      service_id: serviceId,
+      service_id: serviceId ?? null,
       sealed: sealRequest(asked),
       asked_by: operator.operatorId,
       asked_at: at,

@@ -12,7 +12,8 @@ import type { RequestRow } from './store.ts'
 export type Asked = {
   readonly action: SecondPersonAction
   readonly partner: Partner
-  readonly serviceId: string
+  /** `undefined`: it is about the partner. */
+  readonly serviceId: string | undefined
   readonly reason: string
   /** The data needed to do it, as JSON. */
   readonly payload: Readonly<Record<string, unknown>>
@@ -67,17 +68,18 @@ export function sealRequest({ partner, serviceId, reason, payload, effect }: Ask
 /** Opens what `sealRequest` sealed; `undefined` when the user was erased since, which empties it. */
 export function openedRequest(partner: Partner, row: RequestRow): SecondPersonRequest | undefined {
   if (row.sealed.length === 0) return undefined
-  const text = unseal(partner.key.key, row.sealed, bindingOf(partner, row.service_id))
+  const text = unseal(partner.key.key, row.sealed, bindingOf(partner, row.service_id ?? undefined))
   return {
     ...(JSON.parse(text.toString('utf8')) as Content),
     action: row.action,
     partner,
-    serviceId: row.service_id,
+    serviceId: row.service_id ?? undefined,
     requestId: row.request_id,
     askedBy: row.asked_by,
   }
 }
 
-function bindingOf({ partnerId }: Partner, serviceId: string) {
-  return { purpose: 'operator_requests.sealed', partnerId, serviceId }
+function bindingOf({ partnerId }: Partner, serviceId: string | undefined) {
+  const of = { purpose: 'operator_requests.sealed', partnerId }
+  return serviceId === undefined ? of : { ...of, serviceId }
 }

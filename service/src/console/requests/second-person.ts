@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../calendar/calendar.ts'
 
 /** The actions that a second operator must confirm, unless the policy switches that off. */
-export const SECOND_PERSON_ACTIONS = ['void', 'move', 'erase', 'dateandlink'] as const
+export const SECOND_PERSON_ACTIONS = ['void', 'move', 'erase', 'dateandlink', 'credentials'] as const
 /** One of these actions. */
 export type SecondPersonAction = (typeof SECOND_PERSON_ACTIONS)[number]
 
@@ -17,6 +17,9 @@ export type SecondPersonPolicy = Readonly<Partial<Record<PolicyAction, boolean>>
 export function needsSecond(policy: SecondPersonPolicy, action: PolicyAction): boolean {
   return policy[action] ?? true
 }
+
+/** For how many hours what a second person allowed to somebody may be done, where it is not done at once. */
+export const ALLOWED_HOURS = 24
 
 /** How long a request waits for a decision; long enough for a weekend and a holiday. */
 export const REQUEST_LIFETIME_MS = 7 * DAY_MS

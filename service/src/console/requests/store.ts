@@ -8,7 +8,8 @@ export type RequestRow = {
   partner_id: string
   request_id: string
   action: SecondPersonAction
-  service_id: string
+  /** Null: it is about the partner. */
+  service_id: string | null
   sealed: Buffer
   asked_by: string
   asked_at: Instant
@@ -71,15 +72,18 @@ export function requestsAbout(db: Executor, partnerId: string, serviceId: string
     from operator_requests where partner_id = ${partnerId} and service_id = ${serviceId} order by request_id`)
 }
 
-/** Whether a second person has allowed something about a user to one of these operators since then. */
+/** What a request is about: one user, or the partner itself. */
+export type RequestSubject = { readonly partnerId: string; readonly serviceId?: string | undefined }
+
+/** Whether a second person has allowed something to one of these operators since then, about a user or the partner. */
 export async function isAllowed(
   db: Executor,
-  { partnerId, serviceId }: { readonly partnerId: string; readonly serviceId: string },
+  { partnerId, serviceId }: RequestSubject,
   asked: { readonly action: SecondPersonAction; readonly by: readonly string[]; readonly since: Instant },
 ): Promise<boolean> {
   const rows = await db.query(sql`
     select from operator_requests
-    where partner_id = ${partnerId} and service_id = ${serviceId} and action = ${asked.action} and outcome = 'done'
+    where partner_id = ${partnerId} and service_id is not distinct from ${serviceId ?? null}::uuid and action = ${asked.action} and outcome = 'done'
       and asked_by = any(${asked.by}::uuid[]) and decided_at > ${timestamp(asked.since)} limit 1`)
   return rows.length > 0
 }
@@ -87,15 +91,15 @@ export async function isAllowed(
 /** A request that waits, without what is sealed. */
 export type WaitingRequest = Pick<RequestRow, 'request_id' | 'action' | 'asked_by' | 'asked_at'>
 
-/** The requests about one user that wait for a decision, the oldest first. */
+/** The requests about a user or the partner itself that wait for a decision, the oldest first. */
 export function waitingAbout(
   db: Executor,
-  { partnerId, serviceId }: { readonly partnerId: string; readonly serviceId: string },
+  { partnerId, serviceId }: RequestSubject,
   at: Instant,
 ): Promise<WaitingRequest[]> {
   return db.query<WaitingRequest>(sql`
     select request_id, action, asked_by, asked_at from operator_requests
-    where partner_id = ${partnerId} and service_id = ${serviceId} and outcome is null
+    where partner_id = ${partnerId} and service_id is not distinct from ${serviceId ?? null}::uuid and outcome is null
       and expires_at > ${timestamp(at)}
     order by request_id`)
 }
