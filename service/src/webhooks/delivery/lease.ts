@@ -27,6 +27,12 @@ type Heartbeat = {
   readonly now: Instant
 }
 
+/**
+ * Whether a process lives. An end further ahead than any lease was written before the clock was set back: whoever died then
+ * would keep its endpoints until the clock is there again.
+ */
+const isAlive = part`until between clock_timestamp() and clock_timestamp() + interval '10 minutes'`
+
 /** An endpoint that nobody owned when it was read. It is taken only while its last owner and epoch are still the same. */
 type FreeEndpoint = Pick<Lease, 'partner_id' | 'endpoint_id' | 'epoch'> & { owner: string | null }
 
@@ -77,7 +83,7 @@ async function sayAlive(db: Executor, heartbeat: Heartbeat): Promise<readonly st
     )
     select exists (select from alive) as is_alive,
       array(select dispatcher_id from dispatchers
-        where until > clock_timestamp() and dispatcher_id <> ${heartbeat.dispatcherId}::uuid)::text[] as others`)
+        where ${isAlive} and dispatcher_id <> ${heartbeat.dispatcherId}::uuid)::text[] as others`)
   return row?.is_alive ? row.others : undefined
 }
 
@@ -158,7 +164,7 @@ export function takeLeases(
     const [dead, known] = await Promise.all([
       tx.query<{ id: string }>(sql`
         select dispatcher_id as id from dispatchers
-        where dispatcher_id = any (${owners}::uuid[]) and until < clock_timestamp()
+        where dispatcher_id = any (${owners}::uuid[]) and not (${isAlive})
         order by dispatcher_id
         for no key update`),
       tx.query<{ id: string }>(sql`
