@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Has programs of others read feed files of ours, of 1, 2, 999 and 100,000 people, and reads what they write. They are installed
 # at exact versions into a scratch directory; one that cannot be downloaded is reported and skipped. Needs a build, and Python;
-# staedi needs Java 17 and Maven. The file of 100,000 people takes pyx12 some minutes.
+# staedi needs Java 17 and Maven, and LibreOffice must be installed. The file of 100,000 people takes pyx12 some minutes.
 #   scripts/check-feeds.sh [DIRECTORY]
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -46,9 +46,20 @@ accepts() {
   done
 }
 refuses() { ! "$scratch/venv/bin/x12valid" "$scratch/files/bad.x12" 2>&1 | grep -q ': OK'; }
+# Every column is imported as text, and all of it is written again for pandas to compare.
+import_by_libreoffice() {
+  local text='1/2/2/2/3/2/4/2/5/2/6/2/7/2/8/2/9/2' csv='Text - txt - csv (StarCalc)'
+  for count in $counts; do
+    soffice --headless "-env:UserInstallation=file://$scratch/libreoffice" --infilter="$csv:44,34,76,1,$text" \
+      --convert-to "csv:$csv:44,34,76,1,,0,true,true,false" --outdir "$scratch/files/libreoffice" "$scratch/files/$count.csv" || return 1
+  done
+}
 files() { for count in $counts; do echo "$scratch/files/$count.x12"; done; }
 
 step 'files of ours are written' node scripts/feeds/write-files.mjs "$scratch/files"
+if command -v soffice >/dev/null; then
+  step 'LibreOffice imports our CSV' import_by_libreoffice
+else echo 'NO LibreOffice: it has read nothing here.'; fi
 if python_tools >"$scratch/step.out" 2>&1; then
   step 'pyx12 4.0.0 accepts our 834' accepts
   step 'pyx12 4.0.0 refuses a wrong insurance line' refuses

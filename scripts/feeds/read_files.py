@@ -22,18 +22,25 @@ def expected(index):
     return "" if index % 50 == 49 else NAMES[index % len(NAMES)]
 
 
+def read_by_pandas(path, count):
+    frame = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    assert list(frame["LASTNAME"]) == [expected(index) for index in range(count)], path
+    assert list(frame["LINE"]) == [str(index + 1) for index in range(count)], path
+    assert not count > 1 or frame["ZIPCODE"][1] == "01234", path
+
+
 for count in COUNTS:
     path = str(folder / f"{count}.csv")
-    names = [expected(index) for index in range(count)]
-    frame = pandas.read_csv(path, dtype=str, keep_default_na=False)
-    assert list(frame["LASTNAME"]) == names, "pandas"
-    assert list(frame["LINE"]) == [str(index + 1) for index in range(count)], "pandas"
-    assert not count > 1 or frame["ZIPCODE"][1] == "01234", "pandas"
+    read_by_pandas(path, count)
     rows = duckdb.sql(
         f"select LASTNAME from read_csv('{path}', header = true, all_varchar = true, quote = '\"', escape = '\"')"
     ).fetchall()
-    assert [name or "" for (name,) in rows] == names, "DuckDB"
+    assert [name or "" for (name,) in rows] == [expected(index) for index in range(count)], "DuckDB"
     print(f"pandas {pandas.__version__} and DuckDB {duckdb.__version__} read {count} lines of CSV as they were written")
+    imported = folder / "libreoffice" / f"{count}.csv"
+    if imported.exists():
+        read_by_pandas(imported, count)
+        print(f"LibreOffice read {count} lines of CSV as they were written")
 
 for count in COUNTS[:3]:
     text = (folder / f"{count}.x12").read_text("latin1")
