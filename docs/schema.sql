@@ -224,7 +224,10 @@ CREATE TABLE public.endpoint_health (
     accepted_pair text,
     next_accepted_at timestamp with time zone,
     certificate_ends_at timestamp with time zone,
-    CONSTRAINT endpoint_health_accepted_pair_check CHECK ((accepted_pair = ANY (ARRAY['current'::text, 'next'::text])))
+    reported text,
+    reported_since timestamp with time zone,
+    CONSTRAINT endpoint_health_accepted_pair_check CHECK ((accepted_pair = ANY (ARRAY['current'::text, 'next'::text]))),
+    CONSTRAINT endpoint_health_reported_check CHECK ((reported = ANY (ARRAY['failing'::text, 'disabled'::text])))
 );
 
 CREATE TABLE public.endpoint_leases (

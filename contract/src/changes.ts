@@ -207,6 +207,10 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     names: ['NewWebhook', 'UpdateWebhook', 'WebhookEndpoint', 'WebhookWithSecret', 'OwnHeaders'],
   },
   {
+    text: 'Events `webhook_failing`, `webhook_disabled` and `webhook_recovered` tell the other endpoints of a partner about one; `data` then has `webhookid` and `since`.',
+    names: ['EventPage', 'LoggedEvent', 'EventDetails'],
+  },
+  {
     text: 'A userid may hold no invisible characters and none that turn the direction of text, because two that look alike would be two users.',
     breaking: true,
     names: ['GetUser', 'ProposeBeneficiaries', 'listEvents'],

@@ -27,7 +27,16 @@ export const LoggedEvent = shape('LoggedEvent', {
       reason: Type.Optional(
         Type.String({
           description:
-            'For `benefit_declined`: `expired` when what the benefit waited for did not arrive in time',
+            'For `benefit_declined`: `expired` when what the benefit waited for did not arrive in time. For a notice about an endpoint: `endpoint`, `credentials` or `event`, by which its breaker opened; `operator`, `gone` or `failing`, by which it was disabled; `delivered`',
+        }),
+      ),
+      webhookid: Type.Optional(
+        Type.String({ description: 'For a notice about an endpoint: which one it is about' }),
+      ),
+      since: Type.Optional(
+        Type.String({
+          format: 'date-time',
+          description: 'For a notice about an endpoint: since when it has failed or was disabled',
         }),
       ),
     },

@@ -28,6 +28,9 @@ export const events = {
   user_benefits_swap_cancelled: 'A pending swap was undone, replaced or dropped',
   user_benefits_swap_successful: 'At least one pair of a swap took effect',
   user_benefits_swap_failed: 'At least one pair of a swap did not take effect',
+  webhook_failing: 'For 15 minutes another endpoint of yours has got probes only, as its breaker is open',
+  webhook_disabled: 'Another endpoint of yours was disabled; its events are held',
+  webhook_recovered: 'Another endpoint of yours that was failing or disabled accepted a delivery again',
   webhook_test: 'A test delivery, sent whatever the filter',
 } as const
 

@@ -34,6 +34,9 @@ create table endpoint_health (
   next_accepted_at timestamptz,
   -- When the endpoint's certificate expires, as seen at the last connection.
   certificate_ends_at timestamptz,
+  -- What the partner's other endpoints were told last about this one, and since when it was so; null: that all is well.
+  reported text check (reported in ('failing', 'disabled')),
+  reported_since timestamptz,
   primary key (partner_id, endpoint_id),
   foreign key (partner_id, endpoint_id) references webhook_endpoints
 );

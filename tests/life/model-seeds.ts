@@ -13,9 +13,12 @@ const runs = Number(process.env['MODEL_RUNS'] ?? everydayOr(6, isLong ? 75 : 20)
 
 const LIVES_ON_A_STAGE = 15
 
-/** A partner's ping, and the answers of an insurer. */
+/** A partner's ping, notices about endpoints, and the answers of an insurer. */
 const raisedElsewhere = new Set<string>([
   'webhook_test',
+  'webhook_failing',
+  'webhook_disabled',
+  'webhook_recovered',
   'benefit_insurer_accepted',
   'benefit_insurer_refused',
 ])

@@ -47,7 +47,7 @@ async function withOwner() {
     nextAcceptedAt: at,
     certificateEndsAt: at,
   }
-  const change = { lease, health, disable: { version: 1, reason: 'gone' as const, at } }
+  const change = { lease, health, disable: { version: 1, reason: 'gone' as const, at, since: at } }
   const state = async () => ({
     health: await rig.database.query(sql`
       select breaker, failing_since, notices, paused_until, accepted_pair, next_accepted_at,

@@ -215,7 +215,7 @@ test('at least half of what a read asks for is new, however small the quota is; 
   expect(quotas()).toEqual([60 + 60, 8, 8])
   owned.health = {
     ...owned.health,
-    breaker: { ...closedBreaker(), open: { level: 0, until: 0, by: 'endpoint' } },
+    breaker: { ...closedBreaker(), open: { level: 0, until: 0, since: 0, by: 'endpoint' } },
   }
   expect(quotas()).toEqual([60 + 1, 1, 1])
 })

@@ -65,6 +65,9 @@ const recipes: Readonly<Record<EventName, readonly UserChange[] | string>> = {
   user_benefits_swap_cancelled: [create, swap, undoSwap],
   user_benefits_swap_successful: `trigger user_benefits_pendingswap, ${moveClock}`,
   user_benefits_swap_failed: `swap dental for identity without its consent (POST /user/benefits/swap), ${moveClock}`,
+  webhook_failing: 'another endpoint of yours fails for 15 minutes, by answering 500',
+  webhook_disabled: 'another endpoint of yours answers 410, or the operator disables it',
+  webhook_recovered: 'another endpoint of yours accepts an event after such a notice',
   webhook_test: 'the test of a webhook sends it, POST /webhooks/WEBHOOKID/test',
 }
 

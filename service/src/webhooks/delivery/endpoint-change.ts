@@ -9,7 +9,8 @@ export function changeOf(owned: OwnedEndpoint, action: HealthAction, at: Instant
   const { lease, health, endpoint } = owned
   const change = { lease, health }
   if (action.kind !== 'disable') return change
-  return { ...change, disable: { version: endpoint.version, reason: action.because, at } }
+  const since = health.failingSince ?? at
+  return { ...change, disable: { version: endpoint.version, reason: action.because, at, since } }
 }
 
 /** Logs that an endpoint has failed for long, or was disabled. */

@@ -45,6 +45,8 @@ export type OwnedEndpoint = EndpointLease & {
   ownFaultUntil: Instant
   /** Where it has a rate: when the next delivery may begin, by the clock of `performance.now()`. */
   nextAt: number
+  /** Whether others were told that it fails, and not yet that it has recovered. */
+  isReported: boolean
   readonly queues: Readonly<Record<QueueKind, Queue>>
   /** The events in memory; changed by `queueItem` and `forgetItem` only. */
   readonly inMemory: Set<string>
@@ -72,6 +74,7 @@ export function ownEndpoint({ endpoint, credentials }: LoadedEndpoint, epoch: nu
     ownFaults: 0,
     ownFaultUntil: 0,
     nextAt: 0,
+    isReported: endpoint.reported !== null,
     queues: { fresh: emptyQueue(), retry: emptyQueue(), replay: emptyQueue() },
     inMemory: new Set(),
     activeUntil: 0,

@@ -3,6 +3,7 @@ import { type HealthAction, review } from '../endpoint/health.ts'
 import type { PartContext } from './context.ts'
 import { changeOf, logHealthAction } from './endpoint-change.ts'
 import type { OwnedEndpoint } from './endpoint-queues.ts'
+import { readOfPartner, tellOthers } from './notices.ts'
 
 /**
  * Reports or disables an endpoint that has failed for long, because that time passes even while nothing is due there.
@@ -22,6 +23,7 @@ export function openHealthReview(
     try {
       const { isOwned, isDisabled } = await writer.write({ kind: 'result', change })
       if (change.disable ? isDisabled : isOwned) logHealthAction(log, owned, action)
+      if (isDisabled) readOfPartner(endpoints, owned.partnerId)
     } catch (error) {
       log('webhook_result_refused', describeCause(error))
     }
@@ -30,6 +32,7 @@ export function openHealthReview(
   }
 
   return (owned, mayHaveDue) => {
+    tellOthers(context, owned, false)
     const { health, action } = review(owned.health, real())
     if (action.kind === 'none' || owned.phase === 'leaving') return
     // Do not disable an endpoint while deliveries are due there: the service may have been down, and the next attempts

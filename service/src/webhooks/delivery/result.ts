@@ -57,7 +57,12 @@ export type EndpointChange = {
   readonly lease: EndpointLease
   readonly health: HealthRecord
   /** Disables the endpoint of this version. */
-  readonly disable?: { readonly version: number; readonly reason: 'failing' | 'gone'; readonly at: Instant }
+  readonly disable?: {
+    readonly version: number
+    readonly reason: 'failing' | 'gone'
+    readonly at: Instant
+    readonly since: Instant
+  }
 }
 
 /**

@@ -17,6 +17,7 @@ import {
 import type { Turn } from './fairness.ts'
 import type { Leasing } from './leasing.ts'
 import { beginRelease, endRelease } from './mode.ts'
+import { readOfPartner, tellOthers } from './notices.ts'
 import type { Attempt, EndpointChange } from './result.ts'
 import type { Receipt } from './writer.ts'
 
@@ -172,6 +173,8 @@ export function openSending(
     if (!isOwned && wasOwned && endpoints.isOwned(owned)) endpoints.leave(owned)
     const isTold = change?.disable ? isDisabled : isOwned && applied.action.kind === 'notice'
     if (isTold) logHealthAction(log, owned, applied.action)
+    if (isDisabled) readOfPartner(endpoints, owned.partnerId)
+    else if (owned.isReported && applied.disposition.kind === 'delivered') tellOthers(context, owned, true)
     if (endpoints.isOwned(owned)) followUp(owned, applied)
     // Attempts may have waited because too many results were still to be written.
     pumpSoon(owned)

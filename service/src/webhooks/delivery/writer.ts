@@ -1,8 +1,10 @@
+import type { Instant } from '../../calendar/calendar.ts'
 import { coalesceApart, type Settled } from '../../db/coalesce.ts'
-import { CommitUnknown, type Database } from '../../db/database.ts'
+import { CommitUnknown, type Database, type Executor } from '../../db/database.ts'
 import { failureOf } from '../../db/failure.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Directory } from '../../partners/directory.ts'
+import { type Notice, raiseNotice } from '../endpoint/notices.ts'
 import { type Outage, releaseAttempted } from '../endpoint/release.ts'
 import { sealAnswers } from './answers.ts'
 import { lockLease } from './lease.ts'
@@ -16,6 +18,8 @@ export type Entry =
   | { readonly kind: 'park'; readonly rows: readonly Behind[] }
   /** The endpoint has recovered from an outage. */
   | { readonly kind: 'release'; readonly lease: EndpointLease; readonly outage: Outage }
+  /** The partner's other endpoints are told about this one. */
+  | { readonly kind: 'notice'; readonly lease: EndpointLease; readonly notice: Notice; readonly at: Instant }
 
 /** Whether the endpoint is still owned (if not, nothing was written), and whether it was disabled. */
 export type Receipt = { readonly isOwned: boolean; readonly isDisabled: boolean }
@@ -59,12 +63,15 @@ export function openWriter(context: {
       const disable = entry.change.disable ?? changes.get(lease)?.disable
       changes.set(lease, { ...entry.change, ...(disable && { disable }) })
     }
-    for (const entry of entries) if (entry.kind === 'release') await release(entry)
+    for (const entry of entries) {
+      if (entry.kind === 'release') await release(entry)
+      if (entry.kind === 'notice') await tell(entry)
+    }
     const behind = entries.flatMap(entry => (entry.kind === 'park' ? entry.rows : []))
     const answers = await sealAnswers(context, results)
     const written =
       results.length + changes.size > 0
-        ? await writeResults(database, owner, { results, changes: [...changes.values()], answers, isRepeat })
+        ? await writeAll({ results, changes: [...changes.values()], answers, isRepeat })
         : NOTHING
     if (behind.length > 0) await parkDeliveries(database, owner, behind)
     return written
@@ -74,6 +81,31 @@ export function openWriter(context: {
     database.transaction(async tx => {
       if (await lockLease(tx, owner, lease)) await releaseAttempted(tx, lease, outage)
     })
+
+  const tell = ({ lease, notice, at }: Extract<Entry, { kind: 'notice' }>): Promise<void> =>
+    database.transaction(async tx => {
+      if (await lockLease(tx, owner, lease)) await raiseNotice(tx, lease, notice, at)
+    })
+
+  /** Endpoints are seldom disabled: then it is told in the same transaction. */
+  const writeAll = (batch: Parameters<typeof writeResults>[2]): Promise<Written> => {
+    const disabling = batch.changes.flatMap(({ lease, disable }) => (disable ? [{ lease, disable }] : []))
+    if (disabling.length === 0) return writeResults(database, owner, batch)
+    return database.transaction(async tx => {
+      const within = {
+        query: tx.query,
+        layout: database.layout,
+        transaction: <T>(run: (inner: Executor) => Promise<T>) => run(tx),
+      }
+      const written = await writeResults(within, owner, batch)
+      for (const { lease, disable } of disabling) {
+        const { reason, since, at } = disable
+        if (written.disabled.has(lease))
+          await raiseNotice(tx, lease, { eventname: 'webhook_disabled', since, reason }, at)
+      }
+      return written
+    })
+  }
 
   const runSafely = async (entries: Entry[], isSecond = false): Promise<Settled<Receipt>[]> => {
     for (let isRepeat = isSecond; ; isRepeat = true) {
@@ -116,7 +148,7 @@ export function openWriter(context: {
 /** The partner of an entry. The rows of one `park` entry belong to one partner where tables are spread. */
 function partnerOf(entry: Entry): string {
   if (entry.kind === 'park') return entry.rows[0]?.lease.partnerId ?? ''
-  if (entry.kind === 'release') return entry.lease.partnerId
+  if (entry.kind === 'release' || entry.kind === 'notice') return entry.lease.partnerId
   return (entry.result ?? entry.change)?.lease.partnerId ?? ''
 }
 

@@ -35,6 +35,8 @@ type OpenState = {
   /** Index into OPEN_FOR. */
   level: number
   until: number
+  /** When it opened; probes that fail leave it so. */
+  since: number
   /** The rule that opened it. */
   by: 'endpoint' | 'credentials' | 'event'
 }
@@ -69,7 +71,7 @@ export function afterAttempt(breaker: Breaker, result: AttemptResult, limit: num
   const counted = count(breaker, result.eventId, assessment.blame)
   const by = reasonToOpen(counted)
   if (by === undefined) return counted
-  return { ...counted, window: null, open: opened(0, by, result.endedAt) }
+  return { ...counted, window: null, open: opened(0, by, result.endedAt, result.endedAt) }
 }
 
 /**
@@ -97,11 +99,12 @@ function afterProbe(
     // The endpoint answers again and rejects this event only; the breaker closes, so that the others are not delayed.
     return count({ ...closedBreaker(), window: 1 }, eventId, 'event')
   }
-  return { ...breaker, open: opened(Math.min(open.level + 1, OPEN_FOR.length - 1), open.by, endedAt) }
+  const level = Math.min(open.level + 1, OPEN_FOR.length - 1)
+  return { ...breaker, open: opened(level, open.by, endedAt, open.since) }
 }
 
-function opened(level: number, by: OpenState['by'], at: number): OpenState {
-  return { level, by, until: at + (OPEN_FOR[level] ?? 0) }
+function opened(level: number, by: OpenState['by'], at: number, since: number): OpenState {
+  return { level, by, since, until: at + (OPEN_FOR[level] ?? 0) }
 }
 
 function count(breaker: Breaker, eventId: string, blame: OpenState['by']): Breaker {

@@ -33,6 +33,7 @@ export type EndpointRow = {
   accepted_pair: Pair | null
   next_accepted_at: Instant | null
   certificate_ends_at: Instant | null
+  reported: 'failing' | 'disabled' | null
 }
 
 /** The name of an endpoint. */
@@ -45,7 +46,8 @@ export function readEndpoints(db: Executor, ids: readonly NamedEndpoint[]): Prom
   return db.query<EndpointRow>(sql`
     select w.partner_id, w.endpoint_id, w.version, w.url, w.sealed_secrets, w.events,
       w.all_events, w.ordering, w.rate_limit, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
-      h.failing_since, h.notices, h.paused_until, h.accepted_pair, h.next_accepted_at, h.certificate_ends_at
+      h.failing_since, h.notices, h.paused_until, h.accepted_pair, h.next_accepted_at, h.certificate_ends_at,
+      h.reported
     from unnest(${partnerIds}::uuid[], ${ids.map(id => id.endpointId)}::uuid[])
       as wanted (partner_id, endpoint_id)
     join webhook_endpoints w using (partner_id, endpoint_id)

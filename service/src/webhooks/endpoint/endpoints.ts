@@ -20,6 +20,7 @@ import {
 import { closedBreaker } from './breaker.ts'
 import type { DisabledReason, EndpointRow, NamedEndpoint } from './endpoint.ts'
 import { type GatewayInput, NO_GATEWAY, readGateway } from './gateway.ts'
+import { raiseNotice } from './notices.ts'
 import { type EndpointSecrets, openSecrets, ROTATION_MS, type SigningSecret, sealSecrets } from './secrets.ts'
 import {
   forgetPairs,
@@ -175,6 +176,7 @@ export async function disableEndpoint(
 ): Promise<boolean> {
   if (!(await lockEndpoint(tx, named))) return false
   await markDisabled(tx, named, why)
+  await raiseNotice(tx, named, { eventname: 'webhook_disabled', since: why.at, reason: why.reason }, why.at)
   return true
 }
 

@@ -1,6 +1,8 @@
 /** When a failing endpoint is reported and when it is disabled, as pure functions. */
-import { DAY_MS, HOUR_MS } from '../../calendar/calendar.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Assessment } from './assessment.ts'
+import type { Breaker } from './breaker.ts'
+import type { Notice } from './notices.ts'
 
 /** How long an endpoint may go without a success before it is disabled. */
 export const DISABLE_AFTER = 3 * DAY_MS
@@ -38,6 +40,20 @@ export function healthAfter(
   if (assessment.kind === 'delivered') return { health: goodHealth(), action: { kind: 'none' } }
   if (assessment.kind === 'gone') return { health, action: { kind: 'disable', because: 'gone' } }
   return review({ ...health, failingSince: health.failingSince ?? at }, at)
+}
+
+const TOLD_AFTER = 15 * MINUTE_MS
+
+/** What the partner's other endpoints are to be told: its breaker has been open for long, or a success came after that was told. */
+export function noticeFor(
+  { breaker, failingSince }: Health & { breaker: Breaker },
+  { wasReported, isDelivered, now }: { wasReported: boolean; isDelivered: boolean; now: number },
+): Notice | undefined {
+  if (isDelivered)
+    return wasReported ? { eventname: 'webhook_recovered', since: now, reason: 'delivered' } : undefined
+  const { open } = breaker
+  if (open === null || wasReported || now - open.since < TOLD_AFTER) return undefined
+  return { eventname: 'webhook_failing', since: failingSince ?? open.since, reason: open.by }
 }
 
 /** What is to be done at this instant without an attempt: time passes even while nothing is due for the endpoint. */

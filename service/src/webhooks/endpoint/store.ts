@@ -52,6 +52,7 @@ export function listEndpoints(
     select w.partner_id, w.endpoint_id, w.version, w.url, w.sealed_secrets, w.events,
       w.all_events, w.ordering, w.rate_limit, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
       h.failing_since, h.notices, h.paused_until, h.accepted_pair, h.next_accepted_at, h.certificate_ends_at,
+      h.reported,
       (select count(*) from (
         select from deliveries d where d.partner_id = ${partnerId} and d.endpoint_id = w.endpoint_id and not d.parked
         limit ${COUNTED}) counted) +
@@ -110,6 +111,10 @@ export async function markEnabled(db: Executor, named: NamedEndpoint, at: Instan
   // Its whole past is treated as one outage, so that everything it has rejected is attempted again.
   await releaseAttempted(db, named, { from: 0, to: at })
   await resetHealth(db, named, { ...closedBreaker(), window: 1 })
+  // So that it is told again if it is disabled again before its first success.
+  await db.query(sql`
+    update endpoint_health set reported = 'failing'
+    where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId} and reported = 'disabled'`)
 }
 
 /** Resets the health of an endpoint; the process that owns it continues from this breaker. */

@@ -5,6 +5,7 @@ import { nothing, type Part, part, type Query, sql } from '../../db/sql.ts'
 import { erasedName } from '../../membership/reading/erased-name.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { NIL_UUID } from '../../vault/uuid.ts'
+import { NOTICE_USERID } from '../endpoint/notices.ts'
 import { TEST_USERID } from './event-log.ts'
 
 /** One delivery as an operator sees it. */
@@ -74,8 +75,8 @@ export async function findEventsOfUser(db: Executor, partner: Partner, userid: s
       where e.partner_id = ${partnerId} and e.events_removed_at is null
         and u.userid = ${erasedName(partner, userid)}) u`
   const found = [sql`${raisedBy(living)}`, sql`${raisedBy(erased)}`]
-  // Tests are in no history, so the partner's log is searched for them: 0.2 s for 2 million events in memory.
-  if (userid === TEST_USERID)
+  // Tests and notices are in no history, so the partner's log is searched for them: 0.2 s for 2 million events in memory.
+  if (userid === TEST_USERID || userid === NOTICE_USERID)
     found.push(sql`
     select event_id from events
     where partner_id = ${partnerId} and userid = ${userid} and service_id = ${NIL_UUID}::uuid`)

@@ -17,7 +17,7 @@ export type EventRow = {
   event_id: string
   eventname: string
   userid: string
-  data: { name?: string }
+  data: { name?: string; webhookid?: string; since?: string; reason?: string }
   body: Buffer
   created_at: Instant
 }

@@ -65,6 +65,7 @@ function choose(
         and e.created_at >= ${timestamp(selection.from)}
         and e.created_at < ${timestamp(selection.to)} and e.eventname <> 'webhook_test'
         and (w.all_events or e.eventname = any(w.events))
+        and e.data ->> 'webhookid' is distinct from w.endpoint_id::text
       order by e.created_at, e.event_id limit ${MOST_REPLAYED + 1}`)
   }
   if (selection.kind === 'ids') {
@@ -153,7 +154,7 @@ export async function queueAgain(tx: Executor, rows: readonly Wanted[], now: Ins
 }
 
 /**
- * The endpoints that subscribe to an event, or to which it was sent or queued. A test event concerns only the endpoint for which it was
+ * The endpoints that subscribe to an event, or to which it was sent or queued; a notice is not for the endpoint that it is about. A test event concerns only the endpoint for which it was
  * raised, whatever others subscribe to.
  */
 export function endpointsFor(
@@ -167,6 +168,7 @@ export function endpointsFor(
     join webhook_endpoints w on w.partner_id = e.partner_id and w.deleted_at is null
     where e.partner_id = ${partnerId} and e.event_id = ${eventId}
       and (e.eventname <> 'webhook_test' and (w.all_events or e.eventname = any(w.events))
+          and e.data ->> 'webhookid' is distinct from w.endpoint_id::text
         or exists (select from dead_deliveries d where d.partner_id = e.partner_id ${naming(part`d.partner_id`)}
           and d.event_id = e.event_id and d.endpoint_id = w.endpoint_id)
         or exists (select from deliveries d where d.partner_id = e.partner_id ${naming(part`d.partner_id`)}
