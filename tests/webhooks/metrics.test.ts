@@ -37,7 +37,8 @@ test('each metric of webhook delivery changes by its own cause', async () => {
   ])
     expect([name, await shown(name)]).toEqual([name, 0])
 
-  for (const { url } of [good, bad, gone, paused]) await rig.addEndpoint(url)
+  const events = ['offer_activiation_successful'] as const
+  for (const { url } of [good, bad, gone, paused]) await rig.addEndpoint(url, { events })
   expect(await shown('webhook_endpoints{state="ok"}')).toBe(4)
   const dispatcher = rig.open({}, { metrics })
   await dispatcher.idle()
