@@ -9,10 +9,27 @@ const last = ['cancelUser', 'reinstateUser', 'deleteWebhook', 'revokeLinkToken',
 /** The members of an answer that later requests need, as `variable: member of the answer`. */
 const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   issueToken: { access_token: 'access_token' },
+  createUser: { clock: 'currentofferdetails.updatedat' },
+  listStatements: { month: 'statements[0].month' },
   createWebhook: { webhookid: 'webhookid' },
   testWebhook: { eventid: 'eventid' },
   createLinkToken: { sessionid: 'sessionid' },
 }
+
+/** Bodies by which each request succeeds after those before it, where the example of the operation would not. */
+const bodies: Readonly<Record<string, Json>> = {
+  swapBenefits: { userid: '', add: ['identity'], remove: ['telehealth'] },
+  declineBenefit: { userid: '', name: 'identity', reason: 'not wanted' },
+  previewOfferChange: { userid: '', offername: 'premier' },
+  exchangeResult: { sessionid: '{{sessionid}}' },
+  advanceClock: { advanceto: '{{advanceto}}' },
+}
+
+/** The clock of a sandbox goes forward only, so a second run must know how far the first one moved it. */
+const anHourLater =
+  "pm.variables.set('advanceto', new Date(Date.parse(pm.collectionVariables.get('clock')) + 3600000).toISOString())"
+
+const KEPT = ['webhookid', 'eventid', 'sessionid', 'month', 'clock']
 
 /** Postman waits for requests that a script has sent, so the request that follows finds the token. */
 const authenticate = [
@@ -31,7 +48,8 @@ const authenticate = [
 
 /**
  * A Postman collection (v2.1) of every operation, ready to run: set `client_id`, `client_secret` and `api_key`, and
- * each request gets its token, its idempotency key and a user of the collection's own. For a live service it leaves out
+ * each request gets its token, its idempotency key and a user of the collection's own. A run succeeds, and so does the next
+ * one, but for the result of a page that nobody has opened. For a live service it leaves out
  * the operations of a sandbox.
  */
 export function postmanCollection(options: { baseUrl: string; sandbox: boolean }): Json {
@@ -52,9 +70,7 @@ export function postmanCollection(options: { baseUrl: string; sandbox: boolean }
     },
     variable: [
       { key: 'base_url', value: options.baseUrl },
-      ...['client_id', 'client_secret', 'api_key', 'access_token', 'webhookid', 'eventid', 'sessionid'].map(
-        key => ({ key, value: '' }),
-      ),
+      ...['client_id', 'client_secret', 'api_key', 'access_token', ...KEPT].map(key => ({ key, value: '' })),
       { key: 'userid', value: 'postman-1001' },
     ],
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{access_token}}', type: 'string' }] },
@@ -82,7 +98,10 @@ function requestOf(operation: Operation): Json {
     header.push({ key: 'Content-Type', value: operation.lines ? 'application/x-ndjson' : 'application/json' })
   return {
     name: id,
-    event: [script('test', testsOf(operation))],
+    event: [
+      ...(id === 'advanceClock' ? [script('prerequest', [anHourLater])] : []),
+      script('test', testsOf(operation)),
+    ],
     request: {
       method,
       description: summary,
@@ -98,8 +117,8 @@ function requestOf(operation: Operation): Json {
 }
 
 /** The body of the example, with the collection's own user. */
-function bodyOf({ example, lines }: Operation): string {
-  const body = example.body as Json
+function bodyOf({ id, example, lines }: Operation): string {
+  const body = bodies[id] ?? (example.body as Json)
   if (lines) return `${JSON.stringify(body)}\n`
   const named = body['userid'] === undefined ? body : { ...body, userid: '{{userid}}' }
   return JSON.stringify(named, undefined, 2)
@@ -120,7 +139,9 @@ function formOf({ id }: Operation): Json {
 
 function testsOf({ id }: Operation): string[] {
   const lines = [
-    "pm.test('is authenticated', () => pm.expect([401, 403]).not.to.include(pm.response.code))",
+    id === 'exchangeResult'
+      ? "pm.test('nobody has been on the page yet', () => pm.response.to.have.status(404))"
+      : "pm.test('succeeds', () => pm.response.to.be.success)",
     "pm.test('has a request id', () => pm.response.to.have.header('Request-Id'))",
   ]
   for (const [variable, member] of Object.entries(kept[id] ?? {}))
