@@ -5,8 +5,7 @@ import { nothing, type Part, part, type Query, sql } from '../../db/sql.ts'
 import { erasedName } from '../../membership/reading/erased-name.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { NIL_UUID } from '../../vault/uuid.ts'
-import { NOTICE_USERID } from '../endpoint/notices.ts'
-import { TEST_USERID } from './event-log.ts'
+import { NOTICE_USERID, TEST_USERID } from './event-log.ts'
 
 /** One delivery as an operator sees it. */
 type ListedDelivery = {

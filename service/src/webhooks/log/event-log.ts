@@ -11,6 +11,8 @@ import { type Cursor, LOG_START } from './cursor.ts'
 
 /** The userid of the tests of endpoints, which are about nobody. */
 export const TEST_USERID = 'webhook-test'
+/** The userid of notices about endpoints, which are about nobody. */
+export const NOTICE_USERID = 'webhook-notice'
 
 /** An event as the log shows it. */
 export type EventRow = {
