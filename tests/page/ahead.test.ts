@@ -295,7 +295,7 @@ describe('the day before which somebody must be named is that of whatever takes 
   test('a change that is about to be made, for what waits and is lost by it', async () => {
     const visitor = await member({ offername: 'middle', benefits: ['legal'], consents: [] })
     const later = await visitor.get('/register/offer/confirm?offername=small')
-    expect(toldOf(later, 'Legal')).toContain('Something is still needed from you before May 1, 2027')
+    expect(toldOf(later, 'Legal')).toContain('Needs something from you before May 1, 2027')
     const now = await visitor.get('/register/offer/confirm?offername=grand')
     expect(toldOf(now, 'Legal')).toContain('Legal')
     expect(toldOf(now, 'Legal')).not.toContain('still needed')

@@ -112,12 +112,8 @@ describe('at enrolment', () => {
     )
     expect(wordsOf(check)).toContain('Income Starts on March 10, 2027')
     const done = await visitor.post('/register/enrol', agreed)
-    expect(wordsOf(done)).toContain(
-      'Name your beneficiaries so that this can start: Term life (before April 9, 2027).',
-    )
-    expect(wordsOf(done)).toContain(
-      'Something is still needed from you before April 9, 2027, or this will not start',
-    )
+    expect(wordsOf(done)).toContain('Name your beneficiaries for Term life (before April 9, 2027).')
+    expect(wordsOf(done)).toContain('Needs something from you before April 9, 2027, or it will not start')
     const copy = /href="(\/register\/copy\/[^"]+)"/.exec(done.html)?.[1] ?? ''
     expect(wordsOf({ html: await (await visitor.send(copy)).text() })).toContain(
       'When nothing more is needed from you. If that is not so before April 9, 2027, the benefit does not start.',
@@ -415,9 +411,7 @@ describe('whatever a member chooses', () => {
     const visitor = await onSmall(['dental'], { purpose: 'swap' })
     await rig.partner.client.swapBenefits({ userid: rig.userid(), add: ['life'], remove: ['dental'] })
     const swap = await visitor.get('/register/swap')
-    expect(wordsOf(swap)).toContain(
-      'Something is still needed from you before April 1, 2027, or this will not start',
-    )
+    expect(wordsOf(swap)).toContain('Needs something from you before April 1, 2027, or it will not start')
     expect(wordsOf(swap)).not.toContain('Starts on April 1, 2027')
   })
 
@@ -443,9 +437,7 @@ describe('whatever a member chooses', () => {
         `Term life ${told}. If you have not before ${due}, you will not get this benefit.`,
       )
       const done = await visitor.post('/register/offer/confirm', agreed)
-      expect(wordsOf(done)).toContain(
-        `Name your beneficiaries so that this can start: Term life (before ${due}).`,
-      )
+      expect(wordsOf(done)).toContain(`Name your beneficiaries for Term life (before ${due}).`)
       expect(await standsAs('life')).toBe('actionrequired')
       await visitor.get('/register/beneficiaries/life')
       await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace })
@@ -472,9 +464,7 @@ describe('whatever a member chooses', () => {
     const check = await visitor.post('/register/beneficiaries/life', { rows: '1', later: '1' })
     expect(wordsOf(check)).toContain('If you have not before April 9, 2027, you will not get this benefit.')
     const done = await visitor.post('/register/enrol', agreed)
-    expect(wordsOf(done)).toContain(
-      'Name your beneficiaries so that this can start: Term life (before April 9, 2027).',
-    )
+    expect(wordsOf(done)).toContain('Name your beneficiaries for Term life (before April 9, 2027).')
     expect(await standsAs('life')).toBe('actionrequired')
   })
 
@@ -488,6 +478,7 @@ describe('whatever a member chooses', () => {
     const { visitor } = await enrolled()
     await visitor.get('/register/beneficiaries/life')
     const saved = await visitor.post('/register/beneficiaries/life', { rows: '1', ...grace, next })
-    expect(saved.path).toBe('/register/beneficiaries')
+    expect(saved.path).toBe('/register/beneficiaries?saved=yes')
+    expect(wordsOf(saved)).toContain('Saved.')
   })
 })

@@ -46,7 +46,7 @@ describe('tries at the birth date', () => {
     const fourth = await openBy('sms')
     expect(fourth.first).toMatchObject({ status: 401, view: 'LINK_ENDED' })
     expect(fourth.first.html).toContain(
-      'For up to 30 days, links sent by text message or email will not open.',
+      'Links sent by text message or email will not open for up to 30 days.',
     )
     expect(fourth.first.html).not.toContain('send you a new link')
     expect(fourth.first.html).not.toMatch(/Ana|Ruiz/)

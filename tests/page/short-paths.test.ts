@@ -37,8 +37,7 @@ function referenceIn(shown: Shown) {
 }
 
 describe('a benefit that waits for an agreement', () => {
-  const told =
-    'Read and agree to the terms so that this can start: Identity protection (before April 9, 2027).'
+  const told = 'Agree to the terms of Identity protection (before April 9, 2027).'
 
   test('is named with the way to it, is no choice among others, and starts once its terms are agreed to', async () => {
     const { visitor } = await member({ benefits: ['identity'] })
@@ -48,7 +47,7 @@ describe('a benefit that waits for an agreement', () => {
     const [waiting = '', others = ''] = benefits.html.split('Available to you')
     expect(wordsOf({ html: waiting })).toContain('These still need something from you')
     expect(wordsOf({ html: waiting })).toContain(
-      'Something is still needed from you before April 9, 2027, or this will not start',
+      'Needs something from you before April 9, 2027, or it will not start',
     )
     expect(others).not.toContain('value="identity"')
     const check = await visitor.post('/register/benefits', { benefit: ['identity'] })
@@ -73,9 +72,11 @@ describe('a benefit that waits for an agreement', () => {
     const overview = wordsOf(await visitor.get('/register/overview'))
     expect(overview).toContain('(before April 1, 2027)')
     expect(overview).toMatch(
-      /Emergency savings (?!.*Ends on).*Something is still needed from you before April 1, 2027, or this will not start/,
+      /Emergency savings (?!.*Ends on).*Needs something from you before April 1, 2027, or it will not start/,
     )
-    expect(wordsOf(await visitor.get('/register/benefits'))).toContain('needed from you before April 1, 2027')
+    expect(wordsOf(await visitor.get('/register/benefits'))).toContain(
+      'something from you before April 1, 2027',
+    )
   })
 
   test.each(['offer', 'swap'])('can be agreed to before the %s change that brings it', async by => {
@@ -87,13 +88,13 @@ describe('a benefit that waits for an agreement', () => {
     expect(await client().getUser({ userid })).toMatchObject({
       requiredactions: [{ code: 'consent_required', name }],
     })
-    expect(wordsOf(await visitor.get('/register/overview'))).toContain('Read and agree to the terms')
+    expect(wordsOf(await visitor.get('/register/overview'))).toContain('Agree to the terms of')
     expect((await visitor.get('/register/benefits')).html).toMatch(new RegExp(`value="${name}"[^>]* checked`))
     const check = await visitor.post('/register/benefits', { benefit: [name] })
     expect(wordsOf(check)).toContain('Starts on April 1, 2027')
     const done = await visitor.post('/register/enrol', { ...recordsAgreed, [`consent.${name}`]: '2026-01' })
     expect(wordsOf(done)).toContain('Starts on April 1, 2027')
-    expect(wordsOf(done)).not.toContain('Read and agree to the terms')
+    expect(wordsOf(done)).not.toContain('Agree to the terms of')
     expect(await client().getUser({ userid })).toMatchObject({
       requiredactions: [],
       benefits: expect.arrayContaining([

@@ -202,6 +202,7 @@ describe('whoever saves a detail', () => {
     const saved = await visitor.post('/register/details/address', street)
     expect(saved.view).toBe('DETAILS_REVIEW')
     expect(saved.path).not.toContain('lost')
+    expect(wordsOf(saved)).toContain('Saved.')
     expect(wordsOf(saved)).not.toContain('Because of this change')
     const madeup = await visitor.get('/register/details?lost=vision&lost=nothing')
     expect(wordsOf(madeup)).not.toContain('Because of this change')

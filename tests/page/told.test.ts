@@ -113,10 +113,7 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
     const done = await visitor.post('/register/enrol', recordsAgreed)
     expect(said(done)).toEqual({
       title: say('You are enrolled', 'Su inscripción está lista'),
-      lead: say(
-        'Your enrollment is in force. Each benefit shows when it starts.',
-        'Su inscripción está vigente. Cada beneficio indica cuándo empieza.',
-      ),
+      lead: say('Each benefit shows when it starts.', 'Cada beneficio indica cuándo empieza.'),
       next: [],
     })
     expect(await stateOf('dental')).toBe('enrolled')
@@ -131,7 +128,7 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
     expect(said(done)).toEqual({
       title: say(
         `Your new benefit is added and starts on ${on(start)}`,
-        `Su beneficio nuevo está agregado y empieza el ${on(start)}`,
+        `Se agregó su beneficio nuevo, que empieza el ${on(start)}`,
       ),
       lead: say('There is no coverage before that day.', 'Antes de ese día no hay cobertura.'),
       next: [untilThen[language]],
@@ -140,8 +137,8 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
   })
 
   test.each([
-    [['vision'], 'Your new benefit is added', 'Su beneficio nuevo está agregado'],
-    [['vision', 'legal'], 'Your new benefits are added', 'Sus beneficios nuevos están agregados'],
+    [['vision'], 'Your new benefit is added', 'Se agregó su beneficio nuevo'],
+    [['vision', 'legal'], 'Your new benefits are added', 'Se agregaron sus beneficios nuevos'],
   ] as const)('of what a member adds now: %s', async (added, en, es) => {
     const visitor = await member(language, { benefits: [] })
     const choice = await visitor.get('/register/benefits')
@@ -212,7 +209,7 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
     await visitor.get('/register/offer')
     expect(said(await visitor.post('/register/offer/undo'))).toEqual({
       title: say('You stay on Plus', 'Se queda con Plus'),
-      lead: say('The change of your plan is undone.', 'El cambio de su plan se deshizo.'),
+      lead: say('The change of your plan is undone.', 'Deshicimos el cambio de su plan.'),
       next: [],
     })
     expect(await user()).toMatchObject({ pendingoffer: null })
@@ -241,7 +238,7 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
       title: say(`You start with Starter on ${on(start)}`, `Empieza con Inicial el ${on(start)}`),
       lead: say(
         'The change of your plan is undone. There is no coverage before that day.',
-        'El cambio de su plan se deshizo. Antes de ese día no hay cobertura.',
+        'Deshicimos el cambio de su plan. Antes de ese día no hay cobertura.',
       ),
       next: [],
     })
@@ -292,7 +289,7 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
     expect(Object.keys(facts)).toHaveLength('benefits' in found ? found.benefits.length : 0)
     await visitor.get('/register/swap')
     expect(said(await visitor.post('/register/swap/undo'))).toEqual({
-      title: say('Your swap is undone', 'Su intercambio se deshizo'),
+      title: say('Your swap is undone', 'Deshicimos su intercambio'),
       lead: say('You keep the benefits you have now.', 'Conserva los beneficios que tiene ahora.'),
       next: [nothingElse[language]],
     })
@@ -332,7 +329,7 @@ describe.each(languages)('the confirmation says what is true, in %s', language =
       title: say('You keep your benefits', 'Conserva sus beneficios'),
       lead: say(
         'The cancellation is undone. Your coverage goes on without a gap.',
-        'La cancelación se deshizo. Su cobertura sigue sin interrupción.',
+        'Deshicimos la cancelación. Su cobertura sigue sin interrupción.',
       ),
       next: [],
     })

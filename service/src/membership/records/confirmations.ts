@@ -92,12 +92,12 @@ export async function readConfirmations(
 export async function listCopies(
   db: Executor,
   user: UserIds,
-): Promise<readonly { readonly reference: string; readonly createdAt: Instant }[]> {
-  const rows = await db.query<{ reference: string; created_at: Instant }>(sql`
-    select reference, created_at from confirmations
+): Promise<readonly (Pick<Confirmation, 'reference' | 'outcome'> & { readonly createdAt: Instant })[]> {
+  const rows = await db.query<Pick<Confirmation, 'reference' | 'outcome'> & { created_at: Instant }>(sql`
+    select reference, outcome, created_at from confirmations
     where partner_id = ${user.partnerId} and service_id = ${user.serviceId} and has_copy
     order by created_at desc, confirmation_id desc limit 100`)
-  return rows.map(row => ({ reference: row.reference, createdAt: row.created_at }))
+  return rows.map(({ reference, outcome, created_at }) => ({ reference, outcome, createdAt: created_at }))
 }
 
 /** The reference of a session's newest confirmation of this outcome; `undefined` when it has none. */

@@ -85,7 +85,7 @@ export const endedWords = inBoth({
     challengenew: (partner: string) =>
       `Open your benefits in ${partner}’s app or on its website, or ask ${partner} to send you a new link.`,
     challengelimit: (partner: string) =>
-      `For up to 30 days, links sent by text message or email will not open. Open your benefits in ${partner}’s app or on its website.`,
+      `Links sent by text message or email will not open for up to 30 days. Use ${partner}’s app or website.`,
     challengewrong: (partner: string) =>
       `If you are sure of your date of birth, tell ${partner}: what it sent us may be wrong.`,
   },
@@ -124,7 +124,7 @@ export const endedWords = inBoth({
     challengenew: partner =>
       `Abra sus beneficios en la aplicación o el sitio web de ${partner}, o pida a ${partner} que le envíe un enlace nuevo.`,
     challengelimit: partner =>
-      `Durante un máximo de 30 días, los enlaces por mensaje de texto o correo no se abrirán. Abra sus beneficios en la aplicación o el sitio web de ${partner}.`,
+      `Los enlaces por mensaje de texto o correo no se abrirán durante un máximo de 30 días. Use la aplicación o el sitio web de ${partner}.`,
     challengewrong: partner =>
       `Si está seguro de su fecha de nacimiento, avise a ${partner}: el dato que nos envió puede estar mal.`,
   },

@@ -40,7 +40,7 @@ export const openWords = inBoth({
       },
     },
     once: (partner: string) =>
-      `This link works once. To come back later, open your benefits from ${partner} again or ask for a new link.`,
+      `This link works once. Later, open your benefits from ${partner} again or ask for a new link.`,
   },
   es: {
     purpose: {
@@ -68,7 +68,7 @@ export const openWords = inBoth({
       },
     },
     once: partner =>
-      `Este enlace funciona una sola vez. Para volver más tarde, abra sus beneficios otra vez desde ${partner} o pida un enlace nuevo.`,
+      `Este enlace funciona una sola vez. Más tarde, abra sus beneficios otra vez desde ${partner} o pida un enlace nuevo.`,
   },
 })
 

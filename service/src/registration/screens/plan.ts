@@ -97,7 +97,7 @@ function planInMind(visit: Visit, plans: readonly Plan[]): string | undefined {
 export const planWords = inBoth({
   en: {
     title: 'Choose your plan',
-    lead: 'You can change to another plan later.',
+    lead: 'You can change it later.',
     holds: 'What comes with it',
     choose: (slots: number) => (slots === 1 ? 'Choose 1 of these' : `Choose up to ${slots} of these`),
     choosemore: (slots: number) =>
@@ -105,7 +105,7 @@ export const planWords = inBoth({
   },
   es: {
     title: 'Elija su plan',
-    lead: 'Más adelante puede cambiar a otro plan.',
+    lead: 'Más adelante puede cambiarlo.',
     holds: 'Qué incluye',
     choose: slots => (slots === 1 ? 'Elija 1 de estos' : `Elija hasta ${slots} de estos`),
     choosemore: slots => (slots === 1 ? 'Elija 1 más de estos' : `Elija hasta ${slots} más de estos`),

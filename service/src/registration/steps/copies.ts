@@ -87,8 +87,9 @@ export function copyAddress(visit: Visit, reference: string): string {
 /** The copies of this person's agreements, newest first. */
 export async function copiesOf(visit: Visit): Promise<readonly CopyLink[]> {
   const rows = await listCopies(visit.context.database, visit.user)
-  return rows.map(({ reference, createdAt }) => ({
+  return rows.map(({ reference, outcome, createdAt }) => ({
     reference,
+    about: outcome as CopyLink['about'],
     on: dayOf(visit, createdAt + visit.partner.clockOffsetMs),
     address: copyAddress(visit, reference),
   }))

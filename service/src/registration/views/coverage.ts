@@ -63,8 +63,9 @@ export function coverageSection(page: Page, lines: readonly BenefitLine[]): Slot
     const documents = new Map(
       covered.flatMap(({ coverage }) => (coverage?.documents ?? []).map(one => [one.address, one] as const)),
     )
+    const licence = insurer && html`<p class="hint">${insurer.licence}</p>`
     return html`<div class="insured"><h3>${insurer ? insurer.name : names}</h3>
-${insurer && html`<p>${words.covers(names)}</p><p class="hint">${insurer.licence}</p>`}
+${insurer && html`<p>${words.covers(names)}</p>`}
 ${waits.map(
   wait =>
     html`<p class="withsign">${icon('clock')}<span>${words.waitsfor(
@@ -73,10 +74,11 @@ ${waits.map(
     )}${wait.text && html`<span class="hint">${wait.text}</span>`}</span></p>`,
 )}
 ${
-  documents.size > 0 &&
-  html`<ul class="documents">${[...documents.values()].map(
-    document => html`<li>${documentLink(page, document)}</li>`,
-  )}</ul>`
+  documents.size === 0
+    ? licence
+    : html`<details><summary>${words.documents}<span class="unseen">: ${names}</span></summary>${licence}<ul class="documents">${[
+        ...documents.values(),
+      ].map(document => html`<li>${documentLink(page, document)}</li>`)}</ul></details>`
 }</div>`
   })
   return html`<section class="know"><h2>${words.know}</h2>${blocks}</section>`
@@ -139,7 +141,7 @@ export function copyList(page: Page, copies: readonly CopyLink[] = []): Slot {
     copy =>
       html`<li>${copyLink(page, {
         address: copy.address,
-        text: words.of(dayText(page, copy.on), copy.reference),
+        text: words.of(words.about[copy.about], dayText(page, copy.on), copy.reference),
       })}</li>`,
   )}</ul></section>`
 }

@@ -157,6 +157,14 @@ ${
 }</div></section>`
 }
 
+/** Says, above what was saved, that it is. */
+export function savedNotice(page: Page, isSaved: boolean | undefined): Slot {
+  return (
+    isSaved &&
+    html`<p class="notice good" role="status">${icon('check')}<span>${textsOf(page).shell.saved}</span></p>`
+  )
+}
+
 /** A box with a sign, a heading and an important sentence. */
 export function notice(heading: string, text: Slot, kind: 'info' | 'alert' | 'good' = 'info'): Html {
   const sign = kind === 'alert' ? 'alert' : kind === 'good' ? 'check' : 'info'

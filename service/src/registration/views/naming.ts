@@ -10,9 +10,11 @@ export function namingSection(page: Page, lines: readonly NamingLine[] = []): Sl
   if (lines.length === 0) return null
   const texts = textsOf(page)
   const words = texts.beneficiaries
-  const named = ({ standing, people = [] }: NamingLine): Slot => {
+  const named = ({ standing, isrequired, people = [] }: NamingLine): Slot => {
     if (standing === 'here') return peopleList(page, people)
-    return html`<p>${standing === 'before' ? words.earlier : standing === 'named' ? words.named : words.nobody}</p>`
+    if (standing === 'nobody' && isrequired) return html`<p>${words.nobody} ${words.needed}</p>`
+    if (standing === 'nobody') return html`<p>${words.nobody} ${words.optional}</p>`
+    return html`<p>${standing === 'before' ? words.earlier : words.named}</p>`
   }
   return html`<section class="naming"><h2>${words.title}</h2>${lines.map(
     line => html`<div class="heading"><h3>${line.displayname}</h3><a href="${page.root}/beneficiaries/${line.name}${
@@ -20,8 +22,7 @@ export function namingSection(page: Page, lines: readonly NamingLine[] = []): Sl
     }">${
       line.standing === 'nobody' ? words.add : texts.shell.change
     }<span class="unseen"> – ${line.displayname}</span></a></div>
-${named(line)}
-${line.standing === 'nobody' && html`<p class="hint">${line.isrequired ? words.needed : words.optional}</p>`}`,
+${named(line)}`,
   )}</section>`
 }
 

@@ -128,6 +128,7 @@ export type BenefitCard = {
 
 /** A copy of an agreement, to be kept. */
 export type CopyLink = {
+  readonly about: 'enrolled' | 'swapped' | 'changed' | 'cancelled' | 'undone'
   readonly reference: string
   readonly on: Day
   readonly address: string

@@ -48,8 +48,7 @@ export const benefitWords = inBoth({
         swapin: (from: string) => `Starts on ${from} (swap)`,
         swapout: (on: string) => `Last day: ${on} (swap)`,
         actionrequired: 'Something is still needed from you',
-        actionrequiredby: (on: string) =>
-          `Something is still needed from you before ${on}, or this will not start`,
+        actionrequiredby: (on: string) => `Needs something from you before ${on}, or it will not start`,
         unavailable: 'You cannot get this now',
         full: 'Your plan has no room for one more',
         fullswap: (name: string) => `Swap a benefit for ${name}`,

@@ -44,7 +44,14 @@ export const coverageWords = inBoth({
     copy: {
       link: 'Save a copy of what you agreed to',
       list: 'Your copies',
-      of: (on: string, reference: string) => `Copy of ${on} (${reference})`,
+      about: {
+        enrolled: 'Enrollment',
+        swapped: 'Swap',
+        changed: 'Change of plan',
+        cancelled: 'Cancellation',
+        undone: 'Return',
+      },
+      of: (about: string, on: string, reference: string) => `${about}, ${on} (${reference})`,
       title: 'Your benefits: what you agreed to',
       reference: 'Reference',
       made: 'Agreed on',
@@ -97,7 +104,14 @@ export const coverageWords = inBoth({
     copy: {
       link: 'Guardar una copia de lo que aceptó',
       list: 'Sus copias',
-      of: (on, reference) => `Copia del ${on} (${reference})`,
+      about: {
+        enrolled: 'Inscripción',
+        swapped: 'Intercambio',
+        changed: 'Cambio de plan',
+        cancelled: 'Cancelación',
+        undone: 'Regreso',
+      },
+      of: (about, on, reference) => `${about}, ${on} (${reference})`,
       title: 'Sus beneficios: lo que aceptó',
       reference: 'Referencia',
       made: 'Aceptado el',

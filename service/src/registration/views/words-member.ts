@@ -32,9 +32,9 @@ export const memberWords = inBoth({
         estate: 'My estate',
         other: 'Someone else',
       },
-      missing: (benefits: string) => `Name your beneficiaries so that this can start: ${benefits}.`,
+      missing: (benefits: string) => `Name your beneficiaries for ${benefits}.`,
       before: (name: string, by: string) => `${name} (before ${by})`,
-      agree: (benefits: string) => `Read and agree to the terms so that this can start: ${benefits}.`,
+      agree: (benefits: string) => `Agree to the terms of ${benefits}.`,
       copy: 'Beneficiaries',
     },
     standing: {
@@ -98,9 +98,9 @@ export const memberWords = inBoth({
         estate: 'Mi sucesión',
         other: 'Otra persona',
       },
-      missing: benefits => `Nombre a sus beneficiarios para que esto pueda comenzar: ${benefits}.`,
+      missing: benefits => `Nombre a sus beneficiarios de ${benefits}.`,
       before: (name, by) => `${name} (antes del ${by})`,
-      agree: benefits => `Lea y acepte los términos para que esto pueda comenzar: ${benefits}.`,
+      agree: benefits => `Acepte los términos de ${benefits}.`,
       copy: 'Beneficiarios',
     },
     standing: {

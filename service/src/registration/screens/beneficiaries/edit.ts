@@ -149,5 +149,5 @@ async function nameNow(
   })
   if (reply === 'conflict') return reply
   if (reply !== 'done') return 'gone'
-  return { to: next ?? (isBeingAdded(visit, name) ? 'check' : 'beneficiaries') }
+  return { to: next ?? (isBeingAdded(visit, name) ? 'check' : 'beneficiaries?saved=yes') }
 }

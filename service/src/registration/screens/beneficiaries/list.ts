@@ -11,7 +11,7 @@ import { versionsOf } from '../../steps/naming.ts'
 import type { Step } from '../../steps/step.ts'
 import { dayText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
-import type { Content } from '../../views/layout.ts'
+import { type Content, savedNotice } from '../../views/layout.ts'
 import { peopleList } from '../../views/naming.ts'
 import type { Day } from '../../views/parts.ts'
 import { inBoth, type Page, type ViewOf } from '../../views/surroundings.ts'
@@ -19,6 +19,8 @@ import { textsOf } from '../../views/texts.ts'
 
 /** A member's beneficiaries for each benefit that takes them. */
 export type BeneficiariesView = ViewOf<'BENEFICIARIES'> & {
+  /** Somebody was named just now. */
+  readonly saved?: boolean
   readonly benefits: readonly {
     readonly name: string
     readonly displayname: string
@@ -35,7 +37,7 @@ export type BeneficiariesView = ViewOf<'BENEFICIARIES'> & {
 
 /** A member's beneficiaries, for each of the member's benefits. */
 export const beneficiaryList: Step<BeneficiariesView> = {
-  show: async visit => {
+  show: async (visit, { form }) => {
     if (!visit.isMember) return { to: '' }
     const versions = await versionsOf(visit)
     const newest = (benefit: string, version: number | undefined) =>
@@ -43,6 +45,7 @@ export const beneficiaryList: Step<BeneficiariesView> = {
     return {
       view: 'BENEFICIARIES',
       page: pageOf(visit),
+      saved: form.has('saved'),
       benefits: takingBenefits(visit).map(benefit => {
         const { name } = benefit
         const current = newest(name, designationOf(visit.user, name)?.version)
@@ -97,6 +100,7 @@ export function drawBeneficiaries(view: BeneficiariesView): Content {
     title: words.title,
     back: 'overview',
     body: html`<h1 tabindex="-1">${words.title}</h1>
+${savedNotice(page, view.saved)}
 <p class="lead">${words.lead}</p>
 ${benefits.length === 0 && html`<p>${listWords[page.locale].none}</p>`}
 ${benefits.map(one => namingPart(page, one))}`,

@@ -40,7 +40,7 @@ export function lostBetween(before: User, after: User): string[] {
 
 /** The path where a member reads which benefits a change has cost; it names benefits and nothing personal. */
 export function pathAfter(lost: readonly string[]): string {
-  if (lost.length === 0) return 'details'
+  if (lost.length === 0) return 'details?saved=yes'
   return `details?${new URLSearchParams(lost.map((name): [string, string] => ['lost', name]))}`
 }
 

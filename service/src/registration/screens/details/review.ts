@@ -16,7 +16,7 @@ import { groupText, hasValue, shownGroups } from '../../views/details.ts'
 import type { Asking } from '../../views/faults.ts'
 import { form, primary, question } from '../../views/fields.ts'
 import { icon } from '../../views/icons.ts'
-import type { Content } from '../../views/layout.ts'
+import { type Content, savedNotice } from '../../views/layout.ts'
 import type { Details, DetailsGroup, HeldBenefit } from '../../views/parts.ts'
 import { inBoth, type Page, type ViewOf } from '../../views/surroundings.ts'
 import { textsOf } from '../../views/texts.ts'
@@ -40,6 +40,8 @@ export type DetailsReviewView = ViewOf<'DETAILS_REVIEW'> &
     readonly held?: readonly HeldBenefit[] | undefined
     /** What a change of these details has just cost a member. */
     readonly lost?: readonly LostCover[]
+    /** A member's details were saved just now. */
+    readonly saved?: boolean
   }
 
 /**
@@ -62,6 +64,7 @@ export const review: Step<DetailsReviewView> = {
     missing: visit.isMember ? [] : missingGroups(visit.person),
     suggested: suggestedTo(visit),
     lost: visit.isMember ? lostIn(visit, typed.form) : [],
+    saved: visit.isMember && typed.form.has('saved'),
   }),
   post: (visit, form) => {
     if (visit.isMember) return { to: 'overview' }
@@ -131,7 +134,7 @@ export function drawReview(view: DetailsReviewView): Content {
   return question(view, {
     title: words.title,
     asks: first === undefined,
-    body: html`${lostNotice(page, lost)}
+    body: html`${lost.length > 0 ? lostNotice(page, lost) : savedNotice(page, view.saved)}
 ${comeback && comebackPanel(page, comeback)}
 <p class="lead">${firstname && `${words.hello(firstname)} `}${words.lead[view.from](page.partner.displayname)}</p>
 ${known.some(group => hasValue(page, details, group)) && detailsList(page, details, known, suggested)}

@@ -105,7 +105,7 @@ export const confirmationWords = inBoth({
       offer: 'Deshacer este cambio',
       cancel: 'Conservar mis beneficios',
     },
-    until: when => `Hasta ${when}`,
+    until: when => `Hasta el ${when}`,
     see: 'Ver sus beneficios',
   },
 })

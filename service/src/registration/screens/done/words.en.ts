@@ -16,7 +16,7 @@ export const doneEn = {
   enrolled: {
     now: (): Said => ({
       title: 'You are enrolled',
-      lead: 'Your enrollment is in force. Each benefit shows when it starts.',
+      lead: 'Each benefit shows when it starts.',
       next: [nothingElse],
     }),
     from: (on: string): Said => ({

@@ -14,7 +14,7 @@ export const doneEs: typeof doneEn = {
   enrolled: {
     now: () => ({
       title: 'Su inscripción está lista',
-      lead: 'Su inscripción está vigente. Cada beneficio indica cuándo empieza.',
+      lead: 'Cada beneficio indica cuándo empieza.',
       next: [nothingElse],
     }),
     from: on => ({
@@ -25,15 +25,15 @@ export const doneEs: typeof doneEn = {
   },
   added: {
     now: count => ({
-      title: count === 1 ? 'Su beneficio nuevo está agregado' : 'Sus beneficios nuevos están agregados',
+      title: count === 1 ? 'Se agregó su beneficio nuevo' : 'Se agregaron sus beneficios nuevos',
       lead: 'Estos son todos sus beneficios.',
       next: [nothingElse],
     }),
     from: (count, on) => ({
       title:
         count === 1
-          ? `Su beneficio nuevo está agregado y empieza el ${on}`
-          : `Sus beneficios nuevos están agregados y empiezan el ${on}`,
+          ? `Se agregó su beneficio nuevo, que empieza el ${on}`
+          : `Se agregaron sus beneficios nuevos, que empiezan el ${on}`,
       lead: 'Antes de ese día no hay cobertura.',
       next: [nothingUntilThen],
     }),
@@ -105,12 +105,12 @@ export const doneEs: typeof doneEn = {
   undone: {
     swap: {
       now: () => ({
-        title: 'Su intercambio se deshizo',
+        title: 'Deshicimos su intercambio',
         lead: 'Conserva los beneficios que tiene ahora.',
         next: [nothingElse],
       }),
       from: (plan, on) => ({
-        title: `Su intercambio se deshizo y ${plan} empieza el ${on}`,
+        title: `Deshicimos su intercambio y ${plan} empieza el ${on}`,
         lead: 'Sus beneficios empiezan como estaba previsto antes.',
         next: [nothingUntilThen],
       }),
@@ -118,12 +118,12 @@ export const doneEs: typeof doneEn = {
     offer: {
       now: plan => ({
         title: `Se queda con ${plan}`,
-        lead: 'El cambio de su plan se deshizo.',
+        lead: 'Deshicimos el cambio de su plan.',
         next: [nothingElse],
       }),
       from: (plan, on) => ({
         title: `Empieza con ${plan} el ${on}`,
-        lead: 'El cambio de su plan se deshizo. Antes de ese día no hay cobertura.',
+        lead: 'Deshicimos el cambio de su plan. Antes de ese día no hay cobertura.',
         next: [nothingUntilThen],
       }),
     },
@@ -131,7 +131,7 @@ export const doneEs: typeof doneEn = {
   staysdropped: 'El intercambio o cambio de plan que tenía previsto antes no se recupera.',
   kept: {
     title: 'Conserva sus beneficios',
-    lead: 'La cancelación se deshizo. Su cobertura sigue sin interrupción.',
+    lead: 'Deshicimos la cancelación. Su cobertura sigue sin interrupción.',
     next: [nothingElse],
   },
   reinstated: {
