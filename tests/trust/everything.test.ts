@@ -59,8 +59,8 @@ test.skipIf(!isLong)(
       repeat('pages of the console', 500, visit),
       repeat('runs of a feed', 5000, async () => {
         const { code, stderr } = await run(['feed', 'run', 'seaview'], feeding)
-        // On a machine that is too slow for a statement's five seconds it makes nothing, and says so.
-        if (!stderr.includes('took too long')) expect([code, stderr]).toEqual([0, ''])
+        // On a machine that is too slow for a statement's five seconds, or stands still for ten, it makes nothing, and says so.
+        if (!/took too long|25P03/.test(stderr)) expect([code, stderr]).toEqual([0, ''])
       }),
       repeat('statements', 2000, async () => {
         const { statements } = await client.listStatements({})
@@ -77,8 +77,12 @@ test.skipIf(!isLong)(
   minutes * 60_000 + 900_000,
 )
 
-async function startOne(stage: FaultStage, process: number): Promise<ServiceProcess> {
-  const started = await stage.start({ process })
+/** Starts a process, and again where the machine was too slow to connect it to the database, as a supervisor would. */
+async function startOne(stage: FaultStage, process: number, tries = 5): Promise<ServiceProcess> {
+  const started = await stage.start({ process }).catch((error: unknown) => {
+    if (tries === 0) throw error
+    return startOne(stage, process, tries - 1)
+  })
   if (started === 'killed') throw new Error('killed without a fault')
   return started
 }
