@@ -152,8 +152,7 @@ test('each duration of an attempt is shown under its name', async () => {
   ])
 })
 
-test('a partner cannot set headers: the field is refused by name', async () => {
-  // Of a type of its own, because those of the client do not know the field.
+test('a partner cannot say where a delivery comes from: such a header is refused by its field', async () => {
   const more = { headers: { 'x-forwarded-for': '10.0.0.1' } }
   const wish = { url: receiver.url, username: 'hook', password: 'pass' }
   const saves = await Promise.allSettled([

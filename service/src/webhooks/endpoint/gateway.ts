@@ -41,7 +41,7 @@ const MAX_HEADERS = 10
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const VALUE = /^[\x21-\x7e]([\x20-\x7e]{0,4094}[\x21-\x7e])?$/
 
-/** Those that a delivery has itself, and those that say how it travels (RFC 9110 §7.6.1). */
+/** Those that a delivery has itself, and those that say how it travels (RFC 9110 §7.6) or where it comes from. */
 const TAKEN: ReadonlySet<string> = new Set([
   'authorization',
   'content-type',
@@ -51,6 +51,7 @@ const TAKEN: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-length',
   'expect',
+  'forwarded',
   'host',
   'keep-alive',
   'proxy-authenticate',
@@ -60,6 +61,8 @@ const TAKEN: ReadonlySet<string> = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+  'via',
+  'x-real-ip',
 ])
 
 /** What is wrong with headers of the partner's own; a name is told, a value never. */
@@ -70,7 +73,7 @@ function faultsOfHeaders(headers: Readonly<Record<string, string>>): Fault[] {
   if (!names.every(name => NAME.test(name))) return fault('must have names of letters, digits and hyphens')
   const lower = names.map(name => name.toLowerCase())
   if (new Set(lower).size < names.length) return fault('must have each name once, in any case')
-  const taken = lower.find(name => TAKEN.has(name) || name.startsWith('webhook-'))
+  const taken = lower.find(name => TAKEN.has(name) || /^(webhook|x-forwarded)-/.test(name))
   if (taken !== undefined) return fault(`must not have ${taken}, which we or the connection set`)
   return Object.values(headers).every(value => VALUE.test(value))
     ? []
