@@ -80,6 +80,7 @@ export function webhookHandlers(context: WebhookContext): Handlers<Caller, Webho
       const { events, ...given } = withoutEmpty(request.body)
       const input = {
         ...given,
+        url: request.body.url,
         partner,
         events: events ? wantedOf(events) : (['offer_activiation_successful'] as const),
       }
