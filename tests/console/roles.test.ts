@@ -290,8 +290,9 @@ describeInBrowser('viewer and support in a browser, by keyboard alone', () => {
   )
 
   wholeRunTest('each of their addresses and acts was opened or sent in these walks', () => {
-    // statements.test.ts and feeds.test.ts send these, with months and runs of their own.
-    const elsewhere = /^(GET \/statements(\/lines)?\.csv|POST \/feeds\/:feed\/\w+)$/
+    // statements.test.ts, feeds.test.ts and operator-links.test.ts send these, with months, runs and links of their own.
+    const elsewhere =
+      /^(GET \/statements(\/lines)?\.csv|POST \/feeds\/:feed\/\w+|POST \/users\/:serviceid\/date-and-link)$/
     expect(missedOf(routesOf('others').filter(route => !elsewhere.test(route)))).toEqual([])
   })
 })
