@@ -126,7 +126,14 @@ wholeRunTest('what cannot be is refused with a sentence', async () => {
 
 test('what needs a second person is shown, set, and put on record', async () => {
   const { place } = sandbox
-  const all = { void: true, move: true, erase: true, release: true }
+  const all = {
+    void: true,
+    move: true,
+    erase: true,
+    release: true,
+    dateandlink: true,
+    credentials: true,
+  }
   expect(await runJson(['operator', 'policy'], place)).toEqual(all)
   expect(await runJson(['operator', 'policy', 'erase', 'off'], place)).toEqual({ ...all, erase: false })
   expect(await runJson(['operator', 'policy'], place)).toEqual({ ...all, erase: false })

@@ -12,6 +12,7 @@ import { runFeed } from '../../service/src/feeds/run.ts'
 import { publishFeeds } from '../../service/src/feeds/store.ts'
 import { markInstallation } from '../../service/src/installation.ts'
 import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
+import { NIL_UUID } from '../../service/src/vault/uuid.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
@@ -182,13 +183,14 @@ async function namingTables(): Promise<ReadonlyMap<string, readonly string[]>> {
   return tables
 }
 
-/** How many rows of the partner each of these tables has; all of them are of the one user. */
+/** How many rows of the partner each of these tables has; all are of the one user, but for notices about endpoints. */
 async function countRows(tables: Iterable<string>): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {}
   for (const name of tables) {
     const [row] = await service.database.query<{ count: number }>({
       name: '',
-      text: `select count(*)::int as count from "${name}" where partner_id = '${partner.partnerId}'`,
+      text: `select count(*)::int as count from "${name}" t where partner_id = '${partner.partnerId}'
+        and t::text not like '%${NIL_UUID}%'`,
       values: [],
     })
     counts[name] = row?.count ?? 0

@@ -34,7 +34,7 @@ const add: Command = {
     const role = choiceOf(input, 'role', ROLES)
     if (!role) throw new UsageError('--role is needed; see --help.')
     if (role === 'developer' && input.list('partner').length !== 1)
-      throw new UsageError('A developer works for one partner: --partner is needed, once.')
+      throw new UsageError('A developer works for one partner: --partner is needed, once; see --help.')
     if (name.trim() !== name || name === '' || name.length > 100 || /\p{Cc}/u.test(name))
       throw new UsageError(
         'A name of one line and 1 to 100 characters is needed, without spaces around it; see --help.',
