@@ -59,7 +59,7 @@ async function takeOver({ database }: DispatchRig, state: { isCut: boolean }): P
   await database.query(sql`
     with other as (
       insert into dispatchers (dispatcher_id, until)
-      values (gen_random_uuid(), clock_timestamp() + interval '1 hour') returning dispatcher_id
+      values (gen_random_uuid(), clock_timestamp() + interval '5 minutes') returning dispatcher_id
     )
     update endpoint_leases set epoch = epoch + 1, owner = (select dispatcher_id from other)`)
   state.isCut = false

@@ -123,6 +123,8 @@ test('every text has its own words in both languages', async () => {
     .filter(([, one, other]) => one === other)
   expect(same.map(([path]) => path).sort()).toEqual([
     'benefitWords.check.plan',
+    'coverageWords.copy.of',
+    'coverageWords.copy.of',
     'coverageWords.pdf',
     'memberWords.beneficiaries.share',
     'memberWords.beneficiaries.share',
