@@ -57,7 +57,7 @@ test.each([
   expect(lost(was, becomes)).toEqual([])
 })
 
-test('the path names each benefit, and nothing where none is lost', () => {
-  expect(pathAfter([])).toBe('details')
+test('the path names each benefit, or says that all is saved where none is lost', () => {
+  expect(pathAfter([])).toBe('details?saved=yes')
   expect(pathAfter(['dental', 'vision'])).toBe('details?lost=dental&lost=vision')
 })
