@@ -47,7 +47,7 @@ describe('webhooks', () => {
     expect((await admin.post(`/webhooks/${endpoint}/pause`, {})).status).toBe(422)
     const paused = await admin.post(`/webhooks/${endpoint}/pause`, { reason: 'partner asked' })
     expect(paused.text).toContain('paused by an operator')
-    expect(paused.text).toMatch(/paused by an operator, <time[^>]*>[^<]* E[SD]T</)
+    expect(paused.text).toMatch(/paused by an operator, <time[^>]*>[^<]*<span class="clock">[^<]* E[SD]T</)
     await newUser('held-1')
     const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' }).format(service.now())
     const range = { what: 'range', from: today, until: today }
@@ -135,7 +135,7 @@ describe('webhooks', () => {
     const { serviceid } = await newUser('held-2')
     const { text } = await viewer.get(`/users/${serviceid}`)
     expect(text).toMatch(
-      new RegExp(`due since <time[^>]*>[^<]*</time>: <a href="/webhooks/${endpoint}">the endpoint</a> fails`),
+      new RegExp(`due since <time[^>]*>.*?</time>: <a href="/webhooks/${endpoint}">the endpoint</a> fails`),
     )
     receiver.answer = () => 200
   })
