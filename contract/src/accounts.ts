@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { cancelReasons } from './cancel-reasons.ts'
 import {
   BenefitNames,
   GivenConsents,
@@ -53,16 +54,6 @@ const shared = {
   section: 'contract §7',
   idempotency: 'keyed',
 } as const
-
-/** Why a user is cancelled (contract §7). */
-export const cancelReasons = [
-  'voluntary',
-  'employmentended',
-  'nonpayment',
-  'deceased',
-  'duplicate',
-  'mistake',
-] as const
 
 /** Creates a user, active at once (interface §1, contract §7). */
 export const createUser = operation({

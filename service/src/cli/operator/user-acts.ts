@@ -1,4 +1,4 @@
-import { cancelReasons } from '@benefit-enrolment/contract'
+import { cancelReasons } from '@benefit-enrolment/contract/names'
 import { cancel, changeOffer, OFFER_TIMES, reinstate } from '../../console/acts/act.ts'
 import { CONSENT_CHANNELS, recordConsent } from '../../console/acts/consent.ts'
 import { callSwapOff, swap, swapForm } from '../../console/acts/swap.ts'

@@ -1,4 +1,4 @@
-import { cancelReasons } from '@benefit-enrolment/contract'
+import { cancelReasons } from '@benefit-enrolment/contract/names'
 import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { html, type Slot } from '../../http/html.ts'

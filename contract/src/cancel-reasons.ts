@@ -1,0 +1,9 @@
+/** Why a user is cancelled (contract §7). */
+export const cancelReasons = [
+  'voluntary',
+  'employmentended',
+  'nonpayment',
+  'deceased',
+  'duplicate',
+  'mistake',
+] as const
