@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import { openConsole } from '../../assembly/console.ts'
@@ -149,9 +149,7 @@ function printOnEnter(text: string): () => Promise<void> {
 function importOf(partnerId: string, where: string): string | undefined {
   const file = fileURLToPath(new URL('../../../../examples/moving-in/members.csv', import.meta.url))
   if (!existsSync(file)) return undefined
-  const fromHere = relative('', file)
-  const path = fromHere.startsWith('..') ? file : fromHere
-  return `npx enrolment import ${partnerId} '${path}' --reason 'the example moves in'${where}`
+  return `npx enrolment import ${partnerId} '${file}' --reason 'the example moves in'${where}`
 }
 
 /** The commands by which the made-up insurer is told of everybody, and that show what it refused. */
