@@ -20,8 +20,8 @@ export async function placesOfRun(db: Executor, context: FileContext, run: Run):
 }
 
 /**
- * Returns a function that is called with each line of a file in order, and says where it stands. How many segments a person
- * had who was erased since is not known, so whoever comes later in that set stands at no known place: `first` is Infinity.
+ * Returns a function that is called with each line of a file in order, and says where the line stands. An erased person's number
+ * of segments is unknown, so each later line of that set has no known place: `first` is Infinity.
  */
 export function openPlaces(
   { x12834 }: Feed,

@@ -36,7 +36,9 @@ export const dateAndLinkRequest: RequestKind = {
     const names = await operatorNames(visit.context.database)
     return {
       shown: html`${ofWhom(details)}
-<p>For ${ALLOWED_HOURS} hours ${names.get(askedBy) ?? askedBy} may see the birth date of this person and make links that ask for it, and could with both act as the person.</p>`,
+<p>For ${ALLOWED_HOURS} hours ${
+        names.get(askedBy) ?? askedBy
+      } may see the birth date of this person and make links that ask for it, and could with both act as the person.</p>`,
       effect: EFFECT,
     }
   },
@@ -47,8 +49,8 @@ export const dateAndLinkRequest: RequestKind = {
 }
 
 /**
- * Puts on record that an operator sees a person's birth date. Returns the page that is shown in its place to whoever has made
- * a link that lives.
+ * Puts on record that an operator sees a person's birth date. An operator whose own link to the person still works gets a
+ * refusal in its place, which is returned.
  */
 export async function recordDate(
   visit: Visit,

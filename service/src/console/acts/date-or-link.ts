@@ -14,10 +14,9 @@ const LINK_MADE =
 type Wanted = Pick<UserDetails, 'partner' | 'user'>
 
 /**
- * A link by an operator asks for nothing but the birth date. So whoever has seen that date makes no link for the person,
- * not even after an erasure and a new account of the same userid, and whoever has made one does not see the date as long as
- * the link or its session lives: otherwise one operator could act as the person. Returns the sentence that refuses the link;
- * `undefined` where it may be made, also because a second person has allowed both.
+ * Why an operator who has seen a person's birth date may make no link for that person; `undefined`: the link may be made, also
+ * because a second person has allowed both. The link asks for nothing but the birth date, so with both one operator could act
+ * as the person. An erasure and a new account of the same userid change nothing.
  */
 export async function whyNoLink(visit: Visit, { partner, user }: Wanted): Promise<string | undefined> {
   const { database, real } = visit.context
@@ -28,7 +27,7 @@ export async function whyNoLink(visit: Visit, { partner, user }: Wanted): Promis
   return isSeen && !(await mayAlone(visit, 'dateandlink', user)) ? DATE_SEEN : undefined
 }
 
-/** The other way round, see above. */
+/** Why an operator whose own link to a person still works, or is in use, may not see the birth date; see `whyNoLink`. */
 export async function whyNoDate(visit: Visit, { user }: Pick<Wanted, 'user'>): Promise<string | undefined> {
   const { database, real } = visit.context
   const by = await accountsOf(visit)

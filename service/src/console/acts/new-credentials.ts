@@ -7,8 +7,8 @@ import { ALLOWED_HOURS } from '../requests/second-person.ts'
 export const CREDENTIALS_EFFECT = 'new credentials'
 
 /**
- * The request: whoever holds a secret and a key acts by the API without a second person, so another one lets the partner's
- * developer make them.
+ * The request of a partner's developer to make credentials. An admin must allow it, because the API asks for no second person:
+ * a secret and a key are enough to act alone.
  */
 export const credentialsRequest: RequestKind = {
   action: 'credentials',
@@ -18,7 +18,9 @@ export const credentialsRequest: RequestKind = {
   async preview({ context }, { partner, askedBy }) {
     const names = await operatorNames(context.database)
     return {
-      shown: html`<p>For ${ALLOWED_HOURS} hours ${names.get(askedBy) ?? askedBy} may make client secrets and API keys of ${partner.name}. Whoever holds them reads, changes and erases its users by the API, alone.</p>`,
+      shown: html`<p>For ${ALLOWED_HOURS} hours ${
+        names.get(askedBy) ?? askedBy
+      } may make client secrets and API keys of ${partner.name}. Whoever holds them reads, changes and erases its users by the API, alone.</p>`,
       effect: CREDENTIALS_EFFECT,
     }
   },

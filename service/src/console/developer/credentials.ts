@@ -44,7 +44,9 @@ export async function ownCredentials(
   const isAlone = await mayAlone(visit, 'credentials', { partnerId: partner.partnerId })
   const rotating = part(
     'Rotate',
-    html`<p class="hint">Make another one, change your program over, then revoke the older one: nothing is refused in between.</p>${isAlone ? forms : await asking(visit, partner)}`,
+    html`<p class="hint">Make another one, change your program over, then revoke the older one: nothing is refused in between.</p>${
+      isAlone ? forms : await asking(visit, partner)
+    }`,
   )
   return { list: await credentialPart(visit, partner), rotating }
 }
@@ -56,7 +58,11 @@ async function asking(visit: Visit, { partnerId }: Partner): Promise<Slot> {
   const accounts = await accountsOf(visit)
   return waiting.some(({ action, asked_by }) => action === 'credentials' && accounts.includes(asked_by))
     ? html`<p role="status">You have asked for it. When an admin has allowed it, the forms are here for ${ALLOWED_HOURS} hours.</p>`
-    : html`<p class="hint">An admin has to allow it first.</p>${actionForm(visit, { action: '/integration/ask', button: 'Ask an admin', why: 'why-ask' })}`
+    : html`<p class="hint">An admin has to allow it first.</p>${actionForm(visit, {
+        action: '/integration/ask',
+        button: 'Ask an admin',
+        why: 'why-ask',
+      })}`
 }
 
 async function ask(visit: Visit): Promise<Answer> {

@@ -28,8 +28,8 @@ type Heartbeat = {
 }
 
 /**
- * Whether a process lives. An end further ahead than any lease was written before the clock was set back: whoever died then
- * would keep its endpoints until the clock is there again.
+ * Whether a process lives. An end further ahead than any lease was written before the clock was set back, and does not count:
+ * a process that died then would own its endpoints until the clock gets there again.
  */
 const isAlive = part`until between clock_timestamp() and clock_timestamp() + interval '10 minutes'`
 

@@ -111,7 +111,7 @@ export async function markEnabled(db: Executor, named: NamedEndpoint, at: Instan
   // Its whole past is treated as one outage, so that everything it has rejected is attempted again.
   await releaseAttempted(db, named, { from: 0, to: at })
   await resetHealth(db, named, { ...closedBreaker(), window: 1 })
-  // So that it is told again if it is disabled again before its first success.
+  // `disabled` here would keep silent about an endpoint that is disabled again before its first success.
   await db.query(sql`
     update endpoint_health set reported = 'failing'
     where partner_id = ${named.partnerId} and endpoint_id = ${named.endpointId} and reported = 'disabled'`)
