@@ -1,11 +1,11 @@
 // Builds the docs site into service/dist/docs/, as Markdown and HTML: the guides of docs/, the reference, and a
 // page for each error; and the descriptions of the interface. The service adds its own address, its limits, and the frame
 // around each page.
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { descriptionTemplates } from '../service/dist/system/description.js'
 import { errorPages } from './docs/error-pages.mjs'
 import { referencePages } from './docs/reference-pages.mjs'
-import { baseMark, render, withoutComments } from './docs/render.mjs'
+import { baseMark, published, render } from './docs/render.mjs'
 
 const root = new URL('..', import.meta.url)
 const out = new URL('service/dist/docs/', root)
@@ -21,7 +21,7 @@ const guides = groups.flatMap(({ title, pages }) =>
   pages.map(name => ({
     group: title,
     path: name,
-    markdown: withoutComments(readFileSync(new URL(sourceOf(name), root), 'utf8')),
+    markdown: published(readFileSync(new URL(sourceOf(name), root), 'utf8')),
   })),
 )
 const errorTexts = errorPages()
@@ -47,10 +47,7 @@ const pages = sources.map(({ group, path, markdown }) => {
 })
 checkAnchors(pages)
 
-mkdirSync(new URL('screenshots/', out), { recursive: true })
-const pictures = new URL('docs/screenshots/', root)
-for (const name of readdirSync(pictures))
-  copyFileSync(new URL(name, pictures), new URL(`screenshots/${name}`, out))
+mkdirSync(out, { recursive: true })
 for (const { file, text } of descriptionTemplates()) writeFileSync(new URL(file, out), text)
 writeFileSync(new URL('site.json', out), JSON.stringify({ pages }))
 
@@ -58,7 +55,6 @@ writeFileSync(new URL('site.json', out), JSON.stringify({ pages }))
 function siteAddress(href, from) {
   if (/^(https?:|mailto:)/.test(href)) return href
   if (href.startsWith('#')) return href
-  if (href.startsWith('screenshots/')) return `${baseMark}/docs/${href}`
   if (href.startsWith('/')) return baseMark + href
   const [, file = '', fragment = ''] = /^([^#]*)(#.*)?$/.exec(href) ?? []
   const name =

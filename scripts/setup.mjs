@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-const packages = ['contract', 'embedded-postgres', 'service', 'client', 'embed']
+const packages = ['contract', 'embedded-postgres', 'service', 'client', 'cli', 'embed']
 /** The parts of `dist` that other steps write, which have no source file of their own. */
 const assembled = /^(page|gig-platform|docs|cjs)[/\\]|^benefit-enrolment\.js$/
 const stamp = 'node_modules/.built'
@@ -17,12 +17,14 @@ const built = [
   'client/src/generated.ts',
   'client/dist/index.js',
   'client/dist/cjs/index.js',
+  'cli/dist/benefit-enrolment.js',
 ]
 const sources = [
   'contract',
   'embedded-postgres',
   'service',
   'client',
+  'cli',
   'embed',
   'examples',
   'scripts',

@@ -15,6 +15,7 @@ const watched = [
   'service/assets',
   'service/migrations',
   'client/src',
+  'cli/src',
   'embed/src',
   'examples',
   'docs',

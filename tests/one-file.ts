@@ -54,7 +54,7 @@ function inOwnPlace(changes: readonly Change[], made: Set<Change>): Plugin {
     name: 'in its own place',
     setup({ onLoad }) {
       onLoad(
-        { filter: /[/\\](contract|embedded-postgres|service)[/\\]dist[/\\].*\.js$/ },
+        { filter: /[/\\](contract|embedded-postgres|service|cli)[/\\]dist[/\\].*\.js$/ },
         async ({ path }) => {
           let contents = await readFile(path, 'utf8')
           for (const change of changes.filter(({ module }) => path.endsWith(module))) {

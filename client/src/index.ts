@@ -27,6 +27,7 @@ export type * from './generated.ts'
 export type * from './named-parts.ts'
 export type { CallOptions, NoFields, PrefillOptions } from './options.ts'
 export {
+  type DeliveryToSign,
   type VerifiedDelivery,
   type WebhookCredentials,
   type WebhookRequest,

@@ -188,3 +188,10 @@ test('a body that a JSON parser has made is a mistake of the caller', async () =
   const parsed = { headers: delivery().headers, body: event } as unknown as WebhookRequest
   await expect(webhooks.verify(parsed, password)).rejects.toThrow('raw body')
 })
+
+test('what `sign` makes for a test of a receiver is verified by password and signature together', async () => {
+  const sent = { eventId: idempotencyKey, body, username: 'partner', password: 'pässword', secret }
+  const headers = await webhooks.sign({ ...sent, at: now })
+  expect(headers).toMatchObject({ 'webhook-attempt': '1', 'webhook-id': idempotencyKey })
+  expect(await webhooks.verify({ headers, body }, { ...password, secret })).toEqual({ event, idempotencyKey })
+})

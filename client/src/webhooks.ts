@@ -34,7 +34,23 @@ export type VerifiedDelivery = {
   idempotencyKey: string
 }
 
-/** What a partner's receiver needs (contract §10). */
+/** A delivery that `webhooks.sign` makes. */
+export type DeliveryToSign = {
+  /** The `Idempotency-Key` and `webhook-id`. */
+  eventId: string
+  /** The exact body that is sent. */
+  body: string | Uint8Array
+  username: string
+  password: string
+  /** `whsec_` and base64. */
+  secret: string
+  /** From 1; default 1. */
+  attempt?: number
+  /** When it is sent, in milliseconds; default: the system's clock. */
+  at?: number
+}
+
+/** What a partner's receiver needs, and what its tests need (contract §10). */
 export const webhooks = {
   /**
    * Checks that a delivery comes from the service, and returns its content (interface §4.3, contract §10). Rejects with
@@ -60,6 +76,27 @@ export const webhooks = {
       await checkSignature(request.headers, secrets, { timestamp, body })
     }
     return { event: readEvent(body), idempotencyKey: header(request.headers, 'idempotency-key') }
+  },
+  /**
+   * The headers of a delivery as the service sends it, so that tests of your receiver need no service. Rejects with a
+   * TypeError for a secret that is none.
+   */
+  sign: async (delivery: DeliveryToSign): Promise<Record<string, string>> => {
+    const { eventId, username, password, secret, attempt = 1, at = Date.now() } = delivery
+    const timestamp = String(Math.floor(at / 1_000))
+    const key = await importKey(readSecret(secret), 'sign')
+    const signed = signedBytes({ id: eventId, timestamp, body: readBody(delivery.body) })
+    const signature = new Uint8Array(await crypto.subtle.sign('HMAC', key, signed))
+    return {
+      authorization: `Basic ${toBase64(encoder.encode(`${username}:${password}`))}`,
+      'idempotency-key': eventId,
+      'content-type': 'application/json',
+      'user-agent': 'benefit-enrolment-webhook',
+      'webhook-id': eventId,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': `v1,${toBase64(signature)}`,
+      'webhook-attempt': String(attempt),
+    }
   },
 }
 
@@ -120,24 +157,32 @@ async function checkSignature(
   secrets: readonly Uint8Array<ArrayBuffer>[],
   { timestamp, body }: { timestamp: string; body: Uint8Array<ArrayBuffer> },
 ): Promise<void> {
-  const start = encoder.encode(`${header(headers, 'webhook-id')}.${timestamp}.`)
-  const signed = new Uint8Array(start.length + body.length)
-  signed.set(start)
-  signed.set(body, start.length)
+  const signed = signedBytes({ id: header(headers, 'webhook-id'), timestamp, body })
   const signatures = header(headers, 'webhook-signature')
     .split(' ')
     .filter(part => part.startsWith('v1,'))
     .map(part => fromBase64(part.slice(3)))
   for (const secret of secrets) {
-    const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, [
-      'verify',
-    ])
+    const key = await importKey(secret, 'verify')
     for (const signature of signatures) {
       // The platform compares in constant time.
       if (signature !== undefined && (await crypto.subtle.verify('HMAC', key, signature, signed))) return
     }
   }
   throw invalid('webhook-signature', 'mismatch', 'does not fit the secret and the body')
+}
+
+function importKey(secret: Uint8Array<ArrayBuffer>, use: 'sign' | 'verify') {
+  return crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, [use])
+}
+
+/** What a signature covers, as Standard Webhooks defines it. */
+function signedBytes({ id, timestamp, body }: { id: string; timestamp: string; body: Uint8Array }) {
+  const start = encoder.encode(`${id}.${timestamp}.`)
+  const signed = new Uint8Array(start.length + body.length)
+  signed.set(start)
+  signed.set(body, start.length)
+  return signed
 }
 
 function readEvent(body: Uint8Array): WebhookEvent {

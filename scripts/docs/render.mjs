@@ -35,10 +35,15 @@ function escaped(text) {
   return text.replace(/[&<>"]/g, sign => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign])
 }
 
-/** Comments are for maintainers and are left out. */
-export function withoutComments(markdown) {
-  // A comma or a period behind a comment belongs to the word before it.
-  return markdown.replace(/ *<!--[\s\S]*?-->(?=[,.;:])/g, '').replace(/<!--[\s\S]*?-->\n?/g, '')
+/** A document as the site has it: without comments, which are for maintainers, and pictures, which would double the package. */
+export function published(markdown) {
+  return (
+    markdown
+      // A comma or a period behind a comment belongs to the word before it.
+      .replace(/ *<!--[\s\S]*?-->(?=[,.;:])/g, '')
+      .replace(/<!--[\s\S]*?-->\n?/g, '')
+      .replace(/^!\[.*\]\(screenshots\/.*\)\n/gm, '')
+  )
 }
 
 /**
@@ -90,14 +95,9 @@ export function render(markdown, linkOf) {
         if (href.startsWith('mailto:')) return this.parser.parseInline(tokens)
         return `<a href="${escaped(linkOf(href))}">${this.parser.parseInline(tokens)}</a>`
       },
-      image({ href, text }) {
-        const name = /^screenshots\/([\w-]+\.(?:jpg|webp))$/.exec(href)?.[1]
-        if (!name) throw new Error(`an image that is not published: ${href}`)
-        return `<img src="${baseMark}/docs/screenshots/${name}" alt="${escaped(text)}" loading="lazy">`
-      },
     },
   })
-  const html = groupSamples(marked.parse(withoutComments(markdown)))
+  const html = groupSamples(marked.parse(published(markdown)))
   noteTexts(html, sections)
   return { html, sections }
 }

@@ -1,17 +1,10 @@
-import { setImmediate } from 'node:timers/promises'
+import { type CommandGroup, startProgram, valued } from '@benefit-enrolment/cli/command'
 import { EmbeddedPostgresError } from '@benefit-enrolment/embedded-postgres/error'
-import { type Command, helpOf, readInput, UsageError, usageOf } from './cli/command.ts'
-import { bearClosedStreams, checkAnswerWritten, writeAnswer } from './cli/standard-streams.ts'
 import { failureOf } from './db/failure.ts'
 import { describeCause } from './log.ts'
-import { OperatorError } from './operator-error.ts'
 import { serviceVersion } from './version.ts'
 
-/**
- * Commands by their first words. Only the called command is loaded, because the whole service is many times larger than
- * what most commands need.
- */
-const groups: readonly { words: readonly string[]; load: () => Promise<readonly Command[]> }[] = [
+const groups: readonly CommandGroup[] = [
   { words: ['dev'], load: async () => [(await import('./cli/sandbox/dev.ts')).dev] },
   { words: ['serve'], load: async () => [(await import('./cli/serve.ts')).serve] },
   { words: ['console'], load: async () => [(await import('./cli/console.ts')).runConsole] },
@@ -47,8 +40,12 @@ const groups: readonly { words: readonly string[]; load: () => Promise<readonly 
   { words: ['operator'], load: async () => (await import('./cli/operator/operator.ts')).operatorCommands },
   { words: ['audit'], load: async () => (await import('./cli/operator/audit.ts')).auditCommands },
   {
-    words: ['listen', 'trigger', 'doctor', 'link', 'people'],
-    load: async () => (await import('./cli/partner-side/tools.ts')).partnerTools,
+    words: ['listen', 'trigger', 'link', 'people'],
+    load: async () => (await import('@benefit-enrolment/cli')).partnerTools,
+  },
+  {
+    words: ['doctor'],
+    load: async () => [(await import('./cli/operator/doctor.ts')).doctor],
   },
   {
     words: ['statement'],
@@ -56,87 +53,6 @@ const groups: readonly { words: readonly string[]; load: () => Promise<readonly 
   },
   { words: ['clock'], load: async () => (await import('./cli/sandbox/clock.ts')).clockCommands },
 ]
-
-function groupsOf(word: string | undefined) {
-  return groups.filter(({ words }) => words.some(one => one === word))
-}
-
-async function load(wanted: typeof groups): Promise<readonly Command[]> {
-  return (await Promise.all(wanted.map(group => group.load()))).flat()
-}
-
-/** All commands, or those whose name begins with the given word. */
-async function overview(word?: string): Promise<string> {
-  const near = groupsOf(word)
-  const commands = await load(near.length > 0 ? near : groups)
-  const shown = commands.filter(command => command.name.startsWith(`${word} `))
-  const listed = shown.length > 0 ? shown : commands
-  const width = Math.max(...listed.map(command => usageOf(command).length)) + 2
-  return [
-    'enrolment: the Benefit Enrolment Integration Service',
-    '',
-    'Commands:',
-    ...listed.map(command => `  ${usageOf(command).padEnd(width)}${command.summary}`),
-    '',
-    'Each command takes --data DIR (the embedded database, default ./data), --json and --help.',
-    'DATABASE_URL takes precedence over --data. `enrolment --version` prints the version.',
-  ].join('\n')
-}
-
-/** The command that the words begin with, and the words after its name. */
-async function find(
-  words: readonly string[],
-): Promise<{ command: Command; rest: readonly string[] } | undefined> {
-  for (const command of await load(groupsOf(words[0]))) {
-    const name = command.name.split(' ')
-    if (name.every((word, index) => words[index] === word)) return { command, rest: words.slice(name.length) }
-  }
-  return undefined
-}
-
-/** Runs one command line and returns the exit code: 0 done, 1 refused with a sentence, 2 not understood. */
-async function run(words: readonly string[]): Promise<number> {
-  const [first] = words
-  if (first === undefined) return notUnderstood(await overview())
-  const isAsking = ['--help', '-h', 'help', '--version'].includes(first)
-  const found = isAsking ? undefined : await find(words)
-  if (!isAsking && !found && !words.includes('--help')) {
-    const named = words.slice(0, 2).filter(word => !word.startsWith('-'))
-    return notUnderstood(`There is no command "${named.join(' ') || first}".\n\n${await overview(first)}`)
-  }
-  if (first === '--version') writeAnswer(`${serviceVersion}\n`)
-  else if (!found) writeAnswer(`${await overview(isAsking ? undefined : first)}\n`)
-  else if (found.rest.includes('--help')) writeAnswer(`${helpOf(found.command)}\n`)
-  else await found.command.run(readInput(found.command, found.rest, process.env))
-  // Node.js reports a failed write after the current turn.
-  await setImmediate()
-  checkAnswerWritten()
-  return 0
-}
-
-function notUnderstood(text: string): number {
-  process.stderr.write(`${text}\n`)
-  return 2
-}
-
-/** Runs the command line of this process, and tells what went wrong: a sentence for the operator, or the error as a line of the log. */
-async function main(): Promise<number> {
-  try {
-    return await run(process.argv.slice(2))
-  } catch (error) {
-    if (error instanceof OperatorError || error instanceof EmbeddedPostgresError) {
-      process.stderr.write(`${error.message}\n`)
-      return error instanceof UsageError ? 2 : 1
-    }
-    const sentence = await explainDatabase(error)
-    if (sentence !== undefined) {
-      process.stderr.write(`${sentence}\n`)
-      return 1
-    }
-    process.stderr.write(`${JSON.stringify({ event: 'failed', ...describeCause(error) })}\n`)
-    return 70
-  }
-}
 
 /**
  * What PostgreSQL reports of itself, such as a full disk, or that it no longer answers, as a sentence; `undefined` for
@@ -152,9 +68,19 @@ async function explainDatabase(error: unknown): Promise<string | undefined> {
   return explainConnection(error)
 }
 
-// The exit code until the command has ended: Node.js exits early when nothing is left that it waits for, which is a fault.
-process.exitCode = 70
-bearClosedStreams()
-void main().then(code => {
-  process.exitCode = code
+startProgram({
+  name: 'enrolment',
+  title: 'the Benefit Enrolment Integration Service',
+  version: serviceVersion,
+  options: { data: valued('DIR', 'directory of the embedded database and the keys (default ./data)') },
+  groups,
+  notes: [
+    'Each command takes --data DIR (the embedded database, default ./data), --json and --help.',
+    'DATABASE_URL takes precedence over --data. `enrolment --version` prints the version.',
+  ],
+  async failed(error) {
+    const sentence = error instanceof EmbeddedPostgresError ? error.message : await explainDatabase(error)
+    if (sentence !== undefined) return { text: sentence, code: 1 }
+    return { text: JSON.stringify({ event: 'failed', ...describeCause(error) }), code: 70 }
+  },
 })

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeWhole } from '../long.ts'
 import { root } from './process.ts'
 
-const packages = ['contract', 'embedded-postgres', 'service']
+const packages = ['contract', 'embedded-postgres', 'client', 'cli', 'embed', 'service']
 
 function npm(words: readonly string[], cwd: string): string {
   return execFileSync('npm', [...words, '--loglevel=error', '--no-audit', '--no-fund'], {
@@ -19,7 +19,7 @@ function npm(words: readonly string[], cwd: string): string {
 }
 
 let folder: string
-let packed: { name: string; files: { path: string }[] }[]
+let packed: { name: string; size: number; files: { path: string }[] }[]
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'enrolment-packed-'))
   packed = packages.flatMap(
@@ -36,6 +36,17 @@ test('each package holds a license and what was built, and nothing that only we 
     expect(paths, name).toContain('README.md')
     expect(
       paths.filter(path => /\.test\.|tsbuildinfo|^src\/|\.ts$/.test(path) && !path.endsWith('.d.ts')),
+      name,
+    ).toEqual([])
+  }
+})
+
+test('no tarball is larger than it must be: no pictures, and of the command line all that it needs in 100 kB', () => {
+  const most: Readonly<Record<string, number>> = { service: 2_100_000, cli: 100_000, client: 100_000 }
+  for (const { name, size, files } of packed) {
+    expect(size, name).toBeLessThan(most[name.replace('@benefit-enrolment/', '')] ?? 250_000)
+    expect(
+      files.filter(({ path }) => /\.(webp|png|jpe?g)$/.test(path)),
       name,
     ).toEqual([])
   }

@@ -277,9 +277,7 @@ describe('trigger', () => {
     const place = { env: environmentOf(partner) }
     expect(await runRefused(words, place)).toMatch(/^There is a user taken already/)
     const withoutKey = { env: { ...place.env, API_KEY: '' } }
-    expect(await runRefused(words, withoutKey)).toMatch(
-      /^POST \/user\/account\/get was refused: invalid_api_key/,
-    )
+    expect(await runRefused(words, withoutKey)).toMatch(/^getUser was refused: invalid_api_key/)
     await partner.client.eraseUser({ userid: 'taken' })
     expect((await run(words, place)).code).toBe(0)
   })

@@ -19,7 +19,7 @@ test('the people of a sandbox have the outcomes that the guide tells, and have t
   expect(new Set(Object.values(await statuses()))).toEqual(new Set([null]))
   for (const wrong of ['', `${apiKey}x`])
     expect(await runRefused(['people', 'list'], { env: { ...env, API_KEY: wrong } })).toMatch(
-      /^POST \/user\/account\/get was refused: invalid_api_key\./,
+      /^getUser was refused: invalid_api_key\./,
     )
 
   for (const round of [1, 2]) {

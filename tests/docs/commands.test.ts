@@ -2,13 +2,16 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
-import { type Command, helpOf } from '../../service/src/cli/command.ts'
+import { type Command, helpOf, valued } from '../../cli/src/command.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files'], {
   cwd: root,
   encoding: 'utf8',
 }).split('\n')
+
+/** Of `enrolment`, whose commands take --data; of a partner's, only those that call the API do. */
+const program = { name: '', options: { data: valued('DIR', '') } }
 
 function isCommand(value: unknown): value is Command {
   return typeof value === 'object' && value !== null && 'summary' in value && 'run' in value
@@ -17,7 +20,7 @@ function isCommand(value: unknown): value is Command {
 /** The commands by their names. */
 const commands = new Map<string, Command>()
 beforeAll(async () => {
-  for (const file of files.filter(path => /^service\/src\/cli\/[^.]+\.ts$/.test(path))) {
+  for (const file of files.filter(path => /^(?:service\/src\/cli|cli\/src)\/[^.]+\.ts$/.test(path))) {
     const exported = Object.values((await import(`${root}${file}`)) as object).flat()
     for (const command of exported.filter(isCommand)) commands.set(command.name, command)
   }
@@ -32,7 +35,7 @@ function codeOf(markdown: string): string[] {
 
 /** What follows `enrolment` where a shell would look for a program, without comments and other commands behind it. */
 function commandLineOf(code: string): string | undefined {
-  return /(?:^|npx |bin\/|&& )enrolment(?:\.js)? ([a-z][^#>]*)/.exec(code)?.[1]?.trim()
+  return /(?:^|npx |bin\/|&& )(?:benefit-)?enrolment(?:\.js)? ([a-z][^#>]*)/.exec(code)?.[1]?.trim()
 }
 
 /** The commands that a line means: `partner create|list` means two, and `operator` alone all that begin with it. */
@@ -59,7 +62,7 @@ test('each command and option that a document names is there', () => {
       found += meant.length
       if (meant.length === 0 && called !== undefined) wrong.push(`${file}: ${line}`)
       for (const [option] of line.matchAll(/(?<=\s\[?)--[a-z][a-z-]*/g))
-        if (meant.some(command => !helpOf(command).includes(`  ${option} `)))
+        if (meant.some(command => !helpOf(program, command).includes(`  ${option} `)))
           wrong.push(`${file}: ${line}, ${option}`)
     }
   }

@@ -147,7 +147,7 @@ test('each error has a page at the address of its problem, with cause, remedy an
 
 test('each page is there as Markdown too, which llms.txt lists', async () => {
   const index = (await get('/llms.txt')).text
-  const pages = [...reached.keys()].filter(path => /^\/docs\/(?!assets|screenshots|search)[^.]+$/.test(path))
+  const pages = [...reached.keys()].filter(path => /^\/docs\/(?!assets|search)[^.]+$/.test(path))
   expect(pages.length).toBeGreaterThan(60)
   for (const path of pages) {
     const answer = await get(`${path}.md`)
@@ -161,7 +161,7 @@ test('each page is there as Markdown too, which llms.txt lists', async () => {
 
 test('nothing published cites a file that partners do not have, nor another address than ours', () => {
   const published = [...reached].filter(
-    ([path]) => /^\/(docs|llms|changelog)?/.test(path) && !/assets|screenshots|openapi/.test(path),
+    ([path]) => /^\/(docs|llms|changelog)?/.test(path) && !/assets|openapi/.test(path),
   )
   for (const [path, text] of published) {
     expect([
@@ -252,7 +252,7 @@ test.each([
   '/docs/nothing.md',
   '/docs/errors/nothing',
   '/docs/assets/nothing.css',
-  '/docs/screenshots/..%2Fsite.json',
+  '/docs/assets/..%2Fsite.json',
 ])('%s is not found', async path => {
   expect((await get(path)).status).toBe(404)
 })

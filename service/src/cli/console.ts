@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
+import { type Command, dataDirOf, type Input, valued } from '@benefit-enrolment/cli/command'
 import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { openConsole } from '../assembly/console.ts'
 import { type Config, readConfig } from '../config.ts'
@@ -10,13 +11,11 @@ import { describeCause, openLog } from '../log.ts'
 import { OperatorError } from '../operator-error.ts'
 import { readProviderSettings } from '../operators/provider-settings.ts'
 import { serviceVersion } from '../version.ts'
-import { type Command, type Input, valued } from './command.ts'
-import { dataDirOf } from './data-dir.ts'
 import { checkHost, isLoopbackName, listenAddressOf, listenErrorOf } from './listen-address.ts'
+import { openLogStream } from './log-stream.ts'
 import { erasureListOf } from './operator/erasures.ts'
 import { reach } from './reach.ts'
 import { signalled } from './signals.ts'
-import { openLogStream } from './standard-streams.ts'
 
 /** `enrolment console`: the operators' console, a process of its own that needs the database and the keys alone. */
 export const runConsole: Command = {

@@ -1,6 +1,6 @@
+import { type Input, neededText, UsageError } from '@benefit-enrolment/cli/command'
 import type { PlainDate } from '../calendar/calendar.ts'
 import { isAskedDay } from '../console/asked-day.ts'
-import { type Input, neededText, UsageError } from './command.ts'
 
 /** The date of an option; `undefined` when it is not given. Throws UsageError as `readDate` does. */
 export function dateIn(input: Input, option: string): PlainDate | undefined {

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { type Input, UsageError } from '@benefit-enrolment/cli/command'
 import { type Config, isPort } from '../config.ts'
 import { isLoopback } from '../http/failed-authentications.ts'
 import { OperatorError } from '../operator-error.ts'
-import { type Input, UsageError } from './command.ts'
 
 /** Where the service listens. */
 export type ListenAddress = { readonly host: string; readonly port: number }

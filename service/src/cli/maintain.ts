@@ -1,10 +1,10 @@
+import type { Command } from '@benefit-enrolment/cli/command'
 import type { Database } from '../db/database.ts'
 import { rewriteTable } from '../db/rewrite-table.ts'
 import { sql } from '../db/sql.ts'
 import { OperatorError } from '../operator-error.ts'
 import { scrubKeys } from '../schedule/scrub.ts'
 import { dropOldAttempts, ensureAttemptDays } from '../webhooks/log/attempt-days.ts'
-import type { Command } from './command.ts'
 import { reach } from './reach.ts'
 import { onDatabase } from './workspace.ts'
 

@@ -1,5 +1,5 @@
+import type { Command } from '@benefit-enrolment/cli/command'
 import { spreadState } from '../db/spread.ts'
-import type { Command } from './command.ts'
 import { reach } from './reach.ts'
 import { onDatabase } from './workspace.ts'
 

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
+import { dataDirOf, type Input, type Option, valued } from '@benefit-enrolment/cli/command'
 import { type OwnedDatabase, ownEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import type { Config } from '../config.ts'
 import { checkConnection } from '../db/connection-check.ts'
@@ -15,8 +16,6 @@ import { nodeEndedOn } from '../system/node-support.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { serviceVersion } from '../version.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
-import { type Input, type Option, valued } from './command.ts'
-import { dataDirOf } from './data-dir.ts'
 import { placesOf } from './feeds/run-context.ts'
 import {
   checkBaseUrl,
@@ -26,10 +25,10 @@ import {
   listenAddressOf,
   listenErrorOf,
 } from './listen-address.ts'
+import { openLogStream } from './log-stream.ts'
 import { bringErasures } from './operator/erasures.ts'
 import { reach } from './reach.ts'
 import { signalled } from './signals.ts'
-import { openLogStream } from './standard-streams.ts'
 import { webhookRulesOf } from './workspace.ts'
 
 /** The options of the commands that serve. */

@@ -1,5 +1,5 @@
+import { type Command, flag } from '@benefit-enrolment/cli/command'
 import { readConfig } from '../config.ts'
-import { type Command, flag } from './command.ts'
 import { runService, servingOptions } from './run-service.ts'
 
 /** `enrolment serve`: production. */

@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os'
+import { dataDirOf, type Input } from '@benefit-enrolment/cli/command'
 import { borrowEmbeddedDatabase, holdsDatabase } from '@benefit-enrolment/embedded-postgres'
 import { type AuditEntry, addEntries, addUnlessThere, entriesStatement, noPartner } from '../audit/entries.ts'
 import { type Config, readConfig } from '../config.ts'
@@ -14,8 +15,6 @@ import type { Keyring } from '../vault/keyring.ts'
 import type { SecretMode } from '../vault/secret.ts'
 import { isUuid, uuidv7 } from '../vault/uuid.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
-import type { Input } from './command.ts'
-import { dataDirOf } from './data-dir.ts'
 import { reach, type SchemaUse } from './reach.ts'
 
 /** The environment of a command: the operator's database, its keys, and its kind. */

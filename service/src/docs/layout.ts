@@ -22,7 +22,7 @@ type Asset = { readonly name: string; readonly type: string; readonly content: B
 
 const stylesheet = readAsset('docs.css', 'text/css; charset=utf-8')
 const script = readAsset('docs.js', 'text/javascript; charset=utf-8')
-/** Every file that the pages load, except pictures. */
+/** Every file that the pages load. */
 export const assets: ReadonlyMap<string, Asset> = new Map(
   [stylesheet, script].map(asset => [asset.name, asset]),
 )

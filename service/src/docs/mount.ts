@@ -8,7 +8,7 @@ import { changeLogFeed, changeLogPage } from './change-log.ts'
 import { assets, framed, siteName } from './layout.ts'
 import { contentOf, docsHome, type Limits, llmsText, markdownOf, searchPage, welcome } from './pages.ts'
 import { search } from './search.ts'
-import { type DocsPage, openSite, readPicture } from './site.ts'
+import { type DocsPage, openSite } from './site.ts'
 import { apiCatalog, robotsText, securityText } from './well-known.ts'
 
 /** What the docs need of their surroundings. */
@@ -131,7 +131,7 @@ function mountSearch(app: FastifyInstance, { at, site, baseUrl }: Docs): void {
   })
 }
 
-/** Mounts the styles, scripts and pictures of the docs. */
+/** Mounts the style sheet and the script of the docs. */
 function mountFiles(app: FastifyInstance, { at }: Docs): void {
   const sendAsset = keepDocuments((name: string) => {
     const asset = assets.get(name)
@@ -140,16 +140,6 @@ function mountFiles(app: FastifyInstance, { at }: Docs): void {
   })
   app.get(at('/docs/assets/:name'), (request, reply) =>
     sendAsset((request.params as { name: string }).name, request, reply),
-  )
-  const sendPicture = keepDocuments(async (name: string) => {
-    const [, kind] = /^[\w-]+\.(jpg|webp)$/.exec(name) ?? []
-    if (kind === undefined) throw new ServiceError('not_found')
-    const content = await readPicture(name).catch(() => undefined)
-    if (!content) throw new ServiceError('not_found')
-    return { type: kind === 'webp' ? 'image/webp' : 'image/jpeg', content, maxAgeSeconds: 86_400 }
-  })
-  app.get(at('/docs/screenshots/:name'), (request, reply) =>
-    sendPicture((request.params as { name: string }).name, request, reply),
   )
 }
 

@@ -39,11 +39,6 @@ async function readSite(): Promise<Site> {
   return { pages: new Map(pages.map(page => [page.path, page])) }
 }
 
-/** A picture of a page, by its file name; rejects when there is none. */
-export function readPicture(name: string): Promise<Buffer> {
-  return readFile(new URL(`screenshots/${name}`, built))
-}
-
 /** The addresses that the documents of the repository use as placeholders for the service. */
 const placeholders = ['https://benefits.example.com', 'http://127.0.0.1:8080']
 

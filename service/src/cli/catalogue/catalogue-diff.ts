@@ -1,10 +1,10 @@
+import type { Command } from '@benefit-enrolment/cli/command'
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import { describeDifference, differencesOf } from '../../catalogue/difference.ts'
 import { type Catalogue, emptyCatalogue } from '../../catalogue/model.ts'
 import { listPublications, readVersion } from '../../catalogue/published.ts'
 import type { Database } from '../../db/database.ts'
 import { OperatorError } from '../../operator-error.ts'
-import type { Command } from '../command.ts'
 import { inWorkspace } from '../workspace.ts'
 import { readCatalogueFile } from './catalogue-file.ts'
 

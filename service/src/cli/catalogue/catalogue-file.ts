@@ -1,11 +1,11 @@
 import { dirname } from 'node:path'
+import { readGiven } from '@benefit-enrolment/cli/command'
 import { readWholeCatalogue, type WholeCatalogue } from '../../catalogue/bring-files.ts'
 import { describeProblem, type Problem } from '../../catalogue/problem.ts'
 import { listVersions } from '../../catalogue/published.ts'
 import { checkSuccession } from '../../catalogue/succession.ts'
 import type { Executor } from '../../db/database.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { readGiven } from '../command.ts'
 
 const MOST_SHOWN = 50
 

@@ -1,6 +1,6 @@
+import type { Command } from '@benefit-enrolment/cli/command'
 import { openPublished } from '../../catalogue/published.ts'
 import { clockOn } from '../../partners/partner.ts'
-import type { Command } from '../command.ts'
 import { inWorkspace } from '../workspace.ts'
 import { readCatalogueFile, refuseBreaks } from './catalogue-file.ts'
 import { countImpact, type Impact } from './count-impact.ts'

@@ -1,3 +1,4 @@
+import { type Command, neededText, readGiven, valued } from '@benefit-enrolment/cli/command'
 import { sealReason } from '../../audit/reason.ts'
 import { recordAnswers } from '../../feeds/answer.ts'
 import { settleLine } from '../../feeds/answer-store.ts'
@@ -9,7 +10,6 @@ import { requireFeed } from '../../feeds/run.ts'
 import { newestRun, type Run, readRun } from '../../feeds/store.ts'
 import { openCommandExecutor } from '../../membership/commands/executor.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { type Command, neededText, readGiven, valued } from '../command.ts'
 import { inWorkspace, systemUser, type Workspace } from '../workspace.ts'
 import { runContext, runNumber } from './run-context.ts'
 

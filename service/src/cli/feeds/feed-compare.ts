@@ -1,3 +1,4 @@
+import { type Command, flag, readGiven, UsageError, valued } from '@benefit-enrolment/cli/command'
 import { noPartner } from '../../audit/entries.ts'
 import { dateAt, formatTimestamp } from '../../calendar/calendar.ts'
 import {
@@ -20,7 +21,6 @@ import { readInsurerList } from '../../feeds/read-list.ts'
 import { requireFeed } from '../../feeds/run.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { listPartners } from '../../partners/store.ts'
-import { type Command, flag, readGiven, UsageError, valued } from '../command.ts'
 import { inWorkspace, type Workspace } from '../workspace.ts'
 import { runContext } from './run-context.ts'
 

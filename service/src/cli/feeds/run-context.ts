@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { UsageError } from '@benefit-enrolment/cli/command'
 import { openPublished } from '../../catalogue/published.ts'
 import type { RunContext } from '../../feeds/make-run.ts'
 import type { FeedPlaces } from '../../feeds/run.ts'
@@ -7,7 +8,6 @@ import { openTerms } from '../../membership/reading/open-terms.ts'
 import { partnerOf } from '../../partners/keys.ts'
 import { clockOn } from '../../partners/partner.ts'
 import { listPartners } from '../../partners/store.ts'
-import { UsageError } from '../command.ts'
 import type { Workspace } from '../workspace.ts'
 
 /** What runs and answers need, in a command. */

@@ -1,7 +1,7 @@
+import { type Command, type Input, UsageError } from '@benefit-enrolment/cli/command'
 import { OperatorError } from '../../operator-error.ts'
 import { readKeyringFile } from '../../vault/keyring.ts'
 import type { KeyKind } from '../../vault/keyring-file.ts'
-import { type Command, type Input, UsageError } from '../command.ts'
 import { inWorkspace, type Workspace } from '../workspace.ts'
 import { nameOfKind, retireKey, rewrapAll, rotateKeys } from './key-rotation.ts'
 import { countKeysInUse, describeUse, isInUse, type UseOfKey } from './keys-in-use.ts'

@@ -1,3 +1,11 @@
+import {
+  type Command,
+  flag,
+  type Input,
+  neededText,
+  type Option,
+  valued,
+} from '@benefit-enrolment/cli/command'
 import { sealReason } from '../../audit/reason.ts'
 import type { Act, Moment } from '../../console/acts/act.ts'
 import { wordsOf } from '../../console/acts/effect.ts'
@@ -7,7 +15,6 @@ import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { viewMove } from '../../membership/rules/view.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { type Command, flag, type Input, neededText, type Option, valued } from '../command.ts'
 import { inWorkspace, partnerIn, systemUser } from '../workspace.ts'
 import { aloneOption, waiveSecondPerson } from './alone.ts'
 import { memberContext, openMemberReader } from './members.ts'

@@ -1,7 +1,7 @@
+import { flag, type Input, type Option } from '@benefit-enrolment/cli/command'
 import { needsSecond, type SecondPersonAction } from '../../console/requests/second-person.ts'
 import { readPolicy } from '../../console/requests/store.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { flag, type Input, type Option } from '../command.ts'
 import type { Workspace } from '../workspace.ts'
 
 /** The option with which one person does at the shell what the policy gives to two. */

@@ -1,3 +1,4 @@
+import { type Command, flag, type Input, readGiven, UsageError, valued } from '@benefit-enrolment/cli/command'
 import { openBlockKeys } from '../../audit/block-keys.ts'
 import { auditedTables, blocksOf, type Finding, verifyPartner } from '../../audit/blocks.ts'
 import { type AuditRow, listEntries, noPartner, partnersOnRecord } from '../../audit/entries.ts'
@@ -7,7 +8,6 @@ import type { Database } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { listPartners } from '../../partners/store.ts'
-import { type Command, flag, type Input, readGiven, UsageError, valued } from '../command.ts'
 import { inWorkspace } from '../workspace.ts'
 
 const verify: Command = {

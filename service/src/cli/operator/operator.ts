@@ -1,3 +1,11 @@
+import {
+  type Command,
+  choiceOf,
+  type Input,
+  repeatable,
+  UsageError,
+  valued,
+} from '@benefit-enrolment/cli/command'
 import { formatTimestamp, timestampOrNull } from '../../calendar/calendar.ts'
 import { needsSecond, POLICY_ACTIONS } from '../../console/requests/second-person.ts'
 import { readPolicy, writePolicy } from '../../console/requests/store.ts'
@@ -14,7 +22,6 @@ import {
 } from '../../operators/store.ts'
 import { listPartners } from '../../partners/store.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
-import { type Command, choiceOf, type Input, repeatable, UsageError, valued } from '../command.ts'
 import { fixKind, inWorkspace, type Workspace } from '../workspace.ts'
 
 const add: Command = {

@@ -1,9 +1,8 @@
+import { type Finding, type Input, printFindings } from '@benefit-enrolment/cli/command'
 import { readConfig } from '../../config.ts'
 import { discover } from '../../operators/provider.ts'
 import { type ProviderSettings, readProviderSettings } from '../../operators/provider-settings.ts'
 import { nodeEndedOn } from '../../system/node-support.ts'
-import type { Input } from '../command.ts'
-import { type Finding, printFindings } from '../findings.ts'
 
 /**
  * `enrolment doctor` without an address: says whether this Node.js still gets fixes and, where operators sign in at an

@@ -1,10 +1,18 @@
+import {
+  type Command,
+  choiceOf,
+  flag,
+  neededText,
+  repeatable,
+  UsageError,
+  valued,
+} from '@benefit-enrolment/cli/command'
 import { cancelReasons } from '@benefit-enrolment/contract/names'
 import { cancel, changeOffer, OFFER_TIMES, reinstate } from '../../console/acts/act.ts'
 import { CONSENT_CHANNELS, recordConsent } from '../../console/acts/consent.ts'
 import { callSwapOff, swap, swapForm } from '../../console/acts/swap.ts'
 import { openBenefit } from '../../membership/rules/terms.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { type Command, choiceOf, flag, neededText, repeatable, UsageError, valued } from '../command.ts'
 import { neededDate } from '../date-option.ts'
 import { actCommand } from './act-command.ts'
 import { correctUser } from './user-correct.ts'

@@ -1,9 +1,9 @@
+import { flag, neededText, UsageError, valued } from '@benefit-enrolment/cli/command'
 import { localTimestamp } from '../../calendar/calendar.ts'
 import { moveEnrolment, voidEnrolment } from '../../console/acts/corrections.ts'
 import { movable, voidable } from '../../membership/rules/corrections.ts'
 import { type Enrolment, isLive, type User } from '../../membership/rules/state.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { flag, neededText, UsageError, valued } from '../command.ts'
 import { dateIn } from '../date-option.ts'
 import { actCommand } from './act-command.ts'
 

@@ -1,3 +1,4 @@
+import { type Command, type Input, neededText, type Option, valued } from '@benefit-enrolment/cli/command'
 import { sealReason } from '../../audit/reason.ts'
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import { exportAllHeld } from '../../console/requests/export.ts'
@@ -7,7 +8,6 @@ import { erasedName } from '../../membership/reading/erased-name.ts'
 import { openRetained } from '../../membership/records/retained-rows.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { type Command, type Input, neededText, type Option, valued } from '../command.ts'
 import { inWorkspace, partnerIn, type Workspace } from '../workspace.ts'
 import { openMemberReader } from './members.ts'
 

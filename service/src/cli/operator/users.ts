@@ -1,11 +1,10 @@
+import { type Command, flag, valued, writeAnswer } from '@benefit-enrolment/cli/command'
 import { addDays, formatTimestamp, startOfDate } from '../../calendar/calendar.ts'
 import { csvLine } from '../../csv.ts'
 import { type ComingKind, comingKinds, findComing } from '../../membership/reading/coming.ts'
 import { clockOn } from '../../partners/partner.ts'
-import { type Command, flag, valued } from '../command.ts'
 import { neededDate } from '../date-option.ts'
 import { partnersAsked } from '../partner-option.ts'
-import { writeAnswer } from '../standard-streams.ts'
 import { inWorkspace } from '../workspace.ts'
 
 const columns = ['at', 'what', 'name', 'next', 'userid', 'serviceid', 'partnerid'] as const

@@ -1,3 +1,12 @@
+import {
+  type Command,
+  choiceOf,
+  flag,
+  type Input,
+  repeatable,
+  UsageError,
+  valued,
+} from '@benefit-enrolment/cli/command'
 import { type Instant, isRealDate, parseTimestamp, startOfDate, type Zone } from '../../calendar/calendar.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { requirePartner } from '../../partners/administer.ts'
@@ -8,7 +17,6 @@ import { getEndpoint } from '../../webhooks/endpoint/endpoints.ts'
 import { findLastAttempts } from '../../webhooks/log/attempts.ts'
 import { findEventsOfUser, listDeliveries } from '../../webhooks/log/deliveries.ts'
 import { replayTo, type Selection } from '../../webhooks/log/replay.ts'
-import { type Command, choiceOf, flag, type Input, repeatable, UsageError, valued } from '../command.ts'
 import { readDate } from '../date-option.ts'
 import { inWorkspace } from '../workspace.ts'
 

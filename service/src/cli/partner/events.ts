@@ -1,3 +1,4 @@
+import { type Command, UsageError } from '@benefit-enrolment/cli/command'
 import { noPartner } from '../../audit/entries.ts'
 import { timestampOrNull } from '../../calendar/calendar.ts'
 import { OperatorError } from '../../operator-error.ts'
@@ -6,7 +7,6 @@ import { attemptOf, eventOf } from '../../webhooks/api/view.ts'
 import { findAttempts } from '../../webhooks/log/attempts.ts'
 import { findOpenDeliveries } from '../../webhooks/log/deliveries.ts'
 import { findEvent, findOwnerOfEvent } from '../../webhooks/log/event-log.ts'
-import { type Command, UsageError } from '../command.ts'
 import { inWorkspace, partnerIn } from '../workspace.ts'
 import { answeredLine } from './deliveries.ts'
 

@@ -1,9 +1,3 @@
-import { isScope, scopeNames } from '@benefit-enrolment/contract/names'
-import type { Offer } from '../../catalogue/model.ts'
-import { FONTS } from '../../look/look.ts'
-import { clientIdOf } from '../../oauth/client-credentials.ts'
-import type { PartnerSettings } from '../../partners/settings.ts'
-import type { PartnerRow } from '../../partners/store.ts'
 import {
   choiceOf,
   flag,
@@ -13,7 +7,13 @@ import {
   repeatable,
   UsageError,
   valued,
-} from '../command.ts'
+} from '@benefit-enrolment/cli/command'
+import { isScope, scopeNames } from '@benefit-enrolment/contract/names'
+import type { Offer } from '../../catalogue/model.ts'
+import { FONTS } from '../../look/look.ts'
+import { clientIdOf } from '../../oauth/client-credentials.ts'
+import type { PartnerSettings } from '../../partners/settings.ts'
+import type { PartnerRow } from '../../partners/store.ts'
 
 /** The options for the settings of a partner. */
 export const settingOptions: Readonly<Record<string, Option>> = {

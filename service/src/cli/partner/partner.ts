@@ -1,3 +1,14 @@
+import {
+  type Command,
+  choiceOf,
+  flag,
+  type Input,
+  neededSecret,
+  neededText,
+  secretOptions,
+  UsageError,
+  valued,
+} from '@benefit-enrolment/cli/command'
 import { formatTimestamp, timestampOrNull } from '../../calendar/calendar.ts'
 import type { Offer } from '../../catalogue/model.ts'
 import { openPublished } from '../../catalogue/published.ts'
@@ -14,17 +25,6 @@ import { lastUses } from '../../partners/credential-uses.ts'
 import type { PartnerSettings } from '../../partners/settings.ts'
 import { listCredentials, listPartners } from '../../partners/store.ts'
 import { faultsOfEndpoint } from '../../webhooks/endpoint/endpoints.ts'
-import {
-  type Command,
-  choiceOf,
-  flag,
-  type Input,
-  neededSecret,
-  neededText,
-  secretOptions,
-  UsageError,
-  valued,
-} from '../command.ts'
 import { fixKind, inWorkspace, systemUser, type Workspace, webhookRulesOf } from '../workspace.ts'
 import { settingOptions, settingsOf, viewPartner } from './partner-settings.ts'
 import { addForOperator, eventsOf, refusalOf } from './webhook.ts'

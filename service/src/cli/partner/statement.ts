@@ -1,3 +1,4 @@
+import { type Command, flag, type Input, valued, writeAnswer } from '@benefit-enrolment/cli/command'
 import { OperatorError } from '../../operator-error.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { CountContext } from '../../statements/count.ts'
@@ -8,9 +9,7 @@ import { everyPage, FIRST_PLACE, readLines, readPages } from '../../statements/p
 import type { UserLine } from '../../statements/store.ts'
 import { dollars, openSummary } from '../../statements/summary.ts'
 import { openTotals, viewStatements } from '../../statements/totals.ts'
-import { type Command, flag, type Input, valued } from '../command.ts'
 import { memberContext } from '../operator/members.ts'
-import { writeAnswer } from '../standard-streams.ts'
 import { inWorkspace, partnerIn, type Workspace } from '../workspace.ts'
 
 const list: Command = {

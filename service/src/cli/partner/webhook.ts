@@ -1,3 +1,14 @@
+import {
+  type Command,
+  choiceOf,
+  type Input,
+  neededSecret,
+  neededText,
+  type Option,
+  secretOptions,
+  UsageError,
+  valued,
+} from '@benefit-enrolment/cli/command'
 import type { WebhookEndpoint } from '@benefit-enrolment/contract'
 import { eventNames, isEventName } from '@benefit-enrolment/contract/names'
 import { timestampOrNull } from '../../calendar/calendar.ts'
@@ -16,17 +27,6 @@ import {
   getEndpoint,
 } from '../../webhooks/endpoint/endpoints.ts'
 import { type ListedEndpoint, listEndpoints } from '../../webhooks/endpoint/store.ts'
-import {
-  type Command,
-  choiceOf,
-  type Input,
-  neededSecret,
-  neededText,
-  type Option,
-  secretOptions,
-  UsageError,
-  valued,
-} from '../command.ts'
 import { inWorkspace, partnerIn, type Workspace, webhookRulesOf } from '../workspace.ts'
 
 /** The events that `--events` names: a list, or all. Throws UsageError on an unknown name. */

@@ -1,3 +1,4 @@
+import { type Command, type Input, UsageError } from '@benefit-enrolment/cli/command'
 import { formatTimestamp, parseTimestamp } from '../../calendar/calendar.ts'
 import { describeCause } from '../../log.ts'
 import { openCommandExecutor } from '../../membership/commands/executor.ts'
@@ -5,7 +6,6 @@ import { OperatorError } from '../../operator-error.ts'
 import { advanceClockTo } from '../../sandbox/advance-clock.ts'
 import { openSchedule } from '../../schedule/schedule.ts'
 import { finalizeMonths } from '../../statements/finalize.ts'
-import { type Command, type Input, UsageError } from '../command.ts'
 import { memberContext } from '../operator/members.ts'
 import { inWorkspace, partnerIn, type Workspace } from '../workspace.ts'
 

@@ -1,8 +1,10 @@
+import { makePeople, withPartner } from '@benefit-enrolment/cli'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
+import type { Command } from '@benefit-enrolment/cli/command'
 import { openConsole } from '../../assembly/console.ts'
 import { readWholeCatalogue } from '../../catalogue/bring-files.ts'
 import { readCatalogue } from '../../catalogue/document.ts'
@@ -18,11 +20,8 @@ import { walkThrough } from '../../demo/walk-through.ts'
 import { describeCause } from '../../log.ts'
 import { openCommandExecutor } from '../../membership/commands/executor.ts'
 import { OperatorError } from '../../operator-error.ts'
-import type { Command } from '../command.ts'
 import { consoleOptions } from '../console.ts'
 import { runContext } from '../feeds/run-context.ts'
-import { connectPartner } from '../partner-side/partner-api.ts'
-import { makePeople } from '../partner-side/people.ts'
 import { runService, servingOptions } from '../run-service.ts'
 
 const demoCatalogue = new URL('../../../assets/demo-catalogue.yaml', import.meta.url)
@@ -66,7 +65,7 @@ export const dev: Command = {
         try {
           await keep(path, { ...demo, baseurl, webhook: { ...demo.webhook, port: site.port } })
           // The people are made before the inbox gets an endpoint, so that it shows only what the visitor does.
-          if (!hasOwnCatalogue) await makePeople(connectPartner(baseurl, demo), 'missing')
+          if (!hasOwnCatalogue) await withPartner({ ...demo, baseurl }, ({ client }) => makePeople(client, 'missing'))
           await sendTo(site.url, demo, running)
           await admitSite(site.port, demo, running)
           const feeds = runContext({ ...running, real: Date.now })

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { webhooks } from '@benefit-enrolment/client'
 import { expect, test } from 'vitest'
 import {
   attemptHeaders,
@@ -86,4 +87,20 @@ test.each(['', 'whsec_', 'whsec_not base64', 'sec_AAAA', 'whsec_AAA'])('%j is no
 
 test('a user name with a colon is never sent', () => {
   expect(() => basicAuthorization('a:b', 'c')).toThrow('colon')
+})
+
+test('the partner’s client signs for tests of a receiver exactly as deliveries are signed', async () => {
+  const secret = newWebhookSecret()
+  const { eventId, body, at } = attempt
+  const made = await webhooks.sign({
+    eventId,
+    body,
+    secret,
+    username: 'user',
+    password: 'p:ä',
+    attempt: 3,
+    at,
+  })
+  const sent = Object.entries(attemptHeaders({ ...attempt, keys: [signingKey(secret)] }))
+  expect(made).toEqual(Object.fromEntries(sent.map(([name, value]) => [name.toLowerCase(), value])))
 })

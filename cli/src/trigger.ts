@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type EventName, isEventName } from '@benefit-enrolment/contract/names'
-import { OperatorError } from '../../operator-error.ts'
-import { type Command, flag, neededText, UsageError, valued } from '../command.ts'
-import { eventsOf } from './logged-events.ts'
-import { openSandboxApi, type PartnerApi, partnerOptions } from './partner-api.ts'
+import type { EventName, PartnerClient } from '@benefit-enrolment/client'
+import { type Command, flag, valued } from './command.ts'
+import { CommandError, UsageError } from './command-error.ts'
+import { eventsOf, statusOf } from './found.ts'
+import { neededText } from './given.ts'
+import { inSandbox, partnerOptions } from './partner.ts'
 import {
   cancel,
   create,
@@ -12,19 +13,16 @@ import {
   downgradeTo,
   erase,
   moveTo,
-  post,
   prefill,
   reinstate,
   swap,
   type UserChange,
 } from './user-changes.ts'
 
-const undoSwap: UserChange = (api, userid) =>
-  api.call('DELETE', `/user/benefits/swap/${encodeURIComponent(userid)}`)
-const undoOffer: UserChange = (api, userid) =>
-  api.call('DELETE', `/user/offers/pending/${encodeURIComponent(userid)}`)
+const undoSwap: UserChange = (client, userid) => client.undoSwap({ userid })
+const undoOffer: UserChange = (client, userid) => client.undoOfferChange({ userid })
 function enrol(name: string): UserChange {
-  return post('/user/benefits/enrol', { name })
+  return (client, userid) => client.enrolBenefit({ userid, name })
 }
 const moveClock = 'then move the clock to the next month by POST /sandbox/clock'
 
@@ -45,9 +43,9 @@ const recipes: Readonly<Record<EventName, readonly UserChange[] | string>> = {
   offer_reinstate_successful: [create, cancel('immediate'), reinstate],
   offer_action_required: [
     createOn('premier', []),
-    post('/user/account/update', { state: 'NY', zipcode: '10001' }),
+    (client, userid) => client.updateUser({ userid, state: 'NY', zipcode: '10001' }),
   ],
-  user_update_successful: [create, post('/user/account/update', { phone: '3055550142' })],
+  user_update_successful: [create, (client, userid) => client.updateUser({ userid, phone: '3055550142' })],
   user_erased: [create, erase],
   benefit_enrollment_corrected: 'the operator raises it, by `enrolment user correct` or at the console',
   benefit_enrollment_scheduled: [createLaterOn('plus'), enrol('vision')],
@@ -56,7 +54,7 @@ const recipes: Readonly<Record<EventName, readonly UserChange[] | string>> = {
   benefit_declined: [
     createOn('plus'),
     enrol('identity'),
-    post('/user/benefits/decline', { name: 'identity' }),
+    (client, userid) => client.declineBenefit({ userid, name: 'identity' }),
   ],
   benefit_action_required: [createOn('plus'), enrol('identity')],
   benefit_insurer_accepted: 'the operator raises it, by `enrolment feed answer`',
@@ -71,7 +69,7 @@ const recipes: Readonly<Record<EventName, readonly UserChange[] | string>> = {
   webhook_test: 'the test of a webhook sends it, POST /webhooks/WEBHOOKID/test',
 }
 
-/** `enrolment trigger`: takes a sandbox user through the steps that raise an event. */
+/** `trigger`: takes a sandbox user through the steps that raise an event. */
 export const trigger: Command = {
   name: 'trigger',
   arguments: ['EVENT'],
@@ -84,35 +82,36 @@ export const trigger: Command = {
     duplicate: flag('deliver each event to your endpoints a second time, with the same key'),
     'out-of-order': flag("deliver each user's first event to your endpoints again after the last"),
   },
-  run: async input => {
+  run: input => {
     const eventname = input.positionals[0] ?? ''
     const changes = changesTo(eventname)
     const userid = neededText(input, 'userid')
     const repeat = numberOf(input.text('repeat') ?? '1', 'repeat', { least: 1, most: 1000 })
     const delay = numberOf(input.text('delay') ?? '0', 'delay', { least: 0, most: 3600 })
-    const api = openSandboxApi(input)
-    const raised: { userid: string; eventids: string[] }[] = []
-    for (let count = 1; count <= repeat; count += 1) {
-      if (count > 1 && delay > 0) await pause(delay * 1000)
-      const name = count === 1 ? userid : `${userid}-${count}`
-      await requireNew(api, name)
-      for (const change of changes) await change(api, name)
-      const events = await eventsOf(api, name)
-      const wanted = events.filter(event => event.eventname === eventname)
-      const again = [
-        ...(input.flag('duplicate') ? wanted : []),
-        ...(input.flag('out-of-order') ? events.slice(0, 1) : []),
-      ]
-      for (const { eventid } of again) {
-        await untilTried(api, eventid)
-        await api.call('POST', `/events/${eventid}/replay`)
+    return inSandbox(input, async ({ client }) => {
+      const raised: { userid: string; eventids: string[] }[] = []
+      for (let count = 1; count <= repeat; count += 1) {
+        if (count > 1 && delay > 0) await pause(delay * 1000)
+        const name = count === 1 ? userid : `${userid}-${count}`
+        await requireNew(client, name)
+        for (const change of changes) await change(client, name)
+        const events = await eventsOf(client, name)
+        const wanted = events.filter(event => event.eventname === eventname)
+        const again = [
+          ...(input.flag('duplicate') ? wanted : []),
+          ...(input.flag('out-of-order') ? events.slice(0, 1) : []),
+        ]
+        for (const { eventid } of again) {
+          await untilTried(client, eventid)
+          await client.replayEvent({ eventid })
+        }
+        raised.push({ userid: name, eventids: wanted.map(({ eventid }) => eventid) })
       }
-      raised.push({ userid: name, eventids: wanted.map(({ eventid }) => eventid) })
-    }
-    input.print(
-      { eventname, raised },
-      raised.map(one => `${eventname} for ${one.userid}: ${one.eventids.join(', ')}`),
-    )
+      input.print(
+        { eventname, raised },
+        raised.map(one => `${eventname} for ${one.userid}: ${one.eventids.join(', ')}`),
+      )
+    })
   },
 }
 
@@ -122,16 +121,19 @@ function changesTo(eventname: string): readonly UserChange[] {
   )
   if (!isEventName(eventname)) throw new UsageError(`EVENT must be one of ${known.join(', ')}; see --help.`)
   const recipe = recipes[eventname]
-  if (typeof recipe === 'string')
-    throw new OperatorError(`No request raises ${eventname} at once: ${recipe}.`)
+  if (typeof recipe === 'string') throw new CommandError(`No request raises ${eventname} at once: ${recipe}.`)
   return recipe
 }
 
+function isEventName(name: string): name is EventName {
+  return Object.hasOwn(recipes, name)
+}
+
 /** Refuses a userid that is taken: the steps are those of a new user, and their refusals would explain nothing. */
-async function requireNew(api: PartnerApi, userid: string): Promise<void> {
-  const status = await api.statusOf(userid)
+async function requireNew(client: PartnerClient, userid: string): Promise<void> {
+  const status = await statusOf(client, userid)
   if (status !== undefined && status !== 'erased')
-    throw new OperatorError(`There is a user ${userid} already: name one that does not exist yet.`)
+    throw new CommandError(`There is a user ${userid} already: name one that does not exist yet.`)
 }
 
 /** How long an event may wait for its first attempt before it is requested again anyway. */
@@ -141,12 +143,10 @@ const PATIENCE_MS = 60_000
  * Waits until an event was attempted at every endpoint: a delivery that still waits for its first attempt is not sent a
  * second time.
  */
-async function untilTried(api: PartnerApi, eventid: string): Promise<void> {
+async function untilTried(client: PartnerClient, eventid: string): Promise<void> {
   const until = performance.now() + PATIENCE_MS
   while (performance.now() < until) {
-    const { deliveries } = (await api.call('GET', `/events/${eventid}`)) as {
-      deliveries: readonly { status: string; attempts: number }[]
-    }
+    const { deliveries } = await client.getEvent({ eventid })
     if (!deliveries.some(({ status, attempts }) => status === 'waiting' && attempts === 0)) return
     await pause(50)
   }

@@ -1,5 +1,5 @@
-import { OperatorError } from '../operator-error.ts'
 import type { Input } from './command.ts'
+import { CommandError } from './command-error.ts'
 
 /** The result of one check; `remedy` says what to correct, or what only the owner of the checked thing can see. */
 export type Finding = {
@@ -9,7 +9,7 @@ export type Finding = {
   readonly remedy?: string
 }
 
-/** Prints what was checked, and what was found. Throws OperatorError when a check failed. */
+/** Prints what was checked, and what was found. Throws CommandError when a check failed. */
 export function printFindings(
   input: Input,
   about: Readonly<Record<string, string>>,
@@ -23,5 +23,5 @@ export function printFindings(
     ]),
   )
   const failed = findings.filter(({ result }) => result === 'fail').length
-  if (failed > 0) throw new OperatorError(`${failed} of ${findings.length} checks failed.`)
+  if (failed > 0) throw new CommandError(`${failed} of ${findings.length} checks failed.`)
 }

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
-import { OperatorError } from '../../operator-error.ts'
-import { signingKey } from '../../webhooks/egress/envelope.ts'
+import { CommandError } from './command-error.ts'
+import { isSigningSecret, newSigningSecret } from './delivery.ts'
 
 /** How far a listener has read, stored in a file so that it continues there after a restart. */
 export type Progress = {
@@ -14,7 +13,7 @@ export type Progress = {
 export const progressFile = './.enrolment-listen.json'
 
 /**
- * Reads how far a listener has read; without a file, starts from the beginning with a new secret. Throws OperatorError
+ * Reads how far a listener has read; without a file, starts from the beginning with a new secret. Throws CommandError
  * on a file that cannot be read or is damaged.
  */
 export function readProgress(file: string): Progress {
@@ -23,18 +22,18 @@ export function readProgress(file: string): Progress {
     text = readFileSync(file, 'utf8')
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw unusable(file, error)
-    return { secret: `whsec_${randomBytes(32).toString('base64')}`, delivered: [] }
+    return { secret: newSigningSecret(), delivered: [] }
   }
   const progress = parsed(text)
   if (!isProgress(progress))
-    throw new OperatorError(
+    throw new CommandError(
       `${file} is damaged: delete it, and the listener begins with what is raised from then on.`,
     )
   return progress
 }
 
 /**
- * Stores the progress; a crash in the middle of a write must not lose the cursor. Throws OperatorError when the file
+ * Stores the progress; a crash in the middle of a write must not lose the cursor. Throws CommandError when the file
  * cannot be written; nothing is left beside it then, because the progress holds the signing secret.
  */
 export function writeProgress(file: string, progress: Progress): void {
@@ -63,24 +62,15 @@ function parsed(text: string): unknown {
 function isProgress(value: unknown): value is Progress {
   const { secret, after, delivered } = (value ?? {}) as Partial<Record<keyof Progress, unknown>>
   return (
-    isSecret(secret) &&
+    isSigningSecret(secret) &&
     ['string', 'undefined'].includes(typeof after) &&
     Array.isArray(delivered) &&
     delivered.every(one => typeof one === 'string')
   )
 }
 
-function isSecret(value: unknown): boolean {
-  try {
-    signingKey(String(value))
-    return true
-  } catch {
-    return false
-  }
-}
-
-function unusable(file: string, error: unknown): OperatorError {
-  return new OperatorError(
+function unusable(file: string, error: unknown): CommandError {
+  return new CommandError(
     `The cursor file ${file} cannot be used (${codeOf(error)}): name another with --cursor.`,
   )
 }

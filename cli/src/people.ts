@@ -1,5 +1,7 @@
-import type { Command } from '../command.ts'
-import { openSandboxApi, type PartnerApi, partnerOptions } from './partner-api.ts'
+import { isBenefitEnrolmentError, type PartnerClient } from '@benefit-enrolment/client'
+import type { Command } from './command.ts'
+import { statusOf } from './found.ts'
+import { inSandbox, partnerOptions } from './partner.ts'
 import {
   cancel,
   create,
@@ -56,28 +58,24 @@ const people: readonly Person[] = [
 
 /**
  * Creates the missing people of a sandbox, or all of them anew. Returns what could not be made as described: a swap
- * cannot be requested in the last hours of a month. Throws OperatorError when the service refuses anything else.
+ * cannot be requested in the last hours of a month. Throws what the client throws when the service refuses anything else.
  */
 export async function makePeople(
-  api: PartnerApi,
+  client: PartnerClient,
   which: 'missing' | 'all',
 ): Promise<readonly { userid: string; refusal: string }[]> {
-  await seeToFailingEndpoint(api)
+  await seeToFailingEndpoint(client)
   const refused: { userid: string; refusal: string }[] = []
   for (const { userid, changes } of people) {
-    const status = await api.statusOf(userid)
+    const status = await statusOf(client, userid)
     if (which === 'missing' && status !== undefined) continue
-    if (status !== undefined && status !== 'erased') await erase(api, userid)
+    if (status !== undefined && status !== 'erased') await erase(client, userid)
     for (const change of changes) {
-      if (change !== swap) await change(api, userid)
-      else {
-        const answer = await api.ask('POST', '/user/benefits/swap', {
-          userid,
-          add: ['vision'],
-          remove: ['dental'],
-        })
-        const { code = String(answer.status) } = (answer.body ?? {}) as { code?: string }
-        if (answer.status !== 200) refused.push({ userid, refusal: code })
+      try {
+        await change(client, userid)
+      } catch (error) {
+        if (change !== swap || !isBenefitEnrolmentError(error)) throw error
+        refused.push({ userid, refusal: error.code })
       }
     }
   }
@@ -85,53 +83,52 @@ export async function makePeople(
 }
 
 /** Makes sure that the failing endpoint exists and is enabled. */
-async function seeToFailingEndpoint(api: PartnerApi): Promise<void> {
-  const { webhooks } = (await api.call('GET', '/webhooks')) as {
-    webhooks: { webhookid: string; url: string; status: string }[]
-  }
+async function seeToFailingEndpoint(client: PartnerClient): Promise<void> {
+  const { webhooks } = await client.listWebhooks({})
   const known = webhooks.find(({ url }) => url === failingUrl)
   if (!known)
-    await api.call('POST', '/webhooks', {
+    await client.createWebhook({
       url: failingUrl,
       username: 'person',
       password: 'nobody listens',
       events: [failingEvent],
     })
-  else if (known.status === 'disabled') await api.call('POST', `/webhooks/${known.webhookid}/enable`)
+  else if (known.status === 'disabled') await client.enableWebhook({ webhookid: known.webhookid })
 }
 
-/** `enrolment people list`: the expected outcomes of each person, and their present state. */
+/** `people list`: the expected outcomes of each person, and their present state. */
 const listPeople: Command = {
   name: 'people list',
   summary: 'List the people of a sandbox: the expected outcomes of each, and their present status.',
   options: partnerOptions,
-  run: async input => {
-    const api = openSandboxApi(input)
-    const found = []
-    for (const { userid, outcome } of people)
-      found.push({ userid, outcome, status: (await api.statusOf(userid)) ?? null })
-    input.print(
-      { people: found },
-      found.map(one => `${one.userid.padEnd(22)}${(one.status ?? 'missing').padEnd(12)}${one.outcome}`),
-    )
-  },
+  run: input =>
+    inSandbox(input, async ({ client }) => {
+      const found = []
+      for (const { userid, outcome } of people)
+        found.push({ userid, outcome, status: (await statusOf(client, userid)) ?? null })
+      input.print(
+        { people: found },
+        found.map(one => `${one.userid.padEnd(22)}${(one.status ?? 'missing').padEnd(12)}${one.outcome}`),
+      )
+    }),
 }
 
-/** `enrolment people reset`: erases the people and creates them anew. */
+/** `people reset`: erases the people and creates them anew. */
 const resetPeople: Command = {
   name: 'people reset',
   summary: 'Create the people of a sandbox anew, with their known outcomes.',
   options: partnerOptions,
-  run: async input => {
-    const refused = await makePeople(openSandboxApi(input), 'all')
-    input.print({ people: people.map(({ userid }) => userid), refused }, [
-      `Made anew: ${people.map(({ userid }) => userid).join(', ')}.`,
-      ...refused.map(
-        ({ userid, refusal }) =>
-          `${userid} has no swap pending (${refusal}): swaps are locked in the last hours of a month. Reset again after it.`,
-      ),
-    ])
-  },
+  run: input =>
+    inSandbox(input, async ({ client }) => {
+      const refused = await makePeople(client, 'all')
+      input.print({ people: people.map(({ userid }) => userid), refused }, [
+        `Made anew: ${people.map(({ userid }) => userid).join(', ')}.`,
+        ...refused.map(
+          ({ userid, refusal }) =>
+            `${userid} has no swap pending (${refusal}): swaps are locked in the last hours of a month. Reset again after it.`,
+        ),
+      ])
+    }),
 }
 
 /** The commands that list and reset the people of a sandbox. */

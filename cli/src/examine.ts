@@ -1,11 +1,11 @@
-import { type KeyObject, randomUUID } from 'node:crypto'
-import { attemptHeaders, newWebhookSecret, signingKey } from '../../webhooks/egress/envelope.ts'
-import type { Finding } from '../findings.ts'
-import { basicPair } from './delivery.ts'
-import type { LoggedEvent } from './logged-events.ts'
+import { randomUUID } from 'node:crypto'
+import { type LoggedEvent, type WebhookEvent, webhooks } from '@benefit-enrolment/client'
+import { newSigningSecret } from './delivery.ts'
+import type { Finding } from './findings.ts'
 import { type ReceiverAnswer, sendPieces } from './send-slowly.ts'
 
-type DeliverySecrets = { readonly username: string; readonly password: string; readonly key: KeyObject }
+type DeliverySecrets = { readonly username: string; readonly password: string; readonly secret: string }
+type Sent = Pick<LoggedEvent, 'eventid'> & { readonly body: WebhookEvent }
 type Trial = {
   readonly attempt?: number
   readonly stranger?: 'password' | 'signature' | 'both'
@@ -33,7 +33,7 @@ export async function examine(
   events: { first: LoggedEvent; last: LoggedEvent; long: LoggedEvent },
   credentials: DeliverySecrets,
 ): Promise<readonly Finding[]> {
-  const send = (event: LoggedEvent, trial: Trial = {}) => deliver(target, event, credentials, trial)
+  const send = (event: Sent, trial: Trial = {}) => deliver(target, event, credentials, trial)
   const { first, last, long } = events
   const findings: Finding[] = []
   const accepted = (check: string, answer: ReceiverAnswer, remedy: string) =>
@@ -93,8 +93,8 @@ export async function examine(
 
 /** The receiver's answer to somebody who knows the address, but not the secrets. */
 async function asStranger(
-  send: (event: LoggedEvent, trial: Trial) => Promise<ReceiverAnswer>,
-  known: LoggedEvent,
+  send: (event: Sent, trial: Trial) => Promise<ReceiverAnswer>,
+  known: Sent,
 ): Promise<readonly Finding[]> {
   const event = { ...known, eventid: randomUUID() }
   const both = await send(event, { stranger: 'both' })
@@ -174,19 +174,20 @@ function inPieces(body: string): readonly Buffer[] {
   return Array.from({ length: 4 }, (_, index) => bytes.subarray(index * size, (index + 1) * size))
 }
 
-function deliver(
+async function deliver(
   target: string,
-  event: LoggedEvent,
-  { username, password, key }: DeliverySecrets,
+  event: Sent,
+  { username, password, secret }: DeliverySecrets,
   trial: Trial,
 ): Promise<ReceiverAnswer> {
   const isWrong = (what: 'password' | 'signature') => trial.stranger === what || trial.stranger === 'both'
   const body = JSON.stringify(event.body)
-  const headers = attemptHeaders({
+  const headers = await webhooks.sign({
     eventId: event.eventid,
-    body: Buffer.from(body),
-    authorization: basicPair(username, isWrong('password') ? `${password}-wrong` : password),
-    keys: [isWrong('signature') ? signingKey(newWebhookSecret()) : key],
+    body,
+    username,
+    password: isWrong('password') ? `${password}-wrong` : password,
+    secret: isWrong('signature') ? newSigningSecret() : secret,
     attempt: trial.attempt ?? 1,
     at: trial.at ?? Date.now(),
   })

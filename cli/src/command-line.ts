@@ -1,0 +1,7 @@
+export * from './command.ts'
+export * from './command-error.ts'
+export * from './data-dir.ts'
+export * from './findings.ts'
+export * from './given.ts'
+export * from './program.ts'
+export * from './standard-streams.ts'

@@ -1,0 +1,111 @@
+import { setImmediate } from 'node:timers/promises'
+import { type Belonging, type Command, helpOf, readInput, usageOf } from './command.ts'
+import { CommandError, UsageError } from './command-error.ts'
+import { bearClosedStreams, checkAnswerWritten, writeAnswer } from './standard-streams.ts'
+
+/** Commands by their first words; only the called group is loaded, because most commands need little of a program. */
+export type CommandGroup = {
+  readonly words: readonly string[]
+  readonly load: () => Promise<readonly Command[]>
+}
+
+/** A program of many commands. */
+export type Program = Belonging & {
+  readonly title: string
+  readonly version: string
+  readonly groups: readonly CommandGroup[]
+  /** The last lines of the overview of its commands. */
+  readonly notes: readonly string[]
+  /** What the program says of an error that no command explains, and its exit code. */
+  readonly failed: (error: unknown) => Promise<{ text: string; code: number }>
+}
+
+/** Runs the command line of this process; its exit code is 0 when done, 1 when refused, 2 when not understood, else a fault. */
+export function startProgram(program: Program): void {
+  // The exit code until the command has ended: Node.js exits early when nothing is left that it waits for, which is a fault.
+  process.exitCode = 70
+  bearClosedStreams()
+  void exitCodeOf(program).then(code => {
+    process.exitCode = code
+  })
+}
+
+async function exitCodeOf(program: Program): Promise<number> {
+  try {
+    return await run(program, process.argv.slice(2))
+  } catch (error) {
+    const { text, code } =
+      error instanceof CommandError
+        ? { text: error.message, code: error instanceof UsageError ? 2 : 1 }
+        : await program.failed(error)
+    process.stderr.write(`${text}\n`)
+    return code
+  }
+}
+
+async function run(program: Program, words: readonly string[]): Promise<number> {
+  const [first] = words
+  if (first === undefined) return notUnderstood(await overview(program))
+  const isAsking = ['--help', '-h', 'help', '--version'].includes(first)
+  const found = isAsking ? undefined : await find(program, words)
+  if (!isAsking && !found && !words.includes('--help')) {
+    const named = words.slice(0, 2).filter(word => !word.startsWith('-'))
+    return notUnderstood(
+      `There is no command "${named.join(' ') || first}".\n\n${await overview(program, first)}`,
+    )
+  }
+  if (first === '--version') writeAnswer(`${program.version}\n`)
+  else if (!found) writeAnswer(`${await overview(program, isAsking ? undefined : first)}\n`)
+  else if (found.words.includes('--help')) writeAnswer(`${helpOf(program, found.command)}\n`)
+  else {
+    const { command, words: rest } = found
+    await command.run(readInput(program, command, { words: rest, environment: process.env }))
+  }
+  // Node.js reports a failed write after the current turn.
+  await setImmediate()
+  checkAnswerWritten()
+  return 0
+}
+
+/** The command that the words begin with, and the words after its name. */
+async function find(
+  program: Program,
+  words: readonly string[],
+): Promise<{ command: Command; words: readonly string[] } | undefined> {
+  for (const command of await load(groupsOf(program, words[0]))) {
+    const name = command.name.split(' ')
+    if (name.every((word, index) => words[index] === word))
+      return { command, words: words.slice(name.length) }
+  }
+  return undefined
+}
+
+/** All commands, or those whose name begins with the given word. */
+async function overview(program: Program, word?: string): Promise<string> {
+  const near = groupsOf(program, word)
+  const commands = await load(near.length > 0 ? near : program.groups)
+  const shown = commands.filter(command => command.name.startsWith(`${word} `))
+  const listed = shown.length > 0 ? shown : commands
+  const width = Math.max(...listed.map(command => usageOf(command).length)) + 2
+  return [
+    `${program.name}: ${program.title}`,
+    '',
+    'Commands:',
+    ...listed.map(command => `  ${usageOf(command).padEnd(width)}${command.summary}`),
+    '',
+    ...program.notes,
+  ].join('\n')
+}
+
+function groupsOf({ groups }: Program, word: string | undefined): readonly CommandGroup[] {
+  return groups.filter(({ words }) => words.some(one => one === word))
+}
+
+async function load(groups: readonly CommandGroup[]): Promise<readonly Command[]> {
+  return (await Promise.all(groups.map(group => group.load()))).flat()
+}
+
+function notUnderstood(text: string): number {
+  process.stderr.write(`${text}\n`)
+  return 2
+}
