@@ -137,12 +137,12 @@ describe('a fault is found', () => {
     ],
     [
       'a name in the service’s log',
-      'personal data in the logs',
+      'what is secret in the logs',
       () => ({ logs: `{"event":"request","name":"${ada.lastname}"}` }),
     ],
     [
       'a date of birth in it',
-      'personal data in the logs',
+      'what is secret in the logs',
       () => ({ logs: `{"event":"request","on":"${ada.dob}"}` }),
     ],
   ])('%s', async (_, message, wrong) => {
@@ -249,14 +249,14 @@ describe('a fault is found', () => {
     ],
     [
       'a name in a table',
-      'personal data in the table webhook_endpoints',
+      'what is secret in the table webhook_endpoints',
       () => [
         sql`update webhook_endpoints set url = ${`https://example.com/of-${ada.firstname}`} where partner_id = ${partnerId}`,
       ],
     ],
     [
       'an echoed address among the bytes of a table',
-      'personal data in the table delivery_attempts',
+      'what is secret in the table delivery_attempts',
       () => [
         sql`
         insert into delivery_attempts (partner_id, attempt_id, endpoint_id, event_id, attempt, started_at, pair,
@@ -276,7 +276,7 @@ describe('a fault is found', () => {
     'postgres/base/16384/2610': 'rows',
     'postgres/pg_wal/000000010000000000000001': 'changes',
   }
-  test.each(Object.keys(whole))('personal data in the file %s, or that file missing', async file => {
+  test.each(Object.keys(whole))('what is secret in the file %s, or that file missing', async file => {
     const { path, remove } = await newDirectory()
     onTestFinished(remove)
     const write = async (name: string, text: string) => {
@@ -286,7 +286,7 @@ describe('a fault is found', () => {
     for (const [name, text] of Object.entries(whole)) await write(name, text)
     await checkFiles(path)
     await write(file, `the row of ${ada.email}`)
-    await expect(checkFiles(path)).rejects.toThrow(`personal data in ${join(path, file)}`)
+    await expect(checkFiles(path)).rejects.toThrow(`what is secret in ${join(path, file)}`)
     await write(file, '')
     await expect(checkFiles(path)).rejects.toThrow()
   })

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -328,6 +328,45 @@ test('through a proxy a delivery and the request for its token go to the address
   const targets = [tokenurl, receiver.url].map(url => new URL(url).host)
   expect(asked).toEqual(targets.flatMap(host => [host, 'Basic cDpx']))
 })
+
+const hasTinyproxy = spawnSync('tinyproxy', ['-v']).status === 0
+if (!hasTinyproxy) console.warn('!!!! tinyproxy is missing: no proxy of somebody else is tried.')
+
+test.runIf(hasTinyproxy)(
+  'tinyproxy, which wants a user and a password, takes a delivery to its receiver, and another password is refused',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'enrolment-proxy-'))
+    const port = await freePort()
+    const settings = [
+      'Listen 127.0.0.1',
+      `Port ${port}`,
+      'BasicAuth us-er pass-word',
+      `LogFile "${folder}/log"`,
+    ]
+    writeFileSync(join(folder, 'conf'), `${settings.join('\n')}\n`)
+    const tinyproxy = spawn('tinyproxy', ['-d', '-c', join(folder, 'conf')], { stdio: 'ignore' })
+    onTestFinished(async () => {
+      tinyproxy.kill()
+      await new Promise(ended => tinyproxy.once('close', ended))
+      rmSync(folder, { recursive: true, force: true })
+    })
+    await expect.poll(() => isListening(port), { timeout: 180_000 }).toBe(true)
+    const receiver = await startOwn()
+    const deliver = async (password: string) => {
+      await using rig = await dispatchRig()
+      await rig.addEndpoint(receiver.url)
+      const pair = Buffer.from(`us-er:${password}`).toString('base64')
+      const dispatcher = rig.open({}, { proxy: { host: '127.0.0.1', port, authorization: `Basic ${pair}` } })
+      const [eventId] = await rig.raise(['u'])
+      await dispatcher.idle()
+      return (await attemptsAt(rig, eventId))[0]
+    }
+    expect(await deliver('pass-word')).toEqual(['current', 200, null])
+    expect(readFileSync(join(folder, 'log'), 'utf8')).toContain(`CONNECT ${new URL(receiver.url).host}`)
+    expect(await deliver('wrong')).toEqual(['current', 'proxy', null])
+    expect(receiver.deliveries).toHaveLength(1)
+  },
+)
 
 test.each([
   ['cannot connect', '503 Service Unavailable', 'connect'],
