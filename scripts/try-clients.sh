@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Generates a client from /openapi.json of a sandbox in each of these languages, by the generators that docs/tools.md names,
-# and walks with it: token, prefill, the same again, benefits, create, swap, cancel. Needs a build.
+# and walks with it: token, prefill, the same again, benefits, create, swap, cancel. Between walk and service stands
+# scripts/clients/unreliable.mjs: tokens expire at once, and each write under a key is answered 503 the first time. Needs a build.
 #   scripts/try-clients.sh python php ruby java go csharp
 # A language whose own tools are missing is named and left out; without PyPI none is tried.
 set -uo pipefail
@@ -8,8 +9,9 @@ cd "$(dirname "$0")/.."
 walks=$PWD/scripts/clients
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/enrolment-clients-XXXXXX")
 service=
+between=
 clean_up() {
-  if [ -n "$service" ]; then kill "$service" 2>/dev/null; wait "$service" 2>/dev/null; fi
+  for child in $service $between; do kill "$child" 2>/dev/null && wait "$child" 2>/dev/null; done
   chmod -R u+w "$scratch" && rm -rf "$scratch"
 }
 trap clean_up EXIT
@@ -26,10 +28,10 @@ for _ in $(seq 300); do
   sleep 0.2
 done
 read_demo() { node -p "require('$data/demo.json').$1"; }
-BASE_URL=$(sed -n 's/^listening on //p' "$scratch/service.out")
+SERVICE_URL=$(sed -n 's/^listening on //p' "$scratch/service.out")
 CLIENT_ID=$(read_demo clientid) CLIENT_SECRET=$(read_demo clientsecret) API_KEY=$(read_demo apikey)
 export BASE_URL CLIENT_ID CLIENT_SECRET API_KEY
-curl -fsS "$BASE_URL/openapi.json" >"$scratch/openapi.json" || {
+curl -fsS "$SERVICE_URL/openapi.json" >"$scratch/openapi.json" || {
   tail -n 20 "$scratch/service.err"
   exit 1
 }
@@ -54,11 +56,11 @@ ruby() {
 }
 java() {
   openapi_generator java && (cd java && mvn -q -DskipTests -Dmaven.javadoc.skip -Dmaven.source.skip package) &&
-    javac -cp 'java/target/*:java/target/lib/*' -d walk-java "$walks/Walk.java" &&
+    javac -cp 'java/target/*:java/target/lib/*' -d walk-java "$walks"/*.java &&
     command java -cp 'walk-java:java/target/*:java/target/lib/*' Walk
 }
 go() {
-  mkdir -p walk-go/api && cp "$walks/walk.go" walk-go &&
+  mkdir -p walk-go/api && cp "$walks"/*.go walk-go &&
     GOBIN=$scratch/bin command go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 &&
     bin/oapi-codegen -generate types,client,skip-prune -package api -o walk-go/api/api.go openapi.json &&
     (cd walk-go && command go mod init walk && command go mod tidy && command go build -o walk . && ./walk)
@@ -69,7 +71,20 @@ csharp() {
     mono "$nswag/NSwag.exe" openapi2csclient /input:openapi.json /output:cs/Api.cs /namespace:Api /classname:ApiClient \
       /generateOptionalPropertiesAsNullable:true &&
     mcs -langversion:latest -r:System.Net.Http.dll,System.ComponentModel.DataAnnotations.dll,System.Runtime.Serialization.dll \
-      -r:cs/Newtonsoft.Json.dll -out:cs/walk.exe cs/Api.cs "$walks/Walk.cs" && mono cs/walk.exe
+      -r:cs/Newtonsoft.Json.dll -out:cs/walk.exe cs/Api.cs "$walks"/*.cs && mono cs/walk.exe
+}
+
+# Starts it anew for each language, so that what it has seen is of that language.
+start_between() {
+  if [ -n "$between" ]; then kill "$between"; wait "$between" 2>/dev/null; fi
+  node "$walks/unreliable.mjs" "$SERVICE_URL" >between.out &
+  between=$!
+  until [ -s between.out ]; do sleep 0.1; done
+  BASE_URL=$(cat between.out)
+}
+# Whether the walk renewed its token, and sent again what was refused.
+was_patient() {
+  curl -fsS "$BASE_URL/seen" | node -e 'const { tokens, repeated } = JSON.parse(require("fs").readFileSync(0)); process.exit(tokens > 1 && repeated > 1 ? 0 : 1)'
 }
 
 declare -A needs=([python]=python3 [php]='java php' [ruby]='java ruby' [java]='java mvn' [go]=go [csharp]='mono mcs')
@@ -78,7 +93,10 @@ for language in "$@"; do
   missing=$(for tool in ${needs[$language]}; do type -P "$tool" >/dev/null || echo "$tool"; done)
   if [ -n "$missing" ]; then
     echo "!!!! $language is not tried: there is no" $missing
-  elif "$language" >"$language.out" 2>&1 && [[ $(tail -n 1 "$language.out") == *walked ]]; then
+    continue
+  fi
+  start_between
+  if "$language" >"$language.out" 2>&1 && [[ $(tail -n 1 "$language.out") == *walked ]] && was_patient; then
     echo "ok      $language"
   else
     echo "FAILED  $language"

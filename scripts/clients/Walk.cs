@@ -22,12 +22,11 @@ static class Walk
 
     static async Task Run()
     {
-        var http = new HttpClient();
-        var client = new ApiClient(http) { BaseUrl = Env("BASE_URL") };
         var basic = Convert.ToBase64String(Encoding.UTF8.GetBytes(Env("CLIENT_ID") + ":" + Env("CLIENT_SECRET")));
-        http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Basic", basic);
-        var token = await client.IssueTokenAsync(new TokenRequest { Grant_type = "client_credentials" });
-        http.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Bearer", token.Access_token);
+        var alone = new HttpClient();
+        alone.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Basic", basic);
+        var http = new HttpClient(new Benefits(new ApiClient(alone) { BaseUrl = Env("BASE_URL") }));
+        var client = new ApiClient(http) { BaseUrl = Env("BASE_URL") };
         http.DefaultRequestHeaders.Add("x-api-key", Env("API_KEY"));
 
         var userid = "csharp-" + DateTime.UtcNow.Ticks;
@@ -49,7 +48,7 @@ static class Walk
         var request = new BenefitsRequest { Userid = userid, Age = 36, State = BenefitsRequestState.FL, Zipcode = "33101" };
         Must((await client.GetBenefitsAsync(request)).Count > 0, "nothing is listed");
         var wanted = new CreateUser { Userid = userid, Offername = "starter", Benefits = new[] { "telehealth" } };
-        Must((await client.CreateUserAsync(null, wanted)).Status == UserStatus.Active, "not active");
+        Must((await client.CreateUserAsync(userid + "-create", wanted)).Status == UserStatus.Active, "not active");
         var swap = new SwapRequest { Userid = userid, Add = new[] { "dental" }, Remove = new[] { "telehealth" } };
         Must((await client.SwapBenefitsAsync(null, swap)).Add.Contains("dental"), "no swap");
         Must((await client.CancelUserAsync(userid, null, null, null, null)).Benefits.Count > 0, "no cancel");

@@ -2,7 +2,6 @@ import java.util.Map;
 import java.util.Set;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
-import org.openapitools.client.api.AuthenticationApi;
 import org.openapitools.client.api.BenefitsApi;
 import org.openapitools.client.api.UsersApi;
 import org.openapitools.client.model.*;
@@ -15,13 +14,14 @@ public class Walk {
 
   public static void main(String[] args) throws Exception {
     Map<String, String> env = System.getenv();
+    ApiClient asking = new ApiClient();
+    asking.setBasePath(env.get("BASE_URL"));
+    asking.setUsername(env.get("CLIENT_ID"));
+    asking.setPassword(env.get("CLIENT_SECRET"));
     ApiClient client = new ApiClient();
     client.setBasePath(env.get("BASE_URL"));
-    client.setUsername(env.get("CLIENT_ID"));
-    client.setPassword(env.get("CLIENT_SECRET"));
     client.setApiKey(env.get("API_KEY"));
-    AccessToken token = new AuthenticationApi(client).issueToken("client_credentials", null, null, null);
-    client.setBearerToken(token.getAccessToken());
+    client.setHttpClient(client.getHttpClient().newBuilder().addInterceptor(new Benefits(asking)).build());
 
     UsersApi users = new UsersApi(client);
     BenefitsApi benefits = new BenefitsApi(client);
@@ -38,7 +38,7 @@ public class Walk {
     BenefitsRequest request = new BenefitsRequest().userid(userid).age(36).state(BenefitsRequest.StateEnum.FL).zipcode("33101");
     must(!benefits.getBenefits(request).isEmpty(), "nothing is listed");
     CreateUser wanted = new CreateUser().userid(userid).offername("starter").benefits(Set.of("telehealth"));
-    must("active".equals(String.valueOf(users.createUser(wanted, null).getStatus())), "not active");
+    must("active".equals(String.valueOf(users.createUser(wanted, userid + "-create").getStatus())), "not active");
     SwapRequest swap = new SwapRequest().userid(userid).add(Set.of("dental")).remove(Set.of("telehealth"));
     must(benefits.swapBenefits(swap, null).getAdd().contains("dental"), "no swap");
     must(!users.cancelUser(userid, null, null, null, null).getBenefits().isEmpty(), "no cancel");

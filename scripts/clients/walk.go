@@ -20,22 +20,9 @@ func must(holds bool, answer *http.Response, body []byte) {
 
 func main() {
 	ctx := context.Background()
-	id, secret, key := os.Getenv("CLIENT_ID"), os.Getenv("CLIENT_SECRET"), os.Getenv("API_KEY")
-	token := ""
-	client, err := api.NewClientWithResponses(os.Getenv("BASE_URL"), api.WithRequestEditorFn(func(_ context.Context, request *http.Request) error {
-		if token == "" {
-			request.SetBasicAuth(id, secret)
-			return nil
-		}
-		request.Header.Set("Authorization", "Bearer "+token)
-		request.Header.Set("x-api-key", key)
-		return nil
-	}))
+	benefits := Benefits{BaseURL: os.Getenv("BASE_URL"), ID: os.Getenv("CLIENT_ID"), Secret: os.Getenv("CLIENT_SECRET"), Key: os.Getenv("API_KEY")}
+	client, err := api.NewClientWithResponses(benefits.BaseURL, api.WithHTTPClient(&benefits))
 	check(err)
-	issued, err := client.IssueTokenWithFormdataBodyWithResponse(ctx, api.IssueTokenFormdataRequestBody{GrantType: "client_credentials"})
-	check(err)
-	must(issued.JSON200 != nil, issued.HTTPResponse, issued.Body)
-	token = issued.JSON200.AccessToken
 
 	userid := fmt.Sprintf("go-%d", time.Now().UnixNano())
 	state, version := api.AddressState("FL"), api.PrefillUserParamsVersion("v2")
@@ -53,8 +40,8 @@ func main() {
 	listed, err := client.GetBenefitsWithResponse(ctx, api.BenefitsRequest{Userid: userid, Age: 36, State: "FL", Zipcode: zip})
 	check(err)
 	must(listed.JSON200 != nil && len(*listed.JSON200) > 0, listed.HTTPResponse, listed.Body)
-	offer := "starter"
-	created, err := client.CreateUserWithResponse(ctx, &api.CreateUserParams{},
+	offer, key := "starter", userid+"-create"
+	created, err := client.CreateUserWithResponse(ctx, &api.CreateUserParams{IdempotencyKey: &key},
 		api.CreateUser{Userid: userid, Offername: &offer, Benefits: &[]string{"telehealth"}})
 	check(err)
 	must(created.JSON200 != nil && fmt.Sprint(created.JSON200.Status) == "active", created.HTTPResponse, created.Body)

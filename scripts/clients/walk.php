@@ -5,8 +5,9 @@ spl_autoload_register(function (string $class) use ($argv): void {
     $file = $argv[1] . '/lib/' . str_replace('\\', '/', substr($class, strlen('OpenAPI\\Client\\'))) . '.php';
     if (str_starts_with($class, 'OpenAPI\\Client\\') && is_file($file)) require $file;
 });
+require __DIR__ . '/Benefits.php';
 use OpenAPI\Client\ApiException;
-use OpenAPI\Client\Api\{AuthenticationApi, BenefitsApi, UsersApi};
+use OpenAPI\Client\Api\{BenefitsApi, UsersApi};
 use OpenAPI\Client\Model\{BenefitsRequest, CreateUser, Prefill, Address, SwapRequest};
 
 function must(bool $holds, string $what): void {
@@ -18,11 +19,9 @@ $config = OpenAPI\Client\Configuration::getDefaultConfiguration()
     ->setUsername(getenv('CLIENT_ID'))
     ->setPassword(getenv('CLIENT_SECRET'))
     ->setApiKey('x-api-key', getenv('API_KEY'));
-$token = (new AuthenticationApi(null, $config))->issueToken('client_credentials');
-$config->setAccessToken($token->getAccessToken());
-
-$users = new UsersApi(null, $config);
-$benefits = new BenefitsApi(null, $config);
+$session = new Benefits($config);
+$users = new UsersApi($session->http(), $config);
+$benefits = new BenefitsApi($session->http(), $config);
 $userid = 'php-' . time() . '-' . getmypid();
 $person = new Prefill([
     'userid' => $userid, 'firstname' => 'Ada', 'lastname' => 'Rivera', 'email' => 'ada@example.com',
@@ -39,7 +38,8 @@ try {
 }
 $request = new BenefitsRequest(['userid' => $userid, 'age' => 36, 'state' => 'FL', 'zipcode' => '33101']);
 must(count($benefits->getBenefits($request)) > 0, 'nothing is listed');
-$user = $users->createUser(new CreateUser(['userid' => $userid, 'offername' => 'starter', 'benefits' => ['telehealth']]));
+$wanted = new CreateUser(['userid' => $userid, 'offername' => 'starter', 'benefits' => ['telehealth']]);
+$user = $users->createUser($wanted, "$userid-create");
 must($user->getStatus() === 'active', 'not active');
 $swap = $benefits->swapBenefits(new SwapRequest(['userid' => $userid, 'add' => ['dental'], 'remove' => ['telehealth']]));
 must($swap->getAdd() === ['dental'], 'no swap');

@@ -6,9 +6,6 @@ import time
 
 sys.path.insert(0, sys.argv[1])
 
-import httpx
-from api import AuthenticatedClient, Client
-from api.api.authentication import issue_token
 from api.api.benefits import get_benefits, swap_benefits
 from api.api.users import cancel_user, create_user, prefill_user
 from api.models import (
@@ -17,21 +14,14 @@ from api.models import (
     BenefitsRequest,
     BenefitsRequestState,
     CreateUser,
-    IssueTokenTokenRequest,
     Prefill,
     PrefillUserVersion,
     SwapRequest,
 )
+from benefits import Benefits
 
-base_url = os.environ["BASE_URL"]
-basic = httpx.BasicAuth(os.environ["CLIENT_ID"], os.environ["CLIENT_SECRET"])
-token = issue_token.sync(
-    client=Client(base_url=base_url, httpx_args={"auth": basic}),
-    body=IssueTokenTokenRequest(grant_type="client_credentials"),
-)
-client = AuthenticatedClient(
-    base_url=base_url, token=token.access_token, headers={"x-api-key": os.environ["API_KEY"]}
-)
+names = "BASE_URL", "CLIENT_ID", "CLIENT_SECRET", "API_KEY"
+benefits = Benefits(*(os.environ[name] for name in names))
 
 userid = f"python-{int(time.time())}-{os.getpid()}"
 person = Prefill(
@@ -43,15 +33,16 @@ person = Prefill(
     zipcode="33101",
     address=Address(state=AddressState.FL),
 )
-once = {"idempotency_key": userid, "version": PrefillUserVersion.V2}
-assert prefill_user.sync(client=client, body=person, **once) == "prefill saved"
-repeated = prefill_user.sync_detailed(client=client, body=person, **once)
+once = {"body": person, "idempotency_key": userid, "version": PrefillUserVersion.V2}
+assert benefits.call(prefill_user, **once).parsed == "prefill saved"
+repeated = benefits.call(prefill_user, **once)
 assert repeated.status_code == 409 and repeated.parsed.code == "user_exists"
 request = BenefitsRequest(userid=userid, age=36, state=BenefitsRequestState.FL, zipcode="33101")
-assert len(get_benefits.sync(client=client, body=request)) > 0
+assert len(benefits.call(get_benefits, body=request).parsed) > 0
 wanted = CreateUser(userid=userid, offername="starter", benefits=["telehealth"])
-assert create_user.sync(client=client, body=wanted).status == "active"
+created = benefits.call(create_user, body=wanted, idempotency_key=f"{userid}-create")
+assert created.parsed.status == "active"
 swap = SwapRequest(userid=userid, add=["dental"], remove=["telehealth"])
-assert swap_benefits.sync(client=client, body=swap).add == ["dental"]
-assert len(cancel_user.sync(userid, client=client).benefits) > 0
+assert benefits.call(swap_benefits, body=swap).parsed.add == ["dental"]
+assert len(benefits.call(cancel_user, userid=userid).parsed.benefits) > 0
 print("walked")

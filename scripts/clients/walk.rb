@@ -3,6 +3,7 @@ $LOAD_PATH.unshift "#{ARGV.fetch(0)}/lib"
 require 'json'
 require 'uri'
 require 'openapi_client'
+require_relative 'benefits'
 include OpenapiClient
 
 config = Configuration.default
@@ -13,7 +14,7 @@ config.server_index = nil
 config.username = ENV.fetch('CLIENT_ID')
 config.password = ENV.fetch('CLIENT_SECRET')
 config.api_key['x-api-key'] = ENV.fetch('API_KEY')
-config.access_token = AuthenticationApi.new.issue_token('client_credentials').access_token
+session = Benefits.new(config)
 
 users = UsersApi.new
 benefits = BenefitsApi.new
@@ -22,21 +23,24 @@ person = Prefill.new(
   userid: userid, firstname: 'Ada', lastname: 'Rivera', email: 'ada@example.com', dob: '1990-03-27',
   zipcode: '33101', address: Address.new(state: 'FL')
 )
-once = { idempotency_key: userid, version: 'v2' }
+save = -> { session.call(userid) { |once| users.prefill_user(person, once.merge(version: 'v2')) } }
 # This generator gives an answer that is one string as it was sent, in JSON.
-raise 'not saved' unless JSON.parse(users.prefill_user(person, once)) == 'prefill saved'
+raise 'not saved' unless JSON.parse(save.call) == 'prefill saved'
 begin
-  users.prefill_user(person, once)
+  save.call
   raise 'a repeat must be refused'
 rescue ApiError => error
   raise unless error.code == 409 && JSON.parse(error.response_body)['code'] == 'user_exists'
 end
-listed = benefits.get_benefits(BenefitsRequest.new(userid: userid, age: 36, state: 'FL', zipcode: '33101'))
+request = BenefitsRequest.new(userid: userid, age: 36, state: 'FL', zipcode: '33101')
+listed = session.call { benefits.get_benefits(request) }
 raise 'nothing is listed' if listed.empty?
-user = users.create_user(CreateUser.new(userid: userid, offername: 'starter', benefits: ['telehealth']))
+wanted = CreateUser.new(userid: userid, offername: 'starter', benefits: ['telehealth'])
+user = session.call { |once| users.create_user(wanted, once) }
 raise user.status unless user.status == 'active'
-swap = benefits.swap_benefits(SwapRequest.new(userid: userid, add: ['dental'], remove: ['telehealth']))
+change = SwapRequest.new(userid: userid, add: ['dental'], remove: ['telehealth'])
+swap = session.call { |once| benefits.swap_benefits(change, once) }
 raise 'no swap' unless swap.add == ['dental']
-cancelled = users.cancel_user(userid)
+cancelled = session.call { |once| users.cancel_user(userid, once) }
 raise 'no cancel' if cancelled.benefits.empty?
 puts 'walked'

@@ -35,6 +35,7 @@ const has = {
   php: hasProgram('php', '--version'),
   ruby: hasProgram('ruby', '--version'),
   java: hasProgram('javac', '--version'),
+  go: hasProgram('go', 'version'),
   csharp: hasProgram('mcs', '--version') && hasProgram('mono', '--version'),
 }
 
@@ -63,7 +64,7 @@ function succeeded({ status, stderr, stdout }: SpawnSyncReturns<string>, about: 
 }
 
 test('every language that is shown is checked by a test here', () => {
-  const checked = ['sh', 'ts', 'js', 'python', 'php', 'ruby', 'java', 'csharp', 'json']
+  const checked = ['sh', 'ts', 'js', 'python', 'php', 'ruby', 'java', 'csharp', 'go', 'json']
   const shownElsewhere = ['http', 'html', 'jsx', 'text', 'mermaid']
   const shown = [...new Set(blocks.map(({ language }) => language))]
   expect(shown.filter(language => ![...checked, ...shownElsewhere].includes(language))).toEqual([])
@@ -189,6 +190,14 @@ describe('the check of a delivery', () => {
       },
       compile: file => ['javac', '-encoding', 'UTF-8', file],
       start: () => ['java', '-Dfile.encoding=UTF-8', '-Dsun.jnu.encoding=UTF-8', 'Check'],
+    },
+    go: {
+      isThere: has.go,
+      file: 'check.go',
+      text: () =>
+        `${shown('go').replace('import (', 'import (\n\t"fmt"\n\t"os"')}\nfunc main() { a := os.Args; fmt.Println(isOurs(a[1], a[2], a[3], a[4], []byte(a[5]))) }\n`,
+      compile: file => ['go', 'build', '-o', 'check-go', file],
+      start: () => ['./check-go'],
     },
     csharp: {
       isThere: has.csharp,
