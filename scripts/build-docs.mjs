@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { descriptionTemplates } from '../service/dist/system/description.js'
 import { errorPages } from './docs/error-pages.mjs'
+import { languagePages, languageTable } from './docs/language-pages.mjs'
 import { referencePages } from './docs/reference-pages.mjs'
 import { baseMark, published, render } from './docs/render.mjs'
 
@@ -18,19 +19,27 @@ function sourceOf(name) {
 }
 
 const guides = groups.flatMap(({ title, pages }) =>
-  pages.map(name => ({
+  Object.entries(pages).map(([path, name]) => ({
     group: title,
-    path: name,
-    markdown: published(readFileSync(new URL(sourceOf(name), root), 'utf8')),
+    path,
+    name,
+    markdown: published(readFileSync(new URL(sourceOf(path), root), 'utf8')),
   })),
 )
 const errorTexts = errorPages()
 const index = guides.find(({ path }) => path === 'errors')
-index.markdown += errorTexts.index
-const sources = [...guides, ...referencePages(), ...errorTexts.pages]
-const published = new Set(sources.map(({ path }) => path))
+index.markdown = index.markdown.replace('\n## Next\n', `${errorTexts.index}$&`)
+const tools = guides.find(({ path }) => path === 'tools')
+tools.markdown = tools.markdown.replace('<div data-languages></div>', languageTable)
+// In the order of the menu, and then what the menu leaves out.
+const order = groups.map(({ title }) => title)
+const sources = [...guides, ...languagePages(), ...referencePages(), ...errorTexts.pages].toSorted(
+  (one, other) => placeOf(one.group) - placeOf(other.group),
+)
 
-const pages = sources.map(({ group, path, markdown }) => {
+const paths = new Set(sources.map(({ path }) => path))
+
+const pages = sources.map(({ group, path, name = '', markdown }) => {
   const linkOf = href => siteAddress(href, path)
   const { html, sections } = render(markdown, linkOf)
   const [heading] = sections
@@ -38,6 +47,7 @@ const pages = sources.map(({ group, path, markdown }) => {
   return {
     path,
     group,
+    name,
     title: heading.title,
     summary: heading.text.match(/^.*?\.(?= |$)/)?.[0] ?? heading.text,
     html,
@@ -51,15 +61,19 @@ mkdirSync(out, { recursive: true })
 for (const { file, text } of descriptionTemplates()) writeFileSync(new URL(file, out), text)
 writeFileSync(new URL('site.json', out), JSON.stringify({ pages }))
 
+function placeOf(group) {
+  const place = order.indexOf(group)
+  return place < 0 ? order.length : place
+}
+
 /** The address on the site of a document's link. Throws when the link's target is not published. */
 function siteAddress(href, from) {
   if (/^(https?:|mailto:)/.test(href)) return href
   if (href.startsWith('#')) return href
   if (href.startsWith('/')) return baseMark + href
   const [, file = '', fragment = ''] = /^([^#]*)(#.*)?$/.exec(href) ?? []
-  const name =
-    file === 'client/README.md' || file === '../client/README.md' ? 'client' : file.replace(/\.md$/, '')
-  if (!published.has(name)) throw new Error(`docs: ${from} links to ${href}, which is not published`)
+  const name = file.endsWith('client/README.md') ? 'client' : file.replace(/^\.\.\/docs\/|\.md$/g, '')
+  if (!paths.has(name)) throw new Error(`docs: ${from} links to ${href}, which is not published`)
   return `${baseMark}/docs/${name}${fragment}`
 }
 

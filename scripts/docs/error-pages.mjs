@@ -1,5 +1,6 @@
 // Generates a page for each error code from the contract: cause, remedy and an example.
 import { errorCauses, errors, exampleProblem, operations } from '../../contract/dist/index.js'
+import { linkTo } from './reference-pages.mjs'
 import { baseMark } from './render.mjs'
 
 /** The pages of the errors, and the table of all of them. */
@@ -19,12 +20,7 @@ function page(code) {
   const where =
     answered.length === 0
       ? 'Every operation can answer it.'
-      : answered
-          .map(
-            ({ id, method, path, tag }) =>
-              `- [\`${method} ${path}\`](reference/${tag.toLowerCase().replaceAll(' ', '-')}#${id.toLowerCase()})`,
-          )
-          .join('\n')
+      : answered.map(one => `- ${linkTo(one)}, \`${one.method} ${one.path}\``).join('\n')
   const markdown = `# ${code}
 
 Status ${status}: ${title

@@ -2,18 +2,36 @@
 // and Python.
 import {
   commonErrors,
+  errors,
   events,
   exampleEvent,
+  keyedErrors,
   meaningOf,
   operations,
+  partnerErrors,
   scopes,
   tags,
 } from '../../contract/dist/index.js'
+import { idOf } from './render.mjs'
 import { samplesOf } from './samples.mjs'
 
 const shown = Object.values(operations)
+/** Told once, because any operation of a partner can answer them; those of keys only where there is one. */
+const everywhere = [...new Set([...partnerErrors, ...keyedErrors, ...commonErrors])]
 function pathOf(tag) {
   return `reference/${tag.toLowerCase().replaceAll(' ', '-')}`
+}
+
+/** What an operation does, in words: `swapBenefits` is "Swap benefits". */
+function nameOf(id) {
+  if (id === 'bulk') return 'Send many writes'
+  const words = id.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`).replace(/^enrol\b/, 'enroll')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** A link to an operation, named by what it does. */
+export function linkTo({ id, tag }) {
+  return `[${nameOf(id)}](${pathOf(tag)}#${idOf(nameOf(id))})`
 }
 
 /** The pages of the reference: an overview, one page for each tag, and the lists of events and scopes. */
@@ -25,29 +43,40 @@ export function referencePages() {
 function overview() {
   const lists = Object.entries(tags).map(
     ([tag, about]) =>
-      `## ${tag}\n\n${about}\n\n| operation | |\n|---|---|\n${of(tag)
-        .map(
-          ({ id, method, path, summary }) =>
-            `| [\`${method} ${path}\`](${pathOf(tag)}#${id.toLowerCase()}) | ${summary} |`,
-        )
+      `## ${tag}\n\n${about}\n\n| operation | request | |\n|---|---|---|\n${of(tag)
+        .map(one => `| ${linkTo(one)} | \`${one.method} ${one.path}\` | ${one.summary} |`)
         .join('\n')}\n`,
   )
   return {
     path: 'reference',
-    markdown: `# Reference
+    name: 'All operations',
+    markdown: `# Every operation
 
-Every operation, made from the same declarations that the service runs by. As a machine reads it:
+You need this when you look up one request: its fields, its answer, its errors. All of it is made from the declarations that the service
+runs by. As a machine reads it:
 [openapi.json](/openapi.json), [openapi.yaml](/openapi.yaml), and a ready [Postman collection](/postman.json). What
 changed: the [change log](/changelog). Also: [events](reference/events-list), [scopes](reference/scopes),
 [errors](errors.md), [limits](limits.md). The samples use \`TOKEN\` and \`API_KEY\` as the [quick start](quick-start.md) sets
 them.
 
-${lists.join('\n')}`,
+${lists.join('\n')}
+## Errors of every operation
+
+Each operation lists only the errors of its own. Besides these, any can answer:
+
+| code | status | meaning |
+|---|---|---|
+${everywhere.map(code => `| [\`${code}\`](errors/${code}) | ${errors[code].status} | ${errors[code].title} |`).join('\n')}
+`,
   }
 }
 
 function tagPage([tag, about]) {
-  return { path: pathOf(tag), markdown: `# ${tag}\n\n${about}\n\n${of(tag).map(section).join('\n')}` }
+  return {
+    path: pathOf(tag),
+    name: tag,
+    markdown: `# ${tag}\n\n${about}\n\n${of(tag).map(section).join('\n')}`,
+  }
 }
 
 function of(tag) {
@@ -56,9 +85,9 @@ function of(tag) {
 
 function section(operation) {
   const { id, method, path, summary, description, scope, section: source } = operation
-  const own = operation.errors.filter(code => !commonErrors.includes(code))
+  const own = operation.errors.filter(code => !everywhere.includes(code))
   const parts = [
-    `## ${id}`,
+    `## ${nameOf(id)}`,
     `${summary}.`,
     `\`${method} ${path}\`${scope ? ` · scope \`${scope}\`` : ''} · ${sourceLink(source)}`,
     description,
@@ -73,7 +102,7 @@ function section(operation) {
     table('Fields', fields(operation.reply)),
     replyOf(operation),
     own.length > 0 &&
-      `**Errors of its own**: ${own.map(code => `[\`${code}\`](errors/${code})`).join(', ')}.`,
+      `**Errors**: ${own.map(code => `[\`${code}\`](errors/${code})`).join(', ')}, and [those of every operation](reference#errors-of-every-operation).`,
   ]
   return `${parts.filter(Boolean).join('\n\n')}\n`
 }
@@ -152,6 +181,7 @@ function eventPage() {
   const rows = Object.entries(events).map(([name, when]) => `| \`${name}\` | ${when} |`)
   return {
     path: 'reference/events-list',
+    name: 'Every event',
     markdown: `# Every event
 
 Sent by \`POST\` to the addresses you provide, with Basic credentials and an \`Idempotency-Key\` that is the same on
@@ -171,6 +201,7 @@ function scopePage() {
   const rows = Object.entries(scopes).map(([name, use]) => `| \`${name}\` | ${use} |`)
   return {
     path: 'reference/scopes',
+    name: 'Scopes',
     markdown: `# Scopes
 
 What an access token allows. A token request without \`scope\` gets all that your client was given: see

@@ -18,6 +18,7 @@ const languages = {
   ruby: 'Ruby',
   java: 'Java',
   csharp: 'C#',
+  go: 'Go',
 }
 
 /** The id of a heading, formed as code hosting sites form it, so that a link works in both places. */

@@ -1,4 +1,6 @@
 // Pages for people and files for crawlers, for which the client has no methods.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { errors, eventNames, type Operation, operations, scopeNames } from '../../contract/src/index.ts'
 import { send } from '../api/raw.ts'
@@ -106,7 +108,9 @@ test('the reference names every operation, event and scope, with samples in curl
   const text = reference.map(([, content]) => content).join('\n')
   for (const operation of Object.values(operations) as Operation[]) {
     expect(text).toContain(`<code>${operation.method} ${operation.path}</code>`)
-    const section = text.split(`<h2 id="${operation.id.toLowerCase()}">`)[1]?.split('<h2')[0] ?? ''
+    const section =
+      text.split('<h2 ').find(one => one.includes(`<p><code>${operation.method} ${operation.path}</code>`)) ??
+      ''
     const languages = [...section.matchAll(/<summary>(\w+)<\/summary>/g)].map(([, name]) => name)
     expect({ id: operation.id, languages: languages.slice(0, 3) }).toEqual({
       id: operation.id,
@@ -117,6 +121,49 @@ test('the reference names every operation, event and scope, with samples in curl
   // The answer is a JSON string, so its quotes belong to it.
   expect(text).toContain('<code>&quot;prefill saved&quot;</code>')
   for (const name of [...eventNames, ...scopeNames]) expect(text).toContain(`<code>${name}</code>`)
+})
+
+test('the reference calls operations by what they do, and lists the errors of every operation once', () => {
+  const users = reached.get('/docs/reference/users') ?? ''
+  expect(users).toContain('<h2 id="create-user"><a class="anchor" href="#create-user">Create user</a></h2>')
+  expect(reached.get('/docs/reference/benefits')).toContain('>Swap benefits</a></h2>')
+  expect(users).not.toContain('errors/malformed_json')
+  expect(reached.get('/docs/reference')).toContain(`href="${service.baseUrl}/docs/errors/malformed_json"`)
+})
+
+test('each guide begins with when you need it and ends with what is next', () => {
+  const guides = [...reached].filter(
+    ([path]) =>
+      /^\/docs\/[\w-]+$/.test(path) && !/\/(?:contract|interface|states|reference|search)$/.test(path),
+  )
+  expect(guides.length).toBeGreaterThan(20)
+  for (const [path, text] of guides) {
+    const [, first, last] =
+      /<main[^>]*><h1>[\s\S]*?<p>([\s\S]*?)<\/p>[\s\S]*<h2 id="([^"]+)">[\s\S]*<\/main>/.exec(text) ?? []
+    expect([path, first?.slice(0, 18), last]).toEqual([path, 'You need this when', 'next'])
+  }
+})
+
+test('the menu has plain names, and one entry for all that is promised', async () => {
+  const [, menu = ''] = /<nav([\s\S]*)<\/nav>/.exec(await page('/docs')) ?? []
+  const names = [...menu.matchAll(/<a [^>]*>([^<]+)<\/a>/g)].map(([, name]) => name)
+  expect(names).toEqual(
+    expect.arrayContaining(['Swap a benefit', 'Run a month', 'Move in', 'What you can rely on']),
+  )
+  expect(names.length).toBeLessThan(45)
+  expect(menu.split('<h2>Promises</h2>')[1]?.match(/<li>/g)).toHaveLength(1)
+})
+
+test('the first call on the first page succeeds as it stands, with the caller’s credentials', async () => {
+  const [, sample = ''] = /<pre[^>]*><code>([\s\S]*?)<\/code>/.exec(await page('/docs')) ?? []
+  const script = sample.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
+  const { clientId, clientSecret, apiKey } = await service.newPartner()
+  const given = `CLIENT_ID='${clientId}' CLIENT_SECRET='${clientSecret}' API_KEY='${apiKey}'`
+  const { stdout } = await promisify(execFile)('sh', [
+    '-c',
+    script.replace('CLIENT_ID=… CLIENT_SECRET=… API_KEY=…', given),
+  ])
+  expect(stdout).toBe('"prefill saved"')
 })
 
 test('the reference and the description say of every field what it means', () => {
@@ -191,8 +238,27 @@ describe('the search', () => {
         expect(excerpt).not.toMatch(/\]\(/)
   })
 
-  test('needs every word, and says so when nothing has them', async () => {
-    expect((await get('/docs/search.json?q=idempotency%20zebra')).body).toEqual([])
+  const pathsOf = async (question: string) =>
+    ((await get(`/docs/search.json?q=${encodeURIComponent(question)}`)).body as { href: string }[]).map(
+      ({ href }) => href.slice(`${service.baseUrl}/docs/`.length),
+    )
+
+  test('takes any word, guides before the pages of errors', async () => {
+    expect((await pathsOf('how do I swap a zebra'))[0]).toBe('swap')
+    const found = await pathsOf('idempotency')
+    expect(found[0]).toBe('idempotency')
+    const isError = found.map(path => path.startsWith('errors/'))
+    expect(isError).toEqual(isError.toSorted())
+  })
+
+  test('a status leads to its errors', async () => {
+    const codes = Object.entries(errors).flatMap(([code, { status }]) => (status === 409 ? [code] : []))
+    expect((await pathsOf('409')).slice(0, codes.length).sort()).toEqual(
+      codes.map(code => `errors/${code}`).sort(),
+    )
+  })
+
+  test('says so when nothing has the words', async () => {
     expect(await page('/docs/search?q=zebra')).toContain('Nothing was found.')
     expect((await get('/docs/search.json')).body).toEqual([])
   })

@@ -76,13 +76,12 @@ ${page && onThisPage(page.sections)}${site && navigation(site, page, baseUrl)}</
 export const siteName = 'Benefit Enrolment'
 
 function navigation(site: Site, shown: DocsPage | undefined, baseUrl: string): Html {
-  // The pages of single errors are listed only on the page of all errors.
-  const listed = [...site.pages.values()].filter(({ group }) => group !== 'Errors')
+  const listed = [...site.pages.values()].filter(({ name }) => name !== '')
   const groups = [...new Set(listed.map(({ group }) => group))]
   const item = (page: DocsPage) =>
     html`<li><a href="${baseUrl}/docs/${page.path}"${
       page === shown && html` aria-current="page"`
-    }>${page.title}</a></li>`
+    }>${page.name}</a></li>`
   return html`<nav id="contents" aria-label="Docs">${groups.map(
     group => html`<h2>${group}</h2><ul>${listed.filter(page => page.group === group).map(item)}</ul>`,
   )}</nav>`

@@ -8,7 +8,7 @@ import { changeLogFeed, changeLogPage } from './change-log.ts'
 import { assets, framed, siteName } from './layout.ts'
 import { contentOf, docsHome, type Limits, llmsText, markdownOf, searchPage, welcome } from './pages.ts'
 import { search } from './search.ts'
-import { type DocsPage, openSite } from './site.ts'
+import { type DocsPage, openSite, type Site } from './site.ts'
 import { apiCatalog, robotsText, securityText } from './well-known.ts'
 
 /** What the docs need of their surroundings. */
@@ -57,10 +57,7 @@ function mountDocuments(app: FastifyInstance, context: Docs): void {
         baseUrl: context.baseUrl(),
         content: welcome(context.baseUrl(), context.sandbox),
       }),
-    '/docs': async () => {
-      const { pages } = await site()
-      return frame('Documentation', baseUrl => docsHome({ pages }, baseUrl))
-    },
+    '/docs': () => frame('Documentation', docsHome),
     '/changelog': () => frame('Change log', changeLogPage),
     '/changelog.atom': async () => ({
       type: 'application/atom+xml; charset=utf-8',
@@ -110,14 +107,14 @@ function mountDocuments(app: FastifyInstance, context: Docs): void {
 function mountSearch(app: FastifyInstance, { at, site, baseUrl }: Docs): void {
   app.get(at('/docs/search'), async (request, reply) => {
     const question = questionOf(request.query)
-    const { pages } = await site()
-    const found = search({ pages }, question)
+    const opened = await site()
+    const found = search(opened.entries, question)
     const content = searchPage(question, found, baseUrl())
     const {
       type,
       content: text,
       headers,
-    } = framed({ title: 'Search', baseUrl: baseUrl(), site: { pages }, content, question })
+    } = framed({ title: 'Search', baseUrl: baseUrl(), site: opened, content, question })
     return reply
       .headers(headers ?? {})
       .header('Cache-Control', 'no-store')
@@ -125,7 +122,7 @@ function mountSearch(app: FastifyInstance, { at, site, baseUrl }: Docs): void {
       .send(text)
   })
   app.get(at('/docs/search.json'), async (request, reply) => {
-    const found = search(await site(), questionOf(request.query))
+    const found = search((await site()).entries, questionOf(request.query))
     const results = found.map(({ path, ...rest }) => ({ ...rest, href: `${baseUrl()}/docs/${path}` }))
     return reply.type(json).header('Cache-Control', 'no-store').send(JSON.stringify(results))
   })
@@ -145,20 +142,20 @@ function mountFiles(app: FastifyInstance, { at }: Docs): void {
 
 /** Mounts the guides, the reference and the pages of errors, each as HTML and as Markdown. */
 function mountGuides(app: FastifyInstance, { at, site, baseUrl, limits }: Docs): void {
-  const makePage = (page: DocsPage, pages: ReadonlyMap<string, DocsPage>) =>
+  const makePage = (page: DocsPage, opened: Site) =>
     framed({
       title: page.title,
       page,
-      site: { pages },
+      site: opened,
       baseUrl: baseUrl(),
       content: contentOf(page, baseUrl(), limits),
     })
   const sendPage = keepDocuments(async (path: string): Promise<DocumentSource> => {
-    const { pages } = await site()
+    const opened = await site()
     const isMarkdown = path.endsWith('.md')
-    const page = pages.get(isMarkdown ? path.slice(0, -'.md'.length) : path)
+    const page = opened.pages.get(isMarkdown ? path.slice(0, -'.md'.length) : path)
     if (!page) throw new ServiceError('not_found')
-    if (!isMarkdown) return makePage(page, pages)
+    if (!isMarkdown) return makePage(page, opened)
     return { type: markdown, content: markdownOf(page, baseUrl(), limits) }
   })
   app.get(at('/docs/*'), (request, reply) =>

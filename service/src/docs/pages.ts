@@ -10,7 +10,7 @@ export type Limits = LoadLimits & RequestLimits
 const limitsMark = '<div data-limits></div>'
 
 /** The content of a page of the site, with this service's address and limits. */
-export function contentOf(page: DocsPage, baseUrl: string, limits: Limits): Html {
+export function contentOf(page: DocsPage, baseUrl: string, limits?: Limits): Html {
   const paragraphs = html`${describeLimits(limits).map(text => html`<p>${coded(text)}</p>`)}`
   return new Html(addressed(page.html, baseUrl).replace(limitsMark, () => paragraphs.markup))
 }
@@ -20,23 +20,51 @@ export function markdownOf(page: DocsPage, baseUrl: string, limits: Limits): str
   return addressed(page.markdown, baseUrl).replace(limitsMark, () => describeLimits(limits).join('\n\n'))
 }
 
-/** The first page of the docs: where to begin, the guides, the reference. */
-export function docsHome(site: Site, baseUrl: string): Html {
-  const groupOf = (group: string) => [...site.pages.values()].filter(page => page.group === group)
-  const cards = (pages: readonly DocsPage[]) =>
-    html`<ul class="cards">${pages.map(
-      ({ path, title, summary }) =>
-        html`<li><a href="${baseUrl}/docs/${path}">${title}</a><p>${summary}</p></li>`,
-    )}</ul>`
+/** The first page of the docs: the first call, and what most come for. The menu has everything. */
+export function docsHome(baseUrl: string): Html {
+  const task = (path: string, name: string, text: string) =>
+    html`<li><a href="${baseUrl}/docs/${path}">${name}</a><p>${text}</p></li>`
   return html`<h1>Documentation</h1>
-<p>Prefill a user, list the benefits with status, enroll, and hear of every change by a webhook. Base address:
-<code>${baseUrl}</code></p>
-${['Start', 'Guides', 'Reference', 'Promises'].map(group => html`<h2>${group}</h2>${cards(groupOf(group))}`)}
-<h2>For programs</h2>
-<ul><li><a href="${baseUrl}/openapi.json">OpenAPI as JSON</a> and <a href="${baseUrl}/openapi.yaml">as YAML</a></li>
-<li><a href="${baseUrl}/postman.json">A Postman collection</a></li>
-<li><a href="${baseUrl}/llms.txt">llms.txt</a>: every page as Markdown</li>
-<li><a href="${baseUrl}/changelog">Change log</a>, also as <a href="${baseUrl}/changelog.json">JSON</a> and <a href="${baseUrl}/changelog.atom">Atom</a></li></ul>`
+<p>Hand over what you know of a user, list the benefits with status, let the person enroll, and hear of every change by a webhook.</p>
+<h2 id="your-first-call">Your first call</h2>
+<p>Your client id, client secret and API key come from the operator. In a shell:</p>
+<pre tabindex="0" aria-label="Shell"><code>${firstCall(baseUrl)}</code></pre>
+<p>The answer is <code>"prefill saved"</code>. The <a href="${baseUrl}/docs/quick-start">quick start</a> goes on from here to a signed
+webhook at a program of yours, in ten minutes.</p>
+<h2 id="three-tasks">Three tasks</h2>
+<ul class="cards">${[
+    task(
+      'embed',
+      'Let people enroll',
+      'One link or one script: the page asks, in your colors, and you store no answers.',
+    ),
+    task(
+      'swap',
+      'Swap a benefit',
+      'Show what would happen, plan it, undo it, and hear when it has happened.',
+    ),
+    task(
+      'webhooks',
+      'Hear of every change',
+      'A signed request to your endpoint, repeated until you have it.',
+    ),
+  ]}</ul>
+<p>Look up <a href="${baseUrl}/docs/reference">every operation</a>, <a href="${baseUrl}/docs/errors">every error</a> and
+<a href="${baseUrl}/docs/promises">what you can rely on</a>. For programs: <a href="${baseUrl}/openapi.json">OpenAPI</a>, also
+<a href="${baseUrl}/openapi.yaml">as YAML</a>, a <a href="${baseUrl}/postman.json">Postman collection</a>,
+<a href="${baseUrl}/llms.txt">llms.txt</a> with every page as Markdown, and the <a href="${baseUrl}/changelog">change log</a>.</p>`
+}
+
+/** A token and a prefill, by curl and sed alone. */
+function firstCall(baseUrl: string): string {
+  return `export CLIENT_ID=… CLIENT_SECRET=… API_KEY=…
+
+TOKEN=$(curl -sS -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials ${baseUrl}/oauth2/token |
+  sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+
+curl -sS ${baseUrl}/user/prefill -H "Authorization: Bearer $TOKEN" -H "x-api-key: $API_KEY" \\
+  -H 'Content-Type: application/json' -H 'Version: v2' -H 'Idempotency-Key: my-first-call' \\
+  -d '{"userid":"u-1001","firstname":"Ada","zipcode":"33101"}'`
 }
 
 /** The page at the root of the service: what it is, and where to go. */

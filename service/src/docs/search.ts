@@ -1,54 +1,75 @@
-import type { DocsPage, Section, Site } from './site.ts'
+import type { Entry } from './site.ts'
 
-/** One section of the docs that contains the words of a search. */
+/** One section of the docs that contains words of a search. */
 export type Found = { readonly title: string; readonly path: string; readonly excerpt: string }
 
 const MOST_FOUND = 20
-/** Longer questions are cut, because each word is searched for in every section. */
+/** The rest of a longer question is not looked for, because each word is searched for in every section. */
 const LONGEST_QUESTION = 100
+const MOST_WORDS = 8
 const EXCERPT_LENGTH = 180
 
+/** Guides explain, so they come before what only lists or promises; the page of an error comes first if its code is asked for. */
+const weights: Readonly<Record<string, number>> = { Reference: 0.6, Promises: 0.4, Errors: 0.05 }
+
 /**
- * Finds the sections that contain every word of a question, best first: words in the title of the page or the section
- * count more than words in the text. An empty question finds nothing.
+ * Finds the sections that contain any word of a question, those with more and rarer words first: words in the title of the
+ * page or the section count more than words in the text. A status such as 409 finds its errors. An empty question finds
+ * nothing.
  */
-export function search(site: Site, question: string): Found[] {
-  const words = question.slice(0, LONGEST_QUESTION).toLowerCase().split(/\s+/).filter(Boolean)
-  if (words.length === 0) return []
-  const found: { page: DocsPage; section: Section; score: number }[] = []
-  for (const page of site.pages.values()) {
-    for (const section of page.sections) {
-      const score = scoreOf(page, section, words)
-      if (score > 0) found.push({ page, section, score })
-    }
-  }
-  return found
+export function search(entries: readonly Entry[], question: string): Found[] {
+  const asked = question
+    .slice(0, LONGEST_QUESTION)
+    .toLowerCase()
+    .split(/[\s,.;:?!"'()]+/)
+    .filter(Boolean)
+  const words = [...new Set(asked.map(stemOf))].slice(0, MOST_WORDS)
+  const counted = words.map(word => ({ word, rarity: rarityOf(word, entries) }))
+  return entries
+    .map(entry => ({ entry, score: scoreOf(entry, counted) }))
+    .filter(({ score }) => score > 0)
     .sort((one, other) => other.score - one.score)
     .slice(0, MOST_FOUND)
-    .map(({ page, section }) => ({
-      title: section.depth === 1 ? page.title : `${page.title}: ${section.title}`,
-      path: section.depth === 1 ? page.path : `${page.path}#${section.id}`,
-      excerpt: excerptOf(section.text, words),
-    }))
+    .map(({ entry: { title, path, text } }) => ({ title, path, excerpt: excerptOf(text, words) }))
 }
 
-/** 0 when a word is missing. */
-function scoreOf(page: DocsPage, section: Section, words: readonly string[]): number {
-  const title = page.title.toLowerCase()
-  const heading = section.title.toLowerCase()
-  const text = section.text.toLowerCase()
+/** A word without its English ending, so that "swaps" and "swapping" find "swap". */
+function stemOf(word: string): string {
+  if (!/^[a-z]{5,}$/.test(word)) return word
+  return word.replace(/(?:ing|ly|ed|es|s)$/, '').replace(/(?:pp|tt|nn)$/, double => double.charAt(0))
+}
+
+/** From 0 for a word of every section to 7 for one of a single section among a thousand. */
+function rarityOf(word: string, entries: readonly Entry[]): number {
+  const having = entries.filter(({ words }) => words.some(text => text.includes(word))).length
+  return Math.log((entries.length + 1) / (having + 1))
+}
+
+function scoreOf(
+  { path, group, words: [title, heading, text] }: Entry,
+  asked: readonly { word: string; rarity: number }[],
+): number {
+  const isFirst = !path.includes('#')
   let score = 0
-  for (const word of words) {
-    const inTitle = section.depth === 1 && title.includes(word)
-    const points = (inTitle ? 10 : 0) + (heading.includes(word) ? 6 : 0) + (text.includes(word) ? 1 : 0)
-    if (points === 0) return 0
-    score += points + (heading === word ? 20 : 0)
+  let met = 0
+  let weight = weights[group] ?? 1
+  for (const { word, rarity } of asked) {
+    const points =
+      (title.includes(word) ? (isFirst ? 10 : 3) : 0) +
+      (heading.includes(word) ? 6 : 0) +
+      (text.includes(word) ? 1 : 0)
+    if (points > 0) met += 1
+    score += points * rarity
+    const isItself = title === word || text.startsWith(`status ${word}:`)
+    if (group === 'Errors' && isFirst && isItself) weight = 1000
   }
-  return score
+  return score * weight * (met / asked.length) ** 2
 }
 
 function excerptOf(text: string, words: readonly string[]): string {
-  const at = Math.max(0, text.toLowerCase().indexOf(words[0] ?? '') - 50)
+  const lower = text.toLowerCase()
+  const places = words.map(word => lower.indexOf(word)).filter(place => place >= 0)
+  const at = Math.max(0, Math.min(...(places.length > 0 ? places : [0])) - 50)
   const cut = text.slice(at, at + EXCERPT_LENGTH)
   return `${at > 0 ? '…' : ''}${cut}${at + EXCERPT_LENGTH < text.length ? '…' : ''}`
 }

@@ -5,6 +5,8 @@ export type DocsPage = {
   /** Below `/docs/`, without an extension. */
   readonly path: string
   readonly group: string
+  /** What the menu calls it; `""` for a page that the menu leaves out. */
+  readonly name: string
   readonly title: string
   readonly summary: string
   readonly html: string
@@ -20,8 +22,18 @@ export type Section = {
   readonly text: string
 }
 
-/** All pages, by their paths and in their order. */
-export type Site = { readonly pages: ReadonlyMap<string, DocsPage> }
+/** A section as the search reads it, its words in lower case. */
+export type Entry = {
+  readonly path: string
+  readonly group: string
+  readonly title: string
+  /** What is looked for in it. */
+  readonly words: readonly [title: string, heading: string, text: string]
+  readonly text: string
+}
+
+/** All pages, by their paths and in their order, and their sections for the search. */
+export type Site = { readonly pages: ReadonlyMap<string, DocsPage>; readonly entries: readonly Entry[] }
 
 const built = new URL('../../dist/docs/', import.meta.url)
 
@@ -36,7 +48,21 @@ export function openSite(): () => Promise<Site> {
 
 async function readSite(): Promise<Site> {
   const { pages } = JSON.parse(await readFile(new URL('site.json', built), 'utf8')) as { pages: DocsPage[] }
-  return { pages: new Map(pages.map(page => [page.path, page])) }
+  return { pages: new Map(pages.map(page => [page.path, page])), entries: pages.flatMap(entriesOf) }
+}
+
+function entriesOf({ path, group, title, sections }: DocsPage): Entry[] {
+  const described = sections.filter(section => section.title !== 'Next')
+  return described.map(section => {
+    const isFirst = section.depth === 1
+    return {
+      path: isFirst ? path : `${path}#${section.id}`,
+      group,
+      title: isFirst ? title : `${title}: ${section.title}`,
+      words: [title.toLowerCase(), section.title.toLowerCase(), section.text.toLowerCase()],
+      text: section.text,
+    }
+  })
 }
 
 /** The addresses that the documents of the repository use as placeholders for the service. */
