@@ -1,9 +1,9 @@
-import { makePeople, withPartner } from '@benefit-enrolment/cli'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
+import { makePeople, withPartner } from '@benefit-enrolment/cli'
 import type { Command } from '@benefit-enrolment/cli/command'
 import { openConsole } from '../../assembly/console.ts'
 import { readWholeCatalogue } from '../../catalogue/bring-files.ts'
@@ -65,7 +65,8 @@ export const dev: Command = {
         try {
           await keep(path, { ...demo, baseurl, webhook: { ...demo.webhook, port: site.port } })
           // The people are made before the inbox gets an endpoint, so that it shows only what the visitor does.
-          if (!hasOwnCatalogue) await withPartner({ ...demo, baseurl }, ({ client }) => makePeople(client, 'missing'))
+          if (!hasOwnCatalogue)
+            await withPartner({ ...demo, baseurl }, ({ client }) => makePeople(client, 'missing'))
           await sendTo(site.url, demo, running)
           await admitSite(site.port, demo, running)
           const feeds = runContext({ ...running, real: Date.now })
