@@ -121,7 +121,6 @@ const fromInside: Readonly<Record<string, string>> = {
   'tests/database/small-batches.test.ts': 'sees the plan of a query',
   'tests/database/spread.test.ts': 'spreads tables step by step',
   'tests/docs/alerts.test.ts': 'compares the alerts with the names of all metrics',
-  'tests/docs/commands.test.ts': 'compares the documents with the help of each command',
   'tests/egress/hostile-endpoints.test.ts': 'one request to a partner, without the deliveries around it',
   'tests/egress/outgoing.test.ts': 'one request to a partner, without the deliveries around it',
   'tests/egress/stage.ts': 'one request to a partner, without the deliveries around it',
