@@ -127,7 +127,7 @@ async function refusedInRollingRestart({ addresses, services, startAnother }, pa
   const address = `http://127.0.0.1:${balancer.address().port}`
   const restarts = async () => {
     for (let count = 0; count < 3; count += 1) {
-      await startAnother()
+      await startAnother(1)
       target = new URL(services.at(-1).address)
       // The first has the database.
       if (services.length > 2) await ended(services.at(-2).child)

@@ -68,7 +68,7 @@ export async function startServed(name, { place, env, profile } = {}) {
   const scratch = place ?? mkdtempSync(join(tmpdir(), `enrolment-${name}-`))
   const dataDir = join(scratch, 'data')
   const logFile = join(scratch, 'service.log')
-  const environment = { PATH: process.env.PATH, HOME: scratch, ...env }
+  const environment = { PATH: process.env.PATH, HOME: scratch, ENROLMENT_PROCESSES: '1', ...env }
   const profiling = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []
   if (profile) mkdirSync(profile, { recursive: true })
   const log = () => readFileSync(logFile, 'utf8')

@@ -94,6 +94,8 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   cli: [
     ['serve.ts', 'sandbox'],
     ['run-service.ts', 'console.ts'],
+    ['processes'],
+    ['open-service.ts'],
     ['partner'],
     ['feeds'],
     ['catalogue', 'keys', 'operator', 'migrate.ts', 'backup.ts', 'copy.ts', 'maintain.ts'],

@@ -17,16 +17,16 @@ export async function measureScenario(stand, { job, expected, answered = () => {
  * Sends requests of a scenario, to the service and to the bare server if there is one, until V8 has compiled the code that will
  * be measured.
  */
-export async function warm(stand, scenario, processes = 1) {
+export async function warm(stand, scenario, service = 0) {
   const { job, bare } = scenario
   const { kind, prefix } = job()
-  const name = [kind, prefix, processes].join(' ')
+  const name = [kind, prefix, service].join(' ')
   const names = warmed.get(stand) ?? new Set()
   warmed.set(stand, names)
   if (names.has(name)) return
   names.add(name)
   // The load generator ends after a minute, whatever is left.
-  await measureScenario(stand, scenario, { seconds: 0.5, requests: warmUp * processes }, { processes })
+  await measureScenario(stand, scenario, { seconds: 0.5, requests: warmUp * (1 + service) }, { service })
   if (bare) await measureBare(bare, { ...job(), seconds: 0.5, requests: warmUp })
 }
 

@@ -25,13 +25,13 @@ function microseconds(seconds, requests) {
 }
 
 /** Puts the service under load. Answers other than `expected` are reported, because a wrong answer costs less. */
-export async function measureService(stand, job, { expected = '200', processes = 1 } = {}) {
+export async function measureService(stand, job, { expected = '200', service = 0 } = {}) {
   const services = stand.servicePids()
   const database = [stand.postmasterPid]
   // The embedded database is a child of the service.
   const used = () => [processorSeconds(services, database), processorSeconds(database)]
   const before = used()
-  const seen = await load({ addresses: stand.addresses(processes), ...job })
+  const seen = await load({ address: stand.services[service].address, ...job })
   const after = used()
   const right = seen.statuses[expected] ?? 0
   if (right < seen.requests)

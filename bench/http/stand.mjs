@@ -35,9 +35,10 @@ export async function startStand({ profile } = {}) {
     addresses: count => services.slice(0, count).map(one => one.address),
     servicePids: () => services.map(({ child }) => child.pid),
     postmasterPid: pid,
-    /** Starts another process of the service on the same database. */
-    startAnother: () =>
+    /** Starts another service with that many processes on the same database. */
+    startAnother: processes =>
       served.startAnother({
+        ENROLMENT_PROCESSES: String(processes),
         DATABASE_URL: `postgres://enrolment@localhost:${server.port}/enrolment?host=${encodeURIComponent(server.host)}`,
       }),
     newPartner,

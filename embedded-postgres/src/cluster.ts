@@ -137,8 +137,8 @@ export function pathForPostgres(directory: string): string {
 // These go into postgresql.conf, where an operator may change them; the settings that no operator may change are in
 // `start.ts`.
 const smallMachine = {
-  // Enough for the pools of one service, some commands, and an operator's psql.
-  max_connections: '100',
+  // Enough for the pools of ten processes, some commands, and an operator's psql.
+  max_connections: '200',
   // The working set is small rows of recent users; the operating system's cache does the rest.
   shared_buffers: '128MB',
   // Half of the default: recovery after a crash takes seconds, and the write-ahead log does not fill a small disk.

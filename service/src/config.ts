@@ -40,6 +40,8 @@ export type Config = {
   /** `mailto:` or https: the contact for reports of vulnerabilities. */
   readonly securityContact: string | undefined
   readonly databaseConnections: number
+  /** How many processes `serve` runs. */
+  readonly processes: number | 'auto'
   /** The lowest level that is logged. */
   readonly logLevel: LogLevel
   /** How long entries of the audit log are kept. */
@@ -76,6 +78,7 @@ const known = new Set([
   'ENROLMENT_LOG',
   'ENROLMENT_METRICS_HOST',
   'ENROLMENT_METRICS_PORT',
+  'ENROLMENT_PROCESSES',
   'ENROLMENT_REQUESTS_AT_ONCE',
   'ENROLMENT_REQUEST_SECONDS',
   'ENROLMENT_ROOT_KEY',
@@ -129,6 +132,7 @@ export function readConfig(environment: Environment): Config {
     drainSeconds: readNumber('ENROLMENT_DRAIN_SECONDS', [0, 300], 1),
     // Writes that wait for a row take up to five; with fewer than eight, one locked row could stop all requests.
     databaseConnections: readNumber('ENROLMENT_DATABASE_CONNECTIONS', [8, 999], 10),
+    processes: readProcesses(environment['ENROLMENT_PROCESSES'] || 'auto'),
     auditKeepMs: readAuditKeep(environment['ENROLMENT_AUDIT_KEEP'] || '6y'),
     limits: readLimits(readNumber),
     requestLimits: readRequestLimits(readNumber),
@@ -164,6 +168,13 @@ function readLogLevel(text: string): LogLevel {
   const level = logLevels.find(one => one === text)
   if (!level) throw new OperatorError(`ENROLMENT_LOG must be one of ${logLevels.join(', ')}.`)
   return level
+}
+
+function readProcesses(text: string): Config['processes'] {
+  if (text === 'auto') return text
+  if (!/^[1-9]\d{0,2}$/.test(text))
+    throw new OperatorError('ENROLMENT_PROCESSES must be auto or a number from 1 to 999.')
+  return Number(text)
 }
 
 function readMetricsHost(text: string): string {

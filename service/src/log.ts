@@ -53,6 +53,8 @@ const levels: Readonly<Record<string, LogLevel>> = {
   webhook_release_refused: 'error',
   webhook_result_refused: 'error',
   webhook_results_not_written: 'error',
+  worker_died: 'error',
+  worker_not_replaced: 'error',
   analyze_failed: 'warn',
   console_sign_in_failed: 'warn',
   database_account: 'warn',

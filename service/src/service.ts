@@ -4,7 +4,7 @@
  */
 import { openDelivery } from './assembly/delivery.ts'
 import { openListener } from './assembly/listener.ts'
-import type { ServiceOptions } from './assembly/options.ts'
+import type { News, ServiceOptions } from './assembly/options.ts'
 import { openSchedules } from './assembly/schedules.ts'
 import { openShared } from './assembly/shared.ts'
 import { openUsers } from './assembly/users.ts'
@@ -30,6 +30,10 @@ export type Service = {
    * `close`; each answer asks its caller to connect anew.
    */
   drain(): void
+  /** Takes no further connection and asks each caller to connect anew, because another process has taken its place. */
+  retire(): void
+  /** Learns what happened in a process beside this one. */
+  hear(news: News): void
   /** Answers what was accepted, ends its work and releases everything; the database stays open. */
   close(): Promise<void>
 }
@@ -103,6 +107,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     metrics,
     runDue: schedules.schedule.runAll,
     drain: listener.drain,
+    retire: listener.retire,
+    hear(news) {
+      if ('events' in news) delivery.dispatcher.nudge(new Set(news.events))
+      else listener.noteFailure(news.failed)
+    },
     close: stop,
   }
 }

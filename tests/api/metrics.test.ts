@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { makeQuiet } from '../../service/src/quiet.ts'
 import { startMetricsListener } from '../../service/src/system/metrics-listener.ts'
+import { metricsOf } from '../../service/src/system/process-metrics.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { freePort } from '../free-port.ts'
 import { ada, startTestService, type TestService } from '../rig.ts'
@@ -96,7 +97,10 @@ test('version and schema are told by the metrics, the version by healthz too', a
 
 test('the listener answers at the address that it is bound to, with the numbers of the process, and nothing else', async () => {
   const port = await freePort()
-  const close = await startMetricsListener({ host: '127.0.0.3', port }, { metrics: async () => 'own 1\n' })
+  const close = await startMetricsListener(
+    { host: '127.0.0.3', port },
+    { metrics: () => metricsOf({ metrics: async () => 'own 1\n' }) },
+  )
   const answer = await fetch(`http://127.0.0.3:${port}/metrics`)
   const text = await answer.text()
   expect(text).toMatch(/^own 1\n/)

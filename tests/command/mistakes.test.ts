@@ -162,6 +162,7 @@ describe('what the environment says', () => {
     [{ ENROLMENT_BASE_URL: 'https://example.com?' }, /ENROLMENT_BASE_URL must be .* without query, fragment/],
     [{ ENROLMENT_BASE_URL: 'https://example.com/:stage' }, /ENROLMENT_BASE_URL must be .* its path has only/],
     [{ ENROLMENT_DATABASE_CONNECTIONS: '0' }, /ENROLMENT_DATABASE_CONNECTIONS must be a number/],
+    [{ ENROLMENT_PROCESSES: '0' }, /ENROLMENT_PROCESSES must be auto or a number from 1/],
     [{ ENROLMENT_REQUESTS_AT_ONCE: 'many' }, /ENROLMENT_REQUESTS_AT_ONCE must be a number from 16/],
     [{ ENROLMENT_WAIT_SECONDS: '0' }, /ENROLMENT_WAIT_SECONDS must be a number from 1 to 60/],
     [{ ENROLMENT_BODY_KIB: '15' }, /ENROLMENT_BODY_KIB must be a number from 16 to 1024/],

@@ -35,7 +35,8 @@ function folderOf({ cwd = tmpdir() }: Place): string {
 
 /** Only the part of the environment that a program needs to be found, and what the place adds. */
 function environmentOf({ env }: Place): Environment {
-  return { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ENROLMENT_DRAIN_SECONDS: '0', ...env }
+  const few = { ENROLMENT_DRAIN_SECONDS: '0', ENROLMENT_PROCESSES: '1' }
+  return { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...few, ...env }
 }
 
 function launch(words: readonly string[], place: Place, file = bin): ChildProcess {

@@ -51,6 +51,8 @@ export type StartOptions = {
   readonly aheadMs?: number
   readonly process?: number
   readonly drainSeconds?: number
+  /** More settings. */
+  readonly env?: Readonly<Record<string, string>>
   /** What is started instead of the stage's own. */
   readonly oneFile?: string
 }
@@ -97,6 +99,7 @@ export async function openFaultStage(
       ...(fault || aheadMs !== 0 ? { NODE_OPTIONS: `--import=${preload}` } : {}),
       TEST_CLOCK_MS: String(aheadMs),
       ENROLMENT_DRAIN_SECONDS: String(drainSeconds),
+      ...which.env,
       ...(fault ? { TEST_FAULT: `${fault.point} ${fault.count}` } : {}),
     }
     try {

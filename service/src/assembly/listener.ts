@@ -1,6 +1,8 @@
+import { Server as TcpServer } from 'node:net'
 import { newestMigration } from '../db/migrate.ts'
 import { probeWrites } from '../db/write-probe.ts'
 import { mountDocs } from '../docs/mount.ts'
+import { countFailedAuthentications } from '../http/failed-authentications.ts'
 import { refuseWhileQuiet } from '../http/refuse-while-quiet.ts'
 import { openRequestCounts } from '../http/request-counts.ts'
 import { defaultRequestLimits } from '../http/request-limits.ts'
@@ -22,6 +24,7 @@ import { buildMetrics } from '../system/process-metrics.ts'
 import { requestMetrics } from '../system/request-metrics.ts'
 import { mountApi } from './api.ts'
 import type { Delivery } from './delivery.ts'
+import type { News } from './options.ts'
 import type { Shared } from './shared.ts'
 import type { Users } from './users.ts'
 
@@ -45,6 +48,10 @@ export type Listener = {
   listen(): Promise<string>
   /** Reports from now on that it is not ready, and asks each caller to connect anew, but serves as before. */
   drain(): void
+  /** Takes no further connection, and asks each caller to connect anew; serves and is ready as before. */
+  retire(): void
+  /** Counts a failed authentication in a process beside this one. */
+  noteFailure(failed: Extract<News, { failed: unknown }>['failed']): void
   /** Answers the requests that were accepted and stops listening. */
   close(): Promise<void>
 }
@@ -53,11 +60,13 @@ export type Listener = {
 export async function openListener(shared: Shared, context: ListenerContext): Promise<Listener> {
   const { options } = shared
   let isClosing = false
+  let isRetired = false
   let address = ''
   const state: ServiceState = {
     baseUrl: () => options.baseUrl ?? address,
     basePath: options.baseUrl ? new URL(options.baseUrl).pathname.replace(/\/+$/, '') : '',
     isClosing: () => isClosing,
+    isLeaving: () => isClosing || isRetired,
   }
   const callers = openCallers({ directory: shared.directory, database: options.database, real: options.real })
   const { app, counts, pools, shedding } = openServer(shared, { ...context, callers }, state)
@@ -90,6 +99,12 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     drain() {
       isClosing = true
     },
+    retire() {
+      isRetired = true
+      // That of http would end unused connections, too, just as their callers use them again.
+      TcpServer.prototype.close.call(app.server)
+    },
+    noteFailure: failures.noteFailure,
     async close() {
       isClosing = true
       await app.close()
@@ -103,6 +118,8 @@ type ServiceState = {
   readonly baseUrl: () => string
   readonly basePath: string
   readonly isClosing: () => boolean
+  /** Whether callers should connect anew. */
+  readonly isLeaving: () => boolean
 }
 
 type Server = ReturnType<typeof createServer>
@@ -135,6 +152,7 @@ function openServer(
     basePath: state.basePath,
     log,
     onTick: pools.sample,
+    processes: options.processes ?? 1,
   })
   refuseWhileQuiet(app, { isQuiet: quiet.isQuiet, pagesBelow: `${state.basePath}/register` })
   return { app, counts, pools, shedding }
@@ -143,12 +161,20 @@ function openServer(
 /** Puts failed authentications on record, of partners and of visitors of the page, and counts them. */
 function openFailures({ options, trail }: Shared) {
   const { failedAuthentications: limit } = options.requestLimits ?? defaultRequestLimits
-  const countFailure = refuseFailures({ sandbox: options.installation.sandbox, real: options.real, limit })
+  const failures = countFailedAuthentications(limit)
+  const countFailure = refuseFailures({
+    sandbox: options.installation.sandbox,
+    real: options.real,
+    failures,
+    onCounted: (address, credential) => options.tellOthers?.({ failed: { address, credential } }),
+  })
   const refuse: typeof countFailure = (request, error, why) => {
     trail.noteRefusal({ ...refusedCredential(request.headers), address: request.ip })
     return countFailure(request, error, why)
   }
-  return { refuse }
+  const noteFailure: Listener['noteFailure'] = ({ address, credential }) =>
+    void failures.note(address, options.real(), credential)
+  return { refuse, noteFailure }
 }
 
 /** Mounts the token endpoint and everything that needs no authentication: health, description, files and docs. */

@@ -11,6 +11,13 @@ import type { DispatcherOptions } from '../webhooks/delivery/dispatcher.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
 import type { EgressProxy } from '../webhooks/egress/proxy.ts'
 
+/** What happened in one of several processes that share an address, of which the others must know. */
+export type News =
+  /** Events of these partners were committed. */
+  | { readonly events: readonly string[] }
+  /** An authentication from this address failed, perhaps of a known credential. */
+  | { readonly failed: { readonly address: string; readonly credential: string | undefined } }
+
 /** What a service is started with. */
 export type ServiceOptions = {
   readonly database: Database
@@ -39,6 +46,10 @@ export type ServiceOptions = {
   readonly requestLimits?: RequestLimits
   /** Where `security.txt` says that vulnerabilities are to be reported; absent: a page of the docs. */
   readonly securityContact?: string | undefined
+  /** How many processes share the machine's memory; absent: this one has it alone. */
+  readonly processes?: number
+  /** Tells the other processes that share the address; absent: there are none. */
+  readonly tellOthers?: (news: News) => void
   /** Rewrites the table of wrapped data keys, which removes deleted keys from its files; absent where `enrolment maintain` does it. */
   readonly rewriteKeys?: () => Promise<Rewritten>
   /** How long entries of the audit log are kept; absent: six years. */

@@ -11,7 +11,7 @@ import type { ServiceOptions } from './options.ts'
 /** The part of the options that every process of the service has, also one that serves only the console. */
 export type SharedOptions = Pick<
   ServiceOptions,
-  'database' | 'deliveryDatabase' | 'keyring' | 'installation' | 'real' | 'log'
+  'database' | 'deliveryDatabase' | 'keyring' | 'installation' | 'real' | 'log' | 'tellOthers'
 >
 
 /** What several parts of the service use. It is opened before them and closed after them. */

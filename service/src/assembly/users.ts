@@ -54,6 +54,7 @@ export function openUsers(
     },
     onEvents: (partnerIds, count) => {
       dispatcher.nudge(partnerIds)
+      options.tellOthers?.({ events: [...partnerIds] })
       statistics.noteEvents(count)
     },
   }

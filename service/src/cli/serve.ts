@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import { type Command, flag } from '@benefit-enrolment/cli/command'
 import { readConfig } from '../config.ts'
 import { runService, servingOptions } from './run-service.ts'
@@ -11,5 +12,10 @@ export const serve: Command = {
     'insecure-http': flag('listen on other than loopback addresses without an https ENROLMENT_BASE_URL'),
     quiet: flag('answer reads alone: no writes, no deliveries, no due changes, until `enrolment resume`'),
   },
-  run: input => runService(input, readConfig(input.environment), 'live'),
+  async run(input) {
+    const config = readConfig(input.environment)
+    if (!cluster.isWorker) return runService(input, config, 'live')
+    const { runWorker } = await import('./processes/worker.ts')
+    return runWorker(input, config)
+  },
 }

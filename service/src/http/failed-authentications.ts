@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 import type { Instant } from '../calendar/calendar.ts'
 
 /** Counts failed authentications by address (contract §13). */
-type FailedAuthentications = {
+export type FailedAuthentications = {
   /**
    * Records a failure; true when there were too many in the last minute. A failure beyond the limit is not counted: a
    * caller that goes on would otherwise always get 429 and never learn that its credentials are wrong. Failures of a

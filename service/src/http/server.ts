@@ -34,7 +34,7 @@ type ServerContext = ProblemContext & {
   /** Called for each request, before anything else. */
   readonly onRequest?: () => void
   /** Whether the process is about to end, so that callers should open a new connection. */
-  readonly isClosing?: () => boolean
+  readonly isLeaving?: () => boolean
 }
 
 /**
@@ -208,7 +208,7 @@ function patternOf(url: string): RegExp {
 /** Security headers for every answer; pages also get those that switch off browser features that no page uses. */
 function setSecurityHeaders(context: ServerContext, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-content-type-options', 'nosniff')
-  if (context.isClosing?.()) reply.header('Connection', 'close')
+  if (context.isLeaving?.()) reply.header('Connection', 'close')
   if (context.baseUrl().startsWith('https:')) reply.header('Strict-Transport-Security', 'max-age=31536000')
   if (request.route.operation) return
   reply.header('Cross-Origin-Opener-Policy', 'same-origin')

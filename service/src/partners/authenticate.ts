@@ -1,6 +1,6 @@
 import type { Operation, Scope } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
-import { addressOf, countFailedAuthentications, isLoopback } from '../http/failed-authentications.ts'
+import { addressOf, type FailedAuthentications, isLoopback } from '../http/failed-authentications.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { type Caller, type Callers, mayCall } from './callers.ts'
 import type { Directory, WhyNot } from './directory.ts'
@@ -20,15 +20,19 @@ export type Refuse = (request: FastifyRequest, error: ServiceError, why: WhyNot)
 export function refuseFailures(context: {
   sandbox: boolean
   real: () => number
-  /** How many failures per minute from one address are answered 401. */
-  limit: number
+  failures: FailedAuthentications
+  /** Called with each failure that was counted. */
+  onCounted?: (address: string, credential: string | undefined) => void
 }): Refuse {
-  const failures = countFailedAuthentications(context.limit)
+  const { failures, onCounted } = context
   return (request, error, why) => {
     const address = addressOf(request)
     if (why.is === 'spent' || (context.sandbox && isLoopback(address))) return error
     const credential = why.is === 'known' ? why.credential : undefined
-    if (!failures.note(address, context.real(), credential)) return error
+    if (!failures.note(address, context.real(), credential)) {
+      onCounted?.(address, credential)
+      return error
+    }
     return new ServiceError(
       'too_many_requests',
       'Too many failed authentications from this address: wait as long as Retry-After says.',

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http'
 import { OperatorError } from '../operator-error.ts'
-import { processMetrics } from './process-metrics.ts'
 
 /** Where the operator's listener for metrics listens. */
 type MetricsAddress = { readonly host: string; readonly port: number | undefined }
@@ -14,18 +13,14 @@ export async function startMetricsListener(
   source: { metrics(): Promise<string> },
 ): Promise<() => Promise<void>> {
   if (port === undefined) return async () => {}
-  // prom-client measures from its first call on, so it is called before the first scrape.
-  await processMetrics()
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end()
       return
     }
-    Promise.all([source.metrics(), processMetrics()]).then(
-      texts =>
-        response
-          .writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
-          .end(texts.join('')),
+    source.metrics().then(
+      text =>
+        response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text),
       () => response.writeHead(503).end(),
     )
   })

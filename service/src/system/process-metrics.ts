@@ -15,6 +15,11 @@ export function processMetrics(): Promise<string> {
   return opened.metrics()
 }
 
+/** The numbers of a service and of the process that it is. */
+export async function metricsOf(service: { metrics(): Promise<string> }): Promise<string> {
+  return (await Promise.all([service.metrics(), processMetrics()])).join('')
+}
+
 /**
  * The metric that names the running versions: of the service, of Node.js, and of the database schema found at the
  * start.

@@ -7,15 +7,18 @@ const BUSY_SHARE = 0.75
 const BUSY_MEMORY_MS = 20
 const FULL_SHARE = 0.8
 
-/** The load of this process, with `tick`, which measures memory and the delay of the event loop ten times a second. */
-export function watchProcess() {
+/**
+ * The load of this process, one of `processes` that share the machine, with `tick`, which measures memory and the delay of
+ * the event loop ten times a second.
+ */
+export function watchProcess(processes: number) {
   let used = performance.eventLoopUtilization()
   let usedAt = performance.now()
   let share = 0
   let tickAt = performance.now()
   let delayMs = 0
   let isShort = false
-  const limit = memoryLimit()
+  const limit = memoryLimit() / processes
   const isBusy = () => {
     const at = performance.now()
     const passed = at - usedAt

@@ -22,6 +22,8 @@ type SheddingContext = {
   readonly log: (event: string, fields: Record<string, unknown>) => void
   /** Called ten times a second. */
   readonly onTick: () => void
+  /** How many processes share the machine's memory; absent: this one has it alone. */
+  readonly processes?: number
 }
 
 /**
@@ -36,7 +38,7 @@ export const defaultTurnLimits: TurnLimits = { atOnce: 224, patienceMs: 5000 }
  * `unavailable` and Retry-After, in the form of its route.
  */
 export function openShedding(app: FastifyInstance, context: SheddingContext): Shedding {
-  const watched = watchProcess()
+  const watched = watchProcess(context.processes ?? 1)
   const turns = openTurns(context.limits, watched.load)
   const counted = new WeakSet<IncomingMessage>()
   const refused = new WeakSet<IncomingMessage>()

@@ -1,0 +1,144 @@
+// @slow
+
+import { Agent, fetch } from 'undici'
+import { afterEach, expect, test } from 'vitest'
+import { type Created, clientOf, codeOf } from '../command/place.ts'
+import { newDataDir, runJson, type ServiceProcess, startProcess } from '../command/process.ts'
+import { freePort } from '../free-port.ts'
+import { isLong } from '../long.ts'
+import { ada, demoCatalogueFile } from '../rig.ts'
+import { type Journal, openJournal } from './journal.ts'
+import { type FaultStage, openFaultStage } from './stage.ts'
+
+// One `serve` with two processes that answer requests.
+
+let stage: FaultStage | undefined
+afterEach(async () => {
+  await stage?.close()
+  stage = undefined
+})
+
+async function more(journal: Journal, count: number): Promise<void> {
+  const wanted = journal.acknowledged() + count
+  await expect.poll(journal.acknowledged, { timeout: 180_000, interval: 20 }).toBeGreaterThan(wanted)
+}
+
+/** The processes that have come to serve, in order. */
+function pidsOf(service: ServiceProcess): number[] {
+  return service.log().flatMap(({ event, pid }) => (event === 'worker_started' ? [Number(pid)] : []))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+const patience = { timeout: 180_000, interval: 50 }
+/** Repeated when the machine was too slow for the time limits of statements, which production has too. */
+const unlessTooSlow = { timeout: 900_000, retry: { count: 3, condition: /^Too slow/ } }
+
+test(
+  'SIGHUP replaces two processes under load and nothing is refused; one killed is started again, all end with a killed parent; nothing is lost',
+  unlessTooSlow,
+  async () => {
+    stage = await openFaultStage()
+    const opened = stage
+    const metricsPort = await freePort()
+    const start = async () => {
+      // So long that, even on a busy machine, each connection is used once more and gets the answer that asks it to close.
+      const started = await opened.start({
+        drainSeconds: isLong ? 20 : 5,
+        env: { ENROLMENT_PROCESSES: '2', ENROLMENT_METRICS_PORT: String(metricsPort) },
+      })
+      if (started === 'killed') throw new Error('it did not start')
+      return started
+    }
+    const service = await start()
+    // A pool may leave a connection unused until the process at its other end closes it, just as it is used again.
+    const agents = Array.from({ length: 8 }, () => new Agent({ connections: 1 }))
+    const clients = agents.map(dispatcher =>
+      opened.clientOf(
+        opened.ports[0] ?? 0,
+        {},
+        (input, init) => fetch(input as string, { ...init, dispatcher } as object) as never,
+      ),
+    )
+    const write = (name: string) => openJournal(clients, { writers: 8, name })
+    const calm = write('calm')
+    await more(calm, 20)
+    const former = pidsOf(service)
+    service.child.kill('SIGHUP')
+    await expect
+      .poll(async () => {
+        expect((await fetch(`${service.address}/readyz`)).status).toBe(200)
+        return former.filter(isAlive)
+      }, patience)
+      .toEqual([])
+    await more(calm, 20)
+    await calm.stop()
+    const again = calm.entries.filter(entry => entry.isAcknowledged && entry.sent !== 1)
+    if (again.length > 0 && opened.refusals().length > 0)
+      throw new Error(`Too slow: ${opened.refusals().join(' ')}`)
+    // Sent once and acknowledged: no refusal, and no broken connection.
+    expect(again).toEqual([])
+
+    const broken = write('broken')
+    await more(broken, 20)
+    const [killed = 0, ...others] = pidsOf(service).slice(-2)
+    process.kill(killed, 'SIGKILL')
+    await expect.poll(() => pidsOf(service).length, patience).toBe(5)
+    expect(others.every(isAlive)).toBe(true)
+    await more(broken, 20)
+    await expectMetricsOfAll(metricsPort)
+    await service.stop('SIGKILL')
+    await expect.poll(() => pidsOf(service).filter(isAlive), patience).toEqual([])
+    const next = await start()
+    await more(broken, 20)
+    await broken.stop()
+    await Promise.all(agents.map(agent => agent.close()))
+    await opened.check({
+      entries: [...calm.entries, ...broken.entries],
+      wrong: [...calm.wrong, ...broken.wrong],
+    })
+    expect(await next.stop()).toBe(0)
+    expect(pidsOf(next).filter(isAlive)).toEqual([])
+  },
+)
+
+/** Each metric stands once, with the samples of both processes that serve. */
+async function expectMetricsOfAll(port: number): Promise<void> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  const types = text.match(/^# TYPE .*/gm) ?? []
+  expect(new Set(types).size).toBe(types.length)
+  for (const process of ['1', '2'])
+    for (const metric of ['http_requests_total', 'database_up', 'process_resident_memory_bytes'])
+      expect(text).toMatch(new RegExp(`^${metric}\\{process="${process}"`, 'm'))
+  expect(text).toMatch(/^process_resident_memory_bytes\{process="0"\}/m)
+}
+
+test('two processes share one embedded database, which their parent stops, and count failed authentications together', async () => {
+  const data = await newDataDir()
+  const service = await startProcess(['serve', '--port', '0', '--data', data], {
+    env: { ENROLMENT_PROCESSES: '2', ENROLMENT_FAILED_AUTHENTICATIONS: '10' },
+  })
+  await runJson(['catalogue', 'publish', demoCatalogueFile, '--data', data])
+  const created = await runJson<Created>(['partner', 'create', '--name', 'Two', '--data', data])
+  const client = clientOf(service, created)
+  await client.prefillUser({ userid: 'shared', ...ada })
+  expect(await codeOf(client.getUser({ userid: 'shared' }))).not.toBe('unauthorized')
+  const statuses: number[] = []
+  for (let count = 0; count < 20; count += 1) {
+    // Connections go to the processes in turn.
+    const headers = { connection: 'close' }
+    statuses.push((await fetch(`${service.address}/webhooks`, { headers })).status)
+  }
+  // Counted apart, twenty failures would all be within the limit; news of one may arrive after the next.
+  expect(statuses.slice(-4)).toEqual([429, 429, 429, 429])
+  expect(await service.stop()).toBe(0)
+  const events = service.log().map(({ event }) => event)
+  expect(events.at(-1)).toBe('stopped')
+  expect(events).toContain('database_stopped')
+})
