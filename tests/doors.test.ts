@@ -53,6 +53,7 @@ const besideTheClient: Readonly<Record<string, string>> = {
   'tests/trust/exchange.test.ts': 'sends for the client, through a balancer',
   'tests/trust/first-requests.test.ts': 'documents and pages right after a start, and the metrics',
   'tests/trust/isolation.test.ts': 'a token and a key of different partners',
+  'tests/trust/workers.test.ts': 'sends for the client, one connection each, and reads the metrics',
   'tests/webhooks/documented-receivers.test.ts': 'the partner is the one who is asked',
   'tests/webhooks/metrics.test.ts': 'the listener of the operator, which is no part of the API',
 }
