@@ -77,6 +77,7 @@ csharp() {
 # Starts it anew for each language, so that what it has seen is of that language.
 start_between() {
   if [ -n "$between" ]; then kill "$between"; wait "$between" 2>/dev/null; fi
+  rm -f between.out
   node "$walks/unreliable.mjs" "$SERVICE_URL" >between.out &
   between=$!
   until [ -s between.out ]; do sleep 0.1; done

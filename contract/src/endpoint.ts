@@ -128,23 +128,52 @@ const gatewayFields = {
 }
 
 /** The request of a new endpoint (contract §10). */
-export const NewWebhook = shape('NewWebhook', {
-  url: Url,
-  events: Type.Optional(WantedEvents),
-  ordering: Type.Optional(Ordering),
-  ...gatewayFields,
-})
+export const NewWebhook = shape(
+  'NewWebhook',
+  {
+    url: Url,
+    events: Type.Optional(WantedEvents),
+    ordering: Type.Optional(Ordering),
+    ...gatewayFields,
+  },
+  {
+    dependentRequired: {
+      username: ['password'],
+      password: ['username'],
+      token: ['authorization'],
+      tokenurl: ['authorization', 'clientid', 'clientsecret'],
+      clientid: ['authorization', 'tokenurl', 'clientsecret'],
+      clientsecret: ['authorization', 'tokenurl', 'clientid'],
+      scope: ['authorization', 'tokenurl', 'clientid', 'clientsecret'],
+      clientcertificate: ['clientkey'],
+      clientkey: ['clientcertificate'],
+    },
+  },
+)
 /** The shape of {@link NewWebhook}. */
 export type NewWebhook = Static<typeof NewWebhook>
 
 /** The changes of an endpoint; absent fields do not change (contract §10). */
-export const UpdateWebhook = shape('UpdateWebhook', {
-  url: Type.Optional(Url),
-  events: Type.Optional(WantedEvents),
-  ordering: Type.Optional(Ordering),
-  ...gatewayFields,
-  rotatesecret: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
-})
+export const UpdateWebhook = shape(
+  'UpdateWebhook',
+  {
+    url: Type.Optional(Url),
+    events: Type.Optional(WantedEvents),
+    ordering: Type.Optional(Ordering),
+    ...gatewayFields,
+    rotatesecret: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
+  },
+  {
+    // A secret that was given before is never sent to an address that is new.
+    dependentRequired: {
+      username: ['password'],
+      tokenurl: ['clientsecret'],
+      clientid: ['clientsecret'],
+      scope: ['clientsecret'],
+      clientkey: ['clientcertificate'],
+    },
+  },
+)
 
 /** An endpoint and its health (contract §10). */
 export const WebhookEndpoint = shape('WebhookEndpoint', {

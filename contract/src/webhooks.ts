@@ -195,19 +195,23 @@ export const replayWebhook = operation({
     'asks for; ids that are not yours are skipped and not counted). Key and bytes are the same as the first time. At most 10,000 ' +
     'a request: `complete` tells. With `dryrun` nothing is sent.',
   params,
-  body: shape('ReplayWebhook', {
-    from: Type.Optional(Moment),
-    to: Type.Optional(Moment),
-    status: Type.Optional(Type.Enum(['dead', 'waiting', ''], { 'x-rule': 'must be dead or waiting' })),
-    ids: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 64, 'x-rule': 'must be the id of an event' }), {
-        minItems: 1,
-        maxItems: 1000,
-        'x-rule': 'must be a list of 1 to 1,000 event ids',
-      }),
-    ),
-    dryrun: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
-  }),
+  body: shape(
+    'ReplayWebhook',
+    {
+      from: Type.Optional(Moment),
+      to: Type.Optional(Moment),
+      status: Type.Optional(Type.Enum(['dead', 'waiting', ''], { 'x-rule': 'must be dead or waiting' })),
+      ids: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 64, 'x-rule': 'must be the id of an event' }), {
+          minItems: 1,
+          maxItems: 1000,
+          'x-rule': 'must be a list of 1 to 1,000 event ids',
+        }),
+      ),
+      dryrun: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
+    },
+    { dependentRequired: { from: ['to'], to: ['from'] } },
+  ),
   reply: Replayed,
   example: {
     body: { status: 'dead' },

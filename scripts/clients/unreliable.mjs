@@ -1,7 +1,9 @@
 // Stands between a walk and the service as a bad day would: each write that has a key is answered 503 the first time, and a
 // token counts as expired at once. GET /seen says how many tokens were fetched, and how many writes were sent again.
 //   node scripts/clients/unreliable.mjs http://127.0.0.1:8080
+
 import { createServer, request as requestHttp } from 'node:http'
+import { exampleProblem } from '../../contract/dist/index.js'
 
 const target = new URL(process.argv[2])
 const keys = new Set()
@@ -13,9 +15,8 @@ const server = createServer((request, response) => {
   if (key !== undefined && !keys.has(key)) {
     keys.add(key)
     request.resume()
-    return response
-      .writeHead(503, { 'retry-after': '0', 'content-type': 'application/problem+json' })
-      .end('{}')
+    response.writeHead(503, { 'retry-after': '0', 'content-type': 'application/problem+json; charset=utf-8' })
+    return response.end(JSON.stringify(exampleProblem('unavailable', target.origin)))
   }
   if (key !== undefined) seen.repeated += 1
   const isToken = request.url === '/oauth2/token'

@@ -225,3 +225,33 @@ test('a live service has no clock to move, and does not describe one', async () 
   expect((body as Description).paths).not.toHaveProperty('/sandbox/clock')
   expect((await fetch(`${live.baseUrl}/sandbox/clock`, { method: 'POST' })).status).toBe(404)
 })
+
+test('what the description says goes together the service demands together', async () => {
+  const { client } = await service.newPartner()
+  const { dependentRequired = {} } = description.components.schemas['NewWebhook'] as {
+    dependentRequired?: Record<string, string[]>
+  }
+  const values: Record<string, string> = {
+    username: 'u',
+    password: 'p',
+    token: 't',
+    tokenurl: 'https://id.example.com/token',
+    clientid: 'c',
+    clientsecret: 's',
+    scope: 'hooks',
+    clientcertificate: 'a certificate',
+    clientkey: 'a key',
+  }
+  expect(Object.keys(dependentRequired).length).toBeGreaterThan(7)
+  for (const [field, needed] of Object.entries(dependentRequired))
+    for (const missing of needed) {
+      const kind = field === 'token' ? 'bearer' : field in { username: 0, password: 0 } ? 'basic' : 'oauth2'
+      const whole = { ...values, authorization: kind }
+      const given = [field, ...needed].filter(name => name !== missing)
+      const request = Object.fromEntries(given.map(name => [name, whole[name as keyof typeof whole]]))
+      await expect(
+        client.createWebhook({ url: 'https://hooks.example.com', ...request }),
+        `${field} without ${missing}`,
+      ).rejects.toMatchObject({ status: 400 })
+    }
+})

@@ -17,7 +17,7 @@ test('the lines of the quick start work as they stand, against what `npm start` 
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
   expect(blocks.length).toBeGreaterThan(6)
   // `.ci/run` does the clone and the start, and partner-tools tests the listener.
-  const commands = [...text.matchAll(/^npx enrolment (trigger|link) .*$/gm)].map(([line]) =>
+  const commands = [...text.matchAll(/^npx benefit-enrolment (trigger|link) .*$/gm)].map(([line]) =>
     line.split(' ').slice(2),
   )
   expect(commands.map(words => words[0])).toEqual(['trigger', 'link'])

@@ -75,9 +75,9 @@ function keep({ content, ...source }: DocumentSource): PreparedDocument {
   }
 }
 
-/** The example of an instant that must lie ahead is one of the coming year, so that every process of a year serves the same bytes. */
+/** The example of an instant that must lie ahead is one of the year after the coming one, so that every process of a year serves the same bytes, and far enough ahead for a clock that was moved by a month. */
 function withFutureExample(text: string): string {
-  return text.replaceAll(exampleAdvance, `${new Date().getUTCFullYear() + 1}-01-15T17:00:00.000Z`)
+  return text.replaceAll(exampleAdvance, `${new Date().getUTCFullYear() + 2}-01-15T17:00:00.000Z`)
 }
 
 /** The body in an encoding; compression runs beside the event loop. */
