@@ -64,7 +64,6 @@ const { Client } = pg
 const { query } = Client.prototype
 Client.prototype.query = function (config, ...rest) {
   const text = typeof config === 'string' ? config : (config?.text ?? '')
-  if (Array.isArray(config?.statements)) return query.call(this, cutShort(config), ...rest)
   if (typeof config?.submit === 'function') return query.call(this, config, ...rest)
   const told = rest.at(-1)
   if (typeof told === 'function') {
@@ -77,63 +76,24 @@ Client.prototype.query = function (config, ...rest) {
     }
     return query.call(this, config, ...rest.slice(0, -1), passing)
   }
-  // The statement may also set the transaction's time-out for locks.
-  const isBegin = /^begin\b/.test(text)
+  // After the point nothing more is sent, because the statements of a batch and its commit leave together.
+  if (this.faultEnds) return new Promise(() => {})
   const isCommit = text === 'commit'
-  if (isBegin) this.faultKinds = new Set()
+  if (text === 'begin') this.faultKinds = new Set()
   const kind = kindOf(text, config?.values ?? rest[0])
   if (kind) this.faultKinds?.add(kind)
   const names = isCommit ? [...(this.faultKinds ?? [])] : []
-  // All statements of a transaction are sent at once: everything before its commit is done when the statement before it
-  // is done.
-  if (isCommit)
-    void this.faultLast?.then(
-      () => {
-        for (const name of names) pass(`${name} before commit`)
-      },
-      () => undefined,
-    )
-  else if (kind) pass(`${kind} before`)
+  if (kind) pass(`${kind} before`)
+  if (names.some(name => isReachedBy(`${name} before commit`))) {
+    void this.faultLast.then(end, end)
+    return new Promise(() => {})
+  }
   const done = query.call(this, config, ...rest)
   this.faultLast = done
-  void done.then(
-    () => {
-      if (isCommit) {
-        for (const name of names) pass(`${name} after commit`)
-      } else if (kind) pass(`${kind} after`)
-    },
-    () => undefined,
-  )
+  this.faultEnds =
+    (kind && isReachedBy(`${kind} after`)) || names.some(name => isReachedBy(`${name} after commit`))
+  if (this.faultEnds) void done.then(end, end)
   return done
-}
-
-/**
- * A batch is sent as one flight with a single answer, its commit last (service/src/db/flight.ts). Where the point lies in it,
- * only what comes before the point is sent, and the process ends when that is done.
- */
-function cutShort(flight) {
-  const { statements } = flight
-  const length = lengthUpToPoint(statements)
-  if (length === undefined) return flight
-  if (length === 0) end()
-  return new flight.constructor(statements.slice(0, length), end)
-}
-
-/** How many statements of a flight come before the point; undefined where it is not reached in this flight. */
-function lengthUpToPoint(statements) {
-  const kindsInIt = new Set()
-  for (const [place, { text, values }] of statements.entries()) {
-    const kind = kindOf(text, values)
-    if (!kind) continue
-    kindsInIt.add(kind)
-    if (isReachedBy(`${kind} before`)) return place
-    if (isReachedBy(`${kind} after`)) return place + 1
-  }
-  for (const kind of kindsInIt) {
-    if (isReachedBy(`${kind} before commit`)) return statements.length - 1
-    if (isReachedBy(`${kind} after commit`)) return statements.length
-  }
-  return undefined
 }
 
 const { end: endResponse } = ServerResponse.prototype

@@ -1,8 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 
-// Arrays in PostgreSQL’s binary form. As text they would cost the database a fifth more for a prefill’s statements
-// (73 µs instead of 59), and this process the quoting and the hexadecimal digits of every value. The driver sends a
-// Buffer as binary.
+// Arrays in PostgreSQL’s binary form; the driver sends a Buffer as binary. As text they cost a prefill 9 % more processor
+// time, and the database alone 20 % (2026-11-28).
 
 /** The values of an array; absent ones become null. */
 export type Values<T> = readonly (T | null | undefined)[]

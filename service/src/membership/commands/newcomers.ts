@@ -3,7 +3,8 @@ import type { Command, ExecutorContext } from '../command.ts'
 /**
  * Says which commands may be decided without reading anything, because they very likely name a user and a key that do
  * not exist yet, as almost all prefills do. Where that is wrong, the unique index of the users or of the keys fails the
- * transaction, and the batch is read and decided again. So a guess can cost time, never a wrong answer.
+ * transaction, and the batch is read and decided again. So a guess can cost time, never a wrong answer. Without guesses a
+ * prefill costs 13 % more processor time (2026-11-28).
  */
 type Newcomers = {
   /** The commands of a batch for which nothing needs to be read at first. */
