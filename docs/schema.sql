@@ -245,7 +245,7 @@ CREATE TABLE public.enrolments (
     offer text NOT NULL,
     is_fixed boolean NOT NULL,
     state text NOT NULL,
-    planned_by text,
+    pending_by text,
     catalogue_version integer NOT NULL,
     picked_at timestamp with time zone NOT NULL,
     starts_at timestamp with time zone NOT NULL,
@@ -262,8 +262,8 @@ CREATE TABLE public.enrolments (
     CONSTRAINT enrolments_check2 CHECK (((state <> 'ended'::text) OR (ends_at IS NOT NULL))),
     CONSTRAINT enrolments_check3 CHECK (((own_end_at IS NULL) = (own_end_reason IS NULL))),
     CONSTRAINT enrolments_check4 CHECK (((corrected_end_at IS NULL) OR (own_end_reason = 'ineligible'::text))),
-    CONSTRAINT enrolments_check5 CHECK (((planned_by IS NULL) OR (state <> ALL (ARRAY['enrolled'::text, 'endscheduled'::text, 'ended'::text])))),
-    CONSTRAINT enrolments_planned_by_check CHECK ((planned_by = ANY ('{offer,swap}'::text[]))),
+    CONSTRAINT enrolments_check5 CHECK (((pending_by IS NULL) OR (state <> ALL (ARRAY['enrolled'::text, 'endscheduled'::text, 'ended'::text])))),
+    CONSTRAINT enrolments_pending_by_check CHECK ((pending_by = ANY ('{offer,swap}'::text[]))),
     CONSTRAINT enrolments_state_check CHECK ((state = ANY ('{selected,actionrequired,scheduled,enrolled,endscheduled,ended,withdrawn,declined,rejected,void}'::text[])))
 );
 

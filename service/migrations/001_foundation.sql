@@ -205,7 +205,7 @@ create table enrolments (
   is_fixed boolean not null,
   state text not null check (state = any ('{selected,actionrequired,scheduled,enrolled,endscheduled,ended,withdrawn,declined,rejected,void}')),
   -- The pending change that would bring this enrolment; the row is deleted or kept together with that change.
-  planned_by text check (planned_by = any ('{offer,swap}')),
+  pending_by text check (pending_by = any ('{offer,swap}')),
   catalogue_version integer not null,
   picked_at timestamptz not null,
   starts_at timestamptz not null,
@@ -227,7 +227,7 @@ create table enrolments (
   check (state <> 'ended' or ends_at is not null),
   check ((own_end_at is null) = (own_end_reason is null)),
   check (corrected_end_at is null or own_end_reason = 'ineligible'),
-  check (planned_by is null or state not in ('enrolled', 'endscheduled', 'ended')),
+  check (pending_by is null or state not in ('enrolled', 'endscheduled', 'ended')),
   -- The enrolments of one benefit never overlap in time. The dearest of all, 8.7 µs a row, and the only guard against two rules
   -- that give one benefit twice.
   exclude using gist (

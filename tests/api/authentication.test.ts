@@ -1,5 +1,3 @@
-// @databases citus
-
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,3 @@
-// @databases citus
 // @prism
 
 import { dirname } from 'node:path'

@@ -1,4 +1,3 @@
-// @databases citus
 // @prism
 
 import fc from 'fast-check'

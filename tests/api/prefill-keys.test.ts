@@ -1,4 +1,3 @@
-// @databases citus
 // @prism
 
 import { describe, expect, test } from 'vitest'

@@ -98,7 +98,7 @@ describe('the tables of a user', () => {
   )
   /** The benefits of a page, in its order. */
   const benefitsIn = (text: string) =>
-    [...text.matchAll(/<td>([^<]+)<br><span class="hint">(?:comes with|picked under)/g)].map(
+    [...text.matchAll(/<td>([^<]+)<br>\s*<span class="hint">(?:comes with|picked under)/g)].map(
       ([, name]) => name,
     )
 

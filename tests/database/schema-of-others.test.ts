@@ -1,4 +1,4 @@
-// @databases citus stock
+// @databases stock
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'

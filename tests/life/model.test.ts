@@ -1,4 +1,3 @@
-// @databases citus
 // @slow
 
 import { everydayOr } from '../long.ts'

@@ -1,5 +1,3 @@
-// @databases citus
-
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Operation, type OperationIdOf, operations } from '../../contract/src/index.ts'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,5 +1,3 @@
-// @databases citus
-
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Operation, type OperationIdOf, operations, scopeNames } from '../../contract/src/index.ts'
 import { changePartner, revokeKey } from '../../service/src/partners/administer.ts'

@@ -1,5 +1,3 @@
-// @databases citus
-
 import { expect, test } from 'vitest'
 import type { Query } from '../../service/src/db/sql.ts'
 import { queueAgain } from '../../service/src/webhooks/log/replay.ts'

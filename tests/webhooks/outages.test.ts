@@ -1,5 +1,3 @@
-// @databases citus
-
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'

@@ -1,5 +1,3 @@
-// @databases citus
-
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { type Database, type Executor, openDatabase } from '../../service/src/db/database.ts'

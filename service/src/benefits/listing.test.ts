@@ -74,7 +74,7 @@ function userOf({ offer: number, picks, startsIn, nextOffer, swap, isCancelled }
       offer: offer.offer,
       isFixed: offer.fixed.includes(benefit),
       state: startsIn === 0 ? ('enrolled' as const) : ('scheduled' as const),
-      plannedBy: undefined,
+      pendingBy: undefined,
       version: 1,
       pickedAt: began,
       startsAt: since,

@@ -145,7 +145,7 @@ function pickedForSwap(user: User, name: string): { goes: 'in' | 'out'; at: numb
 }
 
 function isSwappedIn(enrolment: Enrolment): boolean {
-  return enrolment.plannedBy === 'swap' && isLive(enrolment)
+  return enrolment.pendingBy === 'swap' && isLive(enrolment)
 }
 
 /**

@@ -24,7 +24,7 @@ export function sharedStateOf(user: User, now: Instant): string | undefined {
 }
 
 function isSettledEnrolment(enrolment: Enrolment): boolean {
-  return !isLive(enrolment) || (isInForce(enrolment) && enrolment.plannedBy === undefined)
+  return !isLive(enrolment) || (isInForce(enrolment) && enrolment.pendingBy === undefined)
 }
 
 function partsOf(enrolment: Enrolment): unknown[] {

@@ -17,7 +17,7 @@ import {
   type Enrolment,
   heldEnrolment,
   isInForce,
-  isPlanned,
+  isPending,
   lastClosed,
   type SwapPair,
   type User,
@@ -51,11 +51,11 @@ export function enrolBenefitOf(
 function enrolAgreed(user: User, request: EnrolRequest, now: Instant, terms: Terms): SingleChange | Refusal {
   const held = heldEnrolment(user, request.name)
   if (held) return completeEnrolment(user, held, now, terms)
-  const planned = enrolmentOf(user, request.name, isPlanned)
+  const planned = enrolmentOf(user, request.name, isPending)
   const opening = openingFor(user, request.name, now, terms)
   // A benefit that a pending swap brings never begins before it when its consent is given; one that a pending offer
   // change brings does where it can. Otherwise the consent is for the boundary.
-  if (planned && request.consents.length > 0 && (planned.plannedBy === 'swap' || isRefusal(opening)))
+  if (planned && request.consents.length > 0 && (planned.pendingBy === 'swap' || isRefusal(opening)))
     return { user, events: [], enrolment: planned }
   if (isRefusal(opening)) return opening
   const { benefit, offer, isFixed, startsAt } = opening
@@ -172,7 +172,7 @@ export function declineBenefitOf(
     return { ...declined, events: [...declined.events, ...droppedSwap(user, declined.user, now)] }
   }
   if (user.swap?.pairs.some(pair => pair.add === name)) return declineSwap(user, name, now, terms)
-  const planned = enrolmentOf(user, name, isPlanned)
+  const planned = enrolmentOf(user, name, isPending)
   if (planned) {
     if (isBoundaryLocked(user, planned.startsAt, { now, terms })) return refuse('change_locked')
     return decline(user, declinedFrom(planned, { user, now, terms }), now)
@@ -193,7 +193,7 @@ function declinedFrom(
   return {
     ...enrolment,
     state: 'declined',
-    plannedBy: comes ? 'offer' : undefined,
+    pendingBy: comes ? 'offer' : undefined,
     startsAt: comes ? pendingOffer.at : enrolment.startsAt,
     endsAt: now,
     closeReason: 'declined',

@@ -1,11 +1,11 @@
-import type { Position } from './problem.ts'
+import type { SourcePosition } from './problem.ts'
 
 /**
  * A file that a catalogue names: its path below the catalogue's folder or the name of a shipped icon, where it is named,
  * and its purpose.
  */
 export type FileMention = {
-  readonly position: Position
+  readonly position: SourcePosition
   readonly path: string
   readonly use: 'icon' | 'document'
 }

@@ -4,7 +4,7 @@ import { type CatalogueDocument, readCatalogue, writeDocument } from './document
 import type { FileMention } from './file-paths.ts'
 import type { Catalogue } from './model.ts'
 import { openYaml } from './open-yaml.ts'
-import type { Position, Problem } from './problem.ts'
+import type { Problem, SourcePosition } from './problem.ts'
 import { benefitOf, offerOf, type WrittenCatalogue } from './written.ts'
 
 /** A catalogue file without problems: the catalogue, the value to store, and the position of each benefit and offer. */
@@ -12,7 +12,7 @@ export type ParsedCatalogue = {
   readonly ok: true
   readonly catalogue: Catalogue
   readonly document: CatalogueDocument
-  readonly positions: ReadonlyMap<string, Position>
+  readonly positions: ReadonlyMap<string, SourcePosition>
   /** The icons and files that the catalogue names, which are not checked here. */
   readonly files: readonly FileMention[]
 }

@@ -1,8 +1,8 @@
 /** A position in a catalogue file; line and column count from 1. */
-export type Position = { readonly line: number; readonly column: number; readonly path: string }
+export type SourcePosition = { readonly line: number; readonly column: number; readonly path: string }
 
 /** One problem of a catalogue file: where, what is wrong, and what to do. */
-export type Problem = Position & { readonly message: string }
+export type Problem = SourcePosition & { readonly message: string }
 
 /** The problem as one line for the operator: `line 14: benefits[2].rules[0].states.in[0]: …`. */
 export function describeProblem(problem: Problem): string {

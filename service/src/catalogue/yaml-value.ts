@@ -9,7 +9,7 @@ import {
   type Node,
   type Pair,
 } from 'yaml'
-import type { Position, Problem } from './problem.ts'
+import type { Problem, SourcePosition } from './problem.ts'
 
 const MAX_ALIASES = 100
 /** Nobody reads more at once, and each costs a search for its place. */
@@ -19,7 +19,7 @@ const MOST_PROBLEMS = 100
 export type YamlValue = {
   readonly value: unknown
   /** Line, column and path of the value at a JSON pointer such as `/benefits/0`, or of its key if `key` names one in it. */
-  positionOf(pointer: string, key?: unknown): Position
+  positionOf(pointer: string, key?: unknown): SourcePosition
   /** A number or a text as it was written; `undefined` for groups, lists and missing values. */
   sourceOf(pointer: string): string | undefined
 }
@@ -37,7 +37,7 @@ export function readValue(
   const origins = new Map<string, string>()
   let aliases = 0
 
-  const placeOf = (node: Node | undefined, pointer: string): Position => {
+  const placeOf = (node: Node | undefined, pointer: string): SourcePosition => {
     const { line, col } = lines.linePos(node?.range?.[0] ?? 0)
     return { line, column: col, path: textOf(pointer) }
   }

@@ -4,13 +4,13 @@ import { sql } from '../db/sql.ts'
 import { type Operator, worksFor } from '../operators/operator.ts'
 import type { Partner } from '../partners/partner.ts'
 import { isUuid } from '../vault/uuid.ts'
-import { notHere, type Visit } from './screen/screen.ts'
+import { notHere, type OperatorVisit } from './screen/screen.ts'
 
 /** The names and zones of the operator's partners by their ids, in the order of the names. */
 export async function readOwnPartners(
   db: Executor,
   operator: Operator,
-): Promise<Pick<Visit, 'partnerNames' | 'zoneOf' | 'zone'>> {
+): Promise<Pick<OperatorVisit, 'partnerNames' | 'zoneOf' | 'zone'>> {
   const rows = await db.query<{ partner_id: string; name: string; timezone: Zone }>(sql`
     select partner_id, name, timezone from partners order by lower(name), partner_id`)
   const own = rows.filter(row => worksFor(operator, row.partner_id))
@@ -25,7 +25,7 @@ export async function readOwnPartners(
 
 /** A partner for which the operator works: of this id, or else that of the address. Otherwise throws the same refusal as for an unknown one. */
 export async function ownPartner(
-  visit: Visit,
+  visit: OperatorVisit,
   partnerId = visit.params['partnerid'] ?? '',
 ): Promise<Partner> {
   const isOwn = isUuid(partnerId) && worksFor(visit.operator, partnerId)

@@ -93,7 +93,21 @@ export function performer<Caller>(
         onRefusedBody?.(request.caller, { operation, body, requestId, error })
       throw error
     }
-    return handler({ ...request, operation, body: given, sent: checkBody && body } as never)
+    // Member by member, because a spread takes 3 % of a prefill's time.
+    return handler({
+      operation,
+      body: given,
+      sent: checkBody && body,
+      params: request.params,
+      query: request.query,
+      headers: request.headers,
+      locale: request.locale,
+      requestId,
+      address: request.address,
+      caller: request.caller,
+      target: request.target,
+      setHeader: request.setHeader,
+    } as never)
   }
 }
 

@@ -30,8 +30,8 @@ export class ServiceError extends Error {
 /** What the caller gets for an error that is no refusal: 503 when it may succeed later, otherwise 500. */
 export function asFailure(error: unknown): ServiceError {
   if (!isUnavailable(error)) return new ServiceError('internal', undefined, { cause: error })
-  const isPlanned = error instanceof Unavailable && error.cause === undefined
-  return new ServiceError('unavailable', undefined, isPlanned ? {} : { cause: error })
+  const isPending = error instanceof Unavailable && error.cause === undefined
+  return new ServiceError('unavailable', undefined, isPending ? {} : { cause: error })
 }
 
 /** A 400 that names one field and its rule. */

@@ -115,7 +115,7 @@ function listingChange(
 function pendingChange(user: User, { before, after, now }: Comparison): Consequences {
   const [was, is] = [before, after].map(terms => projectPendingChanges(user, terms, { user, at: now }))
   const live = (projected: User | undefined) => (projected?.enrolments ?? []).filter(isLive)
-  const planned = live(was).filter(one => one.plannedBy !== undefined)
+  const planned = live(was).filter(one => one.pendingBy !== undefined)
   const closed = user.enrolments.filter(
     one => waits(one) && openBenefit(before, one.benefit) && !openBenefit(after, one.benefit),
   )

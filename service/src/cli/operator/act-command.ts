@@ -7,7 +7,7 @@ import {
   valued,
 } from '@benefit-enrolment/cli/command'
 import { sealReason } from '../../audit/reason.ts'
-import type { Act, Moment } from '../../console/acts/act.ts'
+import type { Act, UserState } from '../../console/acts/act.ts'
 import { wordsOf } from '../../console/acts/effect.ts'
 import { submitAct } from '../../console/acts/submit.ts'
 import { openCommandExecutor } from '../../membership/commands/executor.ts'
@@ -28,7 +28,7 @@ type ActOptions = {
   readonly summary: string
   readonly options: Readonly<Record<string, Option>>
   /** Reads the options before anything is opened. Throws UsageError. */
-  readonly read: (input: Input) => (moment: Moment) => ChosenAct
+  readonly read: (input: Input) => (moment: UserState) => ChosenAct
 }
 
 /**

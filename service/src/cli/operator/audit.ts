@@ -89,8 +89,8 @@ const exportAudit: Command = {
   },
   run: input =>
     inWorkspace(input, async ({ database, real }) => {
-      const from = dayOf(input, 'from') ?? 0
-      const until = dayOf(input, 'until') ?? real() + DAY_MS
+      const from = dayGiven(input, 'from') ?? 0
+      const until = dayGiven(input, 'until') ?? real() + DAY_MS
       // An empty answer would be taken for a time in which nobody did anything.
       if (input.text('until') !== undefined && until <= from)
         throw new UsageError('--until must be a later day than --from; see --help.')
@@ -159,7 +159,7 @@ async function erasedUsers(database: Database, partnerId: string): Promise<Reado
   return new Set(rows.map(row => row.service_id))
 }
 
-function dayOf(input: Input, name: string): number | undefined {
+function dayGiven(input: Input, name: string): number | undefined {
   const text = input.text(name)
   if (text === undefined) return undefined
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN

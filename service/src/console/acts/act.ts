@@ -12,7 +12,7 @@ import { cancelReasonWords } from '../views/moves.ts'
 import { type Look, selectField } from '../views/parts.ts'
 
 /** The user in the state in which an act finds it. */
-export type Moment = { readonly user: User; readonly now: number; readonly terms: Terms }
+export type UserState = { readonly user: User; readonly now: number; readonly terms: Terms }
 
 /** A change that an operator makes to a user; the same rules preview it and make it. */
 export type Act = {
@@ -26,13 +26,13 @@ export type Act = {
   /** Whether it is possible for this user now. */
   readonly fits: (user: User, terms: Terms) => boolean
   /** The operator's choices. */
-  readonly fields: (moment: Moment) => Slot
+  readonly fields: (moment: UserState) => Slot
   /** What of the choices is kept, but is no line of the effect; shown with the effect, so that a slip is seen in time. */
-  readonly kept?: (form: URLSearchParams, moment: Moment) => Slot
+  readonly kept?: (form: URLSearchParams, moment: UserState) => Slot
   /** The reason as the history keeps it. */
   readonly why: (form: URLSearchParams) => string
   /** Decides it; a refusal says why not. */
-  readonly decide: (form: URLSearchParams, moment: Moment) => Change | Refusal
+  readonly decide: (form: URLSearchParams, moment: UserState) => Change | Refusal
 }
 
 /** Cancels a membership, at the end of the period or at once. */
@@ -43,8 +43,13 @@ export const cancel: Act = {
   look: 'danger',
   fits: user => user.status === 'active',
   fields: ({ user }) => html`<fieldset class="field"><legend><strong>When</strong></legend>
-${!hasPendingCancel(user) && html`<p class="check"><input type="radio" id="endofperiod" name="effective" value="endofperiod" checked><label for="endofperiod">At the end of the period</label></p>`}
-<p class="check"><input type="radio" id="immediate" name="effective" value="immediate"${hasPendingCancel(user) ? html` checked` : ''}><label for="immediate">At once</label></p></fieldset>
+${
+  !hasPendingCancel(user) &&
+  html`<p class="check"><input type="radio" id="endofperiod"
+name="effective" value="endofperiod" checked><label for="endofperiod">At the end of the period</label></p>`
+}
+<p class="check"><input type="radio" id="immediate"
+name="effective" value="immediate"${hasPendingCancel(user) ? html` checked` : ''}><label for="immediate">At once</label></p></fieldset>
 ${selectField(
   'cause',
   'Because of',
@@ -78,7 +83,8 @@ export const reinstate: Act = {
   button: 'Take it back',
   fits: user => hasPendingCancel(user) || user.status === 'cancelled',
   fields: () =>
-    html`<p class="hint">A cancel that is not in effect yet is undone as if it had not been. One that took effect less than 30 days ago is followed by the same offer and benefits from now on, as far as the person is still admitted.</p>`,
+    html`<p class="hint">A cancel that is not in effect yet is undone as if it had not been.
+One that took effect less than 30 days ago is followed by the same offer and benefits from now on, as far as the person is still admitted.</p>`,
   why: () => 'reinstate',
   decide: (_form, { user, now, terms }) => reinstateAccount(user, now, terms),
 }

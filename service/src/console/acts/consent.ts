@@ -8,7 +8,7 @@ import { type Consent, isLive, type User } from '../../membership/rules/state.ts
 import { hasConsent, openBenefit, type Terms } from '../../membership/rules/terms.ts'
 import { isAskedDay } from '../asked-day.ts'
 import { selectField, writeDay } from '../views/parts.ts'
-import type { Act, Moment } from './act.ts'
+import type { Act, UserState } from './act.ts'
 
 const LANGUAGES = { en: 'English', es: 'Spanish' } as const
 /** How a consent is given outside the page. */
@@ -48,7 +48,7 @@ export const recordConsent: Act = {
   },
 }
 
-function fields(moment: Moment): Slot {
+function fields(moment: UserState): Slot {
   const { now, terms } = moment
   const wanted = wantedConsents(moment)
   if (wanted.length === 0)
@@ -73,12 +73,14 @@ ${selectField('language', 'In which language', Object.entries(LANGUAGES))}
     now,
     terms.zone,
   )}" max="${dateAt(now, terms.zone)}"></p>
-<p class="field"><label for="evidence">Evidence</label><textarea id="evidence" name="evidence" required minlength="3" maxlength="500" rows="2" aria-describedby="evidence-hint"></textarea>
-<span class="hint" id="evidence-hint">Where the recording, the signed paper or the message is kept. It is sealed with the person's data and goes with it.</span></p>`
+<p class="field"><label for="evidence">Evidence</label><textarea id="evidence" name="evidence" required minlength="3"
+maxlength="500" rows="2" aria-describedby="evidence-hint"></textarea>
+<span class="hint" id="evidence-hint">Where the recording, the signed paper or the message is kept.
+It is sealed with the person's data and goes with it.</span></p>`
 }
 
 /** The missing consents of the benefits that the user holds or will get. */
-function wantedConsents({ user, terms }: Pick<Moment, 'user' | 'terms'>): readonly Benefit[] {
+function wantedConsents({ user, terms }: Pick<UserState, 'user' | 'terms'>): readonly Benefit[] {
   const names = new Set(user.enrolments.filter(isLive).map(one => one.benefit))
   return [...names].flatMap(name => {
     const benefit = openBenefit(terms, name)

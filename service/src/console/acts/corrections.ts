@@ -6,7 +6,7 @@ import { type Enrolment, isLive } from '../../membership/rules/state.ts'
 import { isAskedDay } from '../asked-day.ts'
 import { benefitName, stateWords } from '../views/moves.ts'
 import { selectField, writeDay } from '../views/parts.ts'
-import type { Act, Moment } from './act.ts'
+import type { Act, UserState } from './act.ts'
 
 /** Voids an enrolment, as if it had never been: the console says *take back*. */
 export const voidEnrolment: Act & { readonly second: 'void' } = {
@@ -17,7 +17,8 @@ export const voidEnrolment: Act & { readonly second: 'void' } = {
   second: 'void',
   fits: user => voidable(user).length > 0,
   fields: moment =>
-    html`<p class="hint">For what should never have been. It stays in the history; the partner hears that it was corrected. What should only stop is canceled, swapped or given an end.</p>
+    html`<p class="hint">For what should never have been. It stays in the history;
+the partner hears that it was corrected. What should only stop is canceled, swapped or given an end.</p>
 ${choice(moment, voidable(moment.user))}`,
   why: () => 'correction: void',
   decide: (form, { user, now, terms }) =>
@@ -32,7 +33,8 @@ export const moveEnrolment: Act & { readonly second: 'move' } = {
   second: 'move',
   fits: user => movable(user).length > 0,
   fields: moment =>
-    html`<p class="hint">The enrollment as it was is kept in the history, and one with these dates takes its place. A field left empty stays as it is. Days are those of ${moment.terms.zone}.</p>
+    html`<p class="hint">The enrollment as it was is kept in the history, and one with these dates takes its place.
+A field left empty stays as it is. Days are those of ${moment.terms.zone}.</p>
 ${choice(moment, movable(moment.user))}
 <p class="field"><label for="firstday">First day of cover</label><input id="firstday" name="firstday" type="date"></p>
 <p class="field"><label for="lastday">Last day of cover</label><input id="lastday" name="lastday" type="date"></p>`,
@@ -51,7 +53,7 @@ function parseDay(text: string): PlainDate | undefined {
   return isAskedDay(text) ? text : undefined
 }
 
-function choice(moment: Moment, enrolments: readonly Enrolment[]): Slot {
+function choice(moment: UserState, enrolments: readonly Enrolment[]): Slot {
   // The first is chosen until the operator chooses another: one that is over is hardly ever meant.
   const ordered = [...enrolments].sort((a, b) => Number(isLive(b)) - Number(isLive(a)))
   const options = ordered.map(

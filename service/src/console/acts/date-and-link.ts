@@ -7,13 +7,13 @@ import { type Deed, record } from '../screen/record.ts'
 import {
   type Answer,
   type ConsolePage,
+  type OperatorVisit,
   onChange,
   reasonOf,
   type Screen,
-  type Visit,
 } from '../screen/screen.ts'
 import { livingUserDetails, type UserDetails } from '../user-data/user-details.ts'
-import { actionForm, part } from '../views/parts.ts'
+import { actionForm, section } from '../views/parts.ts'
 import { whyNoDate } from './date-or-link.ts'
 import { ofWhom, requiredUser } from './screens.ts'
 
@@ -53,7 +53,7 @@ export const dateAndLinkRequest: RequestKind = {
  * refusal in its place, which is returned.
  */
 export async function recordDate(
-  visit: Visit,
+  visit: OperatorVisit,
   details: UserDetails,
   deed: Pick<Deed, 'result'> & { readonly action: string },
 ): Promise<ConsolePage | undefined> {
@@ -71,7 +71,7 @@ export async function recordDate(
 
 /** The page in place of what was refused to one operator alone, which a second person may allow. The refusal is on record. */
 export async function refusedAlone(
-  visit: Visit,
+  visit: OperatorVisit,
   details: UserDetails,
   refused: { readonly action: string; readonly why: string },
 ): Promise<ConsolePage> {
@@ -88,7 +88,7 @@ export async function refusedAlone(
     status: 409,
     body: html`${ofWhom(details)}
 <section class="notice bad" role="status"><h2>Not alone</h2><p>${refused.why} Let another operator do it.</p></section>
-${part(
+${section(
   'Or ask for both',
   html`<p class="hint">If somebody else allows it, you may see the birth date and make links of this person for ${ALLOWED_HOURS} hours.</p>
 ${actionForm(visit, {
@@ -101,7 +101,7 @@ ${actionForm(visit, {
   }
 }
 
-async function ask(visit: Visit): Promise<Answer> {
+async function ask(visit: OperatorVisit): Promise<Answer> {
   const { partner, serviceId } = await requiredUser(visit)
   const reason = reasonOf(visit)
   return askSecondPerson(visit, {

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../calendar/calendar.ts'
 import { erasedName } from '../../membership/reading/erased-name.ts'
 import { accountsOf, mayAlone } from '../requests/ask.ts'
-import type { Visit } from '../screen/screen.ts'
+import type { OperatorVisit } from '../screen/screen.ts'
 import { hasLivingLink, hasSeenPerson } from '../user-data/store.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 
@@ -18,7 +18,10 @@ type Wanted = Pick<UserDetails, 'partner' | 'user'>
  * because a second person has allowed both. The link asks for nothing but the birth date, so with both one operator could act
  * as the person. An erasure and a new account of the same userid change nothing.
  */
-export async function whyNoLink(visit: Visit, { partner, user }: Wanted): Promise<string | undefined> {
+export async function whyNoLink(
+  visit: OperatorVisit,
+  { partner, user }: Wanted,
+): Promise<string | undefined> {
   const { database, real } = visit.context
   const by = await accountsOf(visit)
   const since = real() - SEEN_FOR_DAYS * DAY_MS
@@ -28,7 +31,10 @@ export async function whyNoLink(visit: Visit, { partner, user }: Wanted): Promis
 }
 
 /** Why an operator whose own link to a person still works, or is in use, may not see the birth date; see `whyNoLink`. */
-export async function whyNoDate(visit: Visit, { user }: Pick<Wanted, 'user'>): Promise<string | undefined> {
+export async function whyNoDate(
+  visit: OperatorVisit,
+  { user }: Pick<Wanted, 'user'>,
+): Promise<string | undefined> {
   const { database, real } = visit.context
   const by = await accountsOf(visit)
   const isMade = await hasLivingLink(database, user, { by, now: real() })

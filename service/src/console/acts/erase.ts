@@ -11,22 +11,22 @@ import { html, type Slot } from '../../http/html.ts'
 import { effectOf, type Effect as UserEffect } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
-import type { Effect, RequestKind } from '../requests/request.ts'
+import type { RequestEffect, RequestKind } from '../requests/request.ts'
 import { record, recordAlongside } from '../screen/record.ts'
 import {
   type Answer,
   ConsoleRefusal,
   notHere,
+  type OperatorVisit,
   onChange,
   onGet,
   reasonOf,
   type Screen,
-  type Visit,
 } from '../screen/screen.ts'
 import { tookPartInErasure } from '../user-data/store.ts'
 import { isErased, livingUserDetails, openUserDetails, type UserDetails } from '../user-data/user-details.ts'
-import { actionForm, part } from '../views/parts.ts'
-import type { Moment } from './act.ts'
+import { actionForm, section } from '../views/parts.ts'
+import type { UserState } from './act.ts'
 import { showEffect } from './effect.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
@@ -43,7 +43,7 @@ export const erasureRequest: RequestKind = {
   title: 'Erase a user',
   look: 'danger',
   role: 'support',
-  async preview(visit, { serviceId }): Promise<Effect> {
+  async preview(visit, { serviceId }): Promise<RequestEffect> {
     const details = await livingUserDetails(visit, serviceId ?? '')
     if (!details) return { refused: GONE }
     return { shown: html`${ofWhom(details)}${shown(details)}`, effect: erasureEffect(details).text }
@@ -59,18 +59,18 @@ export const erasureRequest: RequestKind = {
 const GONE = 'The user is erased already, or not known any more.'
 const CHANGED = 'The user has changed since this was asked for. Look again at what would happen now.'
 
-async function ask(visit: Visit): Promise<Answer> {
+async function ask(visit: OperatorVisit): Promise<Answer> {
   return page(visit, await lookAtUser(visit))
 }
 
-async function page(visit: Visit, details: UserDetails, isChanged = false): Promise<Answer> {
+async function page(visit: OperatorVisit, details: UserDetails, isChanged = false): Promise<Answer> {
   const isSecond = await needsSecondPerson(visit, 'erase')
   return {
     title: 'Erase for good',
     body: html`${ofWhom(details)}
 ${isChanged && html`<p class="notice" role="status">${CHANGED}</p>`}
-${part('What would happen', shown(details))}
-${part(
+${section('What would happen', shown(details))}
+${section(
   isSecond ? 'Ask for it' : 'Do it',
   html`<p class="hint">${isSecond ? 'It cannot be taken back, so a second person confirms it; until then nothing happens.' : 'It cannot be taken back.'} To hand the person a copy first, export all we hold.</p>
 ${actionForm(visit, {
@@ -85,7 +85,7 @@ ${actionForm(visit, {
   }
 }
 
-async function handlePost(visit: Visit): Promise<Answer> {
+async function handlePost(visit: OperatorVisit): Promise<Answer> {
   const details = await requiredUser(visit)
   const reason = reasonOf(visit)
   const effect = erasureEffect(details).text
@@ -105,7 +105,7 @@ async function handlePost(visit: Visit): Promise<Answer> {
 
 /** Erases if that still has the effect that was shown; `undefined` if it would now have another. */
 async function erase(
-  visit: Visit,
+  visit: OperatorVisit,
   { partner, user, serviceId }: UserDetails,
   { effect, ...by }: { effect: string; actor: string; alongside: readonly Query[] },
 ): Promise<Erasure | undefined> {
@@ -126,17 +126,19 @@ async function erase(
 }
 
 /** The effect of an erasure. */
-function erasureEffect(moment: Moment): UserEffect {
+function erasureEffect(moment: UserState): UserEffect {
   return effectOf(eraseAccount(moment.user, moment.now, moment.terms), moment, 'erase')
 }
 
 function shown(details: UserDetails): Slot {
   return html`${showEffect(erasureEffect(details), details)}
-<p>Destroyed for good: the data key of this person, and with it prefill, account and drafts; benefits held, consents, confirmations and beneficiaries; links and sessions; the userid. The serviceid, the dates of changes and the audit log stay, and what the law makes the partner keep.</p>`
+<p>Destroyed for good: the data key of this person, and with it prefill, account and drafts;
+benefits held, consents, confirmations and beneficiaries; links and sessions; the userid.
+The serviceid, the dates of changes and the audit log stay, and what the law makes the partner keep.</p>`
 }
 
 /** The certificate, for those who requested the erasure or confirmed it. */
-async function certificate(visit: Visit): Promise<Answer> {
+async function certificate(visit: OperatorVisit): Promise<Answer> {
   const { database, real } = visit.context
   const details = await openUserDetails(visit)
   if (!isErased(details)) throw notHere('certificate')

@@ -1,7 +1,7 @@
 import { html } from '../../http/html.ts'
 import { exportAllHeld } from '../requests/export.ts'
-import { type Answer, notHere, onGet, onPost, type Screen, type Visit } from '../screen/screen.ts'
-import { actionForm, part } from '../views/parts.ts'
+import { type Answer, notHere, type OperatorVisit, onGet, onPost, type Screen } from '../screen/screen.ts'
+import { actionForm, section } from '../views/parts.ts'
 import { recordDate } from './date-and-link.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
@@ -11,14 +11,16 @@ export const exportScreens: readonly Screen[] = [
   onPost('/users/:serviceid/export', 'support', download),
 ]
 
-async function ask(visit: Visit): Promise<Answer> {
+async function ask(visit: OperatorVisit): Promise<Answer> {
   const details = await lookAtUser(visit)
   return {
     title: 'Export all we hold',
     body: html`${ofWhom(details)}
-${part(
+${section(
   'What the file holds',
-  html`<p class="hint">Prefill, account and draft; benefits, consents and the timeline; what was confirmed; beneficiaries; the events of the last 30 days; links and page sessions; what operators asked each other to confirm. It is JSON with personal data in clear: hand it on by a safe way, to the person or whoever asked in their name, and delete your copy.</p>
+  html`<p class="hint">Prefill, account and draft; benefits, consents and the timeline; what was confirmed;
+beneficiaries; the events of the last 30 days; links and page sessions; what operators asked each other to confirm.
+It is JSON with personal data in clear: hand it on by a safe way, to the person or whoever asked in their name, and delete your copy.</p>
 ${actionForm(visit, {
   action: `/users/${details.serviceId}/export`,
   button: 'Download the file',
@@ -31,7 +33,7 @@ ${actionForm(visit, {
   }
 }
 
-async function download(visit: Visit): Promise<Answer> {
+async function download(visit: OperatorVisit): Promise<Answer> {
   const details = await requiredUser(visit)
   const { partner, user, serviceId } = details
   const exported = await exportAllHeld(visit.context, partner, user.userid)

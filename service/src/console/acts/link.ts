@@ -6,13 +6,13 @@ import { record, recordAlongside } from '../screen/record.ts'
 import {
   type Answer,
   ConsoleRefusal,
+  type OperatorVisit,
   onChange,
   onGet,
   reasonOf,
   type Screen,
-  type Visit,
 } from '../screen/screen.ts'
-import { actionForm, part, selectField, when } from '../views/parts.ts'
+import { actionForm, section, selectField, when } from '../views/parts.ts'
 import { refusedAlone } from './date-and-link.ts'
 import { whyNoLink } from './date-or-link.ts'
 import { wordsOf } from './effect.ts'
@@ -34,7 +34,7 @@ const DISABLED =
   'This partner was stopped, so its pages open for nobody, and no link of it works. An admin can let it in again.'
 type Purpose = keyof typeof PURPOSES
 
-async function choose(visit: Visit): Promise<Answer> {
+async function choose(visit: OperatorVisit): Promise<Answer> {
   const details = await lookAtUser(visit)
   const isMember = details.user.status === 'active'
   if (details.partner.disabledAt !== undefined)
@@ -46,9 +46,11 @@ async function choose(visit: Visit): Promise<Answer> {
   return {
     title: 'Make a link',
     body: html`${ofWhom(details)}
-${part(
+${section(
   'What for',
-  html`<p class="hint">The link works once, for 24 hours. Where the birth date is known, the page asks for it before it shows anything. We send nothing: you pass the link on, to the person alone. Whatever is done by it is on record as done by a link that you made.</p>
+  html`<p class="hint">The link works once, for 24 hours.
+Where the birth date is known, the page asks for it before it shows anything. We send nothing:
+you pass the link on, to the person alone. Whatever is done by it is on record as done by a link that you made.</p>
 ${actionForm(visit, {
   action: `/users/${details.serviceId}/link`,
   button: 'Make the link',
@@ -65,7 +67,7 @@ ${actionForm(visit, {
   }
 }
 
-async function make(visit: Visit): Promise<Answer> {
+async function make(visit: OperatorVisit): Promise<Answer> {
   const details = await requiredUser(visit)
   const reason = reasonOf(visit)
   const { partner, user, serviceId } = details

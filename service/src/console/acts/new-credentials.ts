@@ -20,7 +20,8 @@ export const credentialsRequest: RequestKind = {
     return {
       shown: html`<p>For ${ALLOWED_HOURS} hours ${
         names.get(askedBy) ?? askedBy
-      } may make client secrets and API keys of ${partner.name}. Whoever holds them reads, changes and erases its users by the API, alone.</p>`,
+      } may make client secrets and API keys of ${partner.name}.
+Whoever holds them reads, changes and erases its users by the API, alone.</p>`,
       effect: CREDENTIALS_EFFECT,
     }
   },

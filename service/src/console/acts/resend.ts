@@ -2,10 +2,18 @@ import { html } from '../../http/html.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { endpointsFor, queueAgain } from '../../webhooks/log/replay.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { type Answer, notHere, onChange, onGet, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
+import {
+  type Answer,
+  notHere,
+  type OperatorVisit,
+  onChange,
+  onGet,
+  reasonOf,
+  type Screen,
+} from '../screen/screen.ts'
 import { readStories } from '../user-data/stories.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
-import { actionForm, part } from '../views/parts.ts'
+import { actionForm, section } from '../views/parts.ts'
 import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
 
 /** Sends one event again, with the same key and bytes. */
@@ -14,7 +22,7 @@ export const resendScreens: readonly Screen[] = [
   onChange('/users/:serviceid/resend/:eventid', 'support', resend),
 ]
 
-async function choose(visit: Visit): Promise<Answer> {
+async function choose(visit: OperatorVisit): Promise<Answer> {
   const details = await lookAtUser(visit)
   const { eventId, eventname, endpoints } = await find(visit, details)
   return {
@@ -24,7 +32,7 @@ async function choose(visit: Visit): Promise<Answer> {
 ${
   endpoints.length === 0
     ? html`<p class="notice">No endpoint of the partner asks for this event.</p>`
-    : part(
+    : section(
         `To ${endpoints.length} ${endpoints.length === 1 ? 'endpoint' : 'endpoints'}`,
         html`<p class="hint">Key and bytes are those of the first time, so that the receiver knows a repeat.</p>
 ${actionForm(visit, {
@@ -38,7 +46,7 @@ ${actionForm(visit, {
   }
 }
 
-async function resend(visit: Visit): Promise<Answer> {
+async function resend(visit: OperatorVisit): Promise<Answer> {
   const details = await requiredUser(visit)
   const reason = reasonOf(visit)
   const { eventId, endpoints } = await find(visit, details)
@@ -53,7 +61,7 @@ async function resend(visit: Visit): Promise<Answer> {
 }
 
 async function find(
-  visit: Visit,
+  visit: OperatorVisit,
   { partner, user }: UserDetails,
 ): Promise<{ eventId: string; eventname: string; endpoints: readonly string[] }> {
   const { database } = visit.context

@@ -9,14 +9,14 @@ import {
   type Answer,
   ConsoleRefusal,
   notHere,
+  type OperatorVisit,
   onChange,
   onGet,
   reasonOf,
   type Screen,
-  type Visit,
 } from '../screen/screen.ts'
 import { livingUserDetails, type UserDetails } from '../user-data/user-details.ts'
-import { actionForm, part } from '../views/parts.ts'
+import { actionForm, section } from '../views/parts.ts'
 import type { Act } from './act.ts'
 import { acts } from './all.ts'
 import { showEffect, wordsOf } from './effect.ts'
@@ -29,34 +29,34 @@ export const actScreens: readonly Screen[] = [
 ]
 
 /** The user of an act. Throws a refusal when there is no such user, or the user was erased. */
-export async function requiredUser(visit: Visit): Promise<UserDetails> {
+export async function requiredUser(visit: OperatorVisit): Promise<UserDetails> {
   const details = await livingUserDetails(visit)
   if (!details) throw notHere('user')
   return details
 }
 
 /** The same for a page that shows something of the user: on record before it is shown. */
-export async function lookAtUser(visit: Visit): Promise<UserDetails> {
+export async function lookAtUser(visit: OperatorVisit): Promise<UserDetails> {
   const details = await requiredUser(visit)
   await recordReading(visit, details)
   return details
 }
 
-async function recordReading(visit: Visit, { partner, serviceId }: UserDetails): Promise<void> {
+async function recordReading(visit: OperatorVisit, { partner, serviceId }: UserDetails): Promise<void> {
   await record(visit, { action: 'look at user', result: 'shown', partner, serviceId })
 }
 
-async function choose(visit: Visit): Promise<Answer> {
+async function choose(visit: OperatorVisit): Promise<Answer> {
   const act = actOf(visit)
   const details = await lookAtUser(visit)
   return {
     title: act.title,
     body: html`${ofWhom(details)}
-${part('What', actionForm(visit, { action: addressOf(details, act), button: 'See what it would do', fields: act.fields(details) }))}`,
+${section('What', actionForm(visit, { action: addressOf(details, act), button: 'See what it would do', fields: act.fields(details) }))}`,
   }
 }
 
-async function handlePost(visit: Visit): Promise<Answer> {
+async function handlePost(visit: OperatorVisit): Promise<Answer> {
   const act = actOf(visit)
   const details = await requiredUser(visit)
   const { form } = visit
@@ -89,14 +89,15 @@ async function handlePost(visit: Visit): Promise<Answer> {
 }
 
 /** The effect of an act, computed by the functions that make the change. */
-async function preview(visit: Visit, act: Act, details: UserDetails): Promise<Answer> {
+async function preview(visit: OperatorVisit, act: Act, details: UserDetails): Promise<Answer> {
   await recordReading(visit, details)
   const changed = act.decide(visit.form, details)
   if (isRefusal(changed))
     return {
       title: act.title,
       status: 409,
-      body: html`${ofWhom(details)}<section class="notice bad" role="status"><h2>This cannot be done</h2><p>${wordsOf(changed)}</p></section>
+      body: html`${ofWhom(details)}
+<section class="notice bad" role="status"><h2>This cannot be done</h2><p>${wordsOf(changed)}</p></section>
 <p><a href="${addressOf(details, act)}">Choose something else</a></p>`,
     }
   const effect = effectOf(changed, details, act.why(visit.form))
@@ -109,17 +110,18 @@ async function preview(visit: Visit, act: Act, details: UserDetails): Promise<An
     title: act.title,
     body: html`${ofWhom(details)}
 ${isRepeat && html`<p class="notice" role="status">What would happen has changed meanwhile. Look at it again.</p>`}
-${part('What would happen', html`${showEffect(effect, details)}${act.kept?.(visit.form, details)}`)}
+${section('What would happen', html`${showEffect(effect, details)}${act.kept?.(visit.form, details)}`)}
 ${
   effect.lines.length > 0 &&
-  part(
+  section(
     asks ? 'Ask for it' : 'Do it',
     html`${asks && html`<p class="hint">Somebody else has to confirm it before it is done.</p>`}
 ${actionForm(visit, {
   action: addressOf(details, act),
   button: asks ? 'Ask a second person' : act.button,
   look: act.look ?? 'primary',
-  fields: html`${kept}<input type="hidden" name="sure" value="yes"><input type="hidden" name="seen" value="${seenOf(details, effect.text)}">`,
+  fields: html`${kept}<input type="hidden" name="sure" value="yes">
+<input type="hidden" name="seen" value="${seenOf(details, effect.text)}">`,
   why: 'why-act',
 })}`,
   )
@@ -134,13 +136,13 @@ function choicesIn(form: URLSearchParams): [name: string, value: string][] {
 }
 
 /** The action that a second person has to confirm, if this act needs one at present. */
-async function secondFor(visit: Visit, { second }: Act): Promise<SecondPersonAction | undefined> {
+async function secondFor(visit: OperatorVisit, { second }: Act): Promise<SecondPersonAction | undefined> {
   return second && (await needsSecondPerson(visit, second)) ? second : undefined
 }
 
 /** Requests a second person's confirmation of an act, with its present effect. */
 async function ask(
-  visit: Visit,
+  visit: OperatorVisit,
   { act, details, second }: { act: Act; details: UserDetails; second: SecondPersonAction },
 ): Promise<Answer> {
   const reason = reasonOf(visit)
@@ -163,7 +165,7 @@ function seenOf({ changes }: UserDetails, effect: string): string {
   return createHash('sha256').update(`${version} ${effect}`).digest('hex')
 }
 
-function actOf(visit: Visit): Act {
+function actOf(visit: OperatorVisit): Act {
   const act = acts.find(({ name }) => name === visit.params['act'])
   if (!act) throw notHere('action')
   return act

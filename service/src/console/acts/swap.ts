@@ -5,7 +5,7 @@ import { type Enrolment, isHeld, isInForce, type User } from '../../membership/r
 import { offerOf, slotsTaken } from '../../membership/rules/terms.ts'
 import { benefitName, swapWords } from '../views/moves.ts'
 import { selectField, writeDay } from '../views/parts.ts'
-import type { Act, Moment } from './act.ts'
+import type { Act, UserState } from './act.ts'
 
 /** The form's value for a pick that is given up without a replacement. */
 const NOTHING = '-'
@@ -32,7 +32,12 @@ export const callSwapOff: Act = {
   fits: user => user.status === 'active' && user.swap !== undefined,
   fields: moment => {
     const { user, terms } = moment
-    return html`<p class="hint">${user.swap ? html`At the end of the period, after ${writeDay(user.swap.at - 1, terms.zone)}: ${swapWords(user.swap.pairs, name => benefitName(moment, name))}. All of it is taken back.` : 'No swap is pending.'}</p>`
+    return html`<p class="hint">${
+      user.swap
+        ? html`At the end of the period, after ${writeDay(user.swap.at - 1, terms.zone)}:
+${swapWords(user.swap.pairs, name => benefitName(moment, name))}. All of it is taken back.`
+        : 'No swap is pending.'
+    }</p>`
   },
   why: () => 'swap',
   decide: (_form, { user, now, terms }) => {
@@ -41,7 +46,7 @@ export const callSwapOff: Act = {
   },
 }
 
-function fields(moment: Moment): Slot {
+function fields(moment: UserState): Slot {
   const { user, terms } = moment
   const choices = [
     ...picksOf(user).map(pick => ({
@@ -62,10 +67,13 @@ function fields(moment: Moment): Slot {
   ]
   const names = comingNames(moment)
   if (choices.length === 0) return html`<p class="hint">The offer leaves nothing to choose.</p>`
-  return html`<p class="hint">The whole choice: what is pending now is replaced by it. It takes effect at the end of the period, in the zone ${terms.zone}. A benefit that asks for a consent comes only if the consent is given by then.</p>
+  return html`<p class="hint">The whole choice: what is pending now is replaced by it.
+It takes effect at the end of the period, in the zone ${terms.zone}.
+A benefit that asks for a consent comes only if the consent is given by then.</p>
 ${
   names.length === 0 &&
-  html`<p class="notice" role="status">Nothing can come in now: everything is held or not admitted, a cancel is pending, or the locked hours before the end of the period have begun.</p>`
+  html`<p class="notice" role="status">Nothing can come in now:
+everything is held or not admitted, a cancel is pending, or the locked hours before the end of the period have begun.</p>`
 }
 ${choices.map(({ name, label, rest, chosen }) =>
   selectField(name, label, [...rest, ...names.map(one => [one, benefitName(moment, one)] as const)], chosen),
@@ -73,7 +81,7 @@ ${choices.map(({ name, label, rest, chosen }) =>
 }
 
 /** The benefits that can be added: those that a swap could bring, and those of the pending swap. */
-function comingNames({ user, now, terms }: Moment): readonly string[] {
+function comingNames({ user, now, terms }: UserState): readonly string[] {
   const mayCome = openSwaps(user, now, terms)
   const pending = user.swap?.pairs.map(pair => pair.add) ?? []
   const held = picksOf(user).map(pick => pick.benefit)
@@ -93,7 +101,7 @@ function chosenFor({ swap: pending }: User, pick: Enrolment): string {
 }
 
 /** For each free slot, the benefit that the pending swap brings into it. */
-function freeSlots({ user, terms }: Moment): readonly string[] {
+function freeSlots({ user, terms }: UserState): readonly string[] {
   const free = (offerOf(terms, user)?.slots ?? 0) - slotsTaken(user)
   const pending = (user.swap?.pairs ?? []).flatMap(pair =>
     pair.remove === undefined && pair.add !== undefined ? [pair.add] : [],

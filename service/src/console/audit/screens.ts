@@ -9,10 +9,20 @@ import { isUuid } from '../../vault/uuid.ts'
 import { isAskedDay } from '../asked-day.ts'
 import { ownPartner } from '../partners.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, onPost, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, ConsoleRefusal, type OperatorVisit, onPost, type Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList, pageOf, ROWS_AT_ONCE } from '../views/declared-list.ts'
 import { type Column, dated } from '../views/list.ts'
-import { actionForm, counted, deedWords, facts, part, resultTag, table, tag, when } from '../views/parts.ts'
+import {
+  actionForm,
+  counted,
+  deedWords,
+  facts,
+  resultTag,
+  section,
+  table,
+  tag,
+  when,
+} from '../views/parts.ts'
 import { erasedUsers, findEntries, type NamedEntry, signedUntil } from './store.ts'
 
 /** Who did what, when and to whom, and whether the record is unaltered. */
@@ -27,7 +37,7 @@ const WHO = [
   ['all', 'Everybody'],
 ] as const
 
-async function open(visit: Visit): Promise<OpenList<NamedEntry>> {
+async function open(visit: OperatorVisit): Promise<OpenList<NamedEntry>> {
   const { query, context } = visit
   const { partner, partnerId } = await concerned(visit)
   const zone = partner?.timezone ?? visit.zone
@@ -74,9 +84,9 @@ async function open(visit: Visit): Promise<OpenList<NamedEntry>> {
   }
 }
 
-async function recordPart(visit: Visit, partnerId: string, zone: Zone): Promise<Slot> {
+async function recordPart(visit: OperatorVisit, partnerId: string, zone: Zone): Promise<Slot> {
   const blocks = await signedUntil(visit.context.database, partnerId)
-  return part(
+  return section(
     'The record itself',
     html`${facts(blocks.map(block => [block.source === 'history' ? 'Changes of users' : 'This log', html`signed in ${counted(block.number, 'block')} until ${when(block.until_at, zone)}`]))}
 ${blocks.length === 0 && html`<p class="hint">Nothing is signed yet: blocks are made some minutes after what they hold.</p>`}
@@ -85,7 +95,7 @@ ${actionForm(visit, { action: `/audit/verify?partner=${partnerId}`, button: 'Com
 }
 
 function columnsFor(
-  { isSupport }: Visit,
+  { isSupport }: OperatorVisit,
   partner: Partner | undefined,
   zone: Zone,
 ): readonly Column<NamedEntry>[] {
@@ -126,13 +136,16 @@ function columnsFor(
 }
 
 /** Only operators for all partners see entries that concern no partner, such as signing in. */
-function partnersOf({ partnerNames, operator }: Visit): readonly (readonly [id: string, name: string])[] {
+function partnersOf({
+  partnerNames,
+  operator,
+}: OperatorVisit): readonly (readonly [id: string, name: string])[] {
   const nobody = [[noPartner, 'No partner: sign-ins, the service'] as const]
   return [...partnerNames, ...(operator.partners === undefined ? nobody : [])]
 }
 
 /** The partner of the address; none for the entries that concern none. */
-async function concerned(visit: Visit): Promise<{ partner: Partner | undefined; partnerId: string }> {
+async function concerned(visit: OperatorVisit): Promise<{ partner: Partner | undefined; partnerId: string }> {
   const [first = noPartner] = visit.partnerNames.keys()
   const wanted = visit.query.get('partner') ?? first
   if (wanted === noPartner && visit.operator.partners === undefined)
@@ -161,7 +174,7 @@ function userIn(query: URLSearchParams): string | undefined {
   )
 }
 
-async function verify(visit: Visit): Promise<Answer> {
+async function verify(visit: OperatorVisit): Promise<Answer> {
   const { database, keyring } = visit.context
   const { partner, partnerId } = await concerned(visit)
   const { rows, findings } = await verifyPartner(database, openBlockKeys(database, keyring), {
@@ -173,7 +186,8 @@ async function verify(visit: Visit): Promise<Answer> {
   return {
     title: isWhole ? 'The record is whole' : 'The record was altered',
     body: isWhole
-      ? html`<p class="lead">${rows} rows are as they were signed.</p><p><a href="/audit?partner=${partnerId}">Back to the audit log</a></p>`
+      ? html`<p class="lead">${rows} rows are as they were signed.</p><p><a
+href="/audit?partner=${partnerId}">Back to the audit log</a></p>`
       : table({
           caption: 'What does not fit its signature',
           columns: ['Where', 'Row', 'Fault'],

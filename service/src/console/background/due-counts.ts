@@ -2,7 +2,7 @@ import { dateAt, type Instant, type PlainDate } from '../../calendar/calendar.ts
 import type { Executor } from '../../db/database.ts'
 import type { Log } from '../../log.ts'
 import type { Partner } from '../../partners/partner.ts'
-import type { Position } from '../position.ts'
+import type { RowPosition } from '../position.ts'
 import { openCounts } from './counts.ts'
 import { type DueChange, type DueUser, nextDue } from './due-store.ts'
 import type { SlowWork } from './slow-work.ts'
@@ -39,7 +39,7 @@ export function openDueCounts(
 ): DueCounts {
   const counts = openCounts<DueCount>(log)
   const countInto = async (counting: Counting, partner: Partner, until: Instant) => {
-    let after: Position | undefined
+    let after: RowPosition | undefined
     while (counting.state === 'counting') {
       const position = after
       const { users, last } = await slow.inTurn(() =>

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { nothing, type Part, part, sql, timestamp } from '../../db/sql.ts'
-import type { Position } from '../position.ts'
+import type { RowPosition } from '../position.ts'
 
 /** The kinds of due changes, as the page names them. */
 export const DUE_KINDS = [
@@ -40,7 +40,7 @@ type DueQuery = {
   /** Only changes of this kind, and users who have one. */
   readonly kind?: DueChange['kind'] | undefined
   /** The position of the last user that was looked at before; the id decides among those of one instant. */
-  readonly after: Position | undefined
+  readonly after: RowPosition | undefined
   /** At most this many users are found. */
   readonly limit: number
   /** At most this many users are looked at; absent: as many as are found. */
@@ -51,11 +51,11 @@ type DueQuery = {
 type DueFound = {
   readonly users: readonly DueUser[]
   /** The position at which to search on; `undefined`: these are all. */
-  readonly last: Position | undefined
+  readonly last: RowPosition | undefined
 }
 
 /** The position of a user in that order. */
-export function positionOfUser({ dueAt, serviceId }: DueUser): Position {
+export function positionOfUser({ dueAt, serviceId }: DueUser): RowPosition {
   return { at: dueAt, id: serviceId }
 }
 

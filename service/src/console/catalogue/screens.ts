@@ -2,10 +2,10 @@ import { type Difference, differencesOf } from '../../catalogue/difference.ts'
 import type { Catalogue } from '../../catalogue/model.ts'
 import { listPublications, type Publication, readVersion } from '../../catalogue/published.ts'
 import { html, type Slot } from '../../http/html.ts'
-import { type Answer, notHere, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, notHere, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList } from '../views/declared-list.ts'
 import { type List, listFile, listPart } from '../views/list.ts'
-import { part, selectField } from '../views/parts.ts'
+import { section, selectField } from '../views/parts.ts'
 import { benefitList, differenceList, offerList, versionList } from './lists.ts'
 
 /** The versions of the catalogue, and how they differ; `enrolment catalogue publish` makes the next one. */
@@ -22,7 +22,7 @@ export const catalogueScreens: readonly Screen[] = [
   onGet('/catalogue/diff.csv', 'support', differencesFile),
 ]
 
-async function open({ context, zone }: Visit): Promise<OpenList<Publication>> {
+async function open({ context, zone }: OperatorVisit): Promise<OpenList<Publication>> {
   const versions = await listPublications(context.database)
   return {
     ...versionList(versions, zone),
@@ -31,7 +31,7 @@ async function open({ context, zone }: Visit): Promise<OpenList<Publication>> {
     file: 'catalogue.csv',
     filters: [],
     around: () => ({
-      below: html`${versions.length > 1 && part('Compare two', compareForm(versions))}
+      below: html`${versions.length > 1 && section('Compare two', compareForm(versions))}
 <p class="hint">The next version is checked, weighed and published by <code>enrolment catalogue check</code>, <code>impact</code> and <code>publish</code>.</p>`,
     }),
   }
@@ -46,20 +46,24 @@ function compareForm(versions: readonly Publication[]): Slot {
       `${chosen}`,
     )
   const newest = versions[0]?.version ?? 1
-  return html`<form method="get" action="/catalogue/diff" class="row">${choice('from', 'From', newest - 1)}${choice('to', 'To', newest)}<button class="secondary">Compare</button></form>`
+  return html`<form method="get" action="/catalogue/diff"
+class="row">${choice('from', 'From', newest - 1)}${choice('to', 'To', newest)}<button class="secondary">Compare</button></form>`
 }
 
-async function show(visit: Visit): Promise<Answer> {
+async function show(visit: OperatorVisit): Promise<Answer> {
   const { version, catalogue } = await required(visit, visit.params['version'])
   return {
     title: `Version ${version}`,
-    body: html`<p><a href="/catalogue">All versions</a>${version > 1 && html` · <a href="/catalogue/diff?from=${version - 1}&amp;to=${version}">What it changed</a>`}</p>
+    body: html`<p><a href="/catalogue">All versions</a>${
+      version > 1 &&
+      html` · <a href="/catalogue/diff?from=${version - 1}&amp;to=${version}">What it changed</a>`
+    }</p>
 ${listPart(visit, 'Offers', offerList(catalogue, version))}
 ${listPart(visit, 'Benefits', benefitList(catalogue, version))}`,
   }
 }
 
-async function compare(visit: Visit): Promise<Answer> {
+async function compare(visit: OperatorVisit): Promise<Answer> {
   const list = await comparison(visit)
   const { from = '', to = '' } = list.filters
   return {
@@ -69,7 +73,7 @@ ${listPart(visit, 'What differs', list)}`,
   }
 }
 
-async function comparison(visit: Visit): Promise<List<Difference>> {
+async function comparison(visit: OperatorVisit): Promise<List<Difference>> {
   const before = await required(visit, visit.query.get('from') ?? '')
   const after = await required(visit, visit.query.get('to') ?? '')
   const differences = differencesOf(before.catalogue, after.catalogue)
@@ -79,7 +83,7 @@ async function comparison(visit: Visit): Promise<List<Difference>> {
 
 /** The offers or the benefits of a version as a file. */
 async function versionFile<Row>(
-  visit: Visit,
+  visit: OperatorVisit,
   name: string,
   listOf: (catalogue: Catalogue, version: number) => List<Row>,
 ): Promise<Answer> {
@@ -87,7 +91,7 @@ async function versionFile<Row>(
   return listFile(visit, listOf(catalogue, version), { ...EXPORT, file: `${name}-of-version-${version}.csv` })
 }
 
-async function differencesFile(visit: Visit): Promise<Answer> {
+async function differencesFile(visit: OperatorVisit): Promise<Answer> {
   const list = await comparison(visit)
   const { from, to } = list.filters
   return listFile(visit, list, { ...EXPORT, file: `catalogue-${from}-${to}.csv` })
@@ -95,7 +99,10 @@ async function differencesFile(visit: Visit): Promise<Answer> {
 
 const EXPORT = { action: 'export catalogue' }
 
-async function required({ context }: Visit, text = ''): Promise<{ version: number; catalogue: Catalogue }> {
+async function required(
+  { context }: OperatorVisit,
+  text = '',
+): Promise<{ version: number; catalogue: Catalogue }> {
   const version = Number(text)
   const catalogue = /^[1-9]\d{0,8}$/.test(text) ? await readVersion(context.database, version) : undefined
   if (!catalogue) throw notHere('version')

@@ -1,14 +1,14 @@
 import { html } from '../../http/html.ts'
 import { decideRequest } from '../requests/store.ts'
 import { type Deed, record, recordAlongside } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, reasonOf, type Visit } from '../screen/screen.ts'
+import { type Answer, ConsoleRefusal, type OperatorVisit, reasonOf } from '../screen/screen.ts'
 import { type Known, mayDecide, requiredRequest, SAME_PERSON } from './read.ts'
 
 /**
  * Does what another operator requested, if it would still have the same effect; otherwise shows the new effect and does
  * nothing.
  */
-export async function confirm(visit: Visit): Promise<Answer> {
+export async function confirm(visit: OperatorVisit): Promise<Answer> {
   const known = await decidable(visit)
   const { kind, request, row } = known
   const reason = reasonOf(visit)
@@ -43,7 +43,7 @@ export async function confirm(visit: Visit): Promise<Answer> {
 }
 
 /** Refuses another operator's request. */
-export async function refuse(visit: Visit): Promise<Answer> {
+export async function refuse(visit: OperatorVisit): Promise<Answer> {
   const known = await decidable(visit)
   const reason = reasonOf(visit)
   const { operatorId } = visit.operator
@@ -56,7 +56,7 @@ export async function refuse(visit: Visit): Promise<Answer> {
 }
 
 /** Withdraws the operator's own request. */
-export async function withdraw(visit: Visit): Promise<Answer> {
+export async function withdraw(visit: OperatorVisit): Promise<Answer> {
   const known = await requiredRequest(visit)
   checkWaits(visit, known)
   if (visit.operator.operatorId !== known.row.asked_by) {
@@ -71,7 +71,7 @@ export async function withdraw(visit: Visit): Promise<Answer> {
 }
 
 async function close(
-  visit: Visit,
+  visit: OperatorVisit,
   known: Known,
   closing: { outcome: 'refused' | 'withdrawn'; by: string | null; action: string; reason?: string },
 ): Promise<Answer> {
@@ -89,7 +89,7 @@ async function close(
  * The request, if it still waits and the operator may decide it. Otherwise throws a refusal, which is recorded when the
  * person may not decide.
  */
-async function decidable(visit: Visit): Promise<Known> {
+async function decidable(visit: OperatorVisit): Promise<Known> {
   const known = await requiredRequest(visit)
   const { kind, row } = known
   checkWaits(visit, known)
@@ -110,7 +110,7 @@ async function decidable(visit: Visit): Promise<Known> {
       )
 }
 
-function checkWaits({ context }: Visit, { row }: Known): void {
+function checkWaits({ context }: OperatorVisit, { row }: Known): void {
   if (row.outcome !== null) throw decidedBefore()
   if (row.expires_at <= context.real())
     throw new ConsoleRefusal(
@@ -125,7 +125,7 @@ function decidedBefore(): ConsoleRefusal {
 }
 
 /** Runs the transaction of a decision. When two operators decide at once, the second one is told that it is decided. */
-async function unlessDecided<T>(visit: Visit, run: () => Promise<T>): Promise<T> {
+async function unlessDecided<T>(visit: OperatorVisit, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {

@@ -8,7 +8,7 @@ import {
   REQUEST_STATES,
   type RequestState,
 } from '../requests/store.ts'
-import type { Screen, Visit } from '../screen/screen.ts'
+import type { OperatorVisit, Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList } from '../views/declared-list.ts'
 import { dated } from '../views/list.ts'
 import { tag } from '../views/parts.ts'
@@ -26,7 +26,7 @@ export function stateTag(state: RequestState): Slot {
   return tag(state, state === 'waiting' ? 'wait' : state === 'done' ? 'good' : 'plain')
 }
 
-async function open(visit: Visit): Promise<OpenList<ListedRequest>> {
+async function open(visit: OperatorVisit): Promise<OpenList<ListedRequest>> {
   const { database, real } = visit.context
   const state = REQUEST_STATES.find(one => one === visit.query.get('state'))
   const visible = [...visit.partnerNames.keys()]

@@ -6,7 +6,7 @@ import { requestKinds } from '../acts/kinds.ts'
 import { ownPartner } from '../partners.ts'
 import { openedRequest, type RequestKind, type SecondPersonRequest } from '../requests/request.ts'
 import { findRequest, type RequestRow } from '../requests/store.ts'
-import { notHere, type Visit } from '../screen/screen.ts'
+import { notHere, type OperatorVisit } from '../screen/screen.ts'
 
 /** A request with its kind; `request` is `undefined` when it can no longer be opened. */
 export type Known = {
@@ -26,7 +26,7 @@ export const SAME_PERSON =
  * The request of an id. Throws the refusal of an unknown request when it belongs to a partner for which the operator
  * does not work.
  */
-export async function requiredRequest(visit: Visit): Promise<Known> {
+export async function requiredRequest(visit: OperatorVisit): Promise<Known> {
   const id = visit.params['requestid'] ?? ''
   const partners = [...visit.partnerNames.keys()]
   const row = isUuid(id) ? await findRequest(visit.context.database, partners, id) : undefined
@@ -35,7 +35,7 @@ export async function requiredRequest(visit: Visit): Promise<Known> {
   return known
 }
 
-async function knownOf(visit: Visit, row: RequestRow): Promise<Known | undefined> {
+async function knownOf(visit: OperatorVisit, row: RequestRow): Promise<Known | undefined> {
   const { database } = visit.context
   const kind = requestKinds.find(one => one.action === row.action)
   if (!kind) return undefined
@@ -51,6 +51,6 @@ async function knownOf(visit: Visit, row: RequestRow): Promise<Known | undefined
 }
 
 /** Whether the operator may decide another operator's request; `false` for the operator's own. */
-export function mayDecide({ operator }: Pick<Visit, 'operator'>, { kind, isOwn }: Known): boolean {
+export function mayDecide({ operator }: Pick<OperatorVisit, 'operator'>, { kind, isOwn }: Known): boolean {
   return hasRole(operator, kind.role) && !isOwn
 }

@@ -2,9 +2,9 @@ import { html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
 import { stateOf } from '../requests/store.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, type OperatorVisit, onChange, onGet, type Screen } from '../screen/screen.ts'
 import { findUserRow } from '../user-data/store.ts'
-import { actionForm, facts, part, when } from '../views/parts.ts'
+import { actionForm, facts, section, when } from '../views/parts.ts'
 import { confirm, refuse, withdraw } from './decide.ts'
 import { stateTag } from './list.ts'
 import { type Known, mayDecide, requiredRequest, SAME_PERSON } from './read.ts'
@@ -17,7 +17,7 @@ export const requestScreens: readonly Screen[] = [
   onChange('/requests/:requestid/withdraw', 'support', withdraw),
 ]
 
-async function show(visit: Visit): Promise<Answer> {
+async function show(visit: OperatorVisit): Promise<Answer> {
   const known = await requiredRequest(visit)
   const { row, kind, partner, request } = known
   const { database } = visit.context
@@ -54,7 +54,7 @@ ${state === 'waiting' && (await decision(visit, known))}
   }
 }
 
-async function decision(visit: Visit, known: Known): Promise<Slot> {
+async function decision(visit: OperatorVisit, known: Known): Promise<Slot> {
   const { kind, row, request, isOwn } = known
   const isAsker = visit.operator.operatorId === row.asked_by
   const effect = request
@@ -63,13 +63,23 @@ async function decision(visit: Visit, known: Known): Promise<Slot> {
   const isStale = 'refused' in effect || effect.effect !== request?.effect
   const shown = 'refused' in effect ? html`<p>${effect.refused}</p>` : effect.shown
   const path = `/requests/${row.request_id}`
-  return html`${isStale && html`<section class="notice bad" role="status"><h2>It would do something else now than when it was asked for</h2><p>Nothing can be confirmed. Ask for it again, where it is still wanted.</p></section>`}
-${part('What would happen now', shown)}
-${isOwn && !isAsker && part('Yours', html`<p class="hint">${SAME_PERSON}</p>`)}
-${isAsker && part('Yours', html`<p class="hint">Somebody else has to confirm it.</p>${actionForm(visit, { action: `${path}/withdraw`, button: 'Withdraw it' })}`)}
+  return html`${
+    isStale &&
+    html`<section class="notice bad" role="status"><h2>It would do something else now than when it was asked for</h2><p>Nothing can be confirmed.
+Ask for it again, where it is still wanted.</p></section>`
+  }
+${section('What would happen now', shown)}
+${isOwn && !isAsker && section('Yours', html`<p class="hint">${SAME_PERSON}</p>`)}
+${
+  isAsker &&
+  section(
+    'Yours',
+    html`<p class="hint">Somebody else has to confirm it.</p>${actionForm(visit, { action: `${path}/withdraw`, button: 'Withdraw it' })}`,
+  )
+}
 ${
   mayDecide(visit, known) &&
-  part(
+  section(
     'Decide',
     actionForm(visit, {
       action: `${path}/${isStale ? 'refuse' : 'confirm'}`,

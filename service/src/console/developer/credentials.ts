@@ -9,8 +9,15 @@ import { accountsOf, askSecondPerson, mayAlone } from '../requests/ask.ts'
 import { ALLOWED_HOURS } from '../requests/second-person.ts'
 import { waitingAbout } from '../requests/store.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, onChange, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
-import { actionForm, part } from '../views/parts.ts'
+import {
+  type Answer,
+  ConsoleRefusal,
+  type OperatorVisit,
+  onChange,
+  reasonOf,
+  type Screen,
+} from '../screen/screen.ts'
+import { actionForm, section } from '../views/parts.ts'
 import { partnerOfDeveloper } from './own-partner.ts'
 
 /** Making and revoking the partner's own secrets and keys. */
@@ -24,7 +31,7 @@ type Kind = keyof typeof KINDS
 
 /** The partner's credentials, who made each and when, and the forms that make another one, of which two may be live. */
 export async function ownCredentials(
-  visit: Visit,
+  visit: OperatorVisit,
   partner: Partner,
 ): Promise<{ list: Slot; rotating: Slot }> {
   const rows = await listCredentials(visit.context.database, partner.partnerId)
@@ -42,7 +49,7 @@ export async function ownCredentials(
     }`
   })
   const isAlone = await mayAlone(visit, 'credentials', { partnerId: partner.partnerId })
-  const rotating = part(
+  const rotating = section(
     'Rotate',
     html`<p class="hint">Make another one, change your program over, then revoke the older one: nothing is refused in between.</p>${
       isAlone ? forms : await asking(visit, partner)
@@ -52,7 +59,7 @@ export async function ownCredentials(
 }
 
 /** In place of the forms where an admin has to allow it first. */
-async function asking(visit: Visit, { partnerId }: Partner): Promise<Slot> {
+async function asking(visit: OperatorVisit, { partnerId }: Partner): Promise<Slot> {
   const { database, real } = visit.context
   const waiting = await waitingAbout(database, { partnerId }, real())
   const accounts = await accountsOf(visit)
@@ -65,7 +72,7 @@ async function asking(visit: Visit, { partnerId }: Partner): Promise<Slot> {
       })}`
 }
 
-async function ask(visit: Visit): Promise<Answer> {
+async function ask(visit: OperatorVisit): Promise<Answer> {
   const partner = await partnerOfDeveloper(visit)
   const reason = reasonOf(visit)
   const asked = { partner, serviceId: undefined, reason, payload: {}, effect: CREDENTIALS_EFFECT }
@@ -73,7 +80,7 @@ async function ask(visit: Visit): Promise<Answer> {
   return { to: '/integration' }
 }
 
-async function make(visit: Visit): Promise<Answer> {
+async function make(visit: OperatorVisit): Promise<Answer> {
   const partner = await partnerOfDeveloper(visit)
   if (!(await mayAlone(visit, 'credentials', { partnerId: partner.partnerId }))) {
     await record(visit, { action: 'make credential', result: 'not alone', partner, reason: reasonOf(visit) })
@@ -91,7 +98,7 @@ async function make(visit: Visit): Promise<Answer> {
   }
 }
 
-async function revoke(visit: Visit): Promise<Answer> {
+async function revoke(visit: OperatorVisit): Promise<Answer> {
   const partner = await partnerOfDeveloper(visit)
   await administer(visit, { partner, action: 'revoke credential' }, context =>
     revokeKey(partner.partnerId, visit.form.get('credential') ?? '', context),

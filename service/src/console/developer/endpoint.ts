@@ -5,14 +5,14 @@ import {
   type Answer,
   ConsoleRefusal,
   notHere,
+  type OperatorVisit,
   onChange,
   onGet,
   reasonOf,
   type Screen,
-  type Visit,
 } from '../screen/screen.ts'
 import { answerInWords } from '../views/answer.ts'
-import { actionForm, facts, part, table, when } from '../views/parts.ts'
+import { actionForm, facts, section, table, when } from '../views/parts.ts'
 import { type NamedEndpoint, requiredEndpoint } from '../webhooks/endpoint.ts'
 import { countOf, healthInWords, stateTag } from '../webhooks/health.ts'
 import { againPart, sendAgain } from '../webhooks/send-again.ts'
@@ -30,7 +30,7 @@ export const endpointScreens: readonly Screen[] = [
   onChange(`${PATH}/secret`, 'developer', rotateSecret),
 ]
 
-async function show(visit: Visit, notice?: Slot): Promise<Answer> {
+async function show(visit: OperatorVisit, notice?: Slot): Promise<Answer> {
   const endpoint = await requiredEndpoint(visit)
   const { partner, line, target } = endpoint
   const { database, real } = visit.context
@@ -48,7 +48,7 @@ async function show(visit: Visit, notice?: Slot): Promise<Answer> {
       ['Address', html`<code>${line.url}</code>`],
       ['Made', when(line.created_at, zone)],
     ])}</section>
-<div class="columns"><div>${part(
+<div class="columns"><div>${section(
       'Attempts',
       table({
         caption: 'The newest attempts',
@@ -62,18 +62,19 @@ async function show(visit: Visit, notice?: Slot): Promise<Answer> {
         empty: 'None for the newest events.',
       }),
     )}</div><div>${againPart(visit, endpoint)}
-${part(
+${section(
   'Credentials',
   html`<p class="hint">New ones are sent first from now on, and the present ones after a 401, until the new ones were accepted.</p>
 ${actionForm(visit, {
   action: `${path}/credentials`,
   button: 'Set them',
   fields: html`<p class="field"><label for="username">User name</label><input id="username" name="username" autocomplete="off" required></p>
-<p class="field"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="new-password" required></p>`,
+<p class="field"><label for="password">Password</label><input id="password" name="password" type="password"
+autocomplete="new-password" required></p>`,
   why: 'why-credentials',
 })}`,
 )}
-${part(
+${section(
   'Signing secret',
   html`<p class="hint">The present one signs beside the new one for another day.</p>
 ${actionForm(visit, { action: `${path}/secret`, button: 'Make a new one', why: 'why-secret' })}`,
@@ -82,7 +83,7 @@ ${actionForm(visit, { action: `${path}/secret`, button: 'Make a new one', why: '
   }
 }
 
-async function setCredentials(visit: Visit): Promise<Answer> {
+async function setCredentials(visit: OperatorVisit): Promise<Answer> {
   const [username = '', password = ''] = ['username', 'password'].map(name => visit.form.get(name) ?? '')
   const endpoint = await requiredEndpoint(visit)
   await change(visit, endpoint, {
@@ -92,7 +93,7 @@ async function setCredentials(visit: Visit): Promise<Answer> {
   return { to: `/integration/endpoints/${endpoint.line.endpoint_id}` }
 }
 
-async function rotateSecret(visit: Visit): Promise<Answer> {
+async function rotateSecret(visit: OperatorVisit): Promise<Answer> {
   const endpoint = await requiredEndpoint(visit)
   const secret = await change(visit, endpoint, {
     action: 'rotate signing secret',
@@ -100,13 +101,14 @@ async function rotateSecret(visit: Visit): Promise<Answer> {
   })
   return show(
     visit,
-    html`<section class="notice" role="status"><h2>Keep it where secrets are kept</h2><p class="secret"><code>${secret}</code></p><p>It is not shown again.</p></section>`,
+    html`<section class="notice" role="status"><h2>Keep it where secrets are kept</h2>
+<p class="secret"><code>${secret}</code></p><p>It is not shown again.</p></section>`,
   )
 }
 
 /** Changes the endpoint, on record; returns its new signing secret. Throws the refusal of wrong credentials, which names no value. */
 async function change(
-  visit: Visit,
+  visit: OperatorVisit,
   { partner, target }: NamedEndpoint,
   { action, changes }: { action: string; changes: Omit<EndpointChanges, 'url'> },
 ): Promise<string | undefined> {

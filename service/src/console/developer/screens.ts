@@ -3,8 +3,8 @@ import { findNewestRefusedCreates } from '../../membership/commands/find-refused
 import { clientIdOf } from '../../oauth/client-credentials.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { accessFacts, addressFacts } from '../partner/facts.ts'
-import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
-import { facts, part, tag } from '../views/parts.ts'
+import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
+import { facts, section, tag } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
 import { countOf, healthInWords, rankOf, stateTag } from '../webhooks/health.ts'
 import { type EndpointLine, findEndpointLines } from '../webhooks/store.ts'
@@ -22,7 +22,7 @@ export const developerScreens: readonly Screen[] = [
   ...credentialScreens,
 ]
 
-async function show(visit: Visit): Promise<Answer> {
+async function show(visit: OperatorVisit): Promise<Answer> {
   const partner = await partnerOfDeveloper(visit)
   const { database, real, mode } = visit.context
   const [lines, refused, credentials] = await Promise.all([
@@ -44,8 +44,8 @@ async function show(visit: Visit): Promise<Answer> {
     ])}</section>
 ${credentials.list}
 <div class="columns"><div>
-${part('Endpoints', endpointsTable(lines, partner, real()))}
-${part('Refused requests', refusedTable(refused, { catalogue: visit.context.terms(partner, () => undefined).today.catalogue, zone: partner.timezone, whom: 'somebody' }), html`<span class="hint">Attempts to enroll somebody, the newest first</span>`)}
+${section('Endpoints', endpointsTable(lines, partner, real()))}
+${section('Refused requests', refusedTable(refused, { catalogue: visit.context.terms(partner, () => undefined).today.catalogue, zone: partner.timezone, whom: 'somebody' }), html`<span class="hint">Attempts to enroll somebody, the newest first</span>`)}
 </div><div>${credentials.rotating}</div></div>`,
   }
 }
@@ -55,6 +55,7 @@ function endpointsTable(lines: readonly EndpointLine[], { timezone }: Partner, n
   if (sorted.length === 0) return html`<p class="hint">None: <code>POST /webhooks</code> makes one.</p>`
   return html`<ul class="rules">${sorted.map(
     line =>
-      html`<li><a href="/integration/endpoints/${line.endpoint_id}">${new URL(line.url).host}</a> ${stateTag(line, now)} <span class="hint">${healthInWords(line, now, timezone)} · ${countOf(line.waiting)} waiting, ${countOf(line.dead)} given up</span></li>`,
+      html`<li><a href="/integration/endpoints/${line.endpoint_id}">${new URL(line.url).host}</a> ${stateTag(line, now)}
+<span class="hint">${healthInWords(line, now, timezone)} · ${countOf(line.waiting)} waiting, ${countOf(line.dead)} given up</span></li>`,
   )}</ul>`
 }

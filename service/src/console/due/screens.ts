@@ -14,10 +14,10 @@ import {
 } from '../background/due-store.ts'
 import { ownPartner } from '../partners.ts'
 import { positionOf, positionText } from '../position.ts'
-import { notHere, type Screen, type Visit } from '../screen/screen.ts'
+import { notHere, type OperatorVisit, type Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList, pageOf, ROWS_AT_ONCE } from '../views/declared-list.ts'
 import type { Column } from '../views/list.ts'
-import { day, part, shortId, table, tag, writeDay } from '../views/parts.ts'
+import { day, section, shortId, table, tag, writeDay } from '../views/parts.ts'
 
 /** What will happen by itself in the next days, to which users, and what is overdue. */
 export const dueScreens: readonly Screen[] = listScreens({
@@ -32,7 +32,7 @@ const MOST_SEARCHED = 1000
 /** The schedule applies due changes within seconds; an older one shows that the schedule has stopped. */
 const LATE_MS = 120_000
 
-async function open(visit: Visit): Promise<OpenList<DueUser>> {
+async function open(visit: OperatorVisit): Promise<OpenList<DueUser>> {
   const { query, context } = visit
   const [first] = visit.partnerNames.keys()
   const wanted = query.get('partner') ?? first
@@ -87,7 +87,7 @@ async function open(visit: Visit): Promise<OpenList<DueUser>> {
         ? { users: rows.length, days: countDays(rows, partner), state: 'whole' }
         : context.dueCounts.of(partner, until)
       const zone = html`<span class="hint">Days of ${timezone}</span>`
-      const byDay = part('By day', html`${countedPart(count)}${daysTable(partner, kind, count)}`, zone)
+      const byDay = section('By day', html`${countedPart(count)}${daysTable(partner, kind, count)}`, zone)
       return { above: lateNotice(late), beside: byDay }
     },
   }
@@ -99,7 +99,7 @@ function lateNotice(late: number): Slot {
 }
 
 function columnsFor(
-  { context, isSupport }: Visit,
+  { context, isSupport }: OperatorVisit,
   partner: Partner,
   now: Instant,
 ): readonly Column<DueUser>[] {

@@ -4,7 +4,7 @@ import { countDifferences } from '../../feeds/difference-store.ts'
 import { nextDue } from '../../feeds/every.ts'
 import { listFeedStates, newestFeeds, type Run } from '../../feeds/store.ts'
 import { html, type Slot } from '../../http/html.ts'
-import type { Screen, Visit } from '../screen/screen.ts'
+import type { OperatorVisit, Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList } from '../views/declared-list.ts'
 import { dated } from '../views/list.ts'
 import { counted, type Tone, tag } from '../views/parts.ts'
@@ -28,7 +28,7 @@ type FeedLine = {
   readonly oldestAt: Instant | undefined
 }
 
-async function open(visit: Visit): Promise<OpenList<FeedLine>> {
+async function open(visit: OperatorVisit): Promise<OpenList<FeedLine>> {
   const { database, real } = visit.context
   const partners = seenPartners(visit)
   const states = await listFeedStates(database)

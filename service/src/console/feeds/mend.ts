@@ -7,10 +7,10 @@ import {
   type Answer,
   ConsoleRefusal,
   notHere,
+  type OperatorVisit,
   onChange,
   reasonOf,
   type Screen,
-  type Visit,
 } from '../screen/screen.ts'
 import { keyOf, partnersOf, requiredFeed, seenPartners } from './seen.ts'
 
@@ -20,7 +20,7 @@ export const mendScreens: readonly Screen[] = [
   onChange('/feeds/:feed/differ', 'support', differ),
 ]
 
-async function settle(visit: Visit): Promise<Answer> {
+async function settle(visit: OperatorVisit): Promise<Answer> {
   const { feed } = await requiredFeed(visit)
   const reason = reasonOf(visit)
   const [, run = '0', line = '0'] = /^(\d{1,9})-(\d{1,9})$/.exec(visit.form.get('one') ?? '') ?? []
@@ -38,7 +38,7 @@ async function settle(visit: Visit): Promise<Answer> {
   return { to: `/feeds/${feed}` }
 }
 
-async function differ(visit: Visit): Promise<Answer> {
+async function differ(visit: OperatorVisit): Promise<Answer> {
   const feed = await requiredFeed(visit)
   const { database, directory, real } = visit.context
   const open = await openDifferences(database, feed.feed, seenPartners(visit))

@@ -6,8 +6,8 @@ import { findSamePerson, operatorNames } from '../../operators/store.ts'
 import { needsSecond } from '../requests/second-person.ts'
 import { readPolicy } from '../requests/store.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, onChange, type Screen, type Visit } from '../screen/screen.ts'
-import { actionForm, facts, part, when } from '../views/parts.ts'
+import { type Answer, ConsoleRefusal, type OperatorVisit, onChange, type Screen } from '../screen/screen.ts'
+import { actionForm, facts, section, when } from '../views/parts.ts'
 import { linesOf } from './list.ts'
 import { partnersOf, requiredFeed } from './seen.ts'
 
@@ -18,7 +18,7 @@ export const releaseScreens: readonly Screen[] = [
 ]
 
 /** What is known of a held run, and the forms with which it is let go or dropped. */
-export async function heldPart(visit: Visit, run: Run): Promise<Slot> {
+export async function heldPart(visit: OperatorVisit, run: Run): Promise<Slot> {
   const names = await operatorNames(visit.context.database)
   const named = (name: string | undefined) => name && (names.get(name) ?? name)
   const path = `/feeds/${run.feed}`
@@ -37,9 +37,10 @@ export async function heldPart(visit: Visit, run: Run): Promise<Slot> {
               })
         }${actionForm(visit, { action: `${path}/drop`, button: 'Drop it', look: 'danger', fields: number })}`
       : html`<p class="hint">Support for all partners decides on it.</p>`
-  return part(
+  return section(
     `Run ${run.run} is held`,
-    html`<p>It takes away more cover than the feed lets go by itself. Nothing of it is sent, and no other run is made. After it is dropped, the next run compares anew.</p>
+    html`<p>It takes away more cover than the feed lets go by itself. Nothing of it is sent, and no other run is made.
+After it is dropped, the next run compares anew.</p>
 ${facts([
   ['Lines', linesOf(run)],
   ['Made', html`${when(run.madeAt, visit.zone)} by ${named(run.madeBy)}`],
@@ -48,18 +49,21 @@ ${facts([
   )
 }
 
-async function whatFor({ context, operator }: Visit, run: Run): Promise<ReturnType<typeof releaseBy>> {
+async function whatFor(
+  { context, operator }: OperatorVisit,
+  run: Run,
+): Promise<ReturnType<typeof releaseBy>> {
   const { database } = context
   const isSecondNeeded = needsSecond(await readPolicy(database), 'release')
   return releaseBy(run, await findSamePerson(database, operator.operatorId), isSecondNeeded)
 }
 
-function worksForAll({ operator }: Visit): boolean {
+function worksForAll({ operator }: OperatorVisit): boolean {
   return operator.partners === undefined
 }
 
 /** The held run that the form was about. Throws the refusal of somebody else's decision. */
-async function heldRun(visit: Visit): Promise<Run> {
+async function heldRun(visit: OperatorVisit): Promise<Run> {
   const { feed } = await requiredFeed(visit)
   if (!worksForAll(visit))
     throw new ConsoleRefusal(
@@ -76,7 +80,7 @@ function decided(): ConsoleRefusal {
   return new ConsoleRefusal(409, 'It is decided', 'Somebody has decided on this run already.')
 }
 
-async function release(visit: Visit): Promise<Answer> {
+async function release(visit: OperatorVisit): Promise<Answer> {
   const run = await heldRun(visit)
   const what = await whatFor(visit, run)
   const { operatorId } = visit.operator
@@ -97,7 +101,7 @@ async function release(visit: Visit): Promise<Answer> {
   return { to: `/feeds/${run.feed}` }
 }
 
-async function drop(visit: Visit): Promise<Answer> {
+async function drop(visit: OperatorVisit): Promise<Answer> {
   const run = await heldRun(visit)
   const partners = await partnersOf(visit)
   const by = visit.operator.operatorId

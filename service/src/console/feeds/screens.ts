@@ -6,8 +6,8 @@ import { listRuns, type Run } from '../../feeds/store.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
-import { actionForm, part, selectField, table, when } from '../views/parts.ts'
+import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
+import { actionForm, section, selectField, table, when } from '../views/parts.ts'
 import { linesOf, runTag } from './list.ts'
 import { heldPart } from './release.ts'
 import { keyOf, partnersOf, requiredFeed, seenPartners } from './seen.ts'
@@ -18,7 +18,7 @@ export const feedScreens: readonly Screen[] = [onGet('/feeds/:feed', 'viewer', s
 const RUNS_SHOWN = 20
 const MOST_SHOWN = 200
 
-async function show(visit: Visit): Promise<Answer> {
+async function show(visit: OperatorVisit): Promise<Answer> {
   const { database } = visit.context
   const { feed, insurer, benefits } = await requiredFeed(visit)
   await record(visit, { action: 'look at feed', result: 'shown' })
@@ -31,9 +31,9 @@ async function show(visit: Visit): Promise<Answer> {
     title: `Feed ${feed}`,
     body: html`<p class="lead">Tells ${insurer} about ${benefits.join(', ')}.</p>
 ${newest?.status === 'held' && (await heldPart(visit, newest))}
-${part('Refused', refusedTable(visit, feed, refused))}
-${part('Differences from the insurer’s own list', differencesTable(visit, feed, differences))}
-${part('Runs', runsTable(runs, await operatorNames(database), visit.zone), html`<span class="hint">The newest ${RUNS_SHOWN}</span>`)}
+${section('Refused', refusedTable(visit, feed, refused))}
+${section('Differences from the insurer’s own list', differencesTable(visit, feed, differences))}
+${section('Runs', runsTable(runs, await operatorNames(database), visit.zone), html`<span class="hint">The newest ${RUNS_SHOWN}</span>`)}
 <p><a href="/feeds">All feeds</a></p>`,
   }
 }
@@ -54,7 +54,7 @@ function runsTable(runs: readonly Run[], operators: ReadonlyMap<string, string>,
   })
 }
 
-function refusedTable(visit: Visit, feed: string, refused: readonly RefusedLine[]): Slot {
+function refusedTable(visit: OperatorVisit, feed: string, refused: readonly RefusedLine[]): Slot {
   const { isSupport } = visit
   const shown = refused.slice(0, MOST_SHOWN)
   const rows = table({
@@ -76,7 +76,8 @@ function refusedTable(visit: Visit, feed: string, refused: readonly RefusedLine[
 ${
   isSupport &&
   shown.length > 0 &&
-  html`<p class="hint">The next run says a refused line again, with what is true by then: open the user and correct the cause. Put a line aside once you have dealt with it.</p>
+  html`<p class="hint">The next run says a refused line again, with what is true by then:
+open the user and correct the cause. Put a line aside once you have dealt with it.</p>
 ${actionForm(visit, { id: 'settle', action: `/feeds/${feed}/settle`, button: 'Put the chosen line aside', why: 'why-settle' })}`
 }`
 }
@@ -89,7 +90,7 @@ const kindWords: Readonly<Record<KeptDifference['kind'], string>> = {
   twice: 'Twice in its list',
 }
 
-function differencesTable(visit: Visit, feed: string, differences: readonly KeptDifference[]): Slot {
+function differencesTable(visit: OperatorVisit, feed: string, differences: readonly KeptDifference[]): Slot {
   const { isSupport } = visit
   const now = visit.context.real()
   const shown = differences.slice(0, MOST_SHOWN)
@@ -107,8 +108,14 @@ function differencesTable(visit: Visit, feed: string, differences: readonly Kept
   })
   if (!isSupport || shown.length === 0) return html`${rows}${more(differences.length)}`
   return html`${rows}${more(differences.length)}
-<p class="hint">Where the insurer is right, open the user and correct it there. Otherwise say it again with the next run, or set it aside.</p>
-${actionForm(visit, { id: 'differ', action: `/feeds/${feed}/differ`, button: 'Do it with the chosen one', fields: html`<div class="row">${selectField('what', 'What', [['again', 'Say it again'], ...Object.entries(ASIDE_REASONS).map(([name, words]) => [name, `Set it aside: ${words}`] as const)])}</div>` })}`
+<p class="hint">Where the insurer is right, open the user and correct it there.
+Otherwise say it again with the next run, or set it aside.</p>
+${actionForm(visit, {
+  id: 'differ',
+  action: `/feeds/${feed}/differ`,
+  button: 'Do it with the chosen one',
+  fields: html`<div class="row">${selectField('what', 'What', [['again', 'Say it again'], ...Object.entries(ASIDE_REASONS).map(([name, words]) => [name, `Set it aside: ${words}`] as const)])}</div>`,
+})}`
 }
 
 function choice(form: string, value: string, label: string): Html {

@@ -7,7 +7,7 @@ import {
 import { searchHash } from '../../membership/saving/search-hashes.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
-import { type Found, findByHash, findById, findByName, MOST_FOUND } from './store.ts'
+import { type FoundUser, findByHash, findById, findByName, MOST_FOUND } from './store.ts'
 
 /** What is looked for, and at which partners; by email and phone only if `seesPersons`. */
 export type Asked = {
@@ -20,7 +20,7 @@ export type Asked = {
 
 /** What a text leads to. */
 export type LookedUp = {
-  readonly found: readonly Found[]
+  readonly found: readonly FoundUser[]
   /** If no user was found: the refused creates that named this userid, or the same userid as this request. */
   readonly refused: readonly RefusedAt[]
   /** By what the refused creates were found; absent if there are none. */
@@ -57,12 +57,12 @@ export async function lookUp(asked: Asked): Promise<LookedUp> {
 const MOST_CHARACTERS = 400
 const NOTHING: LookedUp = { found: [], refused: [], isSure: true }
 
-function users(found: readonly Found[]): LookedUp {
+function users(found: readonly FoundUser[]): LookedUp {
   return { found, refused: [], isSure: true }
 }
 
 /** By a userid or reference; for those who may see personal data also by email or phone. */
-async function findByText(asked: Asked): Promise<Found[]> {
+async function findByText(asked: Asked): Promise<FoundUser[]> {
   const { database, partnerIds, seesPersons } = asked
   const what = asked.what.trim()
   const named = await findByName(database, partnerIds, [...new Set([asked.what, what])])

@@ -1,13 +1,13 @@
 import { html } from '../../http/html.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, onPost, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, type OperatorVisit, onPost, type Screen } from '../screen/screen.ts'
 import { tokenField } from '../views/layout.ts'
 import { dated, type List, listFile, listPart, sortField } from '../views/list.ts'
 import { STATUSES } from '../views/moves.ts'
-import { part, shortId } from '../views/parts.ts'
+import { section, shortId } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
 import { type LookedUp, lookUp } from './look-up.ts'
-import { type Found, MOST_FOUND, type NamedUser, namedUsers } from './store.ts'
+import { type FoundUser, MOST_FOUND, type NamedUser, namedUsers } from './store.ts'
 
 /** Finding a user. */
 export const findScreens: readonly Screen[] = [
@@ -15,7 +15,7 @@ export const findScreens: readonly Screen[] = [
   onPost('/find.csv', 'support', download),
 ]
 
-async function find(visit: Visit): Promise<Answer> {
+async function find(visit: OperatorVisit): Promise<Answer> {
   const lookedUp = await lookUpFor(visit)
   const { found, refusedBy } = lookedUp
   const [only, ...others] = found
@@ -25,13 +25,14 @@ async function find(visit: Visit): Promise<Answer> {
   const list = listOf(visit, await namedUsers(visit.context.database, found))
   return {
     title: 'Several users',
-    body: html`<form id="${FORM}" method="post" action="/find" hidden>${tokenField(visit.session.formToken)}<input type="hidden" name="what" value="${whatOf(visit)}">${sortField(visit.form)}</form>
+    body: html`<form id="${FORM}" method="post" action="/find" hidden>${tokenField(visit.session.formToken)}
+<input type="hidden" name="what" value="${whatOf(visit)}">${sortField(visit.form)}</form>
 ${listPart(visit, 'Found', list)}
 ${found.length >= MOST_FOUND && html`<p class="hint">The first ${MOST_FOUND.toLocaleString('en-US')} are listed.</p>`}`,
   }
 }
 
-async function download(visit: Visit): Promise<Answer> {
+async function download(visit: OperatorVisit): Promise<Answer> {
   const { found } = await lookUpFor(visit)
   const deed = { action: 'export found users', result: found.length > 0 ? 'found' : 'nothing' }
   if (found.length > 0)
@@ -45,12 +46,12 @@ async function download(visit: Visit): Promise<Answer> {
 
 const FORM = 'found'
 
-function whatOf({ form }: Visit): string {
+function whatOf({ form }: OperatorVisit): string {
   return form.get('what') ?? ''
 }
 
 /** What the operator typed, at the partners for which the operator works. */
-async function lookUpFor(visit: Visit): Promise<LookedUp> {
+async function lookUpFor(visit: OperatorVisit): Promise<LookedUp> {
   const { database, directory } = visit.context
   return lookUp({
     database,
@@ -62,7 +63,7 @@ async function lookUpFor(visit: Visit): Promise<LookedUp> {
 }
 
 /** The found users; the form asks for them again in another order, because no address may contain what was typed. */
-function listOf(visit: Visit, rows: readonly NamedUser[]): List<NamedUser> {
+function listOf(visit: OperatorVisit, rows: readonly NamedUser[]): List<NamedUser> {
   const userOf = ({ userid, serviceId }: NamedUser) => (visit.isSupport ? userid : shortId(serviceId))
   const partnerOf = ({ partnerId }: NamedUser) => visit.partnerNames.get(partnerId) ?? ''
   return {
@@ -94,7 +95,7 @@ function listOf(visit: Visit, rows: readonly NamedUser[]): List<NamedUser> {
 }
 
 /** Attempts to enroll somebody who is no user here. */
-async function refusedPage(visit: Visit, lookedUp: LookedUp): Promise<Answer> {
+async function refusedPage(visit: OperatorVisit, lookedUp: LookedUp): Promise<Answer> {
   const { directory, terms } = visit.context
   const ids = [...visit.partnerNames.keys()]
   const own = await Promise.all(ids.map(id => directory.partner(id)))
@@ -104,7 +105,7 @@ async function refusedPage(visit: Visit, lookedUp: LookedUp): Promise<Answer> {
     const { catalogue } = terms(partner, () => undefined).today
     const shown = { catalogue, zone: partner.timezone }
     return [
-      part(`Refused at ${partner.name}`, refusedTable(here, { ...shown, sought: whatOf(visit).trim() })),
+      section(`Refused at ${partner.name}`, refusedTable(here, { ...shown, sought: whatOf(visit).trim() })),
     ]
   })
   return { title: 'Not enrolled', body: html`<p>${refusedWords(lookedUp)}</p>${parts}` }
@@ -132,7 +133,7 @@ function nothing(): Answer {
   }
 }
 
-function addressOf({ serviceId, eventId, refusedRequestId }: Found): string {
+function addressOf({ serviceId, eventId, refusedRequestId }: FoundUser): string {
   const fragment =
     eventId === undefined ? refusedRequestId && `request-${refusedRequestId}` : `event-${eventId}`
   return `/users/${serviceId}${fragment === undefined ? '' : `#${fragment}`}`

@@ -4,7 +4,7 @@ import { namingPartners, part, sql, timestamp } from '../../db/sql.ts'
 import type { SearchKind } from '../../membership/saving/search-hashes.ts'
 
 /** A user that was found, and what to show of them first. */
-export type Found = {
+export type FoundUser = {
   readonly partnerId: string
   readonly serviceId: string
   readonly by: 'serviceid' | 'userid' | 'event' | 'request' | 'reference' | 'email or phone'
@@ -16,7 +16,7 @@ export type Found = {
 type Row = { partner_id: string; service_id: string }
 
 /** The users of these partners with a serviceid, an event or a request of this id. */
-export async function findById(db: Executor, partners: readonly string[], id: string): Promise<Found[]> {
+export async function findById(db: Executor, partners: readonly string[], id: string): Promise<FoundUser[]> {
   const users = await db.query<Row>(sql`
     select partner_id, service_id from users where partner_id = any(${partners}::uuid[]) and service_id = ${id}`)
   if (users.length > 0) return users.map(row => foundOf(row, 'serviceid'))
@@ -30,7 +30,7 @@ export async function findById(db: Executor, partners: readonly string[], id: st
 export const MOST_FOUND = 2000
 
 /** A request's id contains the time of the request; its changes were recorded at about that time. */
-async function findRequest(db: Executor, partners: readonly string[], id: string): Promise<Found[]> {
+async function findRequest(db: Executor, partners: readonly string[], id: string): Promise<FoundUser[]> {
   const at = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
   if (id[14] !== '7' || at > LATEST_REQUEST) return []
   const from = timestamp(at - REQUEST_SPREAD_MS)
@@ -59,7 +59,7 @@ export async function findByName(
   db: Executor,
   partners: readonly string[],
   names: readonly string[],
-): Promise<Found[]> {
+): Promise<FoundUser[]> {
   const users = await db.query<Row>(sql`
     select partner_id, service_id from users
     where partner_id = any(${partners}::uuid[]) and userid = any(${names}::text[]) and is_current and status <> 'erased'`)
@@ -75,7 +75,7 @@ export async function findByHash(
   db: Executor,
   kind: SearchKind,
   hashes: readonly { partnerId: string; hash: Buffer }[],
-): Promise<Found[]> {
+): Promise<FoundUser[]> {
   const partnerIds = hashes.map(({ partnerId }) => partnerId)
   const naming = namingPartners(db.layout.isSpread, partnerIds)
   const column = kind === 'email' ? part`d.email_hash` : part`d.phone_hash`
@@ -89,12 +89,12 @@ export async function findByHash(
   return rows.map(row => foundOf(row, 'email or phone'))
 }
 
-function foundOf(row: Row, by: Found['by']): Found {
+function foundOf(row: Row, by: FoundUser['by']): FoundUser {
   return { partnerId: row.partner_id, serviceId: row.service_id, by }
 }
 
 /** A found user as a list of several shows it. */
-export type NamedUser = Found & {
+export type NamedUser = FoundUser & {
   readonly userid: string
   readonly status: string
   /** When the person was last on the page, or else when the user last changed. */
@@ -102,7 +102,7 @@ export type NamedUser = Found & {
 }
 
 /** The same users with what tells them apart. */
-export async function namedUsers(db: Executor, found: readonly Found[]): Promise<NamedUser[]> {
+export async function namedUsers(db: Executor, found: readonly FoundUser[]): Promise<NamedUser[]> {
   const partnerIds = [...new Set(found.map(one => one.partnerId))]
   const rows = await db.query<Row & { userid: string; status: string; seen_at: Instant }>(sql`
     select u.partner_id, u.service_id, u.userid, u.status, coalesce((

@@ -3,7 +3,7 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import { listClocks } from '../../partners/store.ts'
 import { earliestDue } from '../../schedule/due.ts'
 import { readBacklog } from '../../webhooks/delivery/backlog.ts'
-import type { Visit } from '../screen/screen.ts'
+import type { OperatorVisit } from '../screen/screen.ts'
 import { when } from '../views/parts.ts'
 import { type RunningInstallation, readInstallation } from './store.ts'
 
@@ -11,7 +11,7 @@ import { type RunningInstallation, readInstallation } from './store.ts'
 const LATE_MS = 2 * MINUTE_MS
 
 /** One line: whether deliveries and due changes run, and how late they are. `/metrics` of the service has the rest. */
-export async function runningLine({ context, zone }: Visit): Promise<Html> {
+export async function runningLine({ context, zone }: OperatorVisit): Promise<Html> {
   const { database, clock, real } = context
   const now = real()
   const [installation, clocks, backlog] = await Promise.all([

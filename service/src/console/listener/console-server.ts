@@ -5,7 +5,7 @@ import { openSession } from '../../operators/sign-in.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import type { ConsoleFiles } from '../screen/console-files.ts'
 import { record } from '../screen/record.ts'
-import type { ConsolePage, Visit } from '../screen/screen.ts'
+import type { ConsolePage, OperatorVisit } from '../screen/screen.ts'
 import { consoleDocument, plainDocument } from '../views/layout.ts'
 import { type ConsoleAddress, setCookie } from './guard.ts'
 
@@ -26,7 +26,7 @@ export function sendPage(
   { files }: ConsoleServer,
   reply: FastifyReply,
   page: ConsolePage,
-  visit?: Visit,
+  visit?: OperatorVisit,
 ): FastifyReply {
   const document = visit ? consoleDocument(visit, files, page) : plainDocument(files, page)
   return reply

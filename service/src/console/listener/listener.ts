@@ -13,7 +13,7 @@ import { isQuiet } from '../../quiet.ts'
 import { ConsoleCloses } from '../background/slow-work.ts'
 import type { ConsoleFiles } from '../screen/console-files.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, ConsoleRefusal, type OperatorVisit, type Screen } from '../screen/screen.ts'
 import { screens } from '../screens.ts'
 import { signedOut, signingOutOf, type WayIn } from '../views/sign-in.ts'
 import { type ConsoleServer, sendPage, takesForm } from './console-server.ts'
@@ -78,7 +78,7 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
 }
 
 /** Refuses a screen to lower roles, and records the refusal. */
-async function checkRole(visit: Visit, screen: Screen): Promise<void> {
+async function checkRole(visit: OperatorVisit, screen: Screen): Promise<void> {
   if (hasRole(visit.operator, screen.role)) return
   await record(visit, { action: `${screen.method} ${screen.path}`, result: 'refused' })
   throw new ConsoleRefusal(
@@ -121,7 +121,7 @@ function mountRest(app: FastifyInstance, server: ConsoleServer): void {
 async function sendAnswer(
   server: ConsoleServer,
   reply: FastifyReply,
-  { visit, answer }: { visit: Visit; answer: Answer },
+  { visit, answer }: { visit: OperatorVisit; answer: Answer },
 ): Promise<FastifyReply> {
   if ('to' in answer) return reply.code(303).header('Location', answer.to).send()
   if ('file' in answer) {

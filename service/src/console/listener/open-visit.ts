@@ -4,7 +4,7 @@ import { hasRole } from '../../operators/operator.ts'
 import { isOwnForm, sessionOf } from '../../operators/sign-in.ts'
 import { readOwnPartners } from '../partners.ts'
 import { countWaiting } from '../requests/store.ts'
-import { ConsoleRefusal, type Visit } from '../screen/screen.ts'
+import { ConsoleRefusal, type OperatorVisit } from '../screen/screen.ts'
 import type { ConsoleServer } from './console-server.ts'
 import { readCookie } from './guard.ts'
 
@@ -13,7 +13,7 @@ export async function openVisit(
   { context, address }: ConsoleServer,
   request: FastifyRequest,
   path?: string,
-): Promise<Visit | undefined> {
+): Promise<OperatorVisit | undefined> {
   const secret = readCookie(request.headers, 'session', address)
   const session = secret === undefined ? undefined : await sessionOf(context, secret)
   if (!session) return undefined
@@ -52,7 +52,7 @@ function refuseNul(...sent: readonly URLSearchParams[]): void {
 }
 
 /** Refuses a form that was made for another session, or by somebody who could not read its token. */
-export function checkForm({ session, form }: Visit, method: string): void {
+export function checkForm({ session, form }: OperatorVisit, method: string): void {
   if (method !== 'POST' || isOwnForm(session, form.get('token') ?? '')) return
   throw new ConsoleRefusal(
     403,

@@ -3,7 +3,7 @@ import { OperatorError } from '../../operator-error.ts'
 import type { AdministerContext } from '../../partners/administer.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { ConsoleRefusal, reasonOf, type Visit } from '../screen/screen.ts'
+import { ConsoleRefusal, type OperatorVisit, reasonOf } from '../screen/screen.ts'
 
 /**
  * Does to a partner what a command can do, on record and for the reason in the form; `alongside` is committed with it. A
@@ -11,7 +11,7 @@ import { ConsoleRefusal, reasonOf, type Visit } from '../screen/screen.ts'
  * that it advises.
  */
 export async function administer<T>(
-  visit: Visit,
+  visit: OperatorVisit,
   { partner, action, alongside = [] }: { partner: Partner; action: string; alongside?: readonly Query[] },
   work: (context: AdministerContext) => Promise<T>,
 ): Promise<T> {

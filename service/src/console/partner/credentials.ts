@@ -4,9 +4,9 @@ import { lastUses } from '../../partners/credential-uses.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { type CredentialRow, listCredentials } from '../../partners/store.ts'
 import { ownPartner } from '../partners.ts'
-import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
 import { type Column, csvLink, dated, isFew, type List, listFile, listTable } from '../views/list.ts'
-import { actionForm, part, tag, when } from '../views/parts.ts'
+import { actionForm, section, tag, when } from '../views/parts.ts'
 
 /** A partner's credentials as a file. */
 export const credentialScreens: readonly Screen[] = [
@@ -17,7 +17,7 @@ export const credentialScreens: readonly Screen[] = [
 export const KINDS = { client_secret: 'Client secret', api_key: 'API key' } as const
 
 /** A partner's credentials, the oldest first. */
-async function credentialList(visit: Visit, partner: Partner): Promise<List<CredentialRow>> {
+async function credentialList(visit: OperatorVisit, partner: Partner): Promise<List<CredentialRow>> {
   const { database, real } = visit.context
   const [rows, uses] = await Promise.all([
     listCredentials(database, partner.partnerId),
@@ -34,7 +34,8 @@ async function credentialList(visit: Visit, partner: Partner): Promise<List<Cred
     label: 'Revoke',
     cell: row =>
       stateOf(row) === 'live' &&
-      html`<details><summary>Revoke</summary><p class="hint">${whatStops(row, rows.filter(one => one.kind === row.kind && stateOf(one) === 'live').length > 1, partner)}</p>${actionForm(
+      html`<details><summary>Revoke</summary>
+<p class="hint">${whatStops(row, rows.filter(one => one.kind === row.kind && stateOf(one) === 'live').length > 1, partner)}</p>${actionForm(
         visit,
         {
           action: `${path}/revoke`,
@@ -85,20 +86,21 @@ async function credentialList(visit: Visit, partner: Partner): Promise<List<Cred
 }
 
 /** The credentials on a partner's page, with the forms that revoke them for an admin. */
-export async function credentialPart(visit: Visit, partner: Partner): Promise<Slot> {
+export async function credentialPart(visit: OperatorVisit, partner: Partner): Promise<Slot> {
   const list = await credentialList(visit, partner)
-  return part(
+  return section(
     'Credentials',
     html`${listTable(list, visit.query)}
 ${
   visit.isAdmin &&
-  html`<p class="hint">A new secret or key is made in the shell, by <code>enrolment key rotate ${partner.partnerId}</code>: whoever has one acts by the API without a second person.</p>`
+  html`<p class="hint">A new secret or key is made in the shell, by <code>enrolment key rotate ${partner.partnerId}</code>:
+whoever has one acts by the API without a second person.</p>`
 }`,
     visit.isSupport && !isFew(list.rows) && csvLink(list, visit.query),
   )
 }
 
-async function download(visit: Visit): Promise<Answer> {
+async function download(visit: OperatorVisit): Promise<Answer> {
   const partner = await ownPartner(visit)
   const list = await credentialList(visit, partner)
   const file = `credentials-${partner.partnerId}.csv`

@@ -1,5 +1,5 @@
 import { html } from '../../http/html.ts'
-import type { Screen, Visit } from '../screen/screen.ts'
+import type { OperatorVisit, Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList } from '../views/declared-list.ts'
 import { tag } from '../views/parts.ts'
 import { disabledPartners } from './store.ts'
@@ -16,7 +16,7 @@ export const partnerListScreens: readonly Screen[] = listScreens({
 
 const STATES = ['all', 'enabled', 'disabled'] as const
 
-async function open(visit: Visit): Promise<OpenList<Row>> {
+async function open(visit: OperatorVisit): Promise<OpenList<Row>> {
   const state = STATES.find(one => one === visit.query.get('state')) ?? 'all'
   const name = (visit.query.get('name') ?? '').trim()
   const disabled = await disabledPartners(visit.context.database)

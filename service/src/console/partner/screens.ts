@@ -2,8 +2,8 @@ import { html, type Slot } from '../../http/html.ts'
 import { changePartner, revokeKey } from '../../partners/administer.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { ownPartner } from '../partners.ts'
-import { type Answer, onChange, onGet, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
-import { actionForm, facts, part, tag, when } from '../views/parts.ts'
+import { type Answer, type OperatorVisit, onChange, onGet, reasonOf, type Screen } from '../screen/screen.ts'
+import { actionForm, facts, section, tag, when } from '../views/parts.ts'
 import { administer } from './administer.ts'
 import { credentialPart, credentialScreens } from './credentials.ts'
 import { accessFacts, addressFacts } from './facts.ts'
@@ -22,7 +22,7 @@ export const partnerScreens: readonly Screen[] = [
   onChange('/partners/:partnerid/enable', 'admin', enable),
 ]
 
-async function show(visit: Visit, notice?: Slot): Promise<Answer> {
+async function show(visit: OperatorVisit, notice?: Slot): Promise<Answer> {
   const { database } = visit.context
   const partner = await ownPartner(visit)
   const [progress, reason] = await Promise.all([
@@ -59,12 +59,13 @@ ${
     ])}</section>
 ${
   visit.isAdmin &&
-  html`<ul class="row links"><li><a class="button" href="/partners/${partner.partnerId}/settings">Change settings, help and look</a></li></ul>`
+  html`<ul class="row links"><li><a class="button"
+href="/partners/${partner.partnerId}/settings">Change settings, help and look</a></li></ul>`
 }
 <div class="columns"><div>
 ${await credentialPart(visit, partner)}
 </div><div>
-${part(
+${section(
   'First steps',
   html`<ul class="rules">${(
     [
@@ -100,13 +101,14 @@ function lookOf({ look }: Partner): string {
   )
 }
 
-function stopPart(visit: Visit, partner: Partner): Slot {
+function stopPart(visit: OperatorVisit, partner: Partner): Slot {
   const path = `/partners/${partner.partnerId}`
   const endpoints = html`<a href="/webhooks?partner=${partner.partnerId}">its endpoints</a>`
   if (partner.disabledAt !== undefined)
-    return part(
+    return section(
       'Let it in again',
-      html`<p class="hint">Its requests are refused and its pages have ended. Cover goes on, and webhooks still leave, until you pause ${endpoints}.</p>
+      html`<p class="hint">Its requests are refused and its pages have ended.
+Cover goes on, and webhooks still leave, until you pause ${endpoints}.</p>
 ${actionForm(visit, {
   action: `${path}/enable`,
   button: 'Enable',
@@ -114,14 +116,15 @@ ${actionForm(visit, {
   why: 'why-enable',
 })}`,
     )
-  return part(
+  return section(
     'Stop this partner',
-    html`<p class="hint">Within a second every request and token of the partner is refused, and its pages end. Cover goes on: what is due is still applied, and webhooks still leave, until you pause ${endpoints}. Nothing is deleted.</p>
+    html`<p class="hint">Within a second every request and token of the partner is refused, and its pages end.
+Cover goes on: what is due is still applied, and webhooks still leave, until you pause ${endpoints}. Nothing is deleted.</p>
 ${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', look: 'danger', why: 'why-disable' })}`,
   )
 }
 
-async function revoke(visit: Visit): Promise<Answer> {
+async function revoke(visit: OperatorVisit): Promise<Answer> {
   const partner = await ownPartner(visit)
   await administer(visit, { partner, action: 'revoke credential' }, context =>
     revokeKey(partner.partnerId, visit.form.get('credential') ?? '', context),
@@ -129,7 +132,7 @@ async function revoke(visit: Visit): Promise<Answer> {
   return { to: `/partners/${partner.partnerId}` }
 }
 
-async function disable(visit: Visit): Promise<Answer> {
+async function disable(visit: OperatorVisit): Promise<Answer> {
   const partner = await ownPartner(visit)
   const alongside = [keepDisabledReason(partner.partnerId, reasonOf(visit))]
   await administer(visit, { partner, action: 'disable partner', alongside }, context =>
@@ -138,7 +141,7 @@ async function disable(visit: Visit): Promise<Answer> {
   return { to: `/partners/${partner.partnerId}` }
 }
 
-async function enable(visit: Visit): Promise<Answer> {
+async function enable(visit: OperatorVisit): Promise<Answer> {
   const partner = await ownPartner(visit)
   await administer(visit, { partner, action: 'enable partner' }, context =>
     changePartner(partner.partnerId, { isDisabled: false }, context),

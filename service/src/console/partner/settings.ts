@@ -9,8 +9,8 @@ import type { Partner } from '../../partners/partner.ts'
 import type { PartnerSettings } from '../../partners/settings.ts'
 import type { PartnerRow } from '../../partners/store.ts'
 import { ownPartner } from '../partners.ts'
-import { type Answer, onChange, onGet, type Screen, type Visit } from '../screen/screen.ts'
-import { actionForm, part, selectField } from '../views/parts.ts'
+import { type Answer, type OperatorVisit, onChange, onGet, type Screen } from '../screen/screen.ts'
+import { actionForm, section, selectField } from '../views/parts.ts'
 import { administer } from './administer.ts'
 
 /** The settings of a partner that an administrator may change: names, zone, addresses, help, look and offers. */
@@ -19,7 +19,7 @@ export const partnerSettingScreens: readonly Screen[] = [
   onChange('/partners/:partnerid/settings', 'admin', change),
 ]
 
-async function show(visit: Visit, isChanged = false): Promise<Answer> {
+async function show(visit: OperatorVisit, isChanged = false): Promise<Answer> {
   const partner = await ownPartner(visit)
   const { help, legal, look } = partner
   const offers = await offersToTick(visit, partner)
@@ -28,15 +28,17 @@ async function show(visit: Visit, isChanged = false): Promise<Answer> {
     status: isChanged ? 409 : 200,
     body: html`${
       isChanged &&
-      html`<section class="notice bad" role="alert"><h2>Nothing was saved</h2><p>Somebody changed these settings after you had loaded the page. They are shown here as they are now: make your change again.</p></section>`
+      html`<section class="notice bad" role="alert"><h2>Nothing was saved</h2><p>Somebody changed these settings after you had loaded the page.
+They are shown here as they are now: make your change again.</p></section>`
     }
-<p class="hint">The same as <code>enrolment partner update</code>, by the same checks. Logo, scopes and how long records outlive an erasure are set by the command.</p>
+<p class="hint">The same as <code>enrolment partner update</code>, by the same checks.
+Logo, scopes and how long records outlive an erasure are set by the command.</p>
 ${actionForm(visit, {
   action: `/partners/${partner.partnerId}/settings`,
   button: 'Save the settings',
   look: 'primary',
   fields: html`<input type="hidden" name="seen" value="${seenOf(partner)}">
-${part(
+${section(
   'Partner',
   html`${text('name', 'Name', partner.name)}
 ${lines('aliases', 'Further names, one a line', partner.aliases)}
@@ -51,12 +53,12 @@ ${selectField('apikey', 'API key', ['needed', 'optional'], partner.apiKeyOptiona
       }><label for="offer-${offer}">${label}</label></p>`,
   )}</fieldset>`,
 )}
-${part(
+${section(
   'Addresses',
   html`${lines('origins', 'Web origins that may embed the page, one a line', partner.origins)}
 ${lines('redirects', 'Addresses that the page may lead back to, one a line', partner.redirects)}`,
 )}
-${part(
+${section(
   'Help and notices',
   html`${text(
     'helpphone',
@@ -70,7 +72,7 @@ ${text(
   legal.operatorline?.en,
 )}${text('operatorlinees', 'The same in Spanish', legal.operatorline?.es)}`,
 )}
-${part(
+${section(
   'Look',
   html`${selectField(
     'scheme',
@@ -92,7 +94,7 @@ ${selectField('font', 'Font', [OWN, ...Object.keys(FONTS)], look.font ?? '')}`,
   }
 }
 
-async function change(visit: Visit): Promise<Answer> {
+async function change(visit: OperatorVisit): Promise<Answer> {
   // The directory's copy may be a second old.
   visit.context.directory.forget(visit.params['partnerid'] ?? '')
   const partner = await ownPartner(visit)
@@ -158,7 +160,7 @@ function settingsOf(form: URLSearchParams): PartnerSettings {
  * The offers of today's catalogue by rank, then those that the partner has and that have left it: without their boxes, a
  * partner that has no others would be given all offers by saving.
  */
-async function offersToTick(visit: Visit, partner: Partner): Promise<(readonly [string, string])[]> {
+async function offersToTick(visit: OperatorVisit, partner: Partner): Promise<(readonly [string, string])[]> {
   const today = await todaysOffers(visit)
   const ranked = [...today.values()].sort((a, b) => a.rank - b.rank)
   const left = (partner.offers ?? []).filter(offer => !today.has(offer))
@@ -169,7 +171,7 @@ async function offersToTick(visit: Visit, partner: Partner): Promise<(readonly [
 }
 
 /** The offers of today's catalogue. */
-async function todaysOffers({ context }: Visit) {
+async function todaysOffers({ context }: OperatorVisit) {
   const published = openPublished(context)
   await published.prepare([])
   return published.today().catalogue.offers
@@ -178,9 +180,11 @@ async function todaysOffers({ context }: Visit) {
 const OWN = ['', 'as the service has it'] as const
 
 function text(name: string, label: string, value: string | undefined): Slot {
-  return html`<p class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" value="${value ?? ''}" autocomplete="off"></p>`
+  return html`<p class="field"><label for="${name}">${label}</label><input id="${name}"
+name="${name}" value="${value ?? ''}" autocomplete="off"></p>`
 }
 
 function lines(name: string, label: string, values: readonly string[]): Slot {
-  return html`<p class="field"><label for="${name}">${label}</label><textarea id="${name}" name="${name}" rows="3">${values.join('\n')}</textarea></p>`
+  return html`<p class="field"><label for="${name}">${label}</label><textarea id="${name}" name="${name}"
+rows="3">${values.join('\n')}</textarea></p>`
 }

@@ -3,14 +3,14 @@ import { failureOf } from '../../db/failure.ts'
 import { findSamePerson } from '../../operators/store.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { type Answer, notHere, type Visit } from '../screen/screen.ts'
+import { type Answer, notHere, type OperatorVisit } from '../screen/screen.ts'
 import { type Asked, sealRequest } from './request.ts'
 import { ALLOWED_HOURS, needsSecond, REQUEST_LIFETIME_MS, type SecondPersonAction } from './second-person.ts'
 import { insertRequest, isAllowed, type RequestSubject, readPolicy, whileLiving } from './store.ts'
 
 /** Whether a second person must confirm an action of the console at present. */
 export async function needsSecondPerson(
-  { context }: Pick<Visit, 'context'>,
+  { context }: Pick<OperatorVisit, 'context'>,
   action: SecondPersonAction,
 ): Promise<boolean> {
   return needsSecond(await readPolicy(context.database), action)
@@ -20,13 +20,13 @@ export async function needsSecondPerson(
 export async function accountsOf({
   context,
   operator,
-}: Pick<Visit, 'context' | 'operator'>): Promise<string[]> {
+}: Pick<OperatorVisit, 'context' | 'operator'>): Promise<string[]> {
   return [...(await findSamePerson(context.database, operator.operatorId))]
 }
 
 /** Whether the operator needs nobody else for something about a user or the partner: by the policy, or since somebody allowed it. */
 export async function mayAlone(
-  visit: Visit,
+  visit: OperatorVisit,
   action: SecondPersonAction,
   about: RequestSubject,
 ): Promise<boolean> {
@@ -40,7 +40,7 @@ export async function mayAlone(
  * Stores a request for other operators to confirm instead of doing the action, and records it; answers with the page of
  * the request. Throws the refusal of an unknown user when the user was erased meanwhile.
  */
-export async function askSecondPerson(visit: Visit, asked: Asked): Promise<Answer> {
+export async function askSecondPerson(visit: OperatorVisit, asked: Asked): Promise<Answer> {
   const { context, operator } = visit
   const { action, partner, serviceId, reason } = asked
   const at = context.real()

@@ -3,7 +3,7 @@ import type { Slot } from '../../http/html.ts'
 import type { Role } from '../../operators/operator.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
-import type { Visit } from '../screen/screen.ts'
+import type { OperatorVisit } from '../screen/screen.ts'
 import type { Look } from '../views/parts.ts'
 import type { SecondPersonAction } from './second-person.ts'
 import type { RequestRow } from './store.ts'
@@ -28,7 +28,7 @@ export type SecondPersonRequest = Asked & {
 }
 
 /** The effect that a request would have now. */
-export type Effect =
+export type RequestEffect =
   | {
       readonly shown: Slot
       /** The same as one text, which is compared with that of the time of the request. */
@@ -45,13 +45,13 @@ export type RequestKind = {
   /** The lowest role that may confirm or refuse it. */
   readonly role: Role
   /** Its effect on the present state. */
-  readonly preview: (visit: Visit, request: SecondPersonRequest) => Promise<Effect>
+  readonly preview: (visit: OperatorVisit, request: SecondPersonRequest) => Promise<RequestEffect>
   /**
    * Does it and commits `decision` in the same transaction, if its effect is still the requested one. Returns the
    * address of the result, or says why nothing was done; then `decision` was not written either.
    */
   readonly perform: (
-    visit: Visit,
+    visit: OperatorVisit,
     request: SecondPersonRequest,
     decision: readonly Query[],
   ) => Promise<{ readonly to: string } | { readonly refused: string }>

@@ -4,7 +4,7 @@ import type { Query } from '../../db/sql.ts'
 import type { Operator } from '../../operators/operator.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
-import type { Visit } from './screen.ts'
+import type { OperatorVisit } from './screen.ts'
 
 /** An operator's action or access, with its user and its reason. */
 export type Deed = {
@@ -18,7 +18,7 @@ export type Deed = {
   readonly actor?: string
 }
 
-type Recorder = Pick<Visit, 'context' | 'requestId' | 'address'> & {
+type Recorder = Pick<OperatorVisit, 'context' | 'requestId' | 'address'> & {
   readonly operator: Pick<Operator, 'operatorId'>
 }
 

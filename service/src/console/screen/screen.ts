@@ -5,7 +5,7 @@ import type { OpenSession } from '../../operators/sign-in.ts'
 import type { ConsoleContext } from '../console-context.ts'
 
 /** One request of an operator who is signed in and whose role is sufficient for the screen. */
-export type Visit = {
+export type OperatorVisit = {
   readonly context: ConsoleContext
   readonly operator: Operator
   /** The operator's role is support or one above it: personal data may be shown, and files be taken. */
@@ -62,7 +62,7 @@ export type Screen = {
    * change.
    */
   readonly changes?: true
-  readonly answer: (visit: Visit) => Promise<Answer>
+  readonly answer: (visit: OperatorVisit) => Promise<Answer>
 }
 
 /** A screen that is looked at, or a file. */
@@ -103,7 +103,7 @@ export function notHere(what: string): ConsoleRefusal {
 }
 
 /** The operator's reason, from the form. Throws a refusal when it is missing. */
-export function reasonOf({ form }: Pick<Visit, 'form'>): string {
+export function reasonOf({ form }: Pick<OperatorVisit, 'form'>): string {
   const reason = (form.get('reason') ?? '').trim()
   if (reason.length >= 3 && reason.length <= 300) return reason
   throw new ConsoleRefusal(422, 'Say why', 'A reason of 3 to 300 characters is needed; it goes on record.')

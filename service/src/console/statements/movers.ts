@@ -1,19 +1,19 @@
 import { type Html, html } from '../../http/html.ts'
 import { MOST_NAMED, type MonthCount } from '../background/month-counts.ts'
-import type { Visit } from '../screen/screen.ts'
-import { part, shortId, table } from '../views/parts.ts'
+import type { OperatorVisit } from '../screen/screen.ts'
+import { section, shortId, table } from '../views/parts.ts'
 
 /** Who came and who went since the month before; of many, the first by their service ids. */
-export function moversPart(visit: Pick<Visit, 'isSupport'>, { came, went }: MonthCount): Html {
+export function moversPart(visit: Pick<OperatorVisit, 'isSupport'>, { came, went }: MonthCount): Html {
   return html`${moved(visit, 'Came since the month before', came)}${moved(visit, 'Went since the month before', went)}`
 }
 
 function moved(
-  { isSupport }: Pick<Visit, 'isSupport'>,
+  { isSupport }: Pick<OperatorVisit, 'isSupport'>,
   heading: string,
   { count, first }: MonthCount['came'],
 ): Html {
-  return part(
+  return section(
     heading,
     html`${table({
       caption: heading,

@@ -7,7 +7,7 @@ import { everyPage, FIRST_PLACE, readPage } from '../../statements/pages.ts'
 import { dollars, type NameTotals, type Summary } from '../../statements/summary.ts'
 import { ownPartner } from '../partners.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, notHere, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, notHere, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList } from '../views/declared-list.ts'
 import { CSV } from '../views/list.ts'
 import { facts, tag, when } from '../views/parts.ts'
@@ -24,7 +24,7 @@ export const statementScreens: readonly Screen[] = [
 /** A page waits so long for a count; that of a small partner is whole by then. */
 const PATIENCE_MS = 1000
 
-async function open(visit: Visit): Promise<OpenList<NameTotals>> {
+async function open(visit: OperatorVisit): Promise<OpenList<NameTotals>> {
   const { partner, months, month } = await monthOf(visit)
   const count = visit.context.monthCounts.of(partner, month, months)
   await Promise.race([count.done, new Promise(resolve => setTimeout(resolve, PATIENCE_MS))])
@@ -52,9 +52,16 @@ async function open(visit: Visit): Promise<OpenList<NameTotals>> {
     ],
     rows: byName,
     around: () => ({
-      above: html`${!count.isWhole && html`<p class="notice" role="status">Still counting: ${totals.users.toLocaleString('en-US')} people so far. Load this page again for the rest.</p>`}
+      above: html`${
+        !count.isWhole &&
+        html`<p class="notice" role="status">Still counting:
+${totals.users.toLocaleString('en-US')} people so far. Load this page again for the rest.</p>`
+      }
 ${totalFacts(partner, { month, months, totals })}
-${visit.isSupport && html`<p><a href="/statements/lines.csv?partner=${partner.partnerId}&month=${month.name}">All lines of the month as CSV</a></p>`}`,
+${
+  visit.isSupport &&
+  html`<p><a href="/statements/lines.csv?partner=${partner.partnerId}&month=${month.name}">All lines of the month as CSV</a></p>`
+}`,
       beside: moversPart(visit, count),
     }),
   }
@@ -90,7 +97,7 @@ function totalFacts(
 }
 
 /** The partner and the month of the address: the first partner, and the running month, unless it names others. */
-async function monthOf(visit: Visit): Promise<{ partner: Partner; months: Months; month: Month }> {
+async function monthOf(visit: OperatorVisit): Promise<{ partner: Partner; months: Months; month: Month }> {
   const [first] = visit.partnerNames.keys()
   const wanted = visit.query.get('partner') ?? first
   if (wanted === undefined) throw notHere('partner')
@@ -101,7 +108,7 @@ async function monthOf(visit: Visit): Promise<{ partner: Partner; months: Months
   return { partner, months, month }
 }
 
-async function linesFile(visit: Visit): Promise<Answer> {
+async function linesFile(visit: OperatorVisit): Promise<Answer> {
   const { partner, months, month } = await monthOf(visit)
   const { counting, slow } = visit.context
   await record(visit, { action: 'export lines of a month', partner })

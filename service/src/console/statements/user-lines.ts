@@ -2,7 +2,7 @@ import { html } from '../../http/html.ts'
 import { monthsOf } from '../../statements/months.ts'
 import { dollars } from '../../statements/summary.ts'
 import { type LineOfUser, linesOfUser } from '../../statements/user-lines.ts'
-import type { Screen, Visit } from '../screen/screen.ts'
+import type { OperatorVisit, Screen } from '../screen/screen.ts'
 import { openUserDetails } from '../user-data/user-details.ts'
 import { listScreens, type OpenList } from '../views/declared-list.ts'
 import type { Column } from '../views/list.ts'
@@ -16,7 +16,7 @@ export const userLineScreens: readonly Screen[] = listScreens({
   open,
 })
 
-async function open(visit: Visit): Promise<OpenList<LineOfUser>> {
+async function open(visit: OperatorVisit): Promise<OpenList<LineOfUser>> {
   const { partner, serviceId } = await openUserDetails(visit)
   const { counting } = visit.context
   const months = await monthsOf(counting, partner)

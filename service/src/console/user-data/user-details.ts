@@ -8,7 +8,7 @@ import { operatorNames } from '../../operators/store.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { ownPartner } from '../partners.ts'
-import { notHere, type Visit } from '../screen/screen.ts'
+import { notHere, type OperatorVisit } from '../screen/screen.ts'
 import { findUserRow, readChanges, readOperatorLinks, type StoredChange } from './store.ts'
 import { type EventStory, readStories } from './stories.ts'
 
@@ -54,7 +54,7 @@ const CHANGES_A_PAGE = 50
 
 /** The user of a serviceid, or else of the address. Throws the refusal of an unknown user when the operator does not work for the partner. */
 export async function openUserDetails(
-  visit: Visit,
+  visit: OperatorVisit,
   serviceId = visit.params['serviceid'] ?? '',
   before = Number.MAX_SAFE_INTEGER,
 ): Promise<UserDetails | ErasedUserDetails> {
@@ -102,7 +102,10 @@ export async function openUserDetails(
 }
 
 /** The same; `undefined` for a user who was erased or is not known any more. */
-export async function livingUserDetails(visit: Visit, serviceId?: string): Promise<UserDetails | undefined> {
+export async function livingUserDetails(
+  visit: OperatorVisit,
+  serviceId?: string,
+): Promise<UserDetails | undefined> {
   const details = await openUserDetails(visit, serviceId)
   return isErased(details) || !isKnown(details.user) ? undefined : details
 }

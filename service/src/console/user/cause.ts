@@ -9,7 +9,7 @@ import { viewWords } from './link-fate.ts'
 /** What last kept somebody from enrolling, and whether a new link helps. */
 export type Cause = { readonly at: Instant; readonly words: string; readonly wantsLink: boolean }
 
-type Found = {
+type CauseFacts = {
   readonly links: readonly LinkRow[]
   readonly refused: readonly RefusedCreate[]
   readonly catalogue: Catalogue
@@ -19,7 +19,7 @@ type Found = {
 }
 
 /** The newest cause among the person's links and the refused attempts; `undefined` if nothing was ever tried. */
-export function newestCause(found: Found): Cause | undefined {
+export function newestCause(found: CauseFacts): Cause | undefined {
   const { links, refused, zone, catalogue } = found
   const attempt = refused.at(-1)
   const causes = [
@@ -33,7 +33,7 @@ export function newestCause(found: Found): Cause | undefined {
   return causes.filter(one => one !== undefined).sort((a, b) => b.at - a.at)[0]
 }
 
-function causeOfLink(link: LinkRow, { real, zone }: Found): Cause | undefined {
+function causeOfLink(link: LinkRow, { real, zone }: CauseFacts): Cause | undefined {
   const { spent_at, revoked_at, token_expires_at, dead_link_at, outcome, birthdate_tries } = link
   if (spent_at === null) {
     if (revoked_at !== null) return undefined

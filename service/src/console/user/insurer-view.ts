@@ -1,16 +1,16 @@
 import { dateAt } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { OpenLine } from '../../membership/records/insurer-lines.ts'
-import type { Visit } from '../screen/screen.ts'
+import type { OperatorVisit } from '../screen/screen.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 import { benefitName } from '../views/moves.ts'
-import { part, type Tone, table, tag, when } from '../views/parts.ts'
+import { section, type Tone, table, tag, when } from '../views/parts.ts'
 
 /** What insurers were told about a user, when, and what they said; empty while nothing was told. */
-export function insurersPart(visit: Visit, details: UserDetails, lines: readonly OpenLine[]): Slot {
+export function insurersPart(visit: OperatorVisit, details: UserDetails, lines: readonly OpenLine[]): Slot {
   if (lines.length === 0) return ''
   const zone = details.partner.timezone
-  return part(
+  return section(
     'What insurers were told',
     table({
       caption: 'What insurers were told, newest first',
@@ -47,8 +47,10 @@ const words: Readonly<Record<OpenLine['status'], string>> = {
   doubted: 'has it otherwise',
 }
 
-function saidBy({ status, answer, answeredAt }: OpenLine, { isSupport }: Visit, zone: string): Html {
+function saidBy({ status, answer, answeredAt }: OpenLine, { isSupport }: OperatorVisit, zone: string): Html {
   const said = answer && isSupport ? [answer.code, answer.text].filter(text => text !== '').join(': ') : ''
   const memberId = isSupport ? answer?.memberId : undefined
-  return html`${tag(words[status], tones[status])}${answeredAt !== undefined && html` <span class="hint">${dateAt(answeredAt, zone)}</span>`}${said !== '' && html`<br>${said}`}${memberId && html`<br>member number <code>${memberId}</code>`}`
+  return html`${tag(words[status], tones[status])}${
+    answeredAt !== undefined && html` <span class="hint">${dateAt(answeredAt, zone)}</span>`
+  }${said !== '' && html`<br>${said}`}${memberId && html`<br>member number <code>${memberId}</code>`}`
 }

@@ -29,14 +29,18 @@ export function benefitList(details: UserDetails): List<Enrolment> {
         label: 'Benefit',
         value: one => benefitName(details, one.benefit),
         cell: one =>
-          html`${benefitName(details, one.benefit)}<br><span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerName(details.terms, one.offer)}</span>${howToUsePart(details, one)}`,
+          html`${benefitName(details, one.benefit)}<br><span
+class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerName(details.terms, one.offer)}</span>${howToUsePart(details, one)}`,
       },
       {
         name: 'state',
         label: 'State',
         value: one => stateWords(one.state),
         cell: one =>
-          html`${tag(stateWords(one.state), isInForce(one) ? 'good' : 'wait')}${!isHeld(one) && html`<br><span class="hint">by a pending ${one.plannedBy === 'swap' ? 'swap' : 'offer change'}</span>`}`,
+          html`${tag(stateWords(one.state), isInForce(one) ? 'good' : 'wait')}${
+            !isHeld(one) &&
+            html`<br><span class="hint">by a pending ${one.pendingBy === 'swap' ? 'swap' : 'offer change'}</span>`
+          }`,
       },
       dayColumn('firstday', 'First day', startOf, zone),
       dayColumn('lastday', 'Last day', lastInstant, zone),
@@ -64,7 +68,10 @@ export function overList(details: UserDetails): List<Enrolment> {
         label: 'State',
         value: one => stateWords(one.state),
         cell: one =>
-          html`${stateWords(one.state)}${one.closeReason !== undefined && html`<br><span class="hint">${endReasonWords(one.closeReason)}</span>`}`,
+          html`${stateWords(one.state)}${
+            one.closeReason !== undefined &&
+            html`<br><span class="hint">${endReasonWords(one.closeReason)}</span>`
+          }`,
       },
       dayColumn('overfrom', 'First day', startOf, zone),
       dayColumn('overto', 'Last day', lastInstant, zone),

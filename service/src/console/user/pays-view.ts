@@ -17,7 +17,10 @@ export function paysView(details: UserDetails): Slot {
   const sums = new Map<string, number>()
   for (const { cost } of prices) sums.set(cost.per, (sums.get(cost.per) ?? 0) + cost.cents)
   return html`<p>Pays ${[...sums].map(([per, cents]) => `${money(cents)} a ${per}`).join(' and ')}:</p>
-<ul class="rules">${prices.map(({ name, cost }) => html`<li>${name}: ${money(cost.cents)} a ${cost.per}${cost.taken && `, ${cost.taken.how.en}`}</li>`)}</ul>`
+<ul class="rules">${prices.map(
+    ({ name, cost }) => html`<li>${name}:
+${money(cost.cents)} a ${cost.per}${cost.taken && `, ${cost.taken.how.en}`}</li>`,
+  )}</ul>`
 }
 
 const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })

@@ -1,18 +1,18 @@
 import { html, type Slot } from '../../http/html.ts'
 import type { Person } from '../../membership/rules/person.ts'
-import type { Visit } from '../screen/screen.ts'
-import { actionForm, facts, part } from '../views/parts.ts'
+import type { OperatorVisit } from '../screen/screen.ts'
+import { actionForm, facts, section } from '../views/parts.ts'
 import type { Shown } from './shown.ts'
 
 /**
  * The person's data, or the form that asks for a reason to show them. Once they are shown, the focus is on their heading, because
  * that is what the operator waits for.
  */
-export function personPart(visit: Visit, { details, isPersonShown }: Shown): Slot {
+export function personPart(visit: OperatorVisit, { details, isPersonShown }: Shown): Slot {
   if (!visit.isSupport)
-    return part('Person', html`<p class="hint">Personal data is shown to support, for a reason.</p>`)
+    return section('Person', html`<p class="hint">Personal data is shown to support, for a reason.</p>`)
   if (!isPersonShown)
-    return part(
+    return section(
       'Person',
       actionForm(visit, {
         action: `/users/${details.serviceId}/person`,

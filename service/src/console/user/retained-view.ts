@@ -1,7 +1,7 @@
 import type { Zone } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Retained, RetainedKind } from '../../membership/records/retained-rows.ts'
-import { day, facts, part, table, when } from '../views/parts.ts'
+import { day, facts, section, table, when } from '../views/parts.ts'
 
 /** The kinds of record that are kept, and until when; nothing of their content. */
 export function retainedTable(kept: readonly Omit<Retained, 'records'>[], zone: Zone): Html {
@@ -18,7 +18,7 @@ export function retainedTable(kept: readonly Omit<Retained, 'records'>[], zone: 
  * have stored them.
  */
 export function retainedPart({ kind, keptuntil, records }: Retained, zone: Zone): Html {
-  return part(
+  return section(
     TITLES[kind],
     records.map(
       one => html`<h3>${headingOf(one)}</h3>

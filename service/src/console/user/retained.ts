@@ -1,9 +1,17 @@
 import { html, type Slot } from '../../http/html.ts'
 import { listRetained, openRetained } from '../../membership/records/retained-rows.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, notHere, onGet, onPost, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
+import {
+  type Answer,
+  notHere,
+  type OperatorVisit,
+  onGet,
+  onPost,
+  reasonOf,
+  type Screen,
+} from '../screen/screen.ts'
 import { type ErasedUserDetails, isErased, openUserDetails } from '../user-data/user-details.ts'
-import { actionForm, part } from '../views/parts.ts'
+import { actionForm, section } from '../views/parts.ts'
 import { retainedPart, retainedTable } from './retained-view.ts'
 
 /** The records that the law makes the operator keep of an erased user; an admin reads them, for a reason. */
@@ -12,15 +20,15 @@ export const retainedScreens: readonly Screen[] = [
   onPost('/users/:serviceid/retained', 'admin', show),
 ]
 
-async function ask(visit: Visit): Promise<Answer> {
+async function ask(visit: OperatorVisit): Promise<Answer> {
   const details = await erasedUserDetails(visit)
   const { partner, serviceId } = details
   const kept = await listRetained(visit.context.database, partner.partnerId, serviceId)
   await record(visit, { action: 'look at user', result: 'shown', partner, serviceId })
   return page(details, [
-    part('What is kept', retainedTable(kept, partner.timezone)),
+    section('What is kept', retainedTable(kept, partner.timezone)),
     kept.length > 0 &&
-      part(
+      section(
         'Read it',
         actionForm(visit, {
           action: `/users/${serviceId}/retained`,
@@ -32,7 +40,7 @@ async function ask(visit: Visit): Promise<Answer> {
   ])
 }
 
-async function show(visit: Visit): Promise<Answer> {
+async function show(visit: OperatorVisit): Promise<Answer> {
   const details = await erasedUserDetails(visit)
   const reason = reasonOf(visit)
   const { partner, serviceId } = details
@@ -52,7 +60,7 @@ ${body}`,
   }
 }
 
-async function erasedUserDetails(visit: Visit): Promise<ErasedUserDetails> {
+async function erasedUserDetails(visit: OperatorVisit): Promise<ErasedUserDetails> {
   const details = await openUserDetails(visit)
   if (!isErased(details)) throw notHere('erased user')
   return details

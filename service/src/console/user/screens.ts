@@ -5,7 +5,15 @@ import { listRetained } from '../../membership/records/retained-rows.ts'
 import { recordDate } from '../acts/date-and-link.ts'
 import { waitingAbout } from '../requests/store.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, notHere, onGet, onPost, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
+import {
+  type Answer,
+  notHere,
+  type OperatorVisit,
+  onGet,
+  onPost,
+  reasonOf,
+  type Screen,
+} from '../screen/screen.ts'
 import { readLinks, readSeen } from '../user-data/store.ts'
 import { isErased, openUserDetails } from '../user-data/user-details.ts'
 import { listFile } from '../views/list.ts'
@@ -21,7 +29,7 @@ export const userScreens: readonly Screen[] = [
   ...FILES.map(file => onGet(`/users/:serviceid/${file}.csv`, 'support', visit => download(visit, file))),
 ]
 
-async function show(visit: Visit, reason?: string): Promise<Answer> {
+async function show(visit: OperatorVisit, reason?: string): Promise<Answer> {
   const { database, reader, real } = visit.context
   const before = Number(visit.query.get('before') ?? Number.NaN)
   const details = await openUserDetails(visit, undefined, Number.isInteger(before) ? before : undefined)
@@ -60,7 +68,7 @@ async function show(visit: Visit, reason?: string): Promise<Answer> {
 }
 
 /** A table of the page as a file, without the person's data. */
-async function download(visit: Visit, file: (typeof FILES)[number]): Promise<Answer> {
+async function download(visit: OperatorVisit, file: (typeof FILES)[number]): Promise<Answer> {
   const details = await openUserDetails(visit)
   if (isErased(details)) throw notHere('user')
   const { partner, serviceId, user } = details

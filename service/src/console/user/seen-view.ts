@@ -2,9 +2,9 @@ import { openReason } from '../../audit/reason.ts'
 import { dateAt, type Instant } from '../../calendar/calendar.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
-import type { Visit } from '../screen/screen.ts'
+import type { OperatorVisit } from '../screen/screen.ts'
 import type { SeenRow } from '../user-data/store.ts'
-import { deedWords, part, resultTag, table, when } from '../views/parts.ts'
+import { deedWords, resultTag, section, table, when } from '../views/parts.ts'
 
 /** A user, and the newest entries of the audit log about the user. */
 type Seen = {
@@ -16,7 +16,7 @@ type Seen = {
 }
 
 /** Who looked at a user and worked on it; reasons are shown to support only. */
-export function seenPart(visit: Visit, { partner, serviceId, seen, since }: Seen): Html {
+export function seenPart(visit: OperatorVisit, { partner, serviceId, seen, since }: Seen): Html {
   const sees = visit.isSupport
   const rows = table({
     caption: 'Who looked at this user, and who worked on it: the newest entries',
@@ -24,7 +24,9 @@ export function seenPart(visit: Visit, { partner, serviceId, seen, since }: Seen
     rows: inRuns(seen).map(({ row, times, since: first }) => [
       when(row.at, partner.timezone),
       html`${row.operator ?? html`<code>${row.actor}</code>`}<br><span class="hint">${row.actor_kind}</span>`,
-      html`${deedWords(row.action)}${resultTag(row.result)}${times > 1 && html`<br><span class="hint">${times} times since ${when(first, partner.timezone)}</span>`}`,
+      html`${deedWords(row.action)}${resultTag(row.result)}${
+        times > 1 && html`<br><span class="hint">${times} times since ${when(first, partner.timezone)}</span>`
+      }`,
       ...(sees ? [openReason(partner, serviceId, row.sealed_reason)] : []),
     ]),
     empty: 'Nobody in the last year.',
@@ -33,7 +35,7 @@ export function seenPart(visit: Visit, { partner, serviceId, seen, since }: Seen
   const from = dateAt(since - partner.clockOffsetMs, partner.timezone)
   const filters = { partner: partner.partnerId, user: serviceId, who: 'all', from }
   const all = html`<a href="/audit?${new URLSearchParams(filters).toString()}">All entries</a>`
-  return part('Who looked and worked here', rows, all)
+  return section('Who looked and worked here', rows, all)
 }
 
 /** The same entry several times in a row, by its newest. */

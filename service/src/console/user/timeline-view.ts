@@ -2,7 +2,7 @@ import { HOUR_MS, type Instant } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { HistoryLine, Who } from '../../membership/rules/history.ts'
 import { comingLines } from '../../membership/rules/view.ts'
-import type { Visit } from '../screen/screen.ts'
+import type { OperatorVisit } from '../screen/screen.ts'
 import type { EndpointStory, EventStory } from '../user-data/stories.ts'
 import type { Change, UserDetails } from '../user-data/user-details.ts'
 import { moveWords } from '../views/moves.ts'
@@ -13,7 +13,7 @@ import { comingStory, dayOfDue, storyOf } from '../views/story.ts'
  * Coming and past changes, newest first, each in a sentence; its lines, its ids and its webhooks behind *Details*. Or a page of
  * older ones.
  */
-export function timeline(visit: Visit, details: UserDetails): Html {
+export function timeline(visit: OperatorVisit, details: UserDetails): Html {
   const { partner, user, now, changes } = details
   const zone = partner.timezone
   const ahead = new Map<Instant, HistoryLine[]>()
@@ -50,14 +50,19 @@ function changeItem(change: Change, { sees, details, real }: ChangeShown): Html 
 <details><summary>Details ${events.map(event => stateTags(event))}</summary>
 <p>${when(at, zone)}${isLate && html`, recorded ${when(recorded_at, zone)}`}</p>
 ${linesPart(lines, details, sees)}
-${(actor ?? request_id) !== null && html`<p class="hint">${actor !== null && html`${actorWords(actor, who, details)} `}${request_id !== null && html`request <code>${request_id}</code>`}</p>`}
+${
+  (actor ?? request_id) !== null &&
+  html`<p class="hint">${actor !== null && html`${actorWords(actor, who, details)} `}${request_id !== null && html`request <code>${request_id}</code>`}</p>`
+}
 ${events.map(event => eventPart(event, { zone, sees, real }))}</details></li>`
 }
 
 const LATE_MS = HOUR_MS
 
 function linesPart(lines: readonly HistoryLine[], details: UserDetails, sees: boolean): Html {
-  return html`<ul class="rules">${lines.map(line => html`<li>${moveWords(line, details)}${sees && html` <span class="hint">${line.why}</span>`}</li>`)}</ul>`
+  return html`<ul class="rules">${lines.map(
+    line => html`<li>${moveWords(line, details)}${sees && html` <span class="hint">${line.why}</span>`}</li>`,
+  )}</ul>`
 }
 
 /** Who made a change, for the sentence. */
@@ -96,7 +101,9 @@ function eventPart(event: EventStory, shown: EventShown): Html {
   return html`<section class="events"><h3 id="event-${event_id}"><code>${eventname}${benefit !== null && ` (${benefit})`}</code> ${
     endpoints.length === 0 ? html`<span class="hint">no endpoint asked for it</span>` : stateTags(event)
   }</h3>
-<p class="hint">event <code>${event_id}</code>${shown.sees && html` – <a href="/users/${event.service_id}/resend/${event_id}">send again</a>`}</p>
+<p class="hint">event <code>${event_id}</code>${
+    shown.sees && html` – <a href="/users/${event.service_id}/resend/${event_id}">send again</a>`
+  }</p>
 ${endpoints.map(one => endpointPart(one, shown))}</section>`
 }
 
@@ -123,7 +130,14 @@ function endpointPart(
           ? html`<br><code>${one.answer.slice(0, ANSWER_CHARACTERS)}</code>`
           : ''
       }</li>`,
-  )}${dueAt !== undefined && html`<li>${dueAt > real ? html`next attempt ${when(dueAt, zone)}` : html`due since ${when(dueAt, zone)}: <a href="/webhooks/${endpointId}">the endpoint</a> fails, is paused or has a backlog`}</li>`}</ul>`
+  )}${
+    dueAt !== undefined &&
+    html`<li>${
+      dueAt > real
+        ? html`next attempt ${when(dueAt, zone)}`
+        : html`due since ${when(dueAt, zone)}: <a href="/webhooks/${endpointId}">the endpoint</a> fails, is paused or has a backlog`
+    }</li>`
+  }</ul>`
 }
 
 const ANSWER_CHARACTERS = 400

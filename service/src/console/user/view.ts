@@ -1,12 +1,12 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Retained } from '../../membership/records/retained-rows.ts'
-import type { ConsolePage, Visit } from '../screen/screen.ts'
+import type { ConsolePage, OperatorVisit } from '../screen/screen.ts'
 import type { SeenRow } from '../user-data/store.ts'
 import type { ErasedUserDetails, UserDetails } from '../user-data/user-details.ts'
 import { tokenField } from '../views/layout.ts'
 import { csvLink, isFew, type List, listTable, sortField } from '../views/list.ts'
 import { STATUSES } from '../views/moves.ts'
-import { day, facts, part, tag, writeDay } from '../views/parts.ts'
+import { day, facts, section, tag, writeDay } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
 import { actsView } from './acts-view.ts'
 import { newestCause } from './cause.ts'
@@ -24,7 +24,7 @@ import { standings, unknownOf } from './why-not.ts'
 import { isOpen, whyNot } from './why-not-view.ts'
 
 /** One user on one screen. */
-export function userPage(visit: Visit, shown: Shown): ConsolePage {
+export function userPage(visit: OperatorVisit, shown: Shown): ConsolePage {
   const { details, isPersonShown } = shown
   const { partner, user, terms, now } = details
   const zone = partner.timezone
@@ -68,13 +68,13 @@ ${factsOfUser(visit, details)}</div><div>${personPart(visit, shown)}</div></div>
 ${isPersonShown && againForm(visit, shown)}
 <div class="columns"><div>
 ${benefitsPart(visit, shown)}
-${part('Why not', whyNot(all, isPersonShown), html`<span class="hint">What is not open, and why</span>`)}
+${section('Why not', whyNot(all, isPersonShown), html`<span class="hint">What is not open, and why</span>`)}
 ${refusedPart(shown)}
 ${insurersPart(visit, details, shown.insurerLines)}
 ${listPart(visit, shown, { heading: 'Consents', list: consentList(details, shown.consents, isPersonShown) })}
 ${listPart(visit, shown, { heading: 'Links and page sessions', list: linkList(details, shown.links) })}
 </div><div>
-${part('Timeline', timeline(visit, details), html`<span class="hint">Newest first, days of ${zone}</span>`)}
+${section('Timeline', timeline(visit, details), html`<span class="hint">Newest first, days of ${zone}</span>`)}
 ${seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt })}
 </div></div>`,
   }
@@ -82,7 +82,7 @@ ${seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, sin
 
 /** All that is left of an erased user. */
 export function erasedPage(
-  visit: Visit,
+  visit: OperatorVisit,
   details: ErasedUserDetails,
   { seen, kept }: { seen: readonly SeenRow[]; kept: readonly Omit<Retained, 'records'>[] },
 ): ConsolePage {
@@ -97,13 +97,24 @@ ${facts([
   ['Erased', day(erasedAt, partner.timezone)],
   ['Months', linesLink(serviceId)],
 ])}
-${kept.length > 0 && part('Records kept by law', retainedTable(kept, partner.timezone), visit.isAdmin && html`<a href="/users/${serviceId}/retained">Read them</a>`)}
-${visit.isSupport && html`<p><a href="/users/${serviceId}/certificate">Certificate of erasure</a> <span class="hint">for who asked for it or confirmed it</span></p>`}
+${
+  kept.length > 0 &&
+  section(
+    'Records kept by law',
+    retainedTable(kept, partner.timezone),
+    visit.isAdmin && html`<a href="/users/${serviceId}/retained">Read them</a>`,
+  )
+}
+${
+  visit.isSupport &&
+  html`<p><a href="/users/${serviceId}/certificate">Certificate of erasure</a>
+<span class="hint">for who asked for it or confirmed it</span></p>`
+}
 ${seenPart(visit, { partner, serviceId, seen, since: createdAt })}`,
   }
 }
 
-function factsOfUser(visit: Visit, { partner, user, now, serviceId }: UserDetails): Html {
+function factsOfUser(visit: OperatorVisit, { partner, user, now, serviceId }: UserDetails): Html {
   const isMoved = partner.clockOffsetMs > 0
   return html`<section class="card across">${facts([
     ['Partner', html`${partner.name}${partner.disabledAt !== undefined && html` ${tag('disabled', 'bad')}`}`],
@@ -131,32 +142,34 @@ const AGAIN = 'again'
  * A table of this page. It is sorted by an address, or, on the page with the person's data, by the form that asked for it,
  * because an address would lead to the page without.
  */
-function tableOf<Row>({ form, query }: Visit, { isPersonShown }: Shown, list: List<Row>): Html {
+function tableOf<Row>({ form, query }: OperatorVisit, { isPersonShown }: Shown, list: List<Row>): Html {
   if (isPersonShown) return listTable({ ...list, formId: AGAIN }, form)
   const before = query.get('before')
   return listTable({ ...list, filters: before === null ? {} : { before } }, query)
 }
 
 /** The form whose buttons are the headings of the page with the person's data; each press is on record with the reason. */
-function againForm(visit: Visit, { details }: Shown): Html {
-  return html`<form id="${AGAIN}" method="post" action="/users/${details.serviceId}/person" hidden>${tokenField(visit.session.formToken)}<input type="hidden" name="reason" value="${visit.form.get('reason') ?? ''}">${sortField(visit.form)}</form>`
+function againForm(visit: OperatorVisit, { details }: Shown): Html {
+  return html`<form id="${AGAIN}" method="post"
+action="/users/${details.serviceId}/person" hidden>${tokenField(visit.session.formToken)}
+<input type="hidden" name="reason" value="${visit.form.get('reason') ?? ''}">${sortField(visit.form)}</form>`
 }
 
 /** A part with one list of this page, and its file for support. */
 function listPart<Row>(
-  visit: Visit,
+  visit: OperatorVisit,
   shown: Shown,
   { heading, list, more }: { heading: string; list: List<Row>; more?: Slot },
 ): Html {
   const file = visit.isSupport && !isFew(list.rows) && csvLink(list, queryOf(visit, shown))
-  return part(heading, html`${tableOf(visit, shown, list)}${more}`, file)
+  return section(heading, html`${tableOf(visit, shown, list)}${more}`, file)
 }
 
-function queryOf({ form, query }: Visit, { isPersonShown }: Shown): URLSearchParams {
+function queryOf({ form, query }: OperatorVisit, { isPersonShown }: Shown): URLSearchParams {
   return isPersonShown ? form : query
 }
 
-function benefitsPart(visit: Visit, shown: Shown): Html {
+function benefitsPart(visit: OperatorVisit, shown: Shown): Html {
   const { details } = shown
   const over = overList(details)
   const isOverSorted = queryOf(visit, shown).get('sort')?.includes('over') ?? false
@@ -174,7 +187,7 @@ ${
 function refusedPart({ refused, details }: Shown): Slot {
   if (refused.length === 0) return ''
   const { catalogue } = details.terms.today
-  return part(
+  return section(
     'Refused',
     refusedTable(refused, { catalogue, zone: details.partner.timezone }),
     html`<span class="hint">Attempts to enroll in the last 90 days</span>`,

@@ -8,7 +8,11 @@ export function whyNot(all: readonly Standing[], isPersonShown: boolean): Slot {
   const offers = new Map<string, string[]>()
   for (const { displayname, within = [] } of all)
     for (const offer of within) offers.set(offer, [...(offers.get(offer) ?? []), displayname])
-  return html`${shut.length === 0 ? html`<p class="hint">Nothing is closed to this person.</p>` : html`<ul class="rules">${grouped(shut).map(group => groupItem(group, isPersonShown))}</ul>`}
+  return html`${
+    shut.length === 0
+      ? html`<p class="hint">Nothing is closed to this person.</p>`
+      : html`<ul class="rules">${grouped(shut).map(group => groupItem(group, isPersonShown))}</ul>`
+  }
 ${open.length > 0 && html`<p class="hint">Open to this person: ${open.map(({ displayname }) => displayname).join(', ')}.</p>`}
 ${[...offers].map(([offer, benefits]) => html`<p class="hint">With ${offer}: ${benefits.join(', ')}.</p>`)}`
 }
@@ -41,6 +45,13 @@ function groupItem([short, closed]: ReturnType<typeof grouped>[number], isPerson
     ),
   )
   return html`<li><p><strong>${short}${closed.length > 1 && ` (${closed.length})`}:</strong> ${closed.map(one => one.of).join(', ')}</p>
-${[...sentences].map(([why, names]) => html`<p>${why}${sentences.size > 1 && names.length > 1 && html` <span class="hint">${names.join(', ')}</span>`}</p>`)}
-${isPersonShown && facts.size > 0 && html`<p class="hint">${[...facts].join('; ')}</p>`}<details><summary>Rules</summary><p class="hint">${closed.map(({ of, code }) => html`${of} <code>${code}</code> `)}</p></details></li>`
+${[...sentences].map(
+  ([why, names]) =>
+    html`<p>${why}${
+      sentences.size > 1 && names.length > 1 && html` <span class="hint">${names.join(', ')}</span>`
+    }</p>`,
+)}
+${
+  isPersonShown && facts.size > 0 && html`<p class="hint">${[...facts].join('; ')}</p>`
+}<details><summary>Rules</summary><p class="hint">${closed.map(({ of, code }) => html`${of} <code>${code}</code> `)}</p></details></li>`
 }

@@ -107,7 +107,7 @@ function standingOfBenefit(benefit: Benefit, of: Now): Pick<Standing, 'against' 
   if (user.status !== 'active') return standingOfNewcomer(benefit, of)
   const planned = user.enrolments.find(one => one.benefit === benefit.name && isLive(one))
   if (planned) {
-    const what = planned.plannedBy === 'swap' ? 'swap' : 'offer change'
+    const what = planned.pendingBy === 'swap' ? 'swap' : 'offer change'
     return { against: [{ code: 'pending', short: 'Coming already', why: `A pending ${what} brings it.` }] }
   }
   return { against: againstMember(benefit, of) }

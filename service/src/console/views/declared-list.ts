@@ -2,7 +2,7 @@ import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Role } from '../../operators/operator.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, onGet, type Screen, type Visit } from '../screen/screen.ts'
+import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
 import {
   type Column,
   CSV,
@@ -18,7 +18,7 @@ import {
   sortField,
   sortHeading,
 } from './list.ts'
-import { part, selectField, table } from './parts.ts'
+import { section, selectField, table } from './parts.ts'
 
 /** A list with a screen of its own: its page, the form of its filters, its file and its audit entries follow from it. */
 type DeclaredList<Row> = {
@@ -28,7 +28,7 @@ type DeclaredList<Row> = {
   /** The action of the audit entry about the file. */
   readonly exported: string
   /** The list as the address asks for it. Throws the refusal of an address that names what the operator may not see. */
-  readonly open: (visit: Visit) => Promise<OpenList<Row>>
+  readonly open: (visit: OperatorVisit) => Promise<OpenList<Row>>
 }
 
 /** A list as one address asks for it. */
@@ -99,7 +99,11 @@ export function listScreens<Row>(list: DeclaredList<Row>): readonly Screen[] {
   ]
 }
 
-async function pageOfList<Row>(visit: Visit, declaredPath: string, list: OpenList<Row>): Promise<Answer> {
+async function pageOfList<Row>(
+  visit: OperatorVisit,
+  declaredPath: string,
+  list: OpenList<Row>,
+): Promise<Answer> {
   const { path = declaredPath, title, heading, filters, looked, partner, serviceId } = list
   const { query, isSupport } = visit
   const { rows } = list
@@ -117,7 +121,7 @@ async function pageOfList<Row>(visit: Visit, declaredPath: string, list: OpenLis
     : listTable({ ...list, ...address, rows }, query)
   const isShort = !isLong && isFew(page.rows)
   const file = isSupport && !isShort && csvLink(address, query)
-  const main = html`${part(heading, shown, file)}${below}`
+  const main = html`${section(heading, shown, file)}${below}`
   return {
     title,
     body: html`${above}${filters.length > 0 && filterForm(path, filters, query)}
@@ -129,7 +133,8 @@ function filterForm(path: string, filters: readonly Filter[], query: URLSearchPa
   return html`<form method="get" action="${path}" class="row">${filters.map(one =>
     'options' in one
       ? selectField(one.name, one.label, one.options, one.value)
-      : html`<p class="field"><label for="${one.name}">${one.label}</label><input id="${one.name}" name="${one.name}" type="${one.type}"${one.size !== undefined && html` size="${one.size}"`} value="${one.value}" autocomplete="off" spellcheck="false"></p>`,
+      : html`<p class="field"><label for="${one.name}">${one.label}</label><input id="${one.name}" name="${one.name}"
+type="${one.type}"${one.size !== undefined && html` size="${one.size}"`} value="${one.value}" autocomplete="off" spellcheck="false"></p>`,
   )}
 ${sortField(query)}<button class="secondary">Show</button></form>`
 }
@@ -159,7 +164,12 @@ function longTable<Row>(
     rows: page.rows.map(row => onPage.map(column => cellOf(column, row))),
     empty,
   })}
-${!(isFirst && page.next === undefined) && html`<p class="row">${!isFirst && html`<a href="${to({})}">First page</a>`}${page.next !== undefined && html`<a href="${to({ after: page.next })}">${next}</a>`}</p>`}`
+${
+  !(isFirst && page.next === undefined) &&
+  html`<p class="row">${
+    !isFirst && html`<a href="${to({})}">First page</a>`
+  }${page.next !== undefined && html`<a href="${to({ after: page.next })}">${next}</a>`}</p>`
+}`
 }
 
 /** Whether an address asks for the greatest values first. */
@@ -172,7 +182,7 @@ function isDownIn(
 }
 
 async function fileOfList<Row>(
-  visit: Visit,
+  visit: OperatorVisit,
   { path, exported }: DeclaredList<Row>,
   list: OpenList<Row>,
 ): Promise<Answer> {

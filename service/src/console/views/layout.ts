@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts'
 import { hasRole, type Role } from '../../operators/operator.ts'
 import type { ConsoleFiles } from '../screen/console-files.ts'
-import type { ConsolePage, Visit } from '../screen/screen.ts'
+import type { ConsolePage, OperatorVisit } from '../screen/screen.ts'
 
 /** The entries of the navigation: the path, the key that leads there after `g`, and the lowest role that may see it. */
 const navigation: readonly { label: string; path: string; key: string; role: Role }[] = [
@@ -19,7 +19,7 @@ const navigation: readonly { label: string; path: string; key: string; role: Rol
 
 /** A page of the console with its layout, for an operator who is signed in. */
 export function consoleDocument(
-  visit: Pick<Visit, 'operator' | 'session' | 'path' | 'waiting'>,
+  visit: Pick<OperatorVisit, 'operator' | 'session' | 'path' | 'waiting'>,
   files: ConsoleFiles,
   page: ConsolePage,
 ): string {
@@ -39,10 +39,15 @@ ${
 <input id="find" name="what" type="search" placeholder="Find a user, event, request …" autocomplete="off" spellcheck="false" required>
 <button class="secondary">Find</button></form>`
 }
-<form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<span><span class="name">${operator.name}</span> <span class="hint">${operator.role}</span></span><button class="quiet">Sign out</button></form>
+<form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<span><span
+class="name">${operator.name}</span> <span class="hint">${operator.role}</span></span><button class="quiet">Sign out</button></form>
 <nav aria-label="Main"><ul>${entries.map(
       ({ label, path, key }) =>
-        html`<li><a href="${path}" data-key="${key}"${path === present ? html` aria-current="page"` : ''}>${label}${path === '/requests' && waiting > 0 && html` <span class="tag wait" title="wait for you">${waiting}</span>`}</a></li>`,
+        html`<li><a href="${path}" data-key="${key}"${path === present ? html` aria-current="page"` : ''}>${label}${
+          path === '/requests' &&
+          waiting > 0 &&
+          html` <span class="tag wait" title="wait for you">${waiting}</span>`
+        }</a></li>`,
     )}</ul></nav>
 </div></header>
 <main id="main">${body.markup.includes('class="clock"') && clocks}<h1>${page.heading ?? page.title}</h1>
@@ -53,7 +58,8 @@ ${hasRole(operator, 'viewer') && html`<footer class="foot"><p class="hint"><kbd>
 }
 
 /** Opened, it shows the clock times of the page, of which only days are shown otherwise. */
-const clocks = html`<details class="clocks"><summary>Clock times</summary><p class="hint">Shown now, in the partner’s time zone.</p></details>`
+const clocks = html`<details class="clocks"><summary>Clock times</summary>
+<p class="hint">Shown now, in the partner’s time zone.</p></details>`
 
 /** The path of the entry to which a screen belongs: the first part of its own. Finding somebody belongs to users. */
 function entryPathOf(path: string | undefined): string | undefined {
@@ -66,7 +72,8 @@ export function plainDocument(files: ConsoleFiles, page: ConsolePage): string {
   return frame(
     files,
     page.title,
-    html`<main id="main" class="alone"><p class="brand"><span class="mark" aria-hidden="true">B</span><span>Benefits console</span></p><h1>${page.title}</h1>
+    html`<main id="main" class="alone"><p class="brand"><span class="mark"
+aria-hidden="true">B</span><span>Benefits console</span></p><h1>${page.title}</h1>
 ${page.body}
 </main>`,
   )

@@ -2,8 +2,8 @@ import { formatTimestamp, type Instant, type Zone } from '../../calendar/calenda
 import { csvLine } from '../../csv.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { type Deed, record } from '../screen/record.ts'
-import type { FileAnswer, Visit } from '../screen/screen.ts'
-import { part, table, when } from './parts.ts'
+import type { FileAnswer, OperatorVisit } from '../screen/screen.ts'
+import { section, table, when } from './parts.ts'
 
 /** One column of a list: how a cell is shown, sorted and exported. */
 export type Column<Row> = {
@@ -75,13 +75,20 @@ function sortOf(query: URLSearchParams): string {
 }
 
 /** A part of a page with one page of a list, and the list's file for those who may take it. */
-export function listPart<Row>(visit: Visit, heading: string, list: List<Row>): Html {
+export function listPart<Row>(visit: OperatorVisit, heading: string, list: List<Row>): Html {
   const query = queryFor(visit, list)
-  return part(heading, listTable(list, query), visit.isSupport && !isFew(list.rows) && csvLink(list, query))
+  return section(
+    heading,
+    listTable(list, query),
+    visit.isSupport && !isFew(list.rows) && csvLink(list, query),
+  )
 }
 
 /** What asks for a list: an address, or a form. */
-function queryFor({ query, form }: Visit, { formId }: Pick<List<unknown>, 'formId'>): URLSearchParams {
+function queryFor(
+  { query, form }: OperatorVisit,
+  { formId }: Pick<List<unknown>, 'formId'>,
+): URLSearchParams {
   return formId === undefined ? query : form
 }
 
@@ -117,7 +124,11 @@ export function listTable<Row>(list: List<Row>, query: URLSearchParams): Html {
       .map(row => columns.map(column => cellOf(column, row))),
     empty,
   })}
-${pages > 1 && html`<p class="row">${page > 1 && toPage(page - 1, 'Previous')}<span class="hint">Page ${page} of ${pages}, ${rows.length} in all</span>${page < pages && toPage(page + 1, 'Next')}</p>`}`
+${
+  pages > 1 &&
+  html`<p class="row">${page > 1 && toPage(page - 1, 'Previous')}<span
+class="hint">Page ${page} of ${pages}, ${rows.length} in all</span>${page < pages && toPage(page + 1, 'Next')}</p>`
+}`
 }
 
 /** An address of a list, which keeps its filters and its order. */
@@ -170,7 +181,7 @@ export function csvLink(
 
 /** All rows of a list as a file, on record. */
 export async function listFile<Row>(
-  visit: Visit,
+  visit: OperatorVisit,
   list: List<Row>,
   { file, ...deed }: Deed & { readonly file: string },
 ): Promise<FileAnswer> {

@@ -1,6 +1,6 @@
 import { formatTimestamp, type Instant, type Zone } from '../../calendar/calendar.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
-import type { Visit } from '../screen/screen.ts'
+import type { OperatorVisit } from '../screen/screen.ts'
 import { tokenField } from './layout.ts'
 
 /** The day of an instant in a zone, and its clock time, which is seen in details alone (`views/layout.ts` opens all of a page). */
@@ -65,7 +65,7 @@ export type Look = 'primary' | 'secondary' | 'danger'
 
 /** A form of this session, with one button unless it brings others. */
 export function actionForm(
-  visit: Pick<Visit, 'session'>,
+  visit: Pick<OperatorVisit, 'session'>,
   form: {
     /** Given where buttons elsewhere on the page send this form, too. */
     id?: string
@@ -83,8 +83,10 @@ export function actionForm(
     downloads?: true
   },
 ): Html {
-  return html`<form method="post" action="${form.action}" class="act"${form.id !== undefined && html` id="${form.id}"`}${form.downloads && html` data-download`}>${tokenField(visit.session.formToken)}
-${form.fields}${form.why !== undefined && reasonField(form.why, form.because)}<button class="${form.look ?? 'secondary'}">${form.button}</button>${form.others}</form>`
+  return html`<form method="post" action="${form.action}"
+class="act"${form.id !== undefined && html` id="${form.id}"`}${form.downloads && html` data-download`}>${tokenField(visit.session.formToken)}
+${form.fields}${form.why !== undefined && reasonField(form.why, form.because)}
+<button class="${form.look ?? 'secondary'}">${form.button}</button>${form.others}</form>`
 }
 
 function reasonField(id: string, label = 'Reason'): Html {
@@ -115,13 +117,14 @@ export function table(shown: {
   empty: string
 }): Html {
   if (shown.rows.length === 0) return html`<p class="hint">${shown.empty}</p>`
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${shown.caption}"><table><caption class="unseen">${shown.caption}</caption>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${shown.caption}"><table>
+<caption class="unseen">${shown.caption}</caption>
 <thead><tr>${shown.columns.map(one => (typeof one === 'string' ? html`<th scope="col">${one}</th>` : one))}</tr></thead>
 <tbody>${shown.rows.map(row => html`<tr>${row.map(cell => html`<td>${cell}</td>`)}</tr>`)}</tbody></table></div>`
 }
 
 /** A part of a page under a heading. */
-export function part(heading: string, body: Slot, more?: Slot): Html {
+export function section(heading: string, body: Slot, more?: Slot): Html {
   return html`<section class="card"><div class="heading"><h2>${heading}</h2>${more}</div>${body}</section>`
 }
 

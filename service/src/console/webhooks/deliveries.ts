@@ -1,6 +1,6 @@
 import { html } from '../../http/html.ts'
 import { positionOf, positionText } from '../position.ts'
-import type { Screen, Visit } from '../screen/screen.ts'
+import type { OperatorVisit, Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList, pageOf, ROWS_AT_ONCE } from '../views/declared-list.ts'
 import { dated } from '../views/list.ts'
 import { lastAnswers, requiredEndpoint } from './endpoint.ts'
@@ -18,7 +18,7 @@ const STATES = ['waiting', 'given up'] as const
 
 type Answered = OpenLine & { readonly answer: string | undefined }
 
-async function open(visit: Visit): Promise<OpenList<Answered>> {
+async function open(visit: OperatorVisit): Promise<OpenList<Answered>> {
   const endpoint = await requiredEndpoint(visit)
   const { partner, line, target } = endpoint
   const state = STATES.find(one => one === visit.query.get('state')) ?? 'waiting'

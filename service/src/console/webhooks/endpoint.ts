@@ -3,7 +3,7 @@ import { isUuid } from '../../vault/uuid.ts'
 import { findLastAttempts } from '../../webhooks/log/attempts.ts'
 import { ownPartner } from '../partners.ts'
 import { record } from '../screen/record.ts'
-import { notHere, type Visit } from '../screen/screen.ts'
+import { notHere, type OperatorVisit } from '../screen/screen.ts'
 import { type EndpointLine, findEndpointLines } from './store.ts'
 
 /** An endpoint with its partner. */
@@ -15,7 +15,7 @@ export type NamedEndpoint = {
 }
 
 /** The endpoint of an address. Throws the refusal of an unknown one when the operator does not work for its partner. */
-export async function requiredEndpoint(visit: Visit): Promise<NamedEndpoint> {
+export async function requiredEndpoint(visit: OperatorVisit): Promise<NamedEndpoint> {
   const { database, real } = visit.context
   const id = visit.params['endpointid'] ?? ''
   const partners = [...visit.partnerNames.keys()]
@@ -30,7 +30,7 @@ export async function requiredEndpoint(visit: Visit): Promise<NamedEndpoint> {
  * what they like.
  */
 export async function answersOf(
-  visit: Visit,
+  visit: OperatorVisit,
   endpoint: NamedEndpoint,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
@@ -43,7 +43,7 @@ export async function answersOf(
 
 /** The same, without a record. */
 export async function lastAnswers(
-  { context }: Visit,
+  { context }: OperatorVisit,
   { partner, line }: NamedEndpoint,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {

@@ -1,5 +1,5 @@
 import { html } from '../../http/html.ts'
-import type { Screen, Visit } from '../screen/screen.ts'
+import type { OperatorVisit, Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList } from '../views/declared-list.ts'
 import { dated } from '../views/list.ts'
 import { countOf, healthInWords, rankOf, STATES, stateOf, stateTag } from './health.ts'
@@ -13,7 +13,7 @@ export const webhookListScreens: readonly Screen[] = listScreens({
   open,
 })
 
-async function open(visit: Visit): Promise<OpenList<EndpointLine>> {
+async function open(visit: OperatorVisit): Promise<OpenList<EndpointLine>> {
   const { database, real } = visit.context
   const now = real()
   const names = visit.partnerNames

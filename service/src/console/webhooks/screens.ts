@@ -2,8 +2,8 @@ import type { Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { type Answer, onChange, onGet, reasonOf, type Screen, type Visit } from '../screen/screen.ts'
-import { actionForm, facts, part, table, tag, when } from '../views/parts.ts'
+import { type Answer, type OperatorVisit, onChange, onGet, reasonOf, type Screen } from '../screen/screen.ts'
+import { actionForm, facts, section, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
 import { countOf, healthInWords, stateTag } from './health.ts'
 import { againPart, sendAgain } from './send-again.ts'
@@ -17,7 +17,7 @@ export const webhookScreens: readonly Screen[] = [
   onChange('/webhooks/:endpointid/enable', 'admin', enable),
 ]
 
-async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
+async function show(visit: OperatorVisit, outcome?: Slot): Promise<Answer> {
   const endpoint = await requiredEndpoint(visit)
   const { partner, line } = endpoint
   const open = await firstOpenLines(visit, endpoint)
@@ -43,7 +43,7 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
       sees && ['Address', html`<code>${line.url}</code>`],
       ['Made', when(line.created_at, zone)],
     ])}</section>
-<div class="columns"><div>${part(
+<div class="columns"><div>${section(
       'What waits',
       html`${heldHint(line, zone)}${table({
         caption: 'The first of what waits or was given up',
@@ -58,12 +58,13 @@ async function show(visit: Visit, outcome?: Slot): Promise<Answer> {
         empty: 'Nothing waits, and nothing was given up.',
       })}`,
       open.length > 0 &&
-        html`<span><a href="/webhooks/${line.endpoint_id}/deliveries?state=waiting">All that waits</a> · <a href="/webhooks/${line.endpoint_id}/deliveries?state=given+up">All given up</a></span>`,
+        html`<span><a href="/webhooks/${line.endpoint_id}/deliveries?state=waiting">All that waits</a> ·
+<a href="/webhooks/${line.endpoint_id}/deliveries?state=given+up">All given up</a></span>`,
     )}</div><div>
 ${sees && againPart(visit, endpoint)}
 ${
   visit.isAdmin &&
-  part(
+  section(
     line.disabled_at === null ? 'Pause' : 'Enable',
     line.disabled_at === null
       ? html`<p class="hint">Nothing is sent to it until it is enabled; its events are held. Other endpoints go on.</p>
@@ -78,11 +79,12 @@ ${actionForm(visit, { action: action('enable'), button: 'Enable', look: 'primary
 /** Why events that are due are not sent. */
 function heldHint({ disabled_at, held_until, waiting }: EndpointLine, zone: Zone): Slot {
   if (disabled_at !== null || held_until === null || waiting === 0) return ''
-  return html`<p class="hint">While it fails, one event is tried at a time, the oldest that is due, not before ${when(held_until, zone)}. Once it accepts one, the others follow by themselves.</p>`
+  return html`<p class="hint">While it fails, one event is tried at a time, the oldest that is due, not before ${when(held_until, zone)}.
+Once it accepts one, the others follow by themselves.</p>`
 }
 
 /** The first of what was tried and waits, of what waits for its first try, and of what was given up. */
-async function firstOpenLines({ context }: Visit, { target }: NamedEndpoint): Promise<OpenLine[]> {
+async function firstOpenLines({ context }: OperatorVisit, { target }: NamedEndpoint): Promise<OpenLine[]> {
   const first = { ...target, isDown: false, after: undefined, limit: FIRST_LINES }
   const found = await Promise.all([
     findOpenLines(context.database, { ...first, state: 'waiting', work: ['retry'] }),
@@ -94,21 +96,21 @@ async function firstOpenLines({ context }: Visit, { target }: NamedEndpoint): Pr
 
 const FIRST_LINES = 10
 
-async function replay(visit: Visit): Promise<Answer> {
+async function replay(visit: OperatorVisit): Promise<Answer> {
   return show(visit, await sendAgain(visit, await requiredEndpoint(visit)))
 }
 
-function pause(visit: Visit): Promise<Answer> {
+function pause(visit: OperatorVisit): Promise<Answer> {
   return change(visit, 'pause webhook', (tx, named, at) =>
     disableEndpoint(tx, named, { reason: 'operator', at }),
   )
 }
 
-function enable(visit: Visit): Promise<Answer> {
+function enable(visit: OperatorVisit): Promise<Answer> {
   return change(visit, 'enable webhook', enableEndpoint)
 }
 
-async function change(visit: Visit, action: string, make: typeof enableEndpoint): Promise<Answer> {
+async function change(visit: OperatorVisit, action: string, make: typeof enableEndpoint): Promise<Answer> {
   const { partner, target } = await requiredEndpoint(visit)
   const reason = reasonOf(visit)
   const { database, real } = visit.context

@@ -4,21 +4,22 @@ import type { Partner } from '../../partners/partner.ts'
 import { type ReplayOutcome, replayTo, type Selection } from '../../webhooks/log/replay.ts'
 import { isAskedDay } from '../asked-day.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { ConsoleRefusal, reasonOf, type Visit } from '../screen/screen.ts'
-import { actionForm, counted, part, writeDay } from '../views/parts.ts'
+import { ConsoleRefusal, type OperatorVisit, reasonOf } from '../screen/screen.ts'
+import { actionForm, counted, section, writeDay } from '../views/parts.ts'
 import type { NamedEndpoint } from './endpoint.ts'
 
 /** The forms that count what would be sent to an endpoint again: of some days, or what was given up. */
-export function againPart(visit: Visit, { partner, line }: NamedEndpoint): Slot {
+export function againPart(visit: OperatorVisit, { partner, line }: NamedEndpoint): Slot {
   const action = replayPath(visit, line)
   const yesterday = addDays(dateAt(visit.context.real(), partner.timezone), -1)
   const day = (name: string, label: string) =>
     html`<p class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${
       visit.form.get(name) ?? yesterday
     }"></p>`
-  return part(
+  return section(
     'Send again',
-    html`<p class="hint">Key and bytes are those of the first time. It is counted first; nothing is sent before you have seen how much. Days are those of ${partner.timezone}.</p>
+    html`<p class="hint">Key and bytes are those of the first time. It is counted first;
+nothing is sent before you have seen how much. Days are those of ${partner.timezone}.</p>
 ${actionForm(visit, {
   action,
   button: 'Count',
@@ -36,12 +37,12 @@ ${actionForm(visit, {
 }
 
 /** A developer has an address of their own for it. */
-function replayPath({ operator }: Visit, { endpoint_id }: NamedEndpoint['line']): string {
+function replayPath({ operator }: OperatorVisit, { endpoint_id }: NamedEndpoint['line']): string {
   return `${operator.role === 'developer' ? '/integration/endpoints' : '/webhooks'}/${endpoint_id}/replay`
 }
 
 /** Counts what would be sent again, or sends it if the form says that the count was seen; returns what to show of it. */
-export async function sendAgain(visit: Visit, endpoint: NamedEndpoint): Promise<Slot> {
+export async function sendAgain(visit: OperatorVisit, endpoint: NamedEndpoint): Promise<Slot> {
   const { partner, target } = endpoint
   const { form, context } = visit
   const isMeant = form.get('sure') === 'yes'
@@ -59,7 +60,7 @@ export async function sendAgain(visit: Visit, endpoint: NamedEndpoint): Promise<
 type Again = NamedEndpoint & { readonly outcome: ReplayOutcome }
 
 /** What would be sent again, with the form that sends it. */
-function confirmAgain(visit: Visit, { partner, line, outcome }: Again): Slot {
+function confirmAgain(visit: OperatorVisit, { partner, line, outcome }: Again): Slot {
   const of = wordsOf(selectionOf(visit.form, partner), partner)
   if (outcome.count === 0)
     return html`<div class="notice" role="status"><p>There are no events${of} to send again.${waitsWords(line)}</p></div>`

@@ -2,7 +2,7 @@ import { type Instant, YEAR_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { namingPartners, nothing, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { DisabledReason } from '../../webhooks/endpoint/endpoint.ts'
-import type { Position } from '../position.ts'
+import type { RowPosition } from '../position.ts'
 
 /** An endpoint in the list, with its last answer if it fails. */
 export type EndpointLine = {
@@ -100,12 +100,12 @@ type OpenQuery = {
   /** Of what waits, only deliveries of these kinds. */
   readonly work?: readonly Work[]
   readonly isDown: boolean
-  readonly after: Position | undefined
+  readonly after: RowPosition | undefined
   readonly limit: number
 }
 
 /** The position of a delivery in that order; events' ids grow with their time. */
-export function positionOfLine({ state, at, created_at, event_id }: OpenLine): Position {
+export function positionOfLine({ state, at, created_at, event_id }: OpenLine): RowPosition {
   return { at: state === 'waiting' ? at : created_at, id: event_id }
 }
 

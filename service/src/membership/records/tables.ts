@@ -36,7 +36,7 @@ export const enrolments = tableOf<Enrolment>({
   offer: stored.text('offer'),
   isFixed: stored.boolean('is_fixed'),
   state: stored.text('state'),
-  plannedBy: stored.text('planned_by'),
+  pendingBy: stored.text('pending_by'),
   version: stored.integer('catalogue_version'),
   pickedAt: stored.instant('picked_at'),
   startsAt: stored.instant('starts_at'),

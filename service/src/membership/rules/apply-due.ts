@@ -10,7 +10,7 @@ import {
   isHeld,
   isInForce,
   isLive,
-  isPlanned,
+  isPending,
   lapsesAt,
   type User,
 } from './state.ts'
@@ -73,7 +73,7 @@ export function applyDueChanges(user: User, now: Instant, terms: Terms): Applied
 export function projectPendingChanges(user: User, terms: Terms, earlier: { user: User; at: Instant }): User {
   const base = withoutProjectedRows(user)
   const projected = projectionOf(base, terms)
-  const past = earlier.user.enrolments.filter(isPlanned)
+  const past = earlier.user.enrolments.filter(isPending)
   const known = new Set(base.enrolments.map(enrolment => enrolment.id))
   const planned = projected.enrolments
     .filter(enrolment => !known.has(enrolment.id) && isLive(enrolment))
@@ -94,13 +94,13 @@ export function projectPendingChanges(user: User, terms: Terms, earlier: { user:
 /** The enrolment with the id and the pick of the row by which it was planned before, if there is one. */
 function asPlanned(enrolment: Enrolment, past: readonly Enrolment[]): Enrolment {
   const planned = past.find(
-    one => one.benefit === enrolment.benefit && one.startsAt === enrolment.startsAt && isPlanned(one),
+    one => one.benefit === enrolment.benefit && one.startsAt === enrolment.startsAt && isPending(one),
   )
   return planned ? { ...enrolment, id: planned.id, pickedAt: planned.pickedAt } : enrolment
 }
 
 function gone(enrolment: Enrolment, at: Instant): Enrolment {
-  return enrolment.plannedBy === 'swap' && enrolment.startsAt <= at
+  return enrolment.pendingBy === 'swap' && enrolment.startsAt <= at
     ? { ...closed(enrolment, at, 'swap failed'), state: 'rejected' }
     : closed(enrolment, at, 'undone')
 }
@@ -133,17 +133,17 @@ function projectionOf(user: User, terms: Terms): User {
 
 /** The user without projected rows; `projectPendingChanges` makes them anew. */
 export function withoutProjectedRows(user: User): User {
-  return user.enrolments.some(isPlanned)
-    ? { ...user, enrolments: user.enrolments.filter(enrolment => !isPlanned(enrolment)) }
+  return user.enrolments.some(isPending)
+    ? { ...user, enrolments: user.enrolments.filter(enrolment => !isPending(enrolment)) }
     : user
 }
 
-/** Projected rows that have come into force lose their `plannedBy`, and keep the id under which they were projected. */
+/** Projected rows that have come into force lose their `pendingBy`, and keep the id under which they were projected. */
 export function startProjectedRows(before: User, after: User): User {
   return {
     ...after,
     enrolments: after.enrolments.map(enrolment =>
-      isPlanned(enrolment) ? { ...asPlanned(enrolment, before.enrolments), plannedBy: undefined } : enrolment,
+      isPending(enrolment) ? { ...asPlanned(enrolment, before.enrolments), pendingBy: undefined } : enrolment,
     ),
   }
 }

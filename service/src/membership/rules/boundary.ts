@@ -126,7 +126,7 @@ function isIntoFreeSlot({ add, remove }: SwapPair): boolean {
 function withoutMarks(user: User): User {
   return {
     ...user,
-    enrolments: user.enrolments.map(enrolment => ({ ...enrolment, plannedBy: undefined })),
+    enrolments: user.enrolments.map(enrolment => ({ ...enrolment, pendingBy: undefined })),
   }
 }
 

@@ -22,7 +22,7 @@ export type Correction = { readonly enrolmentId: string } & (
 /** The enrolments that an operator may void: all except void ones and those that a pending change would bring. */
 export function voidable(user: User): readonly Enrolment[] {
   return isMember(user)
-    ? user.enrolments.filter(({ state, plannedBy }) => state !== 'void' && plannedBy === undefined)
+    ? user.enrolments.filter(({ state, pendingBy }) => state !== 'void' && pendingBy === undefined)
     : []
 }
 
@@ -178,7 +178,7 @@ function refusedOverlap(
     one =>
       one.id !== wrong.id &&
       one.benefit === wrong.benefit &&
-      one.plannedBy === undefined &&
+      one.pendingBy === undefined &&
       (one.state === 'ended' || isHeld(one)) &&
       one.startsAt < until &&
       startsAt < (one.endsAt ?? NEVER),

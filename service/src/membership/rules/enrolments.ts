@@ -22,7 +22,7 @@ export function newEnrolment(
     offer: fresh.offer,
     isFixed: fresh.isFixed,
     state: isMissing ? 'actionrequired' : hasBegun ? 'enrolled' : 'scheduled',
-    plannedBy: undefined,
+    pendingBy: undefined,
     version: terms.today.version,
     pickedAt: fresh.pickedAt,
     startsAt: fresh.startsAt,
@@ -98,7 +98,7 @@ export function closed(enrolment: Enrolment, at: Instant, closeReason: CloseReas
     state: isInForce(enrolment) ? 'ended' : 'withdrawn',
     endsAt: at,
     closeReason,
-    plannedBy: undefined,
+    pendingBy: undefined,
   }
 }
 

@@ -51,7 +51,7 @@ export function linesOfDue(changes: readonly AppliedChange[]): HistoryLine[] {
 export function linesOf(applied: AppliedChange, who: Who, why: string): StoredLine[] {
   const lines: StoredLine[] = []
   const note = (move: Move, because = why) => {
-    if (move.from !== move.to) lines.push({ ...move, why: because })
+    if (move.from !== move.to) lines.push(Object.assign(move, { why: because }))
   }
   const { before, after } = applied
   if (!userMayMove(before.status, after.status))

@@ -41,7 +41,7 @@ export function applyCancel(user: User, at: Instant): Changed {
     swap: undefined,
     enrolments: user.enrolments.map(enrolment =>
       // An enrolment that a pending change was to bring is undone with that change: a reinstate does not restore it.
-      isLive(enrolment) ? closed(enrolment, at, enrolment.plannedBy ? 'undone' : 'cancelled') : enrolment,
+      isLive(enrolment) ? closed(enrolment, at, enrolment.pendingBy ? 'undone' : 'cancelled') : enrolment,
     ),
   }
   return { user: cancelled, events: [raise(cancelled, 'offer_cancel_successful', at)] }
@@ -84,7 +84,7 @@ export function applyOfferChange(user: User, name: string, context: { at: Instan
       pickedAt: at,
       startsAt: at,
     })
-    changed = withEnrolment(changed, { ...joined, plannedBy: 'offer' })
+    changed = withEnrolment(changed, { ...joined, pendingBy: 'offer' })
   }
   const direction = offer.rank > before.rank ? 'offer_upgrade_successful' : 'offer_downgrade_successful'
   return {
@@ -105,7 +105,7 @@ function isDeclinedFor(user: User, benefit: string, at: Instant): boolean {
     enrolment =>
       enrolment.benefit === benefit &&
       enrolment.state === 'declined' &&
-      enrolment.plannedBy === 'offer' &&
+      enrolment.pendingBy === 'offer' &&
       enrolment.startsAt === at,
   )
 }
@@ -172,7 +172,7 @@ export function swapPair(user: User, pair: SwapPair, context: PairContext): User
   const added = newEnrolment(changed, terms, { benefit, offer, isFixed: false, pickedAt: at, startsAt: at })
   // A swap does not wait: if the consent or the beneficiary is missing at its boundary, it fails.
   const actionDueAt = added.state === 'actionrequired' ? at : undefined
-  return withEnrolment(changed, { ...added, plannedBy: 'swap', actionDueAt })
+  return withEnrolment(changed, { ...added, pendingBy: 'swap', actionDueAt })
 }
 
 /** Whether a pair takes effect at this point: it fits, and the user is admitted to the new benefit. */

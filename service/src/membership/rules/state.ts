@@ -15,7 +15,7 @@ export type Enrolment = {
    * The pending change that would bring this enrolment; the row is kept or dropped with that change. A declined row keeps
    * `offer`, so that the change, once it takes effect at the row's start, leaves the benefit out.
    */
-  readonly plannedBy: 'offer' | 'swap' | undefined
+  readonly pendingBy: 'offer' | 'swap' | undefined
   /** The catalogue version whose terms apply to it. */
   readonly version: number
   readonly pickedAt: Instant
@@ -156,19 +156,19 @@ export function isLive(enrolment: Enrolment): boolean {
 
 /** Whether the user holds it now, unlike a row that a pending change only plans. */
 export function isHeld(enrolment: Enrolment): boolean {
-  return isLive(enrolment) && enrolment.plannedBy === undefined
+  return isLive(enrolment) && enrolment.pendingBy === undefined
 }
 
 /** Whether a pending change would bring it, so that it is not held yet. */
-export function isPlanned(enrolment: Enrolment): boolean {
-  return isLive(enrolment) && enrolment.plannedBy !== undefined
+export function isPending(enrolment: Enrolment): boolean {
+  return isLive(enrolment) && enrolment.pendingBy !== undefined
 }
 
 /**
  * When an enrolment that waits for an action is withdrawn; a planned row is withdrawn with the change that planned it.
  */
 export function lapsesAt(enrolment: Enrolment): Instant | undefined {
-  return enrolment.state === 'actionrequired' && enrolment.plannedBy === undefined
+  return enrolment.state === 'actionrequired' && enrolment.pendingBy === undefined
     ? enrolment.actionDueAt
     : undefined
 }

@@ -219,7 +219,7 @@ function movesAhead(user: User): LineAhead[] {
 
 /** The coming start and end of one enrolment, by pending changes, its own end, and a missing action. */
 function movesAheadOf(enrolment: Enrolment): LineAhead[] {
-  const { benefit, state, startsAt, endsAt, ownEnd, actionDueAt, plannedBy } = enrolment
+  const { benefit, state, startsAt, endsAt, ownEnd, actionDueAt, pendingBy } = enrolment
   const what = 'benefit'
   const waits = state === 'actionrequired'
   const ends = [endsAt, ownEnd?.at, waits ? actionDueAt : undefined].filter(at => at !== undefined)
@@ -227,7 +227,7 @@ function movesAheadOf(enrolment: Enrolment): LineAhead[] {
   const why =
     end === ownEnd?.at ? (ownEnd?.reason ?? '') : waits && end === actionDueAt ? 'expired' : 'pending change'
   if (waits) {
-    const to = plannedBy === 'swap' ? 'rejected' : 'withdrawn'
+    const to = pendingBy === 'swap' ? 'rejected' : 'withdrawn'
     return end === undefined ? [] : [{ at: end, what, benefit, from: state, to, why }]
   }
   if (state !== 'scheduled' && state !== 'endscheduled') return []
@@ -238,7 +238,7 @@ function movesAheadOf(enrolment: Enrolment): LineAhead[] {
   const begun = end === undefined ? 'enrolled' : 'endscheduled'
   const lines: LineAhead[] = []
   if (isScheduled)
-    lines.push({ at: startsAt, what, benefit, from: state, to: begun, why: plannedBy ?? 'start' })
+    lines.push({ at: startsAt, what, benefit, from: state, to: begun, why: pendingBy ?? 'start' })
   if (end !== undefined) lines.push({ at: end, what, benefit, from: 'endscheduled', to: 'ended', why })
   return lines
 }

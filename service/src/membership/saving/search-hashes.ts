@@ -12,10 +12,10 @@ export type SearchHashes = Readonly<Partial<Record<SearchKind, Buffer>>>
  * The hashes by which a person is found: keyed with the partner's key, so that nobody without it can test a guess.
  */
 export function searchHashesOf(partner: Partner, { email, phone }: Person): SearchHashes {
-  return {
-    ...(email ? { email: searchHash(partner, 'email', email) } : {}),
-    ...(phone ? { phone: searchHash(partner, 'phone', phone) } : {}),
-  }
+  const hashes: { -readonly [Kind in SearchKind]?: Buffer } = {}
+  if (email) hashes.email = searchHash(partner, 'email', email)
+  if (phone) hashes.phone = searchHash(partner, 'phone', phone)
+  return hashes
 }
 
 /**

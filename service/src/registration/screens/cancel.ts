@@ -14,7 +14,7 @@ import { form, oneOf, parseOneOf, question } from '../views/fields.ts'
 import { dayText, namesText } from '../views/format.ts'
 import type { Content } from '../views/layout.ts'
 import { benefitList, leavingNotice } from '../views/lists.ts'
-import type { BenefitLine, Day } from '../views/parts.ts'
+import type { BenefitLine, IsoDate } from '../views/parts.ts'
 import { inBoth, type ViewOf } from '../views/surroundings.ts'
 import { textsOf } from '../views/texts.ts'
 
@@ -25,11 +25,11 @@ export type CancelView = ViewOf<'CANCEL'> &
     /** The names of benefits that have not started, beside others that have: they never will. */
     readonly notbegun?: readonly string[]
     /** The last day of cover at the period's end. */
-    readonly lastday: Day
+    readonly lastday: IsoDate
     /** The number of days in which a cancel can be undone; without it, the benefits cannot come back. */
     readonly reinstatedays?: number | undefined
     readonly effective?: (typeof ends)[number] | undefined
-    readonly pending?: { readonly on: Day } | undefined
+    readonly pending?: { readonly on: IsoDate } | undefined
     /** True when a swap or a plan change is planned, which a cancel drops for good. */
     readonly hasplanned?: boolean
     /** False while the membership is still to start: such a cancel has no end of a period to wait for. */

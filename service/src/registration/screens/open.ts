@@ -84,10 +84,8 @@ export function drawOpen(view: OpenView): Content {
 <h1 tabindex="-1">${title}</h1>
 <p class="lead">${lead(view.page.partner.displayname)}</p>
 <p>${text}</p>
-<form id="answers" method="post" action="${view.action}" data-plain><input type="hidden" name="locale" value="${view.page.locale}">${primary(
-      textsOf(view.page).shell.open,
-      icon('arrow'),
-    )}</form>
+<form id="answers" method="post" action="${view.action}" data-plain><input type="hidden"
+name="locale" value="${view.page.locale}">${primary(textsOf(view.page).shell.open, icon('arrow'))}</form>
 <p class="hint">${words.once(view.page.partner.displayname)}</p>`,
     asks: true,
   }

@@ -4,7 +4,7 @@ import { newerThanConfirmed } from '../session/answers.ts'
 import { wayBack } from '../session/session.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
 import { isMoveCalledOff, isPairCalledOff, planName } from '../steps/ahead.ts'
-import { dayOf, leavingOn, liveLines } from '../steps/cards.ts'
+import { leavingOn, liveLines, localDay } from '../steps/cards.ts'
 import { copiesOf } from '../steps/copies.ts'
 import { heldBenefitsOf } from '../steps/held-benefits.ts'
 import { memberPaths, stillToDo } from '../steps/member-choices.ts'
@@ -17,9 +17,9 @@ import { benefitList, leave, leavingNotice, memberPathList, pathList, thingsToDo
 import type {
   BenefitLine,
   CopyLink,
-  Day,
   DetailsGroup,
   HeldBenefit,
+  IsoDate,
   MemberPaths,
   StillToDo,
 } from '../views/parts.ts'
@@ -36,7 +36,7 @@ export type AlreadyEnrolledView = ViewOf<'ALREADY_ENROLLED'> & {
   readonly suggested: readonly DetailsGroup[]
   readonly paths: MemberPaths
   /** The last day of all benefits, if they are about to end. */
-  readonly leaving?: Day | undefined
+  readonly leaving?: IsoDate | undefined
   readonly planned?: PlannedChanges
   /** Why the person's details no longer fit the rules of their plan, if so. */
   readonly ineligible?: { readonly reasons: readonly string[] } | undefined
@@ -47,7 +47,7 @@ export type AlreadyEnrolledView = ViewOf<'ALREADY_ENROLLED'> & {
 }
 
 /** What a member has planned, with its day, and whether it will not happen as things are. */
-type PlannedChange = { readonly on: Day; readonly iscalledoff?: boolean }
+type PlannedChange = { readonly on: IsoDate; readonly iscalledoff?: boolean }
 
 /** The changes that a member has planned: another plan, a swap. */
 type PlannedChanges = {
@@ -70,7 +70,7 @@ export const overview: Step<AlreadyEnrolledView> = {
       paths: memberPaths(visit),
       ineligible: ineligibleIn(visit),
       leaving: leavingOn(visit),
-      planned: plannedIn(visit),
+      planned: pendingIn(visit),
       copies: await copiesOf(visit),
       todo: stillToDo(visit),
       redirecturl: wayBack(visit),
@@ -78,16 +78,16 @@ export const overview: Step<AlreadyEnrolledView> = {
   },
 }
 
-function plannedIn(visit: Visit): PlannedChanges {
+function pendingIn(visit: Visit): PlannedChanges {
   const { pendingOffer, swap } = visit.user
   return {
     plan: pendingOffer && {
       displayname: planName(visit, pendingOffer.name),
-      on: dayOf(visit, pendingOffer.at),
+      on: localDay(visit, pendingOffer.at),
       iscalledoff: isMoveCalledOff(visit),
     },
     swap: swap && {
-      on: dayOf(visit, swap.at),
+      on: localDay(visit, swap.at),
       iscalledoff: swap.pairs.every(pair => isPairCalledOff(visit, pair)),
     },
   }
@@ -178,7 +178,8 @@ function plannedNotices(page: Page, { plan, swap }: PlannedChanges = {}): Slot {
   const texts = textsOf(page)
   const words = overviewWords[page.locale]
   const line = (text: string, to: string) =>
-    html`<p class="notice info">${icon('clock')}<span>${text} <a href="${page.root}/${to}">${words.see}<span class="unseen">: ${text}</span></a></span></p>`
+    html`<p class="notice info">${icon('clock')}<span>${text} <a href="${page.root}/${to}">${words.see}<span
+class="unseen">: ${text}</span></a></span></p>`
   return [
     plan?.iscalledoff &&
       line(`${texts.standing.planned.noplan(plan.displayname, dayText(page, plan.on))}.`, 'offer'),

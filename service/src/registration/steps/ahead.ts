@@ -8,7 +8,7 @@ import { isLive, type SwapPair, type User } from '../../membership/rules/state.t
 import { offerOf } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { BenefitLine } from '../views/parts.ts'
-import { dayOf, enrolmentLine, isByAge, lastDayOf, lineOf, liveEnrolment } from './cards.ts'
+import { enrolmentLine, isByAge, lastDayOf, lineOf, liveEnrolment, localDay } from './cards.ts'
 
 /**
  * The visit as it would be if a change were made, with the effect of everything that is pending then; the same visit when
@@ -34,7 +34,7 @@ export function foreseenLine(
   const row = liveEnrolment(after.user, benefit.name)
   const at = row?.endsAt ?? row?.ownEnd?.at
   const until = row && waitsUntil(row)
-  const waits = line.waits && until !== undefined ? { ...line.waits, by: dayOf(after, until) } : line.waits
+  const waits = line.waits && until !== undefined ? { ...line.waits, by: localDay(after, until) } : line.waits
   if (row === undefined || at === undefined) return { ...line, waits }
   const endsatage = isByAge(row, at) ? benefit.endsatage : undefined
   return { ...line, waits, endson: lastDayOf(after, at), endsatage }
@@ -52,14 +52,14 @@ export function isMoveCalledOff({ user, terms }: Pick<Visit, 'user' | 'terms'>):
 /** Whether this pair of the planned swap will fail on its day; both benefits then stay as they are. */
 export function isPairCalledOff({ user }: Pick<Visit, 'user'>, { add }: SwapPair): boolean {
   const comes = (one: User['enrolments'][number]) =>
-    one.benefit === add && one.plannedBy === 'swap' && isLive(one)
+    one.benefit === add && one.pendingBy === 'swap' && isLive(one)
   return add !== undefined && !user.enrolments.some(comes)
 }
 
 /** The benefits that a planned swap will bring. */
 export function comingBySwap(visit: Visit): BenefitLine[] {
   return visit.user.enrolments
-    .filter(one => one.plannedBy === 'swap' && isLive(one))
+    .filter(one => one.pendingBy === 'swap' && isLive(one))
     .map(one => enrolmentLine(visit, one))
 }
 

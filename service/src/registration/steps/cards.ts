@@ -12,7 +12,7 @@ import {
 } from '../../membership/rules/state.ts'
 import { hasBeneficiary, knownBenefit, openBenefit, partnerOffers } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
-import type { BenefitCard, BenefitLine, BenefitStatus, Day } from '../views/parts.ts'
+import type { BenefitCard, BenefitLine, BenefitStatus, IsoDate } from '../views/parts.ts'
 import { costOf, coverageOf } from './disclosures.ts'
 import { namedInDraft } from './naming.ts'
 import { sentencesOf } from './sentences.ts'
@@ -31,7 +31,7 @@ export function cardOf(
     pays: sentencesOf(benefit.pays, locale),
     notcovered: sentencesOf(benefit.notcovered, locale),
     worth: amount && { amount: amount.cents / 100, currency: 'USD', per: amount.per },
-    startson: standing.startsAt === undefined ? undefined : dayOf(visit, standing.startsAt),
+    startson: standing.startsAt === undefined ? undefined : localDay(visit, standing.startsAt),
     status: standing.status,
     selected: standing.selected ?? false,
   }
@@ -80,10 +80,10 @@ export function lineOf(
   const dueAt = (held && waitsUntil(held)) ?? actionDueAt(startsAt, pickedAt)
   return {
     ...faceOf(visit, benefit),
-    startson: isNamed ? dayOf(visit, startsAt) : undefined,
+    startson: isNamed ? localDay(visit, startsAt) : undefined,
     waits: isNamed
       ? undefined
-      : { by: dayOf(visit, dueAt), from: startsAt > now ? dayOf(visit, startsAt) : undefined },
+      : { by: localDay(visit, dueAt), from: startsAt > now ? localDay(visit, startsAt) : undefined },
     endson: leavingOn(visit),
   }
 }
@@ -106,10 +106,10 @@ export function enrolmentLine(visit: Visit, enrolment: Enrolment): BenefitLine {
     ...(benefit && faceOf(visit, benefit)),
     ...(isWaiting
       ? { actionrequired: true, dueon: dueDay(visit, enrolment) }
-      : { startson: dayOf(visit, enrolment.startsAt) }),
+      : { startson: localDay(visit, enrolment.startsAt) }),
     endson: endsAt === undefined ? undefined : lastDayOf(visit, endsAt),
     endsatage: isByAge(enrolment, endsAt) ? benefit?.endsatage : undefined,
-    ...plannedIn(enrolment),
+    ...pendingIn(enrolment),
   }
 }
 
@@ -118,10 +118,10 @@ export function isByAge({ ownEnd }: Enrolment, endsAt: Instant | undefined): boo
   return endsAt !== undefined && endsAt === ownEnd?.at && ownEnd.reason === 'endsatage'
 }
 
-function plannedIn(enrolment: Enrolment): Pick<BenefitLine, 'planned'> {
+function pendingIn(enrolment: Enrolment): Pick<BenefitLine, 'planned'> {
   const { endsAt, ownEnd } = enrolment
   if (endsAt !== undefined && endsAt !== ownEnd?.at) return { planned: 'goes' }
-  return enrolment.plannedBy !== undefined && !isInForce(enrolment) ? { planned: 'comes' } : {}
+  return enrolment.pendingBy !== undefined && !isInForce(enrolment) ? { planned: 'comes' } : {}
 }
 
 /**
@@ -157,7 +157,7 @@ export function startsFrom({ user, now }: Visit): Instant {
 }
 
 /** The last day of all benefits, if a cancel is planned. */
-export function leavingOn(visit: Visit): Day | undefined {
+export function leavingOn(visit: Visit): IsoDate | undefined {
   const { user } = visit
   return user.cancel && hasPendingCancel(user) ? lastDayOf(visit, user.cancel.at) : undefined
 }
@@ -171,19 +171,19 @@ export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
   const leaves = visit.user.swap?.pairs.some(pair => pair.remove === enrolment.benefit) ?? false
   switch (state) {
     case 'enrolled':
-      return { kind: 'enrolled', since: dayOf(visit, startsAt) }
+      return { kind: 'enrolled', since: localDay(visit, startsAt) }
     case 'endscheduled':
       if (endsAt !== undefined && endsAt === ownEnd?.at && endsAt > visit.now + ENDS_SOON)
-        return { kind: 'enrolled', since: dayOf(visit, startsAt), until: lastDayOf(visit, endsAt) }
+        return { kind: 'enrolled', since: localDay(visit, startsAt), until: lastDayOf(visit, endsAt) }
       return leaves && visit.user.swap
         ? { kind: 'swapout', on: lastDayOf(visit, visit.user.swap.at) }
         : { kind: 'ending', on: lastDayOf(visit, endsAt ?? visit.now) }
     case 'selected':
     case 'scheduled': {
-      const kind = enrolment.plannedBy === 'swap' ? 'swapin' : 'scheduled'
+      const kind = enrolment.pendingBy === 'swap' ? 'swapin' : 'scheduled'
       const end = endsAt ?? ownEnd?.at
       const until = end === undefined || end <= startsAt ? undefined : lastDayOf(visit, end)
-      return { kind, from: dayOf(visit, startsAt), until }
+      return { kind, from: localDay(visit, startsAt), until }
     }
     default:
       return { kind: 'actionrequired', dueon: dueDay(visit, enrolment) }
@@ -191,13 +191,13 @@ export function statusOf(visit: Visit, enrolment: Enrolment): BenefitStatus {
 }
 
 /** The day before which the person must do what an enrolment waits for. */
-export function dueDay(visit: Visit, enrolment: Enrolment): Day | undefined {
+export function dueDay(visit: Visit, enrolment: Enrolment): IsoDate | undefined {
   const at = waitsUntil(enrolment)
-  return at === undefined ? undefined : dayOf(visit, at)
+  return at === undefined ? undefined : localDay(visit, at)
 }
 
 /** The day of an instant in the partner's zone. */
-export function dayOf(visit: Visit, at: Instant): string {
+export function localDay(visit: Visit, at: Instant): string {
   return dateAt(at, visit.partner.timezone)
 }
 

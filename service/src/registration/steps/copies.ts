@@ -13,7 +13,7 @@ import { costText } from '../views/format.ts'
 import { personText } from '../views/naming.ts'
 import type { ConsentText, CopyLink } from '../views/parts.ts'
 import { totalLines } from '../views/price.ts'
-import { cardOf, dayOf, enrolmentLine } from './cards.ts'
+import { cardOf, enrolmentLine, localDay } from './cards.ts'
 import { memberIdsOf, useOf } from './held-benefits.ts'
 import type { ConfirmationContent } from './made.ts'
 
@@ -90,7 +90,7 @@ export async function copiesOf(visit: Visit): Promise<readonly CopyLink[]> {
   return rows.map(({ reference, outcome, createdAt }) => ({
     reference,
     about: outcome as CopyLink['about'],
-    on: dayOf(visit, createdAt + visit.partner.clockOffsetMs),
+    on: localDay(visit, createdAt + visit.partner.clockOffsetMs),
     address: copyAddress(visit, reference),
   }))
 }

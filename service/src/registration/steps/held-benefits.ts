@@ -5,7 +5,7 @@ import { type Enrolment, isInForce, isLive, lastClosed } from '../../membership/
 import { knownBenefit } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
 import type { HeldBenefit, HowToUseWords } from '../views/parts.ts'
-import { cardOf, dayOf, lastDayOf } from './cards.ts'
+import { cardOf, lastDayOf, localDay } from './cards.ts'
 
 /**
  * The benefits that are in force, and those that ended lately enough to be used for what happened before, in the order of the
@@ -57,5 +57,5 @@ export function useOf({ terms, locale }: Visit, benefit: Benefit): HowToUseWords
 function endOf(visit: Visit, enrolment: Enrolment, benefit: Benefit): HeldBenefit['ended'] {
   const untilAt = usableUntil(visit.terms, enrolment, benefit)
   if (untilAt === undefined || enrolment.endsAt === undefined || visit.now >= untilAt) return undefined
-  return { on: lastDayOf(visit, enrolment.endsAt), until: dayOf(visit, untilAt - 1) }
+  return { on: lastDayOf(visit, enrolment.endsAt), until: localDay(visit, untilAt - 1) }
 }

@@ -7,7 +7,7 @@ import {
   heldEnrolment,
   isInForce,
   isLive,
-  isPlanned,
+  isPending,
 } from '../../membership/rules/state.ts'
 import {
   hasBeneficiary,
@@ -52,7 +52,7 @@ export function choosableByMember(visit: Visit): Addable {
   const full: Benefit[] = []
   const fixed: string[] = []
   // What a planned change brings was perhaps planned by the partner, without the person's consent.
-  for (const planned of user.enrolments.filter(isPlanned)) {
+  for (const planned of user.enrolments.filter(isPending)) {
     const benefit = openBenefit(terms, planned.benefit)
     if (planned.state !== 'actionrequired' || !benefit || hasConsent(user, benefit)) continue
     if (heldEnrolment(user, planned.benefit)) continue

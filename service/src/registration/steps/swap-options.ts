@@ -4,7 +4,7 @@ import { beforeSwap, isBoundaryLocked, nextBoundary } from '../../membership/rul
 import { heldEnrolment, isHeld, isInForce, type SwapPair } from '../../membership/rules/state.ts'
 import { judgePick, offerOf, openBenefit, slotsTaken } from '../../membership/rules/terms.ts'
 import type { Visit } from '../session/visit.ts'
-import type { Day } from '../views/parts.ts'
+import type { IsoDate } from '../views/parts.ts'
 import { isPairCalledOff } from './ahead.ts'
 import { leavingOn } from './cards.ts'
 
@@ -14,7 +14,7 @@ export type SwapOptions = {
   readonly lockedAt: number
   readonly isLocked: boolean
   /** The last day of all benefits, if a cancel is planned. */
-  readonly leaving: Day | undefined
+  readonly leaving: IsoDate | undefined
   /** Whether no swap can be made now. */
   readonly isClosed: boolean
   /** The names of the picks in force, which can be given up. */

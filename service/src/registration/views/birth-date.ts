@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts'
 import type { Parsed } from './faults.ts'
 import { type Answers, fault, inputId, invalid, option, typed } from './fields.ts'
 import { monthNames } from './format.ts'
-import type { Day } from './parts.ts'
+import type { IsoDate } from './parts.ts'
 import { textsOf } from './texts.ts'
 
 /** Month, day and year in one group, so that nobody has to guess the order of digits in a date. */
@@ -33,13 +33,13 @@ export function dateInputs(
   const help = (part: string) => (month === 'dobmonth' ? `bday-${part}` : 'off')
   const number = (part: 'day' | 'year') => {
     const input = nameOf(part)
-    return html`<div><label for="${inputId(input)}">${words[part]}</label><input id="${inputId(input)}" name="${input}" type="text" inputmode="numeric" autocomplete="${help(part)}" value="${kept[input] ?? ''}"${
+    return html`<div><label for="${inputId(input)}">${words[part]}</label><input id="${inputId(input)}" name="${input}"
+type="text" inputmode="numeric" autocomplete="${help(part)}" value="${kept[input] ?? ''}"${
       isWrong(input) && invalid
     }></div>`
   }
-  return html`<div class="parts"><div class="month"><label for="${inputId(month)}">${words.month}</label><select id="${inputId(month)}" name="${month}" autocomplete="${help('month')}"${
-    isWrong(month) && invalid
-  }>
+  return html`<div class="parts"><div class="month"><label for="${inputId(month)}">${words.month}</label><select
+id="${inputId(month)}" name="${month}" autocomplete="${help('month')}"${isWrong(month) && invalid}>
 <option value="">${words.choosemonth}</option>
 ${monthNames(page).map((name, at) => option(String(at + 1), name, kept[month] ?? ''))}
 </select></div>${number('day')}${number('year')}</div>`
@@ -55,7 +55,7 @@ export function dateFields(date = ''): { dobmonth: string; dobday: string; dobye
  * Reads month, day and year of a birth date: digits only, a real day from 1900 to `today`. A real day before or after these
  * is refused as such; a year of two digits is no real day.
  */
-export function parseBirthDate(form: URLSearchParams, today: Day): Parsed<{ readonly dob: Day }> {
+export function parseBirthDate(form: URLSearchParams, today: IsoDate): Parsed<{ readonly dob: IsoDate }> {
   const [month, day, year] = ['dobmonth', 'dobday', 'dobyear'].map(name => digitsOnly(typed(form, name)))
   const inputs = faultyDateInputs(Number(month), Number(day), Number(year), [month, day, year])
   const dob = `${year?.padStart(4, '0')}-${month?.padStart(2, '0')}-${day?.padStart(2, '0')}`

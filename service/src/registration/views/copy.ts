@@ -4,7 +4,7 @@ import type { HelpContacts } from '../../partners/help-contacts.ts'
 import type { Legal } from '../../partners/legal.ts'
 import { useWords } from './coverage.ts'
 import { dayText, instantText } from './format.ts'
-import type { Coverage, Day, HowToUseWords } from './parts.ts'
+import type { Coverage, HowToUseWords, IsoDate } from './parts.ts'
 import { type CoverageTexts, textsOf } from './texts.ts'
 
 /** What a person agreed to, in the words that they were shown: kept sealed, and never changed. */
@@ -36,10 +36,10 @@ export type CopyBenefit = {
   readonly notcovered: readonly string[]
   readonly price: string
   /** Absent while the person still has to do something. */
-  readonly startson?: Day | undefined
+  readonly startson?: IsoDate | undefined
   /** Instead of `startson`: the day before which the person must do it, or the benefit does not start. */
-  readonly dueon?: Day | undefined
-  readonly endson?: Day | undefined
+  readonly dueon?: IsoDate | undefined
+  readonly endson?: IsoDate | undefined
   readonly coverage?: Coverage | undefined
   readonly howtouse?: HowToUseWords | undefined
   /** The beneficiaries that the person named with it, one per line. */
@@ -96,7 +96,8 @@ ${copy.benefits.map(benefit => benefitPart(copy, benefit, look))}
 ${copy.agreements.length > 0 && html`<h2>${words.copy.agreed}</h2>`}
 ${copy.agreements.map(
   ({ title, version, paragraphs }) =>
-    html`<section><h3>${title}</h3>${paragraphs.map(text => html`<p>${text}</p>`)}<p class="hint">${texts.check.version(version)}</p></section>`,
+    html`<section><h3>${title}</h3>${paragraphs.map(text => html`<p>${text}</p>`)}
+<p class="hint">${texts.check.version(version)}</p></section>`,
 )}
 <h2>${words.copy.help}</h2>
 ${helpPart(copy, words)}
@@ -129,7 +130,10 @@ ${
 ${benefit.howtouse && html`<h4>${words.use.title}</h4>${useWords(benefit.howtouse)}`}
 ${
   documents.length > 0 &&
-  html`<h4>${words.documents}</h4><ul>${documents.map(({ title, address }) => html`<li><a href="${look.origin}${address}">${title}</a> <span class="hint">SHA-256 ${hashIn(address)}</span></li>`)}</ul>`
+  html`<h4>${words.documents}</h4><ul>${documents.map(
+    ({ title, address }) => html`<li><a
+href="${look.origin}${address}">${title}</a> <span class="hint">SHA-256 ${hashIn(address)}</span></li>`,
+  )}</ul>`
 }</section>`
 }
 

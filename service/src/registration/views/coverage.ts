@@ -6,10 +6,10 @@ import type {
   CopyLink,
   Cost,
   Coverage,
-  Day,
   DocumentLink,
   HeldBenefit,
   HowToUseWords,
+  IsoDate,
   SwapPair,
 } from './parts.ts'
 import { priceLines, totalLines, waitingPrice } from './price.ts'
@@ -109,7 +109,7 @@ export function totalFacts(page: Page, lines: readonly BenefitLine[]): Slot {
  * What the new benefits of a swap cost, and what the person no longer pays from that day on. If no benefit is given up,
  * the swap is shown as an addition.
  */
-export function exchangeSection(page: Page, pairs: readonly SwapPair[], effectiveon: Day): Slot {
+export function exchangeSection(page: Page, pairs: readonly SwapPair[], effectiveon: IsoDate): Slot {
   const words = textsOf(page).coverage.price
   const coming = pairs.flatMap(pair => pair.in ?? [])
   if (!pairs.some(({ out }) => out)) return priceSection(page, coming, true)

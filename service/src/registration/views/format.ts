@@ -1,10 +1,10 @@
 import type { Locale } from '@benefit-enrolment/contract'
-import type { Cost, Day, Worth } from './parts.ts'
+import type { Cost, IsoDate, Worth } from './parts.ts'
 import type { Localized, Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
 /** A day in words, such as `December 1, 2026` or `1 de diciembre de 2026`. */
-export function dayText(page: Localized, day: Day): string {
+export function dayText(page: Localized, day: IsoDate): string {
   const options = { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' } as const
   return dateFormat(tags[page.locale], options).format(new Date(`${day}T00:00:00Z`))
 }

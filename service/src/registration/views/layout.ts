@@ -145,12 +145,19 @@ function attributes(page: Page, content: Content): readonly Html[] {
 /** Words that the script needs when there is no network. */
 function scriptTexts(texts: Texts): Html {
   const { shell } = texts
-  return html`<template id="texts" data-sending="${shell.sending}"><section class="notice alert" id="offline" role="alert" tabindex="-1">${icon('alert')}<div><h2>${shell.offline}</h2><p>${shell.offlinetext}</p><p><button type="button" class="secondary" data-retry>${shell.tryagain}</button></p></div></section><dialog id="timeout" aria-labelledby="timeout-title"><h2 id="timeout-title">${shell.timeout}</h2><p>${shell.timeouttext}</p><p>${shell.timeleft} <strong data-left role="timer" aria-live="off">2:00</strong></p><p class="unseen" role="status" data-minute="${shell.timeminute}" data-soon="${shell.timesoon}"></p><button type="button" class="primary" data-stay autofocus>${shell.stay}</button></dialog></template>`
+  return html`<template id="texts" data-sending="${shell.sending}"><section class="notice alert" id="offline"
+role="alert" tabindex="-1">${icon('alert')}<div><h2>${shell.offline}</h2><p>${shell.offlinetext}</p><p>
+<button type="button" class="secondary" data-retry>${shell.tryagain}</button></p></div></section><dialog id="timeout"
+aria-labelledby="timeout-title"><h2
+id="timeout-title">${shell.timeout}</h2><p>${shell.timeouttext}</p><p>${shell.timeleft} <strong data-left role="timer"
+aria-live="off">2:00</strong></p><p class="unseen" role="status" data-minute="${shell.timeminute}"
+data-soon="${shell.timesoon}"></p><button type="button" class="primary" data-stay autofocus>${shell.stay}</button></dialog></template>`
 }
 
 /** Says that the form was not taken, and what had been typed into it; it gets the focus, so that it is heard. */
 function changedNotice(replaced: readonly string[], { shell }: Texts): Html {
-  return html`<section class="notice info" role="alert" tabindex="-1" data-focus>${icon('info')}<div><h2>${shell.conflict}</h2><p>${shell.conflicttext}</p>
+  return html`<section class="notice info" role="alert"
+tabindex="-1" data-focus>${icon('info')}<div><h2>${shell.conflict}</h2><p>${shell.conflicttext}</p>
 ${
   replaced.length > 0 &&
   html`<p>${shell.conflicttyped}</p><ul class="plain">${replaced.map(text => html`<li>${text}</li>`)}</ul>`

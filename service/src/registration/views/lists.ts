@@ -3,7 +3,7 @@ import { draftField } from './fields.ts'
 import { costText, dayText, namesText } from './format.ts'
 import { type IconName, icon } from './icons.ts'
 import { notice } from './layout.ts'
-import type { BenefitLine, Cost, Day, MemberPaths, StillToDo, WaitingName } from './parts.ts'
+import type { BenefitLine, Cost, IsoDate, MemberPaths, StillToDo, WaitingName } from './parts.ts'
 import type { Page } from './surroundings.ts'
 import { textsOf } from './texts.ts'
 
@@ -41,7 +41,7 @@ function lineWords(page: Page, line: BenefitLine): Html {
   }${line.isunavailable && html`<p class="withsign warn">${icon('alert')}${status.unavailable}</p>`}`
 }
 
-function endText(page: Page, on: Day, age: number | undefined): string {
+function endText(page: Page, on: IsoDate, age: number | undefined): string {
   const { status } = textsOf(page).benefits
   return age === undefined ? status.ending(dayText(page, on)) : status.endingatage(dayText(page, on), age)
 }
@@ -141,7 +141,7 @@ type WayOut = {
 }
 
 /** Tells a member whose benefits are about to end what is no longer possible, with the button that keeps them. */
-export function leavingNotice(page: Page, lastday: Day, what: 'swap' | 'offer' | 'all'): Html {
+export function leavingNotice(page: Page, lastday: IsoDate, what: 'swap' | 'offer' | 'all'): Html {
   const words = textsOf(page).standing.leaving
   return html`${notice(words.title(dayText(page, lastday)), words[what])}
 <form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keep}</button></p></form>`

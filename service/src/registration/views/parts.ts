@@ -39,13 +39,13 @@ export type HeldBenefit = {
 }
 
 /** A day, `YYYY-MM-DD`. */
-export type Day = string
+export type IsoDate = string
 
 /** A person's confirmed or prefilled details; absent or `''` means unknown. */
 export type Details = {
   readonly firstname?: string
   readonly lastname?: string
-  readonly dob?: Day
+  readonly dob?: IsoDate
   readonly email?: string
   readonly phone?: string
   readonly gender?: string
@@ -90,15 +90,15 @@ export type Worth = {
 export type BenefitStatus =
   | { readonly kind: 'available' }
   /** `until`: the last day of an end that is still far away. */
-  | { readonly kind: 'enrolled'; readonly since: Day; readonly until?: Day }
+  | { readonly kind: 'enrolled'; readonly since: IsoDate; readonly until?: IsoDate }
   | { readonly kind: 'included' }
-  | { readonly kind: 'scheduled'; readonly from: Day; readonly until?: Day | undefined }
-  | { readonly kind: 'ending'; readonly on: Day }
-  | { readonly kind: 'swapin'; readonly from: Day; readonly until?: Day | undefined }
-  | { readonly kind: 'swapout'; readonly on: Day }
-  | { readonly kind: 'actionrequired'; readonly dueon?: Day | undefined }
+  | { readonly kind: 'scheduled'; readonly from: IsoDate; readonly until?: IsoDate | undefined }
+  | { readonly kind: 'ending'; readonly on: IsoDate }
+  | { readonly kind: 'swapin'; readonly from: IsoDate; readonly until?: IsoDate | undefined }
+  | { readonly kind: 'swapout'; readonly on: IsoDate }
+  | { readonly kind: 'actionrequired'; readonly dueon?: IsoDate | undefined }
   /** Held already, and chosen in order to do what it waits for: to agree to its terms, or to name a beneficiary. */
-  | { readonly kind: 'waiting'; readonly dueon?: Day | undefined }
+  | { readonly kind: 'waiting'; readonly dueon?: IsoDate | undefined }
   | { readonly kind: 'unavailable'; readonly reasons: readonly string[] }
   /** It would be possible, but every slot is taken; `swapto` is the path that swaps another benefit for it. */
   | { readonly kind: 'full'; readonly swapto?: string }
@@ -121,7 +121,7 @@ export type BenefitCard = {
   /** What must also be shown: insurer, waiting period, documents. */
   readonly coverage?: Coverage | undefined
   /** The first day of cover if chosen now. */
-  readonly startson?: Day | undefined
+  readonly startson?: IsoDate | undefined
   readonly status: BenefitStatus
   readonly selected: boolean
 }
@@ -130,7 +130,7 @@ export type BenefitCard = {
 export type CopyLink = {
   readonly about: 'enrolled' | 'swapped' | 'changed' | 'cancelled' | 'undone'
   readonly reference: string
-  readonly on: Day
+  readonly on: IsoDate
   readonly address: string
 }
 
@@ -150,19 +150,19 @@ export type BenefitLine = {
   readonly name: string
   readonly displayname: string
   readonly iconurl: string
-  readonly startson?: Day | undefined
+  readonly startson?: IsoDate | undefined
   /**
    * Instead of `startson` if a beneficiary must be named first: the day before which, and the first day if it is still
    * to come.
    */
-  readonly waits?: { readonly by: Day; readonly from?: Day | undefined } | undefined
+  readonly waits?: { readonly by: IsoDate; readonly from?: IsoDate | undefined } | undefined
   /** Instead of `startson` if cover has begun. */
-  readonly since?: Day
-  readonly endson?: Day | undefined
+  readonly since?: IsoDate
+  readonly endson?: IsoDate | undefined
   /** The age that the person then reaches, if that is why it ends. */
   readonly endsatage?: number | undefined
   /** Instead of `endson` if cover is over. */
-  readonly endedon?: Day
+  readonly endedon?: IsoDate
   readonly cost?: Cost | undefined
   /** Part of a planned swap or plan change: the cost of a benefit that goes is not part of the total afterwards. */
   readonly planned?: 'goes' | 'comes'
@@ -170,7 +170,7 @@ export type BenefitLine = {
   /** The person must still do something before it starts. */
   readonly actionrequired?: boolean
   /** The day before which they must do it; the benefit is withdrawn on that day. */
-  readonly dueon?: Day | undefined
+  readonly dueon?: IsoDate | undefined
   /** A planned change was to bring it, and the person cannot get it now. */
   readonly isunavailable?: boolean
 }
@@ -211,7 +211,7 @@ export type StillToDo = {
 }
 
 /** A benefit that waits for the person, with the day before which they must act. */
-export type WaitingName = { readonly displayname: string; readonly dueon?: Day | undefined }
+export type WaitingName = { readonly displayname: string; readonly dueon?: IsoDate | undefined }
 
 /** What a member can do now, each by a short path of its own. */
 export type MemberPaths = {

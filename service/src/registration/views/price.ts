@@ -28,8 +28,8 @@ export function priceLines(page: Localized, costs: readonly Cost[]): readonly st
  */
 export function totalLines(page: Localized, lines: readonly BenefitLine[]): readonly string[] {
   const costs = lines.flatMap(({ planned, cost }) => (cost && planned !== 'goes' ? [cost] : []))
-  const isPlanned = lines.some(({ planned }) => planned !== undefined)
-  const planned = isPlanned ? [textsOf(page).coverage.price.afterplanned] : []
+  const isPending = lines.some(({ planned }) => planned !== undefined)
+  const planned = isPending ? [textsOf(page).coverage.price.afterplanned] : []
   return [...priceLines(page, costs), ...waitingPrice(page, lines), ...planned]
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createTurns, type Due, type QueueKind, type Turn, type Turns } from './fairness.ts'
+import { type AttemptTurns, createTurns, type Due, type QueueKind, type Turn } from './fairness.ts'
 
 type Endpoint = {
   due: Due
@@ -37,7 +37,7 @@ function simulate(slots: number, endpoints: Record<string, Endpoint>, forMs: num
 }
 
 /** Gives an endpoint one attempt that shows that it is quick. */
-function introduce(turns: Turns, id: string) {
+function introduce(turns: AttemptTurns, id: string) {
   turns.offer(id, fresh(1), 0)
   const turn = turns.next(0)
   expect(turn?.endpointId).toBe(id)
@@ -115,7 +115,7 @@ describe('while fresh events of healthy endpoints wait', () => {
       for (const id of ids) turns.offer(id, crowds[id[0] as keyof typeof crowds], 10)
       return turns
     }
-    const fill = (turns: Turns, now: number): Turn[] => {
+    const fill = (turns: AttemptTurns, now: number): Turn[] => {
       const taken: Turn[] = []
       for (let turn = turns.next(now); turn !== undefined; turn = turns.next(now)) taken.push(turn)
       return taken

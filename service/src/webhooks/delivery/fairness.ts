@@ -27,7 +27,7 @@ export type Turn = {
 }
 
 /** Divides the slots for attempts among the endpoints that have something due. */
-export type Turns = {
+export type AttemptTurns = {
   /** Sets what an endpoint has due; replaces what was set before. */
   offer(endpointId: string, due: Due, now: number): void
   /** The next attempt to make; `undefined` when no slot is free for anything that is due. */
@@ -103,7 +103,7 @@ type EndpointQueue = {
  * get the same slot time, whatever their backlogs are. The work per attempt does not grow with the backlogs, and hardly
  * with the number of endpoints.
  */
-export function createTurns(slots: number): Turns {
+export function createTurns(slots: number): AttemptTurns {
   const queues = new Map<string, EndpointQueue>()
   const rings: Record<Share, Set<EndpointQueue>> = {
     fresh: new Set(),

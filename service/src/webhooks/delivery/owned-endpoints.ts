@@ -1,13 +1,13 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Outgoing } from '../egress/outgoing.ts'
 import { dueIn, emptyQueues, heldMs, type OwnedEndpoint } from './endpoint-queues.ts'
-import { createTurns, type Turns } from './fairness.ts'
+import { type AttemptTurns, createTurns } from './fairness.ts'
 import { beginLeaving, modeOf } from './mode.ts'
 import type { Timers } from './timers.ts'
 
 /** The endpoints that this process owns, whose turn it is among them, and which of them the due reader should read. */
 export type OwnedEndpoints = {
-  readonly turns: Turns
+  readonly turns: AttemptTurns
   all(): OwnedEndpoint[]
   get(endpointId: string): OwnedEndpoint | undefined
   /** Adds an endpoint that was just taken, and requests a read of it. */

@@ -74,9 +74,9 @@ function formEncoded(text: string): string {
   return new URLSearchParams({ '': text }).toString().slice(1)
 }
 
-type Found = { readonly authorization: string; readonly seconds: number }
+type IssuedToken = { readonly authorization: string; readonly seconds: number }
 
-function readToken(outcome: AttemptOutcome): Found | Unanswered {
+function readToken(outcome: AttemptOutcome): IssuedToken | Unanswered {
   const { timings, address } = outcome
   const failed = (errorClass: 'token' | 'token_refused', note: string): Unanswered => ({
     errorClass,

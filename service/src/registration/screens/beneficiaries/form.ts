@@ -102,7 +102,9 @@ ${form(view, `beneficiaries/${name}`, [
     personFields(view, row, { at: at + 1, ismany: rows.length > 1, isnew: isAdded(view, row, at) }),
   ]),
   rows.length < MOST_BENEFICIARIES &&
-    html`<p class="actions"><button class="secondary" name="add" value="primary">${icon('plus')}${words.more}</button><button class="secondary" name="add" value="contingent">${icon('plus')}${words.morebackup}</button></p>`,
+    html`<p class="actions"><button class="secondary"
+name="add" value="primary">${icon('plus')}${words.more}</button><button class="secondary"
+name="add" value="contingent">${icon('plus')}${words.morebackup}</button></p>`,
   primary(goeson ? texts.shell.continue : words.save),
   maylater &&
     html`<p class="hint">${words.neededlater}</p><p><button class="quiet" name="later" value="1">${words.later}</button></p>`,

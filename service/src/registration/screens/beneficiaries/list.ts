@@ -6,14 +6,14 @@ import { designationOf } from '../../../membership/rules/designations.ts'
 import { heldEnrolment } from '../../../membership/rules/state.ts'
 import { hasBeneficiary } from '../../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
-import { dayOf, dueDay, liveEnrolment } from '../../steps/cards.ts'
+import { dueDay, liveEnrolment, localDay } from '../../steps/cards.ts'
 import { versionsOf } from '../../steps/naming.ts'
 import type { Step } from '../../steps/step.ts'
 import { dayText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
 import { type Content, savedNotice } from '../../views/layout.ts'
 import { peopleList } from '../../views/naming.ts'
-import type { Day } from '../../views/parts.ts'
+import type { IsoDate } from '../../views/parts.ts'
 import { inBoth, type Page, type ViewOf } from '../../views/surroundings.ts'
 import { textsOf } from '../../views/texts.ts'
 
@@ -25,13 +25,13 @@ export type BeneficiariesView = ViewOf<'BENEFICIARIES'> & {
     readonly name: string
     readonly displayname: string
     readonly people: readonly NamedBeneficiary[]
-    readonly since?: Day | undefined
+    readonly since?: IsoDate | undefined
     /** False for a benefit that is over, or for which the person named somebody but which never began. */
     readonly isheld: boolean
     /** The benefit waits until a beneficiary is named. */
     readonly ismissing: boolean
     /** The day before which one must be named. */
-    readonly dueon?: Day | undefined
+    readonly dueon?: IsoDate | undefined
   }[]
 }
 
@@ -55,7 +55,7 @@ export const beneficiaryList: Step<BeneficiariesView> = {
           name,
           displayname: benefit.displayname[visit.locale],
           people: current?.beneficiaries ?? [],
-          since: current && dayOf(visit, current.writtenAt),
+          since: current && localDay(visit, current.writtenAt),
           isheld: liveEnrolment(visit.user, name) !== undefined,
           ismissing: isMissing,
           dueon: held && isMissing ? dueDay(visit, held) : undefined,

@@ -3,7 +3,7 @@ import { faultsOfDesignation, type NamedBeneficiary } from '../../../membership/
 import { dateFields, parseBirthDate } from '../../views/birth-date.ts'
 import { type FieldError, isFaulty, type Parsed } from '../../views/faults.ts'
 import { typed } from '../../views/fields.ts'
-import type { Day } from '../../views/parts.ts'
+import type { IsoDate } from '../../views/parts.ts'
 
 /** The inputs of a person of whom nothing was typed, by the last part of their names: `person2.share` is a second person's. */
 const blank = {
@@ -70,7 +70,10 @@ export function changesRows(form: URLSearchParams): boolean {
 /**
  * Reads the beneficiaries; empty rows do not count. Refuses missing values, wrong dates and shares that do not add up.
  */
-export function parseBeneficiaries(form: URLSearchParams, today: Day): Parsed<readonly NamedBeneficiary[]> {
+export function parseBeneficiaries(
+  form: URLSearchParams,
+  today: IsoDate,
+): Parsed<readonly NamedBeneficiary[]> {
   const rows = rowsIn(form)
   const errors: FieldError[] = []
   const people: NamedBeneficiary[] = []
@@ -113,7 +116,7 @@ function rowAt(form: URLSearchParams, at: number): BeneficiaryRow {
   return Object.fromEntries(read) as BeneficiaryRow
 }
 
-function readRow(row: BeneficiaryRow, at: number, today: Day): Parsed<NamedBeneficiary> {
+function readRow(row: BeneficiaryRow, at: number, today: IsoDate): Parsed<NamedBeneficiary> {
   const errors: FieldError[] = []
   const refuse = (field: BeneficiaryField, code: FieldError['code']) =>
     errors.push({ input: beneficiaryInput(at, field), code, count: at })
@@ -144,7 +147,7 @@ const dobFaults: Readonly<Record<string, FieldError['code']>> = {
 }
 
 /** The date of a row, `''` when none is given; refuses what `parseBirthDate` refuses. */
-function dobOf({ dobmonth, dobday, dobyear }: BeneficiaryRow, today: Day): Parsed<Day | ''> {
+function dobOf({ dobmonth, dobday, dobyear }: BeneficiaryRow, today: IsoDate): Parsed<IsoDate | ''> {
   if (dobmonth === '' && dobday === '' && dobyear === '') return ''
   const parsed = parseBirthDate(new URLSearchParams({ dobmonth, dobday, dobyear }), today)
   return isFaulty(parsed) ? parsed : parsed.dob

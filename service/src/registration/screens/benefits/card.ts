@@ -17,7 +17,8 @@ export function benefitRow(
   const words = textsOf(page).benefits
   const isClosed = ['full', 'otherplan', 'unavailable'].includes(card.status.kind)
   const isAsked = box !== undefined && card.status.kind !== 'waiting'
-  const face = html`<img src="${card.iconurl}" alt="" width="40" height="40"><span class="what"><span class="name">${card.displayname}</span><span class="hint">${
+  const face = html`<img src="${card.iconurl}" alt="" width="40" height="40"><span class="what"><span
+class="name">${card.displayname}</span><span class="hint">${
     card.worth ? worthText(page, card.worth) : card.description
   }</span>${
     card.cost.kind === 'amount' && html`<span class="price">${costText(page, card.cost)}</span>`
@@ -26,9 +27,8 @@ export function benefitRow(
 ${
   box === undefined
     ? html`<div class="face">${face}</div>`
-    : html`<label class="choice face"><input type="checkbox" id="${box}" name="benefit" value="${card.name}" aria-label="${boxLabel(page, card)}"${priceData(card.cost)}${
-        card.selected && html` checked`
-      }>${face}</label>`
+    : html`<label class="choice face"><input type="checkbox" id="${box}" name="benefit" value="${card.name}"
+aria-label="${boxLabel(page, card)}"${priceData(card.cost)}${card.selected && html` checked`}>${face}</label>`
 }
 ${!isAsked && card.status.kind !== 'included' && statusText(page, card.status)}
 ${
@@ -171,7 +171,9 @@ export function runningTotal(
   const base = { week: 0, month: 0, once: 0 }
   for (const cost of costs(included))
     if (cost.kind === 'amount') base[cost.per] += Math.round(cost.amount * 100)
-  return html`<p class="total" data-total data-week="${base.week}" data-month="${base.month}" data-once="${base.once}" data-weekly="${words.week('0')}" data-monthly="${words.month('0')}" data-single="${words.once('0')}" data-and="${words.and('', '')}" data-free="${words.free}">${
+  return html`<p class="total" data-total data-week="${base.week}" data-month="${base.month}" data-once="${base.once}"
+data-weekly="${words.week('0')}" data-monthly="${words.month('0')}" data-single="${words.once('0')}"
+data-and="${words.and('', '')}" data-free="${words.free}">${
     isAddition ? own.added : own.total
   }: <strong>${totalText(page, costs([...included, ...chosen]))}</strong></p><p class="unscripted">${
     isAddition ? own.addednext : own.totalnext

@@ -4,7 +4,7 @@ import { errorOf, fault, form, inputId, primary, question } from '../../views/fi
 import { dayText } from '../../views/format.ts'
 import type { Content } from '../../views/layout.ts'
 import { leavingNotice, memberPathList } from '../../views/lists.ts'
-import type { BenefitCard, BenefitStatus, Day, MemberPaths } from '../../views/parts.ts'
+import type { BenefitCard, BenefitStatus, IsoDate, MemberPaths } from '../../views/parts.ts'
 import { inBoth, type Page, type ViewOf } from '../../views/surroundings.ts'
 import { textsOf } from '../../views/texts.ts'
 import { benefitRow, runningTotal } from './card.ts'
@@ -22,7 +22,7 @@ export type BenefitsView = ViewOf<'BENEFITS'> &
     /** What a member can do with these benefits; absent for a newcomer. */
     readonly paths?: MemberPaths
     /** The last day of all benefits, if they are about to end. */
-    readonly leaving?: Day | undefined
+    readonly leaving?: IsoDate | undefined
     /** The path of the view before this one; `details` when absent. */
     readonly back?: string | undefined
   }
@@ -168,7 +168,8 @@ ${found.some(isOf(first)) && fault(view, 'benefit', error)}
 function count(page: Page, chosen: number, slots: number): Html {
   const words = benefitsWords[page.locale]
   const isOver = chosen > slots
-  return html`<p class="count${isOver && ' over'}" data-count data-slots="${slots}" data-one="${words.count(1, slots)}" data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(
+  return html`<p class="count${isOver && ' over'}" data-count data-slots="${slots}" data-one="${words.count(1, slots)}"
+data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(
     chosen,
     slots,
   )}${isOver && ` ${words.toomany(slots)}`}</p>`

@@ -5,7 +5,7 @@ import { enrolmentOf, mergeConsents } from '../../../membership/rules/enrolments
 import type { Raised } from '../../../membership/rules/events.ts'
 import type { Changed } from '../../../membership/rules/intents.ts'
 import { isRefusal, type Refusal } from '../../../membership/rules/refusal.ts'
-import { type Consent, heldEnrolment, isPlanned, type User } from '../../../membership/rules/state.ts'
+import { type Consent, heldEnrolment, isPending, type User } from '../../../membership/rules/state.ts'
 import { offerOf, type Terms } from '../../../membership/rules/terms.ts'
 import { detailsOf } from '../../session/answers.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
@@ -90,7 +90,7 @@ function wantedOf(
   chosen: readonly Benefit[],
   agreements: readonly ConsentText[] = consentsFor(visit, chosen),
 ) {
-  const isAhead = ({ name }: Benefit) => enrolmentOf(visit.user, name, isPlanned) !== undefined
+  const isAhead = ({ name }: Benefit) => enrolmentOf(visit.user, name, isPending) !== undefined
   const ordered = [...chosen.filter(benefit => !isAhead(benefit)), ...chosen.filter(isAhead)]
   return { names: ordered.map(({ name }) => name), consents: agreedNow(visit, agreements) }
 }

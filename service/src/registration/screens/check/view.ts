@@ -47,7 +47,8 @@ export function drawCheck(view: CheckAnswersView): Content {
   return question(view, {
     title: words.title,
     back: choosable ? 'benefits' : 'details',
-    body: html`<section><div class="heading"><h2>${words.details}</h2><a href="${page.root}/details">${texts.shell.change}<span class="unseen"> – ${words.details}</span></a></div>
+    body: html`<section><div class="heading"><h2>${words.details}</h2><a
+href="${page.root}/details">${texts.shell.change}<span class="unseen"> – ${words.details}</span></a></div>
 ${detailsShort(page, details)}</section>
 <section><div class="heading"><h2>${texts.already.title}</h2>${
       choosable &&

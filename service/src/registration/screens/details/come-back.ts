@@ -58,7 +58,8 @@ ${coverageSection(page, comeback.benefits)}
 ${totalSection(page, comeback.benefits)}
 ${comeback.agreed && html`<p>${words.agreedbefore}</p>`}
 ${comeback.named && html`<p>${words.namedbefore}</p>`}
-<form method="post" action="${page.root}/comeback">${draftField(page)}<p><button class="primary">${words.button}</button></p></form></section>
+<form method="post" action="${page.root}/comeback">${draftField(page)}<p>
+<button class="primary">${words.button}</button></p></form></section>
 <h2>${words.else}</h2>`
 }
 /** The words about benefits that can come back. */

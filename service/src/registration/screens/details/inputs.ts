@@ -11,7 +11,14 @@ import {
   textField,
   typed,
 } from '../../views/fields.ts'
-import type { Address, CleanDetails, Day, Details, DetailsGroup, EnteredAnswers } from '../../views/parts.ts'
+import type {
+  Address,
+  CleanDetails,
+  Details,
+  DetailsGroup,
+  EnteredAnswers,
+  IsoDate,
+} from '../../views/parts.ts'
 import { isState, stateNames } from '../../views/states.ts'
 import { inBoth } from '../../views/surroundings.ts'
 import { textsOf } from '../../views/texts.ts'
@@ -123,7 +130,11 @@ const genders = Object.keys(textsOf({ locale: 'en' }).details.gender)
 const listed = Object.entries<Input>(inputs) as readonly (readonly [InputName, Input])[]
 
 /** Reads one group of details. `today` is the day in the partner's zone; a birth date after it is refused. */
-export function parseDetails(group: DetailsGroup, form: URLSearchParams, today: Day): Parsed<CleanDetails> {
+export function parseDetails(
+  group: DetailsGroup,
+  form: URLSearchParams,
+  today: IsoDate,
+): Parsed<CleanDetails> {
   if (group === 'dob') return parseBirthDate(form, today)
   const errors: FieldError[] = []
   const values: [InputName, string][] = []

@@ -8,7 +8,7 @@ const inForce: Enrolment = {
   offer: 'small',
   isFixed: false,
   state: 'enrolled',
-  plannedBy: undefined,
+  pendingBy: undefined,
   version: 1,
   pickedAt: 0,
   startsAt: 0,
@@ -36,7 +36,7 @@ test.each([
   ],
   ['ends before a planned cancel', { endsAt: 9 }, { ownEnd: { at: 5, reason: 'endsatage' } }],
   ['is withdrawn', { state: 'scheduled' }, { state: 'withdrawn', closeReason: 'ineligible', endsAt: 1 }],
-  ['was planned and will not come', { state: 'scheduled', plannedBy: 'swap' }, { state: 'withdrawn' }],
+  ['was planned and will not come', { state: 'scheduled', pendingBy: 'swap' }, { state: 'withdrawn' }],
 ] as const)('a benefit that %s is lost', (_, was, becomes) => {
   expect(lost(was, becomes)).toEqual(['dental'])
 })
@@ -50,7 +50,7 @@ test.each([
   ['was over', { state: 'ended' }, {}],
   [
     'stays planned',
-    { state: 'scheduled', plannedBy: 'swap', endsAt: 5, ownEnd: { at: 5, reason: 'endsatage' } },
+    { state: 'scheduled', pendingBy: 'swap', endsAt: 5, ownEnd: { at: 5, reason: 'endsatage' } },
     {},
   ],
 ] as const)('a benefit that %s is not lost', (_, was, becomes) => {

@@ -3,7 +3,7 @@ import {
   heldEnrolment,
   isHeld,
   isLive,
-  isPlanned,
+  isPending,
   lastClosed,
   type User,
 } from '../../../membership/rules/state.ts'
@@ -12,14 +12,14 @@ import type { Visit } from '../../session/visit.ts'
 import { lastDayOf, liveEnrolment } from '../../steps/cards.ts'
 import { dayText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
-import type { Day } from '../../views/parts.ts'
+import type { IsoDate } from '../../views/parts.ts'
 import { inBoth, type Page } from '../../views/surroundings.ts'
 
 /** A benefit that a change of a member's details took away. */
 export type LostCover = { readonly name: string; readonly displayname: string } & (
   | { readonly how: 'neverstarts' }
   /** The last day of cover, in the future or the past. */
-  | { readonly how: 'ends' | 'ended'; readonly on: Day }
+  | { readonly how: 'ends' | 'ended'; readonly on: IsoDate }
 )
 
 /**
@@ -30,7 +30,7 @@ export type LostCover = { readonly name: string; readonly displayname: string } 
 export function lostBetween(before: User, after: User): string[] {
   return before.enrolments.filter(isLive).flatMap(was => {
     const now = after.enrolments.find(({ id }) => id === was.id)
-    if (isPlanned(was)) return now && isLive(now) ? [] : [was.benefit]
+    if (isPending(was)) return now && isLive(now) ? [] : [was.benefit]
     if (!now || !isHeld(now)) return [was.benefit]
     const end = now.ownEnd?.at
     const known = Math.min(was.endsAt ?? Number.POSITIVE_INFINITY, was.ownEnd?.at ?? Number.POSITIVE_INFINITY)

@@ -169,6 +169,7 @@ function detailsList(
         html`<p class="hint withsign">${icon('info')}${words.suggested(
           page.partner.displayname,
         )}. ${words.suggestedtext}</p>`
-      }</dd><dd class="act"><a href="${page.root}/details/${group}">${texts.shell.change}<span class="unseen"> – ${texts.group[group]}</span></a></dd></div>`,
+      }</dd><dd class="act"><a href="${page.root}/details/${group}">${texts.shell.change}<span
+class="unseen"> – ${texts.group[group]}</span></a></dd></div>`,
   )}</dl>`
 }

@@ -3,10 +3,10 @@ import { type Enrolment, hasPendingCancel, isInForce, lastClosed } from '../../.
 import { displayNameOf } from '../../../membership/rules/terms.ts'
 import type { Visit } from '../../session/visit.ts'
 import { isMoveCalledOff, isPairCalledOff, planName, undoUntil } from '../../steps/ahead.ts'
-import { dayOf, enrolmentLine, lastDayOf, liveEnrolment, liveLines } from '../../steps/cards.ts'
+import { enrolmentLine, lastDayOf, liveEnrolment, liveLines, localDay } from '../../steps/cards.ts'
 import type { Made } from '../../steps/made.ts'
 import { mayComeBack } from '../../steps/taking-back.ts'
-import type { BenefitLine, Day } from '../../views/parts.ts'
+import type { BenefitLine, IsoDate } from '../../views/parts.ts'
 import type { DoneChange } from './words.ts'
 
 /** What a confirmation says of what was done; it depends on the user's present state. */
@@ -58,7 +58,8 @@ function describe(visit: Visit, made: Made): Described | undefined {
 function describeSwap(visit: Visit, added: readonly string[]): Described | undefined {
   const { swap } = visit.user
   if (swap?.pairs.every(pair => isPairCalledOff(visit, pair))) return undefined
-  if (swap) return { change: { what: 'swapped', from: dayOf(visit, swap.at) }, ...undoUntil(visit, swap.at) }
+  if (swap)
+    return { change: { what: 'swapped', from: localDay(visit, swap.at) }, ...undoUntil(visit, swap.at) }
   const hasCome = visit.user.enrolments.some(
     enrolment => isInForce(enrolment) && added.includes(enrolment.benefit),
   )
@@ -79,7 +80,7 @@ function describeOfferChange(
   })
   if (pendingOffer) {
     const { name, at } = pendingOffer
-    return { change: { ...change(offer?.name, name), from: dayOf(visit, at) }, ...undoUntil(visit, at) }
+    return { change: { ...change(offer?.name, name), from: localDay(visit, at) }, ...undoUntil(visit, at) }
   }
   return offer?.name === to ? { change: change(from, to) } : undefined
 }
@@ -146,9 +147,9 @@ function missingSince(visit: Visit, cancelledAt: Instant | undefined): string[] 
 }
 
 /** The day on which the membership starts, if that is still to come. */
-function startAhead(visit: Visit): { from?: Day } {
+function startAhead(visit: Visit): { from?: IsoDate } {
   const { offer } = visit.user
-  return offer && !offer.inForce ? { from: dayOf(visit, offer.since) } : {}
+  return offer && !offer.inForce ? { from: localDay(visit, offer.since) } : {}
 }
 
 function rankOf(visit: Visit, name: string): number {

@@ -1,6 +1,6 @@
 import type { Instant } from '../../../calendar/calendar.ts'
 import { dayText, deadlineText, namesText } from '../../views/format.ts'
-import type { Day } from '../../views/parts.ts'
+import type { IsoDate } from '../../views/parts.ts'
 import { inBoth, type Page } from '../../views/surroundings.ts'
 import { textsOf } from '../../views/texts.ts'
 import { doneEn } from './words.en.ts'
@@ -12,21 +12,21 @@ type DoneTexts = typeof doneEn
 
 /** What was done and since when it holds: `from` is a day in the future; without it, it holds now. */
 export type DoneChange =
-  | { readonly what: 'enrolled'; readonly from?: Day }
+  | { readonly what: 'enrolled'; readonly from?: IsoDate }
   /** A member added this many benefits. */
-  | { readonly what: 'added'; readonly count: number; readonly from?: Day }
+  | { readonly what: 'added'; readonly count: number; readonly from?: IsoDate }
   | {
       readonly what: 'upgraded' | 'downgraded'
       readonly plan: string
-      readonly from?: Day
+      readonly from?: IsoDate
       /** True when it also dropped a planned swap. */
       readonly dropsSwap?: boolean
     }
-  | { readonly what: 'swapped'; readonly from?: Day }
+  | { readonly what: 'swapped'; readonly from?: IsoDate }
   /** `ahead`: the last day of coverage is still to come. */
   | {
       readonly what: 'cancelled'
-      readonly lastday: Day
+      readonly lastday: IsoDate
       readonly timing: 'ahead' | 'today' | 'past' | 'neverbegun'
       /** True when it also dropped a planned swap or plan change. */
       readonly hasDropped: boolean
@@ -41,13 +41,13 @@ export type DoneChange =
       readonly what: 'undone'
       readonly of: 'swap' | 'offer'
       readonly plan: string
-      readonly from?: Day
+      readonly from?: IsoDate
       readonly staysDropped?: boolean
     }
   /** A cancel was undone before it took effect. */
   | { readonly what: 'kept'; readonly staysDropped?: boolean }
   /** Benefits were restored after a cancel; `missing` names those that could not be. */
-  | { readonly what: 'reinstated'; readonly from?: Day; readonly missing: readonly string[] }
+  | { readonly what: 'reinstated'; readonly from?: IsoDate; readonly missing: readonly string[] }
 
 /**
  * Whether something is still needed from the person: the view itself says what (`here`), or does not know
@@ -108,7 +108,7 @@ function wordsOf(page: Page, change: DoneChange, words: DoneTexts): DoneWords {
 function timed<About extends readonly unknown[]>(
   page: Page,
   { now, from }: { now: (...about: About) => DoneWords; from: (...about: [...About, string]) => DoneWords },
-  change: { readonly from?: Day },
+  change: { readonly from?: IsoDate },
   ...about: About
 ): DoneWords {
   return change.from === undefined ? now(...about) : from(...about, dayText(page, change.from))

@@ -6,7 +6,7 @@ import { displayNameOf, offerOf } from '../../../membership/rules/terms.ts'
 import { undoOfferChangeOf } from '../../../offers/change.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
 import { comingBySwap, visitAfter } from '../../steps/ahead.ts'
-import { dayOf, leavingOn, lineOf } from '../../steps/cards.ts'
+import { leavingOn, lineOf, localDay } from '../../steps/cards.ts'
 import { changeAndConfirm } from '../../steps/outcomes.ts'
 import type { Step } from '../../steps/step.ts'
 import { type Asking, isFaulty } from '../../views/faults.ts'
@@ -15,7 +15,7 @@ import { dayText, deadlineText, namesText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
 import { type Content, notice } from '../../views/layout.ts'
 import { leavingNotice, shortList } from '../../views/lists.ts'
-import type { BenefitLine, Day } from '../../views/parts.ts'
+import type { BenefitLine, IsoDate } from '../../views/parts.ts'
 import { totalLines } from '../../views/price.ts'
 import type { Page, ViewOf } from '../../views/surroundings.ts'
 import { textsOf } from '../../views/texts.ts'
@@ -39,9 +39,9 @@ export type OfferChangeView = ViewOf<'OFFER_CHANGE'> &
     readonly pending?: PendingMove | undefined
     readonly locked: boolean
     /** The first day on which another change can be planned, after this month's changes are closed. */
-    readonly opensagainon: Day
+    readonly opensagainon: IsoDate
     /** The last day of all benefits, if they are about to end: the plan cannot be changed then. */
-    readonly leaving?: Day | undefined
+    readonly leaving?: IsoDate | undefined
   }
 
 /** The offers to move to, with the one in force and the pending change. */
@@ -60,7 +60,7 @@ export const offer: Step<OfferChangeView> = {
       chosen,
       pending: pendingMove(visit),
       locked: isBoundaryLocked(user, boundary, { now, terms }),
-      opensagainon: dayOf(visit, boundary),
+      opensagainon: localDay(visit, boundary),
       leaving: leavingOn(visit),
     }
   },
@@ -146,7 +146,8 @@ ${
 }
 ${closed.map(
   offer =>
-    html`<section class="panel quietly"><h2>${offer.displayname}</h2><div class="status plain">${icon('no')}<div><p>${words.cannot}</p>${offer.reasons.map(
+    html`<section class="panel quietly"><h2>${offer.displayname}</h2>
+<div class="status plain">${icon('no')}<div><p>${words.cannot}</p>${offer.reasons.map(
       reason => html`<p class="hint">${reason}</p>`,
     )}</div></div></section>`,
 )}`,

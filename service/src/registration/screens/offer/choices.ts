@@ -6,7 +6,7 @@ import {
   hasPendingCancel,
   heldEnrolment,
   isHeld,
-  isPlanned,
+  isPending,
   type User,
 } from '../../../membership/rules/state.ts'
 import {
@@ -20,8 +20,8 @@ import {
 import { changeOfferOf, undoOfferChangeOf } from '../../../offers/change.ts'
 import type { Visit } from '../../session/visit.ts'
 import { isMoveCalledOff, planName, undoUntil, visitAfter } from '../../steps/ahead.ts'
-import { dayOf, liveEnrolment, liveLines, standingLine, startsFrom } from '../../steps/cards.ts'
-import type { BenefitLine, Day } from '../../views/parts.ts'
+import { liveEnrolment, liveLines, localDay, standingLine, startsFrom } from '../../steps/cards.ts'
+import type { BenefitLine, IsoDate } from '../../views/parts.ts'
 import { offerWords } from './words.ts'
 
 /** An offer the person could be on. */
@@ -29,7 +29,7 @@ export type OfferChoice = {
   readonly offer: string
   readonly displayname: string
   readonly direction: 'upgrade' | 'downgrade' | 'current'
-  readonly effectiveon?: Day
+  readonly effectiveon?: IsoDate
   readonly reasons: readonly string[]
   /** What changes with it, by the names of benefits, and everything that the person would then pay for. */
   readonly outlook?: {
@@ -57,7 +57,7 @@ export function offerChoices(visit: Visit): OfferChoice[] {
       offer: one.offer,
       displayname,
       direction: isUpgrade ? 'upgrade' : 'downgrade',
-      effectiveon: dayOf(visit, at),
+      effectiveon: localDay(visit, at),
       reasons: [
         ...verdict.reasons.map(reason => reason.text[locale]),
         ...(isLocked ? [`${offerWords[visit.locale].locked}.`] : []),
@@ -116,7 +116,7 @@ export function heldLines(visit: Visit, names: readonly string[]): BenefitLine[]
 /** A change of plan that is pending. */
 export type PendingMove = {
   readonly displayname: string
-  readonly effectiveon: Day
+  readonly effectiveon: IsoDate
   /** It will not happen as things are. */
   readonly iscalledoff?: boolean
   /** What the change gives, and what it takes. */
@@ -150,9 +150,9 @@ export function pendingMove(visit: Visit): PendingMove | undefined {
   const comesBack = (enrolment: Enrolment) => isHeld(enrolment) && endsLater(enrolment, after.user)
   return {
     displayname: planName(visit, pending.name),
-    effectiveon: dayOf(visit, pending.at),
+    effectiveon: localDay(visit, pending.at),
     iscalledoff: isMoveCalledOff(visit),
-    gained: liveLines(visit, one => isPlanned(one) && one.plannedBy !== 'swap'),
+    gained: liveLines(visit, one => isPending(one) && one.pendingBy !== 'swap'),
     lost: liveLines(visit, one => comesBack(one) && !swapped.has(one.benefit)).map(takenLine),
     undo: isRefusal(undone)
       ? undefined

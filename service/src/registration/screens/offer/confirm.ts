@@ -8,7 +8,7 @@ import { checkPreview, makePreview } from '../../../offers/preview.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
 import { consentsFor, isOfRecords, withAgreed } from '../../steps/agreements.ts'
 import { comingBySwap, foreseenLine, visitAfter } from '../../steps/ahead.ts'
-import { dayOf, lastDayOf } from '../../steps/cards.ts'
+import { lastDayOf, localDay } from '../../steps/cards.ts'
 import type { OwnChange } from '../../steps/change-own.ts'
 import { namingFirst, namingLines } from '../../steps/naming.ts'
 import { changeAndConfirm, confirmMade } from '../../steps/outcomes.ts'
@@ -125,7 +125,7 @@ function isPlannedSo(user: User, offername: string, { now, terms }: { now: numbe
 function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
   const isNow = changed.effectiveAt <= visit.now
   const endson = isNow ? visit.today : lastDayOf(visit, changed.effectiveAt)
-  const on = dayOf(visit, changed.effectiveAt)
+  const on = localDay(visit, changed.effectiveAt)
   return heldLines(visit, changed.lost).map(({ since, startson, ...line }) => {
     if (line.actionrequired && isNow) return { ...line, actionrequired: false }
     if (line.actionrequired) return { ...line, dueon: line.dueon && line.dueon < on ? line.dueon : on }

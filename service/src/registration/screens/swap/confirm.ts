@@ -5,7 +5,7 @@ import type { SwapPair as MemberPair } from '../../../membership/rules/state.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
 import { consentsFor, isOfRecords } from '../../steps/agreements.ts'
 import { visitAfter } from '../../steps/ahead.ts'
-import { dayOf } from '../../steps/cards.ts'
+import { localDay } from '../../steps/cards.ts'
 import { namingFirst, namingLines } from '../../steps/naming.ts'
 import type { Step } from '../../steps/step.ts'
 import { swapOptionsOf } from '../../steps/swap-options.ts'
@@ -17,7 +17,7 @@ import { dayText, deadlineText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
 import type { Content } from '../../views/layout.ts'
 import { namingSection } from '../../views/naming.ts'
-import type { ConsentText, Day, NamingLine, SwapPair } from '../../views/parts.ts'
+import type { ConsentText, IsoDate, NamingLine, SwapPair } from '../../views/parts.ts'
 import type { ViewOf } from '../../views/surroundings.ts'
 import { addressOf, listsOf, pairList, pairsShown, removalsIn, type SwapChoice, swapNow } from './pairs.ts'
 import { swapWords } from './words.ts'
@@ -26,7 +26,7 @@ import { swapWords } from './words.ts'
 export type SwapConfirmView = ViewOf<'SWAP_CONFIRM'> &
   Asking & {
     readonly pairs: readonly SwapPair[]
-    readonly effectiveon: Day
+    readonly effectiveon: IsoDate
     readonly lockedat: Instant
     readonly naming?: readonly NamingLine[]
     readonly consents: readonly ConsentText[]
@@ -46,7 +46,7 @@ export const swapConfirm: Step<SwapConfirmView> = {
       view: 'SWAP_CONFIRM',
       page: pageOf(visit),
       pairs: pairsShown(visit, options, choice, visitAfter(visit, tried)),
-      effectiveon: dayOf(visit, options.boundary),
+      effectiveon: localDay(visit, options.boundary),
       lockedat: options.lockedAt,
       naming: namingLines(visit, coming, next),
       consents: consentsFor(visit, coming, typed.posted),

@@ -1,6 +1,6 @@
 import { html, type Slot } from '../../../http/html.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
-import { dayOf } from '../../steps/cards.ts'
+import { localDay } from '../../steps/cards.ts'
 import type { Step } from '../../steps/step.ts'
 import { availableFor, pairsThatHold, swapOptionsOf } from '../../steps/swap-options.ts'
 import { type Asking, isFaulty, type Parsed } from '../../views/faults.ts'
@@ -8,7 +8,7 @@ import { form, oneOf, parseOneOf, primary, question } from '../../views/fields.t
 import { dayText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
 import type { Content } from '../../views/layout.ts'
-import type { BenefitCard, Day } from '../../views/parts.ts'
+import type { BenefitCard, IsoDate } from '../../views/parts.ts'
 import type { Page, ViewOf } from '../../views/surroundings.ts'
 import { textsOf } from '../../views/texts.ts'
 import {
@@ -30,7 +30,7 @@ export type SwapChooseView = ViewOf<'SWAP_CHOOSE'> &
     readonly out?: BenefitCard | undefined
     readonly available: readonly BenefitCard[]
     readonly chosen?: string | undefined
-    readonly effectiveon: Day
+    readonly effectiveon: IsoDate
   }
 
 /** The second choice: the new benefit, shown beside the one to give up. */
@@ -45,7 +45,7 @@ export const swapChoose: Step<SwapChooseView> = {
       out: out === 'free' ? undefined : heldCard(visit, out),
       available: available.map(benefit => comingCard(visit, options, benefit)),
       chosen: typed.form.get('in') ?? visit.user.swap?.pairs.find(pair => pair.remove === out)?.add,
-      effectiveon: dayOf(visit, options.boundary),
+      effectiveon: localDay(visit, options.boundary),
     }
   },
   post: (visit, form) => {
@@ -112,7 +112,8 @@ export function drawSwapChoose(view: SwapChooseView): Content {
 ${form(view, 'swap/choose', [
   html`<input type="hidden" name="out" value="${out?.name ?? 'free'}">`,
   out
-    ? html`<div class="exchange"><section class="goes"><h2>${words.now}</h2><article class="card"><div class="top"><img src="${out.iconurl}" alt="" width="48" height="48"><div><h3>${out.displayname}</h3></div></div>
+    ? html`<div class="exchange"><section class="goes"><h2>${words.now}</h2><article class="card"><div class="top"><img
+src="${out.iconurl}" alt="" width="48" height="48"><div><h3>${out.displayname}</h3></div></div>
 <p>${out.description}</p>${facts(page, out)}${coverage(page, out)}</article></section>${choices}</div>`
     : choices,
   primary(texts.shell.continue),

@@ -3,7 +3,7 @@ import { type Html, html } from '../../../http/html.ts'
 import { heldEnrolment } from '../../../membership/rules/state.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
 import { isPairCalledOff } from '../../steps/ahead.ts'
-import { dayOf, nameLine, standingLine } from '../../steps/cards.ts'
+import { localDay, nameLine, standingLine } from '../../steps/cards.ts'
 import type { Step } from '../../steps/step.ts'
 import { availableFor, type SwapOptions, swapOptionsOf, wantedIn } from '../../steps/swap-options.ts'
 import { type Asking, isFaulty } from '../../views/faults.ts'
@@ -12,7 +12,7 @@ import { dayText, deadlineText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
 import { type Content, notice } from '../../views/layout.ts'
 import { leavingNotice } from '../../views/lists.ts'
-import type { BenefitCard, Day, SwapPair } from '../../views/parts.ts'
+import type { BenefitCard, IsoDate, SwapPair } from '../../views/parts.ts'
 import type { ViewOf } from '../../views/surroundings.ts'
 import { textsOf } from '../../views/texts.ts'
 import {
@@ -39,14 +39,14 @@ export type SwapView = ViewOf<'SWAP'> &
     /** The benefit that the person came for. */
     readonly wanted?: BenefitCard | undefined
     /** The first day of the new benefits. */
-    readonly effectiveon: Day
+    readonly effectiveon: IsoDate
     /** Until when a swap can be made and undone. */
     readonly lockedat: Instant
     /** The swap that is pending already; a new exchange is added to it, and it can be undone unless `locked`. */
     readonly pending: readonly SwapPair[]
     readonly locked: boolean
     /** The last day of all benefits, if they are about to end: no swap is possible then. */
-    readonly leaving?: Day | undefined
+    readonly leaving?: IsoDate | undefined
   }
 
 /** The first choice: which pick to give up, or a free slot to fill. */
@@ -65,7 +65,7 @@ export const swap: Step<SwapView> = {
       choosable: availableFor(visit, options, undefined).length > 0,
       chosen,
       wanted: wanted && comingCard(visit, options, wanted),
-      effectiveon: dayOf(visit, options.boundary),
+      effectiveon: localDay(visit, options.boundary),
       lockedat: options.lockedAt,
       pending: pendingPairs(visit, options),
       locked: options.isLocked,
@@ -169,6 +169,7 @@ ${
 }
 ${
   !locked &&
-  html`<form method="post" action="${page.root}/swap/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`
+  html`<form method="post" action="${page.root}/swap/undo">${draftField(page)}<p>
+<button class="secondary">${words.undo}</button></p></form>`
 }</section>`
 }

@@ -89,7 +89,7 @@ export function goingLine(visit: Visit, { remove }: MemberPair): BenefitLine | u
 
 /** The new benefit of a pending swap, if a consent or a beneficiary is missing: it may then not start at all. */
 function waitingIn(visit: Visit, name: string): BenefitLine | undefined {
-  const planned = visit.user.enrolments.find(one => one.benefit === name && one.plannedBy === 'swap')
+  const planned = visit.user.enrolments.find(one => one.benefit === name && one.pendingBy === 'swap')
   return planned?.state === 'actionrequired' ? enrolmentLine(visit, planned) : undefined
 }
 
@@ -136,7 +136,8 @@ export function pairList(page: Page, pairs: readonly SwapPair[], on: string): Ht
 
 /** The label of a benefit to choose: its name, what it is, and what it pays and costs. */
 export function choiceLabel(page: Page, card: BenefitCard): Slot {
-  return html`<span class="withicon"><img src="${card.iconurl}" alt="" width="40" height="40"><strong>${card.displayname}</strong></span><span class="hint">${card.description}</span>${facts(page, card)}`
+  return html`<span class="withicon"><img src="${card.iconurl}" alt="" width="40"
+height="40"><strong>${card.displayname}</strong></span><span class="hint">${card.description}</span>${facts(page, card)}`
 }
 
 /** What it pays and what it costs, in one line. */
