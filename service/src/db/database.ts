@@ -158,7 +158,9 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
         // The driver sends all of them before it waits for the first answer. After a failure PostgreSQL refuses the rest,
         // and turns the commit into a rollback.
         const all = [...beginning(layout, lockMs), ...statements, commitStatement]
-        const answers = await atOnce(client, () => Promise.allSettled(all.map(statement => client.query(statement))))
+        const answers = await atOnce(client, () =>
+          Promise.allSettled(all.map(statement => client.query(statement))),
+        )
         const index = answers.findIndex(answer => answer.status === 'rejected')
         if (index === -1) return
         const failure: unknown = (answers[index] as PromiseRejectedResult).reason
