@@ -73,3 +73,17 @@ const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
   if (format !== 'binary' && timestampTypes.has(oid)) return readTimestamp
   return pg.types.getTypeParser(oid, format as 'text')
 }) as typeof pg.types.getTypeParser
+
+/**
+ * Lets everything that `send` sends before it first waits leave in one write. Without it a read of 1,000 partners' users costs 10 %
+ * more processor time (2026-11-28). The driver has no such method of its own, hence its private field.
+ */
+export function atOnce<T>(client: pg.PoolClient, send: () => T): T {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+  stream.cork()
+  try {
+    return send()
+  } finally {
+    stream.uncork()
+  }
+}

@@ -186,8 +186,8 @@ async function verify(visit: OperatorVisit): Promise<Answer> {
   return {
     title: isWhole ? 'The record is whole' : 'The record was altered',
     body: isWhole
-      ? html`<p class="lead">${rows} rows are as they were signed.</p><p><a
-href="/audit?partner=${partnerId}">Back to the audit log</a></p>`
+      ? html`<p class="lead">${rows} rows are as they were signed.</p><p>
+<a href="/audit?partner=${partnerId}">Back to the audit log</a></p>`
       : table({
           caption: 'What does not fit its signature',
           columns: ['Where', 'Row', 'Fault'],

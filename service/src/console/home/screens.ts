@@ -50,8 +50,8 @@ async function waitingPart(visit: OperatorVisit): Promise<Slot> {
       ? html`<p class="hint">Nothing.</p>`
       : html`<ul class="rules">${waiting.slice(0, MOST).map(
           one =>
-            html`<li><a
-href="/requests/${one.request_id}">${titleOf(one.action)}</a> at ${visit.partnerNames.get(one.partner_id)}, asked for by ${names.get(one.asked_by)} on ${day(one.asked_at, visit.zoneOf(one.partner_id))}</li>`,
+            html`<li>
+<a href="/requests/${one.request_id}">${titleOf(one.action)}</a> at ${visit.partnerNames.get(one.partner_id)}, asked for by ${names.get(one.asked_by)} on ${day(one.asked_at, visit.zoneOf(one.partner_id))}</li>`,
         )}</ul>`,
     waiting.length > MOST && html`<a href="/requests?state=waiting">All ${waiting.length}</a>`,
   )
@@ -70,8 +70,8 @@ async function failingPart(visit: OperatorVisit): Promise<Slot> {
       ? html`<p class="hint">None.</p>`
       : html`<ul class="rules">${failing.slice(0, MOST).map(
           line =>
-            html`<li><a
-href="/webhooks/${line.endpoint_id}">${new URL(line.url).host}</a> of ${visit.partnerNames.get(line.partner_id)} ${stateTag(line, now)} <span class="hint">${healthInWords(line, now, visit.zoneOf(line.partner_id))}</span></li>`,
+            html`<li>
+<a href="/webhooks/${line.endpoint_id}">${new URL(line.url).host}</a> of ${visit.partnerNames.get(line.partner_id)} ${stateTag(line, now)} <span class="hint">${healthInWords(line, now, visit.zoneOf(line.partner_id))}</span></li>`,
         )}</ul>`,
     failing.length > MOST && html`<a href="/webhooks">All ${failing.length}</a>`,
   )
@@ -92,8 +92,8 @@ async function lookedPart(visit: OperatorVisit): Promise<Slot> {
       ? html`<p class="hint">Nobody yet.</p>`
       : html`<ul class="rules">${looked.map(
           one =>
-            html`<li><a
-href="/users/${one.service_id}">${visit.isSupport ? one.userid : shortId(one.service_id)}</a> of ${partnerNames.get(one.partner_id)}
+            html`<li>
+<a href="/users/${one.service_id}">${visit.isSupport ? one.userid : shortId(one.service_id)}</a> of ${partnerNames.get(one.partner_id)}
 <span class="hint">${when(one.at, visit.zoneOf(one.partner_id))}</span></li>`,
         )}</ul>`,
   )

@@ -39,8 +39,8 @@ ${
 <input id="find" name="what" type="search" placeholder="Find a user, event, request …" autocomplete="off" spellcheck="false" required>
 <button class="secondary">Find</button></form>`
 }
-<form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<span><span
-class="name">${operator.name}</span> <span class="hint">${operator.role}</span></span><button class="quiet">Sign out</button></form>
+<form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<span>
+<span class="name">${operator.name}</span> <span class="hint">${operator.role}</span></span><button class="quiet">Sign out</button></form>
 <nav aria-label="Main"><ul>${entries.map(
       ({ label, path, key }) =>
         html`<li><a href="${path}" data-key="${key}"${path === present ? html` aria-current="page"` : ''}>${label}${
