@@ -1,0 +1,70 @@
+// Makes what a release consists of, in a new folder, from the commit that is checked out:
+//   node scripts/release.mjs DIR
+// Tarballs of all packages with the lockfile by which operators install them, the documents, the drop-in script under its
+// version with its integrity hash, what the packages contain (CycloneDX), and checksums. The same commit and the same Node.js
+// give the same bytes, so anybody can check a release by making it again.
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const [given] = process.argv.slice(2)
+if (!given) stop('node scripts/release.mjs DIR: the folder to make is missing.')
+const dir = resolve(given)
+
+function run(program, ...words) {
+  return execFileSync(program, words, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+function stop(sentence) {
+  process.stderr.write(`${sentence}\n`)
+  process.exit(1)
+}
+
+/** npm gives each list a number of its own and the time at which it was made. */
+function writeBill() {
+  const bill = JSON.parse(readFileSync(join(root, 'sbom.cdx.json'), 'utf8'))
+  delete bill.serialNumber
+  bill.metadata.timestamp = run('git', 'show', '-s', '--format=%cI', 'HEAD').trim()
+  writeFileSync(join(dir, 'sbom.json'), `${JSON.stringify(bill, null, 2)}\n`)
+}
+
+function writeEmbed() {
+  const built = join(root, 'service/dist/page')
+  const { version, file, integrity } = JSON.parse(readFileSync(join(built, 'manifest.json'), 'utf8')).embed
+  const name = file.replace('.js', `-${version}.js`)
+  copyFileSync(join(built, file), join(dir, name))
+  writeFileSync(join(dir, `${name}.integrity`), `${integrity}\n`)
+}
+
+function writeSums() {
+  const lines = readdirSync(dir)
+    .sort()
+    .map(name => {
+      const sum = createHash('sha256')
+        .update(readFileSync(join(dir, name)))
+        .digest('hex')
+      return `${sum}  ${name}\n`
+    })
+  writeFileSync(join(dir, 'SHA256SUMS'), lines.join(''))
+}
+
+if (run('git', 'status', '--porcelain') !== '')
+  stop('There are changes that are not committed: a release is made from a commit.')
+// What an earlier build left would be packed, too.
+const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+for (const name of workspaces) rmSync(join(root, name, 'dist'), { recursive: true, force: true })
+run('npm', 'ci', '--include=dev', '--no-audit', '--no-fund')
+run('npm', 'run', 'build')
+run(process.execPath, 'scripts/pack.mjs', dir)
+run('npm', 'pack', '--ignore-scripts', '--workspace', 'embed', '--pack-destination', dir)
+run('npm', 'run', 'sbom')
+writeBill()
+writeEmbed()
+const documents = ['README.md', 'CHANGELOG.md', 'LICENSE', 'docs', 'deploy']
+const archive = ['--prefix=benefit-enrolment-docs/', `--output=${join(dir, 'benefit-enrolment-docs.tar.gz')}`]
+run('git', 'archive', ...archive, 'HEAD', ...documents)
+writeSums()
+process.stdout.write(readFileSync(join(dir, 'SHA256SUMS')))
