@@ -4,7 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { descriptionTemplates } from '../service/dist/system/description.js'
 import { errorPages } from './docs/error-pages.mjs'
-import { languagePages, languageTable } from './docs/language-pages.mjs'
+import { languagePages, withLinks } from './docs/language-pages.mjs'
 import { referencePages } from './docs/reference-pages.mjs'
 import { baseMark, published, render } from './docs/render.mjs'
 
@@ -30,7 +30,7 @@ const errorTexts = errorPages()
 const index = guides.find(({ path }) => path === 'errors')
 index.markdown = index.markdown.replace('\n## Next\n', `${errorTexts.index}$&`)
 const tools = guides.find(({ path }) => path === 'tools')
-tools.markdown = tools.markdown.replace('<div data-languages></div>', languageTable)
+tools.markdown = withLinks(tools.markdown)
 // In the order of the menu, and then what the menu leaves out.
 const order = groups.map(({ title }) => title)
 const sources = [...guides, ...languagePages(), ...referencePages(), ...errorTexts.pages].toSorted(
