@@ -48,7 +48,15 @@ export function openSite(): () => Promise<Site> {
 
 async function readSite(): Promise<Site> {
   const { pages } = JSON.parse(await readFile(new URL('site.json', built), 'utf8')) as { pages: DocsPage[] }
-  return { pages: new Map(pages.map(page => [page.path, page])), entries: pages.flatMap(entriesOf) }
+  let entries: readonly Entry[] | undefined
+  return {
+    pages: new Map(pages.map(page => [page.path, page])),
+    // Made for the first search, because most processes are asked for none.
+    get entries() {
+      entries ??= pages.flatMap(entriesOf)
+      return entries
+    },
+  }
 }
 
 function entriesOf({ path, group, title, sections }: DocsPage): Entry[] {
