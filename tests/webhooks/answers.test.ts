@@ -141,3 +141,31 @@ test('an answer copied to another attempt cannot be opened there', async () => {
     update delivery_attempts set sealed_answer = ${copied?.sealed_answer} where event_id = ${second}`)
   await expect(partner.client.listAttempts({ eventid: second })).rejects.toMatchObject({ status: 500 })
 })
+
+test('the trace of a request goes out with its webhooks and stands in the log, and is no part of the event', async () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const traced = partner.connect({
+    fetch: (input, init) => {
+      const headers = new Headers(init?.headers)
+      headers.set('traceparent', traceparent)
+      return service.conformance.fetch(input, { ...init, headers })
+    },
+  })
+  const before = receiver.deliveries.length
+  receiver.answer = () => 200
+  await traced.prefillUser({ userid: 'traced', ...ada })
+  await traced.createUser({ userid: 'traced', ...ada, offername: 'starter' })
+  await partner.client.cancelUser({ userid: 'traced' })
+  await service.service().dispatcher.idle()
+  const arrived = receiver.deliveries.slice(before)
+  expect(arrived.length).toBeGreaterThan(2)
+  const traces = arrived.map(({ headers }) => headers['traceparent'])
+  expect(traces.at(-1)).toBeUndefined()
+  expect(new Set(traces.slice(0, -1))).toEqual(new Set([traceparent]))
+  const { data } = await partner.client.getEvent({ eventid: arrived[0]?.key ?? '' })
+  expect(data).not.toHaveProperty('traceparent')
+  const requests = service.logged.filter(({ event }) => event === 'request')
+  expect(
+    requests.filter(({ fields }) => fields?.['trace'] === traceparent.slice(3, 35)).length,
+  ).toBeGreaterThan(1)
+})

@@ -13,6 +13,7 @@ import { readBodies } from './read-bodies.ts'
 import type { OperationCounts } from './request-counts.ts'
 import { answerBrokenRequest, asServiceError, type ProblemContext, sendProblem } from './send-problem.ts'
 import { ServiceError } from './service-error.ts'
+import { traceIdOf, traceparentOf } from './trace-context.ts'
 
 /** What every route knows about its operation. */
 declare module 'fastify' {
@@ -154,6 +155,7 @@ function noteAnswer(context: ServerContext, request: FastifyRequest, reply: Fast
   const counts = route?.counts ?? context.counts.of('none')
   counts.note(reply.statusCode, ms)
   if (context.logsRequests === false || isProbe(route?.operation)) return
+  const traceparent = traceparentOf(request.headers)
   context.log('request', {
     requestid: request.id,
     method: request.method,
@@ -161,6 +163,7 @@ function noteAnswer(context: ServerContext, request: FastifyRequest, reply: Fast
     status: reply.statusCode,
     ms: Math.round(ms * 10) / 10,
     partnerid: request.partnerId || undefined,
+    trace: traceparent && traceIdOf(traceparent),
   })
 }
 

@@ -62,6 +62,8 @@ export type Command<Reply> = {
   readonly actor?: string | undefined
   /** The request that brought the command; stored with the change. */
   readonly requestId?: string | undefined
+  /** The trace that the request belongs to; the webhooks of the change carry it on. */
+  readonly traceparent?: string | undefined
   /**
    * Whether the command creates a user when there is none; it then does not matter whether an erased user had the name.
    */

@@ -1,6 +1,7 @@
 import type { prefillUser } from '@benefit-enrolment/contract'
 import type { Handler } from '../http/mount.ts'
 import { ServiceError } from '../http/service-error.ts'
+import { traceparentOf } from '../http/trace-context.ts'
 import { idempotencyKeyOf, reservationOf } from '../idempotency/key-reservation.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
 import { accepted, problemOfRefusal } from '../membership/requests/answer.ts'
@@ -33,6 +34,7 @@ export function prefillHandlers(context: { executor: CommandExecutor; clock: Clo
       why: 'prefill',
       actor: request.caller.credentialId,
       requestId: request.requestId,
+      traceparent: traceparentOf(request.headers),
       reservation,
       startsAnew: true,
       decide: commandContext => ({

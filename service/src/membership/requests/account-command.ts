@@ -1,6 +1,7 @@
 import type { Operation } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { OperationRequest } from '../../http/operation-request.ts'
+import { traceparentOf } from '../../http/trace-context.ts'
 import { idempotencyKeyOf, type KeyReservation, reservationOf } from '../../idempotency/key-reservation.ts'
 import type { Caller } from '../../partners/authenticate.ts'
 import type { Partner } from '../../partners/partner.ts'
@@ -73,6 +74,7 @@ export function openAccountCommands(context: {
       why: command.why,
       actor: request.caller.credentialId,
       requestId: request.requestId,
+      traceparent: traceparentOf(request.headers),
       reservation,
       startsAnew: command.startsAnew ?? false,
       decide,

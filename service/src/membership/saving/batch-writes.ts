@@ -23,7 +23,7 @@ export type HistoryRow = {
   readonly version: number
   readonly at: Instant
   readonly recordedAt: Instant
-  readonly by: Pick<Command<unknown>, 'who' | 'why' | 'actor' | 'requestId' | 'reference'>
+  readonly by: Pick<Command<unknown>, 'who' | 'why' | 'actor' | 'requestId' | 'reference' | 'traceparent'>
   readonly lines: readonly StoredLine[]
   readonly eventIds: readonly string[]
 }
@@ -34,7 +34,11 @@ export type EventRow = {
   readonly eventname: string
   readonly body: Buffer
   /** What the log keeps besides the body. */
-  readonly data: { readonly name?: string | undefined; readonly reason?: string | undefined }
+  readonly data: {
+    readonly name?: string | undefined
+    readonly reason?: string | undefined
+    readonly traceparent?: string | undefined
+  }
 }
 /** An idempotency key that a command has spent; later commands of the batch see it. */
 export type ReservedKey = SeenKey & {

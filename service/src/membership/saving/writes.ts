@@ -49,7 +49,7 @@ export function recordChange(
     user,
     eventname: event.eventname,
     body: bodyOf(user, event),
-    data: { name: event.benefit, reason: event.reason },
+    data: { name: event.benefit, reason: event.reason, traceparent: by.traceparent },
   }))
   writes.events.push(...events)
   for (const period of offerPeriodsOf(applied))

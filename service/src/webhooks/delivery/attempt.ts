@@ -58,6 +58,7 @@ async function send(request: Request, { outgoing }: Sender): Promise<AttemptOutc
       at: startedAt,
       authorization,
       keys: signingKeysAt(credentials, startedAt),
+      traceparent: item.traceparent,
       own,
     })
     return outgoing.send({ endpointId, url, client }, { headers, body: item.body }, spent)

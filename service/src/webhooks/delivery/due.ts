@@ -19,6 +19,8 @@ export type DueRow = {
   /** Null, like the time of its creation, when the event has left the log. */
   body: Buffer | null
   created_at: Instant | null
+  /** The trace of the request that raised the event, if its caller named one. */
+  traceparent: string | null
   /** The version of the endpoint when it was read. */
   version: number
   /** The endpoint asks for order, and an earlier event of the same user is still to be delivered there. */
@@ -43,7 +45,8 @@ export async function readDue(
   const naming = namingPartners(db.layout.isSpread, partnerIds)
   // A row names its ask by number, because two ids in each row would take longer to send and to parse.
   const rows = await db.query<DueRow & { number: number }>(sql`
-    select ask.number, due.event_id, due.attempts, due.due_at, e.body, e.created_at, w.version,
+    select ask.number, due.event_id, due.attempts, due.due_at, e.body, e.created_at,
+      e.data ->> 'traceparent' as traceparent, w.version,
       due.ordered and exists (
         select from deliveries earlier
         where earlier.partner_id = ask.partner_id ${naming(part`earlier.partner_id`)}

@@ -10,6 +10,7 @@ import type { EndpointLease, HealthRecord } from './result.ts'
 
 /** A delivery in this process's memory: queued, under way, or with a result that is being written. */
 export type Item = Pick<DueRow, 'event_id' | 'attempts' | 'due_at'> & {
+  readonly traceparent?: string | null
   readonly queue: QueueKind
   readonly body: Buffer
   readonly created_at: Instant

@@ -30,6 +30,8 @@ export type Envelope = {
   authorization: string
   /** The endpoint's signing keys: one, or two during a rotation. */
   keys: readonly KeyObject[]
+  /** The trace of the request that raised the event, passed on as it came. */
+  traceparent?: string | null | undefined
   /** Headers of the partner's own. */
   own?: Readonly<Record<string, string>> | undefined
 }
@@ -48,6 +50,7 @@ export function attemptHeaders(envelope: Envelope): Record<string, string> {
     'webhook-timestamp': timestamp,
     'webhook-signature': envelope.keys.map(key => sign(key, prefix, envelope.body)).join(' '),
     'webhook-attempt': String(envelope.attempt),
+    ...(envelope.traceparent && { traceparent: envelope.traceparent }),
     ...envelope.own,
   }
 }

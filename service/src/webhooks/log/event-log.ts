@@ -121,7 +121,7 @@ function windowAfter(partnerId: string, after: number): Part {
 
 function readWindow(db: Executor, query: LogQuery, window: Part, limit: number): Promise<Row[]> {
   return db.query<Row>(sql`
-    select position, event_id, eventname, userid, data, body, created_at from events
+    select position, event_id, eventname, userid, data - 'traceparent' as data, body, created_at from events
     where ${window}
       and (${query.userid ?? null}::text is null or userid = ${query.userid ?? null})
       and (${query.eventname ?? null}::text is null or eventname = ${query.eventname ?? null})
@@ -142,7 +142,7 @@ export async function findEvent(
   eventId: string,
 ): Promise<(EventRow & { service_id: string }) | undefined> {
   const [row] = await db.query<EventRow & { service_id: string }>(sql`
-    select event_id, service_id, eventname, userid, data, body, created_at from events
+    select event_id, service_id, eventname, userid, data - 'traceparent' as data, body, created_at from events
     where partner_id = ${partnerId} and event_id = ${eventId}`)
   return row
 }
