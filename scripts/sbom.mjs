@@ -67,7 +67,10 @@ function broughtBy(name, known = new Set()) {
 }
 const { packages: lock } = readJson(join(root, 'package-lock.json'))
 const wanted = workspaces.flatMap(name =>
-  Object.keys(readJson(join(root, name, 'package.json')).peerDependencies ?? {}),
+  Object.keys(readJson(join(root, name, 'package.json')).peerDependencies ?? {}).filter(
+    // The partner's commands take the client beside them: ours needs no reason.
+    peer => !peer.startsWith('@benefit-enrolment/'),
+  ),
 )
 const besides = new Set(wanted.flatMap(name => [...broughtBy(name)]).filter(name => !made.has(name)))
 
