@@ -23,10 +23,11 @@ function stop(sentence) {
   process.exit(1)
 }
 
-/** npm gives each list a number of its own and the time at which it was made. */
+/** npm gives each list a number of its own, the time at which it was made, and the name of the folder. */
 function writeBill() {
   const bill = JSON.parse(readFileSync(join(root, 'sbom.cdx.json'), 'utf8'))
   delete bill.serialNumber
+  bill.metadata.component.name = 'benefit-enrolment'
   bill.metadata.timestamp = run('git', 'show', '-s', '--format=%cI', 'HEAD').trim()
   writeFileSync(join(dir, 'sbom.json'), `${JSON.stringify(bill, null, 2)}\n`)
 }
