@@ -1,4 +1,4 @@
-import { type Instant, prefillExpiresAt } from '../../calendar/calendar.ts'
+import type { Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, namesOf, rowsOf, settingsOf, within } from '../../db/columns.ts'
 import type { Layout } from '../../db/database.ts'
 import { part, type Query, sql, timestamp } from '../../db/sql.ts'
@@ -16,49 +16,26 @@ export function giveUpNames(erased: readonly UserIds[], layout: Layout): Query {
       ${namingUsers(layout, erased)(part`u.partner_id`)}`
 }
 
-/** Whether the user is stored completely by `insertUsers`. */
-export function isPrefillOnly(user: User): boolean {
-  return (
-    user.status === 'prefilled' &&
-    user.prefillCount === 1 &&
-    user.prefillWrittenAt === user.createdAt &&
-    user.updatedAt === user.createdAt &&
-    user.entryExpiresAt === prefillExpiresAt(user.createdAt) &&
-    user.offer === undefined
-  )
-}
-
+const stored = within(users.columns, ({ user }: ChangedUser) => user)
 // What never changes of a user is not written again.
-const {
-  partner_id: _,
-  service_id: __,
-  userid: ___,
-  created_at: ____,
-  ...changing
-} = within(users.columns, ({ user }: ChangedUser) => user)
-const version = column.integer<ChangedUser>(entry => entry.version)
+const { partner_id: _, service_id: __, userid: ___, created_at: ____, ...changing } = stored
 const key = within(userKey, ({ user }: ChangedUser) => user)
-
-const newcomers: Columns<ChangedUser> = {
-  ...key,
-  version,
-  userid: column.text(({ user }) => user.userid),
-  created_at: column.instant(({ user }) => user.createdAt),
-  expires_at: column.instant(({ user }) => prefillExpiresAt(user.createdAt)),
+const changes: Columns<ChangedUser> = {
+  version: column.integer(entry => entry.version),
+  ...changing,
+  due_at: column.instant(({ user }) => dueAt(user)),
 }
+const newcomers: Columns<ChangedUser> = { ...stored, ...changes }
 
 /**
- * Inserts users who only have a prefill; a user who exists already fails the transaction. `on conflict do nothing` plus a
+ * Inserts new users; a user who exists already fails the transaction. `on conflict do nothing` plus a
  * row count, because the index's own error would write the userid to PostgreSQL's log; one named index, because each
  * further one costs 4 µs a user. A cluster allows no such count.
  */
 export function insertUsers(entries: readonly ChangedUser[], layout: Layout): Query {
   const insert = part`
-    insert into users (partner_id, service_id, version, userid, status, created_at, updated_at, prefill_count,
-      prefill_written_at, entry_expires_at, due_at)
-    select partner_id, service_id, version, userid, 'prefilled', created_at, created_at, 1, created_at, expires_at,
-      expires_at
-    from ${rowsOf(layout, newcomers, entries)}`
+    insert into users (${namesOf(newcomers)})
+    select * from ${rowsOf(layout, newcomers, entries)}`
   return layout.isSpread
     ? sql`${insert}`
     : sql`
@@ -75,11 +52,6 @@ export function insertDataKeys(entries: readonly ChangedUser[], layout: Layout):
     select * from ${rowsOf(layout, dataKeys, entries)}`
 }
 
-const changes: Columns<ChangedUser> = {
-  version,
-  ...changing,
-  due_at: column.instant(({ user }) => dueAt(user)),
-}
 const keyedChanges: Columns<ChangedUser> = {
   ...key,
   read_version: column.integer(entry => entry.readVersion),

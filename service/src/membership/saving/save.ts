@@ -16,14 +16,7 @@ import { saveEvents } from './save-events.ts'
 import { type HeldPeriod, noteCorrectedPasts, saveOfferPeriods } from './save-held-periods.ts'
 import { insertHistory } from './save-history.ts'
 import { deleteKeys, insertKeys } from './save-keys.ts'
-import {
-  giveUpNames,
-  insertDataKeys,
-  insertUsers,
-  isPrefillOnly,
-  revokeLinks,
-  updateUsers,
-} from './save-users.ts'
+import { giveUpNames, insertDataKeys, insertUsers, revokeLinks, updateUsers } from './save-users.ts'
 import { versionName } from './writes.ts'
 
 /**
@@ -57,13 +50,6 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
     ...some(known, updateUsers),
     ...some(writes.renamed, giveUpNames),
     ...some(fresh, insertUsers),
-    // A new user is inserted with only a prefill; all further state is written by the update that follows.
-    ...some(
-      fresh
-        .filter(({ user }) => !isPrefillOnly(user))
-        .map(({ user, version, wrappedKey }) => ({ user, readVersion: version, version, wrappedKey })),
-      updateUsers,
-    ),
     ...some(writes.staleKeys, deleteKeys),
     ...some(sortedBy(writes.keys, keyOrder), insertKeys),
     ...some(
