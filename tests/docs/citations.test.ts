@@ -75,8 +75,8 @@ test('each link of a document leads to a file and to a heading in it', () => {
     })),
   )
   const wrong = links.filter(({ file, to }) => {
-    // The build of the docs makes the pages of the reference, and checks the links to them.
-    if (/^(https?:|mailto:|\/|reference\/)/.test(to)) return false
+    // The build of the docs makes the pages of the reference and of the errors, and checks the links to them.
+    if (/^(https?:|mailto:|\/|reference(\/|$)|errors\/)/.test(to)) return false
     const [path = '', anchor] = to.split('#')
     const target = path === '' ? file : join(dirname(file), path)
     if (!existsSync(join(root, target))) return true
