@@ -29,11 +29,10 @@ const effects = {
           keys: 1,
         })
       : undefined,
+  'page open': user =>
+    user.status === 'prefilled' ? changed(user, [], { status: 'registering' }) : undefined,
   // What a person answers on the page before enrolling is kept, and raises no event.
-  'page step': user =>
-    user.status === 'prefilled' || user.status === 'registering'
-      ? changed(user, [], { status: 'registering', documents: 2 })
-      : undefined,
+  'page step': user => (user.status === 'registering' ? changed(user, [], { documents: 2 }) : undefined),
   import: user =>
     user.status === 'none' ? changed(user, [], { status: 'active', documents: 1, keys: 1 }) : undefined,
   cancel: ifActive(user => changed(user, ['offer_cancel_scheduled'])),

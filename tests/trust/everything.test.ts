@@ -141,8 +141,8 @@ async function enrolOnPage(
     const { view, status } = await visitor.post('/register/enrol', recordsAgreed)
     if (view !== 'DONE') throw new Error(`${view} ${status}`)
   }
-  const step = (ask: () => Promise<void>) => own.write(userid, 'page step', ask)
-  await step(() => step(() => own.write(userid, 'create', enrol))).catch(() => undefined)
+  const answering = () => own.write(userid, 'page step', () => own.write(userid, 'create', enrol))
+  await own.write(userid, 'page open', answering).catch(() => undefined)
 }
 
 /** Opens a console beside the service, signs an operator in, and returns what reads one of its screens. */

@@ -6,6 +6,7 @@ import { record, recordAlongside } from '../screen/record.ts'
 import {
   type Answer,
   ConsoleRefusal,
+  choiceOf,
   type OperatorVisit,
   onChange,
   onGet,
@@ -32,7 +33,6 @@ const PURPOSES = {
 } as const
 const DISABLED =
   'This partner was stopped, so its pages open for nobody, and no link of it works. An admin can let it in again.'
-type Purpose = keyof typeof PURPOSES
 
 async function choose(visit: OperatorVisit): Promise<Answer> {
   const details = await lookAtUser(visit)
@@ -71,8 +71,7 @@ async function make(visit: OperatorVisit): Promise<Answer> {
   const details = await requiredUser(visit)
   const reason = reasonOf(visit)
   const { partner, user, serviceId } = details
-  const wanted = visit.form.get('purpose') ?? ''
-  const purpose: Purpose = Object.hasOwn(PURPOSES, wanted) ? (wanted as Purpose) : 'registration'
+  const purpose = choiceOf(visit, 'purpose', PURPOSES)
   const deed = { action: 'make link', partner, serviceId, reason }
   if (partner.disabledAt !== undefined) {
     await record(visit, { ...deed, result: 'partner_disabled' })

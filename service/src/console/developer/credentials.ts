@@ -12,6 +12,7 @@ import { record } from '../screen/record.ts'
 import {
   type Answer,
   ConsoleRefusal,
+  choiceOf,
   type OperatorVisit,
   onChange,
   reasonOf,
@@ -86,7 +87,7 @@ async function make(visit: OperatorVisit): Promise<Answer> {
     await record(visit, { action: 'make credential', result: 'not alone', partner, reason: reasonOf(visit) })
     throw new ConsoleRefusal(409, 'Not alone', 'An admin has to allow it first: ask under "Rotate".')
   }
-  const kind: Kind = visit.form.get('kind') === 'api_key' ? 'api_key' : 'client_secret'
+  const kind = choiceOf(visit, 'kind', KINDS)
   const { id, secret } = await administer(visit, { partner, action: 'make credential' }, context =>
     rotateKey(partner.partnerId, kind, context),
   )

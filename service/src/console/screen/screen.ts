@@ -108,3 +108,18 @@ export function reasonOf({ form }: Pick<OperatorVisit, 'form'>): string {
   if (reason.length >= 3 && reason.length <= 300) return reason
   throw new ConsoleRefusal(422, 'Say why', 'A reason of 3 to 300 characters is needed; it goes on record.')
 }
+
+/** The choice of a form's field. Throws a refusal when it is not one of those offered. */
+export function choiceOf<Choice extends string>(
+  { form }: Pick<OperatorVisit, 'form'>,
+  name: string,
+  offered: Readonly<Record<Choice, unknown>>,
+): Choice {
+  const [chosen = '', ...others] = form.getAll(name)
+  if (others.length === 0 && Object.hasOwn(offered, chosen)) return chosen as Choice
+  throw new ConsoleRefusal(
+    422,
+    'Choose again',
+    `The field ${name} takes one of: ${Object.keys(offered).join(', ')}.`,
+  )
+}
