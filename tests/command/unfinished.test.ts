@@ -16,9 +16,9 @@ wholeRunTest(
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
     const program = await buildOneFile(folder, [
       {
-        module: 'service/dist/main.js',
-        from: 'await run(process',
-        to: 'await new Promise(() => {}), run(process',
+        module: 'cli/dist/program.js',
+        from: 'return await run(program',
+        to: 'return await new Promise(() => {}), run(program',
       },
     ])
     const { status, stdout } = spawnSync(process.execPath, [program, '--version'], {

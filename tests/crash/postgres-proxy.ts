@@ -65,8 +65,11 @@ export async function startPostgresProxy(address: DatabaseAddress): Promise<Post
         setTimeout(() => upstream.end(commit), LATE_MS)
       } else {
         isSilent = true
-        upstream.once('data', () => {
-          if (fate === 'silent') return
+        let answers = Buffer.alloc(0)
+        upstream.on('data', chunk => {
+          // Each statement has an answer of its own; the last is that of the commit.
+          answers = Buffer.concat([answers, chunk])
+          if (fate === 'silent' || !answers.includes('COMMIT\0')) return
           client.destroy()
           // A server of a few hundred such cuts would have no connection left to give.
           upstream.destroy()
