@@ -487,7 +487,7 @@ test('a form that was left open in another window does not put back what a membe
   expect(older).toMatchObject({ status: 409, view: 'DETAILS_EDIT' })
   expect(older.html).toContain('value="3055550999"')
   // What was not taken is heard, by a notice that has the focus, with what had been typed.
-  expect(older.html).toMatch(/role="alert" tabindex="-1" data-focus>[^!]*<li>[^<]*new@example\.com/)
+  expect(older.html).toMatch(/role="alert"\stabindex="-1" data-focus>[^!]*<li>[^<]*new@example\.com/)
   await visitor.post(form, { email: 'new@example.com', phone: '3055550999' })
   expect(wordsOf(await visitor.get('/register/details'))).toContain('new@example.com (305) 555-0999')
 })
