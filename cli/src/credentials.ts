@@ -32,7 +32,8 @@ function unnamed(input: Input): Credentials {
   const stored = readProfile(input.environment, DEFAULT_PROFILE)
   if (stored) return stored
   throw new CommandError(
-    `Set CLIENT_ID, CLIENT_SECRET and API_KEY, or run \`benefit-enrolment login\`, or run this where ${demoFileOf(input)} is, which \`enrolment dev\` writes.`,
+    'Set CLIENT_ID, CLIENT_SECRET and API_KEY, or run `benefit-enrolment login`, ' +
+      `or run this where ${demoFileOf(input)} is, which \`enrolment dev\` writes.`,
   )
 }
 

@@ -56,7 +56,8 @@ function secretsOf(input: Input) {
   const file = input.text('cursor') ?? progressFile
   if (HOOK_SECRET === undefined && !existsSync(file))
     throw new UsageError(
-      `Set HOOK_SECRET and HOOK_PASSWORD as your receiver has them, or run this where ${file} is, which \`${input.program} listen\` writes; see --help.`,
+      `Set HOOK_SECRET and HOOK_PASSWORD as your receiver has them, or run this where ${file} is, ` +
+        `which \`${input.program} listen\` writes; see --help.`,
     )
   const secret = HOOK_SECRET ?? readProgress(file).secret
   if (!isSigningSecret(secret))

@@ -38,7 +38,8 @@ export function givenSecret(input: Input, name: string): string | undefined {
   if (file === undefined) {
     if (!plain) return undefined
     process.stderr.write(
-      `--${name} can be read by others on this machine and stays in the history of your shell: use --${name}-file FILE, or --${name}-file - for standard input.\n`,
+      `--${name} can be read by others on this machine and stays in the history of your shell: ` +
+        `use --${name}-file FILE, or --${name}-file - for standard input.\n`,
     )
     return plain
   }

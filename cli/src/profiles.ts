@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Input } from './command.ts'
@@ -78,7 +78,6 @@ function writeAll(environment: Environment, profiles: Profiles): void {
     // An earlier, broken-off write may have left it with another mode.
     rmSync(unfinished, { force: true })
     writeFileSync(unfinished, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 })
-    chmodSync(unfinished, 0o600)
     renameSync(unfinished, file)
   } catch (error) {
     throw new CommandError(`The profiles in ${file} cannot be written (${codeOf(error)}).`)

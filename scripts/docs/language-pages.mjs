@@ -15,21 +15,24 @@ const languages = [
     name: 'Python',
     install: 'pip install openapi-python-client==0.29.1',
     file: 'benefits.py',
-    use: 'benefits = Benefits("https://benefits.example.com", client_id, client_secret, api_key)\nbenefits.call(prefill_user, body=person, idempotency_key="u-1001-1", version=PrefillUserVersion.V2)',
+    use: `benefits = Benefits("https://benefits.example.com", client_id, client_secret, api_key)
+benefits.call(prefill_user, body=person, idempotency_key="u-1001-1", version=PrefillUserVersion.V2)`,
   },
   {
     path: 'java',
     name: 'Java',
     install: 'pip install openapi-generator-cli==7.26.0',
     file: 'Benefits.java',
-    use: 'client.setHttpClient(client.getHttpClient().newBuilder().addInterceptor(new Benefits(asking)).build());\nnew UsersApi(client).prefillUser(person, "u-1001-1", "v2");',
+    use: `client.setHttpClient(client.getHttpClient().newBuilder().addInterceptor(new Benefits(asking)).build());
+new UsersApi(client).prefillUser(person, "u-1001-1", "v2");`,
   },
   {
     path: 'csharp',
     name: 'C#',
     install: 'npm install nswag@14.7.1',
     file: 'Benefits.cs',
-    use: 'var client = new ApiClient(new HttpClient(new Benefits(asking))) { BaseUrl = "https://benefits.example.com" };\nawait client.PrefillUserAsync("u-1001-1", Api.Version.V2, person);',
+    use: `var client = new ApiClient(new HttpClient(new Benefits(asking))) { BaseUrl = "https://benefits.example.com" };
+await client.PrefillUserAsync("u-1001-1", Api.Version.V2, person);`,
     note: 'Without its last option NSwag sends the first gender of the list for a person without one.',
   },
   {
@@ -37,14 +40,16 @@ const languages = [
     name: 'Go',
     install: 'go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2',
     file: 'benefits.go',
-    use: 'benefits := Benefits{BaseURL: "https://benefits.example.com", ID: id, Secret: secret, Key: key}\nclient, err := api.NewClientWithResponses(benefits.BaseURL, api.WithHTTPClient(&benefits))',
+    use: `benefits := Benefits{BaseURL: "https://benefits.example.com", ID: id, Secret: secret, Key: key}
+client, err := api.NewClientWithResponses(benefits.BaseURL, api.WithHTTPClient(&benefits))`,
   },
   {
     path: 'php',
     name: 'PHP',
     install: 'pip install openapi-generator-cli==7.26.0',
     file: 'Benefits.php',
-    use: '$benefits = new Benefits($config);\n(new UsersApi($benefits->http(), $config))->prefillUser($person, "u-1001-1", "v2");',
+    use: `$benefits = new Benefits($config);
+(new UsersApi($benefits->http(), $config))->prefillUser($person, "u-1001-1", "v2");`,
     note: 'The answer of a prefill is given as it was sent, in JSON: `"prefill saved"` with its quotes.',
   },
   {
@@ -52,7 +57,8 @@ const languages = [
     name: 'Ruby',
     install: 'pip install openapi-generator-cli==7.26.0',
     file: 'benefits.rb',
-    use: 'benefits = Benefits.new(config)\nbenefits.call("u-1001-1") { |once| users.prefill_user(person, once.merge(version: "v2")) }',
+    use: `benefits = Benefits.new(config)
+benefits.call("u-1001-1") { |once| users.prefill_user(person, once.merge(version: "v2")) }`,
     note: 'The answer of a prefill is given as it was sent, in JSON: `"prefill saved"` with its quotes.',
   },
 ]

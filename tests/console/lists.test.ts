@@ -128,7 +128,7 @@ describe('the tables of a user', () => {
   test('are files for support, on record, without personal data; and none for a viewer', async () => {
     const path = `/users/${rider.serviceid}`
     // Whoever has seen the birth date may not make a link.
-    await (await signIn(service, 'support')).post(`${path}/link`, { reason: 'call 12' })
+    await (await signIn(service, 'support')).post(`${path}/link`, { purpose: 'benefits', reason: 'call 12' })
     const benefits = (await admin.get(`${path}/benefits.csv?sort=benefit`)).text.split('\r\n')
     expect(benefits[0]).toBe('benefit,state,firstday,lastday,name,offer,closed')
     expect(benefits.slice(1).some(line => line.includes(',telehealth,plus,'))).toBe(true)

@@ -75,7 +75,10 @@ function keep({ content, ...source }: DocumentSource): PreparedDocument {
   }
 }
 
-/** The example of an instant that must lie ahead is one of the year after the coming one, so that every process of a year serves the same bytes, and far enough ahead for a clock that was moved by a month. */
+/**
+ * The example of an instant that must lie ahead is one of the year after the coming one: every process of a year serves the
+ * same bytes, and a clock that was moved by a month can still take it.
+ */
 function withFutureExample(text: string): string {
   return text.replaceAll(exampleAdvance, `${new Date().getUTCFullYear() + 2}-01-15T17:00:00.000Z`)
 }
