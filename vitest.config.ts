@@ -3,18 +3,20 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { builtModules, takeBuiltModules } from './tests/built-modules.ts'
 import { readLanes } from './tests/lanes.ts'
 
-// TESTS is `everyday` (npm test), `ci` (.ci/run) or unset: a file run by its name, and `npm run test:long`. What sets it has
-// just built; who runs a file by its name wants to see what was saved a moment ago.
+// TESTS is `everyday` (npm test), `ci` (.ci/run), `whole` (`npm run test:long`) or unset: a file run by its name. What sets it
+// has just built; who runs a file by its name wants to see what was saved a moment ago.
 const { TESTS: pass, TEST_STOCK_URL: stock, TEST_CITUS_URL: citus, TEST_PRISM: prism } = process.env
 const isBuilt = pass !== undefined
 const source = isBuilt ? [] : ['source']
-const everyday = isBuilt ? { TESTS: 'everyday' } : {}
+const isDaily = pass === 'everyday' || pass === 'ci'
+const everyday = isDaily ? { TESTS: 'everyday' } : {}
 
 const lanes = readLanes()
 const filesOf = (lane: (file: (typeof lanes)[number]) => boolean) =>
   lanes.filter(lane).map(({ file }) => file)
 const slow = new Set(filesOf(file => file.slow))
 const whole = pass === 'ci' ? filesOf(file => file.whole) : []
+const nightly = isDaily ? filesOf(file => file.nightly) : []
 
 function project(
   name: string,
@@ -45,7 +47,7 @@ function project(
 }
 
 const projects = [
-  project('embedded', ['*/src/**/*.test.ts', 'tests/**/*.test.ts'], everyday, whole),
+  project('embedded', ['*/src/**/*.test.ts', 'tests/**/*.test.ts'], everyday, [...whole, ...nightly]),
   ...(pass === 'ci' ? [project('whole', whole, { TESTS: 'whole' })] : []),
   ...(prism
     ? [

@@ -13,11 +13,13 @@ export type Lanes = {
   readonly prism: boolean
   /** `// @whole`: `.ci/run` leaves nothing out of it, as it needs a browser or `npm test` runs nothing of it. */
   readonly whole: boolean
+  /** `// @nightly`: only `npm run test:long` and who names it runs it, as cheaper tests see most of the same every day. */
+  readonly nightly: boolean
   /** `// @slow`: it starts first, as otherwise one worker would be left with it while the others rest. */
   readonly slow: boolean
 }
 
-const known = new Set(['databases', 'prism', 'whole', 'slow'])
+const known = new Set(['databases', 'prism', 'whole', 'nightly', 'slow'])
 
 /** Reads the lines of all files of `tests`; an unknown word in them is thrown with the file's name. */
 export function readLanes(): Lanes[] {
@@ -39,5 +41,12 @@ function lanesOf(name: string): Lanes {
   ]
   if (wrong.length > 0) throw new Error(`tests/${name} begins with an unknown lane: ${wrong.join(', ')}`)
   const has = (wanted: string) => lines.some(({ tag }) => tag === wanted)
-  return { file: `tests/${name}`, databases, prism: has('prism'), whole: has('whole'), slow: has('slow') }
+  return {
+    file: `tests/${name}`,
+    databases,
+    prism: has('prism'),
+    whole: has('whole'),
+    nightly: has('nightly'),
+    slow: has('slow'),
+  }
 }

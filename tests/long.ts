@@ -1,4 +1,4 @@
-import { describe, test } from 'vitest'
+import { test } from 'vitest'
 
 /** Whether to run the full figures (`npm run test:long`) instead of the short pass of `npm test`. */
 export const isLong = process.env['LONG'] === '1'
@@ -22,9 +22,6 @@ export function everydayOr<T>(short: T, whole: T): T {
 
 /** A test that the everyday run leaves out: others, most in its file, see the same feature from another side. */
 export const wholeRunTest = test.skipIf(isEveryday)
-
-/** The same for tests with a common set-up. */
-export const describeWhole = describe.skipIf(isEveryday)
 
 /** A test that the everyday run leaves out on the embedded database only; a long run has it everywhere. */
 export const otherDatabaseTest = test.skipIf(isEveryday && !isLong && !process.env['TEST_DATABASE_URL'])

@@ -1,4 +1,4 @@
-// @whole
+// @nightly
 
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// @whole
+// @nightly
 
 /// <reference lib="dom" />
 import { expect } from 'vitest'

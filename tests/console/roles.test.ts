@@ -1,4 +1,4 @@
-// @whole
+// @nightly
 // @slow
 
 /// <reference lib="dom" />

@@ -1,4 +1,4 @@
-// @whole
+// @nightly
 
 import { beforeEach, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'

@@ -1,4 +1,4 @@
-// @whole
+// @nightly
 // @slow
 
 import { execFileSync, spawn } from 'node:child_process'
