@@ -60,6 +60,7 @@ export async function startPopulatedConsole(): Promise<PopulatedConsole> {
   })
   const { serviceid: waitingid } = await partner.client.createUser({
     ...ada,
+    dob: '1988-02-03',
     userid: 'userid-canary-2',
     offername: 'plus',
     benefits: ['identity'],

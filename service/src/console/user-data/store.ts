@@ -1,6 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
+import type { UserNames } from '../../membership/reading/reader.ts'
 import type { StoredLine, Who } from '../../membership/rules/history.ts'
 import type { User } from '../../membership/rules/state.ts'
 import { sessionLifetimes } from '../../registration/session/session.ts'
@@ -94,6 +95,9 @@ export function readOperatorLinks(
     where partner_id = ${partnerId} and userid = ${userid} and made_by is not null`)
 }
 
+/** The actions that show a birth date. */
+export const SHOWING_DATE: readonly string[] = ['look at person', 'export user']
+
 /** Whether one of these operators has seen the birth date of a user, or of one who was erased under `erased`, since then. */
 export async function hasSeenPerson(
   db: Executor,
@@ -108,10 +112,24 @@ export async function hasSeenPerson(
         where partner_id = ${partnerId} and userid in (${userid}, ${erased}) and is_current
         union all
         select service_id from users where partner_id = ${partnerId} and userid = ${erased} and not is_current)
-      and actor_kind = 'operator' and actor = any(${seen.by}::text[]) and action in ('look at person', 'export user')
+      and actor_kind = 'operator' and actor = any(${seen.by}::text[]) and action = any(${SHOWING_DATE}::text[])
       and result <> 'not alone'
     limit 1`)
   return rows.length > 0
+}
+
+/** The living users of a partner for whom one of these operators has done one of these actions since then. */
+export async function usersTouched(
+  db: Executor,
+  partnerId: string,
+  touched: { readonly by: readonly string[]; readonly actions: readonly string[]; readonly since: Instant },
+): Promise<UserNames[]> {
+  const rows = await db.query<{ service_id: string; userid: string }>(sql`
+    select distinct u.service_id, u.userid
+    from audit_log a join users u on u.partner_id = a.partner_id and u.service_id = a.service_id and u.is_current
+    where a.partner_id = ${partnerId} and a.at >= ${timestamp(touched.since)} and a.actor_kind = 'operator'
+      and a.actor = any(${touched.by}::text[]) and a.action = any(${touched.actions}::text[]) and a.result <> 'not alone'`)
+  return rows.map(({ service_id, userid }) => ({ partnerId, serviceId: service_id, userid }))
 }
 
 /** Whether a link that one of these operators made for a user can be used, or its session is open. */

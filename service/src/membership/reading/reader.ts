@@ -18,6 +18,9 @@ import { type UserRow, userOf } from './rows.ts'
 import type { RememberedUser, UserMemory } from './user-memory.ts'
 import { findUnchanged } from './versions.ts'
 
+/** What names a user, and what its data is sealed for. */
+export type UserNames = Pick<User, 'partnerId' | 'serviceId' | 'userid'>
+
 /** A user at an instant, with the rules for it. */
 export type Reading = {
   readonly user: User
@@ -40,7 +43,7 @@ export type Reader = {
   /** The rules for a user of whom nothing is known. */
   termsFor(partner: Partner): Promise<Terms>
   /** The personal data of a user. */
-  documents(partner: Partner, user: User): Promise<ReadonlyMap<DocumentKind, Person>>
+  documents(partner: Partner, user: UserNames): Promise<ReadonlyMap<DocumentKind, Person>>
   /** What insurers were told of a user and what they answered, newest first. */
   insurerLines(partner: Partner, user: User): Promise<OpenLine[]>
   /**
@@ -78,7 +81,7 @@ export function openReader(
     },
   })
 
-  const loadSealed = coalesceApart<User, DocumentRow[]>(queueOf, {
+  const loadSealed = coalesceApart<UserNames, DocumentRow[]>(queueOf, {
     maxBatch: 256,
     run: async users => {
       const rows = await ask(users, () => loadDocuments(database, users))
@@ -88,7 +91,7 @@ export function openReader(
     },
   })
 
-  const documents = async (partner: Partner, user: User) => {
+  const documents = async (partner: Partner, user: UserNames) => {
     const rows = await loadSealed(user)
     const people = new Map<DocumentKind, Person>()
     const [first] = rows
