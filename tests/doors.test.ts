@@ -147,6 +147,7 @@ const fromInside: Readonly<Record<string, string>> = {
   'tests/page/released.test.ts': 'mounts the browser files of a release',
   'tests/page/show.ts': 'draws made-up views',
   'tests/page/visitor.ts': 'agrees to the notice in its present version',
+  'tests/releases/formats.test.ts': 'reads what is sealed, hashed and signed without a database around it',
   'tests/rig.ts': 'starts the service and the console in the process of the test',
   'tests/small-catalogue.ts': 'words of the problems of a catalogue',
   'tests/trust/cost.test.ts': 'walks through the list of all screens',

@@ -41,7 +41,7 @@ test('an erasure is answered only once it is listed; a repeat lists what could n
   await rm(path, { recursive: true })
   await rename(`${path}.aside`, path)
   const erased = (await client.eraseUser({ userid: 'u-1' })) as Erased
-  const line = `${partner.partnerid} ${erased.serviceid} ${erased.erasedat}\n`
+  const line = `1 ${partner.partnerid} ${erased.serviceid} ${erased.erasedat}\n`
   expect(await readFile(path, 'utf8')).toBe(line)
   await service.stop('SIGKILL')
 
@@ -51,9 +51,9 @@ test('an erasure is answered only once it is listed; a repeat lists what could n
   const again = await serve(data, env)
   const [torn, listed = '', ...rest] = (await readFile(path, 'utf8')).split('\n')
   // With the time at which the erasure was stored, some milliseconds away from that of its answer.
-  expect([torn, listed.split(' ').slice(0, 2), rest]).toEqual([
+  expect([torn, listed.split(' ').slice(0, 3), rest]).toEqual([
     line.slice(0, 50),
-    [partner.partnerid, erased.serviceid],
+    ['1', partner.partnerid, erased.serviceid],
     [''],
   ])
   expect(await again.stop()).toBe(0)
@@ -77,7 +77,7 @@ test('with another PostgreSQL, the list that was put beside the keys counts, tho
   expect(await unlisted.stop()).toBe(0)
 
   // What a database restored from a dump looks like: it has the person, and the list says that the person was erased.
-  const line = `${partner.partnerid} ${serviceid} ${new Date().toISOString()}\n`
+  const line = `1 ${partner.partnerid} ${serviceid} ${new Date().toISOString()}\n`
   await appendFile(join(data, 'erasures'), line)
   const restored = await serve(data, place.env)
   expect(restored.log().find(({ event }) => event === 'erased_again')).toMatchObject({ count: 1 })

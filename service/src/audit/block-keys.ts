@@ -48,7 +48,10 @@ export function rewrappedAuditKey(wrapped: Buffer, keyring: Keyring): Buffer {
 
 const purpose = 'audit_blocks.hash'
 const binding = { purpose: 'installation.audit_key', partnerId: noPartner }
-/** The id of the key, which each block names, so that a later release can use other keys without signing old blocks again. */
+/**
+ * The id of the key, which each block names, so that a later release can use other keys, or sign other columns, without
+ * signing old blocks again.
+ */
 function idOf(partnerId: string): string {
   return partnerId === noPartner ? 'installation' : 'partner'
 }

@@ -158,7 +158,10 @@ export function blocksOf(db: Executor, source: AuditedTable, partnerId: string):
     where partner_id = ${partnerId} and source = ${source} order by number`)
 }
 
-/** The rows of a period, of one partner or of all. */
+/**
+ * The rows of a period, of one partner or of all. Their columns are named one by one, because a column that a later version
+ * adds would otherwise change what older blocks have signed.
+ */
 export function rowsOf(
   db: Executor,
   source: AuditedTable,
@@ -168,7 +171,8 @@ export function rowsOf(
     source === 'history'
       ? sql`
     select partner_id, service_id || ' ' || h.version as name,
-      service_id, recorded_at, to_jsonb(h)::text as content
+      service_id, recorded_at,
+      jsonb_build_array(at, recorded_at, who, lines, event_ids, actor, request_id, reference)::text as content
     from history h
     where recorded_at >= ${timestamp(from)} and recorded_at < ${timestamp(until)}
       and (${partnerId}::uuid is null or partner_id = ${partnerId})`

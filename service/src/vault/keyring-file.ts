@@ -26,10 +26,10 @@ export type KeyKind = keyof KeyringFile
 
 /**
  * The id of a key, derived from the key itself: the same key has the same id on every machine, and a damaged key no
- * longer matches its id.
+ * longer matches its id. The id begins with the number of its format.
  */
 export function keyId(key: Buffer): string {
-  return createHash('sha256').update('enrolment key id\0').update(key).digest('hex').slice(0, 16)
+  return `1-${createHash('sha256').update('enrolment key id\0').update(key).digest('hex').slice(0, 16)}`
 }
 
 /** The 32 bytes whose base64 is exactly `text`, or `undefined`. */

@@ -257,8 +257,8 @@ describe('ENROLMENT_ROOT_KEY', () => {
     expect(peppers.current.key.toString('hex')).toBe(
       'ebf1c1a0313ddcbd417ece36dd74ca5373cda3c070c177d065788c9d7d404cc0',
     )
-    expect(rootKeys.current.id).toBe('76366d90e0fb2e88')
-    expect(peppers.current.id).toBe('ed7b9d9e09e191ca')
+    expect(rootKeys.current.id).toBe('1-76366d90e0fb2e88')
+    expect(peppers.current.id).toBe('1-ed7b9d9e09e191ca')
     expect(readdirSync(dataDir)).toEqual([])
     expect(keysOf(loadKeyring({ rootKey }))).toEqual({ rootKeys, peppers })
   })

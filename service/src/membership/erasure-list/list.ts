@@ -89,7 +89,7 @@ async function append(path: string, erasures: readonly ListedErasure[]): Promise
     const { size } = await file.stat()
     // A killed process may have left half a line; nobody was told that this erasure is listed.
     const isTorn = size > 0 && (await lastByte(file, size)) !== NEWLINE
-    const lines = erasures.map(one => `${one.partnerId} ${one.serviceId} ${one.erasedAt}\n`)
+    const lines = erasures.map(one => `1 ${one.partnerId} ${one.serviceId} ${one.erasedAt}\n`)
     await file.appendFile((isTorn ? '\n' : '') + lines.join(''))
     await file.datasync()
   } finally {
@@ -142,7 +142,8 @@ function parse(text: string, path: string): ListedErasure[] {
 }
 
 const NEWLINE = 10
-const LINE = /^([0-9a-f-]{36}) ([0-9a-f-]{36}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/
-const WHOLE_LINE = 98
+/** Each line begins with the number of its format, because operators join the lists of several machines. */
+const LINE = /^1 ([0-9a-f-]{36}) ([0-9a-f-]{36}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/
+const WHOLE_LINE = 100
 /** What a process killed in the middle of a write can leave. */
-const HALF_LINE = /^[0-9a-f-]*( [0-9a-f-]*( [\d:.TZ-]*)?)?$/
+const HALF_LINE = /^1?( [0-9a-f-]*( [0-9a-f-]*( [\d:.TZ-]*)?)?)?$/

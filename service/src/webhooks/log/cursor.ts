@@ -6,14 +6,14 @@ import { NIL_UUID } from '../../vault/uuid.ts'
  */
 export type Cursor = { readonly position: number; readonly eventId: string }
 
-const FORM = /^(\d{1,16})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
+const FORM = /^1\.(\d{1,16})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
 
 /** The cursor before all events. */
 export const LOG_START: Cursor = { position: 0, eventId: NIL_UUID }
 
-/** A cursor as partners get it: opaque text. */
+/** A cursor as partners get it: opaque text, which begins with the number of its format. */
 export function writeCursor({ position, eventId }: Cursor): string {
-  return Buffer.from(`${position}.${eventId}`).toString('base64url')
+  return Buffer.from(`1.${position}.${eventId}`).toString('base64url')
 }
 
 /** Reads what `writeCursor` wrote; `undefined` for any other text. */
