@@ -62,12 +62,14 @@ ${
 <body><a class="skip" href="#content">Skip to content</a>
 <header><a class="brand" href="${at('/docs')}">${siteName}</a>
 <form role="search" action="${at('/docs/search')}"><label for="q" class="hidden">Search the docs</label>
-<input id="q" name="q" type="search" value="${question}" placeholder="Search the docs" autocomplete="off" maxlength="100"><button>Search</button>
+<input id="q" name="q" type="search" value="${question}" placeholder="Search the docs" autocomplete="off"
+maxlength="100"><button>Search</button>
 <div id="found" role="status" aria-live="polite" data-search="${at('/docs/search.json')}" hidden></div></form>
 ${site && html`<a class="to-contents" href="#contents">Contents</a>`}</header>
 <div class="${site ? 'columns' : 'single'}"><main id="content" tabindex="-1">${content}</main>
 ${page && onThisPage(page.sections)}${site && navigation(site, page, baseUrl)}</div>
-<footer><a href="${at('/docs')}">Docs</a> · <a href="${at('/changelog')}">Change log</a> · <a href="${at('/openapi.json')}">OpenAPI</a> · <a href="${at('/llms.txt')}">llms.txt</a>${
+<footer><a href="${at('/docs')}">Docs</a> · <a href="${at('/changelog')}">Change log</a> ·
+<a href="${at('/openapi.json')}">OpenAPI</a> · <a href="${at('/llms.txt')}">llms.txt</a>${
     page && html` · <a href="${at(`/docs/${page.path}.md`)}">This page as Markdown</a>`
   }</footer></body></html>`
 }

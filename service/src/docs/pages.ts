@@ -74,7 +74,8 @@ export function welcome(baseUrl: string, sandbox: boolean): Html {
 of a user, list the benefits with status, enroll, and hear of every change by a webhook.</p>
 <p>This is ${sandbox ? 'a sandbox: a place to try things out' : 'a live service'}. It speaks JSON to partners and their
 programs.</p>
-<ul class="cards"><li><a href="${baseUrl}/docs/quick-start">Quick start</a><p>From your credentials to a signed webhook at a program of yours, in ten minutes.</p></li>
+<ul class="cards"><li><a href="${baseUrl}/docs/quick-start">Quick start</a><p>From your credentials to a signed
+webhook at a program of yours, in ten minutes.</p></li>
 <li><a href="${baseUrl}/docs">Documentation</a><p>Guides, reference, errors, change log.</p></li>
 <li><a href="${baseUrl}/openapi.json">OpenAPI description</a><p>For programs that generate a client.</p></li></ul>
 <p>Did you come here to enroll? Please open the link that your platform sent you.</p>`
@@ -85,7 +86,11 @@ export function searchPage(question: string, found: readonly Found[], baseUrl: s
   if (question === '')
     return html`<h1>Search</h1><p>Type a word, such as <code>idempotency</code>, above.</p>`
   return html`<h1>Search: ${question}</h1>
-<p>${found.length === 0 ? 'Nothing was found. Try fewer or other words.' : `${found.length === 20 ? 'The best 20' : found.length} found.`}</p>
+<p>${
+    found.length === 0
+      ? 'Nothing was found. Try fewer or other words.'
+      : `${found.length === 20 ? 'The best 20' : found.length} found.`
+  }</p>
 <ul class="cards">${found.map(
     ({ title, path, excerpt }) =>
       html`<li><a href="${baseUrl}/docs/${path}">${title}</a><p>${excerpt}</p></li>`,

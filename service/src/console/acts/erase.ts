@@ -72,7 +72,8 @@ ${isChanged && html`<p class="notice" role="status">${CHANGED}</p>`}
 ${section('What would happen', shown(details))}
 ${section(
   isSecond ? 'Ask for it' : 'Do it',
-  html`<p class="hint">${isSecond ? 'It cannot be taken back, so a second person confirms it; until then nothing happens.' : 'It cannot be taken back.'} To hand the person a copy first, export all we hold.</p>
+  html`<p class="hint">It cannot be taken back${isSecond && ', so a second person confirms it; until then nothing happens'}.
+To hand the person a copy first, export all we hold.</p>
 ${actionForm(visit, {
   action: `/users/${details.serviceId}/erase`,
   button: isSecond ? 'Ask a second person' : 'Erase for good',

@@ -88,7 +88,12 @@ async function recordPart(visit: OperatorVisit, partnerId: string, zone: Zone): 
   const blocks = await signedUntil(visit.context.database, partnerId)
   return section(
     'The record itself',
-    html`${facts(blocks.map(block => [block.source === 'history' ? 'Changes of users' : 'This log', html`signed in ${counted(block.number, 'block')} until ${when(block.until_at, zone)}`]))}
+    html`${facts(
+      blocks.map(block => [
+        block.source === 'history' ? 'Changes of users' : 'This log',
+        html`signed in ${counted(block.number, 'block')} until ${when(block.until_at, zone)}`,
+      ]),
+    )}
 ${blocks.length === 0 && html`<p class="hint">Nothing is signed yet: blocks are made some minutes after what they hold.</p>`}
 ${actionForm(visit, { action: `/audit/verify?partner=${partnerId}`, button: 'Compare the record with its signatures' })}`,
   )

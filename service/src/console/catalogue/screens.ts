@@ -32,7 +32,8 @@ async function open({ context, zone }: OperatorVisit): Promise<OpenList<Publicat
     filters: [],
     around: () => ({
       below: html`${versions.length > 1 && section('Compare two', compareForm(versions))}
-<p class="hint">The next version is checked, weighed and published by <code>enrolment catalogue check</code>, <code>impact</code> and <code>publish</code>.</p>`,
+<p class="hint">The next version is checked, weighed and published by <code>enrolment catalogue check</code>,
+<code>impact</code> and <code>publish</code>.</p>`,
     }),
   }
 }

@@ -22,6 +22,9 @@ export const developerScreens: readonly Screen[] = [
   ...credentialScreens,
 ]
 
+const IS_LIVE = 'This is live: what is sent here concerns real people.'
+const IS_SANDBOX = 'This is the sandbox: nobody here is a real person, and nothing is insured.'
+
 async function show(visit: OperatorVisit): Promise<Answer> {
   const partner = await partnerOfDeveloper(visit)
   const { database, real, mode } = visit.context
@@ -31,9 +34,11 @@ async function show(visit: OperatorVisit): Promise<Answer> {
     ownCredentials(visit, partner),
   ])
   const isLive = mode === 'live'
+  const { catalogue } = visit.context.terms(partner, () => undefined).today
+  const about = { catalogue, zone: partner.timezone, whom: 'somebody' }
   return {
     title: 'Integration',
-    body: html`<p class="lead">${tag(isLive ? 'live' : 'sandbox', isLive ? 'good' : 'wait')} ${isLive ? 'This is live: what is sent here concerns real people.' : 'This is the sandbox: nobody here is a real person, and nothing is insured.'}</p>
+    body: html`<p class="lead">${tag(isLive ? 'live' : 'sandbox', isLive ? 'good' : 'wait')} ${isLive ? IS_LIVE : IS_SANDBOX}</p>
 <section class="card across">${facts([
       ['Partner', partner.name],
       ['Client id', html`<code>${clientIdOf(partner.partnerId)}</code>`],
@@ -45,7 +50,7 @@ async function show(visit: OperatorVisit): Promise<Answer> {
 ${credentials.list}
 <div class="columns"><div>
 ${section('Endpoints', endpointsTable(lines, partner, real()))}
-${section('Refused requests', refusedTable(refused, { catalogue: visit.context.terms(partner, () => undefined).today.catalogue, zone: partner.timezone, whom: 'somebody' }), html`<span class="hint">Attempts to enroll somebody, the newest first</span>`)}
+${section('Refused requests', refusedTable(refused, about), html`<span class="hint">Attempts to enroll somebody, the newest first</span>`)}
 </div><div>${credentials.rotating}</div></div>`,
   }
 }

@@ -95,7 +95,9 @@ async function open(visit: OperatorVisit): Promise<OpenList<DueUser>> {
 
 function lateNotice(late: number): Slot {
   if (late === 0) return html`<p class="hint">Nothing is late.</p>`
-  return html`<section class="notice bad"><h2>${written(late)}${late === MOST_LATE && ' or more'} ${late === 1 ? 'person was' : 'people were'} due and nothing has happened</h2><p>The schedule stands still, or works through a backlog. Readers see these changes as done already.</p></section>`
+  return html`<section class="notice bad"><h2>${written(late)}${late === MOST_LATE && ' or more'}
+${late === 1 ? 'person was' : 'people were'} due and nothing has happened</h2>
+<p>The schedule stands still, or works through a backlog. Readers see these changes as done already.</p></section>`
 }
 
 function columnsFor(
@@ -105,8 +107,12 @@ function columnsFor(
 ): readonly Column<DueUser>[] {
   const { timezone } = partner
   const { catalogue } = context.terms(partner, () => undefined).today
-  const line = (change: DueChange) =>
-    html`<li>${isLastDay(change) && 'last day '}${day(dayOf(change), timezone)} ${change.at < now - LATE_MS && html`${tag('late', 'bad')} `}${tag(change.kind, isLastDay(change) ? 'bad' : 'plain')} ${namedWhat(change, catalogue)}</li>`
+  const line = (change: DueChange) => {
+    const isLast = isLastDay(change)
+    const late = change.at < now - LATE_MS && html`${tag('late', 'bad')} `
+    const what = html`${tag(change.kind, isLast ? 'bad' : 'plain')} ${namedWhat(change, catalogue)}`
+    return html`<li>${isLast && 'last day '}${day(dayOf(change), timezone)} ${late}${what}</li>`
+  }
   return [
     {
       name: 'who',

@@ -114,9 +114,14 @@ ${actionForm(visit, {
   id: 'differ',
   action: `/feeds/${feed}/differ`,
   button: 'Do it with the chosen one',
-  fields: html`<div class="row">${selectField('what', 'What', [['again', 'Say it again'], ...Object.entries(ASIDE_REASONS).map(([name, words]) => [name, `Set it aside: ${words}`] as const)])}</div>`,
+  fields: html`<div class="row">${selectField('what', 'What', TO_DO)}</div>`,
 })}`
 }
+
+const TO_DO = [
+  ['again', 'Say it again'],
+  ...Object.entries(ASIDE_REASONS).map(([name, words]) => [name, `Set it aside: ${words}`] as const),
+] as const
 
 function choice(form: string, value: string, label: string): Html {
   return html`<input type="radio" name="one" value="${value}" form="${form}" aria-label="${label}" required>`

@@ -51,7 +51,8 @@ async function waitingPart(visit: OperatorVisit): Promise<Slot> {
       : html`<ul class="rules">${waiting.slice(0, MOST).map(
           one =>
             html`<li>
-<a href="/requests/${one.request_id}">${titleOf(one.action)}</a> at ${visit.partnerNames.get(one.partner_id)}, asked for by ${names.get(one.asked_by)} on ${day(one.asked_at, visit.zoneOf(one.partner_id))}</li>`,
+<a href="/requests/${one.request_id}">${titleOf(one.action)}</a> at ${visit.partnerNames.get(one.partner_id)}, asked
+for by ${names.get(one.asked_by)} on ${day(one.asked_at, visit.zoneOf(one.partner_id))}</li>`,
         )}</ul>`,
     waiting.length > MOST && html`<a href="/requests?state=waiting">All ${waiting.length}</a>`,
   )
@@ -71,7 +72,8 @@ async function failingPart(visit: OperatorVisit): Promise<Slot> {
       : html`<ul class="rules">${failing.slice(0, MOST).map(
           line =>
             html`<li>
-<a href="/webhooks/${line.endpoint_id}">${new URL(line.url).host}</a> of ${visit.partnerNames.get(line.partner_id)} ${stateTag(line, now)} <span class="hint">${healthInWords(line, now, visit.zoneOf(line.partner_id))}</span></li>`,
+<a href="/webhooks/${line.endpoint_id}">${new URL(line.url).host}</a> of ${visit.partnerNames.get(line.partner_id)}
+${stateTag(line, now)} <span class="hint">${healthInWords(line, now, visit.zoneOf(line.partner_id))}</span></li>`,
         )}</ul>`,
     failing.length > MOST && html`<a href="/webhooks">All ${failing.length}</a>`,
   )

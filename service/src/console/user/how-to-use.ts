@@ -18,6 +18,8 @@ export function howToUsePart({ terms, user, now, partner }: UserDetails, enrolme
   const isUsable = isInForce(enrolment) || (until !== undefined && now < until)
   if (!use || !isUsable) return ''
   const { text, phone, url, email } = use
-  return html`<details><summary>How to use it</summary>${until !== undefined && html`<p>For what happened before its end, until ${writeDay(until - 1, partner.timezone)}.</p>`}<p>${text.en}</p>
+  return html`<details><summary>How to use it</summary>
+${until !== undefined && html`<p>For what happened before its end, until ${writeDay(until - 1, partner.timezone)}.</p>`}
+<p>${text.en}</p>
 <ul class="rules">${[phone, url, email].map(way => way !== undefined && html`<li>${way}</li>`)}</ul></details>`
 }

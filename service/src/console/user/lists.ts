@@ -30,7 +30,8 @@ export function benefitList(details: UserDetails): List<Enrolment> {
         value: one => benefitName(details, one.benefit),
         cell: one =>
           html`${benefitName(details, one.benefit)}<br>
-<span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerName(details.terms, one.offer)}</span>${howToUsePart(details, one)}`,
+<span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerName(details.terms, one.offer)}</span>
+${howToUsePart(details, one)}`,
       },
       {
         name: 'state',

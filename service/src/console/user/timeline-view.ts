@@ -25,7 +25,9 @@ export function timeline(visit: OperatorVisit, details: UserDetails): Html {
 <ol class="steps">
 ${[...ahead].map(
   ([at, lines]) =>
-    html`<li class="ahead"><p>${day(dayOfDue(lines, at), zone)} ${tag('ahead')}</p><p>${comingStory(lines, details)}</p><details><summary>Details</summary><p>${when(at, zone)}</p>${linesPart(lines, details, visit.isSupport)}</details></li>`,
+    html`<li class="ahead"><p>${day(dayOfDue(lines, at), zone)} ${tag('ahead')}</p>
+<p>${comingStory(lines, details)}</p><details><summary>Details</summary><p>${when(at, zone)}</p>
+${linesPart(lines, details, visit.isSupport)}</details></li>`,
 )}
 ${!details.hasNewer && html`<li class="now"><p>${day(now, zone)} ${tag('today', 'good')}</p></li>`}
 ${shown.map(change => changeItem(change, { sees: visit.isSupport, details, real: visit.context.real() }))}
@@ -52,7 +54,8 @@ function changeItem(change: Change, { sees, details, real }: ChangeShown): Html 
 ${linesPart(lines, details, sees)}
 ${
   (actor ?? request_id) !== null &&
-  html`<p class="hint">${actor !== null && html`${actorWords(actor, who, details)} `}${request_id !== null && html`request <code>${request_id}</code>`}</p>`
+  html`<p class="hint">${actor !== null && html`${actorWords(actor, who, details)} `}
+${request_id !== null && html`request <code>${request_id}</code>`}</p>`
 }
 ${events.map(event => eventPart(event, { zone, sees, real }))}</details></li>`
 }

@@ -89,7 +89,9 @@ export function erasedPage(
   const { partner, serviceId, erasedAt, createdAt } = details
   return {
     title: 'Erased user',
-    body: html`<p class="lead" id="sentence">Erased on ${writeDay(erasedAt, partner.timezone)}. ${kept.length === 0 ? 'Nothing of the person is left here.' : 'Nothing of the person is left here but the records that the law makes the partner keep.'}</p>
+    body: html`<p class="lead" id="sentence">Erased on ${writeDay(erasedAt, partner.timezone)}. Nothing of the person is left here${
+      kept.length > 0 && ' but the records that the law makes the partner keep'
+    }.</p>
 ${facts([
   ['Partner', partner.name],
   ['Service ID', html`<code>${serviceId}</code>`],

@@ -39,7 +39,9 @@ function tableOf(
     caption,
     columns: ['When', 'Why'],
     rows: refused.map(one => [
-      html`<span id="request-${one.requestId}">${when(one.at, zone)}</span>${one.requestId === sought?.toLowerCase() && html` ${tag('searched for')}`}<br><span class="hint">request <code>${one.requestId}</code></span>`,
+      html`<span id="request-${one.requestId}">${when(one.at, zone)}</span>${
+        one.requestId === sought?.toLowerCase() && html` ${tag('searched for')}`
+      }<br><span class="hint">request <code>${one.requestId}</code></span>`,
       html`${titleOf(one.code)} <code>${one.code}</code>
 <ul class="rules">${one.reasons.map(reason => html`<li>${reasonWords(reason, catalogue)}</li>`)}</ul>`,
     ]),

@@ -179,7 +179,9 @@ ${memberid && html`<dl class="known"><div><dt>${texts.coverage.memberid}</dt><dd
 ${coverageFacts(page, benefit.coverage)}
 ${
   howtouse &&
-  html`<h3>${words.title}</h3>${ended && html`<p>${words.ended(dayText(page, ended.on), dayText(page, ended.until))}</p>`}${useWords(howtouse)}`
+  html`<h3>${words.title}</h3>
+${ended && html`<p>${words.ended(dayText(page, ended.on), dayText(page, ended.until))}</p>`}
+${useWords(howtouse)}`
 }</details>`
 }
 

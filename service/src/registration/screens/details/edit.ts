@@ -147,7 +147,8 @@ export function drawEdit(view: DetailsEditView): Content {
     back: 'details',
     body: html`${
       suggestion &&
-      html`<p class="notice info">${icon('info')}<span>${words.suggestion(page.partner.displayname)} <strong>${groupText(page, suggestion, group)}</strong></span></p>`
+      html`<p class="notice info">${icon('info')}<span>${words.suggestion(page.partner.displayname)}
+<strong>${groupText(page, suggestion, group)}</strong></span></p>`
     }
 ${view.mayend && html`<p class="hint">${words.mayend}</p>`}
 ${form(answers, `details/${group}`, [drawInputs(group, answers), primary(texts.shell.save)])}`,
