@@ -3,7 +3,7 @@ import { cancelUser, createUser, eraseUser, updateUser } from './accounts.ts'
 import { optionalText } from './fields.ts'
 import { operation } from './operation.ts'
 import { examplePrefill, prefillUser } from './prefill.ts'
-import { parameters, shape } from './shape.ts'
+import { ABSENT, parameters, refusedWith, shape } from './shape.ts'
 
 /** The operations that a line of a bulk may name, by that name (contract §18). */
 export const bulkOperations = {
@@ -20,19 +20,23 @@ export type BulkOperation = keyof typeof bulkOperations
 const names = Object.keys(bulkOperations) as BulkOperation[]
 
 /** A line of a bulk (contract §18). */
-export const BulkLine = shape('BulkLine', {
-  operation: Type.Enum(names, { 'x-rule': `must be one of ${names.join(', ')}` }),
-  key: optionalText(257, {
-    description: 'The `Idempotency-Key` of the request that the line stands for; a prefill needs one',
-  }),
-  body: Type.Object(
-    {},
-    {
-      'x-rule': 'must be a JSON object',
-      description: 'The body of that request; for a cancel `{userid, effective?, reason?}`',
-    },
-  ),
-})
+export const BulkLine = shape(
+  'BulkLine',
+  {
+    operation: Type.Enum(names, { 'x-rule': `must be one of ${names.join(', ')}` }),
+    key: optionalText(257, {
+      description: 'The `Idempotency-Key` of the request that the line stands for; a prefill needs one',
+    }),
+    body: Type.Object(
+      {},
+      {
+        'x-rule': 'must be a JSON object',
+        description: 'The body of that request; for a cancel `{userid, effective?, reason?}`',
+      },
+    ),
+  },
+  refusedWith({ operation: [{ operation: { const: 'prefill' }, key: ABSENT }] }),
+)
 /** The shape of {@link BulkLine}. */
 export type BulkLine = Static<typeof BulkLine>
 

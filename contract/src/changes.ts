@@ -127,6 +127,10 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     breaking: true,
   },
   {
+    text: 'Descriptions say which fields of a request need or exclude each other (`dependentSchemas`, `minProperties`). Nothing else is refused than before.',
+    names: ['BulkLine', 'NewWebhook', 'ReplayWebhook', 'ResultRequest', 'UpdateWebhook'],
+  },
+  {
     text: 'A query parameter that is given and empty is a 400 that names it.',
     names: ['cancelUser'],
     breaking: true,

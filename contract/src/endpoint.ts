@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { eventNames } from './event-names.ts'
 import { OptionalTimestamp, Timestamp } from './fields.ts'
-import { orNull, shape } from './shape.ts'
+import { gatewayFields, kinds, REFUSED_WITH } from './gateway-fields.ts'
+import { ABSENT, orNull, refusedWith, shape } from './shape.ts'
 
 const WantedEvents = Type.Array(
   Type.Enum([...eventNames, 'all'], {
@@ -25,108 +26,6 @@ const Url = Type.String({
   'x-rule': 'must be an https address',
   description: 'A public https address of at most 2,048 characters, without user info and fragment',
 })
-const kinds = ['basic', 'bearer', 'oauth2'] as const
-
-/** Credentials, and what a gateway may want besides (contract §10). */
-const gatewayFields = {
-  authorization: Type.Optional(
-    Type.Enum([...kinds, ''], {
-      'x-rule': 'must be basic, bearer or oauth2',
-      description:
-        '`basic` (default) with `username` and `password`; `bearer` with `token`; `oauth2` with `tokenurl`, `clientid`, `clientsecret` and perhaps `scope`: client credentials, whose token we fetch and keep until it expires',
-    }),
-  ),
-  username: Type.Optional(
-    Type.String({
-      maxLength: 1024,
-      'x-rule': 'must be 1 to 255 characters without a colon and control characters',
-      description: 'User name of the Basic credentials that we send',
-    }),
-  ),
-  password: Type.Optional(
-    Type.String({
-      maxLength: 1024,
-      'x-rule': 'must be 1 to 255 characters without control characters',
-      description: 'Password of the Basic credentials that we send; never shown',
-    }),
-  ),
-  token: Type.Optional(
-    Type.String({
-      maxLength: 4096,
-      'x-rule': 'must be 1 to 4,096 visible ASCII characters',
-      description: 'The bearer token that we send; never shown',
-    }),
-  ),
-  tokenurl: Type.Optional(
-    Type.String({
-      maxLength: 4096,
-      'x-rule': 'must be an https address',
-      description:
-        'The token endpoint, by the rules of `url`; we ask it as RFC 6749 §4.4 says, by HTTP Basic',
-    }),
-  ),
-  clientid: Type.Optional(
-    Type.String({
-      maxLength: 1024,
-      'x-rule': 'must be 1 to 1,024 ASCII characters',
-      description: 'Our client id there',
-    }),
-  ),
-  clientsecret: Type.Optional(
-    Type.String({
-      maxLength: 1024,
-      'x-rule': 'must be 1 to 1,024 ASCII characters',
-      description: 'Our client secret there; never shown',
-    }),
-  ),
-  scope: Type.Optional(
-    Type.String({
-      maxLength: 1024,
-      'x-rule': 'must be scopes separated by spaces',
-      description: 'The scopes to ask for there',
-    }),
-  ),
-  headers: Type.Optional(
-    Type.Unsafe<Record<string, string>>({
-      type: 'object',
-      title: 'OwnHeaders',
-      maxProperties: 10,
-      'x-rule': 'must be an object of at most 10 texts by name',
-      additionalProperties: {
-        type: 'string',
-        maxLength: 4096,
-        'x-rule': 'must be text of at most 4,096 characters',
-      },
-      description:
-        'At most 10 headers of your own, such as the key of a gateway: none that a delivery has itself, none of the connection, no `Host`. Values are never shown. They replace all that were set before',
-    }),
-  ),
-  clientcertificate: Type.Optional(
-    Type.String({
-      maxLength: 16384,
-      'x-rule': 'must be a certificate in PEM',
-      description:
-        'The certificate that we present where the endpoint asks for one (mTLS): PEM, its intermediates after it; `none` takes it away',
-    }),
-  ),
-  clientkey: Type.Optional(
-    Type.String({
-      maxLength: 16384,
-      'x-rule': 'must be a private key in PEM',
-      description: 'The key of `clientcertificate`, without a passphrase; never shown',
-    }),
-  ),
-  ratelimit: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: 1000,
-      'x-rule': 'must be a number from 0 to 1,000',
-      description:
-        'The most deliveries a second, such as 5 or 0.5; more wait in the order in which they fall due. 0: no limit',
-    }),
-  ),
-}
-
 /** The request of a new endpoint (contract §10). */
 export const NewWebhook = shape(
   'NewWebhook',
@@ -148,6 +47,10 @@ export const NewWebhook = shape(
       clientcertificate: ['clientkey'],
       clientkey: ['clientcertificate'],
     },
+    ...refusedWith({
+      ...REFUSED_WITH,
+      url: [{ username: ABSENT, token: ABSENT, tokenurl: ABSENT }],
+    }),
   },
 )
 /** The shape of {@link NewWebhook}. */
@@ -172,6 +75,10 @@ export const UpdateWebhook = shape(
       scope: ['clientsecret'],
       clientkey: ['clientcertificate'],
     },
+    ...refusedWith({
+      ...REFUSED_WITH,
+      authorization: [{ password: ABSENT, token: ABSENT, clientsecret: ABSENT }],
+    }),
   },
 )
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { OptionalTimestamp, optionalText, Timestamp, Userid } from './fields.ts'
 import { keyedErrors, operation, partnerErrors } from './operation.ts'
-import { orNull, parameters, shape } from './shape.ts'
+import { orNull, parameters, refusedWith, shape } from './shape.ts'
 
 /** What a link is for (contract §11). */
 export const linkPurposes = ['registration', 'benefits', 'swap', 'offerchange'] as const
@@ -115,14 +115,18 @@ export const exchangeResult = operation({
   description:
     'Send one of the two. `exited`: nothing was done, or not yet. `challengefailed`: a wrong birth date was entered too ' +
     'many times; such a session has no result token.',
-  body: shape('ResultRequest', {
-    resulttoken: Type.Optional(
-      Type.String({ maxLength: 300, 'x-rule': 'must be the result token that onSuccess or onExit got' }),
-    ),
-    sessionid: Type.Optional(
-      Type.String({ maxLength: 64, 'x-rule': 'must be the sessionid of a link token' }),
-    ),
-  }),
+  body: shape(
+    'ResultRequest',
+    {
+      resulttoken: Type.Optional(
+        Type.String({ maxLength: 300, 'x-rule': 'must be the result token that onSuccess or onExit got' }),
+      ),
+      sessionid: Type.Optional(
+        Type.String({ maxLength: 64, 'x-rule': 'must be the sessionid of a link token' }),
+      ),
+    },
+    { minProperties: 1, ...refusedWith({ resulttoken: [{ sessionid: {} }] }) },
+  ),
   reply: shape('SessionResult', {
     sessionid: Type.String(),
     userid: Type.String(),

@@ -20,3 +20,22 @@ export function parameters<Fields extends TProperties>(fields: Fields): TObject<
 export function orNull<Schema extends TSchema>(schema: Schema, more: Words = {}): TUnion<[Schema, TNull]> {
   return Type.Union([schema, Type.Null()], more)
 }
+
+/** In `refusedWith`: the field is not given. */
+export const ABSENT = { not: {} }
+
+/**
+ * Words of a request: with a field, a body is refused whose fields are these, by field. In a description `oneOf` could say so, but
+ * generators make a type of each choice, and read no `dependentSchemas`. Each says `not`, because Redocly takes other schemas
+ * inside for closed ones. The service refuses by its own words, which name the field.
+ */
+export function refusedWith(refused: Readonly<Record<string, readonly Words[]>>): Words {
+  const described = Object.entries(refused).map(([name, bodies]) => {
+    const refusals = bodies.map(fields => {
+      const given = Object.keys(fields).filter(field => fields[field] !== ABSENT)
+      return { properties: fields, ...(given.length > 0 && { required: given }) }
+    })
+    return [name, { not: refusals.length === 1 ? refusals[0] : { anyOf: refusals } }]
+  })
+  return { dependentSchemas: Object.fromEntries(described) }
+}

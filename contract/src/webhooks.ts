@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { NewWebhook, UpdateWebhook, WebhookEndpoint, WebhookWithSecret } from './endpoint.ts'
 import { OptionalTimestamp } from './fields.ts'
 import { keyErrors, operation, partnerErrors } from './operation.ts'
-import { parameters, shape } from './shape.ts'
+import { ABSENT, parameters, refusedWith, shape } from './shape.ts'
 
 // An id that no endpoint can have is answered like an unknown one.
 const Webhookid = Type.String({
@@ -210,7 +210,15 @@ export const replayWebhook = operation({
       ),
       dryrun: Type.Optional(Type.Boolean({ 'x-rule': 'must be true or false' })),
     },
-    { dependentRequired: { from: ['to'], to: ['from'] } },
+    {
+      dependentRequired: { from: ['to'], to: ['from'] },
+      minProperties: 1,
+      ...refusedWith({
+        from: [{ status: {} }, { ids: {} }],
+        status: [{ ids: {} }],
+        dryrun: [{ from: ABSENT, status: ABSENT, ids: ABSENT }],
+      }),
+    },
   ),
   reply: Replayed,
   example: {

@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { eventNames, type Operation, operations } from '../../contract/src/index.ts'
+import { eventNames, type NewWebhook, type Operation, operations } from '../../contract/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { startTestService } from '../rig.ts'
 import { send } from './raw.ts'
@@ -226,32 +226,42 @@ test('a live service has no clock to move, and does not describe one', async () 
   expect((await fetch(`${live.baseUrl}/sandbox/clock`, { method: 'POST' })).status).toBe(404)
 })
 
-test('what the description says goes together the service demands together', async () => {
+test('which fields of a request need or exclude each other the description says as the service does', async () => {
   const { client } = await service.newPartner()
-  const { dependentRequired = {} } = description.components.schemas['NewWebhook'] as {
-    dependentRequired?: Record<string, string[]>
+  const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(description, 'interface')
+  const described = (name: string) =>
+    ajv.getSchema(`interface#/components/schemas/${name}`) ?? (() => undefined)
+  const isRefused = async (request: Promise<unknown>) =>
+    request.then(
+      () => false,
+      (error: { status?: number }) => error.status === 400,
+    )
+  const basic = { url: 'https://hooks.example.com', username: 'u', password: 'p' }
+  const { webhookid } = await client.createWebhook(basic)
+  const range = { from: '2026-11-01T00:00:00.000Z', to: '2026-11-02T00:00:00.000Z' }
+  const isReplay = described('ReplayWebhook')
+  for (const body of someOf({ ...range, status: 'dead' as const, ids: [webhookid], dryrun: true })) {
+    const refused = await isRefused(client.replayWebhook({ webhookid, ...body }))
+    expect([body, isReplay(body)]).toEqual([body, !refused])
   }
-  const values: Record<string, string> = {
-    username: 'u',
-    password: 'p',
-    token: 't',
-    tokenurl: 'https://id.example.com/token',
-    clientid: 'c',
-    clientsecret: 's',
-    scope: 'hooks',
-    clientcertificate: 'a certificate',
-    clientkey: 'a key',
-  }
-  expect(Object.keys(dependentRequired).length).toBeGreaterThan(7)
-  for (const [field, needed] of Object.entries(dependentRequired))
-    for (const missing of needed) {
-      const kind = field === 'token' ? 'bearer' : field in { username: 0, password: 0 } ? 'basic' : 'oauth2'
-      const whole = { ...values, authorization: kind }
-      const given = [field, ...needed].filter(name => name !== missing)
-      const request = Object.fromEntries(given.map(name => [name, whole[name as keyof typeof whole]]))
-      await expect(
-        client.createWebhook({ url: 'https://hooks.example.com', ...request }),
-        `${field} without ${missing}`,
-      ).rejects.toMatchObject({ status: 400 })
-    }
+  const isResult = described('ResultRequest')
+  for (const body of someOf({ resulttoken: 'r', sessionid: 's' }))
+    expect([body, isResult(body)]).toEqual([body, !(await isRefused(client.exchangeResult(body)))])
+  // Of credentials authorization.test.ts knows every choice.
+  const isWebhook = described('NewWebhook')
+  const wrong: NewWebhook[] = [
+    { ...basic, clientcertificate: 'c' },
+    { ...basic, clientkey: 'k' },
+    { ...basic, events: ['all', 'user_erased'] },
+  ]
+  for (const body of wrong)
+    expect([isWebhook(body), await isRefused(client.createWebhook(body))]).toEqual([false, true])
 })
+
+/** Every body that has some of these fields. */
+function someOf<Body extends object>(whole: Body): Partial<Body>[] {
+  return Object.entries(whole).reduce<Partial<Body>[]>(
+    (bodies, [name, value]) => bodies.flatMap(body => [body, { ...body, [name]: value }]),
+    [{}],
+  )
+}

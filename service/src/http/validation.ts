@@ -19,6 +19,9 @@ function openAjv(allErrors: boolean): Ajv {
     coerceTypes: false,
     removeAdditional: false,
   })
+  // Which fields need or exclude each other the handlers say, who name them and take `""` as not given. (This Ajv knows neither
+  // `dependentRequired` nor `dependentSchemas`.)
+  ajv.removeKeyword('minProperties')
   for (const [name, validate] of Object.entries(formats)) ajv.addFormat(name, { type: 'string', validate })
   return ajv
 }
