@@ -148,6 +148,7 @@ const fromInside: Readonly<Record<string, string>> = {
   'tests/page/show.ts': 'draws made-up views',
   'tests/page/visitor.ts': 'agrees to the notice in its present version',
   'tests/releases/formats.test.ts': 'reads what is sealed, hashed and signed without a database around it',
+  'tests/releases/scripted-year.ts': 'runs a feed and answers it without a process for each',
   'tests/rig.ts': 'starts the service and the console in the process of the test',
   'tests/small-catalogue.ts': 'words of the problems of a catalogue',
   'tests/trust/cost.test.ts': 'walks through the list of all screens',

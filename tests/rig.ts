@@ -118,13 +118,15 @@ export async function startTestService(
     signIn?: ProviderSettings
     /** Whether it rewrites the table of data keys by itself, as the embedded database is kept. */
     rewritesKeys?: boolean
+    /** A database that is there already, with its root key, in place of a new one; it stays afterwards. */
+    on?: { readonly address: DatabaseAddress; readonly rootKey: string }
   } = {},
 ): Promise<TestService> {
   const { sandbox = true } = options
-  const { address, drop } = await freshDatabase()
+  const { address, drop } = options.on ? { ...options.on, drop: async () => {} } : await freshDatabase()
   const database = openDatabase(address, { max: 8, ...patientDatabase })
   const deliveryDatabase = openDatabase(address, { max: 4, ...patientDatabase })
-  const rootKey = randomBytes(32).toString('base64')
+  const rootKey = options.on?.rootKey ?? randomBytes(32).toString('base64')
   const keyring = loadKeyring({ rootKey })
   const { now: real, advance } = options.clock ? movedClock(options.clock) : slowClock(options.startAt)
   const installation = await markInstallation(database, {
@@ -138,7 +140,7 @@ export async function startTestService(
     const { document, brought: files } = parsed
     return (await publishVersion(database, { document, files, at: real(), by: 'test' })).version
   }
-  await publish(options.catalogue ?? demoCatalogue)
+  if (!options.on) await publish(options.catalogue ?? demoCatalogue)
   const logged: TestService['logged'] = []
   const conformance = openConformance(options.basePath ?? '')
   const log: Log = (event, fields = {}) => logged.push({ event, fields })

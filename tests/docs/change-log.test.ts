@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import diff from 'microdiff'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
@@ -46,7 +47,56 @@ function changedBetween(before: Json, after: Json): string[] {
   return [...new Set(names)].sort()
 }
 
+/** Of a schema: what narrows it when it comes. */
+const NARROWING = /^(required|pattern|format|enum|const|not|additionalProperties|(min|max)\w+|multipleOf)$/
+
+/** The schemas that requests are made of: only there a member that becomes required asks for something. */
+const sent = new Set<string>()
+function noteSent(part: unknown): void {
+  for (const [, name = ''] of JSON.stringify(part ?? {}).matchAll(/#\/components\/schemas\/(\w+)/g)) {
+    if (sent.has(name)) continue
+    sent.add(name)
+    noteSent(partAt(today, 'components', 'schemas', name))
+  }
+}
+for (const methods of Object.values(today['paths'] as Json))
+  for (const { requestBody, parameters } of Object.values(methods as Json) as Json[])
+    noteSent([requestBody, parameters])
+
+/** Where a description takes something back that another one has promised: all differences but additions. */
+function takenBack(before: unknown, after: unknown, path: readonly string[] = []): string[] {
+  const place = path.join(' ')
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const gone = before.filter(one => !after.some(later => isDeepStrictEqual(one, later)))
+    const fresh = after.filter(one => !before.some(former => isDeepStrictEqual(former, one)))
+    const [root, , name = ''] = path
+    const isRequest = root === 'components' ? sent.has(name) : path.includes('requestBody')
+    const isAsked = (one: unknown) =>
+      path.at(-1) === 'required' ? isRequest : partAt(one, 'required') === true
+    return [...gone, ...fresh.filter(isAsked)].map(() => place)
+  }
+  if (typeof before !== 'object' || typeof after !== 'object' || before === null || after === null)
+    return isDeepStrictEqual(before, after) ? [] : [place]
+  const [old, young] = [before as Json, after as Json]
+  const isNarrower = (name: string) => path.at(-1) !== 'properties' && !(name in old) && NARROWING.test(name)
+  return [
+    ...Object.keys(young)
+      .filter(isNarrower)
+      .map(name => `${place} ${name}`),
+    ...Object.keys(old).flatMap(name =>
+      name in young ? takenBack(old[name], young[name], [...path, name]) : [`${place} ${name}`],
+    ),
+  ]
+}
+
+const migrations = new URL('../../service/migrations/released.json', import.meta.url)
+const isReleased = (await readFile(migrations, 'utf8')).trim() !== '{}'
+
 describe('since the last release of the description', () => {
+  test.runIf(isReleased)('nothing but additions, until the next MAJOR', () => {
+    expect(takenBack({ ...released, info: {} }, { ...today, info: {} })).toEqual([])
+  })
+
   const changed = changedBetween(released, today)
 
   test('every change has an entry in contract/src/changes.ts, and no entry tells of what has not changed', () => {
@@ -102,6 +152,7 @@ test('a change of a header, a media type, a pattern, a value, a webhook or an er
     expect([path, owner[last]]).not.toEqual([path, undefined])
     delete owner[last]
     expect(changedBetween(today, copy)).toEqual([name])
+    expect(takenBack(today, copy)).not.toEqual([])
   }
 })
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { type Command, helpOf, valued } from '../../cli/src/command.ts'
@@ -68,4 +68,33 @@ test('each command and option that a document names is there', () => {
   }
   expect(wrong).toEqual([])
   expect(found).toBeGreaterThan(100)
+})
+
+/** What a command line may rely on: each command's arguments, and each of its options with its kind; and the settings. */
+function surface(): Readonly<Record<string, unknown>> {
+  const shown = [...commands.values()].map(command => {
+    const options = Object.entries(command.options ?? {}).map(([name, { type, multiple = false }]) => [
+      `--${name}`,
+      `${type}${multiple ? ', several times' : ''}`,
+    ])
+    return [command.name, { arguments: { ...command.arguments }, options: Object.fromEntries(options) }]
+  })
+  const operating = readFileSync(`${root}docs/operating.md`, 'utf8')
+  const settings = [...operating.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)].flatMap(([, names = '']) =>
+    names.split(', ').map(name => [name.replaceAll('`', ''), true]),
+  )
+  return { ...Object.fromEntries(shown), settings: Object.fromEntries(settings) }
+}
+
+test('each command, option and setting that was released is there, of the same kind', () => {
+  const folder = `${root}tests/releases/`
+  const { WRITE_RELEASE: written } = process.env
+  const today = surface()
+  if (written !== undefined)
+    writeFileSync(`${folder}${written}/commands.json`, `${JSON.stringify(today, undefined, 1)}\n`)
+  const releases = readdirSync(folder).filter(name => existsSync(`${folder}${name}/commands.json`))
+  for (const release of releases)
+    expect(today).toMatchObject(
+      JSON.parse(readFileSync(`${folder}${release}/commands.json`, 'utf8')) as object,
+    )
 })

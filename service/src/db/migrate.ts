@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { OperatorError } from '../operator-error.ts'
+import { serviceVersion } from '../version.ts'
 import type { Database, Executor } from './database.ts'
 import { failureOf } from './failure.ts'
-import { type Migration, ownMigrations, readMigrations } from './migrations.ts'
+import { type Migration, ownMigrations, readMigrations, runsBeside } from './migrations.ts'
 import { beginSpreading, liftLimits, plain, spreadState, spreadTables } from './spread.ts'
 import { sql } from './sql.ts'
 
@@ -61,24 +62,26 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
 export async function schemaState(db: Executor, migrations?: readonly Migration[]): Promise<SchemaState> {
   const known = migrations ?? (await readMigrations())
   const done = await appliedNames(db)
-  const unknown = [...done].filter(name => !known.some(one => one.name === name)).sort()
+  const unknown = [...done]
+    .filter(name => !known.some(one => one.name === name) && !runsBeside(name, serviceVersion))
+    .sort()
   if (unknown.length > 0) return { kind: 'future', unknown }
   const lacking = known.map(({ name }) => name).filter(name => !done.has(name))
   if (done.size === 0) return { kind: 'empty' }
   return lacking.length > 0 ? { kind: 'old', missing: lacking } : { kind: 'current' }
 }
 
-/** The newest migration that was applied, such as `005_operators`; "" in an empty database. */
+/** The newest migration that was applied, such as `001_baseline`; "" in an empty database. */
 export async function newestMigration(db: Executor): Promise<string> {
   const newest = [...(await appliedNames(db))].sort().at(-1) ?? ''
   return newest.replace(/\.sql$/, '')
 }
 
-/** Throws OperatorError on a schema that a newer version made. */
+/** Throws OperatorError on a schema from which a newer version has taken what this one needs. */
 export function refuseFuture(state: SchemaState): void {
   if (state.kind !== 'future') return
   throw new OperatorError(
-    `The schema of this database is newer than this version of the service, which does not know ${state.unknown.join(', ')}: install the version that made it.`,
+    `The schema of this database is newer than this version of the service, which needs what ${state.unknown.join(', ')} took away: install the version that made it.`,
   )
 }
 

@@ -12,6 +12,18 @@ export type Migration = {
   readonly statements: readonly string[]
 }
 
+/**
+ * Whether a version of the service serves on a schema that this file, which it does not know, has changed. A file that only
+ * adds says nothing about versions; one that takes something away ends in `.from-1.2.sql`, after the first version that
+ * does without it.
+ */
+export function runsBeside(name: string, version: string): boolean {
+  const [, major, minor] = /\.from-(\d+)\.(\d+)\.sql$/.exec(name) ?? []
+  if (major === undefined) return true
+  const [ownMajor = 0, ownMinor = 0] = version.split('.').map(Number)
+  return ownMajor > Number(major) || (ownMajor === Number(major) && ownMinor >= Number(minor))
+}
+
 /** The first line of a file whose statements PostgreSQL refuses inside a transaction, `create index concurrently` above all. */
 const NO_TRANSACTION = '-- no transaction'
 
