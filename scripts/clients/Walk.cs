@@ -51,7 +51,7 @@ static class Walk
         Must((await client.CreateUserAsync(userid + "-create", wanted)).Status == UserStatus.Active, "not active");
         var swap = new SwapRequest { Userid = userid, Add = new[] { "dental" }, Remove = new[] { "telehealth" } };
         Must((await client.SwapBenefitsAsync(null, swap)).Add.Contains("dental"), "no swap");
-        Must((await client.CancelUserAsync(userid, null, null, null, null)).Benefits.Count > 0, "no cancel");
+        Must((await client.CancelUserAsync(userid, null, null, null, userid + "-cancel")).Benefits.Count > 0, "no cancel");
         Console.WriteLine("walked");
     }
 }

@@ -41,7 +41,7 @@ public class Walk {
     must("active".equals(String.valueOf(users.createUser(wanted, userid + "-create").getStatus())), "not active");
     SwapRequest swap = new SwapRequest().userid(userid).add(Set.of("dental")).remove(Set.of("telehealth"));
     must(benefits.swapBenefits(swap, null).getAdd().contains("dental"), "no swap");
-    must(!users.cancelUser(userid, null, null, null, null).getBenefits().isEmpty(), "no cancel");
+    must(!users.cancelUser(userid, null, null, null, userid + "-cancel").getBenefits().isEmpty(), "no cancel");
     System.out.println("walked");
   }
 }

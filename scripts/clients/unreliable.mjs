@@ -29,7 +29,7 @@ const server = createServer((request, response) => {
       let body = Buffer.concat(chunks)
       if (isToken && answer.statusCode === 200) {
         seen.tokens += 1
-        body = Buffer.from(JSON.stringify({ ...JSON.parse(body), expires_in: 60 }))
+        body = Buffer.from(JSON.stringify({ ...JSON.parse(body), expires_in: 5 }))
       }
       const { 'content-length': _, 'transfer-encoding': __, ...headers } = answer.headers
       response.writeHead(answer.statusCode, { ...headers, 'content-length': body.length }).end(body)

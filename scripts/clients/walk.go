@@ -20,8 +20,8 @@ func must(holds bool, answer *http.Response, body []byte) {
 
 func main() {
 	ctx := context.Background()
-	benefits := Benefits{BaseURL: os.Getenv("BASE_URL"), ID: os.Getenv("CLIENT_ID"), Secret: os.Getenv("CLIENT_SECRET"), Key: os.Getenv("API_KEY")}
-	client, err := api.NewClientWithResponses(benefits.BaseURL, api.WithHTTPClient(&benefits))
+	benefits := NewBenefits(os.Getenv("BASE_URL"), os.Getenv("CLIENT_ID"), os.Getenv("CLIENT_SECRET"), os.Getenv("API_KEY"))
+	client, err := api.NewClientWithResponses(os.Getenv("BASE_URL"), api.WithHTTPClient(benefits))
 	check(err)
 
 	userid := fmt.Sprintf("go-%d", time.Now().UnixNano())
@@ -49,7 +49,8 @@ func main() {
 		api.SwapRequest{Userid: userid, Add: []string{"dental"}, Remove: []string{"telehealth"}})
 	check(err)
 	must(swapped.JSON200 != nil && swapped.JSON200.Add[0] == "dental", swapped.HTTPResponse, swapped.Body)
-	cancelled, err := client.CancelUserWithResponse(ctx, userid, &api.CancelUserParams{})
+	key = userid + "-cancel"
+	cancelled, err := client.CancelUserWithResponse(ctx, userid, &api.CancelUserParams{IdempotencyKey: &key})
 	check(err)
 	must(cancelled.JSON200 != nil && len(cancelled.JSON200.Benefits) > 0, cancelled.HTTPResponse, cancelled.Body)
 	fmt.Println("walked")

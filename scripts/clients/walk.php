@@ -43,5 +43,5 @@ $user = $users->createUser($wanted, "$userid-create");
 must($user->getStatus() === 'active', 'not active');
 $swap = $benefits->swapBenefits(new SwapRequest(['userid' => $userid, 'add' => ['dental'], 'remove' => ['telehealth']]));
 must($swap->getAdd() === ['dental'], 'no swap');
-must(count($users->cancelUser($userid)->getBenefits()) > 0, 'no cancel');
+must(count($users->cancelUser($userid, null, null, null, "$userid-cancel")->getBenefits()) > 0, 'no cancel');
 echo "walked\n";

@@ -44,5 +44,5 @@ created = benefits.call(create_user, body=wanted, idempotency_key=f"{userid}-cre
 assert created.parsed.status == "active"
 swap = SwapRequest(userid=userid, add=["dental"], remove=["telehealth"])
 assert benefits.call(swap_benefits, body=swap).parsed.add == ["dental"]
-assert len(benefits.call(cancel_user, userid=userid).parsed.benefits) > 0
+assert len(benefits.call(cancel_user, userid=userid, idempotency_key=f"{userid}-cancel").parsed.benefits) > 0
 print("walked")

@@ -38,10 +38,11 @@ await client.PrefillUserAsync("u-1001-1", Api.Version.V2, person);`,
   {
     path: 'go',
     name: 'Go',
-    install: 'go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2',
+    install:
+      'go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2\ngo get golang.org/x/oauth2',
     file: 'benefits.go',
-    use: `benefits := Benefits{BaseURL: "https://benefits.example.com", ID: id, Secret: secret, Key: key}
-client, err := api.NewClientWithResponses(benefits.BaseURL, api.WithHTTPClient(&benefits))`,
+    use: `const baseURL = "https://benefits.example.com"
+client, err := api.NewClientWithResponses(baseURL, api.WithHTTPClient(NewBenefits(baseURL, id, secret, key)))`,
   },
   {
     path: 'php',
@@ -105,7 +106,7 @@ Tried with ${tool}.${note ? ` ${note}` : ''}
 
 ## Renew the token, repeat what is safe
 
-A generated client does neither. These lines fetch a token, renew it a minute before it ends, and send a request that has an
+A generated client does neither. These lines fetch a token, renew it before it ends, and send a request that has an
 \`Idempotency-Key\` again when its answer says that the service cannot answer now, never sooner than \`Retry-After\` asks. Why the key makes that
 safe: [repeat a write safely](idempotency.md). They are run every night against a service whose tokens end at once and which
 refuses each write the first time.
