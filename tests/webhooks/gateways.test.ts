@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Provider from 'oidc-provider'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { raiseTest } from '../../service/src/webhooks/api/test-event.ts'
 import type { Dispatcher } from '../../service/src/webhooks/delivery/dispatcher.ts'
@@ -329,25 +329,47 @@ test('through a proxy a delivery and the request for its token go to the address
   expect(asked).toEqual(targets.flatMap(host => [host, 'Basic cDpx']))
 })
 
-const hasTinyproxy = spawnSync('tinyproxy', ['-v']).status === 0
-if (!hasTinyproxy) console.warn('!!!! tinyproxy is missing: no proxy of somebody else is tried.')
+/** How each proxy is started as one that wants a user and a password, and records the addresses of tunnels in `log`. */
+const PROXIES = {
+  tinyproxy: {
+    words: ['-d', '-c', 'conf'],
+    settings: (port: number) => `Listen 127.0.0.1\nPort ${port}\nBasicAuth us-er pass-word\nLogFile "log"\n`,
+  },
+  squid: {
+    words: ['-N', '-f', 'conf'],
+    settings: (port: number, folder: string) => `
+      http_port 127.0.0.1:${port}
+      auth_param basic program /bin/sh ${folder}/known
+      acl known proxy_auth REQUIRED
+      http_access allow known
+      access_log stdio:${folder}/log
+      cache_log /dev/null
+      pid_filename none
+      cache deny all
+      shutdown_lifetime 0 seconds
+    `,
+  },
+}
 
-test.runIf(hasTinyproxy)(
-  'tinyproxy, which wants a user and a password, takes a delivery to its receiver, and another password is refused',
-  async () => {
+describe.each(Object.entries(PROXIES))('through %s, which wants a user and a password', (program, proxy) => {
+  const isHere = spawnSync(program, ['-v']).status === 0
+  if (!isHere) console.warn(`!!!! ${program} is missing: deliveries are not sent through it.`)
+
+  test.runIf(isHere)('a delivery reaches its receiver, and another password is refused', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'enrolment-proxy-'))
     const port = await freePort()
-    const settings = [
-      'Listen 127.0.0.1',
-      `Port ${port}`,
-      'BasicAuth us-er pass-word',
-      `LogFile "${folder}/log"`,
-    ]
-    writeFileSync(join(folder, 'conf'), `${settings.join('\n')}\n`)
-    const tinyproxy = spawn('tinyproxy', ['-d', '-c', join(folder, 'conf')], { stdio: 'ignore' })
+    writeFileSync(join(folder, 'conf'), proxy.settings(port, folder))
+    writeFileSync(
+      join(folder, 'known'),
+      'while read -r pair; do [ "$pair" = "us-er pass-word" ] && echo OK || echo ERR; done\n',
+    )
+    writeFileSync(join(folder, 'log'), '')
+    // As root, squid becomes a user of its own, who must read here, and write the log.
+    for (const file of ['', 'known', 'log']) chmodSync(join(folder, file), 0o777)
+    const child = spawn(program, proxy.words, { cwd: folder, stdio: 'ignore' })
     onTestFinished(async () => {
-      tinyproxy.kill()
-      await new Promise(ended => tinyproxy.once('close', ended))
+      child.kill()
+      await new Promise(ended => child.once('close', ended))
       rmSync(folder, { recursive: true, force: true })
     })
     await expect.poll(() => isListening(port), { timeout: 180_000 }).toBe(true)
@@ -362,11 +384,13 @@ test.runIf(hasTinyproxy)(
       return (await attemptsAt(rig, eventId))[0]
     }
     expect(await deliver('pass-word')).toEqual(['current', 200, null])
-    expect(readFileSync(join(folder, 'log'), 'utf8')).toContain(`CONNECT ${new URL(receiver.url).host}`)
     expect(await deliver('wrong')).toEqual(['current', 'proxy', null])
     expect(receiver.deliveries).toHaveLength(1)
-  },
-)
+    await expect
+      .poll(() => readFileSync(join(folder, 'log'), 'utf8'), { timeout: 180_000 })
+      .toContain(`CONNECT ${new URL(receiver.url).host}`)
+  })
+})
 
 test.each([
   ['cannot connect', '503 Service Unavailable', 'connect'],
