@@ -251,6 +251,22 @@ describe('the search', () => {
     expect(isError).toEqual(isError.toSorted())
   })
 
+  test('finds what people call by another name', async () => {
+    const asked = {
+      'delete user': 'reference/users#erase-user',
+      unsubscribe: 'lifecycle',
+      notifications: 'webhooks',
+      'sign up': 'embed',
+      'log in': 'authentication',
+      price: 'month',
+      invoice: 'reference/statements',
+      migrate: 'moving-in',
+      SDK: 'client',
+    }
+    for (const [question, path] of Object.entries(asked))
+      expect((await pathsOf(question)).slice(0, 3), question).toContain(path)
+  })
+
   test('a status leads to its errors', async () => {
     const codes = Object.entries(errors).flatMap(([code, { status }]) => (status === 409 ? [code] : []))
     expect((await pathsOf('409')).slice(0, codes.length).sort()).toEqual(
