@@ -86,7 +86,7 @@ const options = { baseUrl, clientId, clientSecret, apiKey }
 process.env.BENEFITS_CLIENT_ID = clientId
 process.env.BENEFITS_CLIENT_SECRET = clientSecret
 process.env.BENEFITS_API_KEY = apiKey
-const nothing = async () => {}
+async function nothing() {}
 const log = Object.assign(() => {}, { info: () => {} })
 Object.assign(globalThis, {
   client: createClient(options), createClient, options, session: { userid: 'u-1001' }, resulttoken: 'enr_rt_sandbox_1',
