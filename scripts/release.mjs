@@ -40,6 +40,14 @@ function writeEmbed() {
   writeFileSync(join(dir, `${name}.integrity`), `${integrity}\n`)
 }
 
+/** What bundlers, Node.js and TypeScript would stumble over. All but the client are for ES modules alone. */
+function judge(name) {
+  const tarball = join(dir, name)
+  run('npx', '--yes', 'publint@0.3.25', 'run', tarball, '--strict')
+  const profile = name.includes('-client-') ? 'strict' : 'esm-only'
+  run('npx', '--yes', '@arethetypeswrong/cli@0.18.5', tarball, '--profile', profile)
+}
+
 function writeSums() {
   const lines = readdirSync(dir)
     .sort()
@@ -61,6 +69,7 @@ run('npm', 'ci', '--include=dev', '--no-audit', '--no-fund')
 run('npm', 'run', 'build')
 run(process.execPath, 'scripts/pack.mjs', dir)
 run('npm', 'pack', '--ignore-scripts', '--workspace', 'embed', '--pack-destination', dir)
+for (const name of readdirSync(dir).filter(one => one.endsWith('.tgz'))) judge(name)
 run('npm', 'run', 'sbom')
 writeBill()
 writeEmbed()

@@ -1,4 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { Agent, fetch } from 'undici'
+import type { Client } from '../../client/src/index.ts'
+import type { FaultStage } from './stage.ts'
 
 /** A load balancer as operators use it: new connections go to processes whose /readyz is 200. */
 export type Balancer = {
@@ -46,4 +49,17 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
         for (const socket of sockets) socket.destroy()
       }),
   }
+}
+
+/** Clients with one kept connection each, as pools have them; `close` closes the connections. */
+export function pooledClients(
+  { clientOf }: Pick<FaultStage, 'clientOf'>,
+  { port, count }: { port: number; count: number },
+): { readonly clients: readonly Client[]; readonly close: () => Promise<unknown> } {
+  // A pool may leave a connection unused until the process at its other end closes it, just as it is used again.
+  const agents = Array.from({ length: count }, () => new Agent({ connections: 1 }))
+  const clients = agents.map(dispatcher =>
+    clientOf(port, {}, (input, init) => fetch(input as string, { ...init, dispatcher } as object) as never),
+  )
+  return { clients, close: () => Promise.all(agents.map(agent => agent.close())) }
 }

@@ -1,7 +1,6 @@
 // @databases stock
 // @slow
 
-import { Agent, fetch } from 'undici'
 import { afterEach, expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
@@ -11,7 +10,7 @@ import { run, runJson } from '../command/process.ts'
 import { everydayOr, isLong, otherDatabaseTest } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
-import { type Balancer, startBalancer } from './balancer.ts'
+import { type Balancer, pooledClients, startBalancer } from './balancer.ts'
 import { type Journal, openJournal, openOwnJournal } from './journal.ts'
 import { checkReadable } from './readable.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
@@ -47,15 +46,13 @@ test('a rolling restart of two processes under load refuses nothing', unlessTooS
   }
   const running = [await start(0), await start(1)]
   balancer = await startBalancer(stage.ports)
-  const { port } = balancer
-  // A pool may leave a connection unused until the process at its other end closes it, just as it is used again.
-  const agents = Array.from({ length: 8 }, () => new Agent({ connections: 1 }))
-  const { clientOf: clientFor } = stage
-  const clients = agents.map(dispatcher =>
-    clientFor(port, {}, (input, init) => fetch(input as string, { ...init, dispatcher } as object) as never),
-  )
+  const pool = pooledClients(stage, { port: balancer.port, count: 8 })
   // Most of this test is the wait for the processes to drain, through which all writers write.
-  const journal = openJournal(clients, { writers: 8, name: 'rolling', ...(isLong ? {} : { pauseMs: 500 }) })
+  const journal = openJournal(pool.clients, {
+    writers: 8,
+    name: 'rolling',
+    ...(isLong ? {} : { pauseMs: 500 }),
+  })
   for (const process of isLong ? [0, 1, 0, 1] : [0, 1]) {
     await more(journal, isLong ? 40 : 20)
     expect(await running[process]?.stop()).toBe(0)
@@ -66,7 +63,7 @@ test('a rolling restart of two processes under load refuses nothing', unlessTooS
   }
   await more(journal, isLong ? 40 : 20)
   await journal.stop()
-  await Promise.all(agents.map(agent => agent.close()))
+  await pool.close()
   const again = journal.entries.filter(entry => entry.isAcknowledged && entry.sent !== 1)
   if (again.length > 0 && stage.refusals().length > 0)
     throw new Error(`Too slow: ${stage.refusals().join(' ')}`)
