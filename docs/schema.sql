@@ -570,6 +570,7 @@ CREATE TABLE public.partners (
     disabled_reason text,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    cell text DEFAULT ''::text NOT NULL,
     CONSTRAINT partners_clock_offset_ms_check CHECK ((clock_offset_ms >= 0)),
     CONSTRAINT partners_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'es'::text]))),
     CONSTRAINT partners_name_check CHECK ((name <> ''::text)),

@@ -98,7 +98,7 @@ const rooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['open-service.ts'],
     ['partner'],
     ['feeds'],
-    ['catalogue', 'keys', 'operator', 'migrate.ts', 'backup.ts', 'copy.ts', 'maintain.ts'],
+    ['catalogue', 'keys', 'operator', 'migrate.ts', 'backup.ts', 'copy.ts', 'cell.ts', 'maintain.ts'],
     ['making-copies.ts'],
     ['workspace.ts'],
     ['date-option.ts', 'listen-address.ts', 'partner-option.ts', 'reach.ts', 'signals.ts'],

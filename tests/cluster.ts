@@ -26,7 +26,7 @@ export async function clusterOf(url: string): Promise<Cluster | undefined> {
 export async function createOnCluster(cluster: Cluster, name: string, origin: string): Promise<void> {
   await Promise.all(
     cluster.map(async node => {
-      await onNode(node, `create database ${name} ${origin}`, ...settingsOf(name))
+      await onNode(node, `create database ${name} ${origin}`, `alter database ${name} set jit = off`)
       await onNode(databaseUrl(node, name), 'create extension citus')
     }),
   )
@@ -36,14 +36,6 @@ export async function createOnCluster(cluster: Cluster, name: string, origin: st
     `select citus_set_coordinator_host('${coordinator?.hostname}', ${coordinator?.port})`,
     ...workers.map(({ hostname, port }) => `select citus_add_node('${hostname}', ${port})`),
   )
-}
-
-/**
- * One shard for each worker, because each test pays for every copied file: a quarter less than with two. Compiling plans would
- * cost more than running them.
- */
-function settingsOf(name: string): readonly string[] {
-  return ['citus.shard_count = 2', 'jit = off'].map(setting => `alter database ${name} set ${setting}`)
 }
 
 /** Closes a database to sessions, so that it can be copied: Citus keeps a session of its own in each database. */
@@ -59,11 +51,20 @@ export async function closeOnCluster(cluster: Cluster, name: string): Promise<vo
   )
 }
 
-/** Copies a closed database, with its knowledge of nodes and tables, on every node. */
+/**
+ * Copies a closed database, with its knowledge of nodes and tables, on every node. It has one cell, because each test pays for
+ * every copied file; a statement of a test that names no partner is about that cell. Compiling plans would cost more than
+ * running them.
+ */
 export async function copyOnCluster(cluster: Cluster, name: string, template: string): Promise<void> {
   await Promise.all(
     cluster.map(node =>
-      onNode(node, `create database ${name} template ${template} strategy file_copy`, ...settingsOf(name)),
+      onNode(
+        node,
+        `create database ${name} template ${template} strategy file_copy`,
+        `alter database ${name} set search_path = cell_1, public`,
+        `alter database ${name} set jit = off`,
+      ),
     ),
   )
 }

@@ -119,7 +119,7 @@ const fromInside: Readonly<Record<string, string>> = {
   'tests/database/schema-of-others.test.ts': 'applies the migrations beside tables of others',
   'tests/database/secret-plans.test.ts': 'sees the plan of a query',
   'tests/database/small-batches.test.ts': 'sees the plan of a query',
-  'tests/database/spread.test.ts': 'spreads tables step by step',
+  'tests/database/cells.test.ts': 'makes cells, and changes them all',
   'tests/docs/alerts.test.ts': 'compares the alerts with the names of all metrics',
   'tests/egress/hostile-endpoints.test.ts': 'one request to a partner, without the deliveries around it',
   'tests/egress/outgoing.test.ts': 'one request to a partner, without the deliveries around it',
@@ -167,7 +167,6 @@ const fromInside: Readonly<Record<string, string>> = {
   'tests/webhooks/rotation.test.ts': 'reads the attempts of a dispatcher without a service',
   'tests/webhooks/scale.test.ts': 'stores thousands of endpoints at once',
   'tests/webhooks/semantics.test.ts': 'gives a dispatcher a resolver that fails',
-  'tests/webhooks/writing.test.ts': 'writes results over a connection that breaks',
 }
 
 const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', 'tests'], {

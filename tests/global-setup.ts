@@ -66,7 +66,7 @@ async function onServer(project: TestProject, url: string) {
   if (cluster) await createOnCluster(cluster, templateName, emptyDatabase)
   else await onNode(url, `create database ${templateName} ${emptyDatabase}`)
   const template = openDatabase({ url: databaseUrl(url, templateName) }, { max: 1, ...patientDatabase })
-  await migrate(template)
+  await migrate(template, { cells: 1 })
   await template.close()
   if (cluster) await closeOnCluster(cluster, templateName)
   project.provide('testServer', {

@@ -10,6 +10,7 @@ import { openConsole } from '../service/src/assembly/console.ts'
 import { readWholeCatalogue } from '../service/src/catalogue/bring-files.ts'
 import { publishVersion } from '../service/src/catalogue/published.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../service/src/db/database.ts'
+import { migrate } from '../service/src/db/migrate.ts'
 import { rewriteTable } from '../service/src/db/rewrite-table.ts'
 import type { TurnLimits } from '../service/src/http/shedding/turns.ts'
 import { markInstallation } from '../service/src/installation.ts'
@@ -116,6 +117,8 @@ export async function startTestService(
     trustProxy?: readonly string[]
     /** The identity provider at which the console's operators sign in. */
     signIn?: ProviderSettings
+    /** How many cells it has where the tests run on a cluster; one unless it is given. */
+    cells?: number
     /** Whether it rewrites the table of data keys by itself, as the embedded database is kept. */
     rewritesKeys?: boolean
     /** A database that is there already, with its root key, in place of a new one; it stays afterwards. */
@@ -123,8 +126,12 @@ export async function startTestService(
   } = {},
 ): Promise<TestService> {
   const { sandbox = true } = options
-  const { address, drop } = options.on ? { ...options.on, drop: async () => {} } : await freshDatabase()
+  const { address, drop } = options.on
+    ? { ...options.on, drop: async () => {} }
+    : await freshDatabase({ empty: options.cells !== undefined })
   const database = openDatabase(address, { max: 8, ...patientDatabase })
+  if (options.cells !== undefined) await migrate(database, { cells: options.cells })
+  await database.learnCells()
   const deliveryDatabase = openDatabase(address, { max: 4, ...patientDatabase })
   const rootKey = options.on?.rootKey ?? randomBytes(32).toString('base64')
   const keyring = loadKeyring({ rootKey })
@@ -163,7 +170,9 @@ export async function startTestService(
       // A slow machine does not count as overload unless a test says so.
       limits: options.limits ?? { atOnce: 224, patienceMs: 60_000 },
       ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),
-      ...(options.rewritesKeys ? { rewriteKeys: () => rewriteTable(address, 'data_keys') } : {}),
+      ...(options.rewritesKeys
+        ? { rewriteKeys: () => rewriteTable(address, { table: 'data_keys', cell: '' }) }
+        : {}),
     })
     if (!options.console) return { ...service, consoleUrl: undefined }
     const place = options.console === true ? { port: 0, url: undefined } : options.console

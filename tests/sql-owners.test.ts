@@ -39,7 +39,7 @@ const owners: Readonly<Record<string, Table>> = {
     [executor]: 'reads: a decision uses the business time of the partner as it is now',
     registration: 'reads: sessions are counted and cleaned up partner by partner',
     [log]: 'reads: the clean-up goes from partner to partner',
-    [delivery]: 'reads: a heartbeat asks each node of a cluster about its own partners',
+    db: 'writes: it finds the cell of a partner, and moves a partner to another',
   }),
   credentials: ownedBy('partners'),
   credential_uses: ownedBy('partners', screens),
@@ -101,6 +101,7 @@ const owners: Readonly<Record<string, Table>> = {
   }),
 
   event_log_heads: ownedBy(log, {
+    db: 'writes: readiness is a write of its own, of no partner',
     partners: 'writes: a new partner gets an empty log',
     [executor]: inOrder,
     'webhooks/api': inOrder,

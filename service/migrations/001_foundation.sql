@@ -6,6 +6,8 @@
 
 create extension if not exists btree_gist;
 
+-- On every node of a cluster.
+
 -- One row, which says what this database is: a sandbox or live, forever.
 create table installation (
   only_row boolean primary key default true check (only_row),
@@ -67,7 +69,9 @@ create table partners (
   disabled_at timestamptz,
   disabled_reason text,
   created_at timestamptz not null,
-  updated_at timestamptz not null
+  updated_at timestamptz not null,
+  -- The cell that has the rows of the partner; '' where there is one PostgreSQL.
+  cell text not null default ''
 );
 
 create table credentials (
@@ -83,6 +87,8 @@ create table credentials (
   revoked_at timestamptz,
   primary key (partner_id, credential_id)
 );
+
+-- In each cell of a cluster.
 
 -- When a credential was last used, written at most once a minute. It is a table of its own, so that `credentials` is
 -- almost never written.

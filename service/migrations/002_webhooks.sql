@@ -1,3 +1,5 @@
+-- In each cell of a cluster.
+
 -- The processes that share the endpoints. Times are the database's own, because the clocks of processes differ.
 create table dispatchers (
   dispatcher_id uuid primary key,

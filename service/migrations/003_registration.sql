@@ -1,3 +1,5 @@
+-- In each cell of a cluster.
+
 -- One row from link token to result: a used token becomes a session, and the session gets an outcome.
 create table page_sessions (
   partner_id uuid not null,
@@ -50,6 +52,8 @@ create table page_sessions (
 -- these indexes to look up sessions by id, and read all sessions of a partner each time.
 create index page_sessions_user on page_sessions (partner_id, userid) where userid is not null;
 create index page_sessions_age on page_sessions (partner_id, created_at) where created_at is not null;
+
+-- On every node of a cluster.
 
 -- Documents and icons of the catalogue and logos of partners, stored by the hash of their bytes.
 create table files (

@@ -1,3 +1,5 @@
+-- In each cell of a cluster.
+
 -- Who did what: reads of personal data, commands of operators, refused authentications. Changes of users are in
 -- `history`.
 create table audit_log (

@@ -1,3 +1,5 @@
+-- On every node of a cluster.
+
 -- The people who work at the operators' console.
 create table operators (
   operator_id uuid primary key,
@@ -35,6 +37,8 @@ create table operator_sessions (
   expires_at timestamptz not null,
   ended_at timestamptz
 );
+
+-- In each cell of a cluster.
 
 -- Actions that need a second person: requested by one operator, decided by another.
 create table operator_requests (

@@ -1,3 +1,5 @@
+-- In each cell of a cluster.
+
 -- Monthly statements (contract §16): what a month is counted from, beside `users` and `enrolments`, and what became final.
 
 -- Times for which a user has or had an offer; and, since an erasure deletes the enrolments, those for which an erased user

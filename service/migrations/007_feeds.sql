@@ -1,3 +1,5 @@
+-- At the coordinator of a cluster.
+
 -- What insurers are told of the people whom they cover (docs/feeds.md).
 
 -- The files that operators published, each version kept forever, as those of the catalogue are.
@@ -36,6 +38,8 @@ create table feed_runs (
   taken_at timestamptz,
   primary key (feed, run)
 );
+
+-- In each cell of a cluster.
 
 -- Every line as an insurer was sent it. The newest line about a period of cover that was not refused is what the insurer
 -- knows of it.

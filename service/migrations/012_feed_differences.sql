@@ -1,3 +1,5 @@
+-- In each cell of a cluster.
+
 -- What differs between what insurers were told and their own lists (docs/feeds.md).
 
 create table feed_differences (

@@ -70,7 +70,6 @@ const levels: Readonly<Record<string, LogLevel>> = {
   'webhook.disabled': 'warn',
   'webhook.failing': 'warn',
   webhook_dead_not_forgotten: 'warn',
-  webhook_endpoints_not_read: 'warn',
   webhook_leases_not_given_up: 'warn',
   webhook_leases_not_renewed: 'warn',
 }

@@ -36,6 +36,7 @@ const groups: readonly CommandGroup[] = [
     words: ['backup', 'restore', 'resume'],
     load: async () => (await import('./cli/backup.ts')).backupCommands,
   },
+  { words: ['cell'], load: async () => (await import('./cli/cell.ts')).cellCommands },
   { words: ['copy'], load: async () => [(await import('./cli/copy.ts')).copy] },
   { words: ['operator'], load: async () => (await import('./cli/operator/operator.ts')).operatorCommands },
   { words: ['audit'], load: async () => (await import('./cli/operator/audit.ts')).auditCommands },

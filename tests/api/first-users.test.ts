@@ -95,7 +95,7 @@ onOneServer(
     const database = openDatabase(service.address, { max: 1, ...patientDatabase })
     const at = Date.now()
     const user = newUser({ partnerId, serviceId: crypto.randomUUID(), userid: 'u-1002', at })
-    const end = () => database.commit(statementsOf({ ...noWrites(at), ended: [user] }, database.layout))
+    const end = () => database.commit(statementsOf({ ...noWrites(at), ended: [user] }))
     // From here on its plan is kept.
     await end()
     await Promise.all(Array.from({ length: 100 }, () => client.createLinkToken({ userid: 'u-1001' })))

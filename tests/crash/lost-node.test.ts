@@ -65,7 +65,8 @@ beforeAll(async () => {
   }
   database = openDatabase({ url: cluster.url }, { max: 2, ...patientDatabase })
   endings.push(database.close)
-  await runJson(['migrate'], place)
+  await runJson(['migrate', '--cells', '2'], place)
+  await database.learnCells()
   for (let count = 0; count < 2; count += 1) {
     const service = await startKeptProcess(['serve', '--port', `${await freePort()}`], place)
     services.push(service)
@@ -80,15 +81,15 @@ afterAll(async () => {
   tenants = []
 })
 
-/** Partners are placed by hash, so new ones are created until one is on the worker. */
+/** New partners go to one cell after the other, so new ones are created until one is on the worker. */
 async function newTenant(worker: number): Promise<Tenant> {
   const receiver = await startReceiver({ refuses: true })
   endings.push(receiver.close)
   for (;;) {
     const created = await createPartnerOf(receiver, place)
     const [node] = await database.query<{ port: number }>(sql`
-      select n.nodeport as port from pg_dist_placement p join pg_dist_node n using (groupid)
-      where p.shardid = get_shard_id_for_distribution_column('users', ${created.partnerid}::uuid)`)
+      select distinct nodeport as port from citus_shards
+      where table_name::text like (select cell || '.users' from partners where partner_id = ${created.partnerid})`)
     if (node?.port === worker) return { created, receiver, worker, beside: openOwnJournal() }
   }
 }

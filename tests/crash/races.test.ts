@@ -35,15 +35,16 @@ async function newPartner(): Promise<Partner> {
   return partnerOf(row, service.keyring)
 }
 
-function openExecutor(
+async function openExecutor(
   own: (database: Database) => Database = database => database,
   sandbox = true,
-): CommandExecutor {
+): Promise<CommandExecutor> {
   const pool = openDatabase(service.address, { max: 4, ...patientDatabase })
   databases.push(pool)
-  // On a cluster a lock is given up in time only where this is known.
-  pool.layout.isSpread = service.database.layout.isSpread
-  const database = own(pool)
+  await pool.learnCells()
+  // On a cluster it has one cell.
+  const [cell = pool] = pool.cells()
+  const database = own(cell)
   const { terms, prepareTerms, consentHash } = openTerms({
     published: openPublished({ database, real: Date.now }),
     real: Date.now,
@@ -104,7 +105,7 @@ function changesOf(partner: Partner): Promise<Change[]> {
 
 test('processes that write the same users at once lose no change and never deadlock, and log and history follow the versions', async () => {
   const partner = await newPartner()
-  const executors = [openExecutor(), openExecutor(), openExecutor()]
+  const executors = [await openExecutor(), await openExecutor(), await openExecutor()]
   const userids = Array.from({ length: 12 }, (_, index) => `u${index}`)
   const rounds = 8
   const before = await countDeadlocks()
@@ -162,7 +163,7 @@ test('processes that write users of many partners at once never deadlock; each l
   const [first, second] = partners as [Partner, Partner]
   await addSilentEndpoint(first)
   await addSilentEndpoint(second)
-  const executors = [openExecutor(), openExecutor(), openExecutor()]
+  const executors = [await openExecutor(), await openExecutor(), await openExecutor()]
   const rounds = 8
   const before = await countDeadlocks()
   await Promise.all(
@@ -191,7 +192,7 @@ test('processes that write users of many partners at once never deadlock; each l
 
 test('one key at two processes at once has one effect, and everybody else is told so', async () => {
   const partner = await newPartner()
-  const executors = [openExecutor(), openExecutor()]
+  const executors = [await openExecutor(), await openExecutor()]
   const key = { operation: 'prefillUser', keyHash: randomBytes(32), requestHash: randomBytes(32) }
   const outcomes = await Promise.all(
     Array.from({ length: 400 }, (_, index) =>
@@ -214,7 +215,7 @@ test('a batch that is too slow twice is split, so that one contested user holds 
   const contested = 'b0'
   const tried: string[][] = []
   let decided: string[] = []
-  const executor = openExecutor(database => ({
+  const executor = await openExecutor(database => ({
     ...database,
     async commit(statements) {
       const together = decided
@@ -227,7 +228,7 @@ test('a batch that is too slow twice is split, so that one contested user holds 
       await database.commit(statements)
     },
   }))
-  await openExecutor().submit(storing(partner, contested))
+  await (await openExecutor()).submit(storing(partner, contested))
   // All in one queue, so that they are one batch.
   const userids = ['b0', 'd0', 'f0', 'h0', 'j0', 'l0', 'n0', 'p0']
   const outcomes = await Promise.all(
@@ -253,10 +254,10 @@ test('a batch that is too slow twice is split, so that one contested user holds 
 
 test('a batch that was split, of which one half then meets a locked row, writes nobody’s change twice', async () => {
   const partner = await newPartner()
-  for (const userid of ['a', 'd']) await openExecutor().submit(storing(partner, userid))
+  for (const userid of ['a', 'd']) await (await openExecutor()).submit(storing(partner, userid))
   let held: Awaited<ReturnType<typeof holdUsers>> | undefined
   let commits = 0
-  const executor = openExecutor(database => ({
+  const executor = await openExecutor(database => ({
     ...database,
     async commit(statements, lockMs) {
       commits += 1
@@ -299,7 +300,7 @@ test.each(['prefill', 'keyed'] as const)(
     const partner = await newPartner()
     const key = { operation: 'prefillUser', keyHash: randomBytes(32), requestHash: randomBytes(32), mode }
     const keyed = () => storing(partner, 'u1', { reservation: { ...key, attemptId: randomUUID() } })
-    const executor = openExecutor()
+    const executor = await openExecutor()
     await executor.submit(storing(partner, 'u1'))
     const commands = [keyed(), erasing(partner, 'u1'), storing(partner, 'u1'), keyed()]
     expect(told(await Promise.all(commands.map(executor.submit)))).toEqual([
@@ -314,7 +315,7 @@ test.each(['prefill', 'keyed'] as const)(
 test('a user who is stored, erased and stored again in one batch holds up nobody', async () => {
   const partner = await newPartner()
   let commits = 0
-  const executor = openExecutor(database => ({
+  const executor = await openExecutor(database => ({
     ...database,
     commit(statements, lockMs) {
       commits += 1
@@ -345,7 +346,7 @@ test('a repeat that reads its user just before the first try commits, and its ke
   const keyed = () =>
     storing(partner, 'u1', { reservation: { ...key, attemptId: randomUUID(), mode: 'keyed' } })
   let reads = 0
-  const executor = openExecutor(database => ({
+  const executor = await openExecutor(database => ({
     ...database,
     together: work =>
       database.together(db => {
@@ -362,16 +363,16 @@ test('a repeat that reads its user just before the first try commits, and its ke
         })
       }),
   }))
-  expect(await openExecutor().submit(keyed())).toEqual({ reply: 'stored 1', replayed: false })
+  expect(await (await openExecutor()).submit(keyed())).toEqual({ reply: 'stored 1', replayed: false })
   expect(await executor.submit(keyed())).toEqual({ reply: 'stored 1', replayed: true })
   expect(reads).toBe(2)
   expect(await changesOf(partner)).toHaveLength(1)
 })
 
 /** An executor of a live service, and what it sent: `read` or `commit`. */
-function openWatched(): { executor: CommandExecutor; sent: string[] } {
+async function openWatched(): Promise<{ executor: CommandExecutor; sent: string[] }> {
   const sent: string[] = []
-  const executor = openExecutor(
+  const executor = await openExecutor(
     database => ({
       ...database,
       together(work) {
@@ -390,7 +391,7 @@ function openWatched(): { executor: CommandExecutor; sent: string[] } {
 
 test('new users with new keys are written without a read; for one who is there already everything is read and decided again', async () => {
   const partner = await newPartner()
-  const { executor, sent } = openWatched()
+  const { executor, sent } = await openWatched()
   const newKey = () => ({
     operation: 'prefillUser',
     keyHash: randomBytes(32),
@@ -418,11 +419,7 @@ test('new users with new keys are written without a read; for one who is there a
   ])
 })
 
-test('a database that refuses a user who is there already does not name the user in its error', async ({
-  skip,
-}) => {
-  // A cluster names the key; docs/privacy.md says so.
-  if (service.database.layout.isSpread) skip()
+test('a database that refuses a user who is there already does not name the user in its error', async () => {
   const partner = await newPartner()
   const failures: object[] = []
   const watched = (database: Database): Database => ({
@@ -433,8 +430,8 @@ test('a database that refuses a user who is there already does not name the user
         throw error
       }),
   })
-  await openExecutor().submit(storing(partner, 'one@example.org'))
-  await openExecutor(watched, false).submit(storing(partner, 'one@example.org', { startsAnew: true }))
+  await (await openExecutor()).submit(storing(partner, 'one@example.org'))
+  await (await openExecutor(watched, false)).submit(storing(partner, 'one@example.org', { startsAnew: true }))
   expect(failures).toHaveLength(1)
   const told = failures.map(error => JSON.stringify(error, Object.getOwnPropertyNames(error)))
   expect(told.join()).toContain('division by zero')
@@ -445,10 +442,10 @@ test('a key that was spent is found although nothing was read, also when its req
   const partner = await newPartner()
   const key = { operation: 'prefillUser', keyHash: randomBytes(32), requestHash: randomBytes(32) }
   const repeat = { attemptId: randomUUID(), mode: 'prefill' } as const
-  await openExecutor().submit(storing(partner, 'a', { reservation: { ...key, ...repeat } }))
+  await (await openExecutor()).submit(storing(partner, 'a', { reservation: { ...key, ...repeat } }))
   const told = async (userid: string, requestHash: Buffer) => {
     const reservation = { ...key, ...repeat, requestHash, attemptId: randomUUID() }
-    const outcome = await openWatched().executor.submit(
+    const outcome = await (await openWatched()).executor.submit(
       storing(partner, userid, { startsAnew: true, reservation }),
     )
     return 'refused' in outcome && outcome.refused
@@ -460,10 +457,10 @@ test('a key that was spent is found although nothing was read, also when its req
 
 test('a refusal or a failure that was decided without a read is decided again, on the user who is there', async () => {
   const partner = await newPartner()
-  await openExecutor().submit(storing(partner, 'a'))
-  const decideOr = (nobody: () => ReturnType<Command<string>['decide']>) => {
+  await (await openExecutor()).submit(storing(partner, 'a'))
+  const decideOr = async (nobody: () => ReturnType<Command<string>['decide']>) => {
     const command = storing(partner, 'a', { startsAnew: true })
-    const { executor, sent } = openWatched()
+    const { executor, sent } = await openWatched()
     const decide: Command<string>['decide'] = context => (context.member ? command.decide(context) : nobody())
     return executor.submit({ ...command, decide }).then(outcome => ({ outcome, sent }))
   }

@@ -28,18 +28,16 @@ const columns: Columns<Row> = {
   paper: column.json(({ paper }) => paper ?? undefined),
 }
 
-function selected(rows: readonly Row[], isSpread: boolean): Promise<Row[]> {
-  return database.query(sql`select * from ${rowsOf({ isSpread }, columns, rows)}`)
+function selected(rows: readonly Row[]): Promise<Row[]> {
+  return database.query(sql`select * from ${rowsOf(columns, rows)}`)
 }
 
-test('a row arrives as it is, whether it is bound alone or with others, and as on a cluster', async () => {
+test('a row arrives as it is, whether it is bound alone or with others', async () => {
   await fc.assert(
     fc.asyncProperty(row, row, async (one, other) => {
-      expect(await selected([one], false)).toEqual([one])
-      expect(await selected([one], true)).toEqual([one])
-      expect(await selected([one, other], false)).toEqual([one, other])
-      expect(await selected([one, other], true)).toEqual([one, other])
-      expect(await selected([one, one, one], false)).toEqual([one, one, one])
+      expect(await selected([one])).toEqual([one])
+      expect(await selected([one, other])).toEqual([one, other])
+      expect(await selected([one, one, one])).toEqual([one, one, one])
     }),
     { numRuns: 60 },
   )
@@ -50,7 +48,7 @@ test('rows that have something in common arrive as they are', async () => {
   await fc.assert(
     fc.asyncProperty(row, row, fc.subarray([...names]), async (one, other, shared) => {
       const alike = { ...other, ...Object.fromEntries(shared.map(name => [name, one[name]])) } as Row
-      expect(await selected([one, alike], false)).toEqual([one, alike])
+      expect(await selected([one, alike])).toEqual([one, alike])
     }),
     { numRuns: 100 },
   )

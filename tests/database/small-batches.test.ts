@@ -32,7 +32,7 @@ onOneServer.each([
   ['users', () => loadUsers(database, names)],
   ['idempotency keys', () => loadKeys(database, [{ partnerId, operation: 'o', keyHash: Buffer.alloc(32) }])],
   ['versions', () => findUnchanged(database, [{ user, version: 1 }])],
-  ['an update', () => update(updateUsers([entry], database.layout))],
+  ['an update', () => update(updateUsers([entry]))],
 ])('PostgreSQL does not plan anew for each single user: %s', async (_, run) => {
   const plans = async () => {
     const [all] = await database.query<{ made: number; kept: number }>(sql`

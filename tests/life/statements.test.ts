@@ -237,7 +237,7 @@ function dyingAfter<T extends typeof stage.service.database>(database: T, mayGoO
       if (name === 'query') return guard(database.query.bind(database))
       if (name === 'transaction')
         return (work: (tx: unknown) => Promise<unknown>) =>
-          database.transaction(tx => work({ ...tx, layout: tx.layout, query: guard(tx.query.bind(tx)) }))
+          database.transaction(tx => work({ ...tx, query: guard(tx.query.bind(tx)) }))
       return typeof value === 'function' ? value.bind(target) : value
     },
   })

@@ -1,6 +1,5 @@
 // A dispatcher in a process of its own, on the built service: it may be killed at a chosen step.
 import { openDatabase } from '../../service/dist/db/database.js'
-import { learnLayout } from '../../service/dist/db/spread.js'
 import { openDirectory } from '../../service/dist/partners/directory.js'
 import { loadKeyring } from '../../service/dist/vault/keyring.js'
 import { openDispatcher } from '../../service/dist/webhooks/delivery/dispatcher.js'
@@ -55,7 +54,7 @@ const database = {
     return result
   },
 }
-await learnLayout(bare)
+await bare.learnCells()
 const bareOutgoing = createOutgoing({ rules: { sandbox: true, allow: [] }, resolver: createResolver() })
 const outgoing = {
   ...bareOutgoing,

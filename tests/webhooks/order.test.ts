@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Query } from '../../service/src/db/sql.ts'
 import { queueAgain } from '../../service/src/webhooks/log/replay.ts'
-import { partnersApart } from './partners-apart.ts'
 import { startReceiver } from './receiver.ts'
 import { dispatchRig, newWriter } from './rig.ts'
 
@@ -62,34 +61,6 @@ test('a replayed event is sent at the place in the order at which it was raised'
   await receiver.close()
 })
 
-test('while the node of one partner is away before its later events are parked, events of other partners arrive', async () => {
-  await using rig = await dispatchRig()
-  const [receiver, other] = [await startReceiver(), await startReceiver()]
-  const partner = await rig.newPartner('Other')
-  await rig.addEndpoint(receiver.url, { ordering: 'user' })
-  await rig.addEndpoint(other.url, { partner })
-  let isAway = true
-  let refusals = 0
-  const database = partnersApart(rig.database, statement => {
-    if (!isAway || !statement.text.includes('set parked = true')) return
-    refusals += 1
-    return Promise.reject(Object.assign(new Error('the node is away'), { code: '57P01' }))
-  })
-  const dispatcher = rig.open({}, { database })
-  await rig.raise(['u', 'u', 'u'])
-  dispatcher.refresh()
-  await expect.poll(() => refusals, { timeout: 180_000 }).toBeGreaterThan(0)
-  await rig.raise(['x'], { partner })
-  dispatcher.nudge()
-  await other.received(1)
-  isAway = false
-  await receiver.received(3)
-  await dispatcher.idle()
-  expect(receiver.deliveries).toHaveLength(3)
-  await receiver.close()
-  await other.close()
-})
-
 test('a stop does not wait when the database refuses to set aside what a read has found', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
@@ -113,41 +84,4 @@ test('a stop does not wait when the database refuses to set aside what a read ha
   await closed
   expect(dispatcher.inventory().unwritten).toBe(0)
   await receiver.close()
-})
-
-test('while a read of one partner hangs with its node, events of other partners arrive', async () => {
-  await using rig = await dispatchRig()
-  const [receiver, other] = [await startReceiver(), await startReceiver()]
-  const partner = await rig.newPartner('Other')
-  await rig.addEndpoint(receiver.url)
-  await rig.addEndpoint(other.url, { partner })
-  let isAway = false
-  let answer = () => {}
-  const gate = new Promise<void>(resolve => {
-    answer = resolve
-  })
-  let waits = 0
-  const database = partnersApart(rig.database, async statement => {
-    const isRead = statement.text.includes('as ask (partner_id,')
-    if (isRead && isAway && (statement.values[0] as string[]).includes(rig.partner.partnerId)) {
-      waits += 1
-      await gate
-    }
-  })
-  const dispatcher = rig.open({}, { database })
-  await dispatcher.idle()
-  isAway = true
-  await rig.raise(['u'])
-  dispatcher.nudge()
-  await expect.poll(() => waits).toBe(1)
-  await rig.raise(['x'], { partner })
-  dispatcher.nudge()
-  await other.received(1)
-  answer()
-  await receiver.received(1)
-  await dispatcher.idle()
-  expect(receiver.deliveries).toHaveLength(1)
-  await dispatcher.close()
-  await receiver.close()
-  await other.close()
 })

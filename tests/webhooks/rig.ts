@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { vi } from 'vitest'
 import type { EventName } from '../../contract/src/index.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
-import { learnLayout } from '../../service/src/db/spread.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { newUser } from '../../service/src/membership/rules/state.ts'
 import { statementsOf } from '../../service/src/membership/saving/save.ts'
@@ -79,12 +78,14 @@ export type DispatchRig = {
 /** Opens the rig; everything that it starts is closed with it. */
 export async function dispatchRig(): Promise<DispatchRig> {
   const { address, drop } = await freshDatabase()
-  const database = openDatabase(address, { max: 8, ...patientDatabase })
+  const all = openDatabase(address, { max: 8, ...patientDatabase })
+  await all.learnCells()
+  // On a cluster it has one cell.
+  const [database = all] = all.cells()
   const rootKey = randomBytes(32).toString('base64')
   const keyring = loadKeyring({ rootKey })
   const { now: real, advance } = slowClock()
   const logged: DispatchRig['logged'] = []
-  await learnLayout(database)
   const directory = openDirectory({ database, keyring, mode: 'sandbox', real })
   const closers: (() => Promise<void>)[] = []
   const services = new Map<string, string>()
@@ -140,7 +141,7 @@ export async function dispatchRig(): Promise<DispatchRig> {
           data: {},
         }
       })
-      await database.commit(statementsOf({ ...noWrites(now()), events }, database.layout))
+      await database.commit(statementsOf({ ...noWrites(now()), events }))
       return events.map(event => event.id)
     },
     open(options = {}, own = {}) {

@@ -2,7 +2,6 @@
 
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../service/src/db/database.ts'
-import { learnLayout } from '../../service/src/db/spread.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import { closedBreaker } from '../../service/src/webhooks/endpoint/breaker.ts'
@@ -51,7 +50,7 @@ test(`${COUNT} endpoints are leased, served and taken over by statements that st
   // row with each takes longer still.
   const limited = { ...patientDatabase, max: 8, statementTimeoutMs: 20_000 }
   const databases = [openDatabase(rig.address, limited), openDatabase(rig.address, limited)] as const
-  for (const database of databases) await learnLayout(database)
+  for (const database of databases) await database.learnCells()
   const first = rig.open({ leaseMs: 6000 }, { database: databases[0] })
   await expect.poll(() => first.inventory().endpoints, patient).toBe(COUNT + 1)
   await rig.raise(['u1'])

@@ -12,18 +12,17 @@ function range(count: number, prefix = 'u') {
   return Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 }
 
-/** What a heartbeat logs when it fails, whole or for one node. */
-const faults = new Set(['webhook_leases_not_renewed', 'webhook_endpoints_not_read'])
+/** What a heartbeat logs when it fails. */
+const faults = new Set(['webhook_leases_not_renewed'])
 
 /** A database that records its statements. */
 function counted(rig: DispatchRig) {
   const asked: string[] = []
   const told = (db: Executor): Executor => ({
-    layout: db.layout,
     query(query) {
       // A beat reports that this process is alive (again, if it is late), and reads its endpoints and the size of its
-      // share, on a cluster from each node.
-      const isBeat = /update dispatchers|insert into dispatchers|pg_dist_placement|where l\.owner = /.test(
+      // share.
+      const isBeat = /update dispatchers|insert into dispatchers|where l\.owner = /.test(
         query.text,
       )
       asked.push(isBeat ? 'beat' : query.text.trim().split(/\s+/, 6).join(' '))

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { type Database, type Executor, openDatabase } from '../../service/src/db/database.ts'
-import { learnLayout } from '../../service/src/db/spread.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { startPostgresProxy } from '../crash/postgres-proxy.ts'
 import { patientDatabase } from '../patient-database.ts'
@@ -14,7 +13,7 @@ test('the backlog of an outage is released even when the commit of the result is
   await using rig = await dispatchRig()
   const proxy = await startPostgresProxy(rig.address)
   const database = openDatabase({ url: proxy.url }, { max: 4, ...patientDatabase })
-  await learnLayout(database)
+  await database.learnCells()
   const receiver = await startReceiver()
   receiver.answer = () => 503
   await rig.addEndpoint(receiver.url)

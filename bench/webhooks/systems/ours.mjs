@@ -60,7 +60,7 @@ export async function open({ address, origin, rootKey, targets }) {
         },
         body: Buffer.from(body),
       }))
-      await database.commit(saveEvents(raised, real(), database.layout))
+      await database.commit(saveEvents(raised, real()))
       dispatcher?.nudge(new Set(raised.map(event => event.user.partnerId)))
     },
     async start() {

@@ -1,7 +1,10 @@
+import { cellsOf, inEachCell } from '../db/by-cell.ts'
+import { describeCause } from '../log.ts'
 import { type Dispatcher, openDispatcher } from '../webhooks/delivery/dispatcher.ts'
 import { webhookMetrics } from '../webhooks/delivery/metrics.ts'
 import { createOutgoing } from '../webhooks/egress/outgoing.ts'
 import { createResolver } from '../webhooks/egress/resolver.ts'
+import { ensureAttemptDays } from '../webhooks/log/attempt-days.ts'
 import type { Shared } from './shared.ts'
 
 /** The delivery of webhooks. */
@@ -24,18 +27,54 @@ export function openDelivery({ options, directory }: Shared): Delivery {
     proxy: options.webhookProxy,
   })
   const metrics = webhookMetrics({ database, real })
+  let preparing: Promise<unknown> | undefined
   const { dispatcher, start } = deferDispatcher(() =>
-    openDispatcher({ database, directory, outgoing, metrics, real, log }, options.dispatcher),
+    together(
+      cellsOf(database).map(cell =>
+        openDispatcher({ database: cell, directory, outgoing, metrics, real, log }, options.dispatcher),
+      ),
+    ),
   )
   return {
     dispatcher,
     metrics: metrics.render,
-    start,
+    start() {
+      start()
+      // One cell after the other, because only one node of a cluster makes tables.
+      preparing ??= inEachCell(database, cell => ensureAttemptDays(cell, real())).catch(error =>
+        log('webhook_days_failed', describeCause(error)),
+      )
+    },
     async close() {
+      await preparing
       await dispatcher.close()
       await outgoing.close()
       resolver.close()
     },
+  }
+}
+
+/** The dispatchers of all cells as one. */
+function together(dispatchers: readonly Dispatcher[]): Dispatcher {
+  const [only, other] = dispatchers
+  if (only && !other) return only
+  const sum = (count: (one: ReturnType<Dispatcher['inventory']>) => number) =>
+    dispatchers.reduce((total, one) => total + count(one.inventory()), 0)
+  return {
+    nudge(partnerIds) {
+      for (const one of dispatchers) one.nudge(partnerIds)
+    },
+    refresh() {
+      for (const one of dispatchers) one.refresh()
+    },
+    idle: async () => void (await Promise.all(dispatchers.map(one => one.idle()))),
+    close: async () => void (await Promise.all(dispatchers.map(one => one.close()))),
+    inventory: () => ({
+      endpoints: sum(one => one.endpoints),
+      underWay: sum(one => one.underWay),
+      unwritten: sum(one => one.unwritten),
+      timers: sum(one => one.timers),
+    }),
   }
 }
 

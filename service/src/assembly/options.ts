@@ -50,8 +50,8 @@ export type ServiceOptions = {
   readonly processes?: number
   /** Tells the other processes that share the address; absent: there are none. */
   readonly tellOthers?: (news: News) => void
-  /** Rewrites the table of wrapped data keys, which removes deleted keys from its files; absent where `enrolment maintain` does it. */
-  readonly rewriteKeys?: () => Promise<Rewritten>
+  /** Rewrites a cell's table of wrapped data keys, which removes deleted keys from its files; absent where `enrolment maintain` does it. */
+  readonly rewriteKeys?: (cell: string) => Promise<Rewritten>
   /** How long entries of the audit log are kept; absent: six years. */
   readonly auditKeepMs?: number
   /** The list of erasures outside the database; absent: there is none. */

@@ -3,6 +3,7 @@ import { deleteBefore } from '../audit/blocks.ts'
 import { type Searched, signBlocks } from '../audit/sign-blocks.ts'
 import { HOUR_MS, MINUTE_MS, YEAR_MS } from '../calendar/calendar.ts'
 import { tidyConsole } from '../console/tidy.ts'
+import { cellsOf, inEachCell } from '../db/by-cell.ts'
 import { describeCause } from '../log.ts'
 import { deleteOldRefusedCreates } from '../membership/saving/refused-creates.ts'
 import { deleteOldSessions } from '../registration/session/old-sessions.ts'
@@ -44,11 +45,12 @@ export function openSchedules(
       // First, because it has a deadline.
       'erased keys': openScrub(options),
       expired: partners => deleteLapsed(database, partners, clock),
-      webhooks: () => cleanUpWebhooks(deliveryDatabase, real()),
-      sessions: () => deleteOldSessions(database, real()),
-      'refused creates': () => deleteOldRefusedCreates(database, real()),
+      webhooks: () => inEachCell(deliveryDatabase, cell => cleanUpWebhooks(cell, real())),
+      sessions: () => inEachCell(database, cell => deleteOldSessions(cell, real())),
+      'refused creates': () => inEachCell(database, cell => deleteOldRefusedCreates(cell, real())),
       console: () => tidyConsole(database, real()),
-      'audit log': () => deleteBefore(database, real() - (options.auditKeepMs ?? SIX_YEARS_MS)),
+      'audit log': () =>
+        inEachCell(database, cell => deleteBefore(cell, real() - (options.auditKeepMs ?? SIX_YEARS_MS))),
     },
     (task, error) => log('clean_up_failed', { task, ...describeCause(error) }),
   )
@@ -72,11 +74,13 @@ export function openSchedules(
     }
     return FINALIZE_EVERY_MS
   })
-  const searched: Searched = new Map()
+  const searched = new Map<string, Searched>()
   const signing = repeatedly(SIGN_EVERY_MS, async () => {
-    await signBlocks(database, openBlockKeys(database, keyring), real(), searched).catch(error =>
-      log('seal_failed', describeCause(error)),
-    )
+    await inEachCell(database, cell => {
+      const until = searched.get(cell.cell) ?? new Map()
+      searched.set(cell.cell, until)
+      return signBlocks(cell, openBlockKeys(database, keyring), real(), until)
+    }).catch(error => log('seal_failed', describeCause(error)))
     return SIGN_EVERY_MS
   })
   return {
@@ -117,12 +121,15 @@ function openScrub({ database, rewriteKeys, real, log }: ServiceOptions): () => 
     if (!rewriteKeys || real() < scrubAt) return
     scrubAt = real() + SCRUB_EVERY_MS
     const erasedBefore = real() - SCRUB_AFTER_MS
-    const context = { database, rewrite: rewriteKeys, now: real(), erasedBefore }
-    try {
-      const { isDone } = await scrubKeys(context)
-      if (!isDone) log('scrub_failed', { cause: 'a transaction was open that could still see deleted keys' })
-    } catch (error) {
-      log('scrub_failed', describeCause(error))
+    for (const cell of cellsOf(database)) {
+      const context = { database: cell, rewrite: () => rewriteKeys(cell.cell), now: real(), erasedBefore }
+      try {
+        const { isDone } = await scrubKeys(context)
+        if (!isDone)
+          log('scrub_failed', { cause: 'a transaction was open that could still see deleted keys' })
+      } catch (error) {
+        log('scrub_failed', describeCause(error))
+      }
     }
   }
 }

@@ -1,5 +1,4 @@
 import { openTrail, type Trail } from '../audit/trail.ts'
-import { learnLayout } from '../db/spread.ts'
 import { openStatistics, type Statistics } from '../db/statistics.ts'
 import { describeCause } from '../log.ts'
 import { type Directory, openDirectory } from '../partners/directory.ts'
@@ -28,11 +27,11 @@ export type Shared<Options extends SharedOptions = ServiceOptions> = {
   close(): Promise<void>
 }
 
-/** Learns how the tables are spread over the database's machines, and opens what several parts use. */
+/** Learns which cells the database has, and opens what several parts use. */
 export async function openShared<Options extends SharedOptions>(options: Options): Promise<Shared<Options>> {
   const { database, deliveryDatabase, keyring, real, log } = options
   const mode = options.installation.sandbox ? 'sandbox' : 'live'
-  await Promise.all([learnLayout(database), learnLayout(deliveryDatabase)])
+  await Promise.all([database.learnCells(), deliveryDatabase.learnCells()])
   const trail = openTrail({
     database,
     keyring,
@@ -45,7 +44,11 @@ export async function openShared<Options extends SharedOptions>(options: Options
     clock: clockOn(real),
     mode,
     directory: openDirectory({ database, keyring, mode, real }),
-    allPartners: async () => openPartners(await listPartners(database), keyring, log),
+    allPartners: async () => {
+      const rows = await listPartners(database)
+      for (const row of rows) database.noteCell(row.partner_id, row.cell)
+      return openPartners(rows, keyring, log)
+    },
     trail,
     statistics,
     async close() {

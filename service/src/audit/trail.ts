@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { type Instant, MINUTE_MS } from '../calendar/calendar.ts'
+import { ofPartner, writeByCell } from '../db/by-cell.ts'
 import type { Database } from '../db/database.ts'
 import { isUnavailable } from '../db/failure.ts'
 import type { Keyring } from '../vault/keyring.ts'
@@ -98,7 +99,7 @@ export function openTrail(context: {
     for (let start = 0; start < batch.length; start += MOST_OF_A_BATCH) {
       const part = batch.slice(start, start + MOST_OF_A_BATCH)
       try {
-        await addEntries(database, part)
+        await writeByCell(database, part, addEntries)
       } catch (error) {
         if (!isUnavailable(error)) {
           lost += await addEach(database, part)
@@ -171,7 +172,7 @@ export function openTrail(context: {
 async function addEach(database: Database, entries: readonly AuditEntry[]): Promise<number> {
   let refused = 0
   for (const entry of entries)
-    await addEntries(database, [entry]).catch(() => {
+    await addEntries(ofPartner(database, entry.partnerId), [entry]).catch(() => {
       refused += 1
     })
   return refused

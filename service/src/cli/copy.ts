@@ -3,8 +3,8 @@ import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { checkConnection } from '../db/connection-check.ts'
 import { copyDatabase } from '../db/copy-database.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
+import { isCluster } from '../db/make-cells.ts'
 import { SERVICE_SESSIONS } from '../db/pool.ts'
-import { spreadState } from '../db/spread.ts'
 import { sql } from '../db/sql.ts'
 import { isMarked } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -25,7 +25,7 @@ export const copy: Command = {
       await reach(database, 'take')
       const to = neededText(input, 'to')
       const isServed = await isInUse(database)
-      if (isServed && (await spreadState(database)) === 'spread')
+      if (isServed && (await isCluster(database)))
         throw new OperatorError(
           'A service is still connected to this database, and the nodes of a cluster are not read as of one instant: stop every process first.',
         )

@@ -1,4 +1,5 @@
 import type { Command } from '@benefit-enrolment/cli/command'
+import { cellsOf, inEachCell } from '../db/by-cell.ts'
 import type { Database } from '../db/database.ts'
 import { rewriteTable } from '../db/rewrite-table.ts'
 import { sql } from '../db/sql.ts'
@@ -25,15 +26,20 @@ export const maintain: Command = {
         throw new OperatorError(
           'The user of DATABASE_URL does not own the tables, and only their owner may do this: run `enrolment maintain` as the owner. Nothing was done.',
         )
-      const made = await ensureAttemptDays(database, real(), DAYS_AHEAD)
-      const dropped = await dropOldAttempts(database, real())
+      const made = await inEachCell(database, cell => ensureAttemptDays(cell, real(), DAYS_AHEAD))
+      const dropped = await inEachCell(database, cell => dropOldAttempts(cell, real()))
       // In the embedded database the command is PostgreSQL's superuser, so it can also switch to a new log file.
       const owner = 'url' in address ? address : { ...address, user: 'postgres' }
-      const { count: scrubbed, isDone } = await scrubKeys({
-        database,
-        rewrite: () => rewriteTable(owner, 'data_keys'),
-        now: real(),
-        erasedBefore: real(),
+      let isDone = true
+      const scrubbed = await inEachCell(database, async cell => {
+        const scrub = await scrubKeys({
+          database: cell,
+          rewrite: () => rewriteTable(owner, { table: 'data_keys', cell: cell.cell }),
+          now: real(),
+          erasedBefore: real(),
+        })
+        if (!scrub.isDone) isDone = false
+        return scrub.count
       })
       if (!isDone)
         throw new OperatorError(
@@ -48,7 +54,8 @@ export const maintain: Command = {
 
 /** Without this, PostgreSQL would leave out with a warning what only the owner may do, and the command would report success. */
 async function ownsTables(database: Database): Promise<boolean> {
-  const [row] = await database.query<{ owns: boolean }>(sql`
+  const [cell = database] = cellsOf(database)
+  const [row] = await cell.query<{ owns: boolean }>(sql`
     select bool_and(pg_has_role(relowner, 'usage')) as owns from pg_class
     where oid in ('data_keys'::regclass, 'delivery_attempts'::regclass)`)
   return row?.owns === true

@@ -18,6 +18,7 @@ export async function noteMaking(
   const database = openDatabase(address, { max: 1, onError: () => {}, statementTimeoutMs: 60_000 })
   const entry = { partnerId: noPartner, entryId: uuidv7(at), at, times: 1, action, result }
   try {
+    await database.learnCells()
     await addEntries(database, [{ ...entry, actorKind: 'command', actor: systemUser() }])
   } catch {
     // A full disk, where nothing can be recorded, is when a backup is needed most; so this is no failure.

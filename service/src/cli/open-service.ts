@@ -133,7 +133,9 @@ export async function listen(
       logsRequests,
       real: Date.now,
       ...(tellOthers && { tellOthers }),
-      ...(scrubs && { rewriteKeys: () => rewriteTable({ ...address, user: 'postgres' }, 'data_keys') }),
+      ...(scrubs && {
+        rewriteKeys: cell => rewriteTable({ ...address, user: 'postgres' }, { table: 'data_keys', cell }),
+      }),
     })
   } catch (error) {
     throw listenErrorOf(error, { host, port })

@@ -1,7 +1,6 @@
 import { explainConnection } from '../db/connection-check.ts'
 import type { Database } from '../db/database.ts'
 import { type MigrateOptions, migrate, refuseFuture, schemaState } from '../db/migrate.ts'
-import { learnLayout } from '../db/spread.ts'
 import { OperatorError } from '../operator-error.ts'
 
 /** What a command does with the schema: update it, create it only in an empty database, or require it as it is. */
@@ -13,7 +12,7 @@ export class EmptyDatabase extends OperatorError {
 }
 
 /**
- * Inspects the schema, does with it what is allowed, learns how its tables are spread, and returns the migrations that were
+ * Inspects the schema, does with it what is allowed, learns its cells, and returns the migrations that were
  * applied. Throws OperatorError when the schema may not be used as it is.
  */
 export async function reach(
@@ -23,7 +22,7 @@ export async function reach(
 ): Promise<readonly string[]> {
   try {
     const applied = await bringUp(database, use, options)
-    await learnLayout(database)
+    await database.learnCells()
     return applied
   } catch (error) {
     if ((error as { code?: string }).code === '42501') {

@@ -11,6 +11,22 @@ export function uuids(values: Values<string>): Buffer {
   return arrayOf(UUID_OID, values, () => 16, writeUuid)
 }
 
+/** The ids in a bound value; none in a value that is no array of UUIDs. */
+export function uuidsIn(value: Buffer): string[] {
+  const ids: string[] = []
+  if (value.length <= HEAD_BYTES || value.readInt32BE(8) !== UUID_OID) return ids
+  for (let at = HEAD_BYTES; at < value.length; at += LENGTH_BYTES) {
+    if (value.readInt32BE(at) !== 16) continue
+    ids.push(
+      value.toString('hex', at + LENGTH_BYTES, at + LENGTH_BYTES + 16).replace(UUID_PARTS, '$1-$2-$3-$4-$5'),
+    )
+    at += 16
+  }
+  return ids
+}
+
+const UUID_PARTS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/
+
 /** An array of texts as a bound value. */
 export function texts(values: Values<string>): Buffer {
   return arrayOf(TEXT_OID, values, Buffer.byteLength, writeText)

@@ -4,30 +4,25 @@ import { sql } from './sql.ts'
 
 const seven: Columns<string> = { count: column.integer(() => 7), name: column.text(name => name) }
 
-test('what all rows have in common is bound as a plain value, but not on a cluster', () => {
-  const select = (isSpread: boolean, names: string[]) => {
-    const rows = rowsOf({ isSpread }, seven, names)
+test('what all rows have in common is bound as a plain value', () => {
+  const select = (names: string[]) => {
+    const rows = rowsOf(seven, names)
     const { text, values } = sql`select * from ${rows} where name <> ${'x'}`
     return { text, values: values.map(value => (value instanceof Buffer ? 'an array' : value)) }
   }
-  expect(select(false, ['a'])).toEqual({
+  expect(select(['a'])).toEqual({
     text: 'select * from (select $1::integer as count, $2::text as name) as row where name <> $3',
     values: [7, 'a', 'x'],
   })
-  expect(select(false, ['a', 'b'])).toEqual({
+  expect(select(['a', 'b'])).toEqual({
     text: 'select * from (select $1::integer as count, name from unnest($2::text[]) as own (name)) as row where name <> $3',
     values: [7, 'an array', 'x'],
   })
   // Without an array nothing would say how many rows there are.
-  expect(select(false, ['a', 'a'])).toEqual({
+  expect(select(['a', 'a'])).toEqual({
     text: 'select * from (select count, $1::text as name from unnest($2::integer[]) as own (count)) as row where name <> $3',
     values: ['a', 'an array', 'x'],
   })
-  for (const names of [['a'], ['a', 'b']])
-    expect(select(true, names)).toEqual({
-      text: 'select * from unnest($1::integer[], $2::text[]) as row (count, name) where name <> $3',
-      values: ['an array', 'an array', 'x'],
-    })
 })
 
 test('rows take few forms, however much they have in common', () => {
@@ -40,7 +35,7 @@ test('rows take few forms, however much they have in common', () => {
   const texts = new Set<string>()
   for (let common = 0; common < 64; common += 1) {
     const rows = [[1, 1, 1, 1, 1, 1], [0, 1, 2, 3, 4, 5].map(place => 1 + ((common >> place) & 1))]
-    texts.add(sql`select * from ${rowsOf({ isSpread: false }, columns, rows)}`.text)
+    texts.add(sql`select * from ${rowsOf(columns, rows)}`.text)
   }
   expect(texts.size).toBeLessThanOrEqual(17)
   expect([...texts].at(-1)).toMatch(/^select \* from unnest\(/)

@@ -73,21 +73,15 @@ export function settingsOf(columns: Columns<never>, from: 'row' | 'excluded' = '
 /**
  * The part that gives rows, called `row`, to the `from` of a statement: an `unnest` of an array for each column. What all
  * rows have in common is bound once as a plain value, because PostgreSQL makes a store for each array, and reads each of
- * its elements. On a cluster nothing changes, because there most of a statement's cost is that of reaching the node.
+ * its elements.
  */
-export function rowsOf<Item>(
-  { isSpread }: { readonly isSpread: boolean },
-  columns: Columns<Item>,
-  items: readonly Item[],
-): Part {
+export function rowsOf<Item>(columns: Columns<Item>, items: readonly Item[]): Part {
   const forms = formsOf(columns)
   const values = forms.columns.map(([, { get }]) => items.map(get as (item: Item) => unknown))
   const alike = values.map(areAlike)
   const hasOwn = alike.includes(false)
   // Several rows need at least one array, which says how many they are.
-  const isOnce = alike.map(
-    (isAlike, index) => !isSpread && isAlike && (items.length === 1 || hasOwn || index > 0),
-  )
+  const isOnce = alike.map((isAlike, index) => isAlike && (items.length === 1 || hasOwn || index > 0))
   const form = formOf(forms, isOnce)
   return partOf(form.literals, [
     ...values.flatMap((all, index) => (form.isOnce[index] ? [valueFor(typeOf(forms, index), all[0])] : [])),
@@ -98,10 +92,9 @@ export function rowsOf<Item>(
 /**
  * The same for a statement that reads or changes rows: always arrays, so that PostgreSQL keeps its plan. It plans for ten
  * rows; if it saw that a list has fewer, it would make a new plan each time (0.2 to 0.7 ms, more than all else about a
- * small batch). On a cluster each statement is planned anew. With `numbered` the rows have a column `place`, from 1 on.
+ * small batch). With `numbered` the rows have a column `place`, from 1 on.
  */
 export function listOf<Item>(
-  { isSpread }: { readonly isSpread: boolean },
   columns: Columns<Item>,
   items: readonly Item[],
   order: 'inOrder' | 'numbered' = 'inOrder',
@@ -110,7 +103,7 @@ export function listOf<Item>(
   const values = forms.columns.map(([, { type, get }]) =>
     arrayFor(type, items.map(get as (item: Item) => unknown)),
   )
-  return partOf(forms[order][isSpread ? 'spread' : 'planned'], values)
+  return partOf(forms[order], values)
 }
 
 /** The types of columns. */
@@ -146,16 +139,14 @@ type Named = readonly (readonly [name: string, column: Column<never>])[]
 /** A text of rows, and which of their columns are bound once in it. */
 type RowForm = { readonly isOnce: readonly boolean[]; readonly literals: readonly string[] }
 
-type ListForm = { readonly spread: readonly string[]; readonly planned: readonly string[] }
-
 /** The texts that are made of the names of columns. */
 type Forms = {
   readonly columns: Named
   readonly names: Part
   readonly row: Part
   readonly excluded: Part
-  readonly inOrder: ListForm
-  readonly numbered: ListForm
+  readonly inOrder: readonly string[]
+  readonly numbered: readonly string[]
   /** The forms in which rows were bound before. */
   readonly rows: Map<string, RowForm>
 }
@@ -213,11 +204,8 @@ function unnested(columns: Named, alias: string, isNumbered = false): string {
   return `unnest(${arrays})${isNumbered ? ' with ordinality' : ''} as ${alias} (${names})`
 }
 
-function listForm(list: string): ListForm {
-  return {
-    spread: list.split(BOUND),
-    planned: list.replace(/\$::(\w+)\[\]/, '(select $::$1[])').split(BOUND),
-  }
+function listForm(list: string): string[] {
+  return list.replace(/\$::(\w+)\[\]/, '(select $::$1[])').split(BOUND)
 }
 
 /** Stands for a bound value while the text of rows is put together; no name contains it. */

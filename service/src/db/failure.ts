@@ -10,6 +10,10 @@ type Failure = {
   readonly lockTimedOut: boolean
   /** The server did not end a statement in time. */
   readonly timedOut: boolean
+  /** The server takes no connection. */
+  readonly refusedConnection: boolean
+  /** The statement found no table of its own: it was not sent to the cell that has its partner. */
+  readonly isElsewhere: boolean
   /** The database cannot serve now. */
   readonly unavailable: boolean
   /** A row was written that refers to one that is gone. */
@@ -43,6 +47,11 @@ export class Unavailable extends Error {
   override name = 'Unavailable'
 }
 
+/** The connection broke during a commit: whether it took place is not known. */
+export class CommitUnknown extends Unavailable {
+  override name = 'CommitUnknown'
+}
+
 /** Whether an error means that the service or its database cannot work now; the caller answers 503. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof Unavailable || failureOf(error).unavailable
@@ -59,6 +68,8 @@ export function failureOf(error: unknown): Failure {
     lostRace: lostRaceCodes.has(code),
     lockTimedOut: code === '55P03',
     timedOut: code === '57014' || (code === '' && error instanceof Error && error.message === READ_TIMEOUT),
+    refusedConnection: code === 'ECONNREFUSED' || code === 'EHOSTUNREACH' || code === 'ENOTFOUND',
+    isElsewhere: code === '42P01' || code === '3F000',
     unavailable: lost || unavailableCodes.has(code),
     refersToNothing: code === '23503',
     followsAnother: code === '25P02',

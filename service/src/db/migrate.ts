@@ -3,8 +3,9 @@ import { OperatorError } from '../operator-error.ts'
 import { serviceVersion } from '../version.ts'
 import type { Database, Executor } from './database.ts'
 import { failureOf } from './failure.ts'
-import { type Migration, ownMigrations, readMigrations, runsBeside } from './migrations.ts'
-import { beginSpreading, liftLimits, plain, spreadState, spreadTables } from './spread.ts'
+import { isCluster, makeCells, namesOfCells } from './make-cells.ts'
+import { type Migration, ownMigrations, type PartPlace, readMigrations, runsBeside } from './migrations.ts'
+import { liftLimits, plain } from './session.ts'
 import { sql } from './sql.ts'
 
 /** How the schema of the database compares with this version. */
@@ -24,6 +25,8 @@ const PATIENCE: Patience = { lockTimeoutMs: 1000, tries: 40, pauseMs: 1000 }
 export type MigrateOptions = {
   readonly folder?: URL
   readonly patience?: Patience
+  /** How many cells a cluster is to have at least; absent: an empty one gets sixteen. */
+  readonly cells?: number
   /** Called whenever a migration could not get its locks in time. */
   readonly onHeldUp?: (name: string) => void
 }
@@ -38,24 +41,47 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
   const migrations = await readMigrations(folder)
   const state = await schemaState(database, migrations)
   refuseFuture(state)
-  if (state.kind === 'current') return []
+  if (state.kind === 'current' && options.cells === undefined) return []
   return database.alone(async databaseSession => {
     await liftLimits(databaseSession)
     await waitForTurn(databaseSession)
     const applied: string[] = []
+    const isFirst = (await appliedNames(databaseSession)).size === 0
+    const hasCells = (await namesOfCells(databaseSession)).length > 0
+    if (hasCells ? options.cells !== undefined : isFirst && (await isCluster(databaseSession)))
+      await makeCells(databaseSession, options.cells)
+    const places = placesOf(await namesOfCells(databaseSession))
     const done = await appliedNames(databaseSession)
-    const lacking = migrations.filter(({ name }) => !done.has(name))
-    const spread = await spreadState(databaseSession)
-    // Tables that were filled on one node stay there until the operator decides otherwise.
-    const spreads = spread === 'spread' || (spread === 'unspread' && lacking.length === migrations.length)
-    for (const migration of lacking) {
-      await whenLocksAllow(migration.name, options, () =>
-        apply(databaseSession, migration, { ...options, spreads }),
-      )
-      applied.push(migration.name)
+    for (const migration of migrations) {
+      const lacking = places.filter(place => !done.has(nameAt(place, migration)))
+      for (const place of lacking) {
+        await whenLocksAllow(migration.name, options, () =>
+          apply(databaseSession, { migration, place, options }),
+        )
+      }
+      if (lacking.length > 0) applied.push(migration.name)
     }
     return applied
   })
+}
+
+/** Where the parts of a migration run, one place after the other, and what comes before its name where that is noted. */
+type MigrationPlace = { readonly prefix: string; readonly schema: string; readonly has: readonly PartPlace[] }
+
+/** On one PostgreSQL all parts run at once. */
+function placesOf(cells: readonly string[]): MigrationPlace[] {
+  if (cells.length === 0)
+    return [{ prefix: '', schema: '', has: ['on every node', 'in each cell', 'at the coordinator'] }]
+  return [
+    { prefix: '', schema: 'public', has: ['on every node', 'at the coordinator'] },
+    ...cells.map(
+      (cell): MigrationPlace => ({ prefix: `${cell}/`, schema: `${cell}, public`, has: ['in each cell'] }),
+    ),
+  ]
+}
+
+function nameAt({ prefix }: MigrationPlace, { name }: Pick<Migration, 'name'>): string {
+  return `${prefix}${name}`
 }
 
 /** Compares the schema of the database with the migrations of this version. */
@@ -63,17 +89,24 @@ export async function schemaState(db: Executor, migrations?: readonly Migration[
   const known = migrations ?? (await readMigrations())
   const done = await appliedNames(db)
   const unknown = [...done]
-    .filter(name => !known.some(one => one.name === name) && !runsBeside(name, serviceVersion))
+    .filter(name => !known.some(one => name.endsWith(one.name)) && !runsBeside(name, serviceVersion))
     .sort()
   if (unknown.length > 0) return { kind: 'future', unknown }
-  const lacking = known.map(({ name }) => name).filter(name => !done.has(name))
   if (done.size === 0) return { kind: 'empty' }
+  const places = placesOf(await namesOfCells(db))
+  const lacking = known
+    .filter(one => places.some(place => !done.has(nameAt(place, one))))
+    .map(({ name }) => name)
   return lacking.length > 0 ? { kind: 'old', missing: lacking } : { kind: 'current' }
 }
 
 /** The newest migration that was applied, such as `001_baseline`; "" in an empty database. */
 export async function newestMigration(db: Executor): Promise<string> {
-  const newest = [...(await appliedNames(db))].sort().at(-1) ?? ''
+  const newest =
+    [...(await appliedNames(db))]
+      .filter(name => !name.includes('/'))
+      .sort()
+      .at(-1) ?? ''
   return newest.replace(/\.sql$/, '')
 }
 
@@ -106,23 +139,33 @@ async function waitForTurn(databaseSession: Executor): Promise<void> {
   }
 }
 
-/** Runs one file, spreads its new tables over the cluster if there is one, and records the file as applied. */
+/** Runs the parts of one file that belong to a place, and records that they were applied there. */
 async function apply(
   databaseSession: Executor,
-  migration: Migration,
-  { patience = PATIENCE, spreads }: MigrateOptions & { spreads: boolean },
+  {
+    migration,
+    place,
+    options: { patience = PATIENCE },
+  }: { readonly migration: Migration; readonly place: MigrationPlace; readonly options: MigrateOptions },
 ): Promise<void> {
   const isOne = migration.kind === 'one transaction'
   // Statements outside a transaction take no lock that stops reads or writes, so their waiting stops nothing.
   await databaseSession.query(
     sql`select set_config('lock_timeout', ${isOne ? `${patience.lockTimeoutMs}` : '0'}, false)`,
   )
+  if (place.schema !== '') await databaseSession.query(plain(`set search_path to ${place.schema}`))
   if (isOne) await databaseSession.query(plain('begin'))
   try {
-    if (isOne && spreads) await beginSpreading(databaseSession)
-    for (const text of migration.statements) await databaseSession.query(plain(text))
-    if (isOne && spreads) await spreadTables(databaseSession)
-    await note(databaseSession, migration)
+    for (const part of migration.parts) {
+      if (!place.has.includes(part.place)) continue
+      for (const text of part.statements) {
+        await databaseSession.query(plain(text))
+        const table = /^create table (\w+)/.exec(text)?.[1]
+        if (table !== undefined && place.schema === 'public' && part.place === 'on every node')
+          await databaseSession.query(plain(`select create_reference_table('${table}')`))
+      }
+    }
+    await note(databaseSession, place, migration)
     if (isOne) await databaseSession.query(plain('commit'))
   } catch (error) {
     if (isOne && !failureOf(error).connectionIsUnsafe) await databaseSession.query(plain('rollback'))
@@ -130,12 +173,14 @@ async function apply(
   }
 }
 
-async function note(databaseSession: Executor, { name }: Migration): Promise<void> {
+/** On a cluster the table stands beside what all cells share. */
+async function note(databaseSession: Executor, place: MigrationPlace, migration: Migration): Promise<void> {
+  if (place.prefix === '')
+    await databaseSession.query(
+      plain('create table if not exists migrations (name text primary key, applied_at timestamptz not null)'),
+    )
   await databaseSession.query(
-    plain('create table if not exists migrations (name text primary key, applied_at timestamptz not null)'),
-  )
-  await databaseSession.query(
-    sql`insert into migrations (name, applied_at) values (${name}, clock_timestamp())`,
+    sql`insert into migrations (name, applied_at) values (${nameAt(place, migration)}, statement_timestamp())`,
   )
 }
 

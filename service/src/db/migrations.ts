@@ -8,8 +8,8 @@ export type Migration = {
   readonly name: string
   /** Whether the whole file is one transaction; otherwise each statement stands alone and may be repeated. */
   readonly kind: 'one transaction' | 'no transaction'
-  /** Sent one after the other; each ends with a semicolon at the end of a line. */
-  readonly statements: readonly string[]
+  /** In the order in which one PostgreSQL runs them. */
+  readonly parts: readonly MigrationPart[]
 }
 
 /**
@@ -24,6 +24,12 @@ export function runsBeside(name: string, version: string): boolean {
   return ownMajor > Number(major) || (ownMajor === Number(major) && ownMinor >= Number(minor))
 }
 
+/** Where the tables of a part are on a cluster. */
+export type PartPlace = 'on every node' | 'in each cell' | 'at the coordinator'
+
+/** Statements for one place, sent one after the other; each ends with a semicolon at the end of a line. */
+type MigrationPart = { readonly place: PartPlace; readonly statements: readonly string[] }
+
 /** The first line of a file whose statements PostgreSQL refuses inside a transaction, `create index concurrently` above all. */
 const NO_TRANSACTION = '-- no transaction'
 
@@ -33,12 +39,45 @@ export async function readMigrations(folder: URL = ownMigrations): Promise<reado
   return Promise.all(names.map(async name => parse(name, await readFile(new URL(name, folder), 'utf8'))))
 }
 
+/** The tables that migrations make, but partitions, and where each is on a cluster. */
+export function tablesOf(migrations: readonly Migration[]): ReadonlyMap<string, PartPlace> {
+  const parts = migrations.flatMap(migration => migration.parts)
+  return new Map(
+    parts.flatMap(({ place, statements }) =>
+      statements.flatMap(text => {
+        const table = /^create table (\w+) \(/.exec(text)?.[1]
+        return table === undefined ? [] : [[table, place] as const]
+      }),
+    ),
+  )
+}
+
+/** The lines that say where the tables that follow are. */
+const PLACES: ReadonlyMap<string, PartPlace> = new Map([
+  ['-- On every node of a cluster.', 'on every node'],
+  ['-- In each cell of a cluster.', 'in each cell'],
+  ['-- At the coordinator of a cluster.', 'at the coordinator'],
+])
+
 function parse(name: string, text: string): Migration {
-  const isAlone = text.split('\n')[0]?.trim() === NO_TRANSACTION
-  // One by one also within a transaction: Citus sends the whole text of a query to its nodes.
-  const statements = text
+  const lines = text.split('\n')
+  const parts: { place: PartPlace; lines: string[] }[] = []
+  for (const line of lines) {
+    const place = PLACES.get(line) ?? (parts.length === 0 ? 'in each cell' : undefined)
+    if (place) parts.push({ place, lines: [] })
+    parts.at(-1)?.lines.push(line)
+  }
+  return {
+    name,
+    kind: lines[0]?.trim() === NO_TRANSACTION ? 'no transaction' : 'one transaction',
+    parts: parts.map(part => ({ place: part.place, statements: statementsOf(part.lines.join('\n')) })),
+  }
+}
+
+/** One by one also within a transaction: Citus sends the whole text of a query to its nodes. */
+function statementsOf(text: string): string[] {
+  return text
     .split(/;[ \t]*$/m)
     .map(statement => statement.replace(/^\s*--.*$/gm, '').trim())
     .filter(statement => statement !== '')
-  return { name, kind: isAlone ? 'no transaction' : 'one transaction', statements }
 }

@@ -6,10 +6,13 @@ export type Rewritten = { readonly isTableClean: boolean; readonly isLogClean: b
 
 /**
  * Rewrites a table, so that nothing of deleted rows stays in its file, and makes PostgreSQL start a new log file if
- * this role may; on a cluster both on every node that holds a part of the table. A plain VACUUM leaves bytes behind. Reads
+ * this role may; of a cell, both on its node. A plain VACUUM leaves bytes behind. Reads
  * and writes of the table wait meanwhile. Rejects when the table was in use for two seconds, or belongs to another role.
  */
-export async function rewriteTable(address: DatabaseAddress, table: string): Promise<Rewritten> {
+export async function rewriteTable(
+  address: DatabaseAddress,
+  { table, cell }: { readonly table: string; readonly cell: string },
+): Promise<Rewritten> {
   const client = new pg.Client({
     ...('url' in address ? { connectionString: address.url } : { ...address, ssl: false }),
     connectionTimeoutMillis: 5000,
@@ -24,30 +27,21 @@ export async function rewriteTable(address: DatabaseAddress, table: string): Pro
   })
   await client.connect()
   try {
-    await client.query(`vacuum (full, verbose) ${pg.escapeIdentifier(table)}`)
-    const isSpread = await isOnNodes(client, table)
-    const isTableClean = left === 0 && (!isSpread || (await isCleanOnNodes(client, table)))
-    return { isTableClean, isLogClean: isTableClean && (await leaveLog(client, isSpread)) }
+    const name = [...(cell === '' ? [] : [cell]), table].map(pg.escapeIdentifier).join('.')
+    await client.query(`vacuum (full, verbose) ${name}`)
+    const isTableClean = cell === '' ? left === 0 : await isCleanOnNodes(client, name)
+    return { isTableClean, isLogClean: isTableClean && (await leaveLog(client, cell !== '')) }
   } finally {
     await client.end()
   }
 }
 
-async function isOnNodes(client: pg.Client, table: string): Promise<boolean> {
-  const { rows: found } = await client.query("select 1 from pg_extension where extname = 'citus'")
-  if (found.length === 0) return false
-  const { rows } = await client.query('select 1 from pg_dist_partition where logicalrelid = $1::regclass', [
-    table,
-  ])
-  return rows.length > 0
-}
-
 /**
- * Whether no node has kept deleted rows of a spread table for an open transaction of its own. Citus passes no notices on from
+ * Whether no node has kept deleted rows of a cell's table for an open transaction of its own. Citus passes no notices on from
  * the nodes, but a plain VACUUM counts the rows that it had to leave. A node that does not answer has kept some.
  */
 async function isCleanOnNodes(client: pg.Client, table: string): Promise<boolean> {
-  await client.query(`vacuum ${pg.escapeIdentifier(table)}`)
+  await client.query(`vacuum ${table}`)
   const { rows } = await client.query<{ is_clean: boolean }>(
     `select bool_and(success and result = '0') as is_clean from run_command_on_placements($1::regclass,
       $$ select n_dead_tup from pg_stat_all_tables where relid = '%s'::regclass $$)`,
@@ -57,9 +51,9 @@ async function isCleanOnNodes(client: pg.Client, table: string): Promise<boolean
 }
 
 /** Starts a new log file and releases the older ones; false where this role may not. */
-async function leaveLog(client: pg.Client, isSpread: boolean): Promise<boolean> {
+async function leaveLog(client: pg.Client, isCluster: boolean): Promise<boolean> {
   for (const command of ['select pg_switch_wal()', 'checkpoint']) {
-    const isDone = isSpread ? await doneOnNodes(client, command) : await done(client, command)
+    const isDone = isCluster ? await doneOnNodes(client, command) : await done(client, command)
     if (!isDone) return false
   }
   return true

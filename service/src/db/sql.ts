@@ -48,24 +48,6 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Query 
   return { name: statement.name, text: statement.text, values }
 }
 
-/**
- * Returns what adds `and COLUMN = any (PARTNERS)` to a statement where tables are spread over machines, and nothing
- * elsewhere. Citus runs a statement on one node only if the partner of each table in it is named; plain PostgreSQL would
- * choose worse plans because of it.
- */
-export function namingPartners(isSpread: boolean, partnerIds: unknown): (column: Part) => Part {
-  return column => (isSpread ? part`and ${column} = any (${partnerIds}::uuid[])` : nothing)
-}
-
-/**
- * Returns what writes the first list of an `unnest` so that PostgreSQL keeps the plan of its statement. It plans for ten
- * rows; if it saw that a list has fewer, it would make a new plan each time, which costs more than all else about a small
- * batch (0.2 to 0.7 ms). On a cluster nothing changes, because there each statement is planned anew.
- */
-export function ofAnyLength({ isSpread }: { readonly isSpread: boolean }, list: Part): Part {
-  return isSpread ? list : part`(select ${list})`
-}
-
 /** Texts that were composed before, by the literals that make them up, and each literal's number. */
 const composedTexts = new Map<string, { name: string; text: string }>()
 const numbers = new WeakMap<readonly string[], number>()

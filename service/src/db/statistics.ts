@@ -1,3 +1,4 @@
+import { inEachCell } from './by-cell.ts'
 import type { Database } from './database.ts'
 import { sql } from './sql.ts'
 
@@ -43,7 +44,8 @@ export function openStatistics(database: Database, onError: (error: unknown) => 
     events += count
     if (underWay || events < (CHECKED_AT[checks] ?? Number.POSITIVE_INFINITY)) return
     while (events >= (CHECKED_AT[checks] ?? Number.POSITIVE_INFINITY)) checks += 1
-    underWay = analyze(database, events)
+    underWay = inEachCell(database, cell => analyze(cell, events))
+      .then(() => undefined)
       .catch(onError)
       .finally(() => {
         underWay = undefined

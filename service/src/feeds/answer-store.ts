@@ -108,7 +108,9 @@ export async function countRefused(
   const rows = await db.query<{ feed: string; count: number }>(sql`
     select l.feed, count(*)::integer as count from insurer_lines l
     where l.partner_id = any (${partners}::uuid[]) and ${isRefused} group by l.feed`)
-  return new Map(rows.map(({ feed, count }) => [feed, count]))
+  const counts = new Map<string, number>()
+  for (const { feed, count } of rows) counts.set(feed, (counts.get(feed) ?? 0) + count)
+  return counts
 }
 
 /** Settles a refused line: an operator has dealt with it, and it is listed no longer. Returns whose it is, if it was refused. */

@@ -79,14 +79,16 @@ export async function openDifferences(
     select partner_id, kind, subject, service_id, benefit, found_at from feed_differences
     where partner_id = any (${partners}::uuid[]) and feed = ${feed} and aside_at is null
     order by found_at, kind, subject limit 10000`)
-  return rows.map(row => ({
-    partnerId: row.partner_id,
-    kind: row.kind,
-    subject: row.subject,
-    serviceId: row.service_id ?? undefined,
-    benefit: row.benefit,
-    foundAt: row.found_at,
-  }))
+  return rows
+    .toSorted((a, b) => a.found_at - b.found_at)
+    .map(row => ({
+      partnerId: row.partner_id,
+      kind: row.kind,
+      subject: row.subject,
+      serviceId: row.service_id ?? undefined,
+      benefit: row.benefit,
+      foundAt: row.found_at,
+    }))
 }
 
 /** Sets a difference aside: it is listed no longer while it stays as it is. False when there is none of this kind. */
@@ -114,5 +116,10 @@ export async function countDifferences(
   const rows = await db.query<{ feed: string; count: number; oldest_at: Instant }>(sql`
     select feed, count(*)::integer as count, min(found_at) as oldest_at from feed_differences
     where partner_id = any (${partners}::uuid[]) and aside_at is null group by feed`)
-  return new Map(rows.map(row => [row.feed, { count: row.count, oldestAt: row.oldest_at }]))
+  const counts = new Map<string, { count: number; oldestAt: Instant }>()
+  for (const row of rows) {
+    const { count = 0, oldestAt = row.oldest_at } = counts.get(row.feed) ?? {}
+    counts.set(row.feed, { count: count + row.count, oldestAt: Math.min(oldestAt, row.oldest_at) })
+  }
+  return counts
 }

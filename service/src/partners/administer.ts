@@ -14,6 +14,7 @@ import { newPartnerKey } from './keys.ts'
 import { type PartnerSettings, withSettings } from './settings.ts'
 import {
   type CredentialKind,
+  emptiestCell,
   findPartners,
   insertCredential,
   insertPartner,
@@ -74,7 +75,9 @@ export async function createPartner(
     clock_offset_ms: 0,
     disabled_at: null,
     created_at: now,
+    cell: await emptiestCell(context.database),
   }
+  context.database.noteCell(partnerId, blank.cell)
   const wanted = withSettings(blank, settings, context)
   return context.database.transaction(async tx => {
     // Data wrapped by a root key that is retired meanwhile could never be opened again.

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { defaultScopes, type Operation } from '@benefit-enrolment/contract'
 import type { Instant } from '../calendar/calendar.ts'
-import { coalesce } from '../db/coalesce.ts'
+import { ofPartner } from '../db/by-cell.ts'
+import { coalesceApart } from '../db/coalesce.ts'
 import type { Database } from '../db/database.ts'
 import { type Bearer, type Credential, type Directory, FRESH_MS } from './directory.ts'
 import type { Partner } from './partner.ts'
@@ -75,12 +76,13 @@ export function openCallers(context: {
 }): Callers {
   const { directory, database, real } = context
   const kept = new Map<string, KnownCaller>()
-  const readAhead = coalesce<CallerRows, Instant | undefined>({
+  const readAhead = coalesceApart<CallerRows, Instant | undefined>(one => database.cellOf(one.partnerId), {
     maxBatch: MAX_BATCH,
     paceMs: PACE_MS,
     run: async callers => {
       const readAt = real()
-      const unchanged = await findUnchangedCallers(database, callers, readAt)
+      const cell = ofPartner(database, callers[0]?.partnerId ?? '')
+      const unchanged = await findUnchangedCallers(cell, callers, readAt)
       return callers.map((_, index) => ({ ok: true, value: unchanged.has(index) ? readAt : undefined }))
     },
   })

@@ -1,3 +1,4 @@
+import { ofPartner } from '../db/by-cell.ts'
 import { coalesce, coalesceApart } from '../db/coalesce.ts'
 import type { Database } from '../db/database.ts'
 import { type CredentialRow, findCredentials, findPartners, type PartnerRow } from './store.ts'
@@ -16,13 +17,13 @@ export type Rows = {
 /** Reads partners, tokens and credentials: what is asked for at the same time, by one statement for each table. */
 export function openRows(database: Database): Rows {
   // Tokens are stored with their partner; partners and credentials are on every node.
-  const queueOf = ({ partnerId }: SecretIds) => (database.layout.isSpread ? partnerId : '')
+  const queueOf = ({ partnerId }: SecretIds) => database.cellOf(partnerId)
   const readTokens = coalesceApart<SecretIds, TokenRow | undefined>(queueOf, {
     maxBatch: MAX_BATCH,
     run: async ids => {
       const keys = ids.map(({ partnerId, ownId }) => ({ partnerId, tokenId: ownId }))
       const [{ partnerId } = { partnerId: '' }] = keys
-      const rows = await database.stalled.run(partnerId, () => findTokens(database, keys))
+      const rows = await findTokens(ofPartner(database, partnerId), keys)
       return inOrder(ids, new Map(rows.map(row => [`${row.partner_id} ${row.token_id}`, row])))
     },
   })
@@ -30,7 +31,9 @@ export function openRows(database: Database): Rows {
     partner: coalesce({
       maxBatch: MAX_BATCH,
       run: async (ids: readonly string[]) => {
-        const rows = new Map((await findPartners(database, ids)).map(row => [row.partner_id, row]))
+        const found = await findPartners(database, ids)
+        for (const row of found) database.noteCell(row.partner_id, row.cell)
+        const rows = new Map(found.map(row => [row.partner_id, row]))
         return ids.map(id => ({ ok: true, value: rows.get(id) }))
       },
     }),

@@ -1,4 +1,5 @@
 import type { Instant } from '../calendar/calendar.ts'
+import { writeByCell } from '../db/by-cell.ts'
 import { coalesce } from '../db/coalesce.ts'
 import type { Database, Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
@@ -17,7 +18,7 @@ export function openCredentialUses(database: Database): (use: Use) => void {
   const write = coalesce<Use, void>({
     maxBatch: 500,
     run: async uses => {
-      await writeUses(database, uses)
+      await writeByCell(database, uses, writeUses)
       return uses.map(() => ({ ok: true, value: undefined }))
     },
   })

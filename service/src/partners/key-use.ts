@@ -1,5 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
-import type { Executor } from '../db/database.ts'
+import { inAllCells } from '../db/by-cell.ts'
+import type { Database, Executor } from '../db/database.ts'
 import { sql, timestamp } from '../db/sql.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { wrappingKeyId } from '../vault/seal.ts'
@@ -63,12 +64,16 @@ export async function credentialsByPepper(db: Executor, now: Instant): Promise<U
 }
 
 /** How many living access tokens are hashed under each pepper. */
-export async function tokensByPepper(db: Executor, now: Instant): Promise<UseOfKeys> {
-  const rows = await db.query<{ pepper_id: string; count: number }>(sql`
+export async function tokensByPepper(database: Database, now: Instant): Promise<UseOfKeys> {
+  const rows = await inAllCells(database, cell =>
+    cell.query<{ pepper_id: string; count: number }>(sql`
     select live.pepper_id, count(*) as count from partners p
     cross join lateral (
       select t.pepper_id from access_tokens t
       where t.partner_id = p.partner_id and t.expires_at > ${timestamp(now)} and t.revoked_at is null) as live
-    group by live.pepper_id`)
-  return new Map(rows.map(row => [row.pepper_id, row.count]))
+    group by live.pepper_id`),
+  )
+  const use = new Map<string, number>()
+  for (const { pepper_id, count } of rows) use.set(pepper_id, (use.get(pepper_id) ?? 0) + count)
+  return use
 }

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
-import { tableDistribution } from '../db/table-distribution.ts'
+import { readMigrations, tablesOf } from '../db/migrations.ts'
 import { removedTables, stayingTables } from './remove.ts'
 
-test('of every table that holds rows of a partner it is decided whether they go with it', () => {
-  const ofPartners = [...tableDistribution]
-    .filter(([, place]) => place === 'by partner')
+/** Of no partner, though each cell has it. */
+const ofProcesses = 'dispatchers'
+
+test('of every table that holds rows of a partner it is decided whether they go with it', async () => {
+  const ofPartners = [...tablesOf(await readMigrations())]
+    .filter(([table, place]) => place === 'in each cell' && table !== ofProcesses)
     .map(([table]) => table)
   expect([...removedTables.keys(), ...stayingTables].sort()).toEqual([...ofPartners, 'credentials'].sort())
 })

@@ -1,7 +1,8 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import type { Instant } from '../calendar/calendar.ts'
-import type { Executor } from '../db/database.ts'
-import { nothing, ofAnyLength, part, sql, timestamp } from '../db/sql.ts'
+import { cellsOf } from '../db/by-cell.ts'
+import type { Database, Executor } from '../db/database.ts'
+import { part, sql, timestamp } from '../db/sql.ts'
 import type { Look } from '../look/look.ts'
 import type { HelpContacts } from './help-contacts.ts'
 import type { Legal } from './legal.ts'
@@ -28,20 +29,29 @@ export type PartnerRow = {
   clock_offset_ms: number
   disabled_at: Instant | null
   created_at: Instant
+  /** The name of the cell that has the partner's rows; '' where there is one PostgreSQL. */
+  cell: string
   /** A hash of the whole row, where it was asked for. */
   row_hash?: string
 }
 
-/** The partners with these ids; their rows hashed, except on a cluster, where the hash is not needed. */
+/** The partners with these ids; their rows hashed. */
 export function findPartners(db: Executor, ids: readonly string[]): Promise<PartnerRow[]> {
   return db.query<PartnerRow>(sql`
     select partner_id, name, aliases, timezone, locale, origins, redirects, help, legal, look, retain, offers,
-      api_key_optional, rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at
-      ${db.layout.isSpread ? nothing : rowHash}
+      api_key_optional, rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at, cell,
+      hash_record_extended(partners, 0)::text as row_hash
     from partners where partner_id = any(${ids}::uuid[])`)
 }
 
-const rowHash = part`, hash_record_extended(partners, 0)::text as row_hash`
+/** The cell for a new partner: the one with the fewest partners; '' where there is one PostgreSQL. */
+export async function emptiestCell(database: Database): Promise<string> {
+  const names = cellsOf(database).map(({ cell }) => cell)
+  const [row] = await database.query<{ cell: string }>(sql`
+    select name as cell from unnest(${names}::text[]) with ordinality as c (name, number)
+    order by (select count(*) from partners p where p.cell = c.name), number limit 1`)
+  return row?.cell ?? ''
+}
 
 /** Locks a partner until the transaction ends, so that the row does not change between reading and writing it. */
 export async function lockPartner(tx: Executor, partnerId: string): Promise<void> {
@@ -52,7 +62,7 @@ export async function lockPartner(tx: Executor, partnerId: string): Promise<void
 export function listPartners(db: Executor): Promise<PartnerRow[]> {
   return db.query<PartnerRow>(sql`
     select partner_id, name, aliases, timezone, locale, origins, redirects, help, legal, look, retain, offers,
-      api_key_optional, rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at
+      api_key_optional, rate_per_second, scopes, wrapped_key, clock_offset_ms, disabled_at, created_at, cell
     from partners order by created_at, partner_id`)
 }
 
@@ -67,13 +77,13 @@ export async function listClocks(db: Executor): Promise<{ partnerId: string; clo
 export async function insertPartner(db: Executor, row: PartnerRow): Promise<void> {
   await db.query(sql`
     insert into partners (partner_id, name, aliases, timezone, locale, origins, redirects, help, legal, look, retain,
-      offers, api_key_optional, rate_per_second, scopes, wrapped_key, created_at, updated_at)
+      offers, api_key_optional, rate_per_second, scopes, wrapped_key, created_at, updated_at, cell)
     values (${row.partner_id}, ${row.name}, ${row.aliases}::text[], ${row.timezone}, ${row.locale},
       ${row.origins}::text[], ${row.redirects}::text[], ${JSON.stringify(row.help)}::jsonb, ${JSON.stringify(row.legal)}::jsonb,
       ${JSON.stringify(row.look)}::jsonb, ${row.retain}, ${row.offers}::text[],
       ${row.api_key_optional},
       ${row.rate_per_second}, ${row.scopes}::text[], ${row.wrapped_key},
-      ${timestamp(row.created_at)}, ${timestamp(row.created_at)})`)
+      ${timestamp(row.created_at)}, ${timestamp(row.created_at)}, ${row.cell})`)
   await db.query(sql`insert into event_log_heads (partner_id) values (${row.partner_id})`)
 }
 
@@ -125,7 +135,7 @@ export function findCredentials(
   return db.query<CredentialRow>(sql`
     select found.* from (
       select distinct *
-      from unnest(${ofAnyLength(db.layout, partners)}, ${keys.map(key => key.credentialId)}::text[])
+      from unnest((select ${partners}), ${keys.map(key => key.credentialId)}::text[])
         as named (partner_id, credential_id)) as wanted
     cross join lateral (
       select c.* from credentials c

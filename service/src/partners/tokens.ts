@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { namingPartners, ofAnyLength, part, sql, timestamp } from '../db/sql.ts'
+import { sql, timestamp } from '../db/sql.ts'
 
 /** A row of `access_tokens`. */
 export type TokenRow = {
@@ -21,19 +21,18 @@ export function findTokens(
   keys: readonly { partnerId: string; tokenId: string }[],
 ): Promise<TokenRow[]> {
   const partners = keys.map(key => key.partnerId)
-  const naming = namingPartners(db.layout.isSpread, partners)
   // One by one, by `limit`: a join might be planned, and its plan kept, when there were few tokens, and then read all of
   // them each time.
   return db.query<TokenRow>(sql`
     select found.* from (
       select distinct *
-      from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${keys.map(key => key.tokenId)}::text[])
+      from unnest((select ${partners}::uuid[]), ${keys.map(key => key.tokenId)}::text[])
         as named (partner_id, token_id)) as wanted
     cross join lateral (
       select t.partner_id, t.token_id, t.credential_id, t.pepper_id, t.hash, t.scopes, t.issued_at, t.expires_at,
         coalesce(t.revoked_at, c.revoked_at) as revoked_at
       from access_tokens t join credentials c using (partner_id, credential_id)
-      where t.partner_id = wanted.partner_id and t.token_id = wanted.token_id ${naming(part`t.partner_id`)}
+      where t.partner_id = wanted.partner_id and t.token_id = wanted.token_id
       limit 1) as found`)
 }
 

@@ -14,8 +14,7 @@ export type CallerRows = {
 
 /**
  * The indexes of the callers that are still valid at `at` and whose partners' rows are unchanged. Of tokens, secrets and
- * API keys it reads only what can change: whether they exist, are revoked or have expired. Not for a cluster, which
- * stores tokens on the nodes of their partners.
+ * API keys it reads only what can change: whether they exist, are revoked or have expired.
  */
 export async function findUnchangedCallers(
   db: Executor,

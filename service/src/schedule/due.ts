@@ -1,6 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
+import { byCell } from '../db/by-cell.ts'
 import type { Database } from '../db/database.ts'
-import { namingPartners, type Part, part, sql, timestamp } from '../db/sql.ts'
+import { sql, timestamp } from '../db/sql.ts'
 
 /** A user with a change that is due. */
 export type DueUser = { readonly partnerId: string; readonly userid: string; readonly dueAt: Instant }
@@ -13,17 +14,17 @@ type Clocked = { readonly partnerId: string; readonly now: Instant }
  * Users in `but` are left out.
  */
 export async function findDue(
-  db: Pick<Database, 'query' | 'layout' | 'stalled'>,
+  db: Database,
   partners: readonly Clocked[],
   { quota, but }: { quota: number; but: readonly { partnerId: string; userid: string }[] },
 ): Promise<DueUser[]> {
-  const rows = await ofAll(db, partners, ({ ids, times, naming }) =>
-    db.query<{ partner_id: string; userid: string; due_at: Instant }>(sql`
+  const rows = await ofAll(db, partners, (cell, { ids, times }) =>
+    cell.query<{ partner_id: string; userid: string; due_at: Instant }>(sql`
     select due.partner_id, due.userid, due.due_at
     from unnest(${ids}::uuid[], ${times}::timestamptz[]) as p (partner_id, now)
     cross join lateral (
       select u.partner_id, u.userid, u.due_at from users u
-      where u.partner_id = p.partner_id and u.due_at <= p.now and u.is_current ${naming}
+      where u.partner_id = p.partner_id and u.due_at <= p.now and u.is_current
         and (u.partner_id, u.userid) not in (
           select * from unnest(${but.map(user => user.partnerId)}::uuid[], ${but.map(user => user.userid)}::text[]))
       order by u.due_at limit ${quota}) as due`),
@@ -35,17 +36,14 @@ export async function findDue(
  * How many milliseconds remain until the next change of any of these partners is due; `undefined` when none is
  * planned.
  */
-export async function timeUntilDue(
-  db: Pick<Database, 'query' | 'layout' | 'stalled'>,
-  partners: readonly Clocked[],
-): Promise<number | undefined> {
-  const rows = await ofAll(db, partners, ({ ids, times, naming }) =>
-    db.query<{ wait: number | null }>(sql`
+export async function timeUntilDue(db: Database, partners: readonly Clocked[]): Promise<number | undefined> {
+  const rows = await ofAll(db, partners, (cell, { ids, times }) =>
+    cell.query<{ wait: number | null }>(sql`
     select min(extract(epoch from next.due_at - p.now) * 1000)::bigint as wait
     from unnest(${ids}::uuid[], ${times}::timestamptz[]) as p (partner_id, now)
     cross join lateral (
       select u.due_at from users u
-      where u.partner_id = p.partner_id and u.due_at > p.now and u.is_current ${naming}
+      where u.partner_id = p.partner_id and u.due_at > p.now and u.is_current
       order by u.due_at limit 1) as next`),
   )
   const waits = rows.flatMap(({ wait }) => wait ?? [])
@@ -54,44 +52,34 @@ export async function timeUntilDue(
 
 /** The earliest change of each partner, past or future; a partner without planned changes is left out. */
 export async function earliestDue(
-  db: Pick<Database, 'query' | 'layout' | 'stalled'>,
+  db: Database,
   partners: readonly Clocked[],
 ): Promise<{ partnerId: string; dueAt: Instant }[]> {
-  const rows = await ofAll(db, partners, ({ ids, naming }) =>
-    db.query<{ partner_id: string; due_at: Instant }>(sql`
+  const rows = await ofAll(db, partners, (cell, { ids }) =>
+    cell.query<{ partner_id: string; due_at: Instant }>(sql`
     select p.partner_id, first.due_at
     from unnest(${ids}::uuid[]) as p (partner_id)
     cross join lateral (
       select u.due_at from users u
-      where u.partner_id = p.partner_id and u.due_at is not null and u.is_current ${naming}
+      where u.partner_id = p.partner_id and u.due_at is not null and u.is_current
       order by u.due_at limit 1) as first`),
   )
   return rows.map(row => ({ partnerId: row.partner_id, dueAt: row.due_at }))
 }
 
-/** Partners as a statement asks for them: their ids, their times, and what names them for a cluster. */
-type Asked = { readonly ids: string[]; readonly times: (string | null)[]; readonly naming: Part }
+/** Partners as a statement asks for them: their ids and their times. */
+type Asked = { readonly ids: string[]; readonly times: (string | null)[] }
 
 /**
- * The rows of all partners. On a cluster each partner is read by a statement of its own, because Citus runs no lateral join
- * with a limit over many partners. There a partner whose node does not answer is left out; rejects when no partner could be
- * read.
+ * The rows of all partners, cell by cell. The partners of a cell whose node does not answer are left out; rejects when no cell
+ * could be read.
  */
 async function ofAll<Row>(
-  { layout, stalled }: Pick<Database, 'layout' | 'stalled'>,
+  db: Database,
   partners: readonly Clocked[],
-  read: (asked: Asked) => Promise<Row[]>,
+  read: (cell: Database, asked: Asked) => Promise<Row[]>,
 ): Promise<Row[]> {
-  const readSome = (some: readonly Clocked[]) => {
-    const ids = some.map(({ partnerId }) => partnerId)
-    const times = some.map(({ now }) => timestamp(now))
-    return read({ ids, times, naming: namingPartners(layout.isSpread, ids)(part`u.partner_id`) })
-  }
-  if (!layout.isSpread) return readSome(partners)
-  const settled = await Promise.allSettled(
-    partners.map(partner => stalled.run(partner.partnerId, () => readSome([partner]))),
+  return byCell(db, partners, (cell, some) =>
+    read(cell, { ids: some.map(({ partnerId }) => partnerId), times: some.map(({ now }) => timestamp(now)) }),
   )
-  const failed = settled.find(result => result.status === 'rejected')
-  if (failed && settled.every(result => result.status === 'rejected')) throw failed.reason
-  return settled.flatMap(result => (result.status === 'fulfilled' ? result.value : []))
 }

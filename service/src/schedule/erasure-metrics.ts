@@ -1,4 +1,5 @@
 import { Gauge, Registry } from 'prom-client'
+import { inAllCells } from '../db/by-cell.ts'
 import type { Database } from '../db/database.ts'
 import { openLastRead } from '../db/last-read.ts'
 import { earliestUnscrubbed } from './scrub.ts'
@@ -20,7 +21,16 @@ export function erasureMetrics({
     help: 'Age of the oldest erasure whose key may still be in the files of the database; 0 when there is none',
     registers: [registry],
   })
-  const read = openLastRead(() => earliestUnscrubbed(database), undefined as number | undefined)
+  const read = openLastRead(
+    async () => {
+      const found = await inAllCells(database, async cell => [await earliestUnscrubbed(cell)])
+      return found.reduce(
+        (a, b) => (a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)),
+        undefined,
+      )
+    },
+    undefined as number | undefined,
+  )
   return async () => {
     const { value } = await read()
     oldest.set(value === undefined ? 0 : Math.max(0, real() - value) / 1000)

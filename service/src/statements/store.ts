@@ -92,7 +92,7 @@ export async function insertLines(tx: Executor, lines: readonly StoredLine[]): P
     insert into statement_lines (${namesOf(lineFields)})
     select partner_id, month, service_id, place, kind, name, offer, from_date::date, to_date::date, person_cents::bigint,
       taken_by, partner_cents::bigint, insurer_cents::bigint, insurer, about
-    from ${rowsOf(tx.layout, lineFields, lines)}`)
+    from ${rowsOf(lineFields, lines)}`)
 }
 
 /** Forgets corrections that a final month has taken up: those written before its counting began. */

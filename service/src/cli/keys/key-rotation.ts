@@ -67,16 +67,16 @@ export async function retireKey(workspace: Workspace, id: string): Promise<KeyKi
   if (kind === undefined)
     throw new OperatorError(`There is no key ${id} in the keyring: see \`enrolment keyring show\`.`)
   if (!withoutOld(file[kind], id)) throw new OperatorError(notOld(file, kind, id))
-  const refuseIfUsed = async (db: Executor) => {
-    const use = (await countKeysInUse(db, workspace)).of(kind, id)
+  const refuseIfUsed = async () => {
+    const use = (await countKeysInUse(workspace.database, workspace)).of(kind, id)
     if (isInUse(use)) throw new OperatorError(stillUsed(kind, id, describeUse(use)))
   }
-  await refuseIfUsed(workspace.database)
+  await refuseIfUsed()
   const replacedAt = file[kind].keys.find(key => key.id === id)?.replacedAt ?? 0
   await sleep(Math.min(LAST_USED_MS, Math.max(0, replacedAt + LAST_USED_MS - workspace.real())))
-  await changeKeyring(workspace, async (found, tx) => {
-    // Checked again within the transaction that keeps all others from storing data under a key.
-    await refuseIfUsed(tx)
+  await changeKeyring(workspace, async found => {
+    // Checked again while a transaction keeps all others from storing data under a key.
+    await refuseIfUsed()
     return changeLists(found, [kind], list => withoutOld(list, id))
   })
   return kind

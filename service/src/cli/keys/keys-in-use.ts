@@ -1,4 +1,4 @@
-import type { Executor } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
 import { markedBy } from '../../installation.ts'
 import { operatorsByPepper } from '../../operators/store.ts'
 import { credentialsByPepper, partnersByRootKey, tokensByPepper } from '../../partners/key-use.ts'
@@ -21,7 +21,7 @@ type KeysInUse = {
  * used. Expired and revoked values do not count.
  */
 export async function countKeysInUse(
-  database: Executor,
+  database: Database,
   { keyring, real }: Pick<Workspace, 'keyring' | 'real'>,
 ): Promise<KeysInUse> {
   const now = real()

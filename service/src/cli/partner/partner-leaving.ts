@@ -88,7 +88,7 @@ const remove: Command = {
       await commit(async tx => {
         if (keptUntil === null) await deletePartner(tx, partnerId)
       })
-      const isClean = await scrub(workspace)
+      const isClean = await scrub(workspace, database.cellOf(partnerId))
       input.print({ partnerid: partnerId, erased, deleted: keptUntil === null, keptuntil: keptUntil }, [
         `${erased} users erased.`,
         keptUntil === null
@@ -162,11 +162,13 @@ async function lastRetained(database: Database, partnerId: string): Promise<stri
   return timestampOrNull(row?.until)
 }
 
-async function scrub({ address }: Workspace): Promise<boolean> {
+async function scrub({ address }: Workspace, cell: string): Promise<boolean> {
   const owner = 'url' in address ? address : { ...address, user: 'postgres' }
-  const done = await Promise.all(
-    ['data_keys', 'partners'].map(table => rewriteTable(owner, table).catch(() => undefined)),
-  )
+  const tables = [
+    { table: 'data_keys', cell },
+    { table: 'partners', cell: '' },
+  ]
+  const done = await Promise.all(tables.map(of => rewriteTable(owner, of).catch(() => undefined)))
   return done.every(one => one?.isTableClean === true)
 }
 

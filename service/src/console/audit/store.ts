@@ -56,12 +56,12 @@ export function findEntries(db: Executor, query: EntryQuery): Promise<NamedEntry
 type LookedAt = { partner_id: string; service_id: string; userid: string; at: Instant }
 
 /** The living users at whom an operator has looked since then, the newest first. */
-export function findLookedAt(
+export async function findLookedAt(
   db: Executor,
   partners: readonly string[],
   looked: { readonly by: string; readonly since: Instant; readonly limit: number },
 ): Promise<LookedAt[]> {
-  return db.query<LookedAt>(sql`
+  const rows = await db.query<LookedAt>(sql`
     select u.partner_id, u.service_id, u.userid, max(a.at) as at
     from audit_log a
     join users u on u.partner_id = a.partner_id and u.service_id = a.service_id and u.status <> 'erased'
@@ -70,6 +70,7 @@ export function findLookedAt(
       and a.action in ('look at user', 'look at person')
     group by u.partner_id, u.service_id, u.userid
     order by at desc limit ${looked.limit}`)
+  return rows.sort((a, b) => b.at - a.at).slice(0, looked.limit)
 }
 
 /** An entry's id was made within a day of its time, also for a command that runs for hours. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { namingPartners, part, sql, timestamp } from '../../db/sql.ts'
+import { part, sql, timestamp } from '../../db/sql.ts'
 import type { SearchKind } from '../../membership/saving/search-hashes.ts'
 
 /** A user that was found, and what to show of them first. */
@@ -77,14 +77,12 @@ export async function findByHash(
   hashes: readonly { partnerId: string; hash: Buffer }[],
 ): Promise<FoundUser[]> {
   const partnerIds = hashes.map(({ partnerId }) => partnerId)
-  const naming = namingPartners(db.layout.isSpread, partnerIds)
   const column = kind === 'email' ? part`d.email_hash` : part`d.phone_hash`
   const rows = await db.query<Row>(sql`
     select distinct d.partner_id, d.service_id
     from unnest(${partnerIds}::uuid[], ${hashes.map(({ hash }) => hash)}::bytea[])
       as wanted (partner_id, hash)
     join documents d on d.partner_id = wanted.partner_id and ${column} = wanted.hash
-      ${naming(part`d.partner_id`)}
     limit ${MOST_FOUND}`)
   return rows.map(row => foundOf(row, 'email or phone'))
 }

@@ -186,7 +186,7 @@ function faultOf({ context }: ConsoleServer, error: unknown, { id }: FastifyRequ
       heading: 'Something went wrong',
       message: `Try again. If it happens twice, ${more}`,
     }
-  const some = context.database.layout.isSpread ? ' One partner may do: several need every node.' : ''
+  const some = context.database.cells().length > 1 ? ' One partner may do: several need every node.' : ''
   const message = `Try again in a minute.${some} If it stays so, ${more}`
   return { status: 503, heading: 'The database does not answer', message }
 }

@@ -122,11 +122,11 @@ export async function countWaiting(
   { operatorId }: { readonly operatorId: string },
   partners: readonly string[],
 ): Promise<number> {
-  const [row] = await database.query<{ waiting: number }>(sql`
+  const rows = await database.query<{ waiting: number }>(sql`
     select count(*)::integer as waiting from operator_requests
     where outcome is null and expires_at > ${timestamp(real())} and asked_by <> ${operatorId}
       and partner_id = any(${partners}::uuid[])`)
-  return row?.waiting ?? 0
+  return rows.reduce((sum, { waiting }) => sum + waiting, 0)
 }
 
 /** A request in the list. */
@@ -143,23 +143,34 @@ export type ListedRequest = Pick<
 export const MOST_LISTED = 2000
 
 /** The oldest of those that wait, and then the newest of the others. */
-export function listRequests(
+export async function listRequests(
   db: Executor,
   partners: readonly string[],
   at: Instant,
 ): Promise<ListedRequest[]> {
-  return db.query<ListedRequest>(sql`
-    select partner_id, request_id, action, asked_by, asked_at, decided_by, state, max(number) over () as longest from (
-      (select operator_requests.*, 'waiting' as state, row_number() over (order by request_id) as number
-      from operator_requests
+  const rows = await db.query<Omit<ListedRequest, 'longest'>>(sql`
+    select partner_id, request_id, action, asked_by, asked_at, decided_by, state from (
+      (select operator_requests.*, 'waiting' as state from operator_requests
       where partner_id = any(${partners}::uuid[]) and outcome is null and expires_at > ${timestamp(at)}
       order by request_id limit ${MOST_LISTED})
       union all
-      (select operator_requests.*, coalesce(outcome, 'lapsed'), row_number() over (order by request_id desc)
-      from operator_requests
+      (select operator_requests.*, coalesce(outcome, 'lapsed') from operator_requests
       where partner_id = any(${partners}::uuid[]) and (outcome is not null or expires_at <= ${timestamp(at)})
-      order by request_id desc limit ${MOST_LISTED})) listed
-    order by state <> 'waiting', number`)
+      order by request_id desc limit ${MOST_LISTED})) listed`)
+  const waiting = inOrder(
+    rows.filter(row => row.state === 'waiting'),
+    1,
+  )
+  const others = inOrder(
+    rows.filter(row => row.state !== 'waiting'),
+    -1,
+  )
+  const longest = Math.max(waiting.length, others.length)
+  return [...waiting, ...others].map(row => ({ ...row, longest }))
+}
+
+function inOrder<Row extends { readonly request_id: string }>(rows: Row[], direction: 1 | -1): Row[] {
+  return rows.sort((a, b) => (a.request_id < b.request_id ? -direction : direction)).slice(0, MOST_LISTED)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Instant, YEAR_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { namingPartners, nothing, part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { nothing, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { DisabledReason } from '../../webhooks/endpoint/endpoint.ts'
 import type { RowPosition } from '../position.ts'
 
@@ -36,40 +36,34 @@ export function findEndpointLines(
   now: Instant,
   endpointId: string | null = null,
 ): Promise<EndpointLine[]> {
-  const naming = namingPartners(db.layout.isSpread, partners)
   const oldestOf = (work: Work) => part`(
         select d.queued_at from deliveries d
-        where d.partner_id = w.partner_id ${naming(part`d.partner_id`)} and d.endpoint_id = w.endpoint_id
+        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
           and d.work = ${work} and not d.parked and d.due_at <= ${timestamp(now + YEAR_MS)}
         order by d.due_at limit 1)`
-  // One subquery for each kind of work, as Citus runs no lateral join over the kinds.
   return db.query<EndpointLine>(sql`
     select w.partner_id, w.endpoint_id, w.url, w.disabled_at, w.disabled_reason, h.failing_since, h.paused_until,
       (h.breaker -> 'open' ->> 'until')::double precision as held_until, w.created_at,
       (select count(*) from (
         select from deliveries d
-        where d.partner_id = w.partner_id ${naming(
-          part`d.partner_id`,
-        )} and d.endpoint_id = w.endpoint_id and not d.parked
+        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id and not d.parked
         limit ${MOST_COUNTED}) counted) as waiting,
       (select count(*) from (
         select from dead_deliveries d
-        where d.partner_id = w.partner_id ${naming(part`d.partner_id`)} and d.endpoint_id = w.endpoint_id
+        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
         limit ${MOST_COUNTED}) counted) as dead,
       least(${oldestOf('fresh')}, ${oldestOf('retry')}, ${oldestOf('replay')}) as oldest_due_at,
       last.started_at as last_at, last.status as last_status, last.error_class as last_error,
       last.event_id as last_event
     from webhook_endpoints w
-    join endpoint_health h on h.partner_id = w.partner_id ${naming(
-      part`h.partner_id`,
-    )} and h.endpoint_id = w.endpoint_id
+    join endpoint_health h on h.partner_id = w.partner_id and h.endpoint_id = w.endpoint_id
     left join lateral (
       select a.started_at, a.status, a.error_class, a.event_id from (
         select d.event_id from deliveries d
-        where d.partner_id = w.partner_id ${naming(part`d.partner_id`)} and d.endpoint_id = w.endpoint_id
+        where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
           and d.work = 'retry' and not d.parked
         order by d.due_at limit 1) failed
-      join delivery_attempts a on a.partner_id = w.partner_id ${naming(part`a.partner_id`)}
+      join delivery_attempts a on a.partner_id = w.partner_id
         and a.event_id = failed.event_id and a.endpoint_id = w.endpoint_id
       order by a.started_at desc limit 1) last on true
     where w.partner_id = any(${partners}::uuid[]) and w.deleted_at is null

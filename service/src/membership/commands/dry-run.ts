@@ -1,3 +1,4 @@
+import { ofPartner } from '../../db/by-cell.ts'
 import type { Command, CommandResult, ExecutorContext } from '../command.ts'
 import { decideBatch } from './batch.ts'
 import type { CommandExecutor } from './executor.ts'
@@ -12,7 +13,8 @@ export function openDryExecutor(given: ExecutorContext): CommandExecutor {
   return {
     async submit<Reply>(command: Command<Reply>) {
       const alone = { ...command, reservation: undefined } as Command<unknown>
-      const { results } = await decideBatch(context, [alone], new Set())
+      const database = ofPartner(given.database, command.partner.partnerId)
+      const { results } = await decideBatch({ ...context, database }, [alone], new Set())
       const [result] = results
       if (!result?.ok) throw result?.error
       return result.value as CommandResult<Reply>

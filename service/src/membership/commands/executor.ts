@@ -1,3 +1,4 @@
+import { ofPartner } from '../../db/by-cell.ts'
 import { coalesceApart } from '../../db/coalesce.ts'
 import { CommitUnknown, LOCK_TIMEOUT_MS } from '../../db/database.ts'
 import { failureOf, Unavailable } from '../../db/failure.ts'
@@ -28,16 +29,12 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
     return results.get(command)
   })
   const run = async (commands: Command<unknown>[]) => {
-    // On a cluster all commands of a batch are of one partner; elsewhere nobody is refused.
-    context.database.stalled.refuse(commands[0]?.partner.partnerId ?? '')
     const results: Results = new Map()
     await runIsolated(context, commands, { results })
     return commands.map(command => results.get(command) ?? waitingRoom.enter(command))
   }
-  // While the database works for one batch, the next one is decided. On a cluster each partner has a queue of its own,
-  // so that a transaction stays on one node.
-  const queueOf = ({ partner }: Command<unknown>) =>
-    context.database.layout.isSpread ? partner.partnerId : ''
+  // While the database works for one batch, the next one is decided. Each cell has a queue of its own.
+  const queueOf = ({ partner }: Command<unknown>) => given.database.cellOf(partner.partnerId)
   const beside = { least: LEAST_BESIDE, afterMs: LONG_BATCH_MS, nameOf: nameOfUser }
   const queues = coalesceApart<Command<unknown>, CommandResult<unknown>>(queueOf, {
     maxBatch,
@@ -102,7 +99,9 @@ type Run = { readonly results: Results; readonly endsAt?: number; readonly lostC
  * of one of the users, the commands of the batch get no results: each continues alone, so that only those that need the
  * locked row wait for it. Never rejects.
  */
-async function runIsolated(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<void> {
+async function runIsolated(given: BatchContext, commands: Command<unknown>[], run: Run): Promise<void> {
+  const database = ofPartner(given.database, commands[0]?.partner.partnerId ?? '')
+  const context = { ...given, database }
   try {
     await runBatch(context, commands, run)
   } catch (error) {
@@ -150,7 +149,7 @@ async function runBatch(context: BatchContext, commands: Command<unknown>[], run
       decided = await decideBatch(context, commands, unread)
       if (decided.writes)
         await context.database.commit(
-          statementsOf(decided.writes, context.database.layout),
+          statementsOf(decided.writes),
           run.endsAt === undefined ? BATCH_LOCK_MS : undefined,
         )
       return succeed(commands, run, decided)

@@ -1,6 +1,6 @@
 import { type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { namingPartners, part, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { sameHash } from '../../vault/hash.ts'
 import { firstUuidAt } from '../../vault/uuid.ts'
@@ -51,15 +51,16 @@ async function ofHashes(
   wanted: readonly { readonly partnerId: string; readonly hash: Buffer }[],
 ): Promise<RefusedAt[]> {
   const partnerIds = wanted.map(({ partnerId }) => partnerId)
-  const naming = namingPartners(db.layout.isSpread, partnerIds)
   const rows = await db.query<Row>(sql`
     select r.partner_id, r.at, r.request_id, r.code, r.reasons
     from unnest(${partnerIds}::uuid[], ${wanted.map(({ hash }) => hash)}::bytea[])
       as wanted (partner_id, hash)
     join refused_creates r on r.partner_id = wanted.partner_id and r.userid_hash = wanted.hash
-      ${naming(part`r.partner_id`)}
     order by r.at desc, r.request_id desc limit 100`)
-  return rows.reverse().map(refusedOf)
+  return rows
+    .sort((a, b) => a.at - b.at || (a.request_id < b.request_id ? -1 : 1))
+    .slice(-100)
+    .map(refusedOf)
 }
 
 function refusedOf({ partner_id, at, request_id, code, reasons }: Row): RefusedAt {

@@ -1,10 +1,11 @@
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
+import { groupsByCell, ofPartner } from '../../db/by-cell.ts'
 import { type Columns, column, listOf } from '../../db/columns.ts'
 import type { Database, Executor } from '../../db/database.ts'
-import { part, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { CommandExecutor } from '../commands/executor.ts'
-import { namingUsers, userKey } from '../records/user-ids.ts'
+import { userKey } from '../records/user-ids.ts'
 import { refuse } from '../rules/refusal.ts'
 import type { User } from '../rules/state.ts'
 import type { Terms } from '../rules/terms.ts'
@@ -29,7 +30,12 @@ export async function applyErasures(context: {
   const { database, executor, partners, list, erase } = context
   await listUnlisted(database, partners, list)
   let count = 0
-  for (const { partner_id, service_id, userid, listed_at } of await stillThere(database, list.entries())) {
+  const listed = list.entries().filter(({ partnerId }) => partners.has(partnerId))
+  const groups = groupsByCell(database, listed)
+  const there = await Promise.all(
+    groups.map(group => stillThere(ofPartner(database, group[0].partnerId), group)),
+  )
+  for (const { partner_id, service_id, userid, listed_at } of there.flat()) {
     const partner = partners.get(partner_id)
     if (!partner) continue
     const result = await executor.submit({
@@ -63,9 +69,8 @@ function stillThere(
   listed: readonly ListedErasure[],
 ): Promise<{ partner_id: string; service_id: string; userid: string; listed_at: Instant }[]> {
   return db.query(sql`
-    select u.partner_id, u.service_id, u.userid, row.erased_at as listed_at from ${listOf(db.layout, erasures, listed)}
+    select u.partner_id, u.service_id, u.userid, row.erased_at as listed_at from ${listOf(erasures, listed)}
     join users u on u.partner_id = row.partner_id and u.service_id = row.service_id and u.status <> 'erased'
-      ${namingUsers(db.layout, listed)(part`u.partner_id`)}
     order by u.partner_id, u.service_id`)
 }
 

@@ -1,8 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { uuids } from '../../db/binary-array.ts'
 import { type Columns, column, listOf } from '../../db/columns.ts'
 import type { Executor } from '../../db/database.ts'
-import { namingPartners, nothing, type Part, part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { nothing, type Part, part, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { Command } from '../command.ts'
 import type { DocumentKind } from '../records/documents.ts'
 import { consents, designations, enrolments, users } from '../records/tables.ts'
@@ -27,30 +26,24 @@ const wanted: Columns<UserName> = {
   userid: column.text(name => name.userid),
 }
 
-function namingIn({ layout }: Executor, names: readonly { readonly partnerId: string }[]) {
-  return namingPartners(layout.isSpread, layout.isSpread && uuids(names.map(name => name.partnerId)))
-}
-
 /**
  * The current users of these names with their enrolments, consents and designations; each with its place among the names,
  * which begin at 1.
  */
 export function loadUsers(db: Executor, names: readonly UserName[]): Promise<UserRow[]> {
-  return db.query<UserRow>(usersOf(db, names, false))
+  return db.query<UserRow>(usersOf(names, false))
 }
 
 /** The same with their wrapped data keys and sealed documents. */
 export function loadUsersWithDocuments(db: Executor, names: readonly UserName[]): Promise<UserRow[]> {
-  return db.query<UserRow>(usersOf(db, names, true))
+  return db.query<UserRow>(usersOf(names, true))
 }
 
-function usersOf(db: Executor, names: readonly UserName[], withDocuments: boolean): Query {
-  const naming = namingIn(db, names)
+function usersOf(names: readonly UserName[], withDocuments: boolean): Query {
   return sql`
-    select ${columnsOfUser(naming, { whole: part`true`, sealed: part`${withDocuments}::boolean` })}, row.place::integer
-    from ${listOf(db.layout, wanted, names, 'numbered')}
-    join users u on u.partner_id = row.partner_id and u.userid = row.userid and u.is_current
-      ${naming(part`u.partner_id`)}`
+    select ${columnsOfUser({ whole: part`true`, sealed: part`${withDocuments}::boolean` })}, row.place::integer
+    from ${listOf(wanted, names, 'numbered')}
+    join users u on u.partner_id = row.partner_id and u.userid = row.userid and u.is_current`
 }
 
 /** Which users a page lists: those after a service id, in order of these ids. */
@@ -69,12 +62,11 @@ export type UserPageQuery = {
 /** A page of users with their enrolments; those with a due change also with all that applying it needs. */
 export async function loadUserPage(db: Executor, query: UserPageQuery): Promise<UserRow[]> {
   const { partnerId, after, limit, status, since, now } = query
-  const naming = namingPartners(db.layout.isSpread, [partnerId])
   const isDue = part`coalesce(u.due_at <= ${timestamp(now)}, false)`
   const wanted = status === undefined ? ['prefilled', 'registering', 'active', 'cancelled'] : [status]
   const changed = since === undefined ? nothing : await changedSince(db, { partnerId, since, now })
   return db.query<UserRow>(sql`
-    select ${columnsOfUser(naming, { whole: isDue, sealed: isDue })}, 0 as place
+    select ${columnsOfUser({ whole: isDue, sealed: isDue })}, 0 as place
     from users u
     where u.partner_id = ${partnerId} and u.service_id > ${after} and u.is_current
       and (u.status = any (${wanted}::text[]) or ${isDue}) ${changed}
@@ -115,36 +107,31 @@ const selected = {
 type LoadedParts = { readonly whole: Part; readonly sealed: Part }
 
 /** The columns of `UserRow` but its place, from `users u`. */
-function columnsOfUser(naming: (column: Part) => Part, { whole, sealed }: LoadedParts): Part {
+function columnsOfUser({ whole, sealed }: LoadedParts): Part {
   return part`${selected.users}, u.version,
       case when u.offer is not null then (
         select json_agg(${selected.enrolments} order by e.picked_at, e.enrolment_id)
         from enrolments e where e.partner_id = u.partner_id and e.service_id = u.service_id
-          ${naming(part`e.partner_id`)}
       ) end as enrolments,
       case when u.offer is not null and ${whole} then (
         select json_agg(${selected.consents} order by c.name, c.version)
         from consents c where c.partner_id = u.partner_id and c.service_id = u.service_id
-          ${naming(part`c.partner_id`)}
       ) end as consents,
       case when u.offer is not null and ${whole} then (
         select json_agg(${selected.designations} order by d.benefit, d.version)
         from beneficiary_designations d where d.partner_id = u.partner_id and d.service_id = u.service_id
-          ${naming(part`d.partner_id`)}
           and not exists (
             select 1 from beneficiary_designations later
             where later.partner_id = d.partner_id and later.service_id = d.service_id
               and later.benefit = d.benefit and later.version > d.version
-              ${naming(part`later.partner_id`)})
+             )
       ) end as designations,
       case when ${sealed} then (
         select k.wrapped_key from data_keys k where k.partner_id = u.partner_id and k.service_id = u.service_id
-          ${naming(part`k.partner_id`)}
       ) end as wrapped_key,
       case when ${sealed} then (
         select json_agg(json_build_array(d.kind, encode(d.sealed, 'base64')))
         from documents d where d.partner_id = u.partner_id and d.service_id = u.service_id
-          ${naming(part`d.partner_id`)}
       ) end as documents`
 }
 
@@ -166,16 +153,12 @@ export type DocumentRow = { service_id: string; kind: DocumentKind; sealed: Buff
 
 /** The sealed documents of the current users of these names. */
 export function loadDocuments(db: Executor, names: readonly UserName[]): Promise<DocumentRow[]> {
-  const naming = namingIn(db, names)
   return db.query<DocumentRow>(sql`
     select u.service_id, d.kind, d.sealed, k.wrapped_key
-    from ${listOf(db.layout, wanted, names)}
+    from ${listOf(wanted, names)}
     join users u on u.partner_id = row.partner_id and u.userid = row.userid and u.is_current
-      ${naming(part`u.partner_id`)}
     join documents d on d.partner_id = u.partner_id and d.service_id = u.service_id
-      ${naming(part`d.partner_id`)}
-    join data_keys k on k.partner_id = u.partner_id and k.service_id = u.service_id
-      ${naming(part`k.partner_id`)}`)
+    join data_keys k on k.partner_id = u.partner_id and k.service_id = u.service_id`)
 }
 
 /** A row of `idempotency_keys`, and what has happened to its user. */
@@ -209,15 +192,12 @@ export function loadKeys(
   db: Executor,
   keys: readonly { partnerId: string; operation: string; keyHash: Buffer }[],
 ): Promise<KeyRow[]> {
-  const naming = namingIn(db, keys)
   return db.query<KeyRow>(sql`
     select k.partner_id, k.operation, k.key_hash, k.request_hash, k.attempt_id, k.service_id, k.prefill_number,
       k.sealed_answer, k.expires_at, u.prefill_written_at as user_prefill_written_at, u.erased_at as user_erased_at
-    from ${listOf(db.layout, keyNames, keys)}
+    from ${listOf(keyNames, keys)}
     join idempotency_keys k using (partner_id, operation, key_hash)
-    left join users u on u.partner_id = k.partner_id and u.service_id = k.service_id
-      ${naming(part`u.partner_id`)}
-    where true ${naming(part`k.partner_id`)}`)
+    left join users u on u.partner_id = k.partner_id and u.service_id = k.service_id`)
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
+import { ofPartner } from '../../db/by-cell.ts'
 import { coalesceApart } from '../../db/coalesce.ts'
 import type { Database } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
@@ -60,15 +61,15 @@ export function openReader(
   const { memory, database } = context
   const lostOnes = database.lostConnections
   let lost = lostOnes()
-  const queueOf = ({ partnerId }: UserName) => (database.layout.isSpread ? partnerId : '')
-  // The statements of a batch are those of one partner where tables are spread.
-  const ask = <T>([first]: readonly { readonly partnerId: string }[], statement: () => Promise<T>) =>
-    database.stalled.run(first?.partnerId ?? '', statement)
+  const queueOf = ({ partnerId }: Pick<UserName, 'partnerId'>) => database.cellOf(partnerId)
+  /** The cell of those whom a batch is about. */
+  const cellOf = ([first]: readonly { readonly partnerId: string }[]) =>
+    ofPartner(database, first?.partnerId ?? '')
   const isUnchanged = coalesceApart<RememberedUser, boolean>(({ user }) => queueOf(user), {
     maxBatch: 256,
     run: async users => {
       const ids = users.map(({ user }) => user)
-      const unchanged = await ask(ids, () => findUnchanged(database, users))
+      const unchanged = await findUnchanged(cellOf(ids), users)
       return users.map((_, index) => ({ ok: true, value: unchanged.has(index) }))
     },
   })
@@ -76,7 +77,7 @@ export function openReader(
     maxBatch: 256,
     run: async names => {
       const found: (UserRow | undefined)[] = names.map(() => undefined)
-      for (const row of await ask(names, () => loadUsers(database, names))) found[row.place - 1] = row
+      for (const row of await loadUsers(cellOf(names), names)) found[row.place - 1] = row
       return found.map(row => ({ ok: true, value: row }))
     },
   })
@@ -84,7 +85,7 @@ export function openReader(
   const loadSealed = coalesceApart<UserNames, DocumentRow[]>(queueOf, {
     maxBatch: 256,
     run: async users => {
-      const rows = await ask(users, () => loadDocuments(database, users))
+      const rows = await loadDocuments(cellOf(users), users)
       const byUser = new Map<string, DocumentRow[]>()
       for (const row of rows) byUser.set(row.service_id, [...(byUser.get(row.service_id) ?? []), row])
       return users.map(user => ({ ok: true, value: byUser.get(user.serviceId) ?? [] }))
@@ -157,7 +158,7 @@ export function openReader(
       return context.terms(partner, () => undefined)
     },
     documents,
-    insurerLines: (partner, user) => ask([user], () => readLines(database, { partner, user })),
+    insurerLines: (partner, user) => readLines(database, { partner, user }),
     async history({ user, dueChanges }, which = 'newest') {
       const most = which === 'newest' ? NEWEST_CHANGES : null
       const written = await readHistory(database, user, most)

@@ -1,5 +1,5 @@
 import type { Executor } from '../../db/database.ts'
-import { namingPartners, ofAnyLength, part, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { UserIds } from '../records/user-ids.ts'
 
 /** A user's version, as some part of this process knows it. */
@@ -14,13 +14,12 @@ export async function findUnchanged(db: Executor, known: readonly KnownVersion[]
   const [only] = known
   if (only && known.length === 1) return (await isUnchanged(db, only)) ? new Set([0]) : new Set()
   const partners = listOf(known.map(({ user }) => user.partnerId))
-  const naming = namingPartners(db.layout.isSpread, partners)
   const [row] = await db.query<{ positions: string | null }>(sql`
     select array_agg(known.position)::text as positions
-    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${listOf(known.map(({ user }) => user.serviceId))}::uuid[],
+    from unnest((select ${partners}::uuid[]), ${listOf(known.map(({ user }) => user.serviceId))}::uuid[],
       ${listOf(known.map(one => one.version))}::integer[]) with ordinality as known (partner_id, service_id, version, position)
     join users u on u.partner_id = known.partner_id and u.service_id = known.service_id and u.version = known.version
-    where u.is_current ${naming(part`u.partner_id`)}`)
+    where u.is_current`)
   const positions = row?.positions ?? '{}'
   return new Set(
     positions === '{}'

@@ -1,6 +1,6 @@
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, namesOf, within } from '../../db/columns.ts'
-import type { Executor, Layout } from '../../db/database.ts'
+import type { Executor } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { openDataKey, openJson } from './documents.ts'
@@ -37,10 +37,10 @@ const columns: Columns<ConfirmationRow> = {
 }
 
 /** Stores confirmations in the transaction of the change that they confirm. */
-export function insertConfirmations(rows: readonly ConfirmationRow[], layout: Layout): Query {
+export function insertConfirmations(rows: readonly ConfirmationRow[]): Query {
   return sql`
     insert into confirmations (${namesOf(columns)})
-    select * from ${listOf(layout, columns, rows)}`
+    select * from ${listOf(columns, rows)}`
 }
 
 /** A confirmation in the form of exports and of the records that are kept after an erasure. */

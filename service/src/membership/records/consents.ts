@@ -1,5 +1,5 @@
 import { type Columns, column, listOf, namesOf, settingsOf, within } from '../../db/columns.ts'
-import type { Executor, Layout } from '../../db/database.ts'
+import type { Executor } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
@@ -40,10 +40,10 @@ const columns: Columns<ConsentWrite> = {
 const { partner_id: _, service_id: __, name: ___, version: ____, ...given } = columns
 
 /** Writes consents. */
-export function saveConsents(entries: readonly ConsentWrite[], layout: Layout): Query {
+export function saveConsents(entries: readonly ConsentWrite[]): Query {
   return sql`
     insert into consents (${namesOf(columns)})
-    select * from ${listOf(layout, columns, entries)}
+    select * from ${listOf(columns, entries)}
     on conflict (partner_id, service_id, name, version) do update set ${settingsOf(given, 'excluded')}`
 }
 

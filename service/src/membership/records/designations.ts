@@ -1,6 +1,6 @@
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, namesOf, within } from '../../db/columns.ts'
-import type { Executor, Layout } from '../../db/database.ts'
+import type { Executor } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { NamedBeneficiary } from '../rules/beneficiaries.ts'
@@ -45,10 +45,10 @@ const columns: Columns<DesignationWrite> = {
 }
 
 /** Stores new versions in the transaction of the change that brings them. */
-export function insertDesignations(rows: readonly DesignationWrite[], layout: Layout): Query {
+export function insertDesignations(rows: readonly DesignationWrite[]): Query {
   return sql`
     insert into beneficiary_designations (${namesOf(columns)})
-    select * from ${listOf(layout, columns, rows)}`
+    select * from ${listOf(columns, rows)}`
 }
 
 type DesignationRow = Readonly<Record<string, unknown>> & {

@@ -1,6 +1,6 @@
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, namesOf } from '../../db/columns.ts'
-import type { Executor, Layout } from '../../db/database.ts'
+import type { Executor } from '../../db/database.ts'
 import { type Query, sql, timestamp } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { newKey, seal, unseal, unwrapKey, wrapKey } from '../../vault/seal.ts'
@@ -48,10 +48,10 @@ const columns: Columns<RetainedRow> = {
 }
 
 /** Stores the sealed records, in the transaction of the erasure. */
-export function insertRetained(rows: readonly RetainedRow[], layout: Layout): Query {
+export function insertRetained(rows: readonly RetainedRow[]): Query {
   return sql`
     insert into retained_records (${namesOf(columns)})
-    select * from ${listOf(layout, columns, rows)}`
+    select * from ${listOf(columns, rows)}`
 }
 
 /** The retained records of an erased user, as the operator reads them. */

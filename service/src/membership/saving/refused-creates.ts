@@ -1,8 +1,9 @@
 import { DAY_MS, HOUR_MS, type Instant } from '../../calendar/calendar.ts'
 import { texts, uuids } from '../../db/binary-array.ts'
+import { writeByCell } from '../../db/by-cell.ts'
 import { coalesce } from '../../db/coalesce.ts'
-import type { Executor } from '../../db/database.ts'
-import { namingPartners, ofAnyLength, part, sql, timestamp } from '../../db/sql.ts'
+import type { Database, Executor } from '../../db/database.ts'
+import { sql, timestamp } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
 
@@ -34,12 +35,12 @@ export const MOST_AN_HOUR = 2_000
  * Records refused creates, so that support can answer "why is this person not enrolled?" when there is no user. No
  * request waits for it: a record that cannot be written is lost, and so are a partner's records beyond MOST_AN_HOUR.
  */
-export function openRefusedCreates(database: Executor): NoteRefused {
+export function openRefusedCreates(database: Database): NoteRefused {
   const mayNote = boundedByHour()
   const write = coalesce<Noted, void>({
     maxBatch: 500,
     run: async notes => {
-      await insert(database, notes)
+      await writeByCell(database, notes, insert)
       return notes.map(() => ({ ok: true, value: undefined }))
     },
   })
@@ -65,17 +66,15 @@ function boundedByHour(): (partnerId: string, at: Instant) => boolean {
 
 async function insert(db: Executor, notes: readonly Noted[]): Promise<void> {
   const partners = uuids(notes.map(note => note.partnerId))
-  const naming = namingPartners(db.layout.isSpread, partners)
   await db.query(sql`
     insert into refused_creates (partner_id, userid_hash, service_id, at, request_id, code, reasons)
     select n.partner_id, n.userid_hash, u.service_id, n.at, n.request_id, n.code, n.reasons
-    from unnest(${ofAnyLength(db.layout, part`${partners}::uuid[]`)}, ${texts(notes.map(note => note.userid))}::text[],
+    from unnest((select ${partners}::uuid[]), ${texts(notes.map(note => note.userid))}::text[],
       ${notes.map(note => note.hash)}::bytea[], ${notes.map(note => timestamp(note.at))}::timestamptz[],
       ${notes.map(note => note.requestId)}::uuid[], ${notes.map(note => note.code)}::text[],
       ${notes.map(note => JSON.stringify(note.reasons))}::jsonb[])
       as n (partner_id, userid, userid_hash, at, request_id, code, reasons)
     left join users u on u.partner_id = n.partner_id and u.userid = n.userid and u.is_current
-      ${naming(part`u.partner_id`)}
     on conflict do nothing`)
 }
 

@@ -1,7 +1,6 @@
 import { type Columns, column, listOf, namesOf, rowsOf, within } from '../../db/columns.ts'
-import type { Layout } from '../../db/database.ts'
-import { part, type Query, sql } from '../../db/sql.ts'
-import { namingUsers, userKey } from '../records/user-ids.ts'
+import { type Query, sql } from '../../db/sql.ts'
+import { userKey } from '../records/user-ids.ts'
 import type { DocumentChange } from './batch-writes.ts'
 
 const key: Columns<DocumentChange> = {
@@ -17,29 +16,24 @@ const documents: Columns<DocumentChange> = {
 }
 
 /** Adds the sealed documents of new users, who have none yet: an upsert would cost 2 to 3 µs more for each document. */
-export function insertDocuments(changes: readonly DocumentChange[], layout: Layout): Query {
+export function insertDocuments(changes: readonly DocumentChange[]): Query {
   return sql`
     insert into documents (${namesOf(documents)})
-    select * from ${rowsOf(layout, documents, changes)}`
+    select * from ${rowsOf(documents, changes)}`
 }
 
 /** Writes sealed documents, in the place of those that are there. */
-export function writeDocuments(changes: readonly DocumentChange[], layout: Layout): Query {
+export function writeDocuments(changes: readonly DocumentChange[]): Query {
   return sql`
     insert into documents (${namesOf(documents)})
-    select * from ${rowsOf(layout, documents, changes)}
+    select * from ${rowsOf(documents, changes)}
     on conflict (partner_id, service_id, kind) do update set sealed = excluded.sealed, written_at = excluded.written_at,
       email_hash = excluded.email_hash, phone_hash = excluded.phone_hash`
 }
 
 /** Deletes documents. */
-export function deleteDocuments(changes: readonly DocumentChange[], layout: Layout): Query {
-  const naming = namingUsers(
-    layout,
-    changes.map(({ user }) => user),
-  )
+export function deleteDocuments(changes: readonly DocumentChange[]): Query {
   return sql`
-    delete from documents d using ${listOf(layout, key, changes)}
-    where d.partner_id = row.partner_id and d.service_id = row.service_id and d.kind = row.kind
-      ${naming(part`d.partner_id`)}`
+    delete from documents d using ${listOf(key, changes)}
+    where d.partner_id = row.partner_id and d.service_id = row.service_id and d.kind = row.kind`
 }

@@ -1,5 +1,4 @@
 import { type Columns, listOf, namesOf, settingsOf, within } from '../../db/columns.ts'
-import type { Layout } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
 import { enrolments } from '../records/tables.ts'
 import { type UserIds, userKey } from '../records/user-ids.ts'
@@ -37,9 +36,9 @@ const {
 } = enrolments.columns
 
 /** Writes new and changed enrolments. */
-export function saveEnrolments(entries: readonly ChangedEnrolment[], layout: Layout): Query {
+export function saveEnrolments(entries: readonly ChangedEnrolment[]): Query {
   return sql`
     insert into enrolments (${namesOf(columns)})
-    select * from ${listOf(layout, columns, entries)}
+    select * from ${listOf(columns, entries)}
     on conflict (partner_id, service_id, enrolment_id) do update set ${settingsOf(changing, 'excluded')}`
 }

@@ -1,8 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, within } from '../../db/columns.ts'
-import type { Layout } from '../../db/database.ts'
 import { part, type Query, sql, timestamp } from '../../db/sql.ts'
-import { namingUsers, userKey } from '../records/user-ids.ts'
+import { userKey } from '../records/user-ids.ts'
 import type { ErasedUserRow } from './batch-writes.ts'
 import { checkToldLines } from './farewells.ts'
 import { refusedHash } from './refused-creates.ts'
@@ -17,11 +16,10 @@ const names: Columns<ErasedUserRow> = {
  * reasons and history to what tells nothing about the person. The idempotency keys of the user's requests lapse in
  * time, and until then report the erasure.
  */
-export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, layout: Layout): Query[] {
+export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant): Query[] {
   const users = erased.map(({ user }) => user)
-  const naming = namingUsers(layout, users)
-  const gone = listOf(layout, userKey, users)
-  const renamed = listOf(layout, names, erased)
+  const gone = listOf(userKey, users)
+  const renamed = listOf(names, erased)
   return [
     sql`
     insert into erasures (partner_id, service_id, erased_at)
@@ -32,14 +30,12 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, layout
     sql`
     update users u set is_current = false
     from ${renamed}
-    where u.partner_id = row.partner_id and u.userid = row.name and u.is_current and u.service_id <> row.service_id
-      ${naming(part`u.partner_id`)}`,
+    where u.partner_id = row.partner_id and u.userid = row.name and u.is_current and u.service_id <> row.service_id`,
     sql`
     update users u set userid = row.name, offer = null, offer_since = null, offer_version = null, offer_in_force = false,
       offer_admits = true, cancel_at = null, cancel_requested_at = null, cancel_reason = null
     from ${renamed}
-    where u.partner_id = row.partner_id and u.service_id = row.service_id
-      ${naming(part`u.partner_id`)}`,
+    where u.partner_id = row.partner_id and u.service_id = row.service_id`,
     // As text: a cluster accepts no function here whose result could depend on the session, which JSON functions may.
     sql`
     update history h set reference = null, lines = ('[' || coalesce((
@@ -48,29 +44,26 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, layout
       from jsonb_array_elements(h.lines) with ordinality as told (line, ordinal)
       where line ->> 'what' = 'user'), '') || ']')::jsonb
     from ${gone}
-    where h.partner_id = row.partner_id and h.service_id = row.service_id
-      ${naming(part`h.partner_id`)}`,
+    where h.partner_id = row.partner_id and h.service_id = row.service_id`,
     sql`
     update operator_requests r set sealed = '', outcome = coalesce(r.outcome, 'lapsed'),
       decided_at = coalesce(r.decided_at, ${timestamp(at)}::timestamptz)
     from ${gone}
-    where r.partner_id = row.partner_id and r.service_id = row.service_id
-      ${naming(part`r.partner_id`)}`,
+    where r.partner_id = row.partner_id and r.service_id = row.service_id`,
     // A month is charged for what was held in it, by whomever.
     sql`
     insert into held_periods (partner_id, service_id, name, starts_at, ends_at, catalogue_version, is_offer)
     select e.partner_id, e.service_id, e.benefit, e.starts_at, e.ends_at, e.catalogue_version, false
     from enrolments e
     join ${gone} on e.partner_id = row.partner_id and e.service_id = row.service_id
-    where e.state = 'ended' and e.ends_at > e.starts_at ${naming(part`e.partner_id`)}
+    where e.state = 'ended' and e.ends_at > e.starts_at
     on conflict (partner_id, service_id, name, starts_at) do nothing`,
     ...lockKeys(erased),
     ...erased.map(checkToldLines),
     ...deletedWithTheUser.map(
       deletion => sql`
     ${deletion} t using ${gone}
-    where t.partner_id = row.partner_id and t.service_id = row.service_id
-      ${naming(part`t.partner_id`)}`,
+    where t.partner_id = row.partner_id and t.service_id = row.service_id`,
     ),
     // One statement for each user: on a table that was never analyzed, a join would read the links of all partners.
     ...users.map(
@@ -85,8 +78,7 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant, layout
     sql`
     update idempotency_keys k set sealed_answer = null
     from ${gone}
-    where k.partner_id = row.partner_id and k.service_id = row.service_id and k.sealed_answer is not null
-      ${naming(part`k.partner_id`)}`,
+    where k.partner_id = row.partner_id and k.service_id = row.service_id and k.sealed_answer is not null`,
   ]
 }
 

@@ -1,6 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, namesOf, within } from '../../db/columns.ts'
-import type { Layout } from '../../db/database.ts'
 import { type Query, sql, timestamp } from '../../db/sql.ts'
 import { type UserIds, userKey } from '../records/user-ids.ts'
 import type { OfferPeriod } from '../rules/offer-periods.ts'
@@ -17,18 +16,18 @@ const periods: Columns<HeldPeriod> = {
 }
 
 /** Writes periods of offers, new ones and those that end at another time. */
-export function saveOfferPeriods(rows: readonly HeldPeriod[], layout: Layout): Query {
+export function saveOfferPeriods(rows: readonly HeldPeriod[]): Query {
   return sql`
     insert into held_periods (${namesOf(periods)}, is_offer)
-    select ${namesOf(periods)}, true from ${listOf(layout, periods, rows)}
+    select ${namesOf(periods)}, true from ${listOf(periods, rows)}
     on conflict (partner_id, service_id, name, starts_at) do update
       set ends_at = excluded.ends_at, catalogue_version = excluded.catalogue_version`
 }
 
 /** Notes users of whom something was changed that lay in the past: their adjustments are looked for. */
-export function noteCorrectedPasts(users: readonly UserIds[], recordedAt: Instant, layout: Layout): Query {
+export function noteCorrectedPasts(users: readonly UserIds[], recordedAt: Instant): Query {
   return sql`
     insert into corrected_pasts (partner_id, service_id, recorded_at)
-    select partner_id, service_id, ${timestamp(recordedAt)}::timestamptz from ${listOf(layout, userKey, users)}
+    select partner_id, service_id, ${timestamp(recordedAt)}::timestamptz from ${listOf(userKey, users)}
     on conflict (partner_id, service_id) do update set recorded_at = excluded.recorded_at`
 }

@@ -1,5 +1,4 @@
 import { type Columns, column, namesOf, rowsOf, within } from '../../db/columns.ts'
-import type { Layout } from '../../db/database.ts'
 import { type Query, sql } from '../../db/sql.ts'
 import { userKey } from '../records/user-ids.ts'
 import type { HistoryRow } from './batch-writes.ts'
@@ -26,9 +25,9 @@ const history: Columns<HistoryRow> = {
 }
 
 /** Adds a row for each change. */
-export function insertHistory(rows: readonly HistoryRow[], layout: Layout): Query {
+export function insertHistory(rows: readonly HistoryRow[]): Query {
   return sql`
     insert into history (${namesOf(before)}, event_ids, ${namesOf(after)})
     select ${namesOf(before)}, coalesce(event_ids::uuid[], array[event_id]), ${namesOf(after)}
-    from ${rowsOf(layout, history, rows)}`
+    from ${rowsOf(history, rows)}`
 }

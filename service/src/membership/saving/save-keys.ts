@@ -1,7 +1,5 @@
-import { uuids } from '../../db/binary-array.ts'
 import { type Columns, column, listOf, namesOf, rowsOf } from '../../db/columns.ts'
-import type { Layout } from '../../db/database.ts'
-import { namingPartners, part, type Query, sql } from '../../db/sql.ts'
+import { type Query, sql } from '../../db/sql.ts'
 import { keyNames } from '../reading/load.ts'
 import type { BatchWrites, ReservedKey } from './batch-writes.ts'
 
@@ -17,17 +15,15 @@ const keys: Columns<ReservedKey> = {
 }
 
 /** Deletes keys that have lapsed, so that they are free. */
-export function deleteKeys(stale: readonly BatchWrites['staleKeys'][number][], layout: Layout): Query {
-  const naming = namingPartners(layout.isSpread, uuids(stale.map(key => key.partnerId)))
+export function deleteKeys(stale: readonly BatchWrites['staleKeys'][number][]): Query {
   return sql`
-    delete from idempotency_keys k using ${listOf(layout, keyNames, stale)}
-    where k.partner_id = row.partner_id and k.operation = row.operation and k.key_hash = row.key_hash
-      ${naming(part`k.partner_id`)}`
+    delete from idempotency_keys k using ${listOf(keyNames, stale)}
+    where k.partner_id = row.partner_id and k.operation = row.operation and k.key_hash = row.key_hash`
 }
 
 /** Adds the keys that commands have used up; one that exists already fails the transaction. */
-export function insertKeys(used: readonly ReservedKey[], layout: Layout): Query {
+export function insertKeys(used: readonly ReservedKey[]): Query {
   return sql`
     insert into idempotency_keys (${namesOf(keys)})
-    select * from ${rowsOf(layout, keys, used)}`
+    select * from ${rowsOf(keys, used)}`
 }

@@ -1,19 +1,17 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, namesOf, rowsOf, settingsOf, within } from '../../db/columns.ts'
-import type { Layout } from '../../db/database.ts'
-import { part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { type Query, sql, timestamp } from '../../db/sql.ts'
 import { users } from '../records/tables.ts'
-import { namingUsers, type UserIds, userKey } from '../records/user-ids.ts'
+import { type UserIds, userKey } from '../records/user-ids.ts'
 import { dueAt } from '../rules/apply-due.ts'
 import type { User } from '../rules/state.ts'
 import type { ChangedUser } from './batch-writes.ts'
 
 /** Releases the names of erased users for the new users of these names. */
-export function giveUpNames(erased: readonly UserIds[], layout: Layout): Query {
+export function giveUpNames(erased: readonly UserIds[]): Query {
   return sql`
-    update users u set is_current = false from ${listOf(layout, userKey, erased)}
-    where u.partner_id = row.partner_id and u.service_id = row.service_id
-      ${namingUsers(layout, erased)(part`u.partner_id`)}`
+    update users u set is_current = false from ${listOf(userKey, erased)}
+    where u.partner_id = row.partner_id and u.service_id = row.service_id`
 }
 
 const stored = within(users.columns, ({ user }: ChangedUser) => user)
@@ -28,28 +26,34 @@ const changes: Columns<ChangedUser> = {
 const newcomers: Columns<ChangedUser> = { ...stored, ...changes }
 
 /**
- * Inserts new users; a user who exists already fails the transaction. `on conflict do nothing` plus a
- * row count, because the index's own error would write the userid to PostgreSQL's log; one named index, because each
- * further one costs 4 µs a user. A cluster allows no such count.
+ * Inserts new users, but none who exists already: `insertDataKeys`, or `expectUsers` for those without a key, then fails the
+ * transaction. So the index's own error does not write the userid to PostgreSQL's log. It names one index, because each
+ * further one costs 4 µs a user.
  */
-export function insertUsers(entries: readonly ChangedUser[], layout: Layout): Query {
-  const insert = part`
+export function insertUsers(entries: readonly ChangedUser[]): Query {
+  return sql`
     insert into users (${namesOf(newcomers)})
-    select * from ${rowsOf(layout, newcomers, entries)}`
-  return layout.isSpread
-    ? sql`${insert}`
-    : sql`
-    with added as (${insert} on conflict (partner_id, userid) where is_current do nothing returning 1)
-    select 1 / (count(*) = ${entries.length})::integer as are_all from added`
+    select * from ${rowsOf(newcomers, entries)}
+    on conflict (partner_id, userid) where is_current do nothing`
+}
+
+/** Fails the transaction unless each of these new users was inserted. */
+export function expectUsers(entries: readonly ChangedUser[]): Query {
+  return sql`
+    select 1 / (count(*) = ${entries.length})::integer as are_all
+    from ${rowsOf(key, entries)} join users u on u.partner_id = row.partner_id and u.service_id = row.service_id`
+}
 }
 
 const dataKeys: Columns<ChangedUser> = { ...key, wrapped_key: column.bytes(entry => entry.wrappedKey) }
 
-/** Adds the wrapped data keys of new users. */
-export function insertDataKeys(entries: readonly ChangedUser[], layout: Layout): Query {
+/** Adds the wrapped data keys of new users; a user who was not inserted fails the transaction. */
+export function insertDataKeys(entries: readonly ChangedUser[]): Query {
   return sql`
     insert into data_keys (${namesOf(dataKeys)})
-    select * from ${rowsOf(layout, dataKeys, entries)}`
+    select row.* from ${rowsOf(dataKeys, entries)}
+    left join users u on u.partner_id = row.partner_id and u.service_id = row.service_id
+    where 1 / (u.service_id is not null)::integer = 1`
 }
 
 const keyedChanges: Columns<ChangedUser> = {
@@ -59,17 +63,12 @@ const keyedChanges: Columns<ChangedUser> = {
 }
 
 /** Writes users at the versions that were read; a user with another version fails the transaction. */
-export function updateUsers(entries: readonly ChangedUser[], layout: Layout): Query {
-  const naming = namingUsers(
-    layout,
-    entries.map(({ user }) => user),
-  )
+export function updateUsers(entries: readonly ChangedUser[]): Query {
   return sql`
     with written as (
       update users u set ${settingsOf(changes)}
-      from ${listOf(layout, keyedChanges, entries)}
+      from ${listOf(keyedChanges, entries)}
       where u.partner_id = row.partner_id and u.service_id = row.service_id and u.version = row.read_version
-        ${naming(part`u.partner_id`)}
       returning 1
     )
     select 1 / (count(*) = ${entries.length})::integer as are_all from written`

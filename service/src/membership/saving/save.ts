@@ -1,4 +1,3 @@
-import type { Layout } from '../../db/database.ts'
 import type { Query } from '../../db/sql.ts'
 import type { LoadedUser } from '../reading/loaded-user.ts'
 import { insertConfirmations } from '../records/confirmations.ts'
@@ -16,7 +15,7 @@ import { saveEvents } from './save-events.ts'
 import { type HeldPeriod, noteCorrectedPasts, saveOfferPeriods } from './save-held-periods.ts'
 import { insertHistory } from './save-history.ts'
 import { deleteKeys, insertKeys } from './save-keys.ts'
-import { giveUpNames, insertDataKeys, insertUsers, revokeLinks, updateUsers } from './save-users.ts'
+import { expectUsers, giveUpNames, insertDataKeys, insertUsers, revokeLinks, updateUsers } from './save-users.ts'
 import { versionName } from './writes.ts'
 
 /**
@@ -26,9 +25,9 @@ import { versionName } from './writes.ts'
  * that is a division by zero, which `failure.ts` reads as a lost race; a key that another process has stored fails by its
  * unique index. Rows are sent in the same order everywhere, so that two batches cannot wait for each other in a circle.
  */
-export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
-  const some = <T>(rows: readonly T[], statement: (rows: readonly T[], layout: Layout) => Query) =>
-    rows.length > 0 ? [statement(rows, layout)] : []
+export function statementsOf(writes: BatchWrites): Query[] {
+  const some = <T>(rows: readonly T[], statement: (rows: readonly T[]) => Query) =>
+    rows.length > 0 ? [statement(rows)] : []
   const users = [...writes.changed.values()]
   const known = sortedByUser(
     users.filter(({ readVersion }) => readVersion > 0),
@@ -56,11 +55,16 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
       fresh.filter(({ wrappedKey }) => wrappedKey !== undefined),
       insertDataKeys,
     ),
-    ...inTurn(holders.flatMap(changedEnrolments)).map(entries => saveEnrolments(entries, layout)),
+    // A user who is erased in the batch that made them has no key.
+    ...some(
+      fresh.filter(({ wrappedKey }) => wrappedKey === undefined),
+      expectUsers,
+    ),
+    ...inTurn(holders.flatMap(changedEnrolments)).map(entries => saveEnrolments(entries)),
     ...some(sortedBy([...writes.offerPeriods.values()], periodOrder), saveOfferPeriods),
     ...some(
       sortedBy([...writes.correctedPasts.values()], user => `${user.partnerId} ${user.serviceId}`),
-      (corrected, layout) => noteCorrectedPasts(corrected, writes.recordedAt, layout),
+      corrected => noteCorrectedPasts(corrected, writes.recordedAt),
     ),
     ...some([...writes.consents.values()], saveConsents),
     ...some(writes.confirmations, insertConfirmations),
@@ -81,9 +85,9 @@ export function statementsOf(writes: BatchWrites, layout: Layout): Query[] {
     // These come before an erasure, which closes the open requests about its user: the request that caused the erasure
     // is decided by then.
     ...writes.alongside,
-    ...(writes.erased.length > 0 ? eraseUsers(writes.erased, writes.recordedAt, layout) : []),
+    ...(writes.erased.length > 0 ? eraseUsers(writes.erased, writes.recordedAt) : []),
     ...revokeLinks(writes.ended, writes.recordedAt),
-    ...saveEvents(writes.events, writes.recordedAt, layout),
+    ...saveEvents(writes.events, writes.recordedAt),
   ]
 }
 

@@ -1,5 +1,6 @@
 import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
-import type { Executor } from '../../db/database.ts'
+import { inAllCells } from '../../db/by-cell.ts'
+import type { Database } from '../../db/database.ts'
 import { openTasks } from '../../db/each-task.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 import { ATTEMPTS_LAST_MS } from './birthdate-attempts.ts'
@@ -8,9 +9,13 @@ import { ATTEMPTS_LAST_MS } from './birthdate-attempts.ts'
  * How many links, sessions and results that can still be used are hashed with each pepper, by the pepper's id. A link
  * is of use for nine days at most: seven to be opened, one as a session, one for its result.
  */
-export async function sessionsByPepper(db: Executor, now: Instant): Promise<ReadonlyMap<string, number>> {
+export async function sessionsByPepper(
+  database: Database,
+  now: Instant,
+): Promise<ReadonlyMap<string, number>> {
   const at = timestamp(now)
-  const rows = await db.query<{ pepper_id: string; count: number }>(sql`
+  const rows = await inAllCells(database, cell =>
+    cell.query<{ pepper_id: string; count: number }>(sql`
     select live.pepper_id, count(*) as count from partners p
     cross join lateral (
       select unnest(array[
@@ -22,8 +27,11 @@ export async function sessionsByPepper(db: Executor, now: Instant): Promise<Read
       from page_sessions s
       where s.partner_id = p.partner_id and s.created_at > ${at}::timestamptz - interval '9 days') as live
     where live.pepper_id is not null
-    group by live.pepper_id`)
-  return new Map(rows.map(row => [row.pepper_id, row.count]))
+    group by live.pepper_id`),
+  )
+  const use = new Map<string, number>()
+  for (const { pepper_id, count } of rows) use.set(pepper_id, (use.get(pepper_id) ?? 0) + count)
+  return use
 }
 
 const KEPT_MS = 30 * DAY_MS
@@ -32,9 +40,11 @@ const KEPT_MS = 30 * DAY_MS
  * Deletes links and sessions that are older than 30 days, at most 10,000 of each partner at once. If a birth date was
  * tried, the 30 days begin with that attempt.
  */
-export async function deleteOldSessions(db: Executor, now: Instant): Promise<void> {
+export async function deleteOldSessions(db: Database, now: Instant): Promise<void> {
   const atMost = 10_000
-  const partners = await db.query<{ partner_id: string }>(sql`select partner_id from partners`)
+  const partners = await db.query<{ partner_id: string }>(
+    sql`select partner_id from partners where cell = ${db.cell}`,
+  )
   const tasks = openTasks()
   for (const { partner_id: partnerId } of partners)
     await tasks.run(() =>

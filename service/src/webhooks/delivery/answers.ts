@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts'
-import { namingPartners, part, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { Directory } from '../../partners/directory.ts'
 import type { AttemptOutcome } from '../egress/outcome.ts'
 import { sealAnswer } from '../log/sealed-answer.ts'
@@ -10,10 +10,7 @@ import type { Attempt, Result } from './result.ts'
  * or cannot be opened.
  */
 export async function sealAnswers(
-  {
-    database,
-    directory,
-  }: { database: Pick<Database, 'query' | 'layout'>; directory: Pick<Directory, 'partner'> },
+  { database, directory }: { database: Pick<Database, 'query'>; directory: Pick<Directory, 'partner'> },
   results: readonly Result[],
 ): Promise<ReadonlyMap<Attempt, Buffer>> {
   const sealed = new Map<Attempt, Buffer>()
@@ -62,17 +59,14 @@ function keptOf(outcome: AttemptOutcome): string | undefined {
 type KeyRow = { partner_id: string; event_id: string; service_id: string; wrapped_key: Buffer | null }
 
 async function readKeys(
-  database: Pick<Database, 'query' | 'layout'>,
+  database: Pick<Database, 'query'>,
   wanted: readonly { partnerId: string; eventId: string }[],
 ): Promise<ReadonlyMap<string, KeyRow>> {
   const partnerIds = wanted.map(one => one.partnerId)
-  const naming = namingPartners(database.layout.isSpread, partnerIds)
   const rows = await database.query<KeyRow>(sql`
     select e.partner_id, e.event_id, e.service_id, k.wrapped_key
     from unnest(${partnerIds}::uuid[], ${wanted.map(one => one.eventId)}::uuid[]) as wanted (partner_id, event_id)
     join events e on e.partner_id = wanted.partner_id and e.event_id = wanted.event_id
-      ${naming(part`e.partner_id`)}
-    left join data_keys k on k.partner_id = e.partner_id and k.service_id = e.service_id
-      ${naming(part`k.partner_id`)}`)
+    left join data_keys k on k.partner_id = e.partner_id and k.service_id = e.service_id`)
   return new Map(rows.map(row => [`${row.partner_id} ${row.event_id}`, row]))
 }

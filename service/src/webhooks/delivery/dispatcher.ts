@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { describeCause } from '../../log.ts'
-import { ensureAttemptDays } from '../log/attempt-days.ts'
 import type { DispatcherContext, PartContext } from './context.ts'
 import { openDueReader } from './due-reader.ts'
 import { forgetDead, giveUp } from './lease.ts'
@@ -61,7 +60,7 @@ export type DispatcherOptions = {
  * its mode (mode.ts).
  */
 export function openDispatcher(context: DispatcherContext, options: DispatcherOptions = {}): Dispatcher {
-  const { database, real, log } = context
+  const { database, log } = context
   const { slots = 256, endpointSlots = 64, leaseMs = 6000, pollMs = 200, graceMs = 3000 } = options
   const owner = randomUUID()
   const timers = openTimers()
@@ -112,10 +111,9 @@ export function openDispatcher(context: DispatcherContext, options: DispatcherOp
       if (!partnerIds || partnerIds.has(owned.partnerId)) endpoints.requestRead(owned)
   }
 
-  const preparing = Promise.all([
-    ensureAttemptDays(database, real()).catch(error => log('webhook_days_failed', describeCause(error))),
-    forgetDead(database).catch(error => log('webhook_dead_not_forgotten', describeCause(error))),
-  ])
+  const preparing = forgetDead(database).catch(error =>
+    log('webhook_dead_not_forgotten', describeCause(error)),
+  )
   leasing.request()
 
   return {

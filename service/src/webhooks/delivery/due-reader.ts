@@ -1,4 +1,3 @@
-import { groupsOf } from '../../db/spread.ts'
 import { describeCause } from '../../log.ts'
 import type { PartContext } from './context.ts'
 import { type DueRow, readDue } from './due.ts'
@@ -21,30 +20,26 @@ const ACTIVE_MS = 30_000
 const ENDPOINTS_AT_ONCE = 256
 
 /**
- * Opens the reader, which reads all requested endpoints by one statement, one statement at a time. Where tables are
- * spread, it does so for each partner apart, so that a node that is away fails or delays the reads of its partners only.
- * `wake` is called when something may be sent, and when a read has ended.
+ * Opens the reader, which reads all requested endpoints by one statement, one statement at a time. `wake` is called when
+ * something may be sent, and when a read has ended.
  */
 export function openDueReader(
   context: PartContext & { leasing: Pick<Leasing, 'areLeasesValid' | 'reload'>; pollMs: number },
 ): DueReader {
   const { database, endpoints, leasing, writer, timers, endpointSlots, pollMs, real, log, wake } = context
-  /** The groups of which a read is under way. */
-  const reading = new Set<string>()
-  const groupOf = (owned: OwnedEndpoint) => (database.layout.isSpread ? owned.partnerId : '')
+  let isReading = false
 
   const start = () => {
     // Without valid leases nothing could be sent, so the requests wait for them.
-    if (!leasing.areLeasesValid()) return
-    const requested = endpoints.takeRequested(ENDPOINTS_AT_ONCE, owned => !reading.has(groupOf(owned)))
-    for (const group of groupsOf(database, requested)) void read(group)
+    if (isReading || !leasing.areLeasesValid()) return
+    const requested = endpoints.takeRequested(ENDPOINTS_AT_ONCE)
+    if (requested.length > 0) void read(requested)
   }
 
   const read = async (group: readonly OwnedEndpoint[]): Promise<void> => {
-    const names = group.map(groupOf)
-    for (const name of names) reading.add(name)
+    isReading = true
     await readGroup(group).catch(error => log('webhook_read_failed', describeCause(error)))
-    for (const name of names) reading.delete(name)
+    isReading = false
     wake()
   }
 
@@ -93,7 +88,6 @@ export function openDueReader(
     setAside(owned, { kind: 'result', result })
   }
 
-  /** Not awaited: where tables are spread, the node that is written to may be away, and other endpoints must be read. */
   const setAside = (owned: OwnedEndpoint, entry: Entry) => {
     owned.settingAside += 1
     writer.enqueue(entry, settled => {
@@ -115,7 +109,7 @@ export function openDueReader(
     if (active.length > 0) timers.set('poll', pollMs, poll)
   }
 
-  return { start, isReading: () => reading.size > 0 }
+  return { start, isReading: () => isReading }
 }
 
 function hasEvent(row: DueRow): row is DueRow & Pick<Item, 'body' | 'created_at'> {

@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
-import { namingPartners, part, sql, timestamp } from '../../db/sql.ts'
+import { sql, timestamp } from '../../db/sql.ts'
 import type { QueueKind } from './fairness.ts'
 
 /** How many deliveries to read from one queue of one endpoint. */
@@ -37,37 +37,36 @@ export type DueRow = {
  * quota of each later read.
  */
 export async function readDue(
-  db: Pick<Database, 'query' | 'layout'>,
+  db: Pick<Database, 'query'>,
   asks: readonly Ask[],
   now: Instant,
 ): Promise<DueRow[][]> {
   const partnerIds = asks.map(ask => ask.partnerId)
-  const naming = namingPartners(db.layout.isSpread, partnerIds)
   // A row names its ask by number, because two ids in each row would take longer to send and to parse.
   const rows = await db.query<DueRow & { number: number }>(sql`
     select ask.number, due.event_id, due.attempts, due.due_at, e.body, e.created_at,
       e.data ->> 'traceparent' as traceparent, w.version,
       due.ordered and exists (
         select from deliveries earlier
-        where earlier.partner_id = ask.partner_id ${naming(part`earlier.partner_id`)}
+        where earlier.partner_id = ask.partner_id
           and earlier.endpoint_id = ask.endpoint_id and earlier.service_id = due.service_id
           and earlier.position < due.position and earlier.ordered
       ) as behind
     from unnest(${partnerIds}::uuid[], ${asks.map(ask => ask.endpointId)}::uuid[],
       ${asks.map(ask => ask.queue)}::text[], ${asks.map(ask => ask.quota)}::integer[])
       with ordinality as ask (partner_id, endpoint_id, work, quota, number)
-    join webhook_endpoints w on w.partner_id = ask.partner_id ${naming(part`w.partner_id`)}
+    join webhook_endpoints w on w.partner_id = ask.partner_id
       and w.endpoint_id = ask.endpoint_id and w.deleted_at is null and w.disabled_at is null
     cross join lateral (
       select d.partner_id, d.event_id, d.service_id, d.position, d.attempts, d.due_at, d.ordered
       from deliveries d
-      where d.partner_id = ask.partner_id ${naming(part`d.partner_id`)}
+      where d.partner_id = ask.partner_id
         and d.endpoint_id = ask.endpoint_id and d.work = ask.work
         and not d.parked and d.due_at <= ${timestamp(now)}
       order by d.due_at, d.event_id
       limit ask.quota
     ) due
-    left join events e on e.partner_id = due.partner_id ${naming(part`e.partner_id`)} and e.event_id = due.event_id
+    left join events e on e.partner_id = due.partner_id and e.event_id = due.event_id
     order by due.due_at, due.event_id`)
   const found: DueRow[][] = asks.map(() => [])
   for (const row of rows) found[row.number - 1]?.push(row)

@@ -1,7 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
 import { part, sql, timestamp } from '../../db/sql.ts'
-import { atPlace, everywhere, type Place } from './places.ts'
 import type { EndpointLease } from './result.ts'
 
 // A lease names the process that owns an endpoint, for as long as that process lives. To report that it lives, a
@@ -31,7 +30,7 @@ type Heartbeat = {
  * Whether a process lives. An end further ahead than any lease was written before the clock was set back, and does not count:
  * a process that died then would own its endpoints until the clock gets there again.
  */
-const isAlive = part`until between clock_timestamp() and clock_timestamp() + interval '10 minutes'`
+const isAlive = part`until between statement_timestamp() and statement_timestamp() + interval '10 minutes'`
 
 /** An endpoint that nobody owned when it was read. It is taken only while its last owner and epoch are still the same. */
 type FreeEndpoint = Pick<Lease, 'partner_id' | 'endpoint_id' | 'epoch'> & { owner: string | null }
@@ -39,8 +38,8 @@ type FreeEndpoint = Pick<Lease, 'partner_id' | 'endpoint_id' | 'epoch'> & { owne
 /** How many endpoints are taken at once, which bounds the cost of a heartbeat after another process has ended. */
 export const TAKEN_AT_ONCE = 1000
 
-/** What a process owns of the partners of one place, and how many endpoints these have in all. */
-export type PlaceLeases = { readonly leases: readonly Lease[]; readonly count: number }
+/** What a process owns, and how many endpoints there are in all. */
+export type OwnLeases = { readonly leases: readonly Lease[]; readonly count: number }
 
 /** What a process learns when it reports that it lives. */
 type Life = {
@@ -48,25 +47,17 @@ type Life = {
   readonly others: readonly string[]
   /** Whether the former lease had ended, or this is the first: then others may have taken anything. */
   readonly isLate: boolean
-  /** On one server, what `readLeases` returns: both in one transaction is most of what an idle process costs. */
-  readonly read?: PlaceLeases
+  /** What `readLeases` returns: both in one transaction is most of what an idle process costs. */
+  readonly read?: OwnLeases
 }
 
-/**
- * Reports that this process lives. Leases begin and end by the database’s clock. On a cluster this needs no node that
- * stores partners.
- */
+/** Reports that this process lives. Leases begin and end by the database’s clock. */
 export async function reportAlive(database: Database, heartbeat: Heartbeat): Promise<Life> {
-  if (!database.layout.isSpread) {
-    const life = await database.transaction(async tx => {
-      const [others, read] = await Promise.all([
-        sayAlive(tx, heartbeat),
-        readLeases(tx, heartbeat, everywhere),
-      ])
-      return others && { others, isLate: false, read }
-    })
-    if (life) return life
-  }
+  const life = await database.transaction(async tx => {
+    const [others, read] = await Promise.all([sayAlive(tx, heartbeat), readLeases(tx, heartbeat)])
+    return others && { others, isLate: false, read }
+  })
+  if (life) return life
   const others = await sayAlive(database, heartbeat)
   return { others: others ?? (await enter(database, heartbeat)), isLate: !others }
 }
@@ -77,8 +68,8 @@ export async function reportAlive(database: Database, heartbeat: Heartbeat): Pro
 async function sayAlive(db: Executor, heartbeat: Heartbeat): Promise<readonly string[] | undefined> {
   const [row] = await db.query<{ is_alive: boolean; others: string[] }>(sql`
     with alive as (
-      update dispatchers set until = clock_timestamp() + ${heartbeat.leaseMs} * interval '1 millisecond'
-      where dispatcher_id = ${heartbeat.dispatcherId}::uuid and until > clock_timestamp()
+      update dispatchers set until = statement_timestamp() + ${heartbeat.leaseMs} * interval '1 millisecond'
+      where dispatcher_id = ${heartbeat.dispatcherId}::uuid and until > statement_timestamp()
       returning dispatcher_id
     )
     select exists (select from alive) as is_alive,
@@ -92,7 +83,7 @@ async function enter(db: Executor, heartbeat: Heartbeat): Promise<readonly strin
   for (;;) {
     await db.query(sql`
       insert into dispatchers (dispatcher_id, until)
-      values (${heartbeat.dispatcherId}::uuid, clock_timestamp() + ${heartbeat.leaseMs} * interval '1 millisecond')
+      values (${heartbeat.dispatcherId}::uuid, statement_timestamp() + ${heartbeat.leaseMs} * interval '1 millisecond')
       on conflict (dispatcher_id) do update set until = excluded.until`)
     const others = await sayAlive(db, heartbeat)
     if (others) return others
@@ -100,30 +91,28 @@ async function enter(db: Executor, heartbeat: Heartbeat): Promise<readonly strin
 }
 
 /**
- * Which endpoints this process owns at a place, and whether something is due at each of them: those that are not in the
- * answer it does not own any more.
+ * Which endpoints this process owns, and whether something is due at each of them: those that are not in the answer it does
+ * not own any more.
  */
-export async function readLeases(db: Executor, heartbeat: Heartbeat, place: Place): Promise<PlaceLeases> {
-  const naming = atPlace(place)
+export async function readLeases(db: Executor, heartbeat: Heartbeat): Promise<OwnLeases> {
   const rows = await db.query<Omit<Lease, 'endpoint_id'> & { endpoint_id: string | null; count: number }>(sql`
     select own.*, every_one.count
     from (select count(*) as count from webhook_endpoints w
-      where w.deleted_at is null and w.disabled_at is null ${naming(part`w.partner_id`)}) every_one
+      where w.deleted_at is null and w.disabled_at is null) every_one
     left join (
       select l.partner_id, l.endpoint_id, l.epoch, w.version,
         exists (select from deliveries d
           where d.partner_id = l.partner_id and d.endpoint_id = l.endpoint_id and d.work = 'fresh'
-            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)} ${naming(part`d.partner_id`)})
+            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)})
         or exists (select from deliveries d
           where d.partner_id = l.partner_id and d.endpoint_id = l.endpoint_id and d.work = 'retry'
-            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)} ${naming(part`d.partner_id`)})
+            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)})
         or exists (select from deliveries d
           where d.partner_id = l.partner_id and d.endpoint_id = l.endpoint_id and d.work = 'replay'
-            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)} ${naming(part`d.partner_id`)}) as has_due
+            and not d.parked and d.due_at <= ${timestamp(heartbeat.now)}) as has_due
       from endpoint_leases l
       join webhook_endpoints w on w.partner_id = l.partner_id and w.endpoint_id = l.endpoint_id
       where l.owner = ${heartbeat.dispatcherId}::uuid and w.deleted_at is null and w.disabled_at is null
-        ${naming(part`l.partner_id`)} ${naming(part`w.partner_id`)}
     ) own on true`)
   const leases = rows.flatMap(({ count: _, ...row }) =>
     row.endpoint_id === null ? [] : [{ ...row, endpoint_id: row.endpoint_id }],
@@ -131,25 +120,17 @@ export async function readLeases(db: Executor, heartbeat: Heartbeat, place: Plac
   return { leases, count: rows[0]?.count ?? 0 }
 }
 
-/** Up to `limit` endpoints at a place that no living process owns. */
+/** Up to `limit` endpoints that no living process owns. */
 export function readFree(
   db: Executor,
-  {
-    dispatcherId,
-    others,
-    place,
-    limit,
-  }: { dispatcherId: string; others: readonly string[]; place: Place; limit: number },
+  { dispatcherId, others, limit }: { dispatcherId: string; others: readonly string[]; limit: number },
 ): Promise<FreeEndpoint[]> {
-  const naming = atPlace(place)
   return db.query<FreeEndpoint>(sql`
     select w.partner_id, w.endpoint_id, l.owner, coalesce(l.epoch, 0) as epoch
     from webhook_endpoints w
     left join endpoint_leases l on l.partner_id = w.partner_id and l.endpoint_id = w.endpoint_id
-      ${naming(part`l.partner_id`)}
     where w.deleted_at is null and w.disabled_at is null
       and (l.owner is null or l.owner <> all (${[...others, dispatcherId]}::uuid[]))
-      ${naming(part`w.partner_id`)}
     limit ${limit}`)
 }
 
@@ -203,15 +184,14 @@ export async function giveUp(db: Executor, dispatcherId: string): Promise<void> 
     update dispatchers set until = '-infinity' where dispatcher_id = ${dispatcherId}::uuid`)
 }
 
-/** Deletes processes that died long ago. On a cluster this needs every node. */
+/** Deletes processes that died long ago. */
 export async function forgetDead(db: Executor): Promise<void> {
-  // On a cluster leases are stored with their partners, so no foreign key protects the rows here: first see which are
-  // still named.
+  // No foreign key protects the rows: first see which are still named.
   const named = await db.query<{ owner: string }>(sql`
     select distinct owner from endpoint_leases where owner is not null`)
   await db.query(sql`
     delete from dispatchers
-    where until < clock_timestamp() - interval '1 hour' and dispatcher_id <> all (${named.map(({ owner }) => owner)}::uuid[])`)
+    where until < statement_timestamp() - interval '1 hour' and dispatcher_id <> all (${named.map(({ owner }) => owner)}::uuid[])`)
 }
 
 /** Whether the lease is still valid; if so it is locked until the transaction ends. */

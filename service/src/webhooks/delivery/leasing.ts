@@ -6,14 +6,13 @@ import { type OwnedEndpoint, ownEndpoint, replaceEndpoint } from './endpoint-que
 import { openHealthReview } from './health-review.ts'
 import {
   leave,
-  type PlaceLeases,
+  type OwnLeases,
   readFree,
   readLeases,
   reportAlive,
   TAKEN_AT_ONCE,
   takeLeases,
 } from './lease.ts'
-import { everywhere, hasPartner, openPlaceWork, ownedAt, type Place, placesOfNodes } from './places.ts'
 
 /** Keeps the leases of the endpoints that this process owns: an even share of all endpoints. */
 export type Leasing = {
@@ -60,11 +59,10 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
   const areLeasesValid = () => performance.now() < validUntil
 
   const reviewHealth = openHealthReview({ ...context, request })
-  const work = openPlaceWork({ patienceMs: leaseMs / 8, log, onLate: request })
 
   const runBeat = async (): Promise<void> => {
     const left = endpoints.all().filter(owned => owned.phase === 'leaving' && owned.inMemory.size === 0)
-    if (left.length > 0) await giveUp(left)
+    if (left.length > 0) await leave(database, left).catch(noneIfGone)
     const startedAt = performance.now()
     const wereValid = areLeasesValid()
     // The process trusts its lease for less time than the database does, so that no attempt begins after its end.
@@ -77,97 +75,45 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     const isLate = life.isLate || !wereValid
     if (isLate) endings += 1
     else extendLeases()
-    const answers = await readPlaces(async place => read ?? (await readLeases(database, heartbeat, place)))
-    const isAnswered = ({ partnerId }: OwnedEndpoint) =>
-      answers.some(({ place }) => hasPartner(place, partnerId))
-    // Others may have taken the rest while this process was late.
-    if (isLate) for (const owned of endpoints.all()) if (!isAnswered(owned)) endpoints.leave(owned)
+    const found = read ?? (await readLeases(database, heartbeat))
+    await takeIn(found)
     extendLeases()
-    // Endpoints on a node that is away are left out of the count: each process may remember another number of them, and
-    // each might think that the rest is the share of another.
-    const part = Math.ceil(sum(answers.map(({ found }) => found.count)) / (others.length + 1))
-    let wanted = part - sum(answers.map(({ found }) => found.leases.length))
-    for (const { place } of answers) {
-      if (wanted <= 0) break
-      wanted -= (await work.run(place, () => takeFree(place, others, wanted))) ?? 0
-    }
-    giveUpAbove(part, endpoints.all().filter(isAnswered))
+    const part = Math.ceil(found.count / (others.length + 1))
+    const wanted = part - found.leases.length
+    if (wanted > 0) await takeFree(others, wanted)
+    giveUpAbove(part, endpoints.all())
   }
 
-  type Read = (place: Place) => Promise<PlaceLeases>
-  type Answer = { readonly place: Place; readonly found: PlaceLeases }
-
-  /** Reads and takes in what this process owns, on a cluster node by node while any of them is away. */
-  const readPlaces = async (read: Read): Promise<Answer[]> => {
-    let isTooLate = false
+  /** Owns from now on exactly the endpoints that the database says are this process's. */
+  const takeIn = async ({ leases: own }: OwnLeases): Promise<void> => {
     const ended = endings
-    // A late answer of one node must not replace a newer answer for all nodes.
-    const whole = await atEach(work.isAnyUnderWay() ? [] : [everywhere], async place => {
-      const found = await read(place)
-      return isTooLate ? found : takeIn(place, found, ended)
-    })
-    if (whole.length > 0 || !database.layout.isSpread) return whole
-    isTooLate = true
-    const places = await placesOfNodes(database)
-    // An endpoint that is at none of these places belonged to a partner that was deleted.
+    const leases = new Map(own.map(lease => [lease.endpoint_id, lease]))
     for (const owned of endpoints.all())
-      if (!places.some(place => hasPartner(place, owned.partnerId))) lose(owned)
-    return atEach(places, async place => takeIn(place, await read(place), ended))
-  }
-
-  /** Runs the work at all places at once, except where earlier work still runs; returns what succeeded in time. */
-  const atEach = async <Found>(
-    places: readonly Place[],
-    run: (place: Place) => Promise<Found>,
-  ): Promise<{ place: Place; found: Found }[]> => {
-    const asked = places.filter(place => !work.isBusy(place))
-    const ends = await Promise.all(
-      asked.map(place => work.run(place, async () => ({ place, found: await run(place) }))),
-    )
-    return ends.filter(end => end !== undefined)
-  }
-
-  /** Node by node: one statement for all would need every node, and one for each partner would take every connection. */
-  const giveUp = async (left: readonly OwnedEndpoint[]): Promise<void> => {
-    const [nodes] = database.layout.isSpread
-      ? await atEach([everywhere], () => placesOfNodes(database))
-      : [{ found: [everywhere] }]
-    await atEach(nodes?.found ?? [], async place => {
-      const own = ownedAt(place, left)
-      if (own.length > 0) await leave(database, own).catch(noneIfGone)
-    })
-  }
-
-  /** Owns from now on, at a place, exactly the endpoints that the database says are this process's. */
-  const takeIn = async (place: Place, found: PlaceLeases, ended: number): Promise<PlaceLeases> => {
-    if (ended !== endings) return found
-    const leases = new Map(found.leases.map(lease => [lease.endpoint_id, lease]))
-    for (const owned of ownedAt(place, endpoints.all()))
       if (leases.get(owned.endpointId)?.epoch !== owned.epoch) lose(owned, leases.has(owned.endpointId))
-    const outdated = ownedAt(place, endpoints.all()).filter(
-      owned => (leases.get(owned.endpointId)?.version ?? owned.endpoint.version) !== owned.endpoint.version,
-    )
+    const outdated = endpoints
+      .all()
+      .filter(
+        owned => (leases.get(owned.endpointId)?.version ?? owned.endpoint.version) !== owned.endpoint.version,
+      )
     if (outdated.length > 0) await reload(outdated)
-    const unknown = found.leases.filter(lease => !endpoints.get(lease.endpoint_id))
+    const unknown = own.filter(lease => !endpoints.get(lease.endpoint_id))
     await takeUp(unknown, ended)
-    for (const owned of ownedAt(place, endpoints.all())) {
+    for (const owned of endpoints.all()) {
       const hasDue = leases.get(owned.endpointId)?.has_due
       reviewHealth(owned, hasDue ?? true)
       if (hasDue) endpoints.requestRead(owned)
     }
-    return found
   }
 
-  /** Takes up to `wanted` endpoints at a place, and returns how many. */
-  const takeFree = async (place: Place, others: readonly string[], wanted: number): Promise<number> => {
+  /** Takes up to `wanted` endpoints. */
+  const takeFree = async (others: readonly string[], wanted: number): Promise<void> => {
     const limit = Math.min(TAKEN_AT_ONCE, wanted)
     const ended = endings
-    const free = await readFree(database, { dispatcherId: owner, others, place, limit })
-    if (free.length === 0) return 0
+    const free = await readFree(database, { dispatcherId: owner, others, limit })
+    if (free.length === 0) return
     const taken = await takeLeases(database, owner, free).catch(noneIfGone)
     if (free.length === TAKEN_AT_ONCE) isWanted = true
     await takeUp(taken, ended)
-    return taken.length
   }
 
   /**
@@ -234,15 +180,10 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     request,
     reload,
     areLeasesValid,
-    isBusy: () => beating !== undefined || isWanted || work.isAnyUnderWay(),
+    isBusy: () => beating !== undefined || isWanted,
     async end() {
       isEnded = true
       await beating
-      await work.ended()
     },
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

@@ -23,7 +23,7 @@ export type OwnedEndpoints = {
   /** The same after this many milliseconds, or earlier if that was asked for before. */
   readLater(owned: OwnedEndpoint, ms: number): void
   /** Takes up to `limit` of the endpoints to be read that may be read now, in the order of their requests. */
-  takeRequested(limit: number, mayRead: (owned: OwnedEndpoint) => boolean): OwnedEndpoint[]
+  takeRequested(limit: number): OwnedEndpoint[]
   /** Starts no more attempts there; the next heartbeat releases the endpoint once nothing is under way. */
   leave(owned: OwnedEndpoint): void
   /** Forgets an endpoint that another process owns now. */
@@ -85,8 +85,8 @@ export function openOwnedEndpoints(context: {
     offer,
     requestRead,
     readLater: (owned, ms) => timers.set(`read ${owned.endpointId}`, ms, () => requestRead(owned)),
-    takeRequested(limit, mayRead) {
-      const taken = [...requested].filter(mayRead).slice(0, limit)
+    takeRequested(limit) {
+      const taken = [...requested].slice(0, limit)
       for (const owned of taken) requested.delete(owned)
       return taken
     },

@@ -1,6 +1,6 @@
 import { uuids } from '../../db/binary-array.ts'
 import type { Database } from '../../db/database.ts'
-import { namingPartners, part, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { Behind } from './result.ts'
 import { lockedLeases, numbered } from './save-results.ts'
 
@@ -11,22 +11,20 @@ import { lockedLeases, numbered } from './save-results.ts'
  * that are locked.
  */
 export async function parkDeliveries(
-  db: Pick<Database, 'query' | 'layout'>,
+  db: Pick<Database, 'query'>,
   owner: string,
   rows: readonly Behind[],
 ): Promise<void> {
   const leases = numbered(rows.map(({ lease }) => lease))
-  const naming = namingPartners(db.layout.isSpread, leases.partnerIds)
   await db.query(sql`
-    with fence as (${lockedLeases(leases, owner, naming)})
+    with fence as (${lockedLeases(leases, owner)})
     update deliveries d set parked = true
     from unnest(${leases.numbersOf(rows)}::integer[], ${uuids(rows.map(row => row.eventId))}::uuid[]) as row (lease, event_id)
     join fence using (lease)
     where d.partner_id = fence.partner_id and d.endpoint_id = fence.endpoint_id and d.event_id = row.event_id
-      ${naming(part`d.partner_id`)}
       and exists (
         select from deliveries earlier
-        where earlier.partner_id = d.partner_id ${naming(part`earlier.partner_id`)}
+        where earlier.partner_id = d.partner_id
           and earlier.endpoint_id = d.endpoint_id and earlier.service_id = d.service_id
           and earlier.position < d.position and earlier.ordered
         order by earlier.position limit 1

@@ -1,6 +1,6 @@
 import { bytes, documents, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
 import type { Database, Executor } from '../../db/database.ts'
-import { namingPartners, nothing, type Part, part, sql } from '../../db/sql.ts'
+import { nothing, type Part, part, sql } from '../../db/sql.ts'
 import type { Attempt, Disposition, EndpointChange, EndpointLease, Result, Written } from './result.ts'
 
 /**
@@ -10,29 +10,29 @@ import type { Attempt, Disposition, EndpointChange, EndpointLease, Result, Writt
  * a batch a tenth slower.
  */
 export async function writeResults(
-  db: Pick<Database, 'query' | 'layout' | 'transaction'>,
+  db: Pick<Database, 'query' | 'cell' | 'transaction'>,
   owner: string,
   batch: Batch,
 ): Promise<Written> {
-  if (db.layout.isSpread) return db.transaction(tx => writeOnOneNode(tx, owner, batch))
+  if (db.cell !== '') return db.transaction(tx => writeOnOneNode(tx, owner, batch))
   const { results, changes } = batch
   const leases = numbered([...results, ...changes].map(({ lease }) => lease))
   const rows = await db.query<WrittenRow>(sql`
-    with fence as (${lockedLeases(leases, owner, noNaming)}),
+    with fence as (${lockedLeases(leases, owner)}),
     result as (${resultRows(leases, results)}),
     logged as (${logAttempts(leases, batch, part`where t.lease = any (array(select lease from fence))`)}),
-    postponed as (${postpone(noNaming)}),
-    ended as (${endDeliveries(noNaming)}),
+    postponed as (${postpone()}),
+    ended as (${endDeliveries()}),
     dead_added as (${addDead(part`ended where disposition = 'dead'`)}),
-    dead_removed as (${removeDead(noNaming)}),
-    unparked as (${unparkNext(noNaming)}),
-    health as (${saveHealth(leases, changes, noNaming)}),
-    disabled as (${disableEndpoints(leases, changes, noNaming)})
+    dead_removed as (${removeDead()}),
+    unparked as (${unparkNext()}),
+    health as (${saveHealth(leases, changes)}),
+    disabled as (${disableEndpoints(leases, changes)})
     select lease, lease in (select lease from disabled) as is_disabled from fence`)
   return writtenOf(leases, rows)
 }
 
-/** The results that are written at once; where tables are spread, all of one partner. */
+/** The results that are written at once. */
 type Batch = {
   readonly results: readonly Result[]
   readonly changes: readonly EndpointChange[]
@@ -42,22 +42,21 @@ type Batch = {
 }
 
 /**
- * The same on a cluster, in statements that each run on the partner's node alone: one statement that also inserts would send
- * what it has found so far to every node, and fail while any of them is away.
+ * The same on a cluster, in statements that each run on the cell's node alone: one statement that also inserts would send what
+ * it has found so far to every node, and fail while any of them is away.
  */
 async function writeOnOneNode(tx: Executor, owner: string, batch: Batch): Promise<Written> {
   const { results, changes } = batch
   const leases = numbered([...results, ...changes].map(({ lease }) => lease))
-  const naming = namingPartners(true, leases.partnerIds)
   const rows = await tx.query<WrittenRow & { dead: string[] }>(sql`
-    with fence as (${lockedLeases(leases, owner, naming)}),
+    with fence as (${lockedLeases(leases, owner)}),
     result as (${resultRows(leases, results)}),
-    postponed as (${postpone(naming)}),
-    ended as (${endDeliveries(naming)}),
-    dead_removed as (${removeDead(naming)}),
-    unparked as (${unparkNext(naming)}),
-    health as (${saveHealth(leases, changes, naming)}),
-    disabled as (${disableEndpoints(leases, changes, naming)})
+    postponed as (${postpone()}),
+    ended as (${endDeliveries()}),
+    dead_removed as (${removeDead()}),
+    unparked as (${unparkNext()}),
+    health as (${saveHealth(leases, changes)}),
+    disabled as (${disableEndpoints(leases, changes)})
     select lease, lease in (select lease from disabled) as is_disabled,
       array(select ended.event_id::text from ended
         where ended.disposition = 'dead' and ended.endpoint_id = fence.endpoint_id) as dead
@@ -89,11 +88,6 @@ type Leases = {
   numbersOf(rows: readonly { readonly lease: EndpointLease }[]): Buffer
 }
 
-/** The condition that limits a column to the partners of the batch; see `namingPartners`. */
-type Naming = (column: Part) => Part
-
-const noNaming: Naming = () => nothing
-
 /** The leases of rows, each once. */
 export function numbered(leases: readonly EndpointLease[]): Leases {
   const distinct = [...new Set(leases)]
@@ -107,18 +101,14 @@ export function numbered(leases: readonly EndpointLease[]): Leases {
 }
 
 /** Locks the leases that this process still has; only what is about these is written. */
-export function lockedLeases(
-  { partnerIds, endpointIds, distinct }: Leases,
-  owner: string,
-  naming: Naming,
-): Part {
+export function lockedLeases({ partnerIds, endpointIds, distinct }: Leases, owner: string): Part {
   return part`
     select l.partner_id, l.endpoint_id, mine.lease
     from endpoint_leases l
     join unnest(${partnerIds}::uuid[], ${endpointIds}::uuid[], ${distinct.map(lease => lease.epoch)}::bigint[])
       with ordinality as mine (partner_id, endpoint_id, epoch, lease)
       on mine.partner_id = l.partner_id and mine.endpoint_id = l.endpoint_id and mine.epoch = l.epoch
-    where l.owner = ${owner} ${naming(part`l.partner_id`)}
+    where l.owner = ${owner}
     order by l.partner_id, l.endpoint_id
     for update of l`
 }
@@ -176,20 +166,20 @@ function logAttempts(leases: Leases, batch: Omit<Batch, 'changes'>, only: Part):
 }
 
 /** Sets the time of the next attempt. */
-function postpone(naming: Naming): Part {
+function postpone(): Part {
   return part`
     update deliveries d set attempts = result.attempts, due_at = result.due_at, work = result.work
     from result
-    where result.disposition = 'later' and d.partner_id = result.partner_id ${naming(part`d.partner_id`)}
+    where result.disposition = 'later' and d.partner_id = result.partner_id
       and d.event_id = result.event_id and d.endpoint_id = result.endpoint_id`
 }
 
 /** Removes the deliveries that need no further attempt. */
-function endDeliveries(naming: Naming): Part {
+function endDeliveries(): Part {
   return part`
     delete from deliveries d using result
     where result.disposition in ('delivered', 'dead') and d.partner_id = result.partner_id
-      ${naming(part`d.partner_id`)} and d.event_id = result.event_id and d.endpoint_id = result.endpoint_id
+      and d.event_id = result.event_id and d.endpoint_id = result.endpoint_id
     returning d.partner_id, d.event_id, d.endpoint_id, d.service_id, d.position, d.ordered, d.work,
       result.disposition, result.attempts, result.died_at`
 }
@@ -212,30 +202,30 @@ function asEnded(given: readonly Result[]): Part {
 }
 
 /** Forgets that a delivery was given up, once a replay of it was delivered. */
-function removeDead(naming: Naming): Part {
+function removeDead(): Part {
   return part`
     delete from dead_deliveries d using ended
     where ended.disposition = 'delivered' and ended.work = 'replay' and d.partner_id = ended.partner_id
-      ${naming(part`d.partner_id`)} and d.event_id = ended.event_id and d.endpoint_id = ended.endpoint_id`
+      and d.event_id = ended.event_id and d.endpoint_id = ended.endpoint_id`
 }
 
 /** Lets the next event of the same user be delivered, where the endpoint asks for order. */
-function unparkNext(naming: Naming): Part {
+function unparkNext(): Part {
   return part`
     update deliveries d set parked = false
     from ended
     cross join lateral (
       select n.event_id from deliveries n
-      where n.partner_id = ended.partner_id ${naming(part`n.partner_id`)} and n.endpoint_id = ended.endpoint_id
+      where n.partner_id = ended.partner_id and n.endpoint_id = ended.endpoint_id
         and n.service_id = ended.service_id and n.position > ended.position and n.ordered and n.parked
       order by n.position limit 1
     ) next
-    where ended.ordered and d.partner_id = ended.partner_id ${naming(part`d.partner_id`)}
+    where ended.ordered and d.partner_id = ended.partner_id
       and d.event_id = next.event_id and d.endpoint_id = ended.endpoint_id`
 }
 
 /** Stores the health of endpoints, unless the partner has changed them meanwhile. */
-function saveHealth(leases: Leases, changes: readonly EndpointChange[], naming: Naming): Part {
+function saveHealth(leases: Leases, changes: readonly EndpointChange[]): Part {
   const healths = changes.map(({ health }) => health)
   return part`
     update endpoint_health h set breaker = c.breaker, failing_since = c.failing_since, notices = c.notices,
@@ -254,12 +244,12 @@ function saveHealth(leases: Leases, changes: readonly EndpointChange[], naming: 
       as c (lease, revision, breaker, failing_since, notices, paused_until, accepted_pair, next_accepted_at,
         certificate_ends_at)
     join fence using (lease)
-    where h.partner_id = fence.partner_id ${naming(part`h.partner_id`)} and h.endpoint_id = fence.endpoint_id
+    where h.partner_id = fence.partner_id and h.endpoint_id = fence.endpoint_id
       and h.revision = c.revision`
 }
 
 /** Disables endpoints, unless the partner has changed them meanwhile. A repeat returns those that the first write disabled. */
-function disableEndpoints(leases: Leases, changes: readonly EndpointChange[], naming: Naming): Part {
+function disableEndpoints(leases: Leases, changes: readonly EndpointChange[]): Part {
   return part`
     update webhook_endpoints w
     set disabled_at = c.at, disabled_reason = c.reason, version = c.version + 1, updated_at = c.at
@@ -269,7 +259,7 @@ function disableEndpoints(leases: Leases, changes: readonly EndpointChange[], na
       ${texts(changes.map(c => c.disable?.reason))}::text[],
       ${timestamps(changes.map(c => c.disable?.at))}::timestamptz[]) as c (lease, version, reason, at)
     join fence using (lease)
-    where w.partner_id = fence.partner_id ${naming(part`w.partner_id`)} and w.endpoint_id = fence.endpoint_id
+    where w.partner_id = fence.partner_id and w.endpoint_id = fence.endpoint_id
       and (w.version = c.version and w.disabled_at is null or w.version = c.version + 1 and w.disabled_at = c.at)
     returning c.lease`
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { coalesceApart, type Settled } from '../../db/coalesce.ts'
+import { coalesce, type Settled } from '../../db/coalesce.ts'
 import { CommitUnknown, type Database, type Executor } from '../../db/database.ts'
 import { failureOf } from '../../db/failure.ts'
 import { describeCause, type Log } from '../../log.ts'
@@ -94,7 +94,7 @@ export function openWriter(context: {
     return database.transaction(async tx => {
       const within = {
         query: tx.query,
-        layout: database.layout,
+        cell: database.cell,
         transaction: <T>(run: (inner: Executor) => Promise<T>) => run(tx),
       }
       const written = await writeResults(within, owner, batch)
@@ -129,8 +129,7 @@ export function openWriter(context: {
     for (const entry of entries) settled.push(...(await runSafely([entry], true)))
     return settled
   }
-  const queueOf = (entry: Entry) => (database.layout.isSpread ? partnerOf(entry) : '')
-  const write = coalesceApart<Entry, Receipt>(queueOf, {
+  const write = coalesce<Entry, Receipt>({
     maxBatch: 500,
     paceMs: PACE_MS,
     run: entries => runSafely(entries),
@@ -143,13 +142,6 @@ export function openWriter(context: {
       isStopped = true
     },
   }
-}
-
-/** The partner of an entry. The rows of one `park` entry belong to one partner where tables are spread. */
-function partnerOf(entry: Entry): string {
-  if (entry.kind === 'park') return entry.rows[0]?.lease.partnerId ?? ''
-  if (entry.kind === 'release' || entry.kind === 'notice') return entry.lease.partnerId
-  return (entry.result ?? entry.change)?.lease.partnerId ?? ''
 }
 
 const NOTHING: Written = { owned: new Set(), disabled: new Set() }

@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { namingPartners, part, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { Breaker } from './breaker.ts'
 
 /** Which of two sets of credentials an attempt used. */
@@ -42,7 +42,6 @@ export type NamedEndpoint = { readonly partnerId: string; readonly endpointId: s
 /** The endpoints with these ids, without deleted ones. */
 export function readEndpoints(db: Executor, ids: readonly NamedEndpoint[]): Promise<EndpointRow[]> {
   const partnerIds = ids.map(id => id.partnerId)
-  const naming = namingPartners(db.layout.isSpread, partnerIds)
   return db.query<EndpointRow>(sql`
     select w.partner_id, w.endpoint_id, w.version, w.url, w.sealed_secrets, w.events,
       w.all_events, w.ordering, w.rate_limit, w.disabled_at, w.disabled_reason, w.created_at, w.updated_at, h.revision, h.breaker,
@@ -52,5 +51,5 @@ export function readEndpoints(db: Executor, ids: readonly NamedEndpoint[]): Prom
       as wanted (partner_id, endpoint_id)
     join webhook_endpoints w using (partner_id, endpoint_id)
     join endpoint_health h using (partner_id, endpoint_id)
-    where w.deleted_at is null ${naming(part`w.partner_id`)} ${naming(part`h.partner_id`)}`)
+    where w.deleted_at is null`)
 }

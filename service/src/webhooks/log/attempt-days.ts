@@ -26,7 +26,7 @@ export async function ensureAttemptDays(
   const days = Array.from({ length: ahead + 1 }, (_, index) => today + index * DAY_MS)
   const known = new Set(await listPartitions(database))
   if (days.every(day => known.has(nameOf(day))) || !(await ownsAttempts(database))) return 0
-  return database.transaction(async tx => {
+  return database.define(async tx => {
     let count = 0
     await inTurn(tx)
     const made = new Set(await listPartitions(tx))
@@ -54,7 +54,7 @@ export async function dropOldAttempts(database: Database, now: Instant): Promise
   const past = (await listPartitions(database)).filter(name => /_\d{8}$/.test(name) && name <= limit)
   const old = past.length > 0 && (await ownsAttempts(database)) ? past : []
   for (const name of old) {
-    await database.transaction(async tx => {
+    await database.define(async tx => {
       await inTurn(tx)
       await tx.query({ name: '', text: `drop table if exists ${name}`, values: [] })
     })
@@ -86,7 +86,7 @@ async function hasStrays(tx: Executor, day: Instant): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Processes that create or drop days take turns; this happens rarely enough for one lock. */
+/** Processes that create or drop days of a cell take turns; this happens rarely enough for one lock. */
 async function inTurn(tx: Executor): Promise<void> {
-  await tx.query(sql`select pg_advisory_xact_lock(7236549813)`)
+  await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(current_schema(), 7236549813))`)
 }

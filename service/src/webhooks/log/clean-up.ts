@@ -43,7 +43,9 @@ export async function cleanUpWebhooks(
     for (const endpoint of await findLeftovers(database))
       cleaned.deliveries += await drain(() => removeAll(database, endpoint))
   })
-  const partners = await database.query<{ partner_id: string }>(sql`select partner_id from partners`)
+  const partners = await database.query<{ partner_id: string }>(
+    sql`select partner_id from partners where cell = ${database.cell}`,
+  )
   for (const { partner_id } of partners) {
     cleaned.died += await drain(() => giveUpOld(database, partner_id, now))
     await drain(() => freeHeads(database, partner_id))

@@ -3,7 +3,8 @@
  * and the attempts to deliver its events, replays from it, and removes what is old.
  */
 import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
-import type { Executor } from '../../db/database.ts'
+import { inAllCells } from '../../db/by-cell.ts'
+import type { Database, Executor } from '../../db/database.ts'
 import { type Part, part, sql } from '../../db/sql.ts'
 import { firstUuidAt } from '../../vault/uuid.ts'
 import { KEPT_MS } from './clean-up.ts'
@@ -148,9 +149,11 @@ export async function findEvent(
 }
 
 /** The partner whose log holds an event; `undefined` when no log does. */
-export async function findOwnerOfEvent(db: Executor, eventId: string): Promise<string | undefined> {
-  const [row] = await db.query<{ partner_id: string }>(sql`
+export async function findOwnerOfEvent(database: Database, eventId: string): Promise<string | undefined> {
+  const [row] = await inAllCells(database, cell =>
+    cell.query<{ partner_id: string }>(sql`
     select e.partner_id from partners p
-    join events e on e.partner_id = p.partner_id and e.event_id = ${eventId}::uuid`)
+    join events e on e.partner_id = p.partner_id and e.event_id = ${eventId}::uuid`),
+  )
   return row?.partner_id
 }

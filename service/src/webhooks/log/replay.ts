@@ -1,7 +1,7 @@
 /** Sends past events again: chooses them, counts them for a dry run, and queues their deliveries. */
 import { type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { namingPartners, part, sql, timestamp } from '../../db/sql.ts'
+import { part, sql, timestamp } from '../../db/sql.ts'
 import { firstUuidAt } from '../../vault/uuid.ts'
 
 /** The events to send to an endpoint again. */
@@ -55,7 +55,6 @@ function choose(
   { partnerId, endpointId }: Target,
   { selection, now }: { selection: Selection; now: Instant },
 ): Promise<Chosen[]> {
-  const naming = namingPartners(tx.layout.isSpread, [partnerId])
   if (selection.kind === 'range') {
     return tx.query<Chosen>(sql`
       select e.event_id, e.created_at from events e
@@ -83,7 +82,7 @@ function choose(
         where partner_id = ${partnerId} and endpoint_id = ${endpointId}
         order by event_id limit ${MOST_REPLAYED + 1}
       ) d
-      join events e on e.partner_id = d.partner_id and e.event_id = d.event_id ${naming(part`e.partner_id`)}
+      join events e on e.partner_id = d.partner_id and e.event_id = d.event_id
       order by d.event_id`)
   }
   // Deliveries that are due already are left out, or a request that continues would choose them again and never come to
@@ -101,7 +100,7 @@ function choose(
         and d.due_at > ${timestamp(now)}
       order by d.due_at, d.event_id limit ${MOST_REPLAYED + 1})
     ) d
-    join events e on e.partner_id = d.partner_id and e.event_id = d.event_id ${naming(part`e.partner_id`)}
+    join events e on e.partner_id = d.partner_id and e.event_id = d.event_id
     order by d.due_at, d.event_id limit ${MOST_REPLAYED + 1}`)
 }
 
@@ -129,23 +128,21 @@ async function countAgain(tx: Executor, rows: readonly Wanted[], now: Instant): 
 export async function queueAgain(tx: Executor, rows: readonly Wanted[], now: Instant): Promise<number> {
   if (rows.length === 0) return 0
   const partnerIds = rows.map(row => row.partnerId)
-  const naming = namingPartners(tx.layout.isSpread, [...new Set(partnerIds)])
   const wanted = part`unnest(${partnerIds}::uuid[], ${rows.map(row => row.eventId)}::uuid[],
       ${rows.map(row => row.endpointId)}::uuid[]) as wanted (partner_id, event_id, endpoint_id)`
   // Two statements, as Citus would take the rows of one with a `with` to the coordinator and then ask every node.
   await tx.query(sql`
     delete from dead_deliveries d using ${wanted}
-    where d.partner_id = wanted.partner_id and d.event_id = wanted.event_id and d.endpoint_id = wanted.endpoint_id
-      ${naming(part`d.partner_id`)}`)
+    where d.partner_id = wanted.partner_id and d.event_id = wanted.event_id and d.endpoint_id = wanted.endpoint_id`)
   const queued = await tx.query(sql`
     insert into deliveries as d (partner_id, event_id, endpoint_id, service_id, position, work, due_at, queued_at,
       ordered)
     select e.partner_id, e.event_id, w.endpoint_id, e.service_id, e.position, 'replay', ${timestamp(now)}::timestamptz,
       ${timestamp(now)}::timestamptz, w.ordering = 'user'
     from ${wanted}
-    join events e on e.partner_id = wanted.partner_id and e.event_id = wanted.event_id ${naming(part`e.partner_id`)}
+    join events e on e.partner_id = wanted.partner_id and e.event_id = wanted.event_id
     join webhook_endpoints w on w.partner_id = wanted.partner_id and w.endpoint_id = wanted.endpoint_id
-      and w.deleted_at is null ${naming(part`w.partner_id`)}
+      and w.deleted_at is null
     order by e.partner_id, e.event_id, w.endpoint_id
     on conflict (partner_id, event_id, endpoint_id) do update
       set due_at = excluded.due_at, work = 'replay', attempts = 0 where d.due_at > excluded.due_at
@@ -162,17 +159,16 @@ export function endpointsFor(
   partnerId: string,
   eventId: string,
 ): Promise<{ endpoint_id: string }[]> {
-  const naming = namingPartners(tx.layout.isSpread, [partnerId])
   return tx.query<{ endpoint_id: string }>(sql`
     select w.endpoint_id from events e
     join webhook_endpoints w on w.partner_id = e.partner_id and w.deleted_at is null
     where e.partner_id = ${partnerId} and e.event_id = ${eventId}
       and (e.eventname <> 'webhook_test' and (w.all_events or e.eventname = any(w.events))
           and e.data ->> 'webhookid' is distinct from w.endpoint_id::text
-        or exists (select from dead_deliveries d where d.partner_id = e.partner_id ${naming(part`d.partner_id`)}
+        or exists (select from dead_deliveries d where d.partner_id = e.partner_id
           and d.event_id = e.event_id and d.endpoint_id = w.endpoint_id)
-        or exists (select from deliveries d where d.partner_id = e.partner_id ${naming(part`d.partner_id`)}
+        or exists (select from deliveries d where d.partner_id = e.partner_id
           and d.event_id = e.event_id and d.endpoint_id = w.endpoint_id)
-        or exists (select from delivery_attempts a where a.partner_id = e.partner_id ${naming(part`a.partner_id`)}
+        or exists (select from delivery_attempts a where a.partner_id = e.partner_id
           and a.event_id = e.event_id and a.endpoint_id = w.endpoint_id))`)
 }

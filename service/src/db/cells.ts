@@ -1,0 +1,91 @@
+import { uuidsIn } from './binary-array.ts'
+import { type Query, sql } from './sql.ts'
+import type { Executor } from './types.ts'
+
+/** The partner of what belongs to none, such as the entries of the audit log about operators: it is in the first cell. */
+export const NOBODY = '00000000-0000-0000-0000-000000000000'
+
+/** The address of a node of a cluster. */
+export type NodeAddress = { readonly host: string; readonly port: number }
+
+/** Where the cells of a cluster are, and which partners belong to each. */
+export type CellMap = {
+  readonly nodes: ReadonlyMap<string, NodeAddress>
+  readonly partners: Map<string, string>
+}
+
+/** The names of cells, which also stand in texts of statements. */
+export function isCellName(name: string): boolean {
+  return /^cell_[1-9]\d{0,3}$/.test(name)
+}
+
+/**
+ * Reads from any node where each cell is, and which partners belong to it; `undefined` on plain PostgreSQL, and on a cluster
+ * without cells.
+ */
+export async function readCells(db: Executor): Promise<CellMap | undefined> {
+  const [citus] = await db.query(sql`select 1 from pg_extension where extname = 'citus'`)
+  if (!citus) return undefined
+  const cells = await db.query<{ cell: string; host: string; port: number }>(sql`
+    select distinct n.nspname::text as cell, node.nodename as host, node.nodeport as port
+    from pg_dist_schema s
+    join pg_namespace n on n.oid = s.schemaid
+    join pg_dist_partition t on t.colocationid = s.colocationid
+    join pg_dist_shard shard on shard.logicalrelid = t.logicalrelid
+    join pg_dist_placement placement on placement.shardid = shard.shardid
+    join pg_dist_node node on node.groupid = placement.groupid and node.noderole = 'primary'
+    order by cell`)
+  const own = cells.filter(({ cell }) => isCellName(cell))
+  if (own.length === 0) return undefined
+  const partners = await db.query<{ partner_id: string; cell: string }>(
+    sql`select partner_id, cell from public.partners`,
+  )
+  return {
+    nodes: new Map(byNumber(own).map(({ cell, host, port }) => [cell, { host, port }])),
+    // One that is on its way to another cell has none.
+    partners: new Map(partners.flatMap(row => (isCellName(row.cell) ? [[row.partner_id, row.cell]] : []))),
+  }
+}
+
+function byNumber<Row extends { readonly cell: string }>(rows: readonly Row[]): Row[] {
+  const numberOf = ({ cell }: Row) => Number(cell.slice('cell_'.length))
+  return [...rows].sort((a, b) => numberOf(a) - numberOf(b))
+}
+
+/**
+ * The cells of the partners that a statement names, among its values or in a list of them. One that names an empty list finds
+ * nothing anywhere, and so goes to the first cell.
+ */
+export function cellsNamed(
+  { values }: Pick<Query, 'values'>,
+  { nodes, partners }: CellMap,
+): ReadonlySet<string> {
+  const found = new Set<string>()
+  const look = (value: unknown) => {
+    if (typeof value !== 'string' || value.length !== NOBODY.length) return
+    const cell = value === NOBODY ? [...nodes.keys()][0] : partners.get(value)
+    if (cell !== undefined) found.add(cell)
+  }
+  for (const value of values) {
+    if (Array.isArray(value)) value.forEach(look)
+    else if (Buffer.isBuffer(value)) uuidsIn(value).forEach(look)
+    else look(value)
+  }
+  const [first] = nodes.keys()
+  if (found.size === 0 && first !== undefined && values.some(isEmptyList)) found.add(first)
+  return found
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+/**
+ * The cell of the partner that a statement names; `undefined` where it names none. Every statement on the data of partners
+ * names its partner. Throws where it names partners of several cells: what writes goes cell by cell.
+ */
+export function cellNamed(query: Pick<Query, 'values'>, map: CellMap): string | undefined {
+  const [cell, ...others] = cellsNamed(query, map)
+  if (others.length > 0) throw new Error('a statement names partners of several cells')
+  return cell
+}

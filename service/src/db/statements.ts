@@ -1,0 +1,103 @@
+import type pg from 'pg'
+import type { Cluster } from './cluster.ts'
+import { failureOf } from './failure.ts'
+import { ask, enter, type Node } from './node.ts'
+import { atOnce } from './pool.ts'
+import type { Query } from './sql.ts'
+import { attempt, type Choose, commitAt, type Place } from './transaction.ts'
+import type { Database, Executor } from './types.ts'
+
+/** What a database does with statements. */
+type Statements = Pick<
+  Database,
+  'query' | 'transaction' | 'define' | 'commit' | 'together' | 'script' | 'alone'
+>
+
+/** How statements find their place. */
+type Reach = {
+  readonly choose: Choose
+  /** Where what is about tables and not about rows runs: on a cluster, the coordinator. */
+  readonly home: Node
+  readonly cluster: () => Cluster | undefined
+}
+
+/** Sends each statement to its place; on plain PostgreSQL there is one. */
+export function statementsAt({ choose, home, cluster }: Reach): Statements {
+  /** Runs work at a place, and once more where the place was wrong. */
+  const run = async <T>(query: Query, work: (place: Place) => Promise<T>): Promise<T> => {
+    const place = await choose(query)
+    const known = cluster()
+    if (!known) return work(place)
+    try {
+      return await known.run(place, () => work(place))
+    } catch (error) {
+      const other = await placeAfter(error, known, query)
+      if (!other || (other.node === place.node && other.cell === place.cell)) throw error
+      return known.run(other, () => work(other))
+    }
+  }
+  const placeAfter = async (error: unknown, known: Cluster, query: Query): Promise<Place | undefined> => {
+    const { isElsewhere, refusedConnection } = failureOf(error)
+    if (isElsewhere) await known.renew()
+    return isElsewhere || refusedConnection ? choose(query) : undefined
+  }
+  const query = <Row>(statement: Query): Promise<Row[]> => {
+    const known = cluster()
+    if (known) {
+      const send = ({ node, cell }: Place) => node.withClient(client => ask<Row>(client, statement, cell))
+      const places = known.placesOfRead(statement)
+      if (places.length < 2) return run(statement, send)
+      return Promise.all(places.map(place => known.run(place, () => send(place)))).then(rows => rows.flat())
+    }
+    return home.pool.query(statement as pg.QueryConfig).then(({ rows }) => rows as Row[])
+  }
+  return {
+    query,
+    async transaction(work) {
+      for (let tries = 1; ; tries += 1) {
+        const begun: { first?: Place } = {}
+        const chosen: Choose = async statement => {
+          const place = await choose(statement)
+          begun.first ??= place
+          return place
+        }
+        try {
+          return await attempt(cluster() ? chosen : choose, work)
+        } catch (error) {
+          const known = cluster()
+          if (known && begun.first) known.noteFailure(begun.first, error)
+          const { retryTransaction, isElsewhere } = failureOf(error)
+          if (known && isElsewhere && tries === 1) await known.renew()
+          else if (tries === 5 || !retryTransaction) throw error
+        }
+      }
+    },
+    async define(work) {
+      const { cell } = await choose(EMPTY)
+      return attempt(() => ({ node: home, cell, isCluster: cluster() !== undefined }), work)
+    },
+    commit(statements, lockMs) {
+      const named = statements[0] ?? EMPTY
+      return run(named, place => commitAt(place, statements, lockMs))
+    },
+    together: work =>
+      cluster() ? work({ query }) : home.withClient(client => atOnce(client, () => work(on(client, '')))),
+    async script(text) {
+      const { cell } = await choose(EMPTY)
+      await home.withClient(async client => {
+        enter(client, cell)
+        await client.query(text)
+      })
+    },
+    async alone(work) {
+      const { cell } = await choose(EMPTY)
+      return home.alone(client => work(on(client, cell)))
+    },
+  }
+}
+
+function on(client: Parameters<typeof ask>[0], cell: string): Executor {
+  return { query: query => ask(client, query, cell) }
+}
+
+const EMPTY: Query = { name: '', text: '', values: [] }
