@@ -22,9 +22,7 @@ function counted(rig: DispatchRig) {
     query(query) {
       // A beat reports that this process is alive (again, if it is late), and reads its endpoints and the size of its
       // share.
-      const isBeat = /update dispatchers|insert into dispatchers|where l\.owner = /.test(
-        query.text,
-      )
+      const isBeat = /update dispatchers|insert into dispatchers|where l\.owner = /.test(query.text)
       asked.push(isBeat ? 'beat' : query.text.trim().split(/\s+/, 6).join(' '))
       return db.query(query)
     },

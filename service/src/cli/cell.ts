@@ -1,5 +1,5 @@
-import type { Command } from '@benefit-enrolment/cli/command'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Command } from '@benefit-enrolment/cli/command'
 import { listCells, listNodes, moveCell, movePartnerRows, setCell } from '../db/move-cells.ts'
 import { OperatorError } from '../operator-error.ts'
 import { requirePartner } from '../partners/administer.ts'

@@ -43,7 +43,6 @@ export function expectUsers(entries: readonly ChangedUser[]): Query {
     select 1 / (count(*) = ${entries.length})::integer as are_all
     from ${rowsOf(key, entries)} join users u on u.partner_id = row.partner_id and u.service_id = row.service_id`
 }
-}
 
 const dataKeys: Columns<ChangedUser> = { ...key, wrapped_key: column.bytes(entry => entry.wrappedKey) }
 

@@ -15,7 +15,14 @@ import { saveEvents } from './save-events.ts'
 import { type HeldPeriod, noteCorrectedPasts, saveOfferPeriods } from './save-held-periods.ts'
 import { insertHistory } from './save-history.ts'
 import { deleteKeys, insertKeys } from './save-keys.ts'
-import { expectUsers, giveUpNames, insertDataKeys, insertUsers, revokeLinks, updateUsers } from './save-users.ts'
+import {
+  expectUsers,
+  giveUpNames,
+  insertDataKeys,
+  insertUsers,
+  revokeLinks,
+  updateUsers,
+} from './save-users.ts'
 import { versionName } from './writes.ts'
 
 /**
