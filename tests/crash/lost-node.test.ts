@@ -89,7 +89,7 @@ async function newTenant(worker: number): Promise<Tenant> {
     const created = await createPartnerOf(receiver, place)
     const [node] = await database.query<{ port: number }>(sql`
       select distinct nodeport as port from citus_shards
-      where table_name::text like (select cell || '.users' from partners where partner_id = ${created.partnerid})`)
+      where table_name = (select to_regclass(cell || '.users') from partners where partner_id = ${created.partnerid})`)
     if (node?.port === worker) return { created, receiver, worker, beside: openOwnJournal() }
   }
 }

@@ -32,7 +32,7 @@ async function workerOf(
   { partnerId }: { readonly partnerId: string },
 ): Promise<number> {
   const [node] = await database.query<{ port: number }>(sql`
-    select s.nodeport as port from partners p join citus_shards s on s.table_name::text = p.cell || '.users'
+    select s.nodeport as port from partners p join citus_shards s on s.table_name = to_regclass(p.cell || '.users')
     where p.partner_id = ${partnerId}`)
   return node?.port ?? 0
 }

@@ -38,7 +38,7 @@ test('nothing in clear tells who an erased user was; its events leave log and re
   const dumped = async () => {
     const tables = await database.query<{ name: string }>(sql`
       select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname = 'public' and c.relkind = 'r'`)
+      where n.nspname = any (current_schemas(false)) and c.relkind = 'r'`)
     const texts: string[] = []
     for (const { name } of tables) {
       const rows = await database.query<{ text: string }>({

@@ -15,7 +15,7 @@ import { openFaultStage } from './stage.ts'
 const preload = new URL('faults.mjs', import.meta.url)
 
 /** Each table is compared twice, here and there. */
-const killedAt = everydayOr([50], [1, 20, 50, 91])
+const killedAt = everydayOr([50], [1, 20, 50, 89])
 
 test('a database in use moves into an embedded one and back to an own one, killed on its way: all books agree', async () => {
   const stage = await openFaultStage({ keyring: 'file', refuses: false })

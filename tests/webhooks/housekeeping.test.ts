@@ -26,8 +26,7 @@ async function placesOf(rig: DispatchRig) {
     sql`select tableoid::regclass::text as place, count(*) as count from delivery_attempts group by 1 order by 1`,
   )
   // On a cluster the name of a partition is followed by the number of the shard.
-  const nameOfPlace = (place: string) =>
-    rig.database.cells().length > 0 ? place.replace(/_\d+$/, '') : place
+  const nameOfPlace = (place: string) => (rig.database.cell === '' ? place : place.replace(/_\d+$/, ''))
   return Object.fromEntries(rows.map(row => [nameOfPlace(row.place), row.count]))
 }
 function nameOf(at: number) {

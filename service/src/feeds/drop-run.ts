@@ -9,6 +9,8 @@ export async function dropRun(
   { feed, run }: Run,
   { partners, by }: { readonly partners: readonly Partner[]; readonly by: string },
 ): Promise<void> {
+  // First, because a transaction runs where its first statement does, and only there are the runs of a cluster.
+  await moveRun(tx, { feed, run }, { from: 'held', status: 'dropped', by })
   for (const { partnerId } of partners) {
     await tx.query(sql`
       delete from feed_seen s using (
@@ -21,5 +23,4 @@ export async function dropRun(
       update insurer_farewells set feed = null, run = null, line = null
       where partner_id = ${partnerId} and feed = ${feed} and run = ${run}`)
   }
-  await moveRun(tx, { feed, run }, { from: 'held', status: 'dropped', by })
 }
