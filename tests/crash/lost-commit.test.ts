@@ -1,4 +1,4 @@
-// @databases citus stock
+// @databases stock
 // @slow
 
 import { randomBytes } from 'node:crypto'

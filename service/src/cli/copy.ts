@@ -5,7 +5,7 @@ import { copyDatabase } from '../db/copy-database.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
 import { isCluster } from '../db/make-cells.ts'
 import { SERVICE_SESSIONS } from '../db/pool.ts'
-import { sql } from '../db/sql.ts'
+import { part, sql } from '../db/sql.ts'
 import { isMarked } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import { makeQuiet } from '../quiet.ts'
@@ -24,8 +24,9 @@ export const copy: Command = {
     onDatabase(input, 'take', async ({ config, database, address }) => {
       await reach(database, 'take')
       const to = neededText(input, 'to')
-      const isServed = await isInUse(database)
-      if (isServed && (await isCluster(database)))
+      const isSpread = await isCluster(database)
+      const isServed = await isInUse(database, isSpread)
+      if (isServed && isSpread)
         throw new OperatorError(
           'A service is still connected to this database, and the nodes of a cluster are not read as of one instant: stop every process first.',
         )
@@ -84,9 +85,9 @@ async function prepare(destination: DatabaseAddress): Promise<void> {
   }
 }
 
-async function isInUse(database: Database): Promise<boolean> {
+async function isInUse(database: Database, isSpread: boolean): Promise<boolean> {
   const services = await database.query(sql`
-    select 1 from pg_stat_activity where datname = current_database() and application_name = ${SERVICE_SESSIONS}`)
+    select 1 from ${isSpread ? part`citus_stat_activity` : part`pg_stat_activity`} where datname = current_database() and application_name = ${SERVICE_SESSIONS}`)
   return services.length > 0
 }
 

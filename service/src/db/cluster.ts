@@ -17,8 +17,11 @@ export type Cluster = {
   placeOf(cell: string): Place
   /** Where the statements of a partner run. Rejects with `Unavailable` also where the partner has no cell. */
   placeOfPartner(partnerId: string): Promise<Place>
-  /** Where a statement runs: in the cell of the partner that it names, else at the first node that answers. */
-  placeNamed(query: Pick<Query, 'values'>): Place
+  /**
+   * Where a statement runs: in the cell of the partner that it names, else at the first node that answers. A read is sent to the
+   * node that answered last, so that it does not wait for one that hangs.
+   */
+  placeNamed(query: Query): Place
   /**
    * Where a read runs that names partners of several cells: in each of them, as none has rows of the others' partners. No place
    * for a statement that names none, or writes.
@@ -43,6 +46,7 @@ export function openCluster(first: CellMap, home: Node, open: (address: NodeAddr
   let map = first
   const nodes = new Map<string, Node>()
   const refusedUntil = new Map<Node, number>()
+  let lastAnswered = home
   let renewing: Promise<void> | undefined
 
   const take = (found: CellMap) => {
@@ -108,15 +112,18 @@ export function openCluster(first: CellMap, home: Node, open: (address: NodeAddr
     placeNamed(query) {
       const cell = cellNamed(query, map)
       if (cell !== undefined) return placeOf(cell)
-      return { node: all().find(node => !isRefused(node)) ?? home, cell: '', isCluster: true }
+      const candidates = isRead(query) ? [lastAnswered, ...all()] : all()
+      const node = query.isAtCoordinator ? home : (candidates.find(one => !isRefused(one)) ?? home)
+      return { node, cell: '', isCluster: true }
     },
-    placesOfRead: query => (/^\s*select\b/.test(query.text) ? [...cellsNamed(query, map)].map(placeOf) : []),
+    placesOfRead: query => (isRead(query) ? [...cellsNamed(query, map)].map(placeOf) : []),
     async run(place, work) {
       // While one statement is tried, the others are still refused.
       if (refusedUntil.has(place.node)) refuse(place.node)
       try {
         const result = await work()
         refusedUntil.delete(place.node)
+        lastAnswered = place.node
         return result
       } catch (error) {
         noteFailure(place, error)
@@ -126,6 +133,10 @@ export function openCluster(first: CellMap, home: Node, open: (address: NodeAddr
     noteFailure,
     renew,
   }
+}
+
+function isRead({ text }: Pick<Query, 'text'>): boolean {
+  return /^\s*select\b/.test(text)
 }
 
 function nameOf({ host, port }: NodeAddress): string {

@@ -1,7 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Database, Executor } from '../db/database.ts'
 import { failureOf } from '../db/failure.ts'
-import { type Query, sql, timestamp } from '../db/sql.ts'
+import { atCoordinator, type Query, sql, timestamp } from '../db/sql.ts'
 import type { LineAction } from '../membership/rules/insurer-lines.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Feed, FeedDocument } from './feed.ts'
@@ -50,7 +50,7 @@ export async function newestFeeds(
   db: Executor,
 ): Promise<{ readonly version: number; readonly feeds: readonly Feed[] } | undefined> {
   const [row] = await db.query<{ version: number; document: FeedDocument }>(
-    sql`select version, document from feed_versions order by version desc limit 1`,
+    atCoordinator(sql`select version, document from feed_versions order by version desc limit 1`),
   )
   return row && { version: row.version, feeds: row.document.feeds }
 }
@@ -58,7 +58,7 @@ export async function newestFeeds(
 /** A feed as a version had it; `undefined` when it had none of this name. */
 export async function feedOfVersion(db: Executor, name: string, version: number): Promise<Feed | undefined> {
   const [row] = await db.query<{ document: FeedDocument }>(
-    sql`select document from feed_versions where version = ${version}`,
+    atCoordinator(sql`select document from feed_versions where version = ${version}`),
   )
   return row?.document.feeds.find(({ feed }) => feed === name)
 }
@@ -94,10 +94,12 @@ export async function listFeedStates(
   db: Executor,
 ): Promise<ReadonlyMap<string, { readonly publishedAt: Instant; readonly lastRun: Run | undefined }>> {
   const feeds = await db.query<{ feed: string; published_at: Instant }>(
-    sql`select feed, published_at from feeds`,
+    atCoordinator(sql`select feed, published_at from feeds`),
   )
-  const runs = await db.query<RunRow>(sql`
-    select distinct on (feed) * from feed_runs order by feed, run desc`)
+  const runs = await db.query<RunRow>(
+    atCoordinator(sql`
+    select distinct on (feed) * from feed_runs order by feed, run desc`),
+  )
   const newest = new Map(runs.map(row => [row.feed, runOf(row)]))
   return new Map(
     feeds.map(({ feed, published_at: publishedAt }) => [feed, { publishedAt, lastRun: newest.get(feed) }]),
@@ -106,14 +108,16 @@ export async function listFeedStates(
 
 /** A run; `undefined`: there is none of this number. */
 export async function readRun(db: Executor, feed: string, run: number): Promise<Run | undefined> {
-  const [row] = await db.query<RunRow>(sql`select * from feed_runs where feed = ${feed} and run = ${run}`)
+  const [row] = await db.query<RunRow>(
+    atCoordinator(sql`select * from feed_runs where feed = ${feed} and run = ${run}`),
+  )
   return row && runOf(row)
 }
 
 /** The newest run of a feed. */
 export async function newestRun(db: Executor, feed: string): Promise<Run | undefined> {
   const [row] = await db.query<RunRow>(
-    sql`select * from feed_runs where feed = ${feed} order by run desc limit 1`,
+    atCoordinator(sql`select * from feed_runs where feed = ${feed} order by run desc limit 1`),
   )
   return row && runOf(row)
 }
@@ -121,7 +125,7 @@ export async function newestRun(db: Executor, feed: string): Promise<Run | undef
 /** The newest runs of a feed, the newest first. */
 export async function listRuns(db: Executor, feed: string, atMost: number): Promise<Run[]> {
   const rows = await db.query<RunRow>(
-    sql`select * from feed_runs where feed = ${feed} order by run desc limit ${atMost}`,
+    atCoordinator(sql`select * from feed_runs where feed = ${feed} order by run desc limit ${atMost}`),
   )
   return rows.map(runOf)
 }
@@ -162,7 +166,7 @@ export function withFeed<T>(database: Database, feed: string, work: () => Promis
   return database.transaction(async tx => {
     let rows: unknown[]
     try {
-      rows = await tx.query(sql`select from feeds where feed = ${feed} for no key update`)
+      rows = await tx.query(atCoordinator(sql`select from feeds where feed = ${feed} for no key update`))
     } catch (error) {
       if (!failureOf(error).lockTimedOut) throw error
       throw new OperatorError(
