@@ -6,7 +6,7 @@ import { failureOf } from './failure.ts'
 import { isCluster, makeCells, namesOfCells } from './make-cells.ts'
 import { type Migration, ownMigrations, type PartPlace, readMigrations, runsBeside } from './migrations.ts'
 import { liftLimits, plain } from './session.ts'
-import { sql } from './sql.ts'
+import { atCoordinator, sql } from './sql.ts'
 
 /** How the schema of the database compares with this version. */
 type SchemaState =
@@ -120,10 +120,10 @@ export function refuseFuture(state: SchemaState): void {
 
 async function appliedNames(db: Executor): Promise<ReadonlySet<string>> {
   const [table] = await db.query<{ exists: boolean }>(
-    sql`select to_regclass('migrations') is not null as exists`,
+    atCoordinator(sql`select to_regclass('migrations') is not null as exists`),
   )
   if (!table?.exists) return new Set()
-  const rows = await db.query<{ name: string }>(sql`select name from migrations`)
+  const rows = await db.query<{ name: string }>(atCoordinator(sql`select name from migrations`))
   return new Set(rows.map(row => row.name))
 }
 
