@@ -171,7 +171,7 @@ export async function startTestService(
       limits: options.limits ?? { atOnce: 224, patienceMs: 60_000 },
       ...(options.requestLimits ? { requestLimits: options.requestLimits } : {}),
       ...(options.rewritesKeys
-        ? { rewriteKeys: () => rewriteTable(address, { table: 'data_keys', cell: '' }) }
+        ? { rewriteKeys: (cell: string) => rewriteTable(address, { table: 'data_keys', cell }) }
         : {}),
     })
     if (!options.console) return { ...service, consoleUrl: undefined }

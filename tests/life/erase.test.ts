@@ -2,6 +2,7 @@
 // @prism
 
 import { expect, test } from 'vitest'
+import { inEachCell } from '../../service/src/db/by-cell.ts'
 import { atCoordinator, sql } from '../../service/src/db/sql.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
 import { partner, refusal, setStage, stage } from './stage.ts'
@@ -50,9 +51,9 @@ test('nothing in clear tells who an erased user was; its events leave log and re
     }
     return texts.join('\n')
   }
-  await cleanUpWebhooks(database, stage.service.now())
+  await inEachCell(database, cell => cleanUpWebhooks(cell, stage.service.now()))
   expect((await partner.names(userid)).at(-1)).toBe('user_erased')
-  await cleanUpWebhooks(database, stage.service.now() + 86_400_000)
+  await inEachCell(database, cell => cleanUpWebhooks(cell, stage.service.now() + 86_400_000))
   const left = await dumped()
   expect(left).toContain(serviceid)
   expect(left).not.toContain('canary.example')

@@ -5,6 +5,7 @@ import { expect, test, vi } from 'vitest'
 import { noPartner } from '../../service/src/audit/entries.ts'
 import { runContext } from '../../service/src/cli/feeds/run-context.ts'
 import { insertRequest } from '../../service/src/console/requests/store.ts'
+import { inEachCell } from '../../service/src/db/by-cell.ts'
 import { atCoordinator, sql } from '../../service/src/db/sql.ts'
 import { recordAnswers } from '../../service/src/feeds/answer.ts'
 import { noteDifferences, subjectOf } from '../../service/src/feeds/difference-store.ts'
@@ -253,7 +254,7 @@ test('an erasure reaches every table that can hold a row of a user, and nothing 
     },
     { timeout: 180_000, interval: 100 },
   )
-  await cleanUpWebhooks(service.database, service.now() + 86_400_000)
+  await inEachCell(service.database, cell => cleanUpWebhooks(cell, service.now() + 86_400_000))
   const after = await countRows(tables.keys())
   const wanted = Object.entries(left).map(([name, what]) => [name, what === 'nothing'])
   expect(Object.entries(after).map(([name, count]) => [name, count === 0])).toEqual(

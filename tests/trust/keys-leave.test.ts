@@ -2,7 +2,7 @@
 
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
-import { sql } from '../../service/src/db/sql.ts'
+import { atCoordinator, sql } from '../../service/src/db/sql.ts'
 import { databaseUrl } from '../cluster.ts'
 import { ada, startTestService, type TestService } from '../rig.ts'
 
@@ -14,9 +14,11 @@ test('a service on an embedded database rewrites the table of keys by itself, wi
   const { client } = await service.newPartner()
   await client.createUser({ userid: 'stays', ...ada, offername: 'plus' })
   const fileOf = async () => {
-    const [row] = await database.query<{ file: string; scrubbed: boolean[] }>(sql`
+    const [row] = await database.query<{ file: string; scrubbed: boolean[] }>(
+      atCoordinator(sql`
       select pg_relation_filepath('data_keys') as file,
-        (select array_agg(scrubbed_at is not null order by erased_at) from erasures) as scrubbed`)
+        (select array_agg(scrubbed_at is not null order by erased_at) from erasures) as scrubbed`),
+    )
     return row
   }
   const unused = await fileOf()

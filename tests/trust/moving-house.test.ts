@@ -54,6 +54,7 @@ test('a database in use moves into an embedded one and back to an own one, kille
   })
   const database = openDatabase(address, { max: 2, ...patientDatabase })
   onTestFinished(() => database.close())
+  await database.learnCells()
   await stage.check(journal, database)
   await checkReadable(stage.clientOf(port), { place: moved, partner, entries: journal.entries })
 })

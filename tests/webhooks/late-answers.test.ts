@@ -1,13 +1,10 @@
 // @databases stock
 
-import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import type { Database, Executor } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { startReceiver } from './receiver.ts'
 import { type DispatchRig, dispatchRig } from './rig.ts'
-
-// A heartbeat waits for no node that is slow, so what it asked may be answered after later heartbeats.
 
 /** Only catches a hang. */
 const patient = { timeout: 180_000 }
@@ -39,20 +36,16 @@ function gate() {
 
 /** Counts what heartbeats ask; `at` may hold it up. While `isCut`, no process can report that it lives. */
 function openBeats() {
-  const state = { reports: 0, reads: 0, loads: 0, isCut: false }
-  const at: Record<'read' | 'load', (number: number) => unknown> = { read: () => {}, load: () => {} }
+  const state = { reports: 0, loads: 0, isCut: false }
+  const at: { load: () => unknown } = { load: () => {} }
   const first = async ({ text }: Query): Promise<void> => {
     if (/(update|into) dispatchers/.test(text)) {
       state.reports += 1
       if (state.isCut) throw new Error('no beat')
     }
-    if (text.includes('where l.owner =')) {
-      state.reads += 1
-      await at.read(state.reads)
-    }
     if (/unnest.*\bas wanted/s.test(text)) {
       state.loads += 1
-      await at.load(state.loads)
+      await at.load()
     }
   }
   return { state, at, first }
@@ -76,50 +69,20 @@ async function takeOver({ database }: DispatchRig, state: { isCut: boolean }): P
   state.isCut = false
 }
 
-test('an endpoint that is taken up twice, as it took long the first time, gets what is under way there once', async () => {
-  await using rig = await dispatchRig()
-  const receiver = await startReceiver()
-  await rig.addEndpoint(receiver.url)
-  const held: ServerResponse[] = []
-  receiver.answer = ({ userid }) => (userid === 'u' ? response => held.push(response) : 200)
-  const [load, { state, at, first }] = [gate(), openBeats()]
-  at.load = number => (number === 1 ? load.opened : undefined)
-  await rig.raise(['u'])
-  const dispatcher = rig.open({ leaseMs: 2000 }, { database: seen(rig.database, first), deadlineMs: 600_000 })
-  await receiver.received(1)
-  expect(state.loads).toBe(2)
-  load.open()
-  const { reports } = state
-  await expect.poll(() => state.reports, patient).toBeGreaterThan(reports + 1)
-  for (const userid of ['v', 'w']) {
-    await rig.raise([userid])
-    dispatcher.nudge()
-    await expect.poll(() => receiver.deliveries.map(one => one.userid), patient).toContain(userid)
-  }
-  expect(receiver.deliveries.map(({ userid }) => userid)).toEqual(['u', 'v', 'w'])
-  for (const response of held) response.writeHead(200).end()
-  await dispatcher.close()
-  await receiver.close()
-})
-
 test('an endpoint that another process took while this one was taking it up gets nothing from this one', async () => {
   await using rig = await dispatchRig()
   const receiver = await startReceiver()
   await rig.addEndpoint(receiver.url)
-  const [load, read, { state, at, first }] = [gate(), gate(), openBeats()]
+  const [load, { state, at, first }] = [gate(), openBeats()]
   at.load = () => load.opened
   await rig.raise(['u'])
   const dispatcher = rig.open({ leaseMs: 1500 }, { database: seen(rig.database, first) })
   await expect.poll(() => state.loads, patient).toBe(1)
   await takeOver(rig, state)
-  const { reads } = state
-  await expect.poll(() => state.reads, patient).toBeGreaterThan(reads)
-  at.read = () => read.opened
   const { reports } = state
   load.open()
   await expect.poll(() => state.reports, patient).toBeGreaterThan(reports)
   await aMoment()
-  read.open()
   await dispatcher.close()
   expect(receiver.deliveries).toEqual([])
   await receiver.close()
