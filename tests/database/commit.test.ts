@@ -15,7 +15,7 @@ beforeAll(async () => {
   address = fresh.address
   drop = fresh.drop
   database = openDatabase(address, { max: 1, ...patientDatabase })
-  await database.script('create table written (name text primary key)')
+  await database.script('create table public.written (name text primary key)')
 })
 afterAll(async () => {
   await database.close()

@@ -2,11 +2,16 @@
 
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
-import { atCoordinator, sql } from '../../service/src/db/sql.ts'
+import { atCoordinator, part, sql } from '../../service/src/db/sql.ts'
 import { databaseUrl } from '../cluster.ts'
 import { ada, startTestService, type TestService } from '../rig.ts'
 
 const hour = 3_600_000
+/** On a cluster the rows are in a table of the cell's node. */
+const fileOfTable =
+  inject('testServer').kind === 'cluster'
+    ? part`(select result from run_command_on_placements('data_keys', $$ select pg_relation_filepath('%s') $$))`
+    : part`pg_relation_filepath('data_keys')`
 
 test('a service on an embedded database rewrites the table of keys by itself, within a day of an erasure', async () => {
   await using service = await startTestService({ rewritesKeys: true })
@@ -16,7 +21,7 @@ test('a service on an embedded database rewrites the table of keys by itself, wi
   const fileOf = async () => {
     const [row] = await database.query<{ file: string; scrubbed: boolean[] }>(
       atCoordinator(sql`
-      select pg_relation_filepath('data_keys') as file,
+      select ${fileOfTable} as file,
         (select array_agg(scrubbed_at is not null order by erased_at) from erasures) as scrubbed`),
     )
     return row
