@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { OptionalTimestamp, PlainDate } from './fields.ts'
+import { OptionalTimestamp } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
 import { orNull, parameters, shape } from './shape.ts'
 import { User } from './user.ts'
@@ -28,8 +28,8 @@ export const StatementLine = shape('StatementLine', {
   kind: Type.Enum(['benefit', 'offer', 'adjustment']),
   name: Type.String(),
   offer: Type.String(),
-  fromdate: PlainDate,
-  todate: PlainDate,
+  fromdate: Type.String({ format: 'date' }),
+  todate: Type.String({ format: 'date' }),
   personcents: Cents,
   takenby: Type.Enum(['partner', 'insurer', '']),
   partnercents: Cents,
