@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { type Command, flag, neededText, valued } from '@benefit-enrolment/cli/command'
 import { sealReason } from '../../audit/reason.ts'
+import { isUnavailable } from '../../db/failure.ts'
 import { readRecords } from '../../imports/read-records.ts'
 import { type ImportResult, runImport } from '../../imports/run-import.ts'
 import { openDryExecutor } from '../../membership/commands/dry-run.ts'
@@ -44,12 +45,21 @@ export const importMembers: Command = {
         options: { checks: input.flag('check'), raises: input.flag('events') },
         actor: systemUser(),
         importId: uuidv7(workspace.real()),
-      }).finally(progress.end)
+      })
+        .catch(brokenOff)
+        .finally(progress.end)
       input.print(result, linesOf(result, isDry))
       return result.different + result.refused
     })
     if (left > 0) throw new OperatorError(`${left} lines were not taken.`)
   },
+}
+
+function brokenOff(error: unknown): never {
+  if (!isUnavailable(error)) throw error
+  throw new OperatorError(
+    'The database went away or was too slow. What was taken before is on record: import the same file again to go on from there.',
+  )
 }
 
 async function sizeOf(path: string): Promise<number> {
