@@ -186,6 +186,7 @@ test('the 200 members of the example move in, and go on after a database that di
   const words = ['import', partnerId, example, '--reason', 'example', '--check']
   const place = { cwd: sandbox.place.cwd, env }
   const brokenOff = await service.database.transaction(async tx => {
+    await tx.query(sql`set local idle_in_transaction_session_timeout = 0`)
     await tx.query(sql`lock table users in share mode`)
     return run(words, place)
   })

@@ -52,8 +52,8 @@ function fields(moment: UserState): Slot {
   const { now, terms } = moment
   const wanted = wantedConsents(moment)
   if (wanted.length === 0)
-    return html`<p class="notice" role="status">No benefit that this person holds or is to get asks for a consent that
-is not there yet.</p>`
+    return html`<p class="notice" role="status">
+No benefit that this person holds or is to get asks for a consent that is not there yet.</p>`
   const texts = wanted.map(
     ({ name, displayname, consent }) =>
       [`${name} ${consent?.version}`, `${displayname.en}, version ${consent?.version}`] as const,

@@ -65,8 +65,8 @@ async function decision(visit: OperatorVisit, known: Known): Promise<Slot> {
   const path = `/requests/${row.request_id}`
   return html`${
     isStale &&
-    html`<section class="notice bad" role="status"><h2>It would do something else now than when it was asked
-for</h2><p>Nothing can be confirmed.
+    html`<section class="notice bad" role="status">
+<h2>It would do something else now than when it was asked for</h2><p>Nothing can be confirmed.
 Ask for it again, where it is still wanted.</p></section>`
   }
 ${section('What would happen now', shown)}

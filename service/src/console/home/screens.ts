@@ -51,8 +51,8 @@ async function waitingPart(visit: OperatorVisit): Promise<Slot> {
       : html`<ul class="rules">${waiting.slice(0, MOST).map(
           one =>
             html`<li>
-<a href="/requests/${one.request_id}">${titleOf(one.action)}</a> at ${visit.partnerNames.get(one.partner_id)}, asked
-for by ${names.get(one.asked_by)} on ${day(one.asked_at, visit.zoneOf(one.partner_id))}</li>`,
+<a href="/requests/${one.request_id}">${titleOf(one.action)}</a> at ${visit.partnerNames.get(one.partner_id)},
+asked for by ${names.get(one.asked_by)} on ${day(one.asked_at, visit.zoneOf(one.partner_id))}</li>`,
         )}</ul>`,
     waiting.length > MOST && html`<a href="/requests?state=waiting">All ${waiting.length}</a>`,
   )

@@ -28,8 +28,8 @@ async function show(visit: OperatorVisit, isChanged = false): Promise<Answer> {
     status: isChanged ? 409 : 200,
     body: html`${
       isChanged &&
-      html`<section class="notice bad" role="alert"><h2>Nothing was saved</h2><p>Somebody changed these settings after
-you had loaded the page.
+      html`<section class="notice bad" role="alert"><h2>Nothing was saved</h2>
+<p>Somebody changed these settings after you had loaded the page.
 They are shown here as they are now: make your change again.</p></section>`
     }
 <p class="hint">The same as <code>enrolment partner update</code>, by the same checks.

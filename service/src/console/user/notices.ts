@@ -16,8 +16,8 @@ export function missingNotice(details: UserDetails): Slot {
     const name = benefitName(details, one.benefit)
     const what = missingOf(user, one, terms).map(code => MISSING[code] ?? code)
     const until = waitsUntil(one)
-    return html`<li>${name}: the person has to
-${what.join(' and to ')}${until !== undefined && html`, by ${day(until, partner.timezone)}`}.</li>`
+    return html`<li>
+${name}: the person has to ${what.join(' and to ')}${until !== undefined && html`, by ${day(until, partner.timezone)}`}.</li>`
   })
   return html`<div class="notice"><h3>Missing</h3><ul>${items}</ul></div>`
 }
@@ -32,11 +32,11 @@ export function waitingNotice({ waiting, details }: Shown): Slot {
   const { operators, partner } = details
   return (
     waiting.length > 0 &&
-    html`<section class="notice"><h2>Waits for a second person</h2><ul>${waiting.map(
-      one =>
-        html`<li><a href="/requests/${one.request_id}">${titleOf(one.action)}</a>, asked for by
-${operators.get(one.asked_by) ?? 'an operator'} on ${day(one.asked_at, partner.timezone)}</li>`,
-    )}</ul></section>`
+    html`<section class="notice"><h2>Waits for a second person</h2><ul>${waiting.map(one => {
+      const by = operators.get(one.asked_by) ?? 'an operator'
+      const on = day(one.asked_at, partner.timezone)
+      return html`<li><a href="/requests/${one.request_id}">${titleOf(one.action)}</a>, asked for by ${by} on ${on}</li>`
+    })}</ul></section>`
   )
 }
 
