@@ -77,7 +77,7 @@ export function render(markdown, linkOf) {
       },
       code({ text, lang = '' }) {
         if (lang === 'mermaid') return moves(text, countTable())
-        return `<pre tabindex="0" aria-label="${languages[lang] ?? 'Example'}"><code>${escaped(text)}</code></pre>\n`
+        return `<pre tabindex="0" role="group" aria-label="${languages[lang] ?? 'Example'}"><code>${escaped(text)}</code></pre>\n`
       },
       codespan({ text }) {
         // Browsers break a line behind any hyphen, which would leave the first one of an option alone.
@@ -109,9 +109,9 @@ export function render(markdown, linkOf) {
  */
 function groupSamples(html) {
   return html.replace(
-    /(?:<pre tabindex="0" aria-label="[^"]*">(?:(?!<\/pre>)[\s\S])*<\/pre>\n){2,}/g,
+    /(?:<pre tabindex="0" role="group" aria-label="[^"]*">(?:(?!<\/pre>)[\s\S])*<\/pre>\n){2,}/g,
     blocks => {
-      const samples = [...blocks.matchAll(/<pre tabindex="0" aria-label="([^"]*)">[\s\S]*?<\/pre>\n/g)]
+      const samples = [...blocks.matchAll(/<pre tabindex="0" role="group" aria-label="([^"]*)">[\s\S]*?<\/pre>\n/g)]
       if (new Set(samples.map(([, label]) => label)).size < samples.length) return blocks
       return samples
         .map(

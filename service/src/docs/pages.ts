@@ -28,7 +28,7 @@ export function docsHome(baseUrl: string): Html {
 <p>Hand over what you know of a user, list the benefits with status, let the person enroll, and hear of every change by a webhook.</p>
 <h2 id="your-first-call">Your first call</h2>
 <p>Your client id, client secret and API key come from the operator. In a shell:</p>
-<pre tabindex="0" aria-label="Shell"><code>${firstCall(baseUrl)}</code></pre>
+<pre tabindex="0" role="group" aria-label="Shell"><code>${firstCall(baseUrl)}</code></pre>
 <p>The answer is <code>"prefill saved"</code>. The <a href="${baseUrl}/docs/quick-start">quick start</a> goes on from here to a signed
 webhook at a program of yours, in ten minutes.</p>
 <h2 id="three-tasks">Three tasks</h2>
