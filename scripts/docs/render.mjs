@@ -111,7 +111,9 @@ function groupSamples(html) {
   return html.replace(
     /(?:<pre tabindex="0" role="group" aria-label="[^"]*">(?:(?!<\/pre>)[\s\S])*<\/pre>\n){2,}/g,
     blocks => {
-      const samples = [...blocks.matchAll(/<pre tabindex="0" role="group" aria-label="([^"]*)">[\s\S]*?<\/pre>\n/g)]
+      const samples = [
+        ...blocks.matchAll(/<pre tabindex="0" role="group" aria-label="([^"]*)">[\s\S]*?<\/pre>\n/g),
+      ]
       if (new Set(samples.map(([, label]) => label)).size < samples.length) return blocks
       return samples
         .map(
