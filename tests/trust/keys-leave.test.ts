@@ -2,7 +2,7 @@
 
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
-import { atCoordinator, part, sql } from '../../service/src/db/sql.ts'
+import { atCoordinator, fragment, sql } from '../../service/src/db/sql.ts'
 import { databaseUrl } from '../cluster.ts'
 import { ada, startTestService, type TestService } from '../rig.ts'
 
@@ -10,8 +10,8 @@ const hour = 3_600_000
 /** On a cluster the rows are in a table of the cell's node. */
 const fileOfTable =
   inject('testServer').kind === 'cluster'
-    ? part`(select result from run_command_on_placements('data_keys', $$ select pg_relation_filepath('%s') $$))`
-    : part`pg_relation_filepath('data_keys')`
+    ? fragment`(select result from run_command_on_placements('data_keys', $$ select pg_relation_filepath('%s') $$))`
+    : fragment`pg_relation_filepath('data_keys')`
 
 test('a service on an embedded database rewrites the table of keys by itself, within a day of an erasure', async () => {
   await using service = await startTestService({ rewritesKeys: true })

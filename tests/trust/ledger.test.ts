@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Executor } from '../../service/src/db/database.ts'
-import { part, type Query, sql } from '../../service/src/db/sql.ts'
+import { fragment, type Query, sql } from '../../service/src/db/sql.ts'
 import { newDirectory } from '../command/process.ts'
 import { startReceiver } from '../crash/receiver.ts'
 import { forAllTests } from '../for-all-tests.ts'
@@ -60,11 +60,11 @@ async function after(changes: readonly Query[], check: (database: Executor) => P
 }
 
 function serviceIdOf(userid: string) {
-  return part`(select service_id from events where partner_id = ${partnerId} and userid = ${userid} limit 1)`
+  return fragment`(select service_id from events where partner_id = ${partnerId} and userid = ${userid} limit 1)`
 }
 
 function firstEventOf(userid: string) {
-  return part`(
+  return fragment`(
     select event_id from events where partner_id = ${partnerId} and userid = ${userid} order by position limit 1)`
 }
 
@@ -73,7 +73,7 @@ test('books that agree pass: repeats, lives of several writes, erasures, events 
   expect(receiver.arrived.size).toBeGreaterThan(8)
   const event = firstEventOf('prefilled')
   const undelivered = sql`delete from delivery_attempts where partner_id = ${partnerId} and event_id = ${event}`
-  const endpoint = part`(select endpoint_id from webhook_endpoints where partner_id = ${partnerId})`
+  const endpoint = fragment`(select endpoint_id from webhook_endpoints where partner_id = ${partnerId})`
   const now = new Date().toISOString()
   await after(
     [

@@ -5,7 +5,7 @@ import { copyDatabase } from '../db/copy-database.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../db/database.ts'
 import { isCluster } from '../db/make-cells.ts'
 import { SERVICE_SESSIONS } from '../db/pool.ts'
-import { part, sql } from '../db/sql.ts'
+import { fragment, sql } from '../db/sql.ts'
 import { isMarked } from '../installation.ts'
 import { OperatorError } from '../operator-error.ts'
 import { makeQuiet } from '../quiet.ts'
@@ -87,7 +87,7 @@ async function prepare(destination: DatabaseAddress): Promise<void> {
 
 async function isInUse(database: Database, isSpread: boolean): Promise<boolean> {
   const services = await database.query(sql`
-    select 1 from ${isSpread ? part`citus_stat_activity` : part`pg_stat_activity`} where datname = current_database() and application_name = ${SERVICE_SESSIONS}`)
+    select 1 from ${isSpread ? fragment`citus_stat_activity` : fragment`pg_stat_activity`} where datname = current_database() and application_name = ${SERVICE_SESSIONS}`)
   return services.length > 0
 }
 

@@ -9,7 +9,7 @@ import {
   uuids,
   type Values,
 } from './binary-array.ts'
-import { type Part, partOf, timestamp } from './sql.ts'
+import { type Fragment, fragmentOf, timestamp } from './sql.ts'
 
 /** A column, and what an item has in it; null and undefined are both stored as null. */
 export type Column<Item> = { readonly type: ColumnType; readonly get: (item: Item) => unknown }
@@ -61,21 +61,21 @@ export function within<Outer, Item>(
 }
 
 /** The names of columns, separated by commas. */
-export function namesOf(columns: Columns<never>): Part {
+export function namesOf(columns: Columns<never>): Fragment {
   return formsOf(columns).names
 }
 
 /** What sets each column to the value of the same name in `row`, or in the row that an insert could not add. */
-export function settingsOf(columns: Columns<never>, from: 'row' | 'excluded' = 'row'): Part {
+export function settingsOf(columns: Columns<never>, from: 'row' | 'excluded' = 'row'): Fragment {
   return formsOf(columns)[from]
 }
 
 /**
- * The part that gives rows, called `row`, to the `from` of a statement: an `unnest` of an array for each column. What all
+ * The fragment that gives rows, called `row`, to the `from` of a statement: an `unnest` of an array for each column. What all
  * rows have in common is bound once as a plain value, because PostgreSQL makes a store for each array, and reads each of
  * its elements.
  */
-export function rowsOf<Item>(columns: Columns<Item>, items: readonly Item[]): Part {
+export function rowsOf<Item>(columns: Columns<Item>, items: readonly Item[]): Fragment {
   const forms = formsOf(columns)
   const values = forms.columns.map(([, { get }]) => items.map(get as (item: Item) => unknown))
   const alike = values.map(areAlike)
@@ -83,7 +83,7 @@ export function rowsOf<Item>(columns: Columns<Item>, items: readonly Item[]): Pa
   // Several rows need at least one array, which says how many they are.
   const isOnce = alike.map((isAlike, index) => isAlike && (items.length === 1 || hasOwn || index > 0))
   const form = formOf(forms, isOnce)
-  return partOf(form.literals, [
+  return fragmentOf(form.literals, [
     ...values.flatMap((all, index) => (form.isOnce[index] ? [valueFor(typeOf(forms, index), all[0])] : [])),
     ...values.flatMap((all, index) => (form.isOnce[index] ? [] : [arrayFor(typeOf(forms, index), all)])),
   ])
@@ -98,12 +98,12 @@ export function listOf<Item>(
   columns: Columns<Item>,
   items: readonly Item[],
   order: 'inOrder' | 'numbered' = 'inOrder',
-): Part {
+): Fragment {
   const forms = formsOf(columns)
   const values = forms.columns.map(([, { type, get }]) =>
     arrayFor(type, items.map(get as (item: Item) => unknown)),
   )
-  return partOf(forms[order], values)
+  return fragmentOf(forms[order], values)
 }
 
 /** The types of columns. */
@@ -142,9 +142,9 @@ type RowForm = { readonly isOnce: readonly boolean[]; readonly literals: readonl
 /** The texts that are made of the names of columns. */
 type Forms = {
   readonly columns: Named
-  readonly names: Part
-  readonly row: Part
-  readonly excluded: Part
+  readonly names: Fragment
+  readonly row: Fragment
+  readonly excluded: Fragment
   readonly inOrder: readonly string[]
   readonly numbered: readonly string[]
   /** The forms in which rows were bound before. */
@@ -157,10 +157,10 @@ function formsOf(columns: Columns<never>): Forms {
   const before = known.get(columns)
   if (before) return before
   const named = Object.entries(columns)
-  const set = (from: string) => partOf([named.map(([name]) => `${name} = ${from}.${name}`).join(', ')])
+  const set = (from: string) => fragmentOf([named.map(([name]) => `${name} = ${from}.${name}`).join(', ')])
   const forms: Forms = {
     columns: named,
-    names: partOf([named.map(([name]) => name).join(', ')]),
+    names: fragmentOf([named.map(([name]) => name).join(', ')]),
     row: set('row'),
     excluded: set('excluded'),
     inOrder: listForm(unnested(named, 'row')),

@@ -12,10 +12,10 @@ export type Query = {
 const prepared = new WeakMap<TemplateStringsArray, { name: string; text: string }>()
 
 /**
- * A part of a statement, with the values bound in it. It is a class so that `sql` can tell it from every value that a
- * request could bring: only `part` makes one, and its text stands in the source.
+ * A fragment of a statement, with the values bound in it. It is a class so that `sql` can tell it from every value that a
+ * request could bring: only `fragment` makes one, and its text stands in the source.
  */
-class Part {
+class Fragment {
   readonly strings: readonly string[]
   readonly values: readonly unknown[]
   constructor(strings: readonly string[], values: readonly unknown[]) {
@@ -24,27 +24,27 @@ class Part {
   }
 }
 
-export type { Part }
+export type { Fragment }
 
-/** Writes a part, to be put into a statement or into another part as `${}`. Every other `${}` in it is a bound value. */
-export function part(strings: TemplateStringsArray, ...values: unknown[]): Part {
-  return new Part(strings, values)
+/** Writes a fragment, to be put into a statement or into another one as `${}`. Every other `${}` in it is a bound value. */
+export function fragment(strings: TemplateStringsArray, ...values: unknown[]): Fragment {
+  return new Fragment(strings, values)
 }
 
-/** The part that adds nothing. */
-export const nothing = part``
+/** The fragment that adds nothing. */
+export const nothing = fragment``
 
 /**
- * A part that is put together from literals and the values between them. Only for `columns.ts`: its literals are names and
+ * A fragment that is put together from literals and the values between them. Only for `columns.ts`: its literals are names and
  * types of columns, which stand in the source, too.
  */
-export function partOf(literals: readonly string[], values: readonly unknown[] = []): Part {
-  return new Part(literals, values)
+export function fragmentOf(literals: readonly string[], values: readonly unknown[] = []): Fragment {
+  return new Fragment(literals, values)
 }
 
-/** Builds a statement in which every `${}` is a bound value or a `part`; text never comes from a value. */
+/** Builds a statement in which every `${}` is a bound value or a `fragment`; text never comes from a value. */
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Query {
-  if (values.some(isPart)) return composed(new Part(strings, values))
+  if (values.some(isPart)) return composed(new Fragment(strings, values))
   let statement = prepared.get(strings)
   if (!statement) {
     const text = strings.reduce((whole, part, index) => `${whole}$${index}${part}`)
@@ -72,11 +72,11 @@ function numberOf(strings: readonly string[]): number {
   return lastNumber
 }
 
-function composed(whole: Part): Query {
+function composed(whole: Fragment): Query {
   const values: unknown[] = []
   // The same literals in the same places make the same text, so it is put together only once.
   let key = ''
-  const gather = ({ strings, values: own }: Part) => {
+  const gather = ({ strings, values: own }: Fragment) => {
     key += `${numberOf(strings)} `
     for (const value of own) {
       if (isPart(value)) gather(value)
@@ -93,7 +93,7 @@ function composed(whole: Part): Query {
   return { name: statement.name, text: statement.text, values }
 }
 
-function textOf({ strings, values }: Part, count: { bound: number }): string {
+function textOf({ strings, values }: Fragment, count: { bound: number }): string {
   return strings.reduce((text, next, index) => {
     const value = values[index - 1]
     if (isPart(value)) return `${text}${textOf(value, count)}${next}`
@@ -102,8 +102,8 @@ function textOf({ strings, values }: Part, count: { bound: number }): string {
   })
 }
 
-function isPart(value: unknown): value is Part {
-  return value instanceof Part
+function isPart(value: unknown): value is Fragment {
+  return value instanceof Fragment
 }
 
 function statementName(text: string): string {

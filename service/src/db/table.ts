@@ -1,5 +1,5 @@
 import { type Column, type Columns, column } from './columns.ts'
-import { type Part, partOf } from './sql.ts'
+import { type Fragment, fragmentOf } from './sql.ts'
 
 /** The column of a property. */
 type Field<Value> = {
@@ -48,12 +48,12 @@ export type Table<Item> = {
   /** What is written. */
   readonly columns: Columns<Item>
   /** The columns for the list of a `select`, of the table that the alias names. */
-  readonly select: (alias: string) => Part
+  readonly select: (alias: string) => Fragment
   /**
    * The columns as a JSON array, with instants in milliseconds. With a name on every value, the names were most of the cost
    * of loading a user.
    */
-  readonly array: (alias: string) => Part
+  readonly array: (alias: string) => Fragment
   /** The object of a selected row. */
   readonly ofRow: (row: Readonly<Record<string, unknown>>) => Item
   /** The object of a JSON array. */
@@ -72,8 +72,8 @@ export function tableOf<Item extends object>(mapping: Mapping<Item>): Table<Item
   const places = steps.flatMap(step => step.places)
   return {
     columns: Object.fromEntries(steps.flatMap(columnsOf<Item>)),
-    select: alias => partOf([places.map(({ field }) => `${alias}.${field.name}`).join(', ')]),
-    array: alias => partOf([`json_build_array(${places.map(place => inJson(place, alias)).join(', ')})`]),
+    select: alias => fragmentOf([places.map(({ field }) => `${alias}.${field.name}`).join(', ')]),
+    array: alias => fragmentOf([`json_build_array(${places.map(place => inJson(place, alias)).join(', ')})`]),
     ofRow: compiled(objectFrom(steps, ({ field }) => field.name)),
     ofArray: compiled(objectFrom(steps, ({ index }) => index)),
   }

@@ -1,6 +1,6 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
-import { part, type Query, sql, timestamp } from '../db/sql.ts'
+import { fragment, type Query, sql, timestamp } from '../db/sql.ts'
 import type { LineStatus } from '../membership/records/insurer-lines.ts'
 
 /** A line that an insurer may answer, with the key that seals the answer. */
@@ -71,7 +71,7 @@ export function noteAnswer(
 }
 
 /** Nobody has settled it, and no later line about the same cover was accepted. */
-const isRefused = part`l.status = 'refused' and not exists (
+const isRefused = fragment`l.status = 'refused' and not exists (
         select 1 from insurer_lines later
         where later.partner_id = l.partner_id and later.service_id = l.service_id and later.benefit = l.benefit
           and later.cover = l.cover and later.feed = l.feed and (later.run, later.line) > (l.run, l.line)

@@ -2,7 +2,7 @@ import type { Locale } from '@benefit-enrolment/contract'
 import type { Instant } from '../calendar/calendar.ts'
 import { cellsOf } from '../db/by-cell.ts'
 import type { Database, Executor } from '../db/database.ts'
-import { part, sql, timestamp } from '../db/sql.ts'
+import { fragment, sql, timestamp } from '../db/sql.ts'
 import type { Look } from '../look/look.ts'
 import type { HelpContacts } from './help-contacts.ts'
 import type { Legal } from './legal.ts'
@@ -130,7 +130,7 @@ export function findCredentials(
   db: Executor,
   keys: readonly { partnerId: string; credentialId: string }[],
 ): Promise<CredentialRow[]> {
-  const partners = part`${keys.map(key => key.partnerId)}::uuid[]`
+  const partners = fragment`${keys.map(key => key.partnerId)}::uuid[]`
   // One by one, by `limit`, as tokens are: a join whose plan was made when there were few might read all of them.
   return db.query<CredentialRow>(sql`
     select found.* from (

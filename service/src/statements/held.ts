@@ -1,7 +1,7 @@
 import type { Instant } from '../calendar/calendar.ts'
 import type { Executor } from '../db/database.ts'
 import { readTimestamp } from '../db/read-timestamp.ts'
-import { part, sql, timestamp } from '../db/sql.ts'
+import { fragment, sql, timestamp } from '../db/sql.ts'
 import type { Period } from './lines.ts'
 import type { Month } from './month.ts'
 
@@ -46,9 +46,9 @@ export async function loadHeld(
   { partnerId, from, limit, month, now }: HeldQuery,
 ): Promise<Holder[]> {
   const [startsAt, endsAt] = [timestamp(month?.startsAt), timestamp(month?.endsAt)]
-  const ofPage = part`partner_id = ${partnerId} and service_id >= ${from} and service_id <= (select service_id from last)`
+  const ofPage = fragment`partner_id = ${partnerId} and service_id >= ${from} and service_id <= (select service_id from last)`
   const [before, after] = [timestamp(month && month.startsAt - 1), timestamp(month && month.endsAt + 1)]
-  const times = part`catalogue_version || '|' ||
+  const times = fragment`catalogue_version || '|' ||
     case when ends_at < ${startsAt} then starts_at else greatest(starts_at, ${before}) end || '|' ||
     coalesce(case when starts_at > ${endsAt} then ends_at else least(ends_at, ${after}) end::text, '')`
   const rows = await db.query<Row>(sql`

@@ -1,7 +1,7 @@
 import type { Instant, PlainDate } from '../calendar/calendar.ts'
 import { type Columns, column, namesOf, rowsOf } from '../db/columns.ts'
 import type { Executor } from '../db/database.ts'
-import { part, sql, timestamp } from '../db/sql.ts'
+import { fragment, sql, timestamp } from '../db/sql.ts'
 import { NIL_UUID } from '../vault/uuid.ts'
 import type { Line } from './lines.ts'
 
@@ -121,7 +121,7 @@ type LineRow = {
   about: string
 }
 
-const lineColumns = part`l.service_id, l.place, l.month, l.kind, l.name, l.offer, l.from_date::text, l.to_date::text,
+const lineColumns = fragment`l.service_id, l.place, l.month, l.kind, l.name, l.offer, l.from_date::text, l.to_date::text,
   l.person_cents, l.taken_by, l.partner_cents, l.insurer_cents, l.insurer, l.about`
 
 /** The stored lines of a month from a user and a place on. */

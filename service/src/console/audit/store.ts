@@ -1,7 +1,7 @@
 import type { AuditRow } from '../../audit/entries.ts'
 import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { nothing, part, sql, timestamp } from '../../db/sql.ts'
+import { fragment, nothing, sql, timestamp } from '../../db/sql.ts'
 
 /** An entry with the name of the operator behind it. */
 export type NamedEntry = AuditRow & { operator: string | null }
@@ -33,13 +33,13 @@ export function findEntries(db: Executor, query: EntryQuery): Promise<NamedEntry
   // written there. Those of one user are found by the index of users.
   const ofOperators =
     serviceId === undefined
-      ? part`and a.actor_kind in ('operator', 'command')`
-      : part`and (a.actor_kind in ('operator', 'command')) is true`
+      ? fragment`and a.actor_kind in ('operator', 'command')`
+      : fragment`and (a.actor_kind in ('operator', 'command')) is true`
   const whose = query.operatorsOnly ? ofOperators : nothing
-  const about = serviceId === undefined ? nothing : part`and a.service_id = ${serviceId}::uuid`
+  const about = serviceId === undefined ? nothing : fragment`and a.service_id = ${serviceId}::uuid`
   const window = isNewestFirst
-    ? part`and a.entry_id >= ${first}::uuid and a.entry_id < least(${after ?? last}::uuid, ${last}::uuid)`
-    : part`and a.entry_id > greatest(${after ?? first}::uuid, ${first}::uuid) and a.entry_id < ${last}::uuid`
+    ? fragment`and a.entry_id >= ${first}::uuid and a.entry_id < least(${after ?? last}::uuid, ${last}::uuid)`
+    : fragment`and a.entry_id > greatest(${after ?? first}::uuid, ${first}::uuid) and a.entry_id < ${last}::uuid`
   // By `is true` PostgreSQL takes the times for no condition of the block index. A plan that it keeps for all values would
   // otherwise gather every entry of the time by that index and sort them: 1.2 s for half a million, of which 101 are shown.
   return db.query<NamedEntry>(sql`
@@ -49,7 +49,7 @@ export function findEntries(db: Executor, query: EntryQuery): Promise<NamedEntry
     from audit_log a
     where a.partner_id = ${query.partnerId} ${window} ${whose} ${about}
       and (a.at >= ${timestamp(query.from)} and a.at < ${timestamp(query.until)}) is true
-    order by a.entry_id ${isNewestFirst ? part`desc` : part`asc`} limit ${query.limit}`)
+    order by a.entry_id ${isNewestFirst ? fragment`desc` : fragment`asc`} limit ${query.limit}`)
 }
 
 /** A user at whom an operator has looked, and when last. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { nothing, type Part, part, sql, timestamp } from '../../db/sql.ts'
+import { type Fragment, fragment, nothing, sql, timestamp } from '../../db/sql.ts'
 import type { RowPosition } from '../position.ts'
 
 /** The kinds of due changes, as the page names them. */
@@ -71,13 +71,13 @@ type FoundRow = {
 /** The next users of a partner with something due. */
 export async function nextDue(db: Executor, query: DueQuery): Promise<DueFound> {
   const { partnerId, until, isLatestFirst = false, kind, after, limit, most = limit } = query
-  const end = part`${timestamp(until)}::timestamptz`
+  const end = fragment`${timestamp(until)}::timestamptz`
   const position =
     after &&
     (isLatestFirst
-      ? part`and (due_at, service_id) < (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`
-      : part`and (due_at, service_id) > (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`)
-  const order = isLatestFirst ? part`desc` : part`asc`
+      ? fragment`and (due_at, service_id) < (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`
+      : fragment`and (due_at, service_id) > (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`)
+  const order = isLatestFirst ? fragment`desc` : fragment`asc`
   // An enrolment's state is in no condition of its own, because PostgreSQL would then search the index of overlapping times,
   // which takes longer than that of the primary key. The last user that was looked at is returned without changes, too,
   // because the next search begins there. Two conditions at the end say so, because PostgreSQL can test the first of them
@@ -86,7 +86,7 @@ export async function nextDue(db: Executor, query: DueQuery): Promise<DueFound> 
     select next.number, next.service_id, u.userid, next.due_at, coalesce(due.changes, '[]') as changes
     from (
       select due_at, service_id, row_number() over (order by due_at ${order}, service_id ${order}) as number,
-        ${kind === undefined ? part`true` : mayHave(kind, end)} as may_have
+        ${kind === undefined ? fragment`true` : mayHave(kind, end)} as may_have
       from users
       where partner_id = ${partnerId} and due_at < ${end}
         ${position ?? nothing}
@@ -111,7 +111,7 @@ export async function nextDue(db: Executor, query: DueQuery): Promise<DueFound> 
         from enrolments e
         where e.partner_id = ${partnerId} and e.service_id = u.service_id
       ) own_changes
-      where at < ${end} ${kind === undefined ? nothing : part`and kind = ${kind}`}
+      where at < ${end} ${kind === undefined ? nothing : fragment`and kind = ${kind}`}
     ) due
     where (next.may_have or next.number = ${most}) and (due.changes is not null or next.number = ${most})
     order by next.due_at ${order}, next.service_id ${order} limit ${limit}`)
@@ -132,30 +132,30 @@ export async function nextDue(db: Executor, query: DueQuery): Promise<DueFound> 
  * Whether a row of `users` may have a change of a kind before an instant: true of each user who has one. It reads one row
  * of one table, so that users without such a change cost little; all changes of a user cost six times as much to gather.
  */
-function mayHave(kind: DueChange['kind'], end: Part): Part {
+function mayHave(kind: DueChange['kind'], end: Fragment): Fragment {
   switch (kind) {
     case 'membership starts':
-      return part`offer_since < ${end} and not offer_in_force`
+      return fragment`offer_since < ${end} and not offer_in_force`
     case 'membership ends':
-      return part`cancel_at < ${end}`
+      return fragment`cancel_at < ${end}`
     case 'offer change':
-      return part`pending_offer_at < ${end}`
+      return fragment`pending_offer_at < ${end}`
     case 'swap':
-      return part`swap_at < ${end}`
+      return fragment`swap_at < ${end}`
     case 'prefill lapses':
-      return part`entry_expires_at < ${end}`
+      return fragment`entry_expires_at < ${end}`
     case 'benefit starts':
-      return ofAnEnrolment(part`state = 'scheduled' and starts_at < ${end}`)
+      return ofAnEnrolment(fragment`state = 'scheduled' and starts_at < ${end}`)
     case 'benefit ends':
-      return ofAnEnrolment(part`state = 'endscheduled' and ends_at < ${end}`)
+      return ofAnEnrolment(fragment`state = 'endscheduled' and ends_at < ${end}`)
     case 'benefit lapses':
-      return ofAnEnrolment(part`state = 'actionrequired' and action_due_at < ${end}`)
+      return ofAnEnrolment(fragment`state = 'actionrequired' and action_due_at < ${end}`)
   }
 }
 
 /** By an aggregate, because PostgreSQL would answer an `exists` here from the whole table. */
-function ofAnEnrolment(condition: Part): Part {
-  return part`(select bool_or(${condition}) from enrolments e
+function ofAnEnrolment(condition: Fragment): Fragment {
+  return fragment`(select bool_or(${condition}) from enrolments e
     where e.partner_id = users.partner_id and e.service_id = users.service_id)`
 }
 

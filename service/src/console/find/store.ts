@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { part, sql, timestamp } from '../../db/sql.ts'
+import { fragment, sql, timestamp } from '../../db/sql.ts'
 import type { SearchKind } from '../../membership/saving/search-hashes.ts'
 
 /** A user that was found, and what to show of them first. */
@@ -77,7 +77,7 @@ export async function findByHash(
   hashes: readonly { partnerId: string; hash: Buffer }[],
 ): Promise<FoundUser[]> {
   const partnerIds = hashes.map(({ partnerId }) => partnerId)
-  const column = kind === 'email' ? part`d.email_hash` : part`d.phone_hash`
+  const column = kind === 'email' ? fragment`d.email_hash` : fragment`d.phone_hash`
   const rows = await db.query<Row>(sql`
     select distinct d.partner_id, d.service_id
     from unnest(${partnerIds}::uuid[], ${hashes.map(({ hash }) => hash)}::bytea[])

@@ -1,6 +1,6 @@
 import { type Instant, YEAR_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { nothing, part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { fragment, nothing, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { DisabledReason } from '../../webhooks/endpoint/endpoint.ts'
 import type { RowPosition } from '../position.ts'
 
@@ -36,7 +36,7 @@ export function findEndpointLines(
   now: Instant,
   endpointId: string | null = null,
 ): Promise<EndpointLine[]> {
-  const oldestOf = (work: Work) => part`(
+  const oldestOf = (work: Work) => fragment`(
         select d.queued_at from deliveries d
         where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
           and d.work = ${work} and not d.parked and d.due_at <= ${timestamp(now + YEAR_MS)}
@@ -110,12 +110,12 @@ export function findOpenLines(db: Executor, query: OpenQuery): Promise<OpenLine[
 
 function waitingLines(query: OpenQuery): Query {
   const { partnerId, endpointId, work = ['retry', 'fresh', 'replay'], isDown, after, limit } = query
-  const order = isDown ? part`desc` : part`asc`
+  const order = isDown ? fragment`desc` : fragment`asc`
   const position =
     after &&
     (isDown
-      ? part`and (d.due_at, d.event_id) < (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`
-      : part`and (d.due_at, d.event_id) > (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`)
+      ? fragment`and (d.due_at, d.event_id) < (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`
+      : fragment`and (d.due_at, d.event_id) > (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`)
   // The index has the kind of work before the time, so each kind is searched for itself.
   return sql`
     select open.event_id, e.service_id, e.eventname, 'waiting' as state, open.attempts, e.created_at, open.due_at as at
@@ -133,9 +133,10 @@ function waitingLines(query: OpenQuery): Query {
 }
 
 function givenUpLines({ partnerId, endpointId, isDown, after, limit }: OpenQuery): Query {
-  const order = isDown ? part`desc` : part`asc`
+  const order = isDown ? fragment`desc` : fragment`asc`
   const position =
-    after && (isDown ? part`and d.event_id < ${after.id}::uuid` : part`and d.event_id > ${after.id}::uuid`)
+    after &&
+    (isDown ? fragment`and d.event_id < ${after.id}::uuid` : fragment`and d.event_id > ${after.id}::uuid`)
   return sql`
     select open.event_id, e.service_id, e.eventname, 'given up' as state, open.attempts, e.created_at, open.died_at as at
     from (

@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf } from '../../db/columns.ts'
 import type { Executor } from '../../db/database.ts'
-import { nothing, type Part, part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { type Fragment, fragment, nothing, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { Command } from '../command.ts'
 import type { DocumentKind } from '../records/documents.ts'
 import { consents, designations, enrolments, users } from '../records/tables.ts'
@@ -41,7 +41,7 @@ export function loadUsersWithDocuments(db: Executor, names: readonly UserName[])
 
 function usersOf(names: readonly UserName[], withDocuments: boolean): Query {
   return sql`
-    select ${columnsOfUser({ whole: part`true`, sealed: part`${withDocuments}::boolean` })}, row.place::integer
+    select ${columnsOfUser({ whole: fragment`true`, sealed: fragment`${withDocuments}::boolean` })}, row.place::integer
     from ${listOf(wanted, names, 'numbered')}
     join users u on u.partner_id = row.partner_id and u.userid = row.userid and u.is_current`
 }
@@ -62,7 +62,7 @@ export type UserPageQuery = {
 /** A page of users with their enrolments; those with a due change also with all that applying it needs. */
 export async function loadUserPage(db: Executor, query: UserPageQuery): Promise<UserRow[]> {
   const { partnerId, after, limit, status, since, now } = query
-  const isDue = part`coalesce(u.due_at <= ${timestamp(now)}, false)`
+  const isDue = fragment`coalesce(u.due_at <= ${timestamp(now)}, false)`
   const wanted = status === undefined ? ['prefilled', 'registering', 'active', 'cancelled'] : [status]
   const changed = since === undefined ? nothing : await changedSince(db, { partnerId, since, now })
   return db.query<UserRow>(sql`
@@ -79,8 +79,8 @@ const FEW_CHANGED = 10_000
 async function changedSince(
   db: Executor,
   { partnerId, since, now }: { partnerId: string; since: Instant; now: Instant },
-): Promise<Part> {
-  const found = part`
+): Promise<Fragment> {
+  const found = fragment`
     select service_id from (
       select service_id from users where partner_id = ${partnerId} and updated_at >= ${timestamp(since)}
       limit ${FEW_CHANGED}) as changed
@@ -92,8 +92,8 @@ async function changedSince(
     sql`select count(*)::integer as count from (${found}) as found`,
   )
   return (row?.count ?? 0) < FEW_CHANGED
-    ? part`and u.service_id in (${found})`
-    : part`and (u.updated_at >= ${timestamp(since)} or u.due_at <= ${timestamp(now)})`
+    ? fragment`and u.service_id in (${found})`
+    : fragment`and (u.updated_at >= ${timestamp(since)} or u.due_at <= ${timestamp(now)})`
 }
 
 const selected = {
@@ -104,11 +104,11 @@ const selected = {
 }
 
 /** Which parts of a user are loaded: `whole` adds consents and designations, `sealed` the sealed documents and their key. */
-type LoadedParts = { readonly whole: Part; readonly sealed: Part }
+type LoadedParts = { readonly whole: Fragment; readonly sealed: Fragment }
 
 /** The columns of `UserRow` but its place, from `users u`. */
-function columnsOfUser({ whole, sealed }: LoadedParts): Part {
-  return part`${selected.users}, u.version,
+function columnsOfUser({ whole, sealed }: LoadedParts): Fragment {
+  return fragment`${selected.users}, u.version,
       case when u.offer is not null then (
         select json_agg(${selected.enrolments} order by e.picked_at, e.enrolment_id)
         from enrolments e where e.partner_id = u.partner_id and e.service_id = u.service_id

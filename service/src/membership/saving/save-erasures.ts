@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, within } from '../../db/columns.ts'
-import { part, type Query, sql, timestamp } from '../../db/sql.ts'
+import { fragment, type Query, sql, timestamp } from '../../db/sql.ts'
 import { userKey } from '../records/user-ids.ts'
 import type { ErasedUserRow } from './batch-writes.ts'
 import { checkToldLines } from './farewells.ts'
@@ -92,12 +92,12 @@ function lockKeys(erased: readonly ErasedUserRow[]): Query[] {
 
 /** The rows that an erasure deletes. With the data key goes everything that it sealed elsewhere, such as stored answers. */
 const deletedWithTheUser = [
-  part`delete from enrolments`,
-  part`delete from consents`,
-  part`delete from confirmations`,
-  part`delete from beneficiary_designations`,
-  part`delete from insurer_lines`,
-  part`delete from feed_seen`,
-  part`delete from data_keys`,
-  part`delete from documents`,
+  fragment`delete from enrolments`,
+  fragment`delete from consents`,
+  fragment`delete from confirmations`,
+  fragment`delete from beneficiary_designations`,
+  fragment`delete from insurer_lines`,
+  fragment`delete from feed_seen`,
+  fragment`delete from data_keys`,
+  fragment`delete from documents`,
 ]

@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database, Executor } from '../../db/database.ts'
-import { part, sql, timestamp } from '../../db/sql.ts'
+import { fragment, sql, timestamp } from '../../db/sql.ts'
 import type { EndpointLease } from './result.ts'
 
 // A lease names the process that owns an endpoint, for as long as that process lives. To report that it lives, a
@@ -30,7 +30,7 @@ type Heartbeat = {
  * Whether a process lives. An end further ahead than any lease was written before the clock was set back, and does not count:
  * a process that died then would own its endpoints until the clock gets there again.
  */
-const isAlive = part`until between statement_timestamp() and statement_timestamp() + interval '10 minutes'`
+const isAlive = fragment`until between statement_timestamp() and statement_timestamp() + interval '10 minutes'`
 
 /** An endpoint that nobody owned when it was read. It is taken only while its last owner and epoch are still the same. */
 type FreeEndpoint = Pick<Lease, 'partner_id' | 'endpoint_id' | 'epoch'> & { owner: string | null }

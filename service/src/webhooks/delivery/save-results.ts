@@ -1,6 +1,6 @@
 import { bytes, documents, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
 import type { Database, Executor } from '../../db/database.ts'
-import { nothing, type Part, part, sql } from '../../db/sql.ts'
+import { type Fragment, fragment, nothing, sql } from '../../db/sql.ts'
 import type { Attempt, Disposition, EndpointChange, EndpointLease, Result, Written } from './result.ts'
 
 /**
@@ -20,10 +20,10 @@ export async function writeResults(
   const rows = await db.query<WrittenRow>(sql`
     with fence as (${lockedLeases(leases, owner)}),
     result as (${resultRows(leases, results)}),
-    logged as (${logAttempts(leases, batch, part`where t.lease = any (array(select lease from fence))`)}),
+    logged as (${logAttempts(leases, batch, fragment`where t.lease = any (array(select lease from fence))`)}),
     postponed as (${postpone()}),
     ended as (${endDeliveries()}),
-    dead_added as (${addDead(part`ended where disposition = 'dead'`)}),
+    dead_added as (${addDead(fragment`ended where disposition = 'dead'`)}),
     dead_removed as (${removeDead()}),
     unparked as (${unparkNext()}),
     health as (${saveHealth(leases, changes)}),
@@ -101,8 +101,8 @@ export function numbered(leases: readonly EndpointLease[]): Leases {
 }
 
 /** Locks the leases that this process still has; only what is about these is written. */
-export function lockedLeases({ partnerIds, endpointIds, distinct }: Leases, owner: string): Part {
-  return part`
+export function lockedLeases({ partnerIds, endpointIds, distinct }: Leases, owner: string): Fragment {
+  return fragment`
     select l.partner_id, l.endpoint_id, mine.lease
     from endpoint_leases l
     join unnest(${partnerIds}::uuid[], ${endpointIds}::uuid[], ${distinct.map(lease => lease.epoch)}::bigint[])
@@ -114,9 +114,9 @@ export function lockedLeases({ partnerIds, endpointIds, distinct }: Leases, owne
 }
 
 /** What becomes of each delivery that was attempted. */
-function resultRows(leases: Leases, results: readonly Result[]): Part {
+function resultRows(leases: Leases, results: readonly Result[]): Fragment {
   const later = results.map(({ disposition }) => (disposition.kind === 'later' ? disposition : undefined))
-  return part`
+  return fragment`
     select (${leases.partnerIds}::uuid[])[r.lease] as partner_id,
       (${leases.endpointIds}::uuid[])[r.lease] as endpoint_id, r.*
     from unnest(
@@ -132,12 +132,12 @@ function resultRows(leases: Leases, results: readonly Result[]): Part {
 }
 
 /** Adds the attempts to the log; `only` is a condition on them, or nothing. */
-function logAttempts(leases: Leases, batch: Omit<Batch, 'changes'>, only: Part): Part {
+function logAttempts(leases: Leases, batch: Omit<Batch, 'changes'>, only: Fragment): Fragment {
   const logged = batch.results.flatMap(({ lease, eventId, number, attempts }) =>
     attempts.map(attempt => ({ lease, eventId, number, attempt, outcome: attempt.outcome })),
   )
   const timings = logged.map(({ outcome }) => outcome.timings)
-  return part`
+  return fragment`
     insert into delivery_attempts (partner_id, endpoint_id, event_id, attempt_id, attempt, started_at, pair, status,
       error_class, address, dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, sealed_answer)
     select (${leases.partnerIds}::uuid[])[t.lease], (${leases.endpointIds}::uuid[])[t.lease], t.event_id, t.attempt_id,
@@ -162,12 +162,12 @@ function logAttempts(leases: Leases, batch: Omit<Batch, 'changes'>, only: Part):
       as t (lease, event_id, attempt_id, attempt, started_at, pair, status, error_class, address, dns_ms, connect_ms,
         tls_ms, first_byte_ms, total_ms, sealed_answer)
     ${only}
-    ${batch.isRepeat ? part`on conflict do nothing` : nothing}`
+    ${batch.isRepeat ? fragment`on conflict do nothing` : nothing}`
 }
 
 /** Sets the time of the next attempt. */
-function postpone(): Part {
-  return part`
+function postpone(): Fragment {
+  return fragment`
     update deliveries d set attempts = result.attempts, due_at = result.due_at, work = result.work
     from result
     where result.disposition = 'later' and d.partner_id = result.partner_id
@@ -175,8 +175,8 @@ function postpone(): Part {
 }
 
 /** Removes the deliveries that need no further attempt. */
-function endDeliveries(): Part {
-  return part`
+function endDeliveries(): Fragment {
+  return fragment`
     delete from deliveries d using result
     where result.disposition in ('delivered', 'dead') and d.partner_id = result.partner_id
       and d.event_id = result.event_id and d.endpoint_id = result.endpoint_id
@@ -185,8 +185,8 @@ function endDeliveries(): Part {
 }
 
 /** Keeps deliveries that were given up, for a replay. */
-function addDead(given: Part): Part {
-  return part`
+function addDead(given: Fragment): Fragment {
+  return fragment`
     insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
     select partner_id, event_id, endpoint_id, attempts, 'attempts', died_at from ${given}
     on conflict (partner_id, event_id, endpoint_id) do update
@@ -194,24 +194,24 @@ function addDead(given: Part): Part {
 }
 
 /** Results as rows with those columns of `ended` that `addDead` reads. */
-function asEnded(given: readonly Result[]): Part {
-  return part`unnest(${uuids(given.map(({ lease }) => lease.partnerId))}::uuid[],
+function asEnded(given: readonly Result[]): Fragment {
+  return fragment`unnest(${uuids(given.map(({ lease }) => lease.partnerId))}::uuid[],
     ${uuids(given.map(r => r.eventId))}::uuid[], ${uuids(given.map(({ lease }) => lease.endpointId))}::uuid[],
     ${integers(given.map(r => attemptsOf(r.disposition)))}::integer[],
     ${timestamps(given.map(r => r.endedAt))}::timestamptz[]) as ended (partner_id, event_id, endpoint_id, attempts, died_at)`
 }
 
 /** Forgets that a delivery was given up, once a replay of it was delivered. */
-function removeDead(): Part {
-  return part`
+function removeDead(): Fragment {
+  return fragment`
     delete from dead_deliveries d using ended
     where ended.disposition = 'delivered' and ended.work = 'replay' and d.partner_id = ended.partner_id
       and d.event_id = ended.event_id and d.endpoint_id = ended.endpoint_id`
 }
 
 /** Lets the next event of the same user be delivered, where the endpoint asks for order. */
-function unparkNext(): Part {
-  return part`
+function unparkNext(): Fragment {
+  return fragment`
     update deliveries d set parked = false
     from ended
     cross join lateral (
@@ -225,9 +225,9 @@ function unparkNext(): Part {
 }
 
 /** Stores the health of endpoints, unless the partner has changed them meanwhile. */
-function saveHealth(leases: Leases, changes: readonly EndpointChange[]): Part {
+function saveHealth(leases: Leases, changes: readonly EndpointChange[]): Fragment {
   const healths = changes.map(({ health }) => health)
-  return part`
+  return fragment`
     update endpoint_health h set breaker = c.breaker, failing_since = c.failing_since, notices = c.notices,
       paused_until = c.paused_until, accepted_pair = c.accepted_pair, next_accepted_at = c.next_accepted_at,
       certificate_ends_at = c.certificate_ends_at
@@ -249,8 +249,8 @@ function saveHealth(leases: Leases, changes: readonly EndpointChange[]): Part {
 }
 
 /** Disables endpoints, unless the partner has changed them meanwhile. A repeat returns those that the first write disabled. */
-function disableEndpoints(leases: Leases, changes: readonly EndpointChange[]): Part {
-  return part`
+function disableEndpoints(leases: Leases, changes: readonly EndpointChange[]): Fragment {
+  return fragment`
     update webhook_endpoints w
     set disabled_at = c.at, disabled_reason = c.reason, version = c.version + 1, updated_at = c.at
     from unnest(

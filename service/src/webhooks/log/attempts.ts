@@ -1,7 +1,7 @@
 /** Reads the log of attempts, and opens the sealed answers in it. */
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { part, sql } from '../../db/sql.ts'
+import { fragment, sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { openAnswer } from './sealed-answer.ts'
 
@@ -47,10 +47,10 @@ export async function findLastAttempts(
   )
 }
 
-const columns = part`a.attempt_id, a.endpoint_id, a.attempt, a.started_at, a.pair, a.status, a.error_class, a.address,
+const columns = fragment`a.attempt_id, a.endpoint_id, a.attempt, a.started_at, a.pair, a.status, a.error_class, a.address,
       a.dns_ms, a.connect_ms, a.tls_ms, a.first_byte_ms, a.total_ms, a.sealed_answer, e.service_id, k.wrapped_key`
 
-const attemptsWithKeys = part`delivery_attempts a
+const attemptsWithKeys = fragment`delivery_attempts a
     join events e on e.partner_id = a.partner_id and e.event_id = a.event_id
     left join data_keys k on k.partner_id = e.partner_id and k.service_id = e.service_id`
 

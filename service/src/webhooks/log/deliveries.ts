@@ -1,7 +1,7 @@
 /** Reads deliveries: those of one event, and lists of them for the operator. */
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { nothing, type Part, part, type Query, sql } from '../../db/sql.ts'
+import { type Fragment, fragment, nothing, type Query, sql } from '../../db/sql.ts'
 import { erasedName } from '../../membership/reading/erased-name.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { NIL_UUID } from '../../vault/uuid.ts'
@@ -61,15 +61,15 @@ export async function listDeliveries(db: Executor, input: DeliveryInput): Promis
  */
 export async function findEventsOfUser(db: Executor, partner: Partner, userid: string): Promise<string[]> {
   const { partnerId } = partner
-  const raisedBy = (users: Part) => part`
+  const raisedBy = (users: Fragment) => fragment`
     select e.event_id from ${users}
     join history h on h.partner_id = ${partnerId} and h.service_id = u.service_id
     cross join lateral unnest(h.event_ids) as raised (event_id)
     join events e on e.partner_id = ${partnerId} and e.event_id = raised.event_id`
-  const living = part`(
+  const living = fragment`(
       select service_id from users where partner_id = ${partnerId} and userid = ${userid} and is_current) u`
   // An index holds the erasures whose events are still there, which are mostly those of the last day.
-  const erased = part`(
+  const erased = fragment`(
       select u.service_id from erasures e join users u on u.partner_id = ${partnerId} and u.service_id = e.service_id
       where e.partner_id = ${partnerId} and e.events_removed_at is null
         and u.userid = ${erasedName(partner, userid)}) u`
@@ -132,7 +132,7 @@ const reads: Readonly<Record<ListedDelivery['status'], (input: DeliveryInput) =>
 // partner, as Citus asks every node where it has to infer who it is.
 function allWaiting(input: DeliveryInput): Query {
   const { partnerId, limit } = input
-  const headOf = (queue: 'fresh' | 'retry' | 'replay') => part`
+  const headOf = (queue: 'fresh' | 'retry' | 'replay') => fragment`
         (select endpoint_id, event_id, attempts, due_at from deliveries
         where partner_id = ${partnerId} and endpoint_id = w.endpoint_id and work = ${queue} and not parked
         order by due_at, event_id limit ${limit})
@@ -160,7 +160,7 @@ function waitingOfEvents({ partnerId, limit, ...chosen }: DeliveryInput): Query 
 }
 
 /** Conditions on the endpoint and on the events, where they are given. */
-function only({ endpointId, events }: Pick<DeliveryInput, 'endpointId' | 'events'>): Part {
-  const ofEndpoint = endpointId === undefined ? nothing : part`and d.endpoint_id = ${endpointId}`
-  return events === undefined ? ofEndpoint : part`${ofEndpoint} and d.event_id = any(${events}::uuid[])`
+function only({ endpointId, events }: Pick<DeliveryInput, 'endpointId' | 'events'>): Fragment {
+  const ofEndpoint = endpointId === undefined ? nothing : fragment`and d.endpoint_id = ${endpointId}`
+  return events === undefined ? ofEndpoint : fragment`${ofEndpoint} and d.event_id = any(${events}::uuid[])`
 }

@@ -5,7 +5,7 @@
 import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import { inAllCells } from '../../db/by-cell.ts'
 import type { Database, Executor } from '../../db/database.ts'
-import { type Part, part, sql } from '../../db/sql.ts'
+import { type Fragment, fragment, sql } from '../../db/sql.ts'
 import { firstUuidAt } from '../../vault/uuid.ts'
 import { KEPT_MS } from './clean-up.ts'
 import { type Cursor, LOG_START } from './cursor.ts'
@@ -113,14 +113,14 @@ function timeOfEventId(eventId: string): Instant {
 }
 
 /** Selects the events of a window. It begins at the first event after the position, because the clean-up leaves gaps. */
-function windowAfter(partnerId: string, after: number): Part {
-  return part`partner_id = ${partnerId} and position > ${after}
+function windowAfter(partnerId: string, after: number): Fragment {
+  return fragment`partner_id = ${partnerId} and position > ${after}
       and position < ${WINDOW} + (
         select e.position from events e where e.partner_id = ${partnerId} and e.position > ${after}
         order by e.position limit 1)`
 }
 
-function readWindow(db: Executor, query: LogQuery, window: Part, limit: number): Promise<Row[]> {
+function readWindow(db: Executor, query: LogQuery, window: Fragment, limit: number): Promise<Row[]> {
   return db.query<Row>(sql`
     select position, event_id, eventname, userid, data - 'traceparent' as data, body, created_at from events
     where ${window}
@@ -130,7 +130,7 @@ function readWindow(db: Executor, query: LogQuery, window: Part, limit: number):
 }
 
 /** The last event of a window; `undefined` when there is none. */
-async function findWindowEnd(db: Executor, window: Part): Promise<Place | undefined> {
+async function findWindowEnd(db: Executor, window: Fragment): Promise<Place | undefined> {
   const [end] = await db.query<Place>(sql`
     select position, event_id from events where ${window} order by position desc limit 1`)
   return end

@@ -1,7 +1,7 @@
 /** Sends past events again: chooses them, counts them for a dry run, and queues their deliveries. */
 import { type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { part, sql, timestamp } from '../../db/sql.ts'
+import { fragment, sql, timestamp } from '../../db/sql.ts'
 import { firstUuidAt } from '../../vault/uuid.ts'
 
 /** The events to send to an endpoint again. */
@@ -128,7 +128,7 @@ async function countAgain(tx: Executor, rows: readonly Wanted[], now: Instant): 
 export async function queueAgain(tx: Executor, rows: readonly Wanted[], now: Instant): Promise<number> {
   if (rows.length === 0) return 0
   const partnerIds = rows.map(row => row.partnerId)
-  const wanted = part`unnest(${partnerIds}::uuid[], ${rows.map(row => row.eventId)}::uuid[],
+  const wanted = fragment`unnest(${partnerIds}::uuid[], ${rows.map(row => row.eventId)}::uuid[],
       ${rows.map(row => row.endpointId)}::uuid[]) as wanted (partner_id, event_id, endpoint_id)`
   // Two statements, as Citus would take the rows of one with a `with` to the coordinator and then ask every node.
   await tx.query(sql`
