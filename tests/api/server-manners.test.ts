@@ -107,10 +107,10 @@ test('secrets that are none of ours are counted on the page too', async () => {
 test('a database that takes no writes makes the process not ready, until it takes them again', async () => {
   await using live = await startTestService()
   // Of the table by which the process tries whether its writes are taken.
-  await live.database.query(sql`alter table migrations add constraint no_writes check (false) not valid`)
+  await live.database.query(sql`alter table event_log_heads add constraint no_writes check (false) not valid`)
   expect((await send(live, 'GET', '/readyz')).status).toBe(503)
   expect((await send(live, 'GET', '/healthz')).status).toBe(200)
-  await live.database.query(sql`alter table migrations drop constraint no_writes`)
+  await live.database.query(sql`alter table event_log_heads drop constraint no_writes`)
   await expect.poll(async () => (await send(live, 'GET', '/readyz')).status).toBe(200)
 })
 

@@ -74,7 +74,7 @@ describe('a rotation that does not run to its end', () => {
       expect(partners).toBeGreaterThan(0)
 
       expect(await refusal(stage, 'keyring', 'retire', old)).toMatch(
-        /^The root key \w+ is in use \(\d+ partners, 1 mark of the database\): run `enrolment keyring rewrap`/,
+        /^The root key \S+ is in use \(\d+ partners, 1 mark of the database\): run `enrolment keyring rewrap`/,
       )
       expect(await runJson(['keyring', 'rewrap'], stage.place)).toEqual({
         current: rootKeys.current,

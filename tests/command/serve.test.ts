@@ -149,7 +149,7 @@ describe('a database that is not for this', () => {
       ['partner', 'list'],
     ])
       expect(await lastLine(run(words, others))).toMatch(
-        /^The keys are not those of this database: it belongs to the root key \w+, and these are \w+\. Restore the keyring\.json/,
+        /^The keys are not those of this database: it belongs to the root key \S+, and these are \S+\. Restore the keyring\.json/,
       )
   })
 

@@ -222,10 +222,10 @@ describe.skipIf(!canRunServers)(
       const first = await startKeptProcess(['serve', '--port', '0'], { cwd, env })
       expect(await first.stop()).toBe(0)
       expect(await runRefused(['partner', 'list'], { cwd, env: { ...env, ...rootKey() } })).toMatch(
-        /^The keys are not those of this database: it belongs to the root key \w+, and these are \w+\./,
+        /^The keys are not those of this database: it belongs to the root key \S+, and these are \S+\./,
       )
       expect(await runRefused(['partner', 'list'], { cwd, env: own.env })).toMatch(
-        /^There is no \S+keyring\.json, and this database belongs to the root key \w+: restore .* \(none was made\), name its directory with --data, or set/,
+        /^There is no \S+keyring\.json, and this database belongs to the root key \S+: restore .* \(none was made\), name its directory with --data, or set/,
       )
       expect(existsSync(join(cwd, 'data'))).toBe(false)
     })
