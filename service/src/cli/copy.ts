@@ -86,8 +86,9 @@ async function prepare(destination: DatabaseAddress): Promise<void> {
 }
 
 async function isInUse(database: Database, isSpread: boolean): Promise<boolean> {
+  const sessions = isSpread ? fragment`citus_stat_activity` : fragment`pg_stat_activity`
   const services = await database.query(sql`
-    select 1 from ${isSpread ? fragment`citus_stat_activity` : fragment`pg_stat_activity`} where datname = current_database() and application_name = ${SERVICE_SESSIONS}`)
+    select 1 from ${sessions} where datname = current_database() and application_name = ${SERVICE_SESSIONS}`)
   return services.length > 0
 }
 

@@ -62,11 +62,12 @@ export async function movePartnerRows(
     await tx.query(plain('set local statement_timeout = 0'))
     let count = 0
     for (const name of names) {
-      const rows = await tx.query(
-        plain(`
-        insert into ${to}.${name} select * from ${from}.${name} where partner_id = '${partnerId}' returning 1`),
+      const own = `where partner_id = '${partnerId}'`
+      await tx.query(plain(`insert into ${to}.${name} select * from ${from}.${name} ${own}`))
+      const [moved] = await tx.query<{ rows: number }>(
+        plain(`select count(*)::double precision as rows from ${to}.${name} ${own}`),
       )
-      count += rows.length
+      count += moved?.rows ?? 0
     }
     for (const name of names.reverse())
       await tx.query(plain(`delete from ${from}.${name} where partner_id = '${partnerId}'`))

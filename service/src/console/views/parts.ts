@@ -83,12 +83,9 @@ export function actionForm(
     downloads?: true
   },
 ): Html {
+  const id = form.id !== undefined && html` id="${form.id}"`
   return html`<form method="post" action="${form.action}"
-class="act"${
-    form.id !== undefined &&
-    html`
-id="${form.id}"`
-  }${form.downloads && html` data-download`}>${tokenField(visit.session.formToken)}
+class="act"${id}${form.downloads && html` data-download`}>${tokenField(visit.session.formToken)}
 ${form.fields}${form.why !== undefined && reasonField(form.why, form.because)}
 <button class="${form.look ?? 'secondary'}">${form.button}</button>${form.others}</form>`
 }
