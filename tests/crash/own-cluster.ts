@@ -101,6 +101,7 @@ function settingsOf(port: number): string {
     "shared_preload_libraries = 'citus'",
     'max_connections = 200',
     'max_prepared_transactions = 400',
+    'wal_level = logical',
     'fsync = off',
     'jit = off',
     'citus.shard_count = 4',

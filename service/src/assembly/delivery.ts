@@ -1,5 +1,6 @@
 import { cellsOf, inEachCell } from '../db/by-cell.ts'
 import { describeCause } from '../log.ts'
+import { repeatedly } from '../schedule/repeatedly.ts'
 import { type Dispatcher, openDispatcher } from '../webhooks/delivery/dispatcher.ts'
 import { webhookMetrics } from '../webhooks/delivery/metrics.ts'
 import { createOutgoing } from '../webhooks/egress/outgoing.ts'
@@ -17,6 +18,9 @@ export type Delivery = {
   close(): Promise<void>
 }
 
+/** How often it is looked for cells that were made meanwhile: each needs a dispatcher. */
+const LOOK_EVERY_MS = 5000
+
 /** Prepares the delivery of webhooks; nothing is delivered before `start`. */
 export function openDelivery({ options, directory }: Shared): Delivery {
   const { deliveryDatabase: database, real, log } = options
@@ -28,24 +32,32 @@ export function openDelivery({ options, directory }: Shared): Delivery {
   })
   const metrics = webhookMetrics({ database, real })
   let preparing: Promise<unknown> | undefined
-  const { dispatcher, start } = deferDispatcher(() =>
-    together(
-      cellsOf(database).map(cell =>
-        openDispatcher({ database: cell, directory, outgoing, metrics, real, log }, options.dispatcher),
-      ),
-    ),
-  )
+  const dispatchers = new Map<string, Dispatcher>()
+  const openMissing = () => {
+    for (const cell of cellsOf(database)) {
+      if (dispatchers.has(cell.cell)) continue
+      const context = { database: cell, directory, outgoing, metrics, real, log }
+      dispatchers.set(cell.cell, openDispatcher(context, options.dispatcher))
+    }
+  }
+  const looking = repeatedly(LOOK_EVERY_MS, async () => {
+    openMissing()
+    return LOOK_EVERY_MS
+  })
+  const dispatcher = together(dispatchers)
   return {
     dispatcher,
     metrics: metrics.render,
     start() {
-      start()
+      openMissing()
+      looking.start()
       // One cell after the other, because only one node of a cluster makes tables.
       preparing ??= inEachCell(database, cell => ensureAttemptDays(cell, real())).catch(error =>
         log('webhook_days_failed', describeCause(error)),
       )
     },
     async close() {
+      await looking.close()
       await preparing
       await dispatcher.close()
       await outgoing.close()
@@ -54,44 +66,25 @@ export function openDelivery({ options, directory }: Shared): Delivery {
   }
 }
 
-/** The dispatchers of all cells as one. */
-function together(dispatchers: readonly Dispatcher[]): Dispatcher {
-  const [only, other] = dispatchers
-  if (only && !other) return only
+/** The dispatchers of all cells as one. Before there are any it holds nothing and sends nothing. */
+function together(dispatchers: ReadonlyMap<string, Dispatcher>): Dispatcher {
+  const all = () => [...dispatchers.values()]
   const sum = (count: (one: ReturnType<Dispatcher['inventory']>) => number) =>
-    dispatchers.reduce((total, one) => total + count(one.inventory()), 0)
+    all().reduce((total, one) => total + count(one.inventory()), 0)
   return {
     nudge(partnerIds) {
-      for (const one of dispatchers) one.nudge(partnerIds)
+      for (const one of dispatchers.values()) one.nudge(partnerIds)
     },
     refresh() {
-      for (const one of dispatchers) one.refresh()
+      for (const one of dispatchers.values()) one.refresh()
     },
-    idle: async () => void (await Promise.all(dispatchers.map(one => one.idle()))),
-    close: async () => void (await Promise.all(dispatchers.map(one => one.close()))),
+    idle: async () => void (await Promise.all(all().map(one => one.idle()))),
+    close: async () => void (await Promise.all(all().map(one => one.close()))),
     inventory: () => ({
       endpoints: sum(one => one.endpoints),
       underWay: sum(one => one.underWay),
       unwritten: sum(one => one.unwritten),
       timers: sum(one => one.timers),
     }),
-  }
-}
-
-/** A dispatcher that is opened later, or never: until then it holds nothing and sends nothing. */
-function deferDispatcher(open: () => Dispatcher): { dispatcher: Dispatcher; start: () => void } {
-  let opened: Dispatcher | undefined
-  const none = { endpoints: 0, underWay: 0, unwritten: 0, timers: 0 }
-  return {
-    start: () => {
-      opened ??= open()
-    },
-    dispatcher: {
-      nudge: partnerIds => opened?.nudge(partnerIds),
-      refresh: () => opened?.refresh(),
-      idle: async () => opened?.idle(),
-      close: async () => opened?.close(),
-      inventory: () => opened?.inventory() ?? none,
-    },
   }
 }

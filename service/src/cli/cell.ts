@@ -6,10 +6,10 @@ import { requirePartner } from '../partners/administer.ts'
 import { inWorkspace, type Workspace } from './workspace.ts'
 
 /**
- * Longer than any statement of a process that has not yet learnt that the partner is in no cell: it learns that within a
- * second, and ends a statement after six.
+ * Longer than any statement of a process that has not yet learnt that the partner is in no cell: it learns that within two
+ * seconds, and ends a statement after six.
  */
-const REST_MS = 8000
+const REST_MS = 10_000
 
 const list: Command = {
   name: 'cell list',

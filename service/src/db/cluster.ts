@@ -32,10 +32,14 @@ export type Cluster = {
   noteFailure(place: Place, error: unknown): void
   /** Reads again which cells there are, and where. */
   renew(): Promise<void>
+  /** Reads it no more by itself. */
+  close(): void
 }
 
 /** For how long a node that did not answer is refused before a statement is tried there again. */
 const REFUSED_MS = 5000
+/** How often a process asks which cells there are, and where: operators make and move them while it serves. */
+const READ_EVERY_MS = 2000
 
 /**
  * Opens what is known of a cluster. A node that hangs, or is cut off, holds each connection until its statement times out. So
@@ -70,7 +74,8 @@ export function openCluster(first: CellMap, home: Node, open: (address: NodeAddr
   }
   const read = async () => {
     let failure: unknown
-    for (const node of all().sort((a, b) => Number(isRefused(a)) - Number(isRefused(b)))) {
+    const candidates = [lastAnswered, ...all()].sort((a, b) => Number(isRefused(a)) - Number(isRefused(b)))
+    for (const node of candidates) {
       try {
         const found = await readCells({ query: query => node.withClient(one => ask(one, query, '')) })
         if (found) take(found)
@@ -87,6 +92,8 @@ export function openCluster(first: CellMap, home: Node, open: (address: NodeAddr
     })
     return renewing
   }
+  // Where no node answers, the old map stays.
+  const reading = setInterval(() => renew().catch(() => {}), READ_EVERY_MS).unref()
   const noteFailure = ({ node }: Place, error: unknown) => {
     const { timedOut, refusedConnection } = failureOf(error)
     if (timedOut || refusedConnection) refuse(node)
@@ -132,6 +139,7 @@ export function openCluster(first: CellMap, home: Node, open: (address: NodeAddr
     },
     noteFailure,
     renew,
+    close: () => clearInterval(reading),
   }
 }
 

@@ -38,6 +38,7 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
   const nodes = () => cluster?.nodes() ?? [home]
   const shared = {
     async close() {
+      cluster?.close()
       await Promise.all(nodes().map(node => node.close()))
     },
     use: () => ({

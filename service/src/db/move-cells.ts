@@ -42,14 +42,15 @@ export async function moveCell(database: Database, cell: string, node: string): 
   })
 }
 
-/** Says that a partner is in no cell, or in which: every process learns it within a second. */
+/** Says that a partner is in no cell, or in which: every process learns it within two seconds. */
 export async function setCell(db: Executor, partnerId: string, cell: string): Promise<void> {
   await db.query(sql`update public.partners set cell = ${cell} where partner_id = ${partnerId}`)
 }
 
 /**
- * Moves the rows of a partner, whom nobody reads or writes meanwhile, to a cell on the same node, in one transaction. Returns
- * how many rows.
+ * Moves the rows of a partner, whom no request reads or writes meanwhile, to a cell on the same node, in one transaction. A
+ * dispatcher may still have attempts under way: it loses its leases first, so that it writes no result to a row that has been
+ * copied. Returns how many rows.
  */
 export async function movePartnerRows(
   database: Database,
@@ -60,6 +61,11 @@ export async function movePartnerRows(
   const names = tables.map(([name]) => name).filter(name => name !== 'dispatchers')
   return database.define(async tx => {
     await tx.query(plain('set local statement_timeout = 0'))
+    await tx.query(
+      plain(
+        `update ${from}.endpoint_leases set owner = null, epoch = epoch + 1 where partner_id = '${partnerId}'`,
+      ),
+    )
     let count = 0
     for (const name of names) {
       const own = `where partner_id = '${partnerId}'`

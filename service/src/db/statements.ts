@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Cluster } from './cluster.ts'
-import { failureOf } from './failure.ts'
+import { failureOf, Unavailable } from './failure.ts'
 import { ask, enter, type Node } from './node.ts'
 import { atOnce } from './pool.ts'
 import type { Query } from './sql.ts'
@@ -32,7 +32,7 @@ export function statementsAt({ choose, home, cluster }: Reach): Statements {
       return await known.run(place, () => work(place))
     } catch (error) {
       const other = await placeAfter(error, known, query)
-      if (!other || (other.node === place.node && other.cell === place.cell)) throw error
+      if (!other || (other.node === place.node && other.cell === place.cell)) throw meant(error)
       return known.run(other, () => work(other))
     }
   }
@@ -68,7 +68,7 @@ export function statementsAt({ choose, home, cluster }: Reach): Statements {
           if (known && begun.first) known.noteFailure(begun.first, error)
           const { retryTransaction, isElsewhere } = failureOf(error)
           if (known && isElsewhere && tries === 1) await known.renew()
-          else if (tries === 5 || !retryTransaction) throw error
+          else if (tries === 5 || !retryTransaction) throw known ? meant(error) : error
         }
       }
     },
@@ -94,6 +94,11 @@ export function statementsAt({ choose, home, cluster }: Reach): Statements {
       return home.alone(client => work(on(client, cell)))
     },
   }
+}
+
+/** A statement of a partner that is on its way to another cell finds no table: its caller is to come again. */
+function meant(error: unknown): unknown {
+  return failureOf(error).isElsewhere ? new Unavailable('the partner is in no cell', { cause: error }) : error
 }
 
 function on(client: Parameters<typeof ask>[0], cell: string): Executor {
