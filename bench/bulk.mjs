@@ -52,7 +52,7 @@ async function measureBulk(stand, partner, name) {
   const count = Math.ceil(options.lines / lines)
   const bodies = Array.from({ length: count }, (_, at) => bulkOf(`${name}-${at}`, lines))
   const services = stand.servicePids()
-  const database = [stand.postmasterPid]
+  const database = stand.postmasterPids
   const used = () => [processorSeconds(services, database), processorSeconds(database)]
   const before = used()
   const begunAt = performance.now()
@@ -164,12 +164,12 @@ async function importMany(stand, { partnerid }) {
     ['import', many, users],
     ['the same file again', many, users],
   ]) {
-    const before = processorSeconds([stand.postmasterPid])
+    const before = processorSeconds(stand.postmasterPids)
     const { taken, equal, seconds, node, megabytes } = await runImport(stand, partnerid, file)
     const each = spent => Math.round((spent * 1e6) / count)
     say(
       name,
-      `${taken} taken, ${equal} equal in ${seconds.toFixed(1)} s: ${Math.round(count / seconds)}/s (aim: 1,667), ${each(node)} µs in Node and ${each(processorSeconds([stand.postmasterPid]) - before)} in PostgreSQL each, at most ${Math.round(megabytes)} MB`,
+      `${taken} taken, ${equal} equal in ${seconds.toFixed(1)} s: ${Math.round(count / seconds)}/s (aim: 1,667), ${each(node)} µs in Node and ${each(processorSeconds(stand.postmasterPids) - before)} in PostgreSQL each, at most ${Math.round(megabytes)} MB`,
     )
   }
 }

@@ -27,7 +27,7 @@ function microseconds(seconds, requests) {
 /** Puts the service under load. Answers other than `expected` are reported, because a wrong answer costs less. */
 export async function measureService(stand, job, { expected = '200', service = 0 } = {}) {
   const services = stand.servicePids()
-  const database = [stand.postmasterPid]
+  const database = stand.postmasterPids
   // The embedded database is a child of the service.
   const used = () => [processorSeconds(services, database), processorSeconds(database)]
   const before = used()
@@ -61,13 +61,13 @@ export async function measureBare(bare, job) {
 
 /** Runs a statement alone, as often as PostgreSQL can. */
 export async function measureStatement(stand, statement, { clients, seconds }) {
-  const before = processorSeconds([stand.postmasterPid])
+  const before = processorSeconds(stand.postmasterPids)
   const { perSecond, transactions, latencyMs } = await repeat({
     server: stand.server,
     ...statement,
     clients,
     seconds,
   })
-  const used = processorSeconds([stand.postmasterPid]) - before
+  const used = processorSeconds(stand.postmasterPids) - before
   return { perSecond, database: microseconds(used, transactions), p50: latencyMs }
 }

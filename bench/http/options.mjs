@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/** The options of the command, which the head of `http.mjs` lists. */
+/** The options of the command, which the heads of `http.mjs` and `cells.mjs` list. */
 export const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
@@ -14,6 +14,9 @@ export const { values: options } = parseArgs({
     'warm-up': { type: 'string' },
     soak: { type: 'string', default: '0' },
     profile: { type: 'string' },
+    plain: { type: 'string' },
+    cluster: { type: 'string' },
+    cells: { type: 'string', default: '16' },
   },
 })
 

@@ -13,7 +13,8 @@ import {
   tokenOf,
 } from '../served.mjs'
 
-function built(path) {
+/** Loads a module of the service as built. */
+export function built(path) {
   return import(new URL(`../../service/dist/${path}`, import.meta.url))
 }
 
@@ -34,7 +35,7 @@ export async function startStand({ profile } = {}) {
     startMs: services[0].startMs,
     addresses: count => services.slice(0, count).map(one => one.address),
     servicePids: () => services.map(({ child }) => child.pid),
-    postmasterPid: pid,
+    postmasterPids: [pid],
     /** Starts another service with that many processes on the same database. */
     startAnother: processes =>
       served.startAnother({
@@ -42,30 +43,8 @@ export async function startStand({ profile } = {}) {
         DATABASE_URL: `postgres://enrolment@localhost:${server.port}/enrolment?host=${encodeURIComponent(server.host)}`,
       }),
     newPartner,
-    /** Creates many partners with the function behind `partner create`. */
-    async newPartners(count) {
-      const { createPartner } = await built('partners/administer.js')
-      const { clientIdOf } = await built('oauth/client-credentials.js')
-      const { openDatabase } = await built('db/database.js')
-      const { loadKeyring } = await built('vault/keyring.js')
-      const database = openDatabase({ ...server, user: 'enrolment' }, { max: 2, onError: () => {} })
-      const keyring = loadKeyring({ dataDir })
-      const context = { database, keyring, mode: 'live', real: Date.now, by: 'bench', knownOffers: [] }
-      const partners = []
-      for (let at = 0; at < count; at += 1) {
-        const { row, clientSecret, apiKey } = await createPartner({ name: `bench ${at}` }, context)
-        partners.push(
-          await tokenOf(address, {
-            partnerid: row.partner_id,
-            apikey: apiKey,
-            clientid: clientIdOf(row.partner_id),
-            clientsecret: clientSecret,
-          }),
-        )
-      }
-      await database.close()
-      return partners
-    },
+    newPartners: count =>
+      makePartners(count, { address, database: { ...server, user: 'enrolment' }, keys: { dataDir } }),
     /** Sends one request of a partner and resolves to the bytes of the answer. Throws unless the status is 200. */
     async call(partner, path, body, headers = {}) {
       const asked = {
@@ -83,6 +62,32 @@ export async function startStand({ profile } = {}) {
       await served.close()
     },
   }
+}
+
+/** Creates many partners of a service, in its database, with the function behind `partner create`. */
+export async function makePartners(count, { address, database: where, keys }) {
+  const { createPartner } = await built('partners/administer.js')
+  const { clientIdOf } = await built('oauth/client-credentials.js')
+  const { openDatabase } = await built('db/database.js')
+  const { loadKeyring } = await built('vault/keyring.js')
+  const database = openDatabase(where, { max: 2, onError: () => {} })
+  await database.learnCells()
+  const keyring = loadKeyring(keys)
+  const context = { database, keyring, mode: 'live', real: Date.now, by: 'bench', knownOffers: [] }
+  const partners = []
+  for (let at = 0; at < count; at += 1) {
+    const { row, clientSecret, apiKey } = await createPartner({ name: `bench ${at}` }, context)
+    partners.push(
+      await tokenOf(address, {
+        partnerid: row.partner_id,
+        apikey: apiKey,
+        clientid: clientIdOf(row.partner_id),
+        clientsecret: clientSecret,
+      }),
+    )
+  }
+  await database.close()
+  return partners
 }
 
 /** Starts a bare node:http server, which reads each request's body and always answers the same bytes. */
