@@ -2,13 +2,16 @@
 // @slow
 
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { PartnerClient } from '../../client/src/index.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
 import { urlOf } from '../command/database-url.ts'
 import { newWorkplace } from '../command/place.ts'
 import { run, runJson, runRefused, startKeptProcess } from '../command/process.ts'
 import { everydayOr } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
+import { ada } from '../rig.ts'
+import { type OwnJournal, openOwnJournal } from './journal.ts'
 import { checkReadable } from './readable.ts'
 import { openFaultStage } from './stage.ts'
 
@@ -17,44 +20,106 @@ const preload = new URL('faults.mjs', import.meta.url)
 /** Each table is compared twice, here and there. */
 const killedAt = everydayOr([50], [1, 20, 50, 89])
 
-test('a database in use moves into an embedded one and back to an own one, killed on its way: all books agree', async () => {
+/** How many users there are beside those of the writers, in the middle of their lives. */
+const users = Number(process.env['TEST_MOVED_USERS'] ?? 40)
+
+/** The empty databases through which it moves after the embedded one, one after the other, if others than one of this test's server. */
+const houses = process.env['TEST_HOUSES']?.split(',')
+
+// Only catches a hang, of as many users as were asked for.
+vi.setConfig({ testTimeout: 300_000 + users * 10 })
+
+const lives: readonly (readonly ('prefill' | 'create' | 'cancel' | 'erase')[])[] = [
+  ['prefill'],
+  ['create'],
+  ['prefill', 'create'],
+  ['create', 'cancel'],
+  ['prefill', 'create', 'erase'],
+]
+
+/** Makes users by bulks, each with one of the lives. */
+async function makeMany(client: PartnerClient): Promise<OwnJournal> {
+  const journal = openOwnJournal()
+  for (const step of [0, 1, 2]) {
+    const lines = Array.from({ length: users }, (_, number) => {
+      const userid = `many-${number}`
+      const operation = lives[number % lives.length]?.[step]
+      if (operation === undefined) return []
+      const person = operation === 'create' ? { ...ada, offername: 'starter' } : ada
+      return [
+        {
+          operation,
+          body: operation === 'prefill' || operation === 'create' ? { userid, ...person } : { userid },
+        },
+      ]
+    }).flat()
+    const kinds = lines.map(({ operation, body }) => ({ userid: body.userid, kind: operation }))
+    for await (const { line, status } of client.bulk(lines)) {
+      const { userid = '', kind = 'prefill' } = kinds[line - 1] ?? {}
+      expect([userid, kind, status]).toEqual([userid, kind, 200])
+      journal.note(userid, kind)
+    }
+  }
+  return journal
+}
+
+/** What a partner reads: all its users and events, and some users whole. */
+async function readAll(client: PartnerClient): Promise<string[]> {
+  const found: string[] = []
+  for await (const user of client.eachUser()) {
+    found.push(JSON.stringify(user))
+    if (found.length % 500 === 1) found.push(JSON.stringify(await client.getUser({ userid: user.userid })))
+  }
+  for await (const event of client.eachEvent()) found.push(JSON.stringify(event))
+  return found
+}
+
+test('a database in use moves into an embedded one and back to an own one, killed on its way: all books and reads agree', async () => {
   const stage = await openFaultStage({ keyring: 'file', refuses: false })
   onTestFinished(() => stage.close())
   const { place, partner } = stage
+  const [port = 0] = stage.ports
   const service = await stage.start()
+  const many = await makeMany(stage.clientOf(port))
   const journal = stage.openJournal({ writers: 6, name: 'house' })
   await expect
     .poll(journal.acknowledged, { timeout: 180_000, interval: 20 })
     .toBeGreaterThan(everydayOr(80, 400))
   await journal.stop()
+  const before = await readAll(stage.clientOf(port))
   if (service !== 'killed') await service.stop()
 
-  const house = join(place.cwd ?? '', 'house')
-  for (const pass of killedAt) {
-    const fault = { NODE_OPTIONS: `--import=${preload}`, TEST_FAULT: `copy after ${pass}` }
-    const env = { ...place.env, ...fault }
-    expect((await run(['copy', '--to', house], { ...place, env })).code).toBeNull()
-  }
-  const first = await runJson<{ rows: number; quiet: boolean }>(['copy', '--to', house], place)
-  expect(first).toMatchObject({ quiet: true })
-
-  const { place: next, address, remove } = await newWorkplace({}, { empty: true })
+  const { address, remove } = await newWorkplace({}, { empty: true })
   onTestFinished(remove)
   const { DATABASE_URL: _, ...env } = place.env ?? {}
-  const back = ['copy', '--data', house, '--to', urlOf(address)]
-  expect(await runJson(back, { ...place, env })).toMatchObject({ quiet: true })
-  expect(await runRefused(back, { ...place, env })).toMatch(/^The destination holds a database/)
+  const data = join(place.cwd ?? '', 'house')
+  const urls = houses ?? [urlOf(address)]
+  let from = place
+  let words: readonly string[] = ['copy']
+  for (const to of [data, ...urls]) {
+    for (const pass of killedAt) {
+      const fault = { NODE_OPTIONS: `--import=${preload}`, TEST_FAULT: `copy after ${pass}` }
+      const killed = await run([...words, '--to', to], { ...from, env: { ...from.env, ...fault } })
+      expect(killed.code).toBeNull()
+    }
+    expect(await runJson([...words, '--to', to], from)).toMatchObject({ quiet: true })
+    expect(await runRefused([...words, '--to', to], from)).toMatch(/^The destination holds a database/)
+    from = { ...place, env: to === data ? env : { ...env, DATABASE_URL: to } }
+    words = to === data ? ['copy', '--data', data] : ['copy']
+  }
 
-  const moved = { ...place, env: { ...place.env, DATABASE_URL: next.env['DATABASE_URL'] ?? '' } }
-  await runJson(['resume'], moved)
-  const [port = 0] = stage.ports
-  const again = await startKeptProcess(['serve', '--port', String(port)], moved)
+  await runJson(['resume'], from)
+  const again = await startKeptProcess(['serve', '--port', String(port)], from)
   onTestFinished(async () => {
     await again.stop('SIGKILL')
   })
-  const database = openDatabase(address, { max: 2, ...patientDatabase })
+  const database = openDatabase({ url: urls.at(-1) ?? '' }, { max: 2, ...patientDatabase })
   onTestFinished(() => database.close())
   await database.learnCells()
-  await stage.check(journal, database)
-  await checkReadable(stage.clientOf(port), { place: moved, partner, entries: journal.entries })
+  const after = await readAll(stage.clientOf(port))
+  expect(after.length).toBe(before.length)
+  expect(after.filter((line, index) => line !== before[index]).slice(0, 5)).toEqual([])
+  const entries = [...journal.entries, ...many.entries]
+  await stage.check({ entries, wrong: journal.wrong }, database)
+  await checkReadable(stage.clientOf(port), { place: from, partner, entries: journal.entries })
 })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { type Client, type ClientOptions, createClient } from '../../client/src/index.ts'
+import { type ClientOptions, createClient, type PartnerClient } from '../../client/src/index.ts'
 import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
 import { urlOf } from '../command/database-url.ts'
 import type { Created } from '../command/place.ts'
@@ -33,7 +33,7 @@ export type FaultStage = {
   /** Writes that go to the processes in turn. */
   openJournal(options: JournalOptions & { processes?: number; port?: number }): Journal
   /** A client with the partner's credentials, or with newer ones. */
-  clientOf(port: number, newer?: Partial<Created>, fetch?: ClientOptions['fetch']): Client
+  clientOf(port: number, newer?: Partial<Created>, fetch?: ClientOptions['fetch']): PartnerClient
   readonly ports: readonly number[]
   /**
    * The codes of errors that PostgreSQL returned to the processes for statements and locks for which this machine was
