@@ -26,7 +26,7 @@ function project(
 ): TestProjectInlineConfiguration {
   return {
     plugins: isBuilt ? [takeBuiltModules()] : [],
-    ssr: { resolve: { conditions: [...source, 'module', 'node', 'development|production'] } },
+    ssr: { resolve: { conditions: [...source, 'node', 'development|production'] } },
     test: {
       name,
       include,

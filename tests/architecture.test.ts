@@ -33,7 +33,16 @@ const layers: readonly (readonly string[])[] = [
   ['files', 'look', 'quiet.ts'],
   ['http', 'db', 'vault'],
   // These need nothing else, and every folder may import them.
-  ['calendar', 'csv.ts', 'read-csv.ts', 'lines.ts', 'operator-error.ts', 'log.ts', 'version.ts'],
+  [
+    'calendar',
+    'csv.ts',
+    'read-csv.ts',
+    'lines.ts',
+    'operator-error.ts',
+    'log.ts',
+    'tracing.ts',
+    'version.ts',
+  ],
 ]
 
 // The files beside the handlers and `http` that turn a refusal into an error of the API, and why.
@@ -123,6 +132,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   fastify: ['http', 'bulk', 'partners', 'oauth', 'system', 'docs', 'registration', 'console'],
   pg: ['db'],
   undici: ['webhooks'],
+  '@opentelemetry/api': ['tracing.ts'],
 }
 
 // Each is one thing that reads worse in two files.

@@ -6,6 +6,7 @@ import { coalesce } from './coalesce.ts'
 function openBatches(options: { gatherMs?: number; maxBatch?: number }) {
   const batches: { calls: number[]; end: () => void }[] = []
   const call = coalesce<number, number>({
+    name: 'test',
     maxBatch: 100,
     ...options,
     run: calls =>

@@ -1,8 +1,15 @@
+import { type Tracing, tracing } from '../tracing.ts'
+
 /** The result of one call of a batch; a failed one does not fail its neighbors. */
 export type Settled<Result> = { ok: true; value: Result } | { ok: false; error: unknown }
 
 /** A call that waits for its batch. */
-type Waiting<Call, Result> = { call: Call; settled: (result: Settled<Result>) => void }
+type Waiting<Call, Result> = {
+  call: Call
+  settled: (result: Settled<Result>) => void
+  /** The span within which it was made. */
+  span: ReturnType<Tracing['active']>
+}
 
 /** A function whose concurrent calls are gathered into batches. */
 type Coalesced<Call, Result> = {
@@ -15,6 +22,8 @@ type Coalesced<Call, Result> = {
 
 /** How calls are gathered and run. */
 type Coalescing<Call, Result> = {
+  /** What its batches are called where they are traced. */
+  readonly name: string
   readonly maxBatch: number
   /**
    * The least time between the starts of two batches, for calls that nothing waits for; a lone call starts at once.
@@ -48,7 +57,7 @@ type Beside<Call> = {
  * cost of each call. When `run` rejects, every call of that batch rejects with the same error.
  */
 export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coalesced<Call, Result> {
-  const { maxBatch, paceMs = 0, gatherMs = 0, beside, run } = options
+  const { maxBatch, paceMs = 0, gatherMs = 0, beside } = options
   const running = new Set<readonly Waiting<Call, Result>[]>()
   let queue: Waiting<Call, Result>[] = []
   let underWay = 0
@@ -96,7 +105,7 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
     begunAt = performance.now()
     const mayGoOnAt = begunAt + paceMs
     try {
-      const results = await run(batch.map(waiting => waiting.call))
+      const results = await runBatch(options, batch)
       batch.forEach((waiting, index) => {
         const result = results[index]
         if (!result) waiting.settled(failed(new Error('a batch answered fewer results than calls')))
@@ -143,11 +152,21 @@ export function coalesce<Call, Result>(options: Coalescing<Call, Result>): Coale
   }
 
   const enqueue = (call: Call, settled: (result: Settled<Result>) => void) => {
-    queue.push({ call, settled })
+    queue.push({ call, settled, span: tracing?.active() })
     if (isPacing || (running.size > 0 && !beside)) return
     gather()
   }
   return coalesced(enqueue, () => queue.length + underWay)
+}
+
+/** Runs a batch; where it is traced, as a part of the first of its calls that is, with a link to each of the others. */
+function runBatch<Call, Result>({ name, run }: Coalescing<Call, Result>, batch: Waiting<Call, Result>[]) {
+  const calls = batch.map(waiting => waiting.call)
+  if (!tracing) return run(calls)
+  const [under, ...links] = batch.flatMap(({ span }) => span ?? [])
+  if (!under) return tracing.apart(() => run(calls))
+  const start = { name, kind: 'INTERNAL', attributes: { 'batch.size': calls.length }, under, links } as const
+  return tracing.run(start, () => run(calls))
 }
 
 /** How many empty queues are kept, because forgetting one costs a turn of the event loop. */

@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
+import { tracing } from '../tracing.ts'
 import { CommitUnknown, failureOf } from './failure.ts'
 import { openPool } from './pool.ts'
 import type { Query } from './sql.ts'
+import { traceStatements } from './statement-spans.ts'
 
 /** A connection that was lent. Who gives it back says what failed on it; it is closed where that leaves it unsafe. */
 export type Lent = { readonly client: pg.PoolClient; giveBack(failure?: unknown): void }
@@ -37,7 +39,10 @@ export function openNode(
   })
   // While a connection is handed to its caller nothing listens to it, and an error in the same packet would end the
   // process.
-  pool.on('connect', client => client.on('error', ignore))
+  pool.on('connect', client => {
+    client.on('error', ignore)
+    if (tracing) traceStatements(client, tracing)
+  })
   const lend = async (): Promise<Lent> => {
     const client = await pool.connect()
     // A connection may break while it is idle; the next query reports it.

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { tracing } from '../tracing.ts'
 import type { Cluster } from './cluster.ts'
 import { failureOf, Unavailable } from './failure.ts'
 import { ask, enter, type Node } from './node.ts'
@@ -49,6 +50,8 @@ export function statementsAt({ choose, home, cluster }: Reach): Statements {
       if (places.length < 2) return run(statement, send)
       return Promise.all(places.map(place => known.run(place, () => send(place)))).then(rows => rows.flat())
     }
+    // The pool may begin a statement within the span of the statement for whose connection it waited.
+    if (tracing) return home.withClient(client => ask<Row>(client, statement, ''))
     return home.pool.query(statement as pg.QueryConfig).then(({ rows }) => rows as Row[])
   }
   return {

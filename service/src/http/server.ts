@@ -6,11 +6,13 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
+import { tracing } from '../tracing.ts'
 import { uuidv7 } from '../vault/uuid.ts'
 import { checkHeaders, wrongMediaType } from './check-headers.ts'
 import { endConnectionsOnClose } from './end-connections.ts'
 import { readBodies } from './read-bodies.ts'
 import type { OperationCounts } from './request-counts.ts'
+import { traceRequests } from './request-spans.ts'
 import { answerBrokenRequest, asServiceError, type ProblemContext, sendProblem } from './send-problem.ts'
 import { ServiceError } from './service-error.ts'
 import { traceIdOf, traceparentOf } from './trace-context.ts'
@@ -96,6 +98,7 @@ export function createServer(context: ServerContext): FastifyInstance {
       ]
   })
   readBodies(app, limits)
+  if (tracing) traceRequests(app, tracing, route => (isProbe(route.operation) ? undefined : nameOf(route)))
   app.addHook('onRequest', (request, reply, done) => {
     request.begunAt = performance.now()
     request.route = request.routeOptions.config
@@ -149,6 +152,11 @@ function isProbe(operation: Operation | undefined): boolean {
   return operation?.id === 'getHealth' || operation?.id === 'getReadiness'
 }
 
+/** The pattern of a route, without values. */
+function nameOf(route: FastifyRequest['route'] | undefined): string {
+  return route?.operation?.path ?? route?.url ?? '(none)'
+}
+
 function noteAnswer(context: ServerContext, request: FastifyRequest, reply: FastifyReply): void {
   const { route } = request
   const ms = performance.now() - request.begunAt
@@ -159,7 +167,7 @@ function noteAnswer(context: ServerContext, request: FastifyRequest, reply: Fast
   context.log('request', {
     requestid: request.id,
     method: request.method,
-    route: route?.operation?.path ?? route?.url ?? '(none)',
+    route: nameOf(route),
     status: reply.statusCode,
     ms: Math.round(ms * 10) / 10,
     partnerid: request.partnerId || undefined,

@@ -77,6 +77,7 @@ export function openCallers(context: {
   const { directory, database, real } = context
   const kept = new Map<string, KnownCaller>()
   const readAhead = coalesceApart<CallerRows, Instant | undefined>(one => database.cellOf(one.partnerId), {
+    name: 'renew callers',
     maxBatch: MAX_BATCH,
     paceMs: PACE_MS,
     run: async callers => {

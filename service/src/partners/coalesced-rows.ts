@@ -19,6 +19,7 @@ export function openRows(database: Database): Rows {
   // Tokens are stored with their partner; partners and credentials are on every node.
   const queueOf = ({ partnerId }: SecretIds) => database.cellOf(partnerId)
   const readTokens = coalesceApart<SecretIds, TokenRow | undefined>(queueOf, {
+    name: 'read tokens',
     maxBatch: MAX_BATCH,
     run: async ids => {
       const keys = ids.map(({ partnerId, ownId }) => ({ partnerId, tokenId: ownId }))
@@ -29,6 +30,7 @@ export function openRows(database: Database): Rows {
   })
   return {
     partner: coalesce({
+      name: 'read partners',
       maxBatch: MAX_BATCH,
       run: async (ids: readonly string[]) => {
         const found = await findPartners(database, ids)
@@ -39,6 +41,7 @@ export function openRows(database: Database): Rows {
     }),
     token: readTokens,
     credential: coalesce({
+      name: 'read credentials',
       maxBatch: MAX_BATCH,
       run: async (ids: readonly SecretIds[]) => {
         const keys = ids.map(({ partnerId, ownId }) => ({ partnerId, credentialId: ownId }))

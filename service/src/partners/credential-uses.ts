@@ -16,6 +16,7 @@ const MOST_KNOWN = 100_000
 export function openCredentialUses(database: Database): (use: Use) => void {
   const noted = new Map<string, Instant>()
   const write = coalesce<Use, void>({
+    name: 'note uses of credentials',
     maxBatch: 500,
     run: async uses => {
       await writeByCell(database, uses, writeUses)

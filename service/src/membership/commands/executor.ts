@@ -37,6 +37,7 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
   const queueOf = ({ partner }: Command<unknown>) => given.database.cellOf(partner.partnerId)
   const beside = { least: LEAST_BESIDE, afterMs: LONG_BATCH_MS, nameOf: nameOfUser }
   const queues = coalesceApart<Command<unknown>, CommandResult<unknown>>(queueOf, {
+    name: 'change users',
     maxBatch,
     gatherMs: GATHER_MS,
     beside,

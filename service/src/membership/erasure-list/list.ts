@@ -65,6 +65,7 @@ export async function openErasureList(path: string): Promise<ErasureList> {
   }
   /** Erasures that arrive while a write is under way are written together by the next write. */
   const write = coalesce<ListedErasure, void>({
+    name: 'list erasures',
     maxBatch: 1000,
     run: async erasures => {
       await append(path, erasures)

@@ -66,6 +66,7 @@ export function openReader(
   const cellOf = ([first]: readonly { readonly partnerId: string }[]) =>
     ofPartner(database, first?.partnerId ?? '')
   const isUnchanged = coalesceApart<RememberedUser, boolean>(({ user }) => queueOf(user), {
+    name: 'compare versions of users',
     maxBatch: 256,
     run: async users => {
       const ids = users.map(({ user }) => user)
@@ -74,6 +75,7 @@ export function openReader(
     },
   })
   const load = coalesceApart<UserName, UserRow | undefined>(queueOf, {
+    name: 'read users',
     maxBatch: 256,
     run: async names => {
       const found: (UserRow | undefined)[] = names.map(() => undefined)
@@ -83,6 +85,7 @@ export function openReader(
   })
 
   const loadSealed = coalesceApart<UserNames, DocumentRow[]>(queueOf, {
+    name: 'read documents of users',
     maxBatch: 256,
     run: async users => {
       const rows = await loadDocuments(cellOf(users), users)

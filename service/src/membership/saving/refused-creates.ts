@@ -38,6 +38,7 @@ export const MOST_AN_HOUR = 2_000
 export function openRefusedCreates(database: Database): NoteRefused {
   const mayNote = boundedByHour()
   const write = coalesce<Noted, void>({
+    name: 'note refused users',
     maxBatch: 500,
     run: async notes => {
       await writeByCell(database, notes, insert)

@@ -1,4 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
+import { tracing } from '../../tracing.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { attemptHeaders } from '../egress/envelope.ts'
 import type { AttemptOutcome, Unanswered } from '../egress/outcome.ts'
@@ -58,7 +59,7 @@ async function send(request: Request, { outgoing }: Sender): Promise<AttemptOutc
       at: startedAt,
       authorization,
       keys: signingKeysAt(credentials, startedAt),
-      traceparent: item.traceparent,
+      traceparent: tracing?.traceparent() ?? item.traceparent,
       own,
     })
     return outgoing.send({ endpointId, url, client }, { headers, body: item.body }, spent)

@@ -1,9 +1,11 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { describeCause } from '../../log.ts'
+import { tracing } from '../../tracing.ts'
 import { type Assessment, assess } from '../endpoint/assessment.ts'
 import type { Outage } from '../endpoint/release.ts'
 import { type AppliedOutcome, applyOutcome, pauseAfterOwnFault } from './apply-outcome.ts'
 import { makeAttempt } from './attempt.ts'
+import { noteOutcome, spanOf } from './attempt-span.ts'
 import type { PartContext } from './context.ts'
 import { changeOf, logHealthAction } from './endpoint-change.ts'
 import {
@@ -83,8 +85,13 @@ export function openSending(
     wake()
   }
 
-  const begin = async (owned: OwnedEndpoint, item: Item, turn: Turn): Promise<void> => {
+  const begin = (owned: OwnedEndpoint, item: Item, turn: Turn): Promise<void> => {
     underWay += 1
+    if (tracing) return tracing.run(spanOf(item), () => bringToEnd(owned, item, turn))
+    return bringToEnd(owned, item, turn)
+  }
+
+  const bringToEnd = async (owned: OwnedEndpoint, item: Item, turn: Turn): Promise<void> => {
     try {
       const ended = await deliver(owned, item, turn)
       if (ended) return write(ended)
@@ -112,6 +119,7 @@ export function openSending(
     const { version } = owned.endpoint
     const endTurn = () => turns.end(turn, performance.now())
     const { requests, last } = await makeAttempt(owned, item, context).finally(endTurn)
+    if (tracing) noteOutcome(tracing, last.outcome)
     const at = real()
     const assessment = assess(last.outcome, at)
     const wasOwned = endpoints.isOwned(owned)

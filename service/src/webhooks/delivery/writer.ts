@@ -130,6 +130,7 @@ export function openWriter(context: {
     return settled
   }
   const write = coalesce<Entry, Receipt>({
+    name: 'write results of webhooks',
     maxBatch: 500,
     paceMs: PACE_MS,
     run: entries => runSafely(entries),
