@@ -25,7 +25,7 @@ export const getHealth = operation({
   path: '/healthz',
   summary: 'Whether the process is alive',
   reply: Health,
-  example: { reply: { status: 'ok', version: '0.1.0' } },
+  example: { reply: { status: 'ok', version: '1.0.0' } },
 })
 
 /** Answers 200 when requests can be served, else 503 (contract §13). */

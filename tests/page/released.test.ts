@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { version as today } from '../../embed/src/events.ts'
 import { openBrowserFiles } from '../../service/src/registration/browser-files.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -78,41 +79,41 @@ describe('the drop-in script', () => {
 
   test('stays at its address as it was when a newer one is released', async () => {
     expect(run('scripts/integrity.mjs', '--release')).toEqual({ status: 0, stderr: '' })
-    const released = readFileSync(at('embed/released/0.1.0.js'))
-    change('embed/package.json', '"version": "0.1.0"', '"version": "0.5.0"')
-    change('embed/src/events.ts', "version = '0.1.0'", "version = '0.5.0'")
+    const released = readFileSync(at(`embed/released/${today}.js`))
+    change('embed/package.json', `"version": "${today}"`, '"version": "99.5.0"')
+    change('embed/src/events.ts', `version = '${today}'`, "version = '99.5.0'")
     build()
     expect(run('scripts/integrity.mjs', '--release').status).toBe(0)
     const app = fastify()
     openBrowserFiles('/stage', pathToFileURL(at('service/dist/page/'))).mount(app)
     const get = (path: string) => app.inject({ url: `/stage/embed/${path}` })
-    const old = await get('0.1.0/benefit-enrolment.js')
+    const old = await get(`${today}/benefit-enrolment.js`)
     expect(old.statusCode).toBe(200)
     expect(old.rawPayload).toEqual(released)
     expect(old.headers).toMatchObject({
       'cache-control': 'public, max-age=31536000, immutable',
       'access-control-allow-origin': '*',
     })
-    const newer = await get('0.5.0/benefit-enrolment.js')
+    const newer = await get('99.5.0/benefit-enrolment.js')
     expect(newer.statusCode).toBe(200)
     expect(newer.rawPayload).not.toEqual(released)
     expect((await get('')).json()).toEqual({
-      version: '0.5.0',
-      path: '/stage/embed/0.5.0/benefit-enrolment.js',
+      version: '99.5.0',
+      path: '/stage/embed/99.5.0/benefit-enrolment.js',
       integrity: integrityOf(newer.rawPayload),
     })
-    for (const path of ['0.0.9/benefit-enrolment.js', '0.1.0/0.1.0.js', '0.1.0/manifest.json', 'x'])
+    for (const path of ['0.0.9/benefit-enrolment.js', `${today}/${today}.js`, `${today}/manifest.json`, 'x'])
       expect((await get(path)).statusCode).not.toBe(200)
     await app.close()
   })
 
   test('is never released anew with other bytes under the same version', () => {
-    const before = readFileSync(at('embed/released/0.5.0.js'))
+    const before = readFileSync(at('embed/released/99.5.0.js'))
     change('embed/src/errors.ts', 'Nothing is lost.', 'Nothing at all is lost.')
     build()
     const { status, stderr } = run('scripts/integrity.mjs', '--release')
     expect(status).toBe(1)
-    expect(stderr).toMatch(/^0\.5\.0 was released with other bytes and stays as it was: raise the version/)
-    expect(readFileSync(at('embed/released/0.5.0.js'))).toEqual(before)
+    expect(stderr).toMatch(/^99\.5\.0 was released with other bytes and stays as it was: raise the version/)
+    expect(readFileSync(at('embed/released/99.5.0.js'))).toEqual(before)
   })
 })
