@@ -1,11 +1,12 @@
 // Makes what a release consists of, in a new folder, from the commit that is checked out:
 //   node scripts/release.mjs DIR
-// Tarballs of all packages with the lockfile by which operators install them, the documents, the drop-in script under its
-// version with its integrity hash, what the packages contain (CycloneDX), and checksums. The same commit and the same Node.js
+// Tarballs of all packages with the lockfile by which operators install them, the documents, the pages of /docs as files, the
+// drop-in script under its version with its integrity hash, what the packages contain (CycloneDX), and checksums. The same commit and the same Node.js
 // give the same bytes, so anybody can check a release by making it again.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -38,6 +39,24 @@ function writeEmbed() {
   const name = file.replace('.js', `-${version}.js`)
   copyFileSync(join(built, file), join(dir, name))
   writeFileSync(join(dir, `${name}.integrity`), `${integrity}\n`)
+}
+
+/** The pages of /docs for a site of the operator's own, whose samples call an address that is an example's. */
+function writePages() {
+  const place = mkdtempSync(join(tmpdir(), 'enrolment-pages-'))
+  const name = 'benefit-enrolment-pages'
+  run(process.execPath, 'scripts/docs-static.mjs', 'https://benefits.example.com', join(place, name))
+  const mtime = `--mtime=@${run('git', 'show', '-s', '--format=%ct', 'HEAD').trim()}`
+  const sameEverywhere = [
+    '--sort=name',
+    mtime,
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '--mode=u+rwX,go+rX,go-w',
+  ]
+  run('tar', ...sameEverywhere, '-C', place, '-czf', join(dir, `${name}.tar.gz`), name)
+  rmSync(place, { recursive: true })
 }
 
 /** What bundlers, Node.js and TypeScript would stumble over. All but the client are for ES modules alone. */
@@ -76,5 +95,6 @@ writeEmbed()
 const documents = ['README.md', 'CHANGELOG.md', 'LICENSE', 'docs', 'deploy']
 const archive = ['--prefix=benefit-enrolment-docs/', `--output=${join(dir, 'benefit-enrolment-docs.tar.gz')}`]
 run('git', 'archive', ...archive, 'HEAD', ...documents)
+writePages()
 writeSums()
 process.stdout.write(readFileSync(join(dir, 'SHA256SUMS')))
