@@ -188,6 +188,18 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
     ],
   },
   {
+    text: '`advanceto` and `changedafter` are described as `date-time` and taken in each of its forms, such as `2026-12-31T17:00:00Z`. Formats of our own are no longer named.',
+    names: [
+      'AdvanceClock',
+      'listUsers',
+      'Prefill',
+      'CreateUser',
+      'UpdateUser',
+      'GivenConsent',
+      'ReplayWebhook',
+    ],
+  },
+  {
     text: '`/openapi.json` and `/openapi.yaml` take `?webhooks=no`, for tools that stumble over that section.',
     names: ['getOpenapiJson', 'getOpenapiYaml'],
   },

@@ -203,6 +203,19 @@ export const Timestamp = Type.String({
 /** An instant, or null when there is none. */
 export const OptionalTimestamp = orNull(Timestamp)
 
+const timestampRule = 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ'
+
+/** The form of an instant in a request where `""` is refused: any of RFC 3339, because generated clients write it in several. */
+export const requiredTimestamp = { format: 'date-time', 'x-rule': timestampRule } as const
+
+/** An instant in a request; `""` means not given. */
+export const SentTimestamp = Type.String({
+  pattern: '^(|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z)$',
+  format: 'timestamp',
+  'x-rule': timestampRule,
+  description: 'UTC with milliseconds, YYYY-MM-DDTHH:mm:ss.sssZ',
+})
+
 /** A calendar date in a request; `""` means not given. */
 export const PlainDate = Type.String({
   pattern: '^(|[0-9]{4}-[0-9]{2}-[0-9]{2})$',
@@ -220,9 +233,7 @@ export const GivenConsent = shape(
       maxLength: 64,
       'x-rule': 'must be the version of the consent text, 1 to 64 characters',
     }),
-    agreedattimestamp: Type.Optional(
-      Type.String({ format: 'timestamp', 'x-rule': 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ' }),
-    ),
+    agreedattimestamp: Type.Optional(SentTimestamp),
     locale: Type.Optional(Type.Enum(['en', 'es', ''], { 'x-rule': 'must be en or es' })),
   },
   { 'x-rule': 'must be an object with name and version' },

@@ -1,15 +1,19 @@
 type Json = Record<string, unknown>
 
+/** Formats that only the service knows: besides real dates and times they take `""`, which means not given. */
+const ownFormats: readonly unknown[] = ['birthdate', 'plaindate', 'timestamp']
+
 /**
- * A schema of a request as it is described: without null, which is taken as not given or, in Update User, as clear, and without
- * `""` in lists of values, so that the types that are generated from it stay plain (contract §2).
+ * A schema of a request as it is described: without null, which is taken as not given or, in Update User, as clear, without
+ * `""` in lists of values, so that the types that are generated from it stay plain (contract §2), and without formats of our own.
  */
 export function asked(schema: unknown): unknown {
-  return eachPart(schema, part => {
+  return eachPart(schema, ({ format, ...part }) => {
     const { type, enum: values } = part
     const types = Array.isArray(type) ? type.filter(one => one !== 'null') : []
     return {
       ...part,
+      ...(format !== undefined && !ownFormats.includes(format) && { format }),
       ...(types.length > 0 && { type: types.length === 1 ? types[0] : types }),
       ...(Array.isArray(values) && { enum: values.filter(value => value !== null && value !== '') }),
     }

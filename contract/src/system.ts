@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { interfaceChanges } from './changes.ts'
-import { Timestamp } from './fields.ts'
+import { requiredTimestamp, Timestamp } from './fields.ts'
 import { keyErrors, openErrors, operation, partnerErrors } from './operation.ts'
 import { parameters, shape } from './shape.ts'
 
@@ -108,8 +108,8 @@ export const advanceClock = operation({
   summary: "Move the partner's business clock forward; everything due on the way is applied, in order",
   body: shape('AdvanceClock', {
     advanceto: Type.String({
-      format: 'timestamp',
-      'x-rule': 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ that is not before the present clock',
+      ...requiredTimestamp,
+      description: 'Not before the present clock, and at most 20 years ahead of real time',
     }),
   }),
   reply: shape('ClockAdvanced', { now: Timestamp }),

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { requiredTimestamp } from './fields.ts'
 import { operation, partnerErrors } from './operation.ts'
 import { orNull, parameters, shape } from './shape.ts'
 import { exampleUser, User } from './user.ts'
@@ -49,11 +50,8 @@ export const listUsers = operation({
     ),
     changedafter: Type.Optional(
       Type.String({
-        minLength: 1,
-        maxLength: 40,
-        'x-rule': 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ',
-        description:
-          'Only users that changed at this instant or later, by anybody or by time alone, YYYY-MM-DDTHH:mm:ss.sssZ',
+        ...requiredTimestamp,
+        description: 'Only users that changed at this instant or later, by anybody or by time alone',
       }),
     ),
     status: Type.Optional(

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { NewWebhook, UpdateWebhook, WebhookEndpoint, WebhookWithSecret } from './endpoint.ts'
-import { OptionalTimestamp } from './fields.ts'
+import { OptionalTimestamp, SentTimestamp } from './fields.ts'
 import { keyErrors, operation, partnerErrors } from './operation.ts'
 import { ABSENT, parameters, refusedWith, shape } from './shape.ts'
 
@@ -180,9 +180,6 @@ export const Replayed = shape('Replayed', {
 /** The shape of {@link Replayed}. */
 export type Replayed = Static<typeof Replayed>
 
-const timestampRule = 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ'
-const Moment = Type.String({ format: 'timestamp', 'x-rule': timestampRule })
-
 /** Sends past events to an endpoint again (contract §10). */
 export const replayWebhook = operation({
   ...shared,
@@ -198,8 +195,8 @@ export const replayWebhook = operation({
   body: shape(
     'ReplayWebhook',
     {
-      from: Type.Optional(Moment),
-      to: Type.Optional(Moment),
+      from: Type.Optional(SentTimestamp),
+      to: Type.Optional(SentTimestamp),
       status: Type.Optional(Type.Enum(['dead', 'waiting', ''], { 'x-rule': 'must be dead or waiting' })),
       ids: Type.Optional(
         Type.Array(Type.String({ minLength: 1, maxLength: 64, 'x-rule': 'must be the id of an event' }), {

@@ -26,7 +26,7 @@ type Description = {
   servers: { url: string }[]
   paths: Record<string, Record<string, Described>>
   webhooks: { event: { post: Described } }
-  components: { securitySchemes: object; schemas: Record<string, { title?: string }> }
+  components: { securitySchemes: Record<string, object>; schemas: Record<string, { title?: string }> }
   tags: { name: string; description?: string }[]
 }
 
@@ -53,6 +53,15 @@ test('the YAML says the same as the JSON', async () => {
   const answer = await send(service, 'GET', '/openapi.yaml')
   expect(answer.headers.get('content-type')).toBe('application/yaml; charset=utf-8')
   expect(parse(answer.text)).toEqual(description)
+})
+
+test('without webhooks it lacks what only they use, and nothing else, in both forms', async () => {
+  const { webhooks: _, ...whole } = structuredClone(description)
+  whole.tags = whole.tags.filter(({ name }) => name !== 'Deliveries')
+  delete whole.components.schemas['WebhookEvent']
+  delete whole.components.securitySchemes['webhookbasic']
+  expect(await read('?webhooks=no')).toEqual(whole)
+  expect(parse((await send(service, 'GET', '/openapi.yaml?webhooks=no')).text)).toEqual(whole)
 })
 
 test('it names the base address, the version, and every operation of the contract', () => {

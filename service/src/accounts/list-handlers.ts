@@ -1,8 +1,6 @@
 import type { listUsers } from '@benefit-enrolment/contract'
 import { noteRead, type Trail } from '../audit/trail.ts'
-import { parseTimestamp } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
-import { badField } from '../http/service-error.ts'
 import type { UserWalk } from '../membership/reading/walk.ts'
 import { viewListedUser } from '../membership/rules/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
@@ -18,9 +16,7 @@ export function userListHandler({
 }): Handler<typeof listUsers, Caller> {
   return async request => {
     const { after, status, changedafter } = request.query
-    const changedSince = changedafter === undefined ? undefined : parseTimestamp(changedafter)
-    if (changedafter !== undefined && changedSince === undefined)
-      throw badField('changedafter', 'format', 'must be a timestamp YYYY-MM-DDTHH:mm:ss.sssZ')
+    const changedSince = changedafter === undefined ? undefined : Date.parse(changedafter)
     const { users, terms, isLast } = await walk(request.caller.partner, { after, status, changedSince })
     noteRead(trail, 'listUsers', request, undefined)
     return {

@@ -11,6 +11,7 @@ import {
   effectiveInstant,
   formatTimestamp,
   type Instant,
+  isDateTime,
   isLocked,
   isRealDate,
   isZone,
@@ -465,6 +466,23 @@ describe('timestamps', () => {
     '2026-03-05T15:30:00.000Z\n',
     '',
   ])('%j is none', text => expect(parseTimestamp(text)).toBeUndefined())
+
+  test('where the description says date-time, each form of RFC 3339 is taken, and nothing that does not exist', () => {
+    const taken = ['30:00Z', '30:00.5Z', '30:00.123456789Z', '30:00+00:00', '30:00.000-05:30']
+    expect(taken.map(end => `2026-03-05T15:${end}`).filter(text => !isDateTime(text))).toEqual([])
+    expect(
+      [
+        '2026-03-05',
+        '2026-03-05T15:30:00',
+        '2026-03-05T15:30:00+24:00',
+        '2026-02-30T00:00:00Z',
+        '2026-03-05T24:00:00Z',
+        '0001-01-01T00:00:00+00:01',
+        '9999-12-31T23:59:59-00:01',
+        '',
+      ].filter(isDateTime),
+    ).toEqual([])
+  })
 })
 
 test('a local timestamp is what a clock of the zone shows, with its offset', () => {

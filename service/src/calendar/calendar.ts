@@ -157,6 +157,18 @@ export function parseTimestamp(text: string): Instant | undefined {
   return Number.isFinite(instant) && formatTimestamp(instant) === text ? instant : undefined
 }
 
+/**
+ * True for an instant in any form of RFC 3339, as clients that were generated from the description write it, which `Date.parse` then
+ * reads; false for times that `parseTimestamp` would not take in its own form.
+ */
+export function isDateTime(text: string): boolean {
+  const [, local] =
+    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/.exec(text) ?? []
+  const isReal = parseTimestamp(`${local}.000Z`) !== undefined
+  // An offset can lead out of the years that are taken.
+  return isReal && parseTimestamp(new Date(text).toISOString()) !== undefined
+}
+
 const DAYS_AHEAD = 90
 const DAYS_TO_REINSTATE = 30
 const PREFILL_DAYS = 90

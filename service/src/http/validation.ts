@@ -1,6 +1,6 @@
 import type { FieldProblem } from '@benefit-enrolment/contract'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { isRealDate, parseTimestamp } from '../calendar/calendar.ts'
+import { isDateTime, isRealDate, parseTimestamp } from '../calendar/calendar.ts'
 import { type Shape, typeRule, withoutNulls } from './body-shape.ts'
 import { safeName } from './safe-name.ts'
 import { badField, badFields } from './service-error.ts'
@@ -8,6 +8,7 @@ import { badField, badFields } from './service-error.ts'
 const formats = {
   birthdate: (text: string) => text === '' || (isRealDate(text) && text >= '1900-01-01'),
   plaindate: (text: string) => text === '' || isRealDate(text),
+  'date-time': isDateTime,
   timestamp: (text: string) => text === '' || parseTimestamp(text) !== undefined,
 }
 

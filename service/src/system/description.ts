@@ -20,19 +20,32 @@ const built = new URL('../../dist/docs/', import.meta.url)
 /** The service's address in the files of the build. No example of the contract contains it. */
 const addressMark = 'https://address-of-this-service.invalid'
 const yamlOptions = { aliasDuplicateObjects: false } as const
-/** How each form is written, and what stands in place of the member `info`, which depends on the service's limits, and between which texts its webhooks are. */
+/**
+ * How each form is written, what stands in place of the member `info`, which depends on the service's limits, and between which
+ * texts is what only webhooks use: the section, their group, their credentials, their body.
+ */
 const forms = {
   json: {
     write: (value: object) => JSON.stringify(value),
     infoMark: '"info":null',
     info: (info: object) => `"info":${JSON.stringify(info)}`,
-    webhooks: ['"webhooks":{"event":', '"components":{"securitySchemes":'],
+    webhooks: [
+      [',{"name":"Deliveries"', '],"paths":'],
+      ['"webhooks":{"event":', '"components":{"securitySchemes":'],
+      [',"webhookbasic":', '},"schemas":'],
+      ['"WebhookEvent":', '"WebhookWithSecret":'],
+    ],
   },
   yaml: {
     write: (value: object) => stringify(value, yamlOptions),
     infoMark: 'info: null\n',
     info: (info: object) => stringify({ info }, yamlOptions),
-    webhooks: ['\nwebhooks:\n', '\ncomponents:\n'],
+    webhooks: [
+      ['\n  - name: Deliveries\n', '\npaths:\n'],
+      ['\nwebhooks:\n', '\ncomponents:\n'],
+      ['\n    webhookbasic:\n', '\n  schemas:\n'],
+      ['\n    WebhookEvent:\n', '\n    WebhookWithSecret:\n'],
+    ],
   },
 } as const satisfies Record<DescriptionForm, object>
 
@@ -53,7 +66,7 @@ export function descriptionTemplates(): DescriptionTemplate[] {
 }
 
 /**
- * The description of this service, from the file of the build, whole or without its section `webhooks`; rejects when nothing was
+ * The description of this service, from the file of the build, whole or without webhooks; rejects when nothing was
  * built.
  */
 export async function readDescription(
@@ -62,11 +75,15 @@ export async function readDescription(
 ): Promise<string> {
   const template = await readFile(new URL(fileOf(form, service), built), 'utf8')
   const { infoMark, info, webhooks } = forms[form]
-  const [start, end] = webhooks.map(mark => template.indexOf(mark))
-  const whole = service.withoutWebhooks ? template.slice(0, start) + template.slice(end) : template
-  return whole
+  const wanted = service.withoutWebhooks ? webhooks.reduce(cut, template) : template
+  return wanted
     .replaceAll(addressMark, () => service.baseUrl)
     .replace(infoMark, () => info(describeInfo(service)))
+}
+
+function cut(text: string, [from, to]: readonly [from: string, to: string]): string {
+  const start = text.indexOf(from)
+  return text.slice(0, start) + text.slice(text.indexOf(to, start))
 }
 
 function fileOf(form: DescriptionForm, { version, sandbox }: Kind): string {
