@@ -5,7 +5,7 @@
 #   scripts/check-interface.sh [DIRECTORY]
 #   scripts/check-interface.sh --install DIRECTORY   only installs those that npm has, for a later run
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 only_install=
 if [ "${1:-}" = --install ]; then only_install=yes && shift; fi
 keep=${1:+yes}
@@ -79,9 +79,10 @@ node service/bin/enrolment.js clock advance "$(read_demo partnerid)" \
   "$(date -u -d "$(date -u +%Y-%m-01) +1 month +9 days" +%Y-%m-%dT12:00:00Z)" --data "$scratch/data" >/dev/null
 curl -fsS "$base/openapi.json" >"$scratch/openapi.json"
 curl -fsS "$base/openapi.json?version=1.0.1" >"$scratch/openapi-1.0.1.json"
+curl -fsS "$base/openapi.json?webhooks=no" >"$scratch/openapi-without-webhooks.json"
 curl -fsS "$base/postman.json" >"$scratch/postman.json"
 
-for file in openapi.json openapi-1.0.1.json; do
+for file in openapi.json openapi-1.0.1.json openapi-without-webhooks.json; do
   step "Redocly recommended-strict, $file" env REDOCLY_TELEMETRY=off \
     "$scratch/node_modules/.bin/redocly" lint --extends recommended-strict "$scratch/$file"
   echo 'extends: ["spectral:oas"]' >"$scratch/.spectral.yaml"

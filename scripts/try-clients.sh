@@ -5,7 +5,7 @@
 #   scripts/try-clients.sh python php ruby java go csharp
 # A language whose own tools are missing is named and left out; without PyPI none is tried.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 walks=$PWD/scripts/clients
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/enrolment-clients-XXXXXX")
 service=
