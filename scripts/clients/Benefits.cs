@@ -19,15 +19,14 @@ public class Benefits : DelegatingHandler
 
     protected override async Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancel)
     {
-        for (var attempt = 0; ; attempt++)
+        for (var wait = 0.5; ; wait *= 2)
         {
             request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", await Token(cancel));
             var answer = await base.SendAsync(request, cancel);
-            var mayRepeat = attempt < 4 && request.Headers.Contains("Idempotency-Key");
+            var mayRepeat = wait <= 4 && request.Headers.Contains("Idempotency-Key");
             if (!mayRepeat || !Passing.Contains((int)answer.StatusCode)) return answer;
-            var asked = answer.Headers.RetryAfter?.Delta ?? TimeSpan.Zero;
-            answer.Dispose();
-            await Task.Delay(Math.Max(500 << attempt, (int)asked.TotalMilliseconds), cancel);
+            var asked = answer.Headers.RetryAfter?.Delta?.TotalSeconds ?? 0;
+            await Task.Delay(TimeSpan.FromSeconds(Math.Max(wait, asked)), cancel);
         }
     }
 

@@ -4,7 +4,6 @@ import java.util.Set;
 import okhttp3.Interceptor;
 import okhttp3.Request;
 import okhttp3.Response;
-import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.api.AuthenticationApi;
 
@@ -15,36 +14,31 @@ public class Benefits implements Interceptor {
   private String token;
   private Instant renewAt = Instant.EPOCH;
 
-  /** `asking` has the client id as its user name and the client secret as its password. */
-  public Benefits(ApiClient asking) {
-    tokens = new AuthenticationApi(asking);
+  /** Its client sends the client id as user name and the client secret as password. */
+  public Benefits(AuthenticationApi tokens) {
+    this.tokens = tokens;
   }
 
   @Override
   public Response intercept(Chain chain) throws IOException {
-    for (int attempt = 0; ; attempt++) {
-      Request request = chain.request().newBuilder().header("Authorization", "Bearer " + token()).build();
-      Response answer = chain.proceed(request);
-      boolean mayRepeat = attempt < 4 && request.header("Idempotency-Key") != null;
-      if (!mayRepeat || !PASSING.contains(answer.code())) return answer;
-      long asked = 1000 * Long.parseLong(answer.header("Retry-After", "0"));
-      answer.close();
-      try {
-        Thread.sleep(Math.max(500L << attempt, asked));
-      } catch (InterruptedException stopped) {
-        throw new IOException(stopped);
+    try {
+      for (long wait = 500; ; wait *= 2) {
+        Request request = chain.request().newBuilder().header("Authorization", "Bearer " + token()).build();
+        Response answer = chain.proceed(request);
+        boolean mayRepeat = wait <= 4000 && request.header("Idempotency-Key") != null;
+        if (!mayRepeat || !PASSING.contains(answer.code())) return answer;
+        answer.close();
+        Thread.sleep(Math.max(wait, 1000 * Long.parseLong(answer.header("Retry-After", "0"))));
       }
+    } catch (ApiException | InterruptedException stopped) {
+      throw new IOException(stopped);
     }
   }
 
-  private synchronized String token() throws IOException {
+  private synchronized String token() throws ApiException {
     if (Instant.now().isBefore(renewAt)) return token;
-    try {
-      var issued = tokens.issueToken("client_credentials", null, null, null);
-      renewAt = Instant.now().plusSeconds(issued.getExpiresIn().longValue() - 60);
-      return token = issued.getAccessToken();
-    } catch (ApiException refused) {
-      throw new IOException(refused);
-    }
+    var issued = tokens.issueToken("client_credentials", null, null, null);
+    renewAt = Instant.now().plusSeconds(issued.getExpiresIn().longValue() - 60);
+    return token = issued.getAccessToken();
   }
 }

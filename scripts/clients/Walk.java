@@ -2,6 +2,7 @@ import java.util.Map;
 import java.util.Set;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
+import org.openapitools.client.api.AuthenticationApi;
 import org.openapitools.client.api.BenefitsApi;
 import org.openapitools.client.api.UsersApi;
 import org.openapitools.client.model.*;
@@ -21,7 +22,7 @@ public class Walk {
     ApiClient client = new ApiClient();
     client.setBasePath(env.get("BASE_URL"));
     client.setApiKey(env.get("API_KEY"));
-    client.setHttpClient(client.getHttpClient().newBuilder().addInterceptor(new Benefits(asking)).build());
+    client.setHttpClient(client.getHttpClient().newBuilder().addInterceptor(new Benefits(new AuthenticationApi(asking))).build());
 
     UsersApi users = new UsersApi(client);
     BenefitsApi benefits = new BenefitsApi(client);

@@ -24,19 +24,18 @@ func NewBenefits(baseURL, id, secret, key string) Benefits {
 
 func (b Benefits) Do(request *http.Request) (*http.Response, error) {
 	request.Header.Set("x-api-key", b.key)
-	for attempt := 0; ; attempt++ {
+	for wait := time.Second / 2; ; wait *= 2 {
 		answer, err := b.tokens.Do(request)
-		mayRepeat := attempt < 4 && request.Header.Get("Idempotency-Key") != ""
-		if !mayRepeat || err == nil && !strings.Contains("408 429 500 502 503 504", strconv.Itoa(answer.StatusCode)) {
+		isPassing := err != nil || strings.Contains("408 429 500 502 503 504", strconv.Itoa(answer.StatusCode))
+		if !isPassing || wait > 4*time.Second || request.Header.Get("Idempotency-Key") == "" {
 			return answer, err
 		}
-		wait := 500 * time.Millisecond << attempt
+		asked := 0
 		if err == nil {
-			asked, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
-			wait = max(wait, time.Duration(asked)*time.Second)
+			asked, _ = strconv.Atoi(answer.Header.Get("Retry-After"))
 			answer.Body.Close()
 		}
-		time.Sleep(wait)
+		time.Sleep(max(wait, time.Duration(asked)*time.Second))
 		if request.GetBody != nil {
 			request.Body, _ = request.GetBody()
 		}

@@ -3,33 +3,23 @@ use GuzzleHttp\{Client, HandlerStack, Middleware};
 use OpenAPI\Client\Api\AuthenticationApi;
 use OpenAPI\Client\Configuration;
 
-/** Requests with a token that it renews, and again under the same key while the service cannot answer. */
-final class Benefits
+/** A client that renews the token, and sends a request that has a key again while the service cannot answer. */
+function benefits(Configuration $config): Client
 {
-    private string $token = '';
-    private int $renewAt = 0;
-
-    public function __construct(private Configuration $config) {}
-
-    /** For each class of the generated client: `new UsersApi($benefits->http(), $config)`. */
-    public function http(): Client
-    {
-        $mayRepeat = fn($tries, $request, $answer = null) => $tries < 4 && $request->hasHeader('Idempotency-Key')
-            && in_array($answer?->getStatusCode() ?? 503, [408, 429, 500, 502, 503, 504]);
-        $wait = fn($tries, $answer = null) => max(500 * 2 ** ($tries - 1), 1000 * (int) $answer?->getHeaderLine('Retry-After'));
-        $stack = HandlerStack::create();
-        $stack->push(Middleware::retry($mayRepeat, $wait));
-        $stack->push(Middleware::mapRequest(fn($request) => $request->withHeader('Authorization', 'Bearer ' . $this->token())));
-        return new Client(['handler' => $stack]);
-    }
-
-    private function token(): string
-    {
-        if (time() >= $this->renewAt) {
-            $issued = (new AuthenticationApi(null, $this->config))->issueToken('client_credentials');
-            $this->token = $issued->getAccessToken();
-            $this->renewAt = time() + $issued->getExpiresIn() - 60;
+    $renewAt = 0;
+    $withToken = function ($request) use ($config, &$renewAt) {
+        if (time() >= $renewAt) {
+            $issued = (new AuthenticationApi(null, $config))->issueToken('client_credentials');
+            $config->setAccessToken($issued->getAccessToken());
+            $renewAt = time() + $issued->getExpiresIn() - 60;
         }
-        return $this->token;
-    }
+        return $request->withHeader('Authorization', 'Bearer ' . $config->getAccessToken());
+    };
+    $mayRepeat = fn($tries, $request, $answer = null) => $tries < 4 && $request->hasHeader('Idempotency-Key')
+        && in_array($answer?->getStatusCode() ?? 503, [408, 429, 500, 502, 503, 504]);
+    $wait = fn($tries, $answer = null) => max(500 * 2 ** ($tries - 1), 1000 * (int) $answer?->getHeaderLine('Retry-After'));
+    $stack = HandlerStack::create();
+    $stack->push(Middleware::retry($mayRepeat, $wait));
+    $stack->push(Middleware::mapRequest($withToken));
+    return new Client(['handler' => $stack]);
 }

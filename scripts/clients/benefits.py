@@ -1,32 +1,27 @@
 import time
 
 import httpx
-from api import AuthenticatedClient, Client
-from api.api.authentication import issue_token
-from api.models import IssueTokenTokenRequest
 
 
-class Benefits:
-    """Calls with a token that it renews, and again under the same key while the service cannot answer."""
+class Benefits(httpx.Auth):
+    """Renews the token, and sends a request that has a key again while the service cannot answer."""
 
-    def __init__(self, base_url, client_id, client_secret, api_key):
-        self.base_url, self.headers = base_url, {"x-api-key": api_key}
-        self.basic = httpx.BasicAuth(client_id, client_secret)
+    requires_response_body = True
+
+    def __init__(self, base_url, client_id, client_secret):
+        form = {"grant_type": "client_credentials", "client_id": client_id, "client_secret": client_secret}
+        self.asking = httpx.Request("POST", base_url + "/oauth2/token", data=form)
         self.renew_at = 0.0
 
-    def client(self):
-        if time.monotonic() >= self.renew_at:
-            asking = Client(base_url=self.base_url, httpx_args={"auth": self.basic})
-            request = IssueTokenTokenRequest(grant_type="client_credentials")
-            issued = issue_token.sync(client=asking, body=request)
-            self.renew_at = time.monotonic() + issued.expires_in - 60
-            self.known = AuthenticatedClient(self.base_url, issued.access_token, headers=self.headers)
-        return self.known
-
-    def call(self, operation, **request):
-        for attempt in range(5):
-            answer = operation.sync_detailed(client=self.client(), **request)
-            if answer.status_code not in (408, 429, 500, 502, 503, 504) or "idempotency_key" not in request:
+    def auth_flow(self, request):
+        for wait in (0.5, 1, 2, 4, None):
+            if time.monotonic() >= self.renew_at:
+                issued = (yield self.asking).raise_for_status().json()
+                self.renew_at = time.monotonic() + issued["expires_in"] - 60
+                self.bearer = "Bearer " + issued["access_token"]
+            request.headers["Authorization"] = self.bearer
+            answer = yield request
+            is_passing = answer.status_code in (408, 429, 500, 502, 503, 504)
+            if not is_passing or wait is None or "idempotency-key" not in request.headers:
                 break
-            time.sleep(max(0.5 * 2**attempt, float(answer.headers.get("retry-after", 0))))
-        return answer
+            time.sleep(max(wait, float(answer.headers.get("retry-after", 0))))

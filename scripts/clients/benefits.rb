@@ -12,18 +12,15 @@ class Benefits
   end
 
   def call(key = SecureRandom.uuid)
-    wait = 0.25
-    begin
-      renew if Time.now >= @renew_at
-      yield({ idempotency_key: key })
-    rescue OpenapiClient::ApiError => error
-      raise unless PASSING.include?(error.code.to_i) && (wait *= 2) <= 8
-      sleep [wait, (error.response_headers || {})['Retry-After'].to_f].max
-      retry
-    end
+    wait ||= 0.5
+    renew if Time.now >= @renew_at
+    yield({ idempotency_key: key })
+  rescue OpenapiClient::ApiError => error
+    raise unless PASSING.include?(error.code.to_i) && wait <= 4
+    sleep [wait, (error.response_headers || {})['Retry-After'].to_f].max
+    wait *= 2
+    retry
   end
-
-  private
 
   def renew
     issued = OpenapiClient::AuthenticationApi.new.issue_token('client_credentials')

@@ -5,7 +5,7 @@ spl_autoload_register(function (string $class) use ($argv): void {
     $file = $argv[1] . '/lib/' . str_replace('\\', '/', substr($class, strlen('OpenAPI\\Client\\'))) . '.php';
     if (str_starts_with($class, 'OpenAPI\\Client\\') && is_file($file)) require $file;
 });
-require __DIR__ . '/Benefits.php';
+require __DIR__ . '/benefits.php';
 use OpenAPI\Client\ApiException;
 use OpenAPI\Client\Api\{BenefitsApi, UsersApi};
 use OpenAPI\Client\Model\{BenefitsRequest, CreateUser, Prefill, Address, SwapRequest};
@@ -19,9 +19,9 @@ $config = OpenAPI\Client\Configuration::getDefaultConfiguration()
     ->setUsername(getenv('CLIENT_ID'))
     ->setPassword(getenv('CLIENT_SECRET'))
     ->setApiKey('x-api-key', getenv('API_KEY'));
-$session = new Benefits($config);
-$users = new UsersApi($session->http(), $config);
-$benefits = new BenefitsApi($session->http(), $config);
+$http = benefits($config);
+$users = new UsersApi($http, $config);
+$benefits = new BenefitsApi($http, $config);
 $userid = 'php-' . time() . '-' . getmypid();
 $person = new Prefill([
     'userid' => $userid, 'firstname' => 'Ada', 'lastname' => 'Rivera', 'email' => 'ada@example.com',

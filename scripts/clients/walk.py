@@ -6,6 +6,7 @@ import time
 
 sys.path.insert(0, sys.argv[1])
 
+from api import AuthenticatedClient
 from api.api.benefits import get_benefits, swap_benefits
 from api.api.users import cancel_user, create_user, prefill_user
 from api.models import (
@@ -20,8 +21,9 @@ from api.models import (
 )
 from benefits import Benefits
 
-names = "BASE_URL", "CLIENT_ID", "CLIENT_SECRET", "API_KEY"
-benefits = Benefits(*(os.environ[name] for name in names))
+url, key = os.environ["BASE_URL"], os.environ["API_KEY"]
+auth = Benefits(url, os.environ["CLIENT_ID"], os.environ["CLIENT_SECRET"])
+client = AuthenticatedClient(url, "", headers={"x-api-key": key}, httpx_args={"auth": auth})
 
 userid = f"python-{int(time.time())}-{os.getpid()}"
 person = Prefill(
@@ -33,16 +35,16 @@ person = Prefill(
     zipcode="33101",
     address=Address(state=AddressState.FL),
 )
-once = {"body": person, "idempotency_key": userid, "version": PrefillUserVersion.V2}
-assert benefits.call(prefill_user, **once).parsed == "prefill saved"
-repeated = benefits.call(prefill_user, **once)
+once = {"client": client, "body": person, "idempotency_key": userid, "version": PrefillUserVersion.V2}
+assert prefill_user.sync_detailed(**once).parsed == "prefill saved"
+repeated = prefill_user.sync_detailed(**once)
 assert repeated.status_code == 409 and repeated.parsed.code == "user_exists"
 request = BenefitsRequest(userid=userid, age=36, state=BenefitsRequestState.FL, zipcode="33101")
-assert len(benefits.call(get_benefits, body=request).parsed) > 0
+assert len(get_benefits.sync_detailed(client=client, body=request).parsed) > 0
 wanted = CreateUser(userid=userid, offername="starter", benefits=["telehealth"])
-created = benefits.call(create_user, body=wanted, idempotency_key=f"{userid}-create")
+created = create_user.sync_detailed(client=client, body=wanted, idempotency_key=f"{userid}-create")
 assert created.parsed.status == "active"
 swap = SwapRequest(userid=userid, add=["dental"], remove=["telehealth"])
-assert benefits.call(swap_benefits, body=swap).parsed.add == ["dental"]
-assert len(benefits.call(cancel_user, userid=userid, idempotency_key=f"{userid}-cancel").parsed.benefits) > 0
+assert swap_benefits.sync_detailed(client=client, body=swap).parsed.add == ["dental"]
+assert len(cancel_user.sync_detailed(client=client, userid=userid, idempotency_key=f"{userid}-cancel").parsed.benefits) > 0
 print("walked")

@@ -15,15 +15,16 @@ const languages = [
     name: 'Python',
     install: 'pip install openapi-python-client==0.29.1',
     file: 'benefits.py',
-    use: `benefits = Benefits("https://benefits.example.com", client_id, client_secret, api_key)
-benefits.call(prefill_user, body=person, idempotency_key="u-1001-1", version=PrefillUserVersion.V2)`,
+    use: `auth = Benefits("https://benefits.example.com", client_id, client_secret)
+client = AuthenticatedClient("https://benefits.example.com", "", headers={"x-api-key": api_key}, httpx_args={"auth": auth})
+prefill_user.sync(client=client, body=person, idempotency_key="u-1001-1", version=PrefillUserVersion.V2)`,
   },
   {
     path: 'java',
     name: 'Java',
     install: 'pip install openapi-generator-cli==7.26.0',
     file: 'Benefits.java',
-    use: `client.setHttpClient(client.getHttpClient().newBuilder().addInterceptor(new Benefits(asking)).build());
+    use: `client.setHttpClient(client.getHttpClient().newBuilder().addInterceptor(new Benefits(tokens)).build());
 new UsersApi(client).prefillUser(person, "u-1001-1", "v2");`,
   },
   {
@@ -48,9 +49,8 @@ client, err := api.NewClientWithResponses(baseURL, api.WithHTTPClient(NewBenefit
     path: 'php',
     name: 'PHP',
     install: 'pip install openapi-generator-cli==7.26.0',
-    file: 'Benefits.php',
-    use: `$benefits = new Benefits($config);
-(new UsersApi($benefits->http(), $config))->prefillUser($person, "u-1001-1", "v2");`,
+    file: 'benefits.php',
+    use: `(new UsersApi(benefits($config), $config))->prefillUser($person, "u-1001-1", "v2");`,
     note: 'The answer of a prefill is given as it was sent, in JSON: `"prefill saved"` with its quotes.',
   },
   {
