@@ -87,7 +87,7 @@ test('dev prints where it listens, then curl lines that work as printed', async 
   const { linkurl } = await clientOf(service, demo).createLinkToken({ userid: 'looks' })
   const page = await (await fetch(linkurl ?? '')).text()
   for (const shown of [
-    '/page/theme.css?',
+    '/page/look.css?',
     '1-800-555-0142',
     'https://harborrides.example/privacy',
     'https://harborrides.example/terms',

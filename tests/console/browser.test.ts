@@ -109,7 +109,7 @@ describeInBrowser('the console in a browser', () => {
       for (const [colorScheme, width] of own) {
         await page.emulateMedia({ colorScheme })
         await page.setViewportSize({ width, height: 900 })
-        // The dark scheme only changes colors, as theme.test.ts shows.
+        // The dark scheme only changes colors, as complete-look.test.ts shows.
         const isOnlyDarker = own.length > 1 && colorScheme === 'dark'
         const found = await page.evaluate(inThisLook(isOnlyDarker ? colorViolationsOf : violationsOf))
         expect([address, width, colorScheme, found]).toEqual([address, width, colorScheme, []])

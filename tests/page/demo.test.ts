@@ -159,7 +159,7 @@ new PerformanceObserver(list => { for (const { value, hadRecentInput } of list.g
         expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
       }
     await page.getByRole('button', { name: 'Set up my benefits' }).click()
-    const sheet = page.frameLocator('iframe').locator('link[href*="theme.css"]')
+    const sheet = page.frameLocator('iframe').locator('link[href*="look.css"]')
     expect(decodeURIComponent((await sheet.first().getAttribute('href')) ?? '')).toContain('#6b21a8')
     await context.close()
   })

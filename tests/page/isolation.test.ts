@@ -42,7 +42,7 @@ const withoutSession: Readonly<Record<string, number>> = {
   'GET /embed/frame': 200,
   'GET /embed/': 200,
   'GET /embed/:version/:file': 404,
-  'GET /page/theme.css': 400,
+  'GET /page/look.css': 400,
   'GET /page/:file': 404,
 }
 

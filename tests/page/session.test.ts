@@ -434,11 +434,11 @@ describe('the frame', () => {
     })
     const { stylesheets } = (await look.json()) as { stylesheets: string[] }
     const { html } = await frame.get('/register/details')
-    expect(html).toContain('/page/theme.css?')
+    expect(html).toContain('/page/look.css?')
     const sheet = await frame.send(stylesheets[1] ?? '')
     expect(await sheet.text()).toContain('--accent:#5b21b6')
     expect(
-      (await frame.send('/page/theme.css?theme=%7B%22light%22%3A%7B%22accent%22%3A%22red%22%7D%7D')).status,
+      (await frame.send('/page/look.css?look=%7B%22light%22%3A%7B%22accent%22%3A%22red%22%7D%7D')).status,
     ).toBe(400)
   })
 })

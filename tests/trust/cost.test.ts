@@ -126,8 +126,8 @@ const queries: readonly string[] = [
   Array.from({ length: 500 }, (_, index) => `light.${index}=%23fff`)
     .join('&')
     .slice(0, 7000),
-  `theme={"light":{${Array.from({ length: 400 }, (_, index) => `"c${index}":"%23fff"`).join()}}}`,
-  `theme=${times('[', 7000)}`,
+  `look={"light":{${Array.from({ length: 400 }, (_, index) => `"c${index}":"%23fff"`).join()}}}`,
+  `look=${times('[', 7000)}`,
 ]
 
 test('no address without a body costs more than the bound, with credentials or without', async () => {
@@ -156,7 +156,7 @@ test('no address without a body costs more than the bound, with credentials or w
       '/favicon.ico',
       '/.well-known/security.txt',
       '/.well-known/api-catalog',
-      '/page/theme.css',
+      '/page/look.css',
       '/page/x',
       '/embed/',
       '/embed/1/x',

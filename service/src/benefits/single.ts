@@ -51,12 +51,12 @@ export function enrolBenefitOf(
 function enrolAgreed(user: User, request: EnrolRequest, now: Instant, terms: Terms): SingleChange | Refusal {
   const held = heldEnrolment(user, request.name)
   if (held) return completeEnrolment(user, held, now, terms)
-  const planned = enrolmentOf(user, request.name, isPending)
+  const pending = enrolmentOf(user, request.name, isPending)
   const opening = openingFor(user, request.name, now, terms)
   // A benefit that a pending swap brings never begins before it when its consent is given; one that a pending offer
   // change brings does where it can. Otherwise the consent is for the boundary.
-  if (planned && request.consents.length > 0 && (planned.pendingBy === 'swap' || isRefusal(opening)))
-    return { user, events: [], enrolment: planned }
+  if (pending && request.consents.length > 0 && (pending.pendingBy === 'swap' || isRefusal(opening)))
+    return { user, events: [], enrolment: pending }
   if (isRefusal(opening)) return opening
   const { benefit, offer, isFixed, startsAt } = opening
   const kept = isSwapLocked(user, now, terms) ? user : withoutSwapOf(user, request.name)
@@ -172,10 +172,10 @@ export function declineBenefitOf(
     return { ...declined, events: [...declined.events, ...droppedSwap(user, declined.user, now)] }
   }
   if (user.swap?.pairs.some(pair => pair.add === name)) return declineSwap(user, name, now, terms)
-  const planned = enrolmentOf(user, name, isPending)
-  if (planned) {
-    if (isBoundaryLocked(user, planned.startsAt, { now, terms })) return refuse('change_locked')
-    return decline(user, declinedFrom(planned, { user, now, terms }), now)
+  const pending = enrolmentOf(user, name, isPending)
+  if (pending) {
+    if (isBoundaryLocked(user, pending.startsAt, { now, terms })) return refuse('change_locked')
+    return decline(user, declinedFrom(pending, { user, now, terms }), now)
   }
   const past = lastClosed(user, name)
   if (past?.state === 'declined') return { user, events: [], enrolment: past }

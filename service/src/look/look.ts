@@ -2,7 +2,7 @@
  * A partner's look: colors, fonts, corners and logo. A look is accepted only when every text in it can be read.
  */
 import { OperatorError } from '../operator-error.ts'
-import { type CheckedTheme, checkTheme, isRecord } from './theme.ts'
+import { type CheckedLook, checkAppearance, isRecord } from './complete-look.ts'
 
 /**
  * The fonts that a partner may choose. Each is a list of families that devices have installed, because the service
@@ -57,15 +57,15 @@ function appearanceOf(look: Look): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Checks a partner's look, with the `appearance` of an embedding page laid over it; refuses as `checkTheme` does. */
-export function checkLook(look: Look, appearance?: unknown): CheckedTheme {
+/** Checks a partner's look, with the `appearance` of an embedding page laid over it; refuses as `checkAppearance` does. */
+export function checkLook(look: Look, appearance?: unknown): CheckedLook {
   const own = appearanceOf(look)
-  if (appearance === undefined || appearance === null) return checkTheme(own)
-  if (typeof appearance !== 'object' || Array.isArray(appearance)) return checkTheme(appearance)
+  if (appearance === undefined || appearance === null) return checkAppearance(own)
+  if (typeof appearance !== 'object' || Array.isArray(appearance)) return checkAppearance(appearance)
   const given = appearance as Readonly<Record<string, unknown>>
   const scheme = (name: 'light' | 'dark') =>
     isRecord(given[name]) && isRecord(own[name]) ? { [name]: { ...own[name], ...given[name] } } : {}
-  return checkTheme({ ...own, ...given, ...scheme('light'), ...scheme('dark') })
+  return checkAppearance({ ...own, ...given, ...scheme('light'), ...scheme('dark') })
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   sendBuiltFile,
 } from '../http/built-files.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { parseThemeQuery, themeCss } from '../look/theme.ts'
+import { lookCss, parseLookQuery } from '../look/complete-look.ts'
 
 /** The description that scripts/build-browser.mjs writes of the files that it built. */
 type Manifest = {
@@ -63,15 +63,15 @@ export function openBrowserFiles(basePath: string, folder: URL = builtFolder) {
 
   /** Mounts the files; the drop-in may be loaded by any site, with an integrity attribute. */
   const mount = (app: FastifyInstance): void => {
-    app.get(`${basePath}/page/theme.css`, async (request, reply) => {
+    app.get(`${basePath}/page/look.css`, async (request, reply) => {
       const [, query = ''] = request.url.split('?', 2)
-      const checked = parseThemeQuery(new URLSearchParams(query))
+      const checked = parseLookQuery(new URLSearchParams(query))
       return reply
         .code(checked.ok ? 200 : 400)
         .header('Cache-Control', checked.ok ? forEver : 'no-store')
         .header('Cross-Origin-Resource-Policy', 'same-origin')
         .type('text/css; charset=utf-8')
-        .send(checked.ok ? themeCss(checked.theme) : '')
+        .send(checked.ok ? lookCss(checked.look) : '')
     })
     app.get(`${basePath}/page/:file`, async (request, reply) => {
       const { script, stylesheet, icon } = await files()

@@ -115,14 +115,14 @@ function listingChange(
 function pendingChange(user: User, { before, after, now }: Comparison): Consequences {
   const [was, is] = [before, after].map(terms => projectPendingChanges(user, terms, { user, at: now }))
   const live = (projected: User | undefined) => (projected?.enrolments ?? []).filter(isLive)
-  const planned = live(was).filter(one => one.pendingBy !== undefined)
+  const pending = live(was).filter(one => one.pendingBy !== undefined)
   const closed = user.enrolments.filter(
     one => waits(one) && openBenefit(before, one.benefit) && !openBenefit(after, one.benefit),
   )
   const stay = live(was).filter(one => isHeld(one) && one.endsAt === undefined)
   const ended = live(is).filter(one => one.endsAt !== undefined)
   return {
-    calledoff: [...without(planned.map(nameOf), live(is).map(nameOf)), ...closed.map(nameOf)],
+    calledoff: [...without(pending.map(nameOf), live(is).map(nameOf)), ...closed.map(nameOf)],
     endwithchange: stay.filter(one => ended.some(other => other.id === one.id)).map(nameOf),
   }
 }

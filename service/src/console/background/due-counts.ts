@@ -74,7 +74,7 @@ export function isLastDay({ kind }: DueChange): boolean {
 }
 
 /** An instant within the day on which people find it: of an end the last day of cover. */
-export function dayOf(change: DueChange): Instant {
+export function instantWithinDay(change: DueChange): Instant {
   return isLastDay(change) ? change.at - 1 : change.at
 }
 
@@ -85,7 +85,7 @@ function addToDays(
 ): void {
   let known: { readonly at: Instant; readonly day: PlainDate } | undefined
   for (const change of users.flatMap(user => user.changes)) {
-    const at = dayOf(change)
+    const at = instantWithinDay(change)
     const { kind } = change
     // Most changes fall due together, at the end of a month.
     if (known?.at !== at) known = { at, day: dateAt(at, timezone) }

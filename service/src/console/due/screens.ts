@@ -2,7 +2,13 @@ import { addDays, dateAt, type Instant, startOfDate } from '../../calendar/calen
 import type { Catalogue } from '../../catalogue/model.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { countDays, type DueCount, dayOf, isLastDay, MOST_USERS_COUNTED } from '../background/due-counts.ts'
+import {
+  countDays,
+  type DueCount,
+  instantWithinDay,
+  isLastDay,
+  MOST_USERS_COUNTED,
+} from '../background/due-counts.ts'
 import {
   countLate,
   DUE_KINDS,
@@ -111,7 +117,7 @@ function columnsFor(
     const isLast = isLastDay(change)
     const late = change.at < now - LATE_MS && html`${tag('late', 'bad')} `
     const what = html`${tag(change.kind, isLast ? 'bad' : 'plain')} ${namedWhat(change, catalogue)}`
-    return html`<li>${isLast && 'last day '}${day(dayOf(change), timezone)} ${late}${what}</li>`
+    return html`<li>${isLast && 'last day '}${day(instantWithinDay(change), timezone)} ${late}${what}</li>`
   }
   return [
     {
@@ -124,7 +130,7 @@ function columnsFor(
       name: 'at',
       label: 'When and what',
       cell: one => html`<ul class="rules">${one.changes.map(line)}</ul>`,
-      value: one => one.changes.map(change => writeDay(dayOf(change), timezone)),
+      value: one => one.changes.map(change => writeDay(instantWithinDay(change), timezone)),
     },
     { name: 'kind', label: 'Kind', value: one => one.changes.map(({ kind }) => kind), isOfFile: true },
     { name: 'what', label: 'What', value: one => one.changes.map(({ what }) => what), isOfFile: true },

@@ -105,9 +105,9 @@ function againstOwnOffer(of: Now): Objection[] {
 function standingOfBenefit(benefit: Benefit, of: Now): Pick<Standing, 'against' | 'within'> {
   const { user } = of
   if (user.status !== 'active') return standingOfNewcomer(benefit, of)
-  const planned = user.enrolments.find(one => one.benefit === benefit.name && isLive(one))
-  if (planned) {
-    const what = planned.pendingBy === 'swap' ? 'swap' : 'offer change'
+  const pending = user.enrolments.find(one => one.benefit === benefit.name && isLive(one))
+  if (pending) {
+    const what = pending.pendingBy === 'swap' ? 'swap' : 'offer change'
     return { against: [{ code: 'pending', short: 'Coming already', why: `A pending ${what} brings it.` }] }
   }
   return { against: againstMember(benefit, of) }

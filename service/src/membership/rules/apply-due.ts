@@ -66,8 +66,8 @@ export function applyDueChanges(user: User, now: Instant, terms: Terms): Applied
 
 /**
  * The user with the effect of pending changes: enrolments that they will end get a dated end, and enrolments that they
- * will bring become planned rows. The functions that will apply the changes make this projection, so that it agrees
- * with what will happen. Planned rows of `earlier` that are still planned keep their ids; those that are no longer
+ * will bring become pending rows. The functions that will apply the changes make this projection, so that it agrees
+ * with what will happen. Pending rows of `earlier` that are still planned keep their ids; those that are no longer
  * planned are withdrawn, or rejected when their time had come.
  */
 export function projectPendingChanges(user: User, terms: Terms, earlier: { user: User; at: Instant }): User {
@@ -75,28 +75,28 @@ export function projectPendingChanges(user: User, terms: Terms, earlier: { user:
   const projected = projectionOf(base, terms)
   const past = earlier.user.enrolments.filter(isPending)
   const known = new Set(base.enrolments.map(enrolment => enrolment.id))
-  const planned = projected.enrolments
+  const pending = projected.enrolments
     .filter(enrolment => !known.has(enrolment.id) && isLive(enrolment))
     .map(enrolment => {
-      const same = asPlanned(enrolment, past)
+      const same = asPending(enrolment, past)
       return same.state === 'enrolled' ? { ...same, state: 'scheduled' as const } : same
     })
-  const kept = new Set([...known, ...planned.map(enrolment => enrolment.id)])
+  const kept = new Set([...known, ...pending.map(enrolment => enrolment.id)])
   const vanished = past
     .filter(enrolment => !kept.has(enrolment.id))
     .map(enrolment => gone(enrolment, earlier.at))
   return {
     ...base,
-    enrolments: [...base.enrolments.map(enrolment => dated(enrolment, projected)), ...planned, ...vanished],
+    enrolments: [...base.enrolments.map(enrolment => dated(enrolment, projected)), ...pending, ...vanished],
   }
 }
 
 /** The enrolment with the id and the pick of the row by which it was planned before, if there is one. */
-function asPlanned(enrolment: Enrolment, past: readonly Enrolment[]): Enrolment {
-  const planned = past.find(
+function asPending(enrolment: Enrolment, past: readonly Enrolment[]): Enrolment {
+  const pending = past.find(
     one => one.benefit === enrolment.benefit && one.startsAt === enrolment.startsAt && isPending(one),
   )
-  return planned ? { ...enrolment, id: planned.id, pickedAt: planned.pickedAt } : enrolment
+  return pending ? { ...enrolment, id: pending.id, pickedAt: pending.pickedAt } : enrolment
 }
 
 function gone(enrolment: Enrolment, at: Instant): Enrolment {
@@ -143,7 +143,7 @@ export function startProjectedRows(before: User, after: User): User {
   return {
     ...after,
     enrolments: after.enrolments.map(enrolment =>
-      isPending(enrolment) ? { ...asPlanned(enrolment, before.enrolments), pendingBy: undefined } : enrolment,
+      isPending(enrolment) ? { ...asPending(enrolment, before.enrolments), pendingBy: undefined } : enrolment,
     ),
   }
 }

@@ -122,7 +122,7 @@ function isIntoFreeSlot({ add, remove }: SwapPair): boolean {
   return add !== undefined && remove === undefined
 }
 
-/** The user with planned rows treated as held. */
+/** The user with pending rows treated as held. */
 function withoutMarks(user: User): User {
   return {
     ...user,

@@ -28,11 +28,11 @@ export type InsurerLine<Truth extends Cover> = Cover & {
   readonly truth: Truth | undefined
 }
 
-/** Today in the partner's zone, and how many days ahead planned starts and ends are told. */
+/** Today in the partner's zone, and how many days ahead pending starts and ends are told. */
 export type Horizon = { readonly today: PlainDate; readonly aheadDays: number }
 
 /**
- * The lines after which an insurer knows the truth about one person and benefit; [] when it does already. A planned start or
+ * The lines after which an insurer knows the truth about one person and benefit; [] when it does already. A pending start or
  * end beyond the horizon is told only where it was told before, and a period that is over only where the insurer was told
  * of it: so nobody is told who never was and is over, and nothing is ever ended by being absent.
  */

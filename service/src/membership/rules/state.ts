@@ -165,7 +165,7 @@ export function isPending(enrolment: Enrolment): boolean {
 }
 
 /**
- * When an enrolment that waits for an action is withdrawn; a planned row is withdrawn with the change that planned it.
+ * When an enrolment that waits for an action is withdrawn; a pending row is withdrawn with the change that planned it.
  */
 export function lapsesAt(enrolment: Enrolment): Instant | undefined {
   return enrolment.state === 'actionrequired' && enrolment.pendingBy === undefined

@@ -31,7 +31,7 @@ export type CancelView = ViewOf<'CANCEL'> &
     readonly effective?: (typeof ends)[number] | undefined
     readonly pending?: { readonly on: IsoDate } | undefined
     /** True when a swap or a plan change is planned, which a cancel drops for good. */
-    readonly hasplanned?: boolean
+    readonly haspending?: boolean
     /** False while the membership is still to start: such a cancel has no end of a period to wait for. */
     readonly hasbegun: boolean
   }
@@ -51,7 +51,7 @@ export const cancel: Step<CancelView> = {
       reinstatedays: mayComeBack(visit) ? DAYS_TO_REINSTATE : undefined,
       effective: ends.find(end => end === typed.posted?.get('effective')),
       hasbegun: hasBegun,
-      hasplanned: user.swap !== undefined || user.pendingOffer !== undefined,
+      haspending: user.swap !== undefined || user.pendingOffer !== undefined,
       pending: user.cancel && { on: lastDayOf(visit, user.cancel.at) },
     }
   },
@@ -96,7 +96,7 @@ export const cancelWords = inBoth({
     endofperiod: (on: string) => `At the end of the month. Your last day of coverage is ${on}`,
     immediate: 'Right now. You have no coverage from this moment on',
     neverbegun: 'Your benefits have not started yet. If you cancel, they will not start.',
-    planned:
+    pending:
       'A swap or plan change that you planned will not happen, even if you keep your benefits after all.',
     reinstate: (days: number) =>
       `If you change your mind, you can have your benefits back within ${days} days after they end, if you still qualify. You have no coverage in between.`,
@@ -112,7 +112,7 @@ export const cancelWords = inBoth({
     endofperiod: on => `Al final del mes. Su último día de cobertura es el ${on}`,
     immediate: 'Ahora mismo. Deja de tener cobertura desde este momento',
     neverbegun: 'Sus beneficios todavía no han empezado. Si cancela, no van a empezar.',
-    planned:
+    pending:
       'El intercambio o cambio de plan que tenía previsto no se hará, aunque después decida conservar sus beneficios.',
     reinstate: days =>
       `Si cambia de opinión, puede recuperar sus beneficios dentro de los ${days} días después de que terminen, si todavía cumple los requisitos. En ese tiempo no tiene cobertura.`,
@@ -140,7 +140,7 @@ ${benefits.length > 0 && benefitList(page, benefits)}
 ${notbegun.length > 0 && html`<p>${standing.notbegun(namesText(page, notbegun))}</p>`}
 ${form(view, 'cancel', [
   hasbegun && !pending ? timeChoice(view) : html`<input type="hidden" name="effective" value="immediate">`,
-  html`${view.hasplanned && html`<p>${words.planned}</p>`}
+  html`${view.haspending && html`<p>${words.pending}</p>`}
 <p>${
     reinstatedays === undefined
       ? standing.noreturn

@@ -37,7 +37,7 @@ export type AlreadyEnrolledView = ViewOf<'ALREADY_ENROLLED'> & {
   readonly paths: MemberPaths
   /** The last day of all benefits, if they are about to end. */
   readonly leaving?: IsoDate | undefined
-  readonly planned?: PlannedChanges
+  readonly pending?: PendingChanges
   /** Why the person's details no longer fit the rules of their plan, if so. */
   readonly ineligible?: { readonly reasons: readonly string[] } | undefined
   /** What the person agreed to, newest first. */
@@ -47,12 +47,12 @@ export type AlreadyEnrolledView = ViewOf<'ALREADY_ENROLLED'> & {
 }
 
 /** What a member has planned, with its day, and whether it will not happen as things are. */
-type PlannedChange = { readonly on: IsoDate; readonly iscalledoff?: boolean }
+type PendingChange = { readonly on: IsoDate; readonly iscalledoff?: boolean }
 
 /** The changes that a member has planned: another plan, a swap. */
-type PlannedChanges = {
-  readonly plan?: (PlannedChange & { readonly displayname: string }) | undefined
-  readonly swap?: PlannedChange | undefined
+type PendingChanges = {
+  readonly plan?: (PendingChange & { readonly displayname: string }) | undefined
+  readonly swap?: PendingChange | undefined
 }
 
 /** What a member has, and what they can do with it. */
@@ -70,7 +70,7 @@ export const overview: Step<AlreadyEnrolledView> = {
       paths: memberPaths(visit),
       ineligible: ineligibleIn(visit),
       leaving: leavingOn(visit),
-      planned: pendingIn(visit),
+      pending: pendingIn(visit),
       copies: await copiesOf(visit),
       todo: stillToDo(visit),
       redirecturl: wayBack(visit),
@@ -78,7 +78,7 @@ export const overview: Step<AlreadyEnrolledView> = {
   },
 }
 
-function pendingIn(visit: Visit): PlannedChanges {
+function pendingIn(visit: Visit): PendingChanges {
   const { pendingOffer, swap } = visit.user
   return {
     plan: pendingOffer && {
@@ -160,7 +160,7 @@ ${
 }
 ${pathList(page, thingsToDo(page, view.todo))}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
-${plannedNotices(page, view.planned)}
+${pendingNotices(page, view.pending)}
 ${ineligibleNotice(
   page,
   view.ineligible && { offername: view.offername, isLeaving: view.leaving !== undefined, ...view.ineligible },
@@ -174,7 +174,7 @@ ${leave(page, { redirecturl: view.redirecturl })}`,
 }
 
 /** Tells a member which changes are planned, since the benefits' dates alone do not say why; empty when none. */
-function plannedNotices(page: Page, { plan, swap }: PlannedChanges = {}): Slot {
+function pendingNotices(page: Page, { plan, swap }: PendingChanges = {}): Slot {
   const texts = textsOf(page)
   const words = overviewWords[page.locale]
   const line = (text: string, to: string) =>
@@ -182,10 +182,10 @@ function plannedNotices(page: Page, { plan, swap }: PlannedChanges = {}): Slot {
 class="unseen">: ${text}</span></a></span></p>`
   return [
     plan?.iscalledoff &&
-      line(`${texts.standing.planned.noplan(plan.displayname, dayText(page, plan.on))}.`, 'offer'),
+      line(`${texts.standing.pending.noplan(plan.displayname, dayText(page, plan.on))}.`, 'offer'),
     plan && !plan.iscalledoff && line(words.plan(plan.displayname, dayText(page, plan.on)), 'offer'),
     swap &&
-      line((swap.iscalledoff ? texts.standing.planned.noswap : words.swap)(dayText(page, swap.on)), 'swap'),
+      line((swap.iscalledoff ? texts.standing.pending.noswap : words.swap)(dayText(page, swap.on)), 'swap'),
   ]
 }
 

@@ -1,7 +1,7 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import { dateAt, type Instant, type PlainDate, prefillExpiresAt } from '../../calendar/calendar.ts'
+import { type CheckedLook, lookQuery } from '../../look/complete-look.ts'
 import { checkLook, type Look } from '../../look/look.ts'
-import { type CheckedTheme, themeQuery } from '../../look/theme.ts'
 import type { Reading } from '../../membership/reading/reader.ts'
 import type { DocumentKind } from '../../membership/records/documents.ts'
 import type { Person } from '../../membership/rules/person.ts'
@@ -190,7 +190,7 @@ export type Viewer = {
 /** What every view needs, also for somebody without a session. */
 export function pageFor(context: Pick<PageContext, 'basePath'>, files: Visit['files'], viewer: Viewer): Page {
   const { shell, locale, partner, appearance } = viewer
-  const theme = partner && themeAddress(context, partner.look, appearance)
+  const look = partner && lookAddress(context, partner.look, appearance)
   return {
     shell,
     locale,
@@ -198,7 +198,7 @@ export function pageFor(context: Pick<PageContext, 'basePath'>, files: Visit['fi
     help: partner?.help ?? {},
     legal: partner?.legal,
     zone: 'UTC',
-    stylesheets: theme === undefined ? [files.stylesheet] : [files.stylesheet, theme],
+    stylesheets: look === undefined ? [files.stylesheet] : [files.stylesheet, look],
     script: files.script,
     icon: files.icon,
     root: rootOf(context),
@@ -214,7 +214,7 @@ export function rootOf(context: Pick<PageContext, 'basePath'>): string {
  * The address of the style sheet of a look: the partner's, overlaid with the appearance that the embedding page asks
  * for. Parts that no longer pass the check are left out; `undefined` when nothing is left.
  */
-function themeAddress(
+function lookAddress(
   context: Pick<PageContext, 'basePath'>,
   look: Look,
   appearance?: unknown,
@@ -222,12 +222,12 @@ function themeAddress(
   if (appearance == null && Object.keys(look).length === 0) return undefined
   const whole = checkedOnce(look, appearance)
   const checked = whole.ok ? whole : checkLook(look)
-  return checked.ok ? `${context.basePath}/page/theme.css?${themeQuery(checked.theme)}` : undefined
+  return checked.ok ? `${context.basePath}/page/look.css?${lookQuery(checked.look)}` : undefined
 }
 
 /** The partner's look without an appearance is checked only once while it stays in memory. */
-const checkedLooks = new WeakMap<Look, CheckedTheme>()
-function checkedOnce(look: Look, appearance: unknown): CheckedTheme {
+const checkedLooks = new WeakMap<Look, CheckedLook>()
+function checkedOnce(look: Look, appearance: unknown): CheckedLook {
   if (appearance != null) return checkLook(look, appearance)
   const known = checkedLooks.get(look) ?? checkLook(look)
   checkedLooks.set(look, known)

@@ -22,7 +22,7 @@ export function visitAfter(visit: Visit, tried: { readonly user: User } | Refusa
 
 /**
  * `lineOf` plus the last day of cover in `after`. Before agreeing, a person must see that cover ends, by age or by their own
- * planned change; the same end may shorten the time to name a beneficiary.
+ * pending change; the same end may shorten the time to name a beneficiary.
  */
 export function foreseenLine(
   visit: Visit,
@@ -41,7 +41,7 @@ export function foreseenLine(
 }
 
 /**
- * Whether the planned change of plan will be called off on its day, because the plan is closed by then or no longer admits
+ * Whether the pending change of plan will be called off on its day, because the plan is closed by then or no longer admits
  * the person; until that day it stays planned, because their details can change back.
  */
 export function isMoveCalledOff({ user, terms }: Pick<Visit, 'user' | 'terms'>): boolean {
@@ -49,14 +49,14 @@ export function isMoveCalledOff({ user, terms }: Pick<Visit, 'user' | 'terms'>):
   return pending !== undefined && offerOpenAt(terms, pending.name, pending.at) === undefined
 }
 
-/** Whether this pair of the planned swap will fail on its day; both benefits then stay as they are. */
+/** Whether this pair of the pending swap will fail on its day; both benefits then stay as they are. */
 export function isPairCalledOff({ user }: Pick<Visit, 'user'>, { add }: SwapPair): boolean {
   const comes = (one: User['enrolments'][number]) =>
     one.benefit === add && one.pendingBy === 'swap' && isLive(one)
   return add !== undefined && !user.enrolments.some(comes)
 }
 
-/** The benefits that a planned swap will bring. */
+/** The benefits that a pending swap will bring. */
 export function comingBySwap(visit: Visit): BenefitLine[] {
   return visit.user.enrolments
     .filter(one => one.pendingBy === 'swap' && isLive(one))

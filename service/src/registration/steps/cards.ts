@@ -118,10 +118,10 @@ export function isByAge({ ownEnd }: Enrolment, endsAt: Instant | undefined): boo
   return endsAt !== undefined && endsAt === ownEnd?.at && ownEnd.reason === 'endsatage'
 }
 
-function pendingIn(enrolment: Enrolment): Pick<BenefitLine, 'planned'> {
+function pendingIn(enrolment: Enrolment): Pick<BenefitLine, 'pending'> {
   const { endsAt, ownEnd } = enrolment
-  if (endsAt !== undefined && endsAt !== ownEnd?.at) return { planned: 'goes' }
-  return enrolment.pendingBy !== undefined && !isInForce(enrolment) ? { planned: 'comes' } : {}
+  if (endsAt !== undefined && endsAt !== ownEnd?.at) return { pending: 'goes' }
+  return enrolment.pendingBy !== undefined && !isInForce(enrolment) ? { pending: 'comes' } : {}
 }
 
 /**

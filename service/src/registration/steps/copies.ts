@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { findFile } from '../../files/store.ts'
+import { lookCss } from '../../look/complete-look.ts'
 import { checkLook } from '../../look/look.ts'
-import { themeCss } from '../../look/theme.ts'
 import { listCopies, readConfirmation } from '../../membership/records/confirmations.ts'
 import type { NewDesignation } from '../../membership/records/designations.ts'
 import type { Person } from '../../membership/rules/person.ts'
@@ -125,5 +125,5 @@ async function lookOf({ context, partner }: Visit): Promise<string> {
   if (!checked.ok) return ''
   const file = logo ? await findFile(context.database, logo.slice(0, 64)) : undefined
   const mark = file && `data:${file.mediaType};base64,${file.content.toString('base64')}`
-  return themeCss({ ...checked.theme, logo: mark })
+  return lookCss({ ...checked.look, logo: mark })
 }

@@ -62,8 +62,8 @@ function undoneBy({ before, after }: Moved, past: readonly HistoryLine[]) {
   return { what: 'undone', of: 'swap', staysDropped: false } as const
 }
 
-function isGone(planned: 'swap' | 'pendingOffer', { before, after }: Moved): boolean {
-  return before[planned] !== undefined && after[planned] === undefined
+function isGone(pending: 'swap' | 'pendingOffer', { before, after }: Moved): boolean {
+  return before[pending] !== undefined && after[pending] === undefined
 }
 
 /** How many benefits are new, or got the consent or beneficiary that they waited for. */
@@ -83,8 +83,8 @@ const heldStates = new Set(['actionrequired', 'scheduled', 'enrolled', 'endsched
 function hasDropped(
   past: readonly HistoryLine[],
   undone: HistoryLine['what'],
-  planned: readonly HistoryLine['what'][],
+  pending: readonly HistoryLine['what'][],
 ): boolean {
   const asked = past.findLast(({ what, to }) => what === undone && to !== undefined)
-  return past.some(({ what, to, at }) => at === asked?.at && to === undefined && planned.includes(what))
+  return past.some(({ what, to, at }) => at === asked?.at && to === undefined && pending.includes(what))
 }

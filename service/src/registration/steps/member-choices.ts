@@ -25,7 +25,7 @@ import type { Refused } from './plans.ts'
 
 /**
  * What a member can add now: benefits for free slots, benefits chosen before that wait for a consent or a beneficiary, and
- * those that a planned change brings and that wait for a consent.
+ * those that a pending change brings and that wait for a consent.
  */
 type Addable = {
   readonly selectable: readonly Benefit[]
@@ -51,11 +51,11 @@ export function choosableByMember(visit: Visit): Addable {
   const refused: Refused[] = []
   const full: Benefit[] = []
   const fixed: string[] = []
-  // What a planned change brings was perhaps planned by the partner, without the person's consent.
-  for (const planned of user.enrolments.filter(isPending)) {
-    const benefit = openBenefit(terms, planned.benefit)
-    if (planned.state !== 'actionrequired' || !benefit || hasConsent(user, benefit)) continue
-    if (heldEnrolment(user, planned.benefit)) continue
+  // What a pending change brings was perhaps planned by the partner, without the person's consent.
+  for (const pending of user.enrolments.filter(isPending)) {
+    const benefit = openBenefit(terms, pending.benefit)
+    if (pending.state !== 'actionrequired' || !benefit || hasConsent(user, benefit)) continue
+    if (heldEnrolment(user, pending.benefit)) continue
     selectable.push(benefit)
     waiting.push(benefit.name)
   }

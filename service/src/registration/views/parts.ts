@@ -164,14 +164,14 @@ export type BenefitLine = {
   /** Instead of `endson` if cover is over. */
   readonly endedon?: IsoDate
   readonly cost?: Cost | undefined
-  /** Part of a planned swap or plan change: the cost of a benefit that goes is not part of the total afterwards. */
-  readonly planned?: 'goes' | 'comes'
+  /** Part of a pending swap or plan change: the cost of a benefit that goes is not part of the total afterwards. */
+  readonly pending?: 'goes' | 'comes'
   readonly coverage?: Coverage | undefined
   /** The person must still do something before it starts. */
   readonly actionrequired?: boolean
   /** The day before which they must do it; the benefit is withdrawn on that day. */
   readonly dueon?: IsoDate | undefined
-  /** A planned change was to bring it, and the person cannot get it now. */
+  /** A pending change was to bring it, and the person cannot get it now. */
   readonly isunavailable?: boolean
 }
 

@@ -57,6 +57,6 @@ test('a total with the price of what has not started and waits for the person sa
   expect(told({ actionrequired: true })).toEqual(['You pay $5.00 a month.', includes])
   expect(told({ waits: { by: '2027-03-01' } })).toEqual(['You pay $5.00 a month.', includes])
   expect(told({ actionrequired: true, cost: free })).toEqual(['You pay $3.00 a month.'])
-  expect(told({ actionrequired: true, planned: 'goes' })).not.toContain(includes)
+  expect(told({ actionrequired: true, pending: 'goes' })).not.toContain(includes)
   expect(told({})).toEqual(['You pay $5.00 a month.'])
 })

@@ -22,22 +22,22 @@ export function priceLines(page: Localized, costs: readonly Cost[]): readonly st
 }
 
 /**
- * The total for a person, in whole sentences. Benefits that a planned change takes away do not count, because nobody
+ * The total for a person, in whole sentences. Benefits that a pending change takes away do not count, because nobody
  * pays for them and their replacements at the same time; if a change is planned, the last sentence says that the total
  * is the one after it.
  */
 export function totalLines(page: Localized, lines: readonly BenefitLine[]): readonly string[] {
-  const costs = lines.flatMap(({ planned, cost }) => (cost && planned !== 'goes' ? [cost] : []))
-  const isPending = lines.some(({ planned }) => planned !== undefined)
-  const planned = isPending ? [textsOf(page).coverage.price.afterplanned] : []
-  return [...priceLines(page, costs), ...waitingPrice(page, lines), ...planned]
+  const costs = lines.flatMap(({ pending, cost }) => (cost && pending !== 'goes' ? [cost] : []))
+  const isPending = lines.some(({ pending }) => pending !== undefined)
+  const pending = isPending ? [textsOf(page).coverage.price.afterpending] : []
+  return [...priceLines(page, costs), ...waitingPrice(page, lines), ...pending]
 }
 
 /** Says of a sum that it contains the price of what has not begun and waits for the person: nobody pays for that yet. */
 export function waitingPrice(page: Localized, lines: readonly BenefitLine[]): readonly string[] {
   const isPriced = lines.some(
-    ({ waits, actionrequired, cost, planned }) =>
-      (waits || actionrequired) && cost?.kind === 'amount' && planned !== 'goes',
+    ({ waits, actionrequired, cost, pending }) =>
+      (waits || actionrequired) && cost?.kind === 'amount' && pending !== 'goes',
   )
   return isPriced ? [textsOf(page).coverage.price.withwaiting] : []
 }

@@ -2,7 +2,7 @@ import type { Locale } from '@benefit-enrolment/contract'
 import type { HelpContacts } from '../../partners/help-contacts.ts'
 import type { Legal } from '../../partners/legal.ts'
 
-/** The partner as its users know it. Its logo comes with its look (`theme.ts`). */
+/** The partner as its users know it. Its logo comes with its look (`complete-look.ts`). */
 type PartnerFace = {
   readonly displayname: string
 }
@@ -30,7 +30,7 @@ export type Page = {
   readonly legal?: Legal | undefined
   /** The partner's time zone (IANA), in which instants are shown. */
   readonly zone: string
-  /** Style sheets in order: the page's own, then the partner's theme if it has one. */
+  /** Style sheets in order: the page's own, then the partner's look if it has one. */
   readonly stylesheets: readonly string[]
   readonly script: string
   /** The icon that a browser shows beside the title. */

@@ -15,7 +15,7 @@ export const coverageWords = inBoth({
       /** For a member, whose other benefits are not in the sum. */
       added: 'What you add costs',
       withwaiting: 'This includes benefits that still wait for something from you and have not started.',
-      afterplanned: 'This is what you pay once the changes that you have planned have taken effect.',
+      afterpending: 'This is what you pay once the changes that you have planned have taken effect.',
       /** For a swap, which takes a benefit away for the new one. */
       incoming: (count: number): string =>
         count === 1 ? 'What the new benefit costs' : 'What the new benefits cost',
@@ -77,7 +77,7 @@ export const coverageWords = inBoth({
       total: 'Su total',
       added: 'Lo que agrega cuesta',
       withwaiting: 'Esto incluye beneficios que todavía esperan algo de usted y no han empezado.',
-      afterplanned: 'Esto es lo que paga cuando se hayan hecho los cambios que tiene previstos.',
+      afterpending: 'Esto es lo que paga cuando se hayan hecho los cambios que tiene previstos.',
       incoming: count =>
         count === 1 ? 'Lo que cuesta el beneficio nuevo' : 'Lo que cuestan los beneficios nuevos',
       nolonger: (on, price, name) => `Desde el ${on} ya no paga ${price} por “${name}”.`,

@@ -55,7 +55,7 @@ export const memberWords = inBoth({
       /** For a member who holds nothing. */
       nothing: (plan: string) => `Your plan is ${plan}. You have no benefits right now.`,
       /** On a member's first view. */
-      planned: {
+      pending: {
         /** For what their details, or today's catalogue, no longer allow. */
         noswap: (on: string) => `As things are now, the swap planned for ${on} will not happen.`,
         partly: 'What you cannot get now will not start, and what it was to replace stays as it is.',
@@ -117,7 +117,7 @@ export const memberWords = inBoth({
         },
       },
       nothing: plan => `Su plan es ${plan}. En este momento no tiene beneficios.`,
-      planned: {
+      pending: {
         noswap: on => `Tal como están las cosas, el intercambio previsto para el ${on} no se hará.`,
         partly: 'Lo que ahora no puede recibir no empezará, y lo que iba a reemplazar queda como está.',
         noplan: (name, on) => `Tal como están las cosas, no pasará a ${name} el ${on}`,

@@ -117,8 +117,8 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
   }
 
   /**
-   * Forgets an endpoint that is not owned any more. While an attempt is under way, it is only left: if it was disabled, it
-   * may be enabled again under the same lease, and would otherwise be read anew, with the delivery that is under way.
+   * Drops a lost endpoint. With an attempt under way it is kept as `leaving`, because a re-enable under the same lease would
+   * read that delivery again.
    */
   const lose = (owned: OwnedEndpoint, isTakenAnew = false) => {
     endpoints.leave(owned)

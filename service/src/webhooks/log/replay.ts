@@ -85,8 +85,7 @@ function choose(
       join events e on e.partner_id = d.partner_id and e.event_id = d.event_id
       order by d.event_id`)
   }
-  // Deliveries that are due already are left out, or a request that continues would choose them again and never come to
-  // the rest. Parked deliveries count as due.
+  // Skips deliveries that are already due, parked ones among them: a continued replay would select them again and never advance.
   return tx.query<Chosen>(sql`
     select d.event_id, e.created_at
     from (

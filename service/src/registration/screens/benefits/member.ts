@@ -28,7 +28,7 @@ export const memberBenefits: Step<BenefitsView> = {
     const focus = visit.deepLink?.productname
     const paths = { ...memberPaths(visit), canadd: false }
     const startsAt = startsFrom(visit)
-    // By the boundary a planned change of plan may have taken a benefit out of reach.
+    // By the boundary a pending change of plan may have taken a benefit out of reach.
     const swappable = paths.canswap ? (swapOptionsOf(visit)?.available ?? []) : []
     const held = visit.user.enrolments.filter(
       enrolment => isLive(enrolment) && !waiting.includes(enrolment.benefit),

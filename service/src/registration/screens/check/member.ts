@@ -84,7 +84,7 @@ function pickedBenefits(visit: Visit): Benefit[] {
   return selectable.filter(({ name }) => visit.draft.picks?.includes(name))
 }
 
-/** The benefits to add, with all consents. Benefits that a planned change will bring are added last: they need no slot today. */
+/** The benefits to add, with all consents. Benefits that a pending change will bring are added last: they need no slot today. */
 function wantedOf(
   visit: Visit,
   chosen: readonly Benefit[],

@@ -24,8 +24,8 @@ export type LostCover = { readonly name: string; readonly displayname: string } 
 
 /**
  * The benefits that a change of a user's details takes away: those that get an end or an earlier end by it, those
- * withdrawn before they began, and those that a planned swap or plan change will no longer bring. Benefits that would end
- * by then anyway, for example by a planned cancel, do not count.
+ * withdrawn before they began, and those that a pending swap or plan change will no longer bring. Benefits that would end
+ * by then anyway, for example by a pending cancel, do not count.
  */
 export function lostBetween(before: User, after: User): string[] {
   return before.enrolments.filter(isLive).flatMap(was => {

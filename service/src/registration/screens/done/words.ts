@@ -19,7 +19,7 @@ export type DoneChange =
       readonly what: 'upgraded' | 'downgraded'
       readonly plan: string
       readonly from?: IsoDate
-      /** True when it also dropped a planned swap. */
+      /** True when it also dropped a pending swap. */
       readonly dropsSwap?: boolean
     }
   | { readonly what: 'swapped'; readonly from?: IsoDate }
@@ -28,7 +28,7 @@ export type DoneChange =
       readonly what: 'cancelled'
       readonly lastday: IsoDate
       readonly timing: 'ahead' | 'today' | 'past' | 'neverbegun'
-      /** True when it also dropped a planned swap or plan change. */
+      /** True when it also dropped a pending swap or plan change. */
       readonly hasDropped: boolean
       /** The names of benefits that had not started and were withdrawn with it, beside others that had. */
       readonly withdrawn?: readonly string[] | undefined

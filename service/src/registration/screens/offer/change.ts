@@ -154,14 +154,14 @@ ${closed.map(
   })
 }
 
-/** The planned change: what it gives and takes, and what comes back, with the total, if it is undone. */
+/** The pending change: what it gives and takes, and what comes back, with the total, if it is undone. */
 function pendingOffer(page: Page, pending: PendingMove, isOpen: boolean): Html {
   const texts = textsOf(page)
   const words = offerWords[page.locale]
   const { gained, lost, undo } = pending
   const list = (heading: string, lines: readonly BenefitLine[]) =>
     lines.length > 0 && html`<h3>${heading}</h3>${shortList(page, lines)}`
-  const title = pending.iscalledoff ? texts.standing.planned.noplan : words.pending
+  const title = pending.iscalledoff ? texts.standing.pending.noplan : words.pending
   return html`<section class="panel"><h2>${title(pending.displayname, dayText(page, pending.effectiveon))}</h2>
 ${isOpen && html`<p>${words.pendingtext}</p>`}
 ${list(words.gained, gained)}

@@ -130,7 +130,7 @@ export type PendingMove = {
         readonly restored: readonly BenefitLine[]
         /** Everything that the person then has, of which the total is made. */
         readonly benefits: readonly BenefitLine[]
-        /** True when undoing also cancels a planned swap. */
+        /** True when undoing also cancels a pending swap. */
         readonly dropsswap?: boolean
       }
     | undefined

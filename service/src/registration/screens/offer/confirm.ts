@@ -38,9 +38,9 @@ export type OfferConfirmView = ViewOf<'OFFER_CONFIRM'> &
     readonly gained: readonly BenefitLine[]
     readonly lost: readonly BenefitLine[]
     readonly kept: readonly BenefitLine[]
-    /** What a planned swap will still bring after the change. */
+    /** What a pending swap will still bring after the change. */
     readonly swapped?: readonly BenefitLine[]
-    /** True when the change cancels a planned swap. */
+    /** True when the change cancels a pending swap. */
     readonly dropsswap?: boolean | undefined
     readonly undountil?: Instant | undefined
     readonly naming?: readonly NamingLine[]
@@ -92,7 +92,7 @@ export const offerConfirm: Step<OfferConfirmView> = {
     if (refused) return refused
     const { offer, displayname: offername } = choice
     const decide: OwnChange['decide'] = ({ user, now, terms }) => {
-      if (user.offer?.name === offer || isPlannedSo(user, offer, { now, terms: terms() })) return 'unchanged'
+      if (user.offer?.name === offer || isPendingSo(user, offer, { now, terms: terms() })) return 'unchanged'
       return changeOfferOf(withAgreed(user, visit, agreements), inputFor(offer), now, terms())
     }
     const change = { why: 'offer change', form, agreements, offername, decide }
@@ -103,7 +103,7 @@ export const offerConfirm: Step<OfferConfirmView> = {
 /** Whether exactly what the person asks for was done or planned before: the form was sent a second time. */
 function isMade({ user, session, now, terms }: Visit, offername: string): boolean {
   return (
-    isPlannedSo(user, offername, { now, terms }) ||
+    isPendingSo(user, offername, { now, terms }) ||
     (session.outcome === 'changed' && user.offer?.name === offername)
   )
 }
@@ -112,7 +112,7 @@ function isMade({ user, session, now, terms }: Visit, offername: string): boolea
  * Whether exactly this change is planned. An upgrade that the partner planned for a later day is another change: the person
  * asks for it now.
  */
-function isPlannedSo(user: User, offername: string, { now, terms }: { now: number; terms: Terms }): boolean {
+function isPendingSo(user: User, offername: string, { now, terms }: { now: number; terms: Terms }): boolean {
   if (user.pendingOffer?.name !== offername) return false
   const again = changeOfferOf(user, inputFor(offername), now, terms)
   return isRefusal(again) || again.user === user

@@ -67,7 +67,7 @@ function choosingIn(visit: Visit, form: URLSearchParams) {
 }
 
 /**
- * The pending swap without failing pairs, one pair added or replaced. A benefit for a free slot takes over a planned bare
+ * The pending swap without failing pairs, one pair added or replaced. A benefit for a free slot takes over a pending bare
  * removal, because the API matches `add[i]` with `remove[i]`.
  */
 function widened(visit: Visit, from: string, chosen: string): SwapChoice {

@@ -164,8 +164,8 @@ function pendingSwap(view: SwapView, on: string): Html {
 ${pairList(page, pending, on)}
 ${
   pending.every(isOff)
-    ? html`<p>${standing.planned.noswap(on)}</p>`
-    : html`<p>${words.pendingtext(on)}</p>${pending.some(isOff) && html`<p>${standing.planned.partly}</p>`}`
+    ? html`<p>${standing.pending.noswap(on)}</p>`
+    : html`<p>${words.pendingtext(on)}</p>${pending.some(isOff) && html`<p>${standing.pending.partly}</p>`}`
 }
 ${
   !locked &&

@@ -89,8 +89,8 @@ export function goingLine(visit: Visit, { remove }: MemberPair): BenefitLine | u
 
 /** The new benefit of a pending swap, if a consent or a beneficiary is missing: it may then not start at all. */
 function waitingIn(visit: Visit, name: string): BenefitLine | undefined {
-  const planned = visit.user.enrolments.find(one => one.benefit === name && one.pendingBy === 'swap')
-  return planned?.state === 'actionrequired' ? enrolmentLine(visit, planned) : undefined
+  const pending = visit.user.enrolments.find(one => one.benefit === name && one.pendingBy === 'swap')
+  return pending?.state === 'actionrequired' ? enrolmentLine(visit, pending) : undefined
 }
 
 /** A benefit that the person holds; `undefined` for another. */

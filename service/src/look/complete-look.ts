@@ -9,7 +9,7 @@ import {
 } from './colors.ts'
 
 /** A partner's complete look, after it has passed the check. */
-type Theme = {
+type CompleteLook = {
   readonly scheme: 'auto' | 'light' | 'dark'
   readonly light: Colors
   readonly dark: Colors
@@ -24,9 +24,9 @@ type Theme = {
   readonly logo: string | undefined
 }
 
-/** The result of a check: a theme, or one sentence for each fault. */
-export type CheckedTheme =
-  | { readonly ok: true; readonly theme: Theme }
+/** The result of a check: a complete look, or one sentence for each fault. */
+export type CheckedLook =
+  | { readonly ok: true; readonly look: CompleteLook }
   | { readonly ok: false; readonly problems: readonly string[] }
 
 /**
@@ -34,7 +34,7 @@ export type CheckedTheme =
  * light and dark (4.5:1 for text, 3:1 for controls). A refusal names the pair of colors, its contrast and the
  * contrast needed.
  */
-export function checkTheme(proposed: unknown): CheckedTheme {
+export function checkAppearance(proposed: unknown): CheckedLook {
   if (!isRecord(proposed)) return { ok: false, problems: ['appearance must be an object'] }
   const problems = [
     ...unknownNames(proposed, ['scheme', 'light', 'dark', 'radius', 'fonts', 'logo'], ''),
@@ -43,14 +43,14 @@ export function checkTheme(proposed: unknown): CheckedTheme {
     ...colorProblems(proposed, 'dark'),
   ]
   if (problems.length > 0) return { ok: false, problems }
-  const theme = complete(proposed)
-  const pairs = (['light', 'dark'] as const).flatMap(scheme => contrastProblems(scheme, theme[scheme]))
-  return pairs.length > 0 ? { ok: false, problems: pairs } : { ok: true, theme }
+  const look = complete(proposed)
+  const pairs = (['light', 'dark'] as const).flatMap(scheme => contrastProblems(scheme, look[scheme]))
+  return pairs.length > 0 ? { ok: false, problems: pairs } : { ok: true, look }
 }
 
-/** The style sheet of a theme: custom properties and the logo. It is linked after the page's own style sheet. */
-export function themeCss(theme: Theme): string {
-  const { scheme, light, dark, radius, fonts, logo } = theme
+/** The style sheet of a complete look: custom properties and the logo. It is linked after the page's own style sheet. */
+export function lookCss(look: CompleteLook): string {
+  const { scheme, light, dark, radius, fonts, logo } = look
   const mark = logo
     ? `.mark{background:url("${
         logo.startsWith('files/') ? '../' : ''
@@ -59,7 +59,7 @@ export function themeCss(theme: Theme): string {
   const list = [...fonts.map(name => `"${name}"`), 'system-ui', 'sans-serif'].join(',')
   const common = `--radius:${radius}px;${fonts.length > 0 ? `--fonts:${list};` : ''}`
   if (scheme !== 'auto') {
-    return `:root{color-scheme:${scheme};${common}${properties(scheme, theme[scheme])}}${mark}`
+    return `:root{color-scheme:${scheme};${common}${properties(scheme, look[scheme])}}${mark}`
   }
   return `:root{${common}${properties(
     'light',
@@ -67,25 +67,25 @@ export function themeCss(theme: Theme): string {
   )}}@media (prefers-color-scheme:dark){:root{${properties('dark', dark)}}}${mark}`
 }
 
-/** A theme as the query of its style sheet's address, so that the service need not store it. */
-export function themeQuery(theme: Theme): string {
-  return new URLSearchParams({ theme: JSON.stringify(theme) }).toString()
+/** A complete look as the query of its style sheet's address, so that the service need not store it. */
+export function lookQuery(look: CompleteLook): string {
+  return new URLSearchParams({ look: JSON.stringify(look) }).toString()
 }
 
 /**
- * The theme in such a query. It is checked again, because anybody can write an address. Refuses as `checkTheme`
+ * The look in such a query. It is checked again, because anybody can write an address. Refuses as `checkAppearance`
  * does.
  */
-export function parseThemeQuery(query: URLSearchParams): CheckedTheme {
+export function parseLookQuery(query: URLSearchParams): CheckedLook {
   try {
-    return checkTheme(JSON.parse(query.get('theme') ?? ''))
+    return checkAppearance(JSON.parse(query.get('look') ?? ''))
   } catch {
-    return { ok: false, problems: ['theme must be JSON'] }
+    return { ok: false, problems: ['look must be JSON'] }
   }
 }
 
-/** The theme of a proposal that was checked: all its names are known, and all its colors are colors. */
-function complete(proposed: Readonly<Record<string, unknown>>): Theme {
+/** The complete look of a proposal that was checked: all its names are known, and all its colors are colors. */
+function complete(proposed: Readonly<Record<string, unknown>>): CompleteLook {
   const colors = (scheme: Scheme): Colors => {
     const given = isRecord(proposed[scheme]) ? Object.entries(proposed[scheme]) : []
     return {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { contrast, ownColors } from './colors.ts'
-import { checkTheme, parseThemeQuery, themeCss, themeQuery } from './theme.ts'
+import { checkAppearance, lookCss, lookQuery, parseLookQuery } from './complete-look.ts'
 
 const hex = fc.integer({ min: 0, max: 0xffffff }).map(value => `#${value.toString(16).padStart(6, '0')}`)
 
@@ -14,7 +14,7 @@ test('black on white has the greatest contrast there is, and order does not matt
 })
 
 test('our own colors pass their own check', () => {
-  expect(checkTheme({})).toMatchObject({ ok: true, theme: ownColors })
+  expect(checkAppearance({})).toMatchObject({ ok: true, look: ownColors })
 })
 
 const css = readFileSync(new URL('../../assets/page/tokens.css', import.meta.url), 'utf8')
@@ -33,7 +33,7 @@ test('the style sheet holds the same colors as the check', () => {
 })
 
 test('a look that cannot be read is refused with the pair named', () => {
-  const checked = checkTheme({ light: { accent: '#ffd500' } })
+  const checked = checkAppearance({ light: { accent: '#ffd500' } })
   expect(checked).toMatchObject({ ok: false })
   if (checked.ok) throw new Error('accepted')
   expect(checked.problems).toContain(
@@ -43,7 +43,7 @@ test('a look that cannot be read is refused with the pair named', () => {
 })
 
 test('a look that fails in the dark alone is refused, too', () => {
-  expect(checkTheme({ dark: { text: '#333' } })).toMatchObject({ ok: false })
+  expect(checkAppearance({ dark: { text: '#333' } })).toMatchObject({ ok: false })
 })
 
 test.each([
@@ -61,32 +61,32 @@ test.each([
   [{ logo: 'data:image/png;base64,AAAA") } * { display: none' }, 'logo must be'],
   [{ logo: `data:image/png;base64,${'A'.repeat(3000)}` }, 'logo must be'],
 ])('%j is refused in words', (proposed, words) => {
-  const checked = checkTheme(proposed)
+  const checked = checkAppearance(proposed)
   expect(checked.ok ? [] : checked.problems.join()).toContain(words)
 })
 
 test('every accepted look keeps its contrasts and survives its own address', () => {
   fc.assert(
     fc.property(hex, hex, fc.integer({ min: 0, max: 24 }), (accent, onaccent, radius) => {
-      const checked = checkTheme({ light: { accent, onaccent }, radius })
+      const checked = checkAppearance({ light: { accent, onaccent }, radius })
       if (!checked.ok) return
       expect(contrast(onaccent, accent)).toBeGreaterThanOrEqual(4.5)
-      expect(parseThemeQuery(new URLSearchParams(themeQuery(checked.theme)))).toEqual(checked)
-      expect(themeCss(checked.theme)).toMatch(/^[^<>\\]*$/)
+      expect(parseLookQuery(new URLSearchParams(lookQuery(checked.look)))).toEqual(checked)
+      expect(lookCss(checked.look)).toMatch(/^[^<>\\]*$/)
     }),
   )
 })
 
 test('a logo stands in the place of the initial, and survives the address of the style sheet', () => {
   const logo = `data:image/png;base64,${'Ab+/'.repeat(700)}`
-  const checked = checkTheme({ logo, fonts: ['Inter'] })
+  const checked = checkAppearance({ logo, fonts: ['Inter'] })
   if (!checked.ok) throw new Error(checked.problems.join())
-  expect(parseThemeQuery(new URLSearchParams(themeQuery(checked.theme)))).toEqual(checked)
-  expect(themeQuery(checked.theme).length).toBeLessThan(7000)
-  expect(themeCss(checked.theme)).toContain(`.mark{background:url("${logo}")`)
+  expect(parseLookQuery(new URLSearchParams(lookQuery(checked.look)))).toEqual(checked)
+  expect(lookQuery(checked.look).length).toBeLessThan(7000)
+  expect(lookCss(checked.look)).toContain(`.mark{background:url("${logo}")`)
 })
 
 test('an address that nobody of ours made is refused', () => {
-  expect(parseThemeQuery(new URLSearchParams('theme=%7B'))).toMatchObject({ ok: false })
-  expect(parseThemeQuery(new URLSearchParams(''))).toMatchObject({ ok: false })
+  expect(parseLookQuery(new URLSearchParams('look=%7B'))).toMatchObject({ ok: false })
+  expect(parseLookQuery(new URLSearchParams(''))).toMatchObject({ ok: false })
 })
