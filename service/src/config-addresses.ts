@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { urlsOf } from './db/address.ts'
 import { OperatorError } from './operator-error.ts'
 import type { EgressProxy } from './webhooks/egress/proxy.ts'
 
@@ -85,7 +86,8 @@ function pairOf({ username, password }: URL): string | undefined {
 /** Whether the text is the address of a PostgreSQL database. */
 export function isDatabaseUrl(text: string): boolean {
   // The directory of a socket may be in the query, with nothing between @ and the slash.
-  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@localhost/'))
+  const isOne = (url: string) => URL.canParse(url.replace('@/', '@localhost/'))
+  return /^postgres(ql)?:\/\//.test(text) && urlsOf(text).every(isOne)
 }
 
 /** An address for reports. Throws OperatorError for anything else. */

@@ -37,11 +37,13 @@ const levels: Readonly<Record<string, LogLevel>> = {
   database_restart_failed: 'error',
   database_stop_failed: 'error',
   erasure_not_listed: 'error',
+  erasures_failed: 'error',
   erasures_not_listed: 'error',
   failure: 'error',
   feed_failed: 'error',
   finalize_failed: 'error',
   keyring_unreadable: 'error',
+  node_silent: 'error',
   partner_not_opened: 'error',
   quiet_failed: 'error',
   schedule_failed: 'error',
@@ -61,8 +63,10 @@ const levels: Readonly<Record<string, LogLevel>> = {
   database_connection_lost: 'warn',
   database_low_on_space: 'warn',
   database_orphan_found: 'warn',
+  erasures_wait: 'warn',
   insecure_base_url: 'warn',
   migration_held_up: 'warn',
+  node_answers: 'warn',
   not_ready: 'warn',
   quiet: 'warn',
   scrub_failed: 'warn',
@@ -165,12 +169,15 @@ function signatureOf(event: string, fields: Fields): string {
 export function describeCause(cause: unknown): Record<string, unknown> {
   if (!(cause instanceof Error)) return { cause: typeof cause }
   const frames = (cause.stack ?? '').split('\n').filter(line => line.trimStart().startsWith('at '))
-  const { code, constraint, table } = cause as { code?: unknown; constraint?: unknown; table?: unknown }
+  const { code, constraint, table, node } = cause as Partial<
+    Record<'code' | 'constraint' | 'table' | 'node', unknown>
+  >
   return {
     cause: cause.name,
     ...(typeof code === 'string' && { causecode: code }),
     ...(typeof constraint === 'string' && { constraint }),
     ...(typeof table === 'string' && { table }),
+    ...(typeof node === 'string' && { node }),
     frames: frames
       .slice(0, 6)
       .map(line => line.trim().replace(/\(?(?:file:\/\/)?\/.*\/(?=[^/]+:\d+:\d+\)?$)/, '(')),

@@ -3,24 +3,26 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
-import { type Client, createClient } from '../../client/src/index.ts'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import type { Client } from '../../client/src/index.ts'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { type Created, codeOf } from '../command/place.ts'
+import { type Created, clientOf, codeOf } from '../command/place.ts'
 import {
   newDirectory,
   type Place,
+  run,
   runJson,
+  runKilledWhen,
   type ServiceProcess,
   startKeptProcess,
 } from '../command/process.ts'
 import { freePort } from '../free-port.ts'
-import { timesOf } from '../long.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, adaAsks, demoCatalogueFile } from '../rig.ts'
 import { checkFiles } from '../trust/canaries.ts'
-import { type Journal, type OwnJournal, openJournal, openOwnJournal } from '../trust/journal.ts'
+import { enrolOnPage } from '../trust/enrol-on-page.ts'
+import { type Entry, type Journal, type OwnJournal, openJournal, openOwnJournal } from '../trust/journal.ts'
 import { checkLedger } from '../trust/ledger.ts'
 import { canRunCluster, type OwnCluster, startOwnCluster } from './own-cluster.ts'
 import { createPartnerOf, type Receiver, startReceiver } from './receiver.ts'
@@ -36,8 +38,10 @@ type Tenant = {
   readonly created: Created
   readonly receiver: Receiver
   readonly worker: number
-  /** Prefills beside those of the writers. */
-  readonly beside: OwnJournal
+  readonly cell: string
+  /** All writes for it but those of the writers of a test that is under way. */
+  readonly entries: Entry[]
+  readonly own: OwnJournal
 }
 
 let cluster: OwnCluster
@@ -53,10 +57,15 @@ beforeAll(async () => {
   endings.push(cluster.stop)
   const { path, remove } = await newDirectory()
   endings.push(remove)
+  // While the coordinator is away, a process asks a worker where the cells are.
+  const url = cluster.url.replace(
+    `:${cluster.coordinator}`,
+    `:${cluster.coordinator},127.0.0.1:${cluster.workers[0]}`,
+  )
   place = {
     cwd: path,
     env: {
-      DATABASE_URL: cluster.url,
+      DATABASE_URL: url,
       ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64'),
       ENROLMENT_ERASURES: join(path, 'erasures'),
       // The receivers are on this machine, which production refuses unless its operator says otherwise.
@@ -74,6 +83,9 @@ beforeAll(async () => {
   }
   await runJson(['catalogue', 'publish', demoCatalogueFile], place)
   for (const worker of cluster.workers) tenants.push(await newTenant(worker))
+  // What is recorded of no partner is in the first cell, so that its node is not the one to be lost.
+  tenants.sort((a, b) => b.cell.localeCompare(a.cell))
+  for (const tenant of tenants) await prefill(clientsOf(tenant)[0] as Client, tenant, 'known')
 })
 afterAll(async () => {
   for (const end of endings.splice(0).reverse()) await end()
@@ -87,25 +99,27 @@ async function newTenant(worker: number): Promise<Tenant> {
   endings.push(receiver.close)
   for (;;) {
     const created = await createPartnerOf(receiver, place)
-    const [node] = await database.query<{ port: number }>(sql`
-      select distinct nodeport as port from citus_shards
-      where table_name = (select to_regclass(cell || '.users') from partners where partner_id = ${created.partnerid})`)
-    if (node?.port === worker) return { created, receiver, worker, beside: openOwnJournal() }
+    const [node] = await database.query<{ port: number; cell: string }>(sql`
+      select s.nodeport as port, p.cell from partners p join citus_shards s on s.table_name = to_regclass(p.cell || '.users')
+      where p.partner_id = ${created.partnerid}`)
+    if (node?.port !== worker) continue
+    const now = new Date()
+    // In the middle of a month, because at its end changes for that end are refused.
+    await setClock(created, Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10))
+    return { created, receiver, worker, cell: node.cell, entries: [], own: openOwnJournal() }
   }
 }
 
-function clientsOf({ created }: Tenant): Client[] {
-  return services.map(({ address }) =>
-    createClient({
-      baseUrl: address,
-      clientId: created.clientid,
-      clientSecret: created.clientsecret,
-      apiKey: created.apikey,
-      tries: 1,
-      timeoutMs: 60_000,
-      deadlineMs: 60_000,
-    }),
-  )
+/** Longer than any promised limit, and for those whom a fault must not concern shorter than the first answer of a node that hangs. */
+const LIMIT_MS = 15_000
+const UNHARMED_MS = 5000
+
+function clientsOf(
+  { created }: Tenant,
+  at: readonly ServiceProcess[] = services,
+  timeoutMs = LIMIT_MS,
+): Client[] {
+  return at.map(({ address }) => clientOf({ address }, created, { timeoutMs, deadlineMs: timeoutMs }))
 }
 
 async function more(journal: Journal, count: number): Promise<void> {
@@ -113,8 +127,13 @@ async function more(journal: Journal, count: number): Promise<void> {
   await expect.poll(journal.acknowledged, { timeout: 120_000, interval: 20 }).toBeGreaterThan(wanted)
 }
 
-function prefill(client: Client, { beside }: Tenant, userid: string): Promise<unknown> {
-  return beside.write(userid, 'prefill', () =>
+/** What writers were refused. */
+function refusalsOf({ entries }: Journal): readonly string[] {
+  return entries.flatMap(({ failures = [] }) => failures)
+}
+
+function prefill(client: Client, { own }: Tenant, userid: string): Promise<unknown> {
+  return own.write(userid, 'prefill', () =>
     client.prefillUser({ userid, ...ada }, { idempotencyKey: userid }),
   )
 }
@@ -128,44 +147,152 @@ const asked: Readonly<Record<string, (client: Client, tenant: Tenant) => Promise
   'the event log': client => client.listEvents({}),
 }
 
-const rounds = timesOf(1, 20)
+/** Everything of a partner continues in these processes: requests, webhooks, the page, and what falls due. */
+async function expectUnharmed(tenant: Tenant, at: readonly ServiceProcess[], name: string): Promise<void> {
+  for (const client of clientsOf(tenant, at, UNHARMED_MS))
+    for (const [what, ask] of Object.entries(asked))
+      expect([what, await codeOf(ask(client, tenant))]).toEqual([what, ''])
+  for (const service of at) {
+    const [client] = clientsOf(tenant, [service]) as [Client]
+    expect(
+      await enrolOnPage(tenant.own, { client, service: service.address }, `${name}-${service.pid}`),
+    ).toBe(true)
+  }
+  const newest = await newestEvent(tenant)
+  await expect.poll(() => tenant.receiver.arrived.has(newest), { message: 'webhooks' }).toBe(true)
+  await expect.poll(() => isDelivered(tenant, newest), { message: 'results of webhooks' }).toBe(true)
+}
 
-test.runIf(canRun)(
-  'a worker node killed and started again: 503 for the partners on it, nobody else waits; nothing lost, nothing twice',
-  async () => {
-    const [lost, other] = tenants as [Tenant, Tenant]
-    for (const tenant of tenants) await prefill(clientsOf(tenant)[0] as Client, tenant, 'known')
-    const journals = tenants.map(tenant => openJournal(clientsOf(tenant), { writers: 6, name: 'writer' }))
-    const otherJournal = journals[1] as Journal
-    for (let round = 0; round < rounds; round += 1) {
+function setClock({ partnerid }: Created, at: number): Promise<unknown> {
+  return database.query(sql`
+    update partners set clock_offset_ms = ${at - Date.now()} where partner_id = ${partnerid}`)
+}
+
+/** Members who leave at the end of the partner's month, which its clock reaches in two seconds. */
+async function letLeave(tenant: Tenant, name: string): Promise<readonly string[]> {
+  const { own, created } = tenant
+  const [client] = clientsOf(tenant) as [Client]
+  const users = [0, 1, 2].map(count => `${name}-${count}`)
+  for (const userid of users) {
+    await own.write(userid, 'create', () => client.createUser({ userid, ...ada, offername: 'starter' }))
+    await own.write(userid, 'cancel', () => client.cancelUser({ userid }))
+    own.note(userid, 'due cancel')
+  }
+  const [next] = await database.query<{ due: number }>(sql`
+    select min(due_at) as due from users where partner_id = ${created.partnerid} and userid = any (${users}::text[])`)
+  await setClock(created, (next?.due ?? 0) - 2000)
+  return users
+}
+
+function left({ created }: Tenant, users: readonly string[]): Promise<unknown[]> {
+  return database.query(sql`
+    select 1 from users where partner_id = ${created.partnerid} and userid = any (${users}::text[]) and status = 'cancelled'`)
+}
+
+/** What a partner whose cell is away is told, within the limit and with the time after which to ask again. */
+async function expectRefused(tenant: Tenant): Promise<void> {
+  for (const client of clientsOf(tenant))
+    for (const [name, ask] of Object.entries(asked)) {
+      const refused = await ask(client, tenant).catch((error: unknown) => error)
+      expect([name, refused]).toEqual([
+        name,
+        expect.objectContaining({ code: 'unavailable', retryAfterMs: expect.any(Number) }),
+      ])
+    }
+}
+
+const nodes = [
+  { which: 'a worker', node: () => tenants[0]?.worker ?? 0, harms: true },
+  { which: 'the coordinator', node: () => cluster.coordinator, harms: false },
+]
+
+describe.runIf(canRun)('under writes, webhooks, the page and due changes', () => {
+  test.each(nodes)(
+    '$which hangs, is killed and comes back: 503 for its own partners, nobody else notices, and all books agree',
+    async ({ node: nodeOf, harms }) => {
+      const node = nodeOf()
+      const [first, other] = tenants as [Tenant, Tenant]
+      const unharmed = harms ? [other] : tenants
+      const leaving = new Map<Tenant, readonly string[]>()
+      for (const tenant of tenants) leaving.set(tenant, await letLeave(tenant, `leaves-${node}`))
+      const journals = tenants.map(tenant =>
+        openJournal(clientsOf(tenant, services, harms && tenant === first ? LIMIT_MS : UNHARMED_MS), {
+          writers: 4,
+          name: `writer-${node}`,
+        }),
+      )
+      const others = journals.filter((_, index) => unharmed.includes(tenants[index] as Tenant))
+      await Promise.all(journals.map(journal => more(journal, 10)))
+      for (const fault of ['hang', 'kill'] as const) {
+        cluster[fault](node)
+        await Promise.all(others.map(journal => more(journal, 20)))
+        if (harms) await expectRefused(first)
+        // A process that starts now serves the others, too.
+        const late = await startKeptProcess(['serve', '--port', `${await freePort()}`], place)
+        for (const tenant of unharmed) {
+          await expectUnharmed(tenant, [...services, late], `${fault}-${node}`)
+          await expect
+            .poll(() => left(tenant, leaving.get(tenant) ?? []), { timeout: 60_000 })
+            .toHaveLength(3)
+        }
+        if (harms) {
+          const { stdout, stderr } = await run(['user', 'find', 'known', '--json'], place)
+          expect(stderr).toMatch(
+            /^Not complete: \d+ of \d+ partners are left out, as their node does not answer/,
+          )
+          expect(JSON.parse(stdout)).toMatchObject({
+            users: [{ partnerid: other.created.partnerid }],
+            unreachable: [`127.0.0.1:${node}`],
+          })
+        }
+        expect(await late.stop()).toBe(0)
+      }
+      cluster.revive(node)
       await Promise.all(journals.map(journal => more(journal, 20)))
-      cluster.kill(lost.worker)
-      // Everything of the other partner continues in both processes while the node is down.
-      await more(otherJournal, 40)
-      for (const client of clientsOf(other))
-        for (const [name, ask] of Object.entries(asked))
-          await expect.poll(() => codeOf(ask(client, other)), { message: name }).toBe('')
-      const newest = await newestEvent(other)
-      await expect.poll(() => other.receiver.arrived.has(newest), { message: 'webhooks' }).toBe(true)
-      await expect.poll(() => isDelivered(other, newest), { message: 'results of webhooks' }).toBe(true)
-      for (const client of clientsOf(lost))
-        for (const [name, ask] of Object.entries(asked))
-          expect([name, await codeOf(ask(client, lost))]).toEqual([name, 'unavailable'])
-      cluster.revive(lost.worker)
-    }
-    await Promise.all(journals.map(journal => more(journal, 20)))
-    await Promise.all(journals.map(journal => journal.stop()))
-    const logs = services.map(one => one.stdout() + one.stderr()).join('')
-    for (const [index, tenant] of tenants.entries()) {
-      const { entries, wrong } = journals[index] as Journal
-      const { receiver, created } = tenant
-      const journal = { entries: [...entries, ...tenant.beside.entries], wrong }
-      await checkLedger({ journal, receiver, database, partnerId: created.partnerid, logs })
-    }
+      await Promise.all(journals.map(journal => journal.stop()))
+      for (const journal of others) expect(refusalsOf(journal)).toEqual([])
+      const logs = services.map(one => one.stdout() + one.stderr()).join('')
+      expect(logs.match(/"event":"node_(silent|answers)"/g)?.length).toBeGreaterThan(0)
+      for (const [index, tenant] of tenants.entries()) {
+        const { entries, wrong } = journals[index] as Journal
+        tenant.entries.push(...entries)
+        await expect.poll(() => left(tenant, leaving.get(tenant) ?? []), { timeout: 60_000 }).toHaveLength(3)
+        const journal = { entries: [...tenant.entries, ...tenant.own.entries], wrong }
+        const { receiver, created } = tenant
+        await checkLedger({ journal, receiver, database, partnerId: created.partnerid, logs })
+      }
+    },
+  )
+
+  test('a partner whose move to another cell was killed is put right by the command itself', async () => {
+    const { created } = tenants[0] as Tenant
+    const id = created.partnerid
+    const cellOf = async () =>
+      (await database.query<{ cell: string }>(sql`select cell from partners where partner_id = ${id}`))[0]
+        ?.cell
+    const former = (await cellOf()) ?? ''
+    await runJson(['migrate', '--cells', '3'], place)
+    let cell: string | undefined = former
+    const watching = setInterval(async () => {
+      cell = await cellOf()
+    }, 50)
+    expect(await runKilledWhen(['cell', 'assign', id, 'cell_3'], place, () => cell === '')).toBe(true)
+    clearInterval(watching)
+    expect(await runJson(['cell', 'list'], place)).toMatchObject({ without: [id] })
+    expect(await runJson(['cell', 'assign', id, former], place)).toMatchObject({
+      cell: former,
+      rows: 0,
+      repaired: true,
+    })
+    await expect
+      .poll(() =>
+        codeOf(clientsOf(tenants[0] as Tenant)[0]?.getUser({ userid: 'known' }) ?? Promise.reject()),
+      )
+      .toBe('')
     await cluster.checkpoint()
     await checkFiles(cluster.directory, cluster.nodes)
-  },
-)
+  })
+})
 
 /** Whether the result of the attempt at an event has been written. */
 async function isDelivered({ created }: Tenant, eventId: string): Promise<boolean> {

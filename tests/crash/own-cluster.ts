@@ -14,12 +14,16 @@ export const canRunCluster = existsSync(`${home}/lib/citus.so`) && process.getui
 export type OwnCluster = {
   /** The address of the coordinator's database. */
   readonly url: string
+  /** The port of the coordinator. */
+  readonly coordinator: number
   /** The ports of the two workers. */
   readonly workers: readonly number[]
-  /** Ends a worker with all its sessions, as in a crash. */
-  readonly kill: (worker: number) => void
-  /** Starts a killed worker again. */
-  readonly revive: (worker: number) => void
+  /** Stops a node with all its sessions, so that it takes connections and never answers. */
+  readonly hang: (node: number) => void
+  /** Ends a node with all its sessions, as in a crash. */
+  readonly kill: (node: number) => void
+  /** Starts a killed node again. */
+  readonly revive: (node: number) => void
   /** Writes what is only in the nodes' memory to their data files. */
   readonly checkpoint: () => Promise<void>
   /** The directory in which all nodes are, and where in it. */
@@ -57,20 +61,23 @@ export async function startOwnCluster(): Promise<OwnCluster> {
   }
   await onNode(urlOf(coordinator), `select citus_set_coordinator_host('127.0.0.1', ${coordinator})`)
   for (const port of workers) await onNode(urlOf(coordinator), `select citus_add_node('127.0.0.1', ${port})`)
+  const signal = (node: number, name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL') => {
+    const postmaster = Number(readFileSync(join(dataOf(node), 'postmaster.pid'), 'utf8').split('\n')[0])
+    const sessions = execFileSync('pgrep', ['-P', `${postmaster}`], { encoding: 'utf8' })
+    // The postmaster first, because it would notice the end of the others.
+    for (const pid of [postmaster, ...sessions.trim().split('\n').map(Number)]) send(pid, name)
+  }
   return {
     url: urlOf(coordinator),
+    coordinator,
     workers,
-    kill(worker) {
-      const postmaster = Number(readFileSync(join(dataOf(worker), 'postmaster.pid'), 'utf8').split('\n')[0])
-      const sessions = execFileSync('pgrep', ['-P', `${postmaster}`], { encoding: 'utf8' })
-      // The postmaster first, because it would notice the end of the others.
-      for (const pid of [postmaster, ...sessions.trim().split('\n').map(Number)]) killNow(pid)
-    },
-    revive(worker) {
+    hang: node => signal(node, 'SIGSTOP'),
+    kill: node => signal(node, 'SIGKILL'),
+    revive(node) {
       // A session that has not ended yet may hold its memory for a moment.
       for (let tries = 0; ; tries += 1) {
         try {
-          return start(worker)
+          return start(node)
         } catch (error) {
           if (tries === 20) throw error
         }
@@ -83,8 +90,9 @@ export async function startOwnCluster(): Promise<OwnCluster> {
     nodes: ports.map(port => ({ data: `${port}`, log: `${port}.log` })),
     stop() {
       for (const port of ports) {
-        // A worker that a failed test left killed cannot be stopped.
+        // A node that a failed test left killed cannot be stopped.
         try {
+          signal(port, 'SIGCONT')
           asPostgres('pg_ctl', ['-D', dataOf(port), '-m', 'immediate', '-w', 'stop'])
         } catch {}
       }
@@ -110,9 +118,9 @@ function settingsOf(port: number): string {
 }
 
 /** A session may have ended by itself meanwhile. */
-function killNow(pid: number): void {
+function send(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch (error) {
     if ((error as { code?: string }).code !== 'ESRCH') throw error
   }

@@ -7,8 +7,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type BulkLine, createClient } from '../../client/src/index.ts'
 import { root, run, runJson, type ServiceProcess, startKeptProcess } from '../command/process.ts'
 import { isLong, minutesOf } from '../long.ts'
-import { newVisitor, recordsAgreed } from '../page/visitor.ts'
 import { ada } from '../rig.ts'
+import { enrolOnPage } from './enrol-on-page.ts'
 import { type OwnJournal, openOwnJournal } from './journal.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
 
@@ -54,7 +54,7 @@ test.skipIf(!isLong)(
       }),
       repeat('bulks', 1000, count => sendBulk(own, client, `bulk-${count}`)),
       repeat('enrolled on the page', 1000, count =>
-        enrolOnPage(own, { client, port: stage.ports[count % 2] ?? 0 }, `page-${count}`),
+        enrolOnPage(own, { client, service: `http://127.0.0.1:${stage.ports[count % 2]}` }, `page-${count}`),
       ),
       repeat('pages of the console', 500, visit),
       repeat('runs of a feed', 5000, async () => {
@@ -122,27 +122,6 @@ async function sendBulk(own: OwnJournal, client: Client, name: string): Promise<
       expect([operation, status]).toEqual([operation, 200])
       own.note(body.userid, operation)
     }
-}
-
-/** A person enrolls by a link; when the process of the page is killed meanwhile, that may or may not have taken effect. */
-async function enrolOnPage(
-  own: OwnJournal,
-  { client, port }: { client: Client; port: number },
-  userid: string,
-): Promise<void> {
-  await own.write(userid, 'prefill', () => client.prefillUser({ userid, ...ada }, { idempotencyKey: userid }))
-  const { linkurl } = await client.createLinkToken({ userid, offername: 'starter' })
-  const service = `http://127.0.0.1:${port}`
-  const visitor = newVisitor(service)
-  const enrol = async () => {
-    await visitor.post(service + new URL(linkurl ?? '').pathname)
-    await visitor.get('/register/benefits')
-    await visitor.post('/register/benefits', {})
-    const { view, status } = await visitor.post('/register/enrol', recordsAgreed)
-    if (view !== 'DONE') throw new Error(`${view} ${status}`)
-  }
-  const answering = () => own.write(userid, 'page step', () => own.write(userid, 'create', enrol))
-  await own.write(userid, 'page open', answering).catch(() => undefined)
 }
 
 /** Opens a console beside the service, signs an operator in, and returns what reads one of its screens. */

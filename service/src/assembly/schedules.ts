@@ -4,6 +4,7 @@ import { type Searched, signBlocks } from '../audit/sign-blocks.ts'
 import { HOUR_MS, MINUTE_MS, YEAR_MS } from '../calendar/calendar.ts'
 import { tidyConsole } from '../console/tidy.ts'
 import { cellsOf, inEachCell } from '../db/by-cell.ts'
+import { openTasks } from '../db/each-task.ts'
 import { describeCause } from '../log.ts'
 import { deleteOldRefusedCreates } from '../membership/saving/refused-creates.ts'
 import { deleteOldSessions } from '../registration/session/old-sessions.ts'
@@ -66,9 +67,11 @@ export function openSchedules(
   let isClosed = false
   const counting = { database, clock, sandbox: options.installation.sandbox, terms, prepareTerms }
   const finalizing = repeatedly(FINALIZE_EVERY_MS, async () => {
+    const tasks = openTasks()
     try {
       for (const partner of await allPartners())
-        await finalizeMonths(counting, partner, { which: 'due', mayGoOn: () => !isClosed })
+        await tasks.run(() => finalizeMonths(counting, partner, { which: 'due', mayGoOn: () => !isClosed }))
+      tasks.end()
     } catch (error) {
       log('finalize_failed', describeCause(error))
     }

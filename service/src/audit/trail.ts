@@ -5,8 +5,8 @@
 import { createHmac } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { type Instant, MINUTE_MS } from '../calendar/calendar.ts'
-import { ofPartner, writeByCell } from '../db/by-cell.ts'
-import type { Database } from '../db/database.ts'
+import { groupsByCell, ofPartner } from '../db/by-cell.ts'
+import type { Database, Executor } from '../db/database.ts'
 import { isUnavailable } from '../db/failure.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { uuidv7 } from '../vault/uuid.ts'
@@ -96,13 +96,19 @@ export function openTrail(context: {
     const batch = oncePerId([...entries, ...refusals.values()].map(entry => inTime(entry, real())))
     entries = []
     refusals = new Map()
+    // A cell that is away keeps its own entries here, and nobody else's.
+    for (const group of groupsByCell(database, batch)) await writeOfCell(group)
+    if (!isClosed && entries.length > 0) wake()
+  }
+  const writeOfCell = async (batch: readonly [AuditEntry, ...AuditEntry[]]): Promise<void> => {
+    const cell = ofPartner(database, batch[0].partnerId)
     for (let start = 0; start < batch.length; start += MOST_OF_A_BATCH) {
       const part = batch.slice(start, start + MOST_OF_A_BATCH)
       try {
-        await writeByCell(database, part, addEntries)
+        await addEntries(cell, part)
       } catch (error) {
         if (!isUnavailable(error)) {
-          lost += await addEach(database, part)
+          lost += await addEach(cell, part)
           context.onError(error, lost)
           continue
         }
@@ -111,10 +117,9 @@ export function openTrail(context: {
         entries = [...rest.slice(0, room), ...entries]
         lost += Math.max(0, rest.length - room)
         context.onError(error, lost)
-        break
+        return
       }
     }
-    if (!isClosed && entries.length > 0) wake()
   }
   const wake = () => {
     if (isClosed) return
@@ -169,10 +174,10 @@ export function openTrail(context: {
 }
 
 /** Adds entries one by one, so that one that the database refuses holds up no other; returns how many it refused. */
-async function addEach(database: Database, entries: readonly AuditEntry[]): Promise<number> {
+async function addEach(cell: Executor, entries: readonly AuditEntry[]): Promise<number> {
   let refused = 0
   for (const entry of entries)
-    await addEntries(ofPartner(database, entry.partnerId), [entry]).catch(() => {
+    await addEntries(cell, [entry]).catch(() => {
       refused += 1
     })
   return refused

@@ -1,9 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from '@benefit-enrolment/cli/command'
-import { listCells, listNodes, moveCell, movePartnerRows, setCell } from '../db/move-cells.ts'
+import type { Database, Executor } from '../db/database.ts'
+import {
+  cellWithRows,
+  listCells,
+  listNodes,
+  moveCell,
+  movePartnerRows,
+  moving,
+  partnersWithoutCell,
+  setCell,
+} from '../db/move-cells.ts'
 import { OperatorError } from '../operator-error.ts'
 import { requirePartner } from '../partners/administer.ts'
-import { inWorkspace, type Workspace } from './workspace.ts'
+import { inWorkspace } from './workspace.ts'
 
 /**
  * Longer than any statement of a process that has not yet learnt that the partner is in no cell: it learns that within two
@@ -17,17 +27,22 @@ const list: Command = {
   run: input =>
     inWorkspace(input, async ({ database }) => {
       const cells = await listCells(database)
+      const isCluster = cells.length > 0
+      const nodes = isCluster ? await listNodes(database) : []
+      const without = isCluster ? await partnersWithoutCell(database) : []
       input.print(
-        { cells, nodes: await listNodesOf(cells.length, database) },
-        cells.length === 0
-          ? ['One PostgreSQL has one cell.']
-          : cells.map(({ cell, node, partners }) => `${cell}  ${node}  ${partners} partners`),
+        { cells, nodes, without },
+        isCluster
+          ? [
+              ...cells.map(({ cell, node, partners }) => `${cell}  ${node}  ${partners} partners`),
+              ...without.map(
+                id =>
+                  `${id} is in no cell and gets 503: it is being moved, or a move was broken off, which \`enrolment cell assign ${id} CELL\` finishes, or takes back where CELL is its former one.`,
+              ),
+            ]
+          : ['One PostgreSQL has one cell.'],
       )
     }),
-}
-
-async function listNodesOf(cells: number, database: Workspace['database']): Promise<readonly string[]> {
-  return cells === 0 ? [] : listNodes(database)
 }
 
 const assign: Command = {
@@ -37,37 +52,72 @@ const assign: Command = {
   run: input =>
     inWorkspace(input, async ({ database, commit }) => {
       const [name = '', to = ''] = input.positionals
-      const partner = await requirePartner(database, name)
-      const cells = await listCells(database)
-      const target = cells.find(({ cell }) => cell === to)
-      const source = cells.find(({ cell }) => cell === partner.cell)
-      if (!target) throw new OperatorError('There is no such cell: see `enrolment cell list`.')
-      if (!source)
-        throw new OperatorError(
-          'The partner is on its way to another cell, or a move was broken off: see docs/scaling.md.',
-        )
-      if (source.cell === to) throw new OperatorError('The partner is in this cell already.')
-      if (target.node !== source.node) {
-        if (target.partners > 0)
-          throw new OperatorError(
-            `The cell is on another node (${target.node}) than the partner (${source.node}), and not empty: move it with \`enrolment cell move ${to} ${source.node}\` first, or name one of the partner's node.`,
-          )
-        await moveCell(database, to, source.node)
-      }
-      const { partner_id: partnerId } = partner
-      await setCell(database, partnerId, '')
-      let rows: number
-      try {
-        await pause(REST_MS)
-        rows = await movePartnerRows(database, partnerId, { from: source.cell, to })
-      } catch (error) {
-        await setCell(database, partnerId, source.cell)
+      const moved = await moving(database, databaseSession =>
+        assignTo(to, { name, database, databaseSession }),
+      ).catch(async error => {
+        if (!(error instanceof OperatorError)) await takeBack(database, name)
         throw error
-      }
-      database.noteCell(partnerId, to)
+      })
+      database.noteCell(moved.partnerid, to)
       await commit(async () => true)
-      input.print({ partnerid: partnerId, cell: to, rows }, [`The partner's ${rows} rows are in ${to}.`])
+      input.print(moved, [
+        ...(moved.repaired ? ['An earlier move of this partner had been broken off.'] : []),
+        moved.rows === 0
+          ? `The partner is in ${to} again.`
+          : `The partner's ${moved.rows} rows are in ${to}.`,
+      ])
     }),
+}
+
+type Moved = {
+  readonly partnerid: string
+  readonly cell: string
+  readonly rows: number
+  /** The partner was in no cell, as an earlier move had been broken off. */
+  readonly repaired: boolean
+}
+
+/** Moves a partner to a cell. One whom a killed command has left in no cell is in that which has its rows. */
+async function assignTo(
+  to: string,
+  {
+    name,
+    database,
+    databaseSession,
+  }: { readonly name: string; readonly database: Database; readonly databaseSession: Executor },
+): Promise<Moved> {
+  const { partner_id: partnerId, cell: own } = await requirePartner(database, name)
+  const cells = await listCells(database)
+  const repaired = own === ''
+  const from = repaired ? ((await cellWithRows(databaseSession, partnerId, cells)) ?? to) : own
+  const target = cells.find(({ cell }) => cell === to)
+  const source = cells.find(({ cell }) => cell === from)
+  if (!target || !source) throw new OperatorError('There is no such cell: see `enrolment cell list`.')
+  if (own === to) throw new OperatorError('The partner is in this cell already.')
+  const move = { partnerid: partnerId, cell: to, repaired }
+  if (from === to) {
+    await setCell(databaseSession, partnerId, to)
+    return { ...move, rows: 0 }
+  }
+  if (target.node !== source.node) {
+    if (target.partners > 0)
+      throw new OperatorError(
+        `The cell is on another node (${target.node}) than the partner (${source.node}), and not empty: move it with \`enrolment cell move ${to} ${source.node}\` first, or name one of the partner's node.`,
+      )
+    await moveCell(database, to, source.node)
+  }
+  await setCell(databaseSession, partnerId, '')
+  await pause(REST_MS)
+  return { ...move, rows: await movePartnerRows(databaseSession, partnerId, { from, to }) }
+}
+
+/** Puts a partner whom a failed move has left in no cell into the one that has its rows: its commit may have taken place. */
+async function takeBack(database: Database, name: string): Promise<void> {
+  await moving(database, async databaseSession => {
+    const { partner_id: partnerId, cell } = await requirePartner(database, name)
+    const found = await cellWithRows(databaseSession, partnerId, await listCells(database))
+    if (cell === '' && found !== undefined) await setCell(databaseSession, partnerId, found)
+  })
 }
 
 const move: Command = {

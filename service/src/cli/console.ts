@@ -13,6 +13,7 @@ import { readProviderSettings } from '../operators/provider-settings.ts'
 import { serviceVersion } from '../version.ts'
 import { checkHost, isLoopbackName, listenAddressOf, listenErrorOf } from './listen-address.ts'
 import { openLogStream } from './log-stream.ts'
+import { logNodes } from './open-service.ts'
 import { erasureListOf } from './operator/erasures.ts'
 import { reach } from './reach.ts'
 import { signalled } from './signals.ts'
@@ -55,6 +56,7 @@ async function run(input: Input): Promise<void> {
   const database = openDatabase(where, {
     max: MOST_CONNECTIONS,
     idleTimeoutMs: KEPT_UNUSED_MS,
+    onNode: logNodes(log),
     onError: error => log('database_connection_lost', describeCause(error)),
   })
   try {

@@ -80,7 +80,8 @@ export async function runService(
     const context = { dataDir, embedded: owned, log, wanted, quiet: input.flag('quiet') }
     const prepared = await prepare(config, context)
     closers.unshift(prepared.deliveryDatabase.close, prepared.database.close)
-    const erasures = await bringErasures(config, prepared)
+    const { list: erasures, close: stopErasing } = await bringErasures(config, prepared)
+    closers.unshift(stopErasing)
     await beside.prepare?.(prepared)
     const processes = wanted === 'live' ? await processesOf(config, prepared) : 1
     const opened = { prepared, owned, erasures, logsRequests }

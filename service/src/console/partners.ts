@@ -1,25 +1,34 @@
 import type { Zone } from '../calendar/calendar.ts'
-import type { Executor } from '../db/database.ts'
+import type { Database } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { type Operator, worksFor } from '../operators/operator.ts'
 import type { Partner } from '../partners/partner.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { notHere, type OperatorVisit } from './screen/screen.ts'
 
-/** The names and zones of the operator's partners by their ids, in the order of the names. */
+/**
+ * The names and zones of the operator's partners by their ids, in the order of the names. Those whose node is known not to answer
+ * are left out, so that lists show the others, and every page says so.
+ */
 export async function readOwnPartners(
-  db: Executor,
+  database: Database,
   operator: Operator,
-): Promise<Pick<OperatorVisit, 'partnerNames' | 'zoneOf' | 'zone'>> {
-  const rows = await db.query<{ partner_id: string; name: string; timezone: Zone }>(sql`
-    select partner_id, name, timezone from partners order by lower(name), partner_id`)
-  const own = rows.filter(row => worksFor(operator, row.partner_id))
+): Promise<Pick<OperatorVisit, 'partnerNames' | 'zoneOf' | 'zone' | 'leftOut'>> {
+  const rows = await database.query<{ partner_id: string; name: string; timezone: Zone; cell: string }>(sql`
+    select partner_id, name, timezone, cell from partners order by lower(name), partner_id`)
+  const all = rows.filter(row => worksFor(operator, row.partner_id))
+  const nodeOf = new Map(database.silent().flatMap(({ node, cells }) => cells.map(cell => [cell, node])))
+  const own = all.filter(({ cell }) => !nodeOf.has(cell))
   const zones = new Map(own.map(row => [row.partner_id, row.timezone]))
   const [only = 'UTC', ...others] = new Set(zones.values())
   return {
     partnerNames: new Map(own.map(row => [row.partner_id, row.name])),
     zoneOf: partnerId => zones.get(partnerId) ?? 'UTC',
     zone: others.length === 0 ? only : 'UTC',
+    leftOut: all.flatMap(({ name, cell }) => {
+      const node = nodeOf.get(cell)
+      return node === undefined ? [] : [{ name, node }]
+    }),
   }
 }
 

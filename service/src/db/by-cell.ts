@@ -1,5 +1,7 @@
 import type { Database } from './database.ts'
 import { openTasks } from './each-task.ts'
+import { SilentNode } from './failure.ts'
+import { sql } from './sql.ts'
 
 /** The database of a partner's cell; the given one where it is that, as on plain PostgreSQL. */
 export function ofPartner(database: Database, partnerId: string): Database {
@@ -28,8 +30,8 @@ export function groupsByCell<Item extends { readonly partnerId: string }>(
 }
 
 /**
- * What is found cell by cell for things of many partners. A cell whose node does not answer is left out; rejects when no cell
- * answers.
+ * What is found cell by cell for things of many partners. A cell whose node does not answer is left out, as the log and a metric
+ * say; rejects when no cell answers, and on any other failure.
  */
 export async function byCell<Item extends { readonly partnerId: string }, Found>(
   database: Database,
@@ -41,7 +43,7 @@ export async function byCell<Item extends { readonly partnerId: string }, Found>
 }
 
 /** The same in all cells. */
-export function inAllCells<Found>(
+export function inAnsweringCells<Found>(
   database: Database,
   find: (cell: Database) => Promise<readonly Found[]>,
 ): Promise<Found[]> {
@@ -50,9 +52,31 @@ export function inAllCells<Found>(
 
 async function answered<Found>(asked: readonly Promise<readonly Found[]>[]): Promise<Found[]> {
   const settled = await Promise.allSettled(asked)
-  const failed = settled.find(result => result.status === 'rejected')
-  if (failed && settled.every(result => result.status === 'rejected')) throw failed.reason
+  const failures = settled.flatMap(result => (result.status === 'rejected' ? [result.reason] : []))
+  const [fault] = failures.filter(error => !(error instanceof SilentNode))
+  if (fault !== undefined) throw fault
+  if (failures.length > 0 && failures.length === settled.length) throw failures[0]
   return settled.flatMap(result => (result.status === 'fulfilled' ? result.value : []))
+}
+
+/** What is found in all cells. Rejects when one does not answer: with `SilentNode`, which names its node. */
+export async function inAllCells<Found>(
+  database: Database,
+  find: (cell: Database) => Promise<readonly Found[]>,
+): Promise<Found[]> {
+  return (await Promise.all(cellsOf(database).map(find))).flat()
+}
+
+/** Rejects with `SilentNode` when a cell does not answer. */
+export async function requireAllCells(database: Database): Promise<void> {
+  const [silent] = await silentNodes(database)
+  if (silent) throw new SilentNode(silent.node)
+}
+
+/** Asks every cell whether it answers; returns the nodes that do not, and their cells. */
+export async function silentNodes(database: Database): Promise<ReturnType<Database['silent']>> {
+  await Promise.allSettled(database.cells().map(cell => cell.query(sql`select 1 as one`)))
+  return database.silent()
 }
 
 /** Does work in one cell after the other, whether or not it fails in another; the failure is thrown at the end. Returns the sum. */

@@ -1,6 +1,6 @@
 import { type CellMap, cellNamed, cellsNamed, isCellName, type NodeAddress, readCells } from './cells.ts'
-import { failureOf, isUnavailable, Unavailable } from './failure.ts'
-import { ask, type Node } from './node.ts'
+import { CommitUnknown, failureOf, isUnavailable, SilentNode, Unavailable } from './failure.ts'
+import { ask, ignore, type Node } from './node.ts'
 import type { Query } from './sql.ts'
 import type { Place } from './transaction.ts'
 
@@ -13,43 +13,60 @@ export type Cluster = {
   /** The name of a partner's cell; of a partner that is not known yet, one that it shares with nobody. */
   cellOf(partnerId: string): string
   noteCell(partnerId: string, cell: string): void
-  /** Where the statements of a cell run. Throws `Unavailable` while its node does not answer. */
+  /** The nodes that do not answer, and the cells that each has. */
+  silent(): readonly SilentCells[]
+  /** Where the statements of a cell run. Throws `SilentNode` while its node does not answer. */
   placeOf(cell: string): Place
   /** Where the statements of a partner run. Rejects with `Unavailable` also where the partner has no cell. */
   placeOfPartner(partnerId: string): Promise<Place>
-  /**
-   * Where a statement runs: in the cell of the partner that it names, else at the first node that answers. A read is sent to the
-   * node that answered last, so that it does not wait for one that hangs.
-   */
+  /** Where a statement runs: in the cell of the partner that it names, else at the first node that answers. */
   placeNamed(query: Query): Place
+  /**
+   * Where a read may run that every node can answer, as it names no partner: at the node that answered last, or at the one after
+   * it. No place for any other statement.
+   */
+  placesForAny(query: Query): readonly Place[]
   /**
    * Where a read runs that names partners of several cells: in each of them, as none has rows of the others' partners. No place
    * for a statement that names none, or writes.
    */
   placesOfRead(query: Pick<Query, 'text' | 'values'>): readonly Place[]
-  /** Runs what goes to a place, and learns from it whether the node answers. */
+  /** Runs what goes to a place, and learns from it whether the node answers. Rejects with `SilentNode` when it does not. */
   run<T>(place: Place, work: () => Promise<T>): Promise<T>
-  noteFailure(place: Place, error: unknown): void
+  /** Learns from a failure whether the node answers; returns the failure, as `SilentNode` when it does not. */
+  noteFailure(place: Place, error: unknown): unknown
   /** Reads again which cells there are, and where. */
   renew(): Promise<void>
-  /** Reads it no more by itself. */
+  /** Asks nothing more by itself. */
   close(): void
 }
 
-/** For how long a node that did not answer is refused before a statement is tried there again. */
-const REFUSED_MS = 5000
+/** The cells of a node that does not answer. */
+export type SilentCells = { readonly node: string; readonly cells: readonly string[] }
+
+/** How often a node that does not answer is asked whether it does. */
+const ASK_EVERY_MS = 1000
 /** How often a process asks which cells there are, and where: operators make and move them while it serves. */
 const READ_EVERY_MS = 2000
 
 /**
  * Opens what is known of a cluster. A node that hangs, or is cut off, holds each connection until its statement times out. So
- * that its partners are answered 503 at once, and no connection is held for them, they are refused after the first such
- * statement, and one is tried every five seconds.
+ * that its partners are answered 503 at once, and no connection is held for them, nothing is sent there after the first such
+ * statement, until the node answers a connection of its own.
  */
-export function openCluster(first: CellMap, home: Node, open: (address: NodeAddress) => Node): Cluster {
+export function openCluster(
+  first: CellMap,
+  home: Node,
+  {
+    open,
+    onNode,
+  }: { open: (address: NodeAddress) => Node; onNode: (node: string, answers: boolean) => void },
+): Cluster {
   let map = first
   const nodes = new Map<string, Node>()
-  const refusedUntil = new Map<Node, number>()
+  const silent = new Set<Node>()
+  const asked = new Set<Node>()
+  let isClosed = false
   let lastAnswered = home
   let renewing: Promise<void> | undefined
 
@@ -63,18 +80,38 @@ export function openCluster(first: CellMap, home: Node, open: (address: NodeAddr
   take(first)
 
   const all = () => [home, ...nodes.values()]
-  const isRefused = (node: Node) => performance.now() < (refusedUntil.get(node) ?? 0)
-  const refuse = (node: Node) => refusedUntil.set(node, performance.now() + REFUSED_MS)
+  const nodeOf = (cell: string) => {
+    const address = map.nodes.get(cell)
+    return address && nodes.get(nameOf(address))
+  }
+  const fallSilent = (node: Node) => {
+    if (silent.has(node)) return
+    silent.add(node)
+    onNode(node.name, false)
+  }
+  /** Asks a node until it answers. */
+  const askAgain = async (node: Node) => {
+    if (asked.has(node)) return
+    asked.add(node)
+    while (!isClosed && !(await node.answers())) {
+      fallSilent(node)
+      await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS).unref())
+    }
+    asked.delete(node)
+    if (!silent.delete(node) || isClosed) return
+    onNode(node.name, true)
+    await renew().catch(ignore)
+  }
 
   const placeOf = (cell: string): Place => {
-    const address = map.nodes.get(cell)
-    const node = address && nodes.get(nameOf(address))
-    if (!node || isRefused(node)) throw new Unavailable('the node of the cell does not answer')
+    const node = nodeOf(cell)
+    if (!node) throw new Unavailable('the partner has no cell')
+    if (silent.has(node)) throw new SilentNode(node.name)
     return { node, cell, isCluster: true }
   }
   const read = async () => {
     let failure: unknown
-    const candidates = [lastAnswered, ...all()].sort((a, b) => Number(isRefused(a)) - Number(isRefused(b)))
+    const candidates = [lastAnswered, ...all()].sort((a, b) => Number(silent.has(a)) - Number(silent.has(b)))
     for (const node of candidates) {
       try {
         const found = await readCells({ query: query => node.withClient(one => ask(one, query, '')) })
@@ -95,16 +132,24 @@ export function openCluster(first: CellMap, home: Node, open: (address: NodeAddr
   // Where no node answers, the old map stays.
   const reading = setInterval(() => renew().catch(() => {}), READ_EVERY_MS).unref()
   const noteFailure = ({ node }: Place, error: unknown) => {
-    const { timedOut, refusedConnection } = failureOf(error)
-    if (timedOut || refusedConnection) refuse(node)
+    const { noAnswer, lockTimedOut } = failureOf(error instanceof CommitUnknown ? error.cause : error)
+    if (noAnswer) fallSilent(node)
     // That nothing answered proves nothing else: a statement may only have waited for a connection.
-    if (isUnavailable(error)) void renew().catch(() => {})
-    else refusedUntil.delete(node)
+    if (isUnavailable(error) && !lockTimedOut) {
+      void askAgain(node)
+      void renew().catch(ignore)
+    }
+    return noAnswer && !(error instanceof CommitUnknown) ? new SilentNode(node.name, { cause: error }) : error
   }
 
   return {
     cells: () => [...map.nodes.keys()],
     nodes: all,
+    silent: () =>
+      [...silent].map(node => ({
+        node: node.name,
+        cells: [...map.nodes.keys()].filter(cell => nodeOf(cell) === node),
+      })),
     cellOf: partnerId => map.partners.get(partnerId) ?? partnerId,
     noteCell(partnerId, cell) {
       if (isCellName(cell)) map.partners.set(partnerId, cell)
@@ -119,27 +164,31 @@ export function openCluster(first: CellMap, home: Node, open: (address: NodeAddr
     placeNamed(query) {
       const cell = cellNamed(query, map)
       if (cell !== undefined) return placeOf(cell)
-      const candidates = isRead(query) ? [lastAnswered, ...all()] : all()
-      const node = query.isAtCoordinator ? home : (candidates.find(one => !isRefused(one)) ?? home)
+      const node = query.isAtCoordinator ? home : (all().find(one => !silent.has(one)) ?? home)
       return { node, cell: '', isCluster: true }
+    },
+    placesForAny(query) {
+      if (!isRead(query) || query.isAtCoordinator || cellsNamed(query, map).size > 0) return []
+      const answering = [lastAnswered, ...all()].filter(node => !silent.has(node))
+      const two = [...new Set(answering.length > 0 ? answering : [home])].slice(0, 2)
+      return two.map(node => ({ node, cell: '', isCluster: true }))
     },
     placesOfRead: query => (isRead(query) ? [...cellsNamed(query, map)].map(placeOf) : []),
     async run(place, work) {
-      // While one statement is tried, the others are still refused.
-      if (refusedUntil.has(place.node)) refuse(place.node)
       try {
         const result = await work()
-        refusedUntil.delete(place.node)
         lastAnswered = place.node
         return result
       } catch (error) {
-        noteFailure(place, error)
-        throw error
+        throw noteFailure(place, error)
       }
     },
     noteFailure,
     renew,
-    close: () => clearInterval(reading),
+    close() {
+      isClosed = true
+      clearInterval(reading)
+    },
   }
 }
 

@@ -1,7 +1,8 @@
-import type pg from 'pg'
-import { type NodeAddress, readCells } from './cells.ts'
+import { addressAt, addressesOf } from './address.ts'
+import { type CellMap, readCells } from './cells.ts'
 import { type Cluster, openCluster } from './cluster.ts'
-import { openNode } from './node.ts'
+import { isUnavailable } from './failure.ts'
+import { ask, type Node, openNode } from './node.ts'
 import { statementsAt } from './statements.ts'
 import type { Choose, Place } from './transaction.ts'
 import type { Database, DatabaseAddress } from './types.ts'
@@ -16,6 +17,8 @@ export const LOCK_TIMEOUT_MS = 2000
 type PoolOptions = {
   readonly max: number
   readonly onError: (error: Error) => void
+  /** Called when a node of a cluster does not answer, and when it answers again. */
+  readonly onNode?: (node: string, answers: boolean) => void
   readonly statementTimeoutMs?: number
   /** How long a caller waits for a connection, a new one or one in use. */
   readonly connectTimeoutMs?: number
@@ -30,9 +33,9 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
   const { statementTimeoutMs = 5000, connectTimeoutMs = 2000, idleTimeoutMs = 30_000, max } = options
   const times = { statementTimeoutMs, connectTimeoutMs, idleTimeoutMs, lockTimeoutMs: LOCK_TIMEOUT_MS }
   const limits = { max, sessionName: options.sessionName, ...times }
-  const own = 'url' in address ? { connectionString: address.url } : address
-  const home = openNode(own, limits, options.onError)
-  const openBeside = (node: NodeAddress) => openNode(addressOf(own, node), limits, options.onError)
+  const [own, ...others] = addressesOf(address)
+  const open = (at: DatabaseAddress) => openNode(at, limits, options.onError)
+  const home = open(own)
   const here: Place = { node: home, cell: '', isCluster: false }
   let cluster: Cluster | undefined
   const nodes = () => cluster?.nodes() ?? [home]
@@ -58,33 +61,56 @@ export function openDatabase(address: DatabaseAddress, options: PoolOptions): Da
       const known = cluster
       return known?.cells().map(cell => within(cell, { known, choose: () => known.placeOf(cell) })) ?? []
     },
+    silent: () => cluster?.silent() ?? [],
     async learnCells() {
       if (cluster) return cluster.renew()
-      const found = await readCells(database)
-      if (found) cluster = openCluster(found, home, openBeside)
+      const learn = (found: CellMap | undefined) => {
+        const onNode = options.onNode ?? (() => {})
+        return found && openCluster(found, home, { open: node => open(addressAt(own, node)), onNode })
+      }
+      try {
+        cluster = learn(await readCells(database))
+      } catch (error) {
+        const learned = learn(await readAt(others.map(open), error))
+        learned?.noteFailure(here, error)
+        cluster = learned
+      }
     },
   }
   const within = (cell: string, { known, choose }: { known: Cluster; choose: Choose }): Database => ({
-    ...statementsAt({ choose, home, cluster: () => known }),
+    ...statementsAt({ choose, home, cluster: () => known, isCell: true }),
     ...shared,
     cells: () => [],
     cell,
   })
   const database: Database = {
-    ...statementsAt({ choose: query => cluster?.placeNamed(query) ?? here, home, cluster: () => cluster }),
+    ...statementsAt({
+      choose: query => cluster?.placeNamed(query) ?? here,
+      home,
+      cluster: () => cluster,
+      isCell: false,
+    }),
     ...shared,
     cell: '',
   }
   return database
 }
 
-/** The same user and database at another node. */
-function addressOf(own: pg.PoolConfig, { host, port }: NodeAddress): pg.PoolConfig {
-  if (own.connectionString === undefined) return { ...own, host, port }
-  const url = new URL(own.connectionString)
-  url.hostname = host
-  url.port = `${port}`
-  return { connectionString: url.href }
+/** Reads from the first of these nodes that answers where the cells are. Rejects with the failure of the coordinator where none does. */
+async function readAt(nodes: readonly Node[], failure: unknown): Promise<CellMap | undefined> {
+  for (const node of nodes) {
+    try {
+      const found = isUnavailable(failure)
+        ? await readCells({ query: query => node.withClient(client => ask(client, query, '')) })
+        : undefined
+      if (found) return found
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+    } finally {
+      await node.close()
+    }
+  }
+  throw failure
 }
 
 function sum(counts: readonly number[]): number {

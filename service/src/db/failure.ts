@@ -8,9 +8,9 @@ type Failure = {
   readonly lostRace: boolean
   /** A row or key was locked by another transaction for too long. */
   readonly lockTimedOut: boolean
-  /** The server did not end a statement in time. */
-  readonly timedOut: boolean
-  /** The server takes no connection. */
+  /** The server is away or hangs: it takes no connection, or sent no answer within the driver's own limit. */
+  readonly noAnswer: boolean
+  /** The server takes no connection, so that nothing was sent to it. */
   readonly refusedConnection: boolean
   /** The statement found no table of its own: it was not sent to the cell that has its partner. */
   readonly isElsewhere: boolean
@@ -31,16 +31,8 @@ const lostRaceCodes = new Set([...retryCodes, '23505', '22012'])
 const connectionClasses = ['08', '57P']
 // 25006: a server that has become a standby.
 const unavailableCodes = new Set(['25006', '53100', '53200', '53300', '55000', '55P03', '57014', '58030'])
-const networkCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ENOENT',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-])
+const unreachable = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENOTFOUND'])
+const networkCodes = new Set([...unreachable, 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EAI_AGAIN'])
 
 /** The service cannot do now what was asked, but may do it later. `cause` is the fault; a planned refusal has none. */
 export class Unavailable extends Error {
@@ -50,6 +42,18 @@ export class Unavailable extends Error {
 /** The connection broke during a commit: whether it took place is not known. */
 export class CommitUnknown extends Unavailable {
   override name = 'CommitUnknown'
+}
+
+/** A node of a cluster does not answer, and so nothing of its cells can be read or written now. */
+export class SilentNode extends Unavailable {
+  override name = 'SilentNode'
+  /** Its address, `HOST:PORT`. */
+  readonly node: string
+
+  constructor(node: string, options?: ErrorOptions) {
+    super(`the node ${node} does not answer`, options)
+    this.node = node
+  }
 }
 
 /** Whether an error means that the service or its database cannot work now; the caller answers 503. */
@@ -67,17 +71,17 @@ export function failureOf(error: unknown): Failure {
     retryTransaction: retryCodes.has(code),
     lostRace: lostRaceCodes.has(code),
     lockTimedOut: code === '55P03',
-    timedOut: code === '57014' || (code === '' && error instanceof Error && error.message === READ_TIMEOUT),
-    refusedConnection: code === 'ECONNREFUSED' || code === 'EHOSTUNREACH' || code === 'ENOTFOUND',
+    noAnswer: unreachable.has(code) || (code === '' && error instanceof Error && silences.has(error.message)),
+    refusedConnection: unreachable.has(error instanceof SilentNode ? codeOf(error.cause) : code),
     isElsewhere: code === '42P01' || code === '3F000',
-    unavailable: lost || unavailableCodes.has(code),
+    unavailable: lost || unavailableCodes.has(code) || error instanceof SilentNode,
     refersToNothing: code === '23503',
     followsAnother: code === '25P02',
   }
 }
 
-/** The driver's message when no answer came within `query_timeout`. */
-const READ_TIMEOUT = 'Query read timeout'
+/** The driver's messages when a statement had no answer within `query_timeout`, and a connection none within its limit. */
+const silences = new Set(['Query read timeout', 'Connection terminated due to connection timeout'])
 
 function codeOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : ''

@@ -6,7 +6,7 @@ import { failureOf } from './failure.ts'
 import { isCluster, makeCells, namesOfCells } from './make-cells.ts'
 import { type Migration, ownMigrations, type PartPlace, readMigrations, runsBeside } from './migrations.ts'
 import { liftLimits, plain } from './session.ts'
-import { atCoordinator, sql } from './sql.ts'
+import { sql } from './sql.ts'
 
 /** How the schema of the database compares with this version. */
 type SchemaState =
@@ -119,12 +119,16 @@ export function refuseFuture(state: SchemaState): void {
 }
 
 async function appliedNames(db: Executor): Promise<ReadonlySet<string>> {
-  const [table] = await db.query<{ exists: boolean }>(
-    atCoordinator(sql`select to_regclass('migrations') is not null as exists`),
-  )
-  if (!table?.exists) return new Set()
-  const rows = await db.query<{ name: string }>(atCoordinator(sql`select name from migrations`))
+  if (!(await hasMigrations(db))) return new Set()
+  const rows = await db.query<{ name: string }>(sql`select name from migrations`)
   return new Set(rows.map(row => row.name))
+}
+
+async function hasMigrations(db: Executor): Promise<boolean> {
+  const [table] = await db.query<{ exists: boolean }>(
+    sql`select to_regclass('migrations') is not null as exists`,
+  )
+  return table?.exists === true
 }
 
 /** Two commands that migrate at the same time take turns. */
@@ -173,12 +177,14 @@ async function apply(
   }
 }
 
-/** On a cluster the table stands beside what all cells share. */
+/** On a cluster every node has the table, so that a process can start while the coordinator is away. */
 async function note(databaseSession: Executor, place: MigrationPlace, migration: Migration): Promise<void> {
-  if (place.prefix === '')
+  if (!(await hasMigrations(databaseSession))) {
     await databaseSession.query(
-      plain('create table if not exists migrations (name text primary key, applied_at timestamptz not null)'),
+      plain('create table migrations (name text primary key, applied_at timestamptz not null)'),
     )
+    if (place.schema !== '') await databaseSession.query(plain("select create_reference_table('migrations')"))
+  }
   await databaseSession.query(
     sql`insert into migrations (name, applied_at) values (${nameAt(place, migration)}, statement_timestamp())`,
   )

@@ -1,5 +1,7 @@
+import { OperatorError } from '../operator-error.ts'
 import { type NodeAddress, readCells } from './cells.ts'
 import type { Database, Executor } from './database.ts'
+import { failureOf } from './failure.ts'
 import { readMigrations, tablesOf } from './migrations.ts'
 import { liftLimits, plain } from './session.ts'
 import { sql } from './sql.ts'
@@ -42,6 +44,48 @@ export async function moveCell(database: Database, cell: string, node: string): 
   })
 }
 
+/** The partners in no cell: they are on their way to another, or the command that moved them was killed. */
+export async function partnersWithoutCell(db: Executor): Promise<readonly string[]> {
+  const rows = await db.query<{ id: string }>(
+    sql`select partner_id as id from public.partners where cell = '' order by partner_id`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Runs work that moves a partner, in a session at the coordinator. Throws OperatorError while another session does so, even one
+ * whose command was killed: what that had sent may still be under way.
+ */
+export function moving<T>(database: Database, work: (databaseSession: Executor) => Promise<T>): Promise<T> {
+  return database.alone(async databaseSession => {
+    await liftLimits(databaseSession)
+    try {
+      await databaseSession.query(sql`select pg_advisory_lock(7236549814)`)
+    } catch (error) {
+      if (!failureOf(error).lockTimedOut) throw error
+      throw new OperatorError(
+        'Another partner is being moved, or the cluster still ends a move that was broken off: try again in a minute.',
+      )
+    }
+    return work(databaseSession)
+  })
+}
+
+/** The cell that has the rows of a partner, of which every partner has one; `undefined` where none has. */
+export async function cellWithRows(
+  databaseSession: Executor,
+  partnerId: string,
+  cells: readonly Cell[],
+): Promise<string | undefined> {
+  for (const { cell } of cells) {
+    const rows = await databaseSession.query(
+      plain(`select 1 from ${cell}.event_log_heads where partner_id = '${partnerId}'`),
+    )
+    if (rows.length > 0) return cell
+  }
+  return undefined
+}
+
 /** Says that a partner is in no cell, or in which: every process learns it within two seconds. */
 export async function setCell(db: Executor, partnerId: string, cell: string): Promise<void> {
   await db.query(sql`update public.partners set cell = ${cell} where partner_id = ${partnerId}`)
@@ -53,31 +97,27 @@ export async function setCell(db: Executor, partnerId: string, cell: string): Pr
  * copied. Returns how many rows.
  */
 export async function movePartnerRows(
-  database: Database,
+  databaseSession: Executor,
   partnerId: string,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<number> {
   const tables = [...tablesOf(await readMigrations())].filter(([, place]) => place === 'in each cell')
   const names = tables.map(([name]) => name).filter(name => name !== 'dispatchers')
-  return database.define(async tx => {
-    await tx.query(plain('set local statement_timeout = 0'))
-    await tx.query(
-      plain(
-        `update ${from}.endpoint_leases set owner = null, epoch = epoch + 1 where partner_id = '${partnerId}'`,
-      ),
+  const own = `where partner_id = '${partnerId}'`
+  let count = 0
+  await databaseSession.query(plain('begin'))
+  await databaseSession.query(
+    plain(`update ${from}.endpoint_leases set owner = null, epoch = epoch + 1 ${own}`),
+  )
+  for (const name of names) {
+    await databaseSession.query(plain(`insert into ${to}.${name} select * from ${from}.${name} ${own}`))
+    const [moved] = await databaseSession.query<{ rows: number }>(
+      plain(`select count(*)::double precision as rows from ${to}.${name} ${own}`),
     )
-    let count = 0
-    for (const name of names) {
-      const own = `where partner_id = '${partnerId}'`
-      await tx.query(plain(`insert into ${to}.${name} select * from ${from}.${name} ${own}`))
-      const [moved] = await tx.query<{ rows: number }>(
-        plain(`select count(*)::double precision as rows from ${to}.${name} ${own}`),
-      )
-      count += moved?.rows ?? 0
-    }
-    for (const name of names.reverse())
-      await tx.query(plain(`delete from ${from}.${name} where partner_id = '${partnerId}'`))
-    await setCell(tx, partnerId, to)
-    return count
-  })
+    count += moved?.rows ?? 0
+  }
+  for (const name of names.reverse()) await databaseSession.query(plain(`delete from ${from}.${name} ${own}`))
+  await setCell(databaseSession, partnerId, to)
+  await databaseSession.query(plain('commit'))
+  return count
 }

@@ -1,34 +1,42 @@
 import type { Socket } from 'node:net'
-import type pg from 'pg'
+import pg from 'pg'
 import { tracing } from '../tracing.ts'
+import { driverAddress, serverOf } from './address.ts'
 import { CommitUnknown, failureOf } from './failure.ts'
 import { openPool } from './pool.ts'
 import type { Query } from './sql.ts'
 import { traceStatements } from './statement-spans.ts'
+import type { DatabaseAddress } from './types.ts'
 
 /** A connection that was lent. Who gives it back says what failed on it; it is closed where that leaves it unsafe. */
 export type Lent = { readonly client: pg.PoolClient; giveBack(failure?: unknown): void }
 
 /** The connections to one server: the only one, or a node of a cluster. */
 export type Node = {
+  /** Its address, `HOST:PORT`. */
+  readonly name: string
   readonly pool: pg.Pool
   lend(): Promise<Lent>
   /** Lends a connection for some work. */
   withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>
   /** Lends a connection that is closed afterwards, with all settings made on it. */
   alone<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>
+  /** Whether the server answers a connection of its own within five seconds, as one of the pool may only be in use. */
+  answers(): Promise<boolean>
   lostConnections(): number
   close(): Promise<void>
 }
 
+const ANSWER_MS = 5000
+
 /** Opens connections; none is made before the first statement. */
 export function openNode(
-  address: pg.PoolConfig,
+  address: DatabaseAddress,
   limits: Parameters<typeof openPool>[1],
   onError: (error: Error) => void,
 ): Node {
   const sockets = new Set<Socket>()
-  const pool = openPool(address, limits, sockets)
+  const pool = openPool(driverAddress(address), limits, sockets)
   let lost = 0
   const noteLost = () => {
     lost += 1
@@ -59,6 +67,7 @@ export function openNode(
     }
   }
   return {
+    name: serverOf(address),
     pool,
     lend,
     async withClient(work) {
@@ -81,6 +90,26 @@ export function openNode(
       } finally {
         client.off('error', ignore)
         client.release(true)
+      }
+    },
+    async answers() {
+      const client = new pg.Client({
+        ...pool.options,
+        // Otherwise a statement without an answer would keep the connection open.
+        pipeline: false,
+        connectionTimeoutMillis: ANSWER_MS,
+        query_timeout: ANSWER_MS,
+      })
+      client.on('error', ignore)
+      try {
+        await client.connect()
+        await client.query('select 1')
+        return true
+      } catch (error) {
+        // A server that refuses is there, unless it is starting or stopping.
+        return error instanceof pg.DatabaseError && !error.code?.startsWith('57P')
+      } finally {
+        void client.end().catch(ignore)
       }
     },
     lostConnections: () => lost,

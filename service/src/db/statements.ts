@@ -20,10 +20,12 @@ type Reach = {
   /** Where what is about tables and not about rows runs: on a cluster, the coordinator. */
   readonly home: Node
   readonly cluster: () => Cluster | undefined
+  /** Whether it is the database of one cell. */
+  readonly isCell: boolean
 }
 
 /** Sends each statement to its place; on plain PostgreSQL there is one. */
-export function statementsAt({ choose, home, cluster }: Reach): Statements {
+export function statementsAt({ choose, home, cluster, isCell }: Reach): Statements {
   /** Runs work at a place, and once more where the place was wrong. */
   const run = async <T>(query: Query, work: (place: Place) => Promise<T>): Promise<T> => {
     const place = await choose(query)
@@ -42,12 +44,23 @@ export function statementsAt({ choose, home, cluster }: Reach): Statements {
     if (isElsewhere) await known.renew()
     return isElsewhere || refusedConnection ? choose(query) : undefined
   }
+  /** Nothing for a statement that not every node can answer. */
+  const readAnywhere = <T>(statement: Query, send: (place: Place) => Promise<T>, known: Cluster) => {
+    const [first, second] = isCell ? [] : known.placesForAny(statement)
+    if (!first || !second) return undefined
+    const ask = (place: Place) => () => known.run(place, () => send(place))
+    return earlierOf(ask(first), ask(second)).catch(async (error: unknown) => {
+      if (!failureOf(error).isElsewhere) throw error
+      await known.renew()
+      return run(statement, send)
+    })
+  }
   const query = <Row>(statement: Query): Promise<Row[]> => {
     const known = cluster()
     if (known) {
       const send = ({ node, cell }: Place) => node.withClient(client => ask<Row>(client, statement, cell))
       const places = known.placesOfRead(statement)
-      if (places.length < 2) return run(statement, send)
+      if (places.length < 2) return readAnywhere(statement, send, known) ?? run(statement, send)
       return Promise.all(places.map(place => known.run(place, () => send(place)))).then(rows => rows.flat())
     }
     // The pool may begin a statement within the span of the statement for whose connection it waited.
@@ -68,10 +81,10 @@ export function statementsAt({ choose, home, cluster }: Reach): Statements {
           return await attempt(cluster() ? chosen : choose, work)
         } catch (error) {
           const known = cluster()
-          if (known && begun.first) known.noteFailure(begun.first, error)
+          const failure = known && begun.first ? known.noteFailure(begun.first, error) : error
           const { retryTransaction, isElsewhere } = failureOf(error)
           if (known && isElsewhere && tries === 1) await known.renew()
-          else if (tries === 5 || !retryTransaction) throw known ? meant(error) : error
+          else if (tries === 5 || !retryTransaction) throw known ? meant(failure) : failure
         }
       }
     },
@@ -102,6 +115,27 @@ export function statementsAt({ choose, home, cluster }: Reach): Statements {
 /** A statement of a partner that is on its way to another cell finds no table: its caller is to come again. */
 function meant(error: unknown): unknown {
   return failureOf(error).isElsewhere ? new Unavailable('the partner is in no cell', { cause: error }) : error
+}
+
+/** How long a read waits for one node before it asks another, too: longer than nearly every statement takes. */
+const PATIENCE_MS = 500
+
+/** The answer of the first, or of the second, which is asked when the first has failed or takes long. */
+async function earlierOf<T>(first: () => Promise<T>, second: () => Promise<T>): Promise<T> {
+  let isTime = () => {}
+  const time = new Promise<void>(resolve => {
+    isTime = resolve
+  })
+  const timer = setTimeout(isTime, PATIENCE_MS)
+  const answer = first()
+  answer.catch(isTime)
+  try {
+    return await Promise.any([answer, time.then(second)])
+  } catch {
+    return answer
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 function on(client: Parameters<typeof ask>[0], cell: string): Executor {

@@ -1,6 +1,6 @@
 import type { Query } from './sql.ts'
 
-/** The address of a database: a URL, or the socket of the embedded one. */
+/** The address of a database: a URL, which may name several nodes of a cluster, or the socket of the embedded one. */
 export type DatabaseAddress = { url: string } | { host: string; port: number; user: string; database: string }
 
 /** Runs statements, alone or inside a transaction. */
@@ -52,6 +52,8 @@ export type Database = Executor & {
   inCellOf(partnerId: string): Database
   /** The databases of all cells; none on plain PostgreSQL. */
   cells(): readonly Database[]
+  /** The nodes of a cluster that do not answer, with the cells of each: what their partners ask for is refused. */
+  silent(): readonly { readonly node: string; readonly cells: readonly string[] }[]
   /** Learns the cell of a partner that was just read or made. */
   noteCell(partnerId: string, cell: string): void
   /** Reads which cells there are, where, and which partners belong to each; nothing on plain PostgreSQL. */

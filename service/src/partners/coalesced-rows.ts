@@ -1,5 +1,5 @@
 import { ofPartner } from '../db/by-cell.ts'
-import { coalesce, coalesceApart } from '../db/coalesce.ts'
+import { coalesceApart } from '../db/coalesce.ts'
 import type { Database } from '../db/database.ts'
 import { type CredentialRow, findCredentials, findPartners, type PartnerRow } from './store.ts'
 import { findTokens, type TokenRow } from './tokens.ts'
@@ -14,9 +14,11 @@ export type Rows = {
   credential(ids: SecretIds): Promise<CredentialRow | undefined>
 }
 
-/** Reads partners, tokens and credentials: what is asked for at the same time, by one statement for each table. */
+/**
+ * Reads partners, tokens and credentials: what is asked for at the same time, by one statement for each table and cell, so that
+ * nobody waits for the node of another.
+ */
 export function openRows(database: Database): Rows {
-  // Tokens are stored with their partner; partners and credentials are on every node.
   const queueOf = ({ partnerId }: SecretIds) => database.cellOf(partnerId)
   const readTokens = coalesceApart<SecretIds, TokenRow | undefined>(queueOf, {
     name: 'read tokens',
@@ -29,10 +31,10 @@ export function openRows(database: Database): Rows {
     },
   })
   return {
-    partner: coalesce({
+    partner: coalesceApart<string, PartnerRow | undefined>(database.cellOf, {
       name: 'read partners',
       maxBatch: MAX_BATCH,
-      run: async (ids: readonly string[]) => {
+      run: async ids => {
         const found = await findPartners(database, ids)
         for (const row of found) database.noteCell(row.partner_id, row.cell)
         const rows = new Map(found.map(row => [row.partner_id, row]))
@@ -40,10 +42,10 @@ export function openRows(database: Database): Rows {
       },
     }),
     token: readTokens,
-    credential: coalesce({
+    credential: coalesceApart<SecretIds, CredentialRow | undefined>(queueOf, {
       name: 'read credentials',
       maxBatch: MAX_BATCH,
-      run: async (ids: readonly SecretIds[]) => {
+      run: async ids => {
         const keys = ids.map(({ partnerId, ownId }) => ({ partnerId, credentialId: ownId }))
         const rows = await findCredentials(database, keys)
         return inOrder(ids, new Map(rows.map(row => [`${row.partner_id} ${row.credential_id}`, row])))

@@ -70,10 +70,7 @@ export async function earliestDue(
 /** Partners as a statement asks for them: their ids and their times. */
 type Asked = { readonly ids: string[]; readonly times: (string | null)[] }
 
-/**
- * The rows of all partners, cell by cell. The partners of a cell whose node does not answer are left out; rejects when no cell
- * could be read.
- */
+/** The rows of all partners whose cells answer; rejects when none does. */
 async function ofAll<Row>(
   db: Database,
   partners: readonly Clocked[],

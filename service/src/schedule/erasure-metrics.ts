@@ -6,7 +6,7 @@ import { earliestUnscrubbed } from './scrub.ts'
 
 /**
  * The metric of erasures: how long ago the earliest user was erased whose deleted key may still be in the database's files.
- * While the database is away, it is computed from what was read last, so it keeps growing.
+ * While the database is away, or a node of a cluster, it is computed from what was read last, so it keeps growing.
  */
 export function erasureMetrics({
   database,

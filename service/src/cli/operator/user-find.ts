@@ -21,7 +21,7 @@ export const findUser: Command = {
       // The text may have the form of a partner's id, and the audit entry would take it for one.
       record({ partnerId: noPartner })
       const [what = ''] = input.positionals
-      const rows = await partnersAsked(database, input)
+      const { partners: rows, unreachable } = await partnersAsked(database, input)
       const rowOf = new Map(rows.map(row => [row.partner_id, row]))
       const { found, refused, refusedBy, isSure } = await lookUp({
         database,
@@ -48,14 +48,22 @@ export const findUser: Command = {
       if (only && others.length === 0) record({ partnerId: only.partnerid, serviceId: only.serviceid })
       const refusedCreates = refused.map(one => ({ partnerid: one.partnerId, ...viewRefused(one) }))
       await database.query(workspace.alongside())
-      input.print({ users, refusedcreates: refusedCreates, issure: isSure }, [
-        ...users.map(
-          one =>
-            `${one.userid ?? '(erased)'}   serviceid ${one.serviceid}   partner ${one.partnerid}   by ${one.foundby}`,
-        ),
-        ...(refusedBy === undefined ? [] : [NO_USER[isSure ? 'sure' : 'unsure'], '', 'Refused creates']),
-        ...refusedCreates.map(one => `${lineOfRefused(one)}   partner ${one.partnerid}`),
-      ])
+      input.print(
+        {
+          users,
+          refusedcreates: refusedCreates,
+          issure: isSure,
+          ...(unreachable.length > 0 && { unreachable }),
+        },
+        [
+          ...users.map(
+            one =>
+              `${one.userid ?? '(erased)'}   serviceid ${one.serviceid}   partner ${one.partnerid}   by ${one.foundby}`,
+          ),
+          ...(refusedBy === undefined ? [] : [NO_USER[isSure ? 'sure' : 'unsure'], '', 'Refused creates']),
+          ...refusedCreates.map(one => `${lineOfRefused(one)}   partner ${one.partnerid}`),
+        ],
+      )
     }),
 }
 

@@ -31,7 +31,7 @@ function coming(kind: ComingKind): Command {
     run: async input => {
       const by = neededDate(input, 'by')
       await inWorkspace(input, async ({ database, real, record, alongside }) => {
-        const partners = await partnersAsked(database, input)
+        const { partners, unreachable } = await partnersAsked(database, input)
         const wanted = input.text('partner')
         if (wanted) record({ partnerId: wanted })
         // Recorded before it is printed, so that nobody sees data without a record of it.
@@ -61,7 +61,7 @@ function coming(kind: ComingKind): Command {
           return
         }
         input.print(
-          { by, [kind]: listed },
+          { by, [kind]: listed, ...(unreachable.length > 0 && { unreachable }) },
           listed.map(
             one =>
               `${one.at}  ${one.what} ${one.name}${one.next ? ` (${one.next})` : ''}  ${one.userid}  ${one.serviceid}  of ${one.partnerid}`,

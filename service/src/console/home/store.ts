@@ -1,5 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { inAllCells } from '../../db/by-cell.ts'
+import { inAnsweringCells } from '../../db/by-cell.ts'
 import type { Database } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 
@@ -9,7 +9,7 @@ export type RunningInstallation = { processes: number; quiet_since: Instant | nu
 /** Asks the database whether anything runs. */
 export async function readInstallation(database: Database): Promise<RunningInstallation> {
   // By the database's clock, which set `until`. Each process has a dispatcher in each cell.
-  const rows = await inAllCells(database, cell =>
+  const rows = await inAnsweringCells(database, cell =>
     cell.query<RunningInstallation>(sql`
     select (select count(*) from dispatchers where until > statement_timestamp())::integer as processes, quiet_since
     from installation`),

@@ -180,14 +180,17 @@ function refusalOf(error: unknown, request: FastifyRequest): ConsoleRefusal | un
 /** What the operator is told when the service could not answer; the log has the rest. */
 function faultOf({ context }: ConsoleServer, error: unknown, { id }: FastifyRequest) {
   const more = `the log has more under request ${id}.`
-  if (!failureOf(error instanceof Unavailable ? error.cause : error).unavailable)
+  const fault = error instanceof Unavailable ? (error.cause ?? error) : error
+  if (!failureOf(fault).unavailable)
     return {
       status: 500,
       heading: 'Something went wrong',
       message: `Try again. If it happens twice, ${more}`,
     }
-  const some = context.database.cells().length > 1 ? ' One partner may do: several need every node.' : ''
-  const message = `Try again in a minute.${some} If it stays so, ${more}`
+  const [silent] = context.database.silent()
+  const message = silent
+    ? `The node ${silent.node} of the cluster does not answer. Load the page again: lists then leave out its partners, and say so; ${more}`
+    : `Try again in a minute. If it stays so, ${more}`
   return { status: 503, heading: 'The database does not answer', message }
 }
 
