@@ -229,6 +229,18 @@ export const unreleasedChanges: readonly UnreleasedChange[] = [
   {
     text: 'A userid may hold no invisible characters and none that turn the direction of text, because two that look alike would be two users.',
     breaking: true,
-    names: ['GetUser', 'ProposeBeneficiaries', 'listEvents'],
+    names: [
+      'GetUser',
+      'ProposeBeneficiaries',
+      'listEvents',
+      'BenefitsRequest',
+      'DeclineRequest',
+      'EnrolRequest',
+      'GetBeneficiaries',
+      'SwapRequest',
+      'UseridRequest',
+      'undoOfferChange',
+      'undoSwap',
+    ],
   },
 ]

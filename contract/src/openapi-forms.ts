@@ -68,7 +68,7 @@ function orNull({ anyOf: _, ...part }: Json, others: readonly Json[]): Json {
 
 function withoutUnicode(pattern: string): string {
   return pattern
-    .replace('\\u0000-\\u001f\\u007f-\\u009f', '\\x00-\\x1f\\x7f')
+    .replaceAll('\\u0000-\\u001f\\u007f-\\u009f', '\\x00-\\x1f\\x7f')
     .replace(/(\\u[0-9a-f]{4}-?)+/g, '')
 }
 

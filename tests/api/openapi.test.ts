@@ -45,8 +45,10 @@ function described(): Described[] {
 const declared = Object.values(operations) as Operation[]
 
 test.each(['', '?version=1.0.1', '?version=1.0.2'])('/openapi.json%s is valid OpenAPI 3.1', async query => {
-  const result = await new Validator().validate(JSON.parse(JSON.stringify(await read(query))))
-  expect(result).toEqual({ valid: true })
+  const text = JSON.stringify(await read(query))
+  expect(await new Validator().validate(JSON.parse(text))).toEqual({ valid: true })
+  // Go and Rust refuse a description whose patterns look ahead.
+  expect(text).not.toContain('(?')
 })
 
 test('the YAML says the same as the JSON', async () => {
