@@ -1,6 +1,7 @@
 // @databases citus stock
 // @slow
 
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { PartnerClient } from '../../client/src/index.ts'
@@ -13,12 +14,9 @@ import { patientDatabase } from '../patient-database.ts'
 import { ada } from '../rig.ts'
 import { type OwnJournal, openOwnJournal } from './journal.ts'
 import { checkReadable } from './readable.ts'
-import { openFaultStage } from './stage.ts'
+import { type FaultStage, openFaultStage } from './stage.ts'
 
 const preload = new URL('faults.mjs', import.meta.url)
-
-/** Each table is compared twice, here and there. */
-const killedAt = everydayOr([50], [1, 20, 50, 89])
 
 /** How many users there are beside those of the writers, in the middle of their lives. */
 const users = Number(process.env['TEST_MOVED_USERS'] ?? 40)
@@ -26,10 +24,14 @@ const users = Number(process.env['TEST_MOVED_USERS'] ?? 40)
 /** The empty databases through which it moves after the embedded one, one after the other, if others than one of this test's server. */
 const houses = process.env['TEST_HOUSES']?.split(',')
 
+/** Each table is compared twice, here and there. */
+const killedAt = houses ? [50] : everydayOr([50], [1, 20, 50, 89])
+
 // Only catches a hang, of as many users as were asked for.
 vi.setConfig({ testTimeout: 300_000 + users * 10 })
 
-const lives: readonly (readonly ('prefill' | 'create' | 'cancel' | 'erase')[])[] = [
+type Step = 'prefill' | 'create' | 'cancel' | 'erase'
+const lives: readonly (readonly Step[])[] = [
   ['prefill'],
   ['create'],
   ['prefill', 'create'],
@@ -37,30 +39,36 @@ const lives: readonly (readonly ('prefill' | 'create' | 'cancel' | 'erase')[])[]
   ['prefill', 'create', 'erase'],
 ]
 
-/** Makes users by bulks, each with one of the lives. */
-async function makeMany(client: PartnerClient): Promise<OwnJournal> {
+/** Takes in four fifths of the users as members, and makes the others by bulks, each with one of the lives. */
+async function makeMany({ place, partner, clientOf, ports: [port = 0] }: FaultStage): Promise<OwnJournal> {
   const journal = openOwnJournal()
+  const made = Math.ceil(users / 5)
+  const members = Array.from({ length: users - made }, (_, number) => `member-${number}`)
+  const file = join(place.cwd ?? '', 'members.ndjson')
+  const cover = { offername: 'starter', offersince: '2024-05-01', benefits: ['telehealth'] }
+  await writeFile(file, members.map(userid => `${JSON.stringify({ userid, ...ada, ...cover })}\n`).join(''))
+  const taken = await runJson(['import', partner.partnerid, file, '--reason', 'moves in'], place)
+  expect(taken).toMatchObject({ taken: members.length, refused: 0 })
+  for (const userid of members) journal.note(userid, 'import')
   for (const step of [0, 1, 2]) {
-    const lines = Array.from({ length: users }, (_, number) => {
-      const userid = `many-${number}`
-      const operation = lives[number % lives.length]?.[step]
-      if (operation === undefined) return []
-      const person = operation === 'create' ? { ...ada, offername: 'starter' } : ada
-      return [
-        {
-          operation,
-          body: operation === 'prefill' || operation === 'create' ? { userid, ...person } : { userid },
-        },
-      ]
-    }).flat()
-    const kinds = lines.map(({ operation, body }) => ({ userid: body.userid, kind: operation }))
-    for await (const { line, status } of client.bulk(lines)) {
-      const { userid = '', kind = 'prefill' } = kinds[line - 1] ?? {}
-      expect([userid, kind, status]).toEqual([userid, kind, 200])
-      journal.note(userid, kind)
+    const lines = Array.from({ length: made }, (_, number) =>
+      bulkLine(`many-${number}`, lives[number % lives.length]?.[step]),
+    )
+    const sent = lines.filter(line => line !== undefined)
+    for await (const { line, status } of clientOf(port).bulk(sent)) {
+      const { operation = 'create', body } = sent[line - 1] ?? {}
+      expect([operation, status]).toEqual([operation, 200])
+      journal.note(body?.userid ?? '', operation)
     }
   }
   return journal
+}
+
+function bulkLine(userid: string, operation: Step | undefined) {
+  if (operation === undefined) return undefined
+  if (operation === 'prefill') return { operation, body: { userid, ...ada } }
+  if (operation === 'create') return { operation, body: { userid, ...ada, offername: 'starter' } }
+  return { operation, body: { userid } }
 }
 
 /** What a partner reads: all its users and events, and some users whole. */
@@ -80,7 +88,7 @@ test('a database in use moves into an embedded one and back to an own one, kille
   const { place, partner } = stage
   const [port = 0] = stage.ports
   const service = await stage.start()
-  const many = await makeMany(stage.clientOf(port))
+  const many = await makeMany(stage)
   const journal = stage.openJournal({ writers: 6, name: 'house' })
   await expect
     .poll(journal.acknowledged, { timeout: 180_000, interval: 20 })
