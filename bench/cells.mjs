@@ -1,7 +1,8 @@
 // What a request costs on a Citus cluster beside one PostgreSQL: the processor time of Node and of all PostgreSQL processes, those of all
 // nodes together, and the coordinator's part of it. Both databases are empty at first, and on this machine; each has a service of its
 // own, and only one of the two is under load at a time. Rounds alternate, and the median of each figure is printed beside its aim.
-//   npm run bench:cells -- --plain URL --cluster COORDINATOR_URL [--cells 16] [--seconds 2] [--rounds 3] [--quick] [--profile DIR]
+//   npm run bench:cells -- --plain URL --cluster COORDINATOR_URL [--cells 16] [--seconds 2] [--rounds 3] [--scenario TEXT]
+//     [--quick] [--profile DIR]
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -137,7 +138,7 @@ try {
   ])
     started.push(await startSide(name, url))
   row('µs a request', 'Node', 'PG', 'Node', 'all PG', '/ plain', 'coord.', 'p50 ms', 'its p50')
-  for (const load of loads) await printLoad(started, load)
+  for (const load of loads) if (load.name.includes(options.scenario)) await printLoad(started, load)
 } finally {
   await closeAll()
 }
