@@ -110,8 +110,11 @@ async function onThisServer(place: Place, old: DatabaseAddress): Promise<Databas
   if (inject('testServer').kind !== 'cluster') return old
   const { address, drop } = await freshDatabase({ empty: true })
   onTestFinished(drop)
+  const there = { env: { ...place.env, DATABASE_URL: urlOf(address) } }
+  // One for each partner: a copy would make sixteen.
+  await runJson(['migrate', '--cells', '2'], there)
   await runJson(['copy', '--to', urlOf(address)], place)
-  await runJson(['resume'], { env: { ...place.env, DATABASE_URL: urlOf(address) } })
+  await runJson(['resume'], there)
   return address
 }
 
