@@ -1,5 +1,5 @@
 /** The version of this package, which its frame address and its events carry too. */
-export const version = '0.1.0'
+export const version = '1.0.0'
 
 /** The result of a session. */
 export type Outcome = 'enrolled' | 'swapped' | 'changed' | 'cancelled' | 'undone' | 'exited'
