@@ -82,10 +82,13 @@ function isEmptyList(value: unknown): boolean {
 
 /**
  * The cell of the partner that a statement names; `undefined` where it names none. Every statement on the data of partners
- * names its partner. Throws where it names partners of several cells: what writes goes cell by cell.
+ * names its partner. Throws where it names partners of several cells: what writes goes cell by cell. The id of nobody is also that of
+ * no user, so beside a partner of another cell it names none: notices and the first slice of a month's statement have it.
  */
 export function cellNamed(query: Pick<Query, 'values'>, map: CellMap): string | undefined {
   const [cell, ...others] = cellsNamed(query, map)
-  if (others.length > 0) throw new Error('a statement names partners of several cells')
-  return cell
+  if (others.length === 0) return cell
+  const [own, ...several] = cellsNamed(query, { ...map, nodes: new Map() })
+  if (several.length > 0) throw new Error('a statement names partners of several cells')
+  return own
 }
