@@ -32,6 +32,7 @@ const manifests = ['.', 'examples/gig-platform', ...workspaces].map(folder => `$
 for (const file of manifests) write(file, /"(?:version|@benefit-enrolment\/[a-z-]+)": "/)
 write('embed/src/events.ts', /version = '/)
 for (const file of ['cli/README.md', 'docs/tools.md']) write(file, /benefit-enrolment-cli-/)
+write('deploy/Dockerfile', /image\.version="/)
 write('deploy/kubernetes/kustomization.yaml', /newTag: "/)
 write('deploy/kubernetes/migrate.yaml', /benefit-enrolment:/)
 run('npm', 'install', '--package-lock-only', '--ignore-scripts', '--offline', '--no-audit', '--no-fund')

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { eventNames, type NewWebhook, type Operation, operations } from '../../contract/src/index.ts'
+import { serviceVersion } from '../../service/src/version.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { startTestService } from '../rig.ts'
 import { send } from './raw.ts'
@@ -66,10 +67,10 @@ test('without webhooks it lacks what only they use, and nothing else, in both fo
   expect(parse((await send(service, 'GET', '/openapi.yaml?webhooks=no')).text)).toEqual(whole)
 })
 
-test('it names the base address, the version, and every operation of the contract', () => {
+test('it names the base address, the versions of interface and service, and every operation of the contract', () => {
   expect(description).toMatchObject({
     openapi: '3.1.0',
-    info: { version: '1.0.2' },
+    info: { version: '1.0.2', 'x-service-version': serviceVersion },
     servers: [{ url: service.baseUrl }],
   })
   expect(new Set(described().map(({ operationId }) => operationId))).toEqual(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { serviceVersion } from '../../service/src/version.ts'
 import { newWorkplace } from '../command/place.ts'
 import { newDataDir, root, run, startProcess } from '../command/process.ts'
 
@@ -8,13 +9,14 @@ function read(path: string) {
   return readFileSync(`${root}/${path}`, 'utf8')
 }
 
-test('the images are named by what they contain, packages come from the lockfile, and no container can gain rights', () => {
+test('the image says which version it is, images are named by what they contain, packages come from the lockfile, and no container can gain rights', () => {
   const dockerfile = read('deploy/Dockerfile')
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, name = '']) => name)
   const compose = parse(read('deploy/compose.yaml')) as { services: Record<string, Record<string, unknown>> }
   const services = Object.values(compose.services)
   for (const name of [...bases, ...services.flatMap(({ image }) => (image ? [String(image)] : []))])
     expect(name).toMatch(/@sha256:[0-9a-f]{64}$/)
+  expect(dockerfile).toContain(`org.opencontainers.image.version="${serviceVersion}"`)
   expect(dockerfile).not.toMatch(/npm (i|install|add)\b/)
   for (const service of services)
     expect(service).toMatchObject({

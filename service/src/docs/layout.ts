@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Html, html } from '../http/html.ts'
 import type { DocumentSource } from '../http/public-document.ts'
+import { serviceVersion } from '../version.ts'
 import type { DocsPage, Section, Site } from './site.ts'
 
 /** What a page's frame needs besides the content. */
@@ -68,7 +69,7 @@ maxlength="100"><button>Search</button>
 ${site && html`<a class="to-contents" href="#contents">Contents</a>`}</header>
 <div class="${site ? 'columns' : 'single'}"><main id="content" tabindex="-1">${content}</main>
 ${page && onThisPage(page.sections)}${site && navigation(site, page, baseUrl)}</div>
-<footer><a href="${at('/docs')}">Docs</a> · <a href="${at('/changelog')}">Change log</a> ·
+<footer>Version ${serviceVersion} · <a href="${at('/docs')}">Docs</a> · <a href="${at('/changelog')}">Change log</a> ·
 <a href="${at('/openapi.json')}">OpenAPI</a> · <a href="${at('/llms.txt')}">llms.txt</a>${
     page && html` · <a href="${at(`/docs/${page.path}.md`)}">This page as Markdown</a>`
   }</footer></body></html>`

@@ -6,6 +6,7 @@ import {
   type InterfaceVersion,
 } from '@benefit-enrolment/contract'
 import { stringify } from 'yaml'
+import { serviceVersion } from '../version.ts'
 
 /** The forms in which a description can be read. */
 type DescriptionForm = 'json' | 'yaml'
@@ -66,8 +67,8 @@ export function descriptionTemplates(): DescriptionTemplate[] {
 }
 
 /**
- * The description of this service, from the file of the build, whole or without webhooks; rejects when nothing was
- * built.
+ * The description of this service, from the file of the build, whole or without webhooks, with the version of the interface and
+ * that of the service; rejects when nothing was built.
  */
 export async function readDescription(
   form: DescriptionForm,
@@ -78,7 +79,7 @@ export async function readDescription(
   const wanted = service.withoutWebhooks ? webhooks.reduce(cut, template) : template
   return wanted
     .replaceAll(addressMark, () => service.baseUrl)
-    .replace(infoMark, () => info(describeInfo(service)))
+    .replace(infoMark, () => info({ ...describeInfo(service), 'x-service-version': serviceVersion }))
 }
 
 function cut(text: string, [from, to]: readonly [from: string, to: string]): string {
