@@ -67,11 +67,15 @@ test('an import that is killed at every tenth line and repeated takes each membe
     userid =>
       `${JSON.stringify({ userid, ...person, state: 'FL', offername: 'starter', offersince: '2024-05-01' })}\n`,
   )
-  const file = join(place.cwd, 'members')
-  expect(spawnSync('mkfifo', [file]).status).toBe(0)
-  const words = ['import', partnerId, file, '--reason', 'test']
+  // A pipe for each run, as a killed one may leave lines in its own.
+  const newPipe = (name: string) => {
+    const file = join(place.cwd, name)
+    expect(spawnSync('mkfifo', [file]).status).toBe(0)
+    return { file, words: ['import', partnerId, file, '--reason', 'test'] }
+  }
   for (let at = 10; at < lines.length; at += 10) {
     let isTime = false
+    const { file, words } = newPipe(`members-${at}`)
     const killed = runKilledWhen(words, place, () => isTime)
     const pipe = createWriteStream(file).on('error', () => {})
     pipe.write(lines.slice(0, at).join(''))
@@ -87,6 +91,7 @@ test('an import that is killed at every tenth line and repeated takes each membe
     expect(await killed).toBe(true)
     pipe.destroy()
   }
+  const { file, words } = newPipe('members')
   const pipe = createWriteStream(file)
   pipe.end(lines.join(''))
   const { taken, equal } = JSON.parse((await run([...words, '--json'], place)).stdout) as Record<
