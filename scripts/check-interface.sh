@@ -28,7 +28,7 @@ step() {
     echo "ok      $name ($((SECONDS - before)) s)"
   else
     echo "FAILED  $name ($((SECONDS - before)) s)"
-    tail -n 40 "$scratch/step.out"
+    tail -n 140 "$scratch/step.out"
     failed=1
   fi
 }
@@ -115,10 +115,10 @@ step 'the client through Prism as a validating proxy' through_prism
 
 if install_schemathesis >"$scratch/step.out" 2>&1; then
   token=$(curl -fsS -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials "$base/oauth2/token" | sed -E 's/.*"access_token":"([^"]+)".*/\1/')
-  node scripts/interface/with-nulls.mjs "$scratch/openapi.json" >"$scratch/openapi-with-nulls.json"
+  node scripts/interface/for-fuzzer.mjs "$scratch/openapi.json" >"$scratch/openapi-for-fuzzer.json"
   # Schemathesis stores its findings in the directory where it runs.
   step 'Schemathesis, all its checks' env -C "$scratch" "$scratch/venv/bin/schemathesis" \
-    --config-file "$PWD/scripts/interface/schemathesis.toml" run "$scratch/openapi-with-nulls.json" --url "$base" \
+    --config-file "$PWD/scripts/interface/schemathesis.toml" run "$scratch/openapi-for-fuzzer.json" --url "$base" \
     --header "Authorization: Bearer $token" --header "x-api-key: $API_KEY" --phases examples,coverage,fuzzing \
     --max-examples 3 --seed 1 --request-timeout 20 --exclude-path-regex '^/(oauth2|webhooks|user/bulk)' --no-color
 else

@@ -1,6 +1,7 @@
-// The description with null in each optional field of a request, where the service takes it as not given (docs/contract.md). The
-// published one leaves null out for the sake of generated types, so a fuzzer would report what is promised.
-//   node scripts/interface/with-nulls.mjs DESCRIPTION >COPY
+// The description as a fuzzer is to read it, who would report what is promised (docs/contract.md): an optional field of a request
+// may be null, which the published one leaves out for the sake of generated types, and a key may be malformed, because previews
+// and prefills of version 1 ignore it.
+//   node scripts/interface/for-fuzzer.mjs DESCRIPTION >COPY
 import { readFileSync } from 'node:fs'
 
 const description = JSON.parse(readFileSync(process.argv[2], 'utf8'))
@@ -30,7 +31,11 @@ function takeNulls(reference) {
   if (schema.items) takeNulls(schema.items)
 }
 
-for (const operations of Object.values(description.paths))
-  for (const { requestBody } of Object.values(operations))
+for (const operations of Object.values(description.paths)) {
+  for (const { requestBody, parameters = [] } of Object.values(operations)) {
     for (const { schema } of Object.values(requestBody ? resolve(requestBody).content : {})) takeNulls(schema)
+    for (const parameter of parameters.map(resolve))
+      if (parameter.name === 'Idempotency-Key') parameter.schema = { type: 'string' }
+  }
+}
 process.stdout.write(JSON.stringify(description))
