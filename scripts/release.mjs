@@ -1,8 +1,8 @@
 // Makes what a release consists of, in a new folder, from the commit that is checked out:
 //   node scripts/release.mjs DIR
 // Tarballs of all packages with the lockfile by which operators install them, the documents, the pages of /docs as files, the
-// drop-in script under its version with its integrity hash, what the packages contain (CycloneDX), and checksums. The same commit and the same Node.js
-// give the same bytes, so anybody can check a release by making it again.
+// drop-in script under its version with its integrity hash, what the packages contain (CycloneDX), and checksums. The same
+// commit and the same Node.js give the same bytes, so anybody can check a release by making it again.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -24,11 +24,15 @@ function stop(sentence) {
   process.exit(1)
 }
 
-/** npm gives each list a number of its own, the time at which it was made, and the name of the folder. */
+/** npm gives each list a number of its own, the time at which it was made, and our packages the names of their folders. */
 function writeBill() {
   const bill = JSON.parse(readFileSync(join(root, 'sbom.cdx.json'), 'utf8'))
   delete bill.serialNumber
   bill.metadata.component.name = 'benefit-enrolment'
+  for (const component of bill.components) {
+    const [, ours] = /^(@benefit-enrolment\/.+)@/.exec(component['bom-ref']) ?? []
+    if (ours) component.name = ours
+  }
   bill.metadata.timestamp = run('git', 'show', '-s', '--format=%cI', 'HEAD').trim()
   writeFileSync(join(dir, 'sbom.json'), `${JSON.stringify(bill, null, 2)}\n`)
 }

@@ -21,9 +21,9 @@ import { type Rig, startRig } from './rig.ts'
 import { openStage } from './show.ts'
 
 /**
- * The looks in which each view is drawn. The dark scheme only changes colors, as complete-look.test.ts shows, so one language and axe's rules
- * about colors are enough there. Spanish, which has the longest words, is drawn in the narrowest window. The other windows of
- * both are left to a long run.
+ * The looks in which each view is drawn. The dark scheme only changes colors, as complete-look.test.ts shows, so one language
+ * and axe's rules about colors are enough there. Spanish, which has the longest words, is drawn in the narrowest window. The
+ * other windows of both are left to a long run.
  */
 const looksOf: Readonly<Record<'en' | 'es', readonly string[]>> = {
   en: ['light 1280', 'dark 320', ...(isLong ? ['light 320', 'light 768', 'dark 768', 'dark 1280'] : [])],
