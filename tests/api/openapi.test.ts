@@ -1,10 +1,10 @@
 // Tools read the description, not the client, so it is fetched raw.
+import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { eventNames, type NewWebhook, type Operation, operations } from '../../contract/src/index.ts'
-import { serviceVersion } from '../../service/src/version.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { startTestService } from '../rig.ts'
 import { send } from './raw.ts'
@@ -68,9 +68,12 @@ test('without webhooks it lacks what only they use, and nothing else, in both fo
 })
 
 test('it names the base address, the versions of interface and service, and every operation of the contract', () => {
+  const { version } = JSON.parse(
+    readFileSync(new URL('../../service/package.json', import.meta.url), 'utf8'),
+  ) as { version: string }
   expect(description).toMatchObject({
     openapi: '3.1.0',
-    info: { version: '1.0.2', 'x-service-version': serviceVersion },
+    info: { version: '1.0.2', 'x-service-version': version },
     servers: [{ url: service.baseUrl }],
   })
   expect(new Set(described().map(({ operationId }) => operationId))).toEqual(

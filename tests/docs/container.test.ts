@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { serviceVersion } from '../../service/src/version.ts'
 import { newWorkplace } from '../command/place.ts'
 import { newDataDir, root, run, startProcess } from '../command/process.ts'
 
@@ -11,12 +10,13 @@ function read(path: string) {
 
 test('the image says which version it is, images are named by what they contain, packages come from the lockfile, and no container can gain rights', () => {
   const dockerfile = read('deploy/Dockerfile')
+  const { version } = JSON.parse(read('service/package.json')) as { version: string }
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, name = '']) => name)
   const compose = parse(read('deploy/compose.yaml')) as { services: Record<string, Record<string, unknown>> }
   const services = Object.values(compose.services)
   for (const name of [...bases, ...services.flatMap(({ image }) => (image ? [String(image)] : []))])
     expect(name).toMatch(/@sha256:[0-9a-f]{64}$/)
-  expect(dockerfile).toContain(`org.opencontainers.image.version="${serviceVersion}"`)
+  expect(dockerfile).toContain(`org.opencontainers.image.version="${version}"`)
   expect(dockerfile).not.toMatch(/npm (i|install|add)\b/)
   for (const service of services)
     expect(service).toMatchObject({
