@@ -90,7 +90,15 @@ export function statementsAt({ choose, home, cluster, isCell }: Reach): Statemen
     },
     async define(work) {
       const { cell } = await choose(EMPTY)
-      return attempt(() => ({ node: home, cell, isCluster: cluster() !== undefined }), work)
+      const atHome = () => ({ node: home, cell, isCluster: cluster() !== undefined })
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await attempt(atHome, work)
+        } catch (error) {
+          // On a cluster a definition locks tables on two nodes, and so may wait for a writer that waits for it.
+          if (tries === 5 || !failureOf(error).retryTransaction) throw error
+        }
+      }
     },
     commit(statements, lockMs) {
       const named = statements[0] ?? EMPTY

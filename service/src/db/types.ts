@@ -41,7 +41,8 @@ export type Database = Executor & {
   /** How many connections have broken. After each break another server may answer, with other rows. */
   lostConnections(): number
   /**
-   * Runs `work`, which makes or drops tables, in one transaction; on a cluster at the coordinator, which alone may do so.
+   * Runs `work`, which makes or drops tables, in one transaction, again after a deadlock; on a cluster at the coordinator, which
+   * alone may do so.
    */
   define<T>(work: (tx: Executor) => Promise<T>): Promise<T>
   /** The name of the cell that this is the database of; `''` on plain PostgreSQL, and for a cluster as a whole. */
