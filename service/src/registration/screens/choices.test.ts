@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { checkConsents } from '../views/consents.ts'
+import { checkConsents, parseOneOf } from '../steps/posted.ts'
 import { isFaulty } from '../views/faults.ts'
-import { parseOneOf } from '../views/fields.ts'
 import { errorText, textsOf } from '../views/texts.ts'
 import { parseBenefits } from './benefits/view.ts'
 import { parseSwap } from './swap/confirm.ts'

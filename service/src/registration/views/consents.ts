@@ -1,5 +1,5 @@
 import { html, type Slot } from '../../http/html.ts'
-import type { Faults, FieldError, InputName, WayOut } from './faults.ts'
+import type { InputName } from './faults.ts'
 import { type Answers, described, errorOf, fault, inputId } from './fields.ts'
 import type { ConsentText } from './parts.ts'
 import { textsOf } from './texts.ts'
@@ -26,25 +26,4 @@ ${fault(answers, id, error)}
 </div>`
   })
   return [html`<h2>${texts.check.consent}</h2>`, fields]
-}
-
-/**
- * Refuses each consent that was not given to the version now shown, by its title if there are several; `undefined` when
- * all were. `act`: what the button of the form does, which the refusal names; `wayOut`: what the
- * person can do instead of giving a consent, if anything.
- */
-export function checkConsents(
-  form: URLSearchParams,
-  wanted: readonly Pick<ConsentText, 'name' | 'version' | 'title'>[],
-  act: 'enroll' | 'confirm',
-  wayOut: (consent: string) => WayOut | undefined = () => undefined,
-): Faults | undefined {
-  const missing = wanted.filter(({ name, version }) => form.get(`consent.${name}`) !== version)
-  const code = act === 'enroll' ? 'consent_missing' : 'consent_unconfirmed'
-  const errors = missing.map(({ name, title }): FieldError => {
-    const wayout = wayOut(name)
-    const error: FieldError = { input: `consent.${name}`, code, ...(wayout && { wayout }) }
-    return wanted.length > 1 ? { ...error, about: title } : error
-  })
-  return errors.length > 0 ? { errors } : undefined
 }

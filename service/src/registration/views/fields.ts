@@ -1,5 +1,5 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
-import type { FieldError, InputName, Parsed } from './faults.ts'
+import type { FieldError, InputName } from './faults.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import type { EnteredAnswers } from './parts.ts'
@@ -51,16 +51,6 @@ ${choices.map((choice, at) => {
     : [button, choice.more]
 })}
 </fieldset>`
-}
-
-/** Reads such a choice; refuses a form without one, and an answer that is not among `open`, with this error. */
-export function parseOneOf<Value extends string>(
-  form: URLSearchParams,
-  error: FieldError & { readonly input: 'offername' | 'effective' | 'out' | 'in' },
-  open: readonly Value[],
-): Parsed<Value> {
-  const posted = form.get(error.input)
-  return open.find(value => value === posted) ?? { errors: [error] }
 }
 
 /** A text input: its name, words and how a browser may help. */
@@ -223,12 +213,4 @@ export function described(id: string, hint: boolean, error: boolean): Slot {
 /** An option of a select, chosen if its value is `now`. */
 export function option(value: string, label: string, now: string): Html {
   return html`<option value="${value}"${value === now && html` selected`}>${label}</option>`
-}
-
-/** What was typed in one input, in one Unicode form, without control characters and superfluous spaces. */
-export function typed(form: URLSearchParams, input: string): string {
-  return (form.get(input) ?? '')
-    .normalize('NFC')
-    .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
-    .trim()
 }

@@ -1,8 +1,8 @@
 import { MOST_BENEFICIARIES, type Relationship, relationships } from '@benefit-enrolment/contract'
 import { faultsOfDesignation, type NamedBeneficiary } from '../../../membership/rules/beneficiaries.ts'
-import { dateFields, parseBirthDate } from '../../views/birth-date.ts'
+import { parseBirthDate, typed } from '../../steps/posted.ts'
+import { dateFields } from '../../views/birth-date.ts'
 import { type FieldError, isFaulty, type Parsed } from '../../views/faults.ts'
-import { typed } from '../../views/fields.ts'
 import type { IsoDate } from '../../views/parts.ts'
 
 /** The inputs of a person of whom nothing was typed, by the last part of their names: `person2.share` is a second person's. */

@@ -1,7 +1,7 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseBirthDate } from '../../views/birth-date.ts'
+import { parseBirthDate } from '../../steps/posted.ts'
 import { isFaulty } from '../../views/faults.ts'
 import type { DetailsGroup } from '../../views/parts.ts'
 import { errorText, textsOf } from '../../views/texts.ts'

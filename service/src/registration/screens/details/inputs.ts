@@ -1,5 +1,6 @@
 import { type Html, html, type Slot } from '../../../http/html.ts'
-import { birthDate, dateFields, parseBirthDate } from '../../views/birth-date.ts'
+import { parseBirthDate, typed } from '../../steps/posted.ts'
+import { birthDate, dateFields } from '../../views/birth-date.ts'
 import type { FieldError, Parsed } from '../../views/faults.ts'
 import {
   type Answers,
@@ -9,7 +10,6 @@ import {
   selectField,
   type TextField,
   textField,
-  typed,
 } from '../../views/fields.ts'
 import type {
   Address,

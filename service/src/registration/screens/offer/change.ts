@@ -8,9 +8,10 @@ import { pageOf, type Visit } from '../../session/visit.ts'
 import { comingBySwap, visitAfter } from '../../steps/ahead.ts'
 import { leavingOn, lineOf, localDay } from '../../steps/cards.ts'
 import { changeAndConfirm } from '../../steps/outcomes.ts'
+import { parseOneOf } from '../../steps/posted.ts'
 import type { Step } from '../../steps/step.ts'
 import { type Asking, isFaulty } from '../../views/faults.ts'
-import { draftField, form, oneOf, parseOneOf, primary, question } from '../../views/fields.ts'
+import { draftField, form, oneOf, primary, question } from '../../views/fields.ts'
 import { dayText, deadlineText, namesText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
 import { type Content, notice } from '../../views/layout.ts'
@@ -56,7 +57,7 @@ export const offer: Step<OfferChangeView> = {
     return {
       view: 'OFFER_CHANGE',
       page: pageOf(visit),
-      offers: offerChoices(visit).map(choice => withOutlook(visit, choice)),
+      offers: offerChoices(visit).map(choice => withDifference(visit, choice)),
       chosen,
       pending: pendingMove(visit),
       locked: isBoundaryLocked(user, boundary, { now, terms }),
@@ -91,20 +92,20 @@ export const offerUndo: Step<never> = {
 }
 
 /** The offer with what would change by it, if the person can change to it. */
-function withOutlook(visit: Visit, choice: OfferChoice): OfferChoice {
+function withDifference(visit: Visit, choice: OfferChoice): OfferChoice {
   const found = proposed(visit, new URLSearchParams({ offername: choice.offer }))
   if (!found) return choice
   const { changed } = found
   const names = (from: readonly string[]) =>
     from.map(name => displayNameOf(visit.terms, changed.user, name, visit.locale))
   const after = visitAfter(visit, changed)
-  const outlook = {
+  const difference = {
     gained: names(changed.gained),
     lost: names(changed.lost),
     kept: names(changed.kept),
     benefits: [...linesOf(visit, found.gained), ...heldLines(after, changed.kept), ...comingBySwap(after)],
   }
-  return { ...choice, outlook }
+  return { ...choice, difference }
 }
 
 function linesOf(visit: Visit, benefits: readonly Benefit[]): BenefitLine[] {
@@ -138,7 +139,7 @@ ${
       choices: open.map(offer => ({
         value: offer.offer,
         label: html`<strong>${offer.displayname}</strong><span class="hint">${offerText(page, offer)}</span>`,
-        ...(offer.outlook ? { card: outlook(page, offer.outlook) } : {}),
+        ...(offer.difference ? { card: difference(page, offer.difference) } : {}),
       })),
     }),
     primary(texts.shell.continue),
@@ -181,7 +182,10 @@ ${undo.dropsswap && html`<p class="withsign">${icon('alert')}${texts.standing.dr
 }
 
 /** What is gained, lost and kept with a plan, and the total then. */
-function outlook(page: Page, { gained, lost, kept, benefits }: NonNullable<OfferChoice['outlook']>): Html {
+function difference(
+  page: Page,
+  { gained, lost, kept, benefits }: NonNullable<OfferChoice['difference']>,
+): Html {
   const texts = textsOf(page)
   const words = offerWords[page.locale]
   const row = (label: string, names: readonly string[]) =>

@@ -32,7 +32,7 @@ export type OfferChoice = {
   readonly effectiveon?: IsoDate
   readonly reasons: readonly string[]
   /** What changes with it, by the names of benefits, and everything that the person would then pay for. */
-  readonly outlook?: {
+  readonly difference?: {
     readonly gained: readonly string[]
     readonly lost: readonly string[]
     readonly kept: readonly string[]
