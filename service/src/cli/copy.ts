@@ -24,9 +24,9 @@ export const copy: Command = {
     onDatabase(input, 'take', async ({ config, database, address }) => {
       await reach(database, 'take')
       const to = neededText(input, 'to')
-      const isSpread = await isCluster(database)
-      const isServed = await isInUse(database, isSpread)
-      if (isServed && isSpread)
+      const isOfCluster = await isCluster(database)
+      const isServed = await isInUse(database, isOfCluster)
+      if (isServed && isOfCluster)
         throw new OperatorError(
           'A service is still connected to this database, and the nodes of a cluster are not read as of one instant: stop every process first.',
         )
@@ -72,7 +72,7 @@ async function into<T>(to: string, work: (destination: DatabaseAddress) => Promi
   }
 }
 
-/** Makes the schema at the destination, spread if that is a cluster. Throws OperatorError when a database is there already. */
+/** Makes the schema at the destination, with cells if that is a cluster. Throws OperatorError when a database is there already. */
 async function prepare(destination: DatabaseAddress): Promise<void> {
   await checkConnection(destination)
   const database = openDatabase(destination, { max: 1, onError: () => {}, statementTimeoutMs: 60_000 })
@@ -85,8 +85,8 @@ async function prepare(destination: DatabaseAddress): Promise<void> {
   }
 }
 
-async function isInUse(database: Database, isSpread: boolean): Promise<boolean> {
-  const sessions = isSpread ? fragment`citus_stat_activity` : fragment`pg_stat_activity`
+async function isInUse(database: Database, isOfCluster: boolean): Promise<boolean> {
+  const sessions = isOfCluster ? fragment`citus_stat_activity` : fragment`pg_stat_activity`
   const services = await database.query(sql`
     select 1 from ${sessions} where datname = current_database() and application_name = ${SERVICE_SESSIONS}`)
   return services.length > 0

@@ -8,7 +8,7 @@ import type { Caller } from '../partners/authenticate.ts'
 import type { CountContext } from './count.ts'
 import { csvOf } from './csv-file.ts'
 import { monthsOf } from './months.ts'
-import { FIRST_PLACE, type Place, readPage, readPages, wireLine } from './pages.ts'
+import { FIRST_PLACE, type LinePosition, readPage, readPages, wireLine } from './pages.ts'
 import { openTotals, viewStatements } from './totals.ts'
 
 type StatementOperation = Extract<OperationId, 'listStatements' | 'listStatementLines'>
@@ -45,7 +45,7 @@ export function statementHandlers(
 }
 
 /** The place that a cursor names, whose form the description checks. */
-function placeOf(cursor: string | undefined): Place {
+function placeOf(cursor: string | undefined): LinePosition {
   const [serviceId, place] = cursor?.split('.') ?? []
   return serviceId === undefined ? FIRST_PLACE : { serviceId, place: Number(place) }
 }

@@ -18,10 +18,10 @@ export type ShownLine = UserLine & {
 }
 
 /** The place of a line in its month. */
-export type Place = { readonly serviceId: string; readonly place: number }
+export type LinePosition = { readonly serviceId: string; readonly place: number }
 
 /** The place at which a month begins. */
-export const FIRST_PLACE: Place = { serviceId: NIL_UUID, place: 0 }
+export const FIRST_PLACE: LinePosition = { serviceId: NIL_UUID, place: 0 }
 
 /** A line as it is stored or counted; an erased user has no userid. */
 export type PlacedLine = UserLine & { readonly userid: string | undefined }
@@ -30,7 +30,7 @@ export type PlacedLine = UserLine & { readonly userid: string | undefined }
 export type PageQuery = {
   readonly month: Month
   readonly months: Months
-  readonly from: Place
+  readonly from: LinePosition
   /** The operator also sees adjustments of the premium alone. */
   readonly isForOperator: boolean
 }
@@ -42,7 +42,7 @@ export async function readLines(
   context: CountContext,
   partner: Partner,
   query: PageQuery,
-): Promise<{ lines: PlacedLine[]; next: Place | undefined }> {
+): Promise<{ lines: PlacedLine[]; next: LinePosition | undefined }> {
   const { month, months, from, isForOperator } = query
   const isFinal = months.finals.some(final => final.month === month.name)
   const { partnerId } = partner
@@ -64,7 +64,7 @@ export async function readPage(
   context: CountContext,
   partner: Partner,
   query: PageQuery,
-): Promise<{ lines: ShownLine[]; next: Place | undefined }> {
+): Promise<{ lines: ShownLine[]; next: LinePosition | undefined }> {
   const { lines, next } = await readLines(context, partner, query)
   return { lines: await withDetails(context, partner, lines), next }
 }
@@ -125,10 +125,10 @@ async function withDetails(
 
 /** All pages of a month, one after the other, by `readLines` or `readPage`. */
 export async function* everyPage<Line>(
-  readPageFrom: (from: Place) => Promise<{ lines: Line[]; next: Place | undefined }>,
-  first: Place,
+  readPageFrom: (from: LinePosition) => Promise<{ lines: Line[]; next: LinePosition | undefined }>,
+  first: LinePosition,
 ): AsyncGenerator<Line[]> {
-  type Page = { lines: Line[]; next: Place | undefined }
+  type Page = { lines: Line[]; next: LinePosition | undefined }
   let reading: Promise<Page> | undefined = readPageFrom(first)
   while (reading) {
     const { lines, next }: Page = await reading

@@ -9,7 +9,7 @@ import { partnerOffers, type Terms } from '../../membership/rules/terms.ts'
 import { changeOfferOf } from '../../offers/change.ts'
 import type { SecondPersonAction } from '../requests/second-person.ts'
 import { cancelReasonWords } from '../views/moves.ts'
-import { type Look, selectField } from '../views/parts.ts'
+import { type ButtonColor, selectField } from '../views/parts.ts'
 
 /** The user in the state in which an act finds it. */
 export type UserState = { readonly user: User; readonly now: number; readonly terms: Terms }
@@ -20,7 +20,7 @@ export type Act = {
   readonly title: string
   readonly button: string
   /** The color of that button; absent: that of an ordinary act. */
-  readonly look?: Look
+  readonly color?: ButtonColor
   /** The action in the second-person policy to which it belongs; absent: one person is enough. */
   readonly second?: SecondPersonAction
   /** Whether it is possible for this user now. */
@@ -40,7 +40,7 @@ export const cancel: Act = {
   name: 'cancel',
   title: 'Cancel the membership',
   button: 'Cancel it',
-  look: 'danger',
+  color: 'danger',
   fits: user => user.status === 'active',
   fields: ({ user }) => html`<fieldset class="field"><legend><strong>When</strong></legend>
 ${

@@ -13,7 +13,7 @@ export const voidEnrolment: Act & { readonly second: 'void' } = {
   name: 'void',
   title: 'Take back an enrollment',
   button: 'Take it back',
-  look: 'danger',
+  color: 'danger',
   second: 'void',
   fits: user => voidable(user).length > 0,
   fields: moment =>

@@ -28,7 +28,7 @@ const EFFECT = 'birth date and link'
 export const dateAndLinkRequest: RequestKind = {
   action: 'dateandlink',
   title: 'Birth date and link for one operator',
-  look: 'danger',
+  color: 'danger',
   role: 'support',
   async preview(visit, { serviceId, askedBy }) {
     const details = await livingUserDetails(visit, serviceId ?? '')
@@ -94,7 +94,7 @@ ${section(
 ${actionForm(visit, {
   action: `/users/${serviceId}/date-and-link`,
   button: 'Ask a second person',
-  look: 'primary',
+  color: 'primary',
   why: 'why-both',
 })}`,
 )}`,

@@ -41,7 +41,7 @@ export const eraseScreens: readonly Screen[] = [
 export const erasureRequest: RequestKind = {
   action: 'erase',
   title: 'Erase a user',
-  look: 'danger',
+  color: 'danger',
   role: 'support',
   async preview(visit, { serviceId }): Promise<RequestEffect> {
     const details = await livingUserDetails(visit, serviceId ?? '')
@@ -77,7 +77,7 @@ To hand the person a copy first, export all we hold.</p>
 ${actionForm(visit, {
   action: `/users/${details.serviceId}/erase`,
   button: isSecond ? 'Ask a second person' : 'Erase for good',
-  look: 'danger',
+  color: 'danger',
   fields: html`<input type="hidden" name="seen" value="${erasureEffect(details).text}">`,
   why: 'why-erase',
 })}`,

@@ -24,7 +24,7 @@ It is JSON with personal data in clear: hand it on by a safe way, to the person 
 ${actionForm(visit, {
   action: `/users/${details.serviceId}/export`,
   button: 'Download the file',
-  look: 'primary',
+  color: 'primary',
   downloads: true,
   why: 'why-export',
 })}`,

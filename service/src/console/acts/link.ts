@@ -54,7 +54,7 @@ you pass the link on, to the person alone. Whatever is done by it is on record a
 ${actionForm(visit, {
   action: `/users/${details.serviceId}/link`,
   button: 'Make the link',
-  look: 'primary',
+  color: 'primary',
   fields: selectField(
     'purpose',
     'It opens',

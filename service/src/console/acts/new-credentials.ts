@@ -13,7 +13,7 @@ export const CREDENTIALS_EFFECT = 'new credentials'
 export const credentialsRequest: RequestKind = {
   action: 'credentials',
   title: 'New credentials of a partner',
-  look: 'primary',
+  color: 'primary',
   role: 'admin',
   async preview({ context }, { partner, askedBy }) {
     const names = await operatorNames(context.database)

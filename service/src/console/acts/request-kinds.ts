@@ -10,7 +10,15 @@ import { submitAct } from './submit.ts'
 /** The acts on a user that need a second person, as kinds of requests. */
 export const actRequests: readonly RequestKind[] = acts.flatMap(act =>
   act.second
-    ? [{ action: act.second, title: act.title, look: act.look ?? 'primary', role: 'support', ...kindOf(act) }]
+    ? [
+        {
+          action: act.second,
+          title: act.title,
+          color: act.color ?? 'primary',
+          role: 'support',
+          ...kindOf(act),
+        },
+      ]
     : [],
 )
 

@@ -38,7 +38,7 @@ ${
 ${actionForm(visit, {
   action: `/users/${details.serviceId}/resend/${eventId}`,
   button: 'Send it again',
-  look: 'primary',
+  color: 'primary',
   why: 'why-resend',
 })}`,
       )

@@ -119,7 +119,7 @@ ${
 ${actionForm(visit, {
   action: addressOf(details, act),
   button: asks ? 'Ask a second person' : act.button,
-  look: act.look ?? 'primary',
+  color: act.color ?? 'primary',
   fields: html`${kept}<input type="hidden" name="sure" value="yes">
 <input type="hidden" name="seen" value="${seenOf(details, effect.text)}">`,
   why: 'why-act',

@@ -85,7 +85,7 @@ ${
     actionForm(visit, {
       action: `${path}/${isStale ? 'refuse' : 'confirm'}`,
       button: isStale ? 'Refuse' : 'Do it',
-      look: isStale ? 'secondary' : kind.look,
+      color: isStale ? 'secondary' : kind.color,
       ...(isStale
         ? {}
         : { others: html`<button class="secondary" formaction="${path}/refuse">Refuse</button>` }),

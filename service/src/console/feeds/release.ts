@@ -32,10 +32,10 @@ export async function heldPart(visit: OperatorVisit, run: Run): Promise<Slot> {
             : actionForm(visit, {
                 action: `${path}/release`,
                 button: what === 'ask' ? 'Ask to let it go' : 'Let it go',
-                look: 'primary',
+                color: 'primary',
                 fields: number,
               })
-        }${actionForm(visit, { action: `${path}/drop`, button: 'Drop it', look: 'danger', fields: number })}`
+        }${actionForm(visit, { action: `${path}/drop`, button: 'Drop it', color: 'danger', fields: number })}`
       : html`<p class="hint">Support for all partners decides on it.</p>`
   return section(
     `Run ${run.run} is held`,

@@ -40,7 +40,7 @@ async function credentialList(visit: OperatorVisit, partner: Partner): Promise<L
         {
           action: `${path}/revoke`,
           button: 'Revoke at once',
-          look: 'danger',
+          color: 'danger',
           fields: html`<input type="hidden" name="credential" value="${row.credential_id}">`,
           why: `why-${row.credential_id}`,
         },

@@ -112,7 +112,7 @@ Cover goes on, and webhooks still leave, until you pause ${endpoints}.</p>
 ${actionForm(visit, {
   action: `${path}/enable`,
   button: 'Enable',
-  look: 'primary',
+  color: 'primary',
   why: 'why-enable',
 })}`,
     )
@@ -120,7 +120,7 @@ ${actionForm(visit, {
     'Stop this partner',
     html`<p class="hint">Within a second every request and token of the partner is refused, and its pages end.
 Cover goes on: what is due is still applied, and webhooks still leave, until you pause ${endpoints}. Nothing is deleted.</p>
-${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', look: 'danger', why: 'why-disable' })}`,
+${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', color: 'danger', why: 'why-disable' })}`,
   )
 }
 

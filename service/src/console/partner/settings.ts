@@ -37,7 +37,7 @@ Logo, scopes and how long records outlive an erasure are set by the command.</p>
 ${actionForm(visit, {
   action: `/partners/${partner.partnerId}/settings`,
   button: 'Save the settings',
-  look: 'primary',
+  color: 'primary',
   fields: html`<input type="hidden" name="seen" value="${seenOf(partner)}">
 ${section(
   'Partner',

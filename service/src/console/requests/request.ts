@@ -4,7 +4,7 @@ import type { Role } from '../../operators/operator.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
 import type { OperatorVisit } from '../screen/screen.ts'
-import type { Look } from '../views/parts.ts'
+import type { ButtonColor } from '../views/parts.ts'
 import type { SecondPersonAction } from './second-person.ts'
 import type { RequestRow } from './store.ts'
 
@@ -41,7 +41,7 @@ export type RequestKind = {
   readonly action: SecondPersonAction
   readonly title: string
   /** The color of the button that does it. */
-  readonly look: Look
+  readonly color: ButtonColor
   /** The lowest role that may confirm or refuse it. */
   readonly role: Role
   /** Its effect on the present state. */

@@ -61,7 +61,7 @@ export function facts(entries: readonly (readonly [name: string, value: Slot] | 
 }
 
 /** The colors of a button; what ends or destroys something is never in that of an ordinary act. */
-export type Look = 'primary' | 'secondary' | 'danger'
+export type ButtonColor = 'primary' | 'secondary' | 'danger'
 
 /** A form of this session, with one button unless it brings others. */
 export function actionForm(
@@ -76,7 +76,7 @@ export function actionForm(
     why?: string
     /** The label of that field. */
     because?: string
-    look?: Look
+    color?: ButtonColor
     /** Further buttons that send the same fields elsewhere. */
     others?: Slot
     /** Its answer is a file, so the page stays. */
@@ -87,7 +87,7 @@ export function actionForm(
   return html`<form method="post" action="${form.action}"
 class="act"${id}${form.downloads && html` data-download`}>${tokenField(visit.session.formToken)}
 ${form.fields}${form.why !== undefined && reasonField(form.why, form.because)}
-<button class="${form.look ?? 'secondary'}">${form.button}</button>${form.others}</form>`
+<button class="${form.color ?? 'secondary'}">${form.button}</button>${form.others}</form>`
 }
 
 function reasonField(id: string, label = 'Reason'): Html {

@@ -68,9 +68,9 @@ ${
     line.disabled_at === null ? 'Pause' : 'Enable',
     line.disabled_at === null
       ? html`<p class="hint">Nothing is sent to it until it is enabled; its events are held. Other endpoints go on.</p>
-${actionForm(visit, { action: action('pause'), button: 'Pause', look: 'danger', why: 'why-pause' })}`
+${actionForm(visit, { action: action('pause'), button: 'Pause', color: 'danger', why: 'why-pause' })}`
       : html`<p class="hint">What is held is sent, oldest first, at a growing pace: ${countOf(line.waiting)} waiting.</p>
-${actionForm(visit, { action: action('enable'), button: 'Enable', look: 'primary', why: 'why-enable' })}`,
+${actionForm(visit, { action: action('enable'), button: 'Enable', color: 'primary', why: 'why-enable' })}`,
   )
 }</div></div>`,
   }

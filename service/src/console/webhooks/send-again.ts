@@ -75,7 +75,7 @@ ${line.waiting > 0 && html`<p>${waitsWords(line)}</p>`}
 ${actionForm(visit, {
   action: replayPath(visit, line),
   button: 'Send them again',
-  look: 'primary',
+  color: 'primary',
   fields: html`${kept}<input type="hidden" name="sure" value="yes">`,
   why: 'why-replay',
 })}</section>`

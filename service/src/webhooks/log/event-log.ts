@@ -71,10 +71,10 @@ export async function readLog(db: Executor, query: LogQuery): Promise<{ events: 
 }
 
 /** Where an event is in the log. */
-type Place = { position: number; event_id: string }
-type Row = EventRow & Place
+type LogPosition = { position: number; event_id: string }
+type Row = EventRow & LogPosition
 
-function cursorAt({ position, event_id: eventId }: Place): Cursor {
+function cursorAt({ position, event_id: eventId }: LogPosition): Cursor {
   return { position, eventId }
 }
 
@@ -130,8 +130,8 @@ function readWindow(db: Executor, query: LogQuery, window: Fragment, limit: numb
 }
 
 /** The last event of a window; `undefined` when there is none. */
-async function findWindowEnd(db: Executor, window: Fragment): Promise<Place | undefined> {
-  const [end] = await db.query<Place>(sql`
+async function findWindowEnd(db: Executor, window: Fragment): Promise<LogPosition | undefined> {
+  const [end] = await db.query<LogPosition>(sql`
     select position, event_id from events where ${window} order by position desc limit 1`)
   return end
 }
