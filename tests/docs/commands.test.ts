@@ -70,8 +70,14 @@ test('each command and option that a document names is there', () => {
   expect(found).toBeGreaterThan(100)
 })
 
+type Surface = Readonly<Record<string, { readonly arguments?: unknown }>>
+
+function argumentsOf(surface: Surface, command: string): string[] {
+  return Object.values((surface[command]?.arguments ?? {}) as Readonly<Record<string, string>>)
+}
+
 /** What a command line may rely on: each command's arguments, and each of its options with its kind; and the settings. */
-function surface(): Readonly<Record<string, unknown>> {
+function surface(): Surface {
   const shown = [...commands.values()].map(command => {
     const options = Object.entries(command.options ?? {}).map(([name, { type, multiple = false }]) => [
       `--${name}`,
@@ -86,15 +92,19 @@ function surface(): Readonly<Record<string, unknown>> {
   return { ...Object.fromEntries(shown), settings: Object.fromEntries(settings) }
 }
 
-test('each command, option and setting that was released is there, of the same kind', () => {
+test('each command, option and setting that was released is there, of the same kind, and needs no further argument', () => {
   const folder = `${root}tests/releases/`
   const { WRITE_RELEASE: written } = process.env
   const today = surface()
   if (written !== undefined)
     writeFileSync(`${folder}${written}/commands.json`, `${JSON.stringify(today, undefined, 1)}\n`)
   const releases = readdirSync(folder).filter(name => existsSync(`${folder}${name}/commands.json`))
-  for (const release of releases)
-    expect(today).toMatchObject(
-      JSON.parse(readFileSync(`${folder}${release}/commands.json`, 'utf8')) as object,
-    )
+  for (const release of releases) {
+    const released = JSON.parse(readFileSync(`${folder}${release}/commands.json`, 'utf8')) as Surface
+    expect(today).toMatchObject(released)
+    for (const name of Object.keys(released)) {
+      const later = argumentsOf(today, name).slice(argumentsOf(released, name).length)
+      expect([name, ...later.filter(argument => !argument.startsWith('['))]).toEqual([name])
+    }
+  }
 })
