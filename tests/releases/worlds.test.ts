@@ -162,16 +162,24 @@ function hexOf(text: string): string {
 
 type Clients = readonly ReturnType<typeof createClient>[]
 
-/** Opens the link that was never opened, which asks for the birth date as it came by mail, and a new one of each member. */
+/** The view that a new link opens for a user of each status; an erased one gets no link. */
+const firstViews = new Map([
+  ['active', 'BENEFITS'],
+  ['cancelled', 'DETAILS_REVIEW'],
+  ['prefilled', 'DETAILS_REVIEW'],
+  ['registering', 'DETAILS_REVIEW'],
+])
+
+/** Opens the link that was never opened, which asks for the birth date as it came by mail, and a new one of each user. */
 async function readByPage(world: World, { baseUrl }: TestService, clients: Clients): Promise<void> {
   expect(await newVisitor(baseUrl).post(world.link)).toMatchObject({ status: 200, view: 'CHALLENGE' })
   for (const { partner, user } of world.users) {
-    if (!('status' in user) || user.status !== 'active') continue
-    const link = await clients[partner]?.createLinkToken({ userid: user.userid, purpose: 'benefits' })
-    expect(await newVisitor(baseUrl).post(link?.linkurl ?? '')).toMatchObject({
-      status: 200,
-      view: 'BENEFITS',
-    })
+    const { status } = user as { status?: string }
+    if (status === 'erased') continue
+    const purpose = status === 'active' ? 'benefits' : 'registration'
+    const link = await clients[partner]?.createLinkToken({ userid: user.userid, purpose })
+    const { view } = await newVisitor(baseUrl).post(link?.linkurl ?? '')
+    expect([user.userid, view]).toEqual([user.userid, firstViews.get(status ?? '')])
   }
 }
 
