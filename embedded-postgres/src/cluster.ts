@@ -75,7 +75,7 @@ export async function prepareCluster(cluster: Cluster): Promise<void> {
   if (version === undefined) return makeCluster(cluster)
   if (version.trim() !== cluster.binaries.majorVersion)
     throw new EmbeddedPostgresError(
-      `The database in ${cluster.directory} was created by PostgreSQL ${version.trim()}, and this is PostgreSQL ${cluster.binaries.majorVersion}: run the version of the service that created it, dump it there with pg_dump and load it here.`,
+      `The database in ${cluster.directory} was created by PostgreSQL ${version.trim()}, and this is PostgreSQL ${cluster.binaries.majorVersion}: run the version of the service that created it, and copy it there into a PostgreSQL of your own ("Moving to another PostgreSQL" in docs/operating.md).`,
     )
 }
 
