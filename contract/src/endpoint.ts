@@ -22,8 +22,8 @@ const Ordering = Type.Enum(['none', 'user', ''], {
   description: '`user`: the events of one user arrive in their order; a change applies to later events',
 })
 const Url = Type.String({
-  maxLength: 4096,
-  'x-rule': 'must be an https address',
+  maxLength: 2048,
+  'x-rule': 'must be an https address of at most 2,048 characters',
   description: 'A public https address of at most 2,048 characters, without user info and fragment',
 })
 /** The request of a new endpoint (contract §10). */

@@ -14,14 +14,14 @@ export const gatewayFields = {
   ),
   username: Type.Optional(
     Type.String({
-      maxLength: 1024,
+      maxLength: 255,
       'x-rule': 'must be 1 to 255 characters without a colon and control characters',
       description: 'User name of the Basic credentials that we send',
     }),
   ),
   password: Type.Optional(
     Type.String({
-      maxLength: 1024,
+      maxLength: 255,
       'x-rule': 'must be 1 to 255 characters without control characters',
       description: 'Password of the Basic credentials that we send; never shown',
     }),
@@ -35,8 +35,8 @@ export const gatewayFields = {
   ),
   tokenurl: Type.Optional(
     Type.String({
-      maxLength: 4096,
-      'x-rule': 'must be an https address',
+      maxLength: 2048,
+      'x-rule': 'must be an https address of at most 2,048 characters',
       description:
         'The token endpoint, by the rules of `url`; we ask it as RFC 6749 §4.4 says, by HTTP Basic',
     }),

@@ -91,7 +91,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     fromdate: 'The first day counted in the month',
     todate: 'The last day counted in the month, as it will be if nothing changes',
     personcents: 'What the person pays, in cents',
-    takenby: 'Who takes that from the person; `""` where the benefit costs nothing',
+    takenby: 'Who takes that from the person, `partner` or `insurer`; `""` where the benefit costs nothing',
     partnercents: 'What you pay the operator, in cents',
     about: 'The month that an adjustment corrects; else `""`',
     moredetails: "The partner's own facts of the user, today's",

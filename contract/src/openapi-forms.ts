@@ -22,14 +22,16 @@ export function asked(schema: unknown): unknown {
 
 /**
  * A schema of an answer as it is described: open, because a later version may add fields, and a reader made from this one must
- * then ignore them.
+ * then ignore them. A list of values with `""` is described as text, because generators give that value no name of use.
  */
 export function given(schema: unknown): unknown {
-  return eachPart(schema, ({ additionalProperties, ...part }) =>
-    additionalProperties === false || additionalProperties === undefined
-      ? part
-      : { ...part, additionalProperties },
-  )
+  return eachPart(schema, ({ additionalProperties, ...part }) => {
+    const { enum: values, ...others } = part
+    const described = Array.isArray(values) && values.includes('') ? { type: 'string', ...others } : part
+    return additionalProperties === false || additionalProperties === undefined
+      ? described
+      : { ...described, additionalProperties }
+  })
 }
 
 /**

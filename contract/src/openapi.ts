@@ -1,4 +1,3 @@
-import type { TSchema } from 'typebox'
 import type { InterfaceVersion } from './changes.ts'
 import { events } from './event-names.ts'
 import { exampleEvent, WebhookEvent } from './events.ts'
@@ -114,7 +113,7 @@ function describeOperation(
     requestBody: operation.body && {
       required: true,
       content: operation.lines
-        ? describeLines(operation.body, operation.example.body, options.schemas)
+        ? describeLines(asked(operation.body), operation.example.body, options.schemas)
         : {
             [operation.caller === 'client' ? 'application/x-www-form-urlencoded' : 'application/json']: {
               schema:
@@ -164,7 +163,7 @@ function describeReply(operation: Operation, options: DescribedService & { schem
     description: 'Done',
     headers: answerHeaders,
     content: operation.lines
-      ? describeLines(operation.reply, operation.example.reply, options.schemas)
+      ? describeLines(answerOf(operation.reply, options), operation.example.reply, options.schemas)
       : {
           [operation.path.endsWith('.yaml') ? 'application/yaml' : 'application/json']: {
             // A tool parses YAML before it compares the answer, and would not find the string that the service sends.
@@ -178,7 +177,7 @@ function describeReply(operation: Operation, options: DescribedService & { schem
 }
 
 /** NDJSON is text to OpenAPI 3.1: `contentSchema` is the schema of each line. */
-function describeLines(line: TSchema, example: unknown, schemas: NamedSchemas): Json {
+function describeLines(line: unknown, example: unknown, schemas: NamedSchemas): Json {
   return {
     'application/x-ndjson': {
       schema: {

@@ -105,6 +105,23 @@ test('each resource that the interface names is a schema by that name', () => {
   }
 })
 
+test('answers and deliveries are open to fields of later versions, and no list of values has an empty one', () => {
+  const answered = new Map<string, string>()
+  const collect = (part: unknown) => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/#\/components\/schemas\/(\w+)/g)) {
+      if (answered.has(name)) continue
+      const schema = description.components.schemas[name]
+      answered.set(name, JSON.stringify(schema))
+      collect(schema)
+    }
+  }
+  collect([description.webhooks, described().map(({ responses }) => responses)])
+  expect(answered.size).toBeGreaterThan(30)
+  const closed = [...answered].filter(([, text]) => text.includes('"additionalProperties":false'))
+  expect(closed.map(([name]) => name)).toEqual([])
+  expect(JSON.stringify(description)).not.toMatch(/"enum":\[[^\]]*""/)
+})
+
 test('each parameter and form field has an example that its schema takes, and each tag says what it is for', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   for (const { operationId, parameters, requestBody } of described()) {

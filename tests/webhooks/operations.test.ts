@@ -75,20 +75,23 @@ test('an endpoint can be created, shown, changed, listed and deleted, and its se
 test.each([
   ['not https, outside a sandbox address', 'ftp://example.com/hook'],
   ['with user info', 'https://me:secret@example.com/hook'],
-  ['longer than 2,048', `https://example.com/${'x'.repeat(2048)}`],
+  ['longer than 2,048', `https://example.com/${'x'.repeat(2048)}`, 'maxLength'],
   ['private', 'https://10.0.0.1/hook'],
   ['metadata', 'http://169.254.169.254/latest'],
   ['not an address', 'nonsense'],
-])('an address that is %s is refused at save, with the reason and without the value', async (_name, url) => {
-  const partner = await service.newPartner()
-  const error = await endpointOf(partner, { url }).catch((reason: unknown) => reason)
-  expect(error).toMatchObject({
-    status: 400,
-    code: 'bad_request',
-    errors: [{ field: 'url', code: 'address' }],
-  })
-  expect(JSON.stringify(error)).not.toContain(url)
-})
+])(
+  'an address that is %s is refused at save, with the reason and without the value',
+  async (_name, url, code = 'address') => {
+    const partner = await service.newPartner()
+    const error = await endpointOf(partner, { url }).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({
+      status: 400,
+      code: 'bad_request',
+      errors: [{ field: 'url', code }],
+    })
+    expect(JSON.stringify(error)).not.toContain(url)
+  },
+)
 
 test('a user name with a colon and a password with a control character are refused', async () => {
   const partner = await service.newPartner()
