@@ -83,6 +83,9 @@ test('dev prints where it listens, then curl lines that work as printed', async 
   expect(created).toMatchObject({ status: 'active', currentofferdetails: { offer: 'starter' } })
   expect(statusesOf(after)).toEqual(['enrolled', 'notenrolled'])
   expect(Array.isArray(inbox)).toBe(true)
+  expect(service.log().map(line => line.event)).not.toContain('request')
+  if (process.getuid?.() === 0)
+    expect(service.stderr()).toMatch(/^PostgreSQL never runs as root: it runs as \S+, .*\.$/m)
 
   const { linkurl } = await clientOf(service, demo).createLinkToken({ userid: 'looks' })
   const page = await (await fetch(linkurl ?? '')).text()

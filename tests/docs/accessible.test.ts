@@ -64,4 +64,15 @@ describeInBrowser('the docs in a browser', () => {
     expect(await page.locator('main button:has-text("Copy")').count()).toBeGreaterThan(0)
     await page.close()
   })
+
+  test('show all samples in the language that was chosen once, and set no cookie', async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(`${service.baseUrl}/docs/swap`)
+    await page.selectOption('header select', 'Python')
+    await page.goto(`${service.baseUrl}/docs/reference/benefits`)
+    const shown = await page.locator('main .sample:visible summary').allInnerTexts()
+    expect([new Set(shown), await context.cookies()]).toEqual([new Set(['Python']), []])
+    await context.close()
+  })
 })

@@ -219,7 +219,7 @@ test('a token endpoint inside the network is not reached, and looks like a name 
 const hasNginx = spawnSync('nginx', ['-v']).status === 0
 if (!hasNginx) console.warn('!!!! nginx is missing: client certificates and rates are not tried.')
 
-/** nginx in front of a receiver: it wants our client certificate, and refuses more than ten requests a second, with ten more at once. */
+/** nginx in front of a receiver: it wants our client certificate, token and key, and refuses more than ten requests a second, with ten more at once. */
 async function startNginx(target: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'enrolment-gateway-'))
   const port = await freePort()
@@ -239,6 +239,8 @@ async function startNginx(target: string): Promise<string> {
         listen 127.0.0.1:${port} ssl; server_name gateway;
         ssl_certificate ${folder}/cert; ssl_certificate_key ${folder}/key;
         ssl_client_certificate ${folder}/clients; ssl_verify_client on;
+        if ($http_authorization != "Bearer gate") { return 401; }
+        if ($http_x_gateway_key != "k") { return 401; }
         location / { limit_req zone=all burst=10 nodelay; limit_req_status 429; proxy_pass ${new URL(target).origin}; proxy_set_header X-Client $ssl_client_s_dn; }
       }
     }`,
@@ -261,12 +263,15 @@ function isListening(port: number): Promise<boolean> {
 }
 
 test.runIf(hasNginx)(
-  'behind nginx that wants a client certificate and bears ten requests a second, each delivery is accepted the first time',
+  'behind nginx that wants a client certificate, a bearer token and a key, and bears ten requests a second, each delivery is accepted the first time',
   async () => {
     await using rig = await dispatchRig()
     const receiver = await startOwn()
     const url = await startNginx(receiver.url)
     const { webhookid } = await rig.addEndpoint(url, {
+      ...NO_BASIC,
+      authorization: 'bearer',
+      token: 'gate',
       ...mTls,
       ratelimit: 8,
       headers: { 'X-Gateway-Key': 'k' },
@@ -276,19 +281,16 @@ test.runIf(hasNginx)(
     const eventIds = await rig.raise(userids)
     await receiver.received(userids.length)
     await dispatcher.idle()
-    const seen = receiver.deliveries.map(({ userid, headers }) => [
-      userid,
-      headers['x-client'],
-      headers['x-gateway-key'],
-    ])
-    expect(new Set(seen)).toEqual(new Set(userids.map(userid => [userid, 'CN=wrong', 'k'])))
+    const seen = receiver.deliveries.map(({ userid, headers }) => [userid, headers['x-client']])
+    expect(new Set(seen)).toEqual(new Set(userids.map(userid => [userid, 'CN=wrong'])))
     const attempts = (await Promise.all(eventIds.map(id => attemptsAt(rig, id)))).flat()
     expect(attempts.map(([, status]) => status)).toEqual(eventIds.map(() => 200))
     // Without the certificate the gateway refuses, also on connections that were open before.
     await change(rig, webhookid, { clientcertificate: 'none' })
     const [eventId] = await rig.raise(['without'])
-    await dispatcher.idle()
-    expect((await attemptsAt(rig, eventId))[0]?.[1]).toBe(400)
+    // Its rate may hold it back for a moment, while the dispatcher has nothing else to do.
+    const status = async () => (await attemptsAt(rig, eventId))[0]?.[1]
+    await expect.poll(status, { timeout: 180_000 }).toBe(400)
   },
 )
 
