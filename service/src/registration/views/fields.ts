@@ -60,7 +60,7 @@ export type TextField = {
   /** `off` when absent. */
   readonly autocomplete?: string
   readonly inputmode?: 'email' | 'tel' | 'numeric'
-  readonly type?: 'email' | 'tel'
+  readonly type?: 'email'
   readonly hint?: string
   readonly optional?: boolean
   /** The label to use when the chosen state is Puerto Rico; the script switches it when the state changes. */

@@ -91,7 +91,6 @@ const inputs = {
     group: 'contact',
     autocomplete: 'tel-national',
     inputmode: 'tel',
-    type: 'tel',
     optional: true,
     size: 'middle',
     read: text => phoneDigits(text) ?? { code: 'phone_invalid' },
