@@ -5,7 +5,15 @@
 // commit and the same Node.js give the same bytes, so anybody can check a release by making it again.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -85,6 +93,12 @@ function writeSums() {
 
 if (run('git', 'status', '--porcelain') !== '')
   stop('There are changes that are not committed: a release is made from a commit.')
+// npm packs each file with its rights, which the umask of whoever cloned and builds would decide.
+process.umask(0o022)
+for (const entry of run('git', 'ls-files', '--stage', '-z').split('\0')) {
+  const [, rights, file] = /^100(\d{3}) \S+ 0\t(.*)$/.exec(entry) ?? []
+  if (file) chmodSync(join(root, file), Number.parseInt(rights, 8))
+}
 // What an earlier build left would be packed, too.
 const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 for (const name of workspaces) rmSync(join(root, name, 'dist'), { recursive: true, force: true })
