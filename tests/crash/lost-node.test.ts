@@ -11,9 +11,11 @@ import { type Created, clientOf, codeOf } from '../command/place.ts'
 import {
   newDirectory,
   type Place,
+  root,
   run,
   runJson,
   runKilledWhen,
+  runRefused,
   type ServiceProcess,
   startKeptProcess,
 } from '../command/process.ts'
@@ -68,6 +70,7 @@ beforeAll(async () => {
       DATABASE_URL: url,
       ENROLMENT_ROOT_KEY: randomBytes(32).toString('base64'),
       ENROLMENT_ERASURES: join(path, 'erasures'),
+      ENROLMENT_FEEDS: join(path, 'feeds'),
       // The receivers are on this machine, which production refuses unless its operator says otherwise.
       ENROLMENT_WEBHOOK_ALLOW: '127.0.0.1',
     },
@@ -82,6 +85,7 @@ beforeAll(async () => {
     endings.push(() => service.stop('SIGKILL'))
   }
   await runJson(['catalogue', 'publish', demoCatalogueFile], place)
+  await runJson(['feed', 'publish', join(root, 'service/assets/demo-feeds.yaml')], place)
   for (const worker of cluster.workers) tenants.push(await newTenant(worker))
   // What is recorded of no partner is in the first cell, so that its node is not the one to be lost.
   tenants.sort((a, b) => b.cell.localeCompare(a.cell))
@@ -244,6 +248,11 @@ describe.runIf(canRun)('under writes, webhooks, the page and due changes', () =>
             users: [{ partnerid: other.created.partnerid }],
             unreachable: [`127.0.0.1:${node}`],
           })
+          for (const words of [
+            ['feed', 'run', 'seaview'],
+            ['keyring', 'show'],
+          ])
+            expect(await runRefused(words, place)).toContain(`the node 127.0.0.1:${node} does not answer`)
         }
         expect(await late.stop()).toBe(0)
       }
@@ -264,7 +273,7 @@ describe.runIf(canRun)('under writes, webhooks, the page and due changes', () =>
     },
   )
 
-  test('a partner whose move to another cell was killed is put right by the command itself', async () => {
+  test('a partner whose move to another cell was killed is put right by the command itself: in its former cell, or in the other', async () => {
     const { created } = tenants[0] as Tenant
     const id = created.partnerid
     const cellOf = async () =>
@@ -272,18 +281,22 @@ describe.runIf(canRun)('under writes, webhooks, the page and due changes', () =>
         ?.cell
     const former = (await cellOf()) ?? ''
     await runJson(['migrate', '--cells', '3'], place)
-    let cell: string | undefined = former
-    const watching = setInterval(async () => {
-      cell = await cellOf()
-    }, 50)
-    expect(await runKilledWhen(['cell', 'assign', id, 'cell_3'], place, () => cell === '')).toBe(true)
-    clearInterval(watching)
-    expect(await runJson(['cell', 'list'], place)).toMatchObject({ without: [id] })
-    expect(await runJson(['cell', 'assign', id, former], place)).toMatchObject({
-      cell: former,
-      rows: 0,
-      repaired: true,
-    })
+    for (const cell of [former, 'cell_3']) {
+      let now: string | undefined = former
+      const watching = setInterval(async () => {
+        now = await cellOf()
+      }, 50)
+      expect(await runKilledWhen(['cell', 'assign', id, 'cell_3'], place, () => now === '')).toBe(true)
+      clearInterval(watching)
+      expect(await runJson(['cell', 'list'], place)).toMatchObject({ without: [id] })
+      const moved = await runJson<{ rows: number }>(['cell', 'assign', id, cell], place)
+      expect({ ...moved, rows: moved.rows > 0 }).toMatchObject({
+        cell,
+        rows: cell !== former,
+        repaired: true,
+      })
+    }
+    expect(await cellOf()).toBe('cell_3')
     await expect
       .poll(() =>
         codeOf(clientsOf(tenants[0] as Tenant)[0]?.getUser({ userid: 'known' }) ?? Promise.reject()),
