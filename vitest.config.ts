@@ -17,6 +17,8 @@ const filesOf = (lane: (file: (typeof lanes)[number]) => boolean) =>
 const slow = new Set(filesOf(file => file.slow))
 const whole = pass === 'ci' ? filesOf(file => file.whole) : []
 const nightly = isDaily ? filesOf(file => file.nightly) : []
+const filesOn = (database: string) =>
+  filesOf(file => file.databases.includes(database)).filter(file => !nightly.includes(file))
 
 function project(
   name: string,
@@ -58,24 +60,8 @@ const projects = [
         ),
       ]
     : []),
-  ...(citus
-    ? [
-        project(
-          'citus',
-          filesOf(file => file.databases.includes('citus')),
-          { ...everyday, TEST_DATABASE_URL: citus },
-        ),
-      ]
-    : []),
-  ...(stock
-    ? [
-        project(
-          'stock',
-          filesOf(file => file.databases.includes('stock')),
-          { ...everyday, TEST_DATABASE_URL: stock },
-        ),
-      ]
-    : []),
+  ...(citus ? [project('citus', filesOn('citus'), { ...everyday, TEST_DATABASE_URL: citus })] : []),
+  ...(stock ? [project('stock', filesOn('stock'), { ...everyday, TEST_DATABASE_URL: stock })] : []),
 ]
 
 /** One project after the other, because a worker starts anew for each; in it what takes longest first. */
