@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { CommitUnknown, type Database } from '../../service/src/db/database.ts'
-import { type Query, sql } from '../../service/src/db/sql.ts'
+import { sql } from '../../service/src/db/sql.ts'
 import { uuidv7 } from '../../service/src/vault/uuid.ts'
 import type { Result } from '../../service/src/webhooks/delivery/result.ts'
 import { parkDeliveries } from '../../service/src/webhooks/delivery/save-parked.ts'
@@ -58,12 +58,14 @@ async function withOwner() {
     ),
     attempts: await findAttempts(rig.database, rig.partner, first),
   })
+  const write = (who: string, batch: Parameters<typeof writeResults>[2]) =>
+    rig.database.transaction(tx => writeResults(tx, who, batch))
   const directory = { partner: async () => rig.partner }
-  return { rig, owner, lease, at, first, second, result, change, health, state, directory }
+  return { write, rig, owner, lease, at, first, second, result, change, health, state, directory }
 }
 
 test('a process that no longer owns an endpoint writes nothing about it, whether the owner or only the epoch has changed', async () => {
-  const { rig, owner, result, change, lease, second, state } = await withOwner()
+  const { rig, owner, result, change, lease, second, state, write } = await withOwner()
   await using _ = rig
   const before = await state()
   for (const [who, named] of [
@@ -71,10 +73,10 @@ test('a process that no longer owns an endpoint writes nothing about it, whether
     [owner, { ...lease, epoch: 6 }],
   ] as const) {
     const batch = { results: [{ ...result, lease: named }], changes: [{ ...change, lease: named }] }
-    expect(await writeResults(rig.database, who, batch)).toEqual({ owned: new Set(), disabled: new Set() })
+    expect(await write(who, batch)).toEqual({ owned: new Set(), disabled: new Set() })
     for (const kind of ['delivered', 'dead'] as const) {
       const ended = { ...result, lease: named, disposition: { kind, attempts: 12 } }
-      await writeResults(rig.database, who, { results: [ended], changes: [] })
+      await write(who, { results: [ended], changes: [] })
     }
     await parkDeliveries(rig.database, who, [{ lease: named, eventId: second }])
     expect(await state()).toEqual(before)
@@ -82,11 +84,11 @@ test('a process that no longer owns an endpoint writes nothing about it, whether
 })
 
 test('the owner writes a result whole: the attempt with its times, the new state of the delivery, the health of the endpoint', async () => {
-  const { rig, owner, at, result, change, health, lease, first, second, state } = await withOwner()
+  const { rig, owner, at, result, change, health, lease, first, second, state, write } = await withOwner()
   await using _ = rig
   // The second time is a repeat after a commit whose answer was lost.
   for (const isRepeat of [false, true]) {
-    const written = await writeResults(rig.database, owner, {
+    const written = await write(owner, {
       results: [result],
       changes: [change],
       isRepeat,
@@ -131,12 +133,12 @@ test('the owner writes a result whole: the attempt with its times, the new state
   })
   // A value that somebody has reset meanwhile is not overwritten by what the owner knew before.
   await rig.database.query(sql`update endpoint_health set revision = 2, notices = 0`)
-  await writeResults(rig.database, owner, { results: [], changes: [change] })
+  await write(owner, { results: [], changes: [change] })
   expect((await state()).health).toMatchObject([{ notices: 0 }])
 })
 
 test('a result under an older lease is not written, even beside one under a newer lease of the same process', async () => {
-  const { rig, owner, result, change, lease, state, directory } = await withOwner()
+  const { rig, owner, result, change, lease, state, directory, write } = await withOwner()
   await using _ = rig
   const older = { ...lease, epoch: 6 }
   const { disable: _disable, ...newer } = { ...change, health: { ...change.health, notices: 2 } }
@@ -144,7 +146,7 @@ test('a result under an older lease is not written, even beside one under a newe
     results: [{ ...result, lease: older }],
     changes: [{ ...change, lease: older }, newer],
   }
-  expect(await writeResults(rig.database, owner, batch)).toEqual({
+  expect(await write(owner, batch)).toEqual({
     owned: new Set([lease]),
     disabled: new Set(),
   })
@@ -166,13 +168,13 @@ test('a result whose commit was not confirmed can be written again without a sec
   const { rig, owner, at, result, second, state, directory } = await withOwner()
   await using _ = rig
   let isLost = false
-  const query = async <Row>(statement: Query): Promise<Row[]> => {
-    const rows = await rig.database.query<Row>(statement)
-    if (isLost) return rows
+  const transaction: Database['transaction'] = async work => {
+    const done = await rig.database.transaction(work)
+    if (isLost) return done
     isLost = true
     throw new CommitUnknown()
   }
-  const database: Database = { ...rig.database, query }
+  const database: Database = { ...rig.database, transaction }
   const writer = openWriter({ database, directory, owner, log: () => {} })
   const attemptOf = (eventId: string): Result => ({
     ...result,

@@ -36,8 +36,6 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
   const { database, endpoints, timers, owner, leaseMs, real, log, wake } = context
   const load = openEndpointLoader(context)
   let validUntil = 0
-  /** How often the lease has ended. What was read or taken before may belong to another process since. */
-  let endings = 0
   let beating: Promise<void> | undefined
   let isWanted = false
   let isEnded = false
@@ -72,9 +70,7 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     const heartbeat = { dispatcherId: owner, leaseMs, now: real() }
     const { others, read, ...life } = await reportAlive(database, heartbeat)
     // A beat may have failed after it had reported that this process lives again, before it learned what was lost.
-    const isLate = life.isLate || !wereValid
-    if (isLate) endings += 1
-    else extendLeases()
+    if (!life.isLate && wereValid) extendLeases()
     const found = read ?? (await readLeases(database, heartbeat))
     await takeIn(found)
     extendLeases()
@@ -86,7 +82,6 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
 
   /** Owns from now on exactly the endpoints that the database says are this process's. */
   const takeIn = async ({ leases: own }: OwnLeases): Promise<void> => {
-    const ended = endings
     const leases = new Map(own.map(lease => [lease.endpoint_id, lease]))
     for (const owned of endpoints.all())
       if (leases.get(owned.endpointId)?.epoch !== owned.epoch) lose(owned, leases.has(owned.endpointId))
@@ -97,7 +92,7 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
       )
     if (outdated.length > 0) await reload(outdated)
     const unknown = own.filter(lease => !endpoints.get(lease.endpoint_id))
-    await takeUp(unknown, ended)
+    await takeUp(unknown)
     for (const owned of endpoints.all()) {
       const hasDue = leases.get(owned.endpointId)?.has_due
       reviewHealth(owned, hasDue ?? true)
@@ -108,12 +103,11 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
   /** Takes up to `wanted` endpoints. */
   const takeFree = async (others: readonly string[], wanted: number): Promise<void> => {
     const limit = Math.min(TAKEN_AT_ONCE, wanted)
-    const ended = endings
     const free = await readFree(database, { dispatcherId: owner, others, limit })
     if (free.length === 0) return
     const taken = await takeLeases(database, owner, free).catch(noneIfGone)
     if (free.length === TAKEN_AT_ONCE) isWanted = true
-    await takeUp(taken, ended)
+    await takeUp(taken)
   }
 
   /**
@@ -132,21 +126,15 @@ export function openLeasing(context: PartContext & { owner: string; leaseMs: num
     return []
   }
 
-  /** Begins to send to endpoints that this process owned when its lease had ended `ended` times. */
+  /** Begins to send to endpoints. Beats follow one another, so nothing takes these up meanwhile. */
   const takeUp = async (
     leases: readonly { partner_id: string; endpoint_id: string; epoch: number }[],
-    ended: number,
   ): Promise<void> => {
     if (leases.length === 0) return
     const ids = leases.map(lease => ({ partnerId: lease.partner_id, endpointId: lease.endpoint_id }))
     const epochs = new Map(leases.map(lease => [lease.endpoint_id, lease.epoch]))
-    for (const loaded of await load(ids)) {
-      const { endpoint_id: endpointId } = loaded.endpoint
-      const epoch = epochs.get(endpointId) ?? 0
-      // If loading took long, a later beat may own the endpoint already, and its deliveries under way must not be read again.
-      const isTakenUp = (endpoints.get(endpointId)?.epoch ?? 0) >= epoch
-      if (ended === endings && !isTakenUp) endpoints.add(ownEndpoint(loaded, epoch))
-    }
+    for (const loaded of await load(ids))
+      endpoints.add(ownEndpoint(loaded, epochs.get(loaded.endpoint.endpoint_id) ?? 0))
   }
 
   const reload = async (changed: readonly OwnedEndpoint[]): Promise<void> => {

@@ -1,54 +1,18 @@
 import { bytes, documents, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
-import type { Database, Executor } from '../../db/database.ts'
-import { type Fragment, fragment, nothing, sql } from '../../db/sql.ts'
+import type { Executor } from '../../db/database.ts'
+import { type Fragment, fragment, nothing, type Query, sql } from '../../db/sql.ts'
 import type { Attempt, Disposition, EndpointChange, EndpointLease, Result, Written } from './result.ts'
 
 /**
- * Writes the results of attempts in one statement: the log, the deliveries, the endpoints' health. A process that has lost
- * an endpoint writes nothing for it: the statement locks the row of the lease and compares its epoch. Set `isRepeat` when
+ * Writes the results of attempts, in a transaction: the log, the deliveries, the endpoints' health. A process that has lost
+ * an endpoint writes nothing for it: the first statement locks the row of the lease and compares its epoch. Set `isRepeat` when
  * the first write may have committed; only then are attempts ignored that are in the log already, because checking makes
  * a batch a tenth slower.
  */
-export async function writeResults(
-  db: Pick<Database, 'query' | 'cell' | 'transaction'>,
-  owner: string,
-  batch: Batch,
-): Promise<Written> {
-  if (db.cell !== '') return db.transaction(tx => writeOnOneNode(tx, owner, batch))
+export async function writeResults(tx: Executor, owner: string, batch: Batch): Promise<Written> {
   const { results, changes } = batch
   const leases = numbered([...results, ...changes].map(({ lease }) => lease))
-  const rows = await db.query<WrittenRow>(sql`
-    with fence as (${lockedLeases(leases, owner)}),
-    result as (${resultRows(leases, results)}),
-    logged as (${logAttempts(leases, batch, fragment`where t.lease = any (array(select lease from fence))`)}),
-    postponed as (${postpone()}),
-    ended as (${endDeliveries()}),
-    dead_added as (${addDead(fragment`ended where disposition = 'dead'`)}),
-    dead_removed as (${removeDead()}),
-    unparked as (${unparkNext()}),
-    health as (${saveHealth(leases, changes)}),
-    disabled as (${disableEndpoints(leases, changes)})
-    select lease, lease in (select lease from disabled) as is_disabled from fence`)
-  return writtenOf(leases, rows)
-}
-
-/** The results that are written at once. */
-type Batch = {
-  readonly results: readonly Result[]
-  readonly changes: readonly EndpointChange[]
-  /** The answers to keep, sealed. */
-  readonly answers?: ReadonlyMap<Attempt, Buffer>
-  readonly isRepeat?: boolean
-}
-
-/**
- * The same on a cluster, in statements that each run on the cell's node alone: one statement that also inserts would send what
- * it has found so far to every node, and fail while any of them is away.
- */
-async function writeOnOneNode(tx: Executor, owner: string, batch: Batch): Promise<Written> {
-  const { results, changes } = batch
-  const leases = numbered([...results, ...changes].map(({ lease }) => lease))
-  const rows = await tx.query<WrittenRow & { dead: string[] }>(sql`
+  const rows = tx.query<WrittenRow>(sql`
     with fence as (${lockedLeases(leases, owner)}),
     result as (${resultRows(leases, results)}),
     postponed as (${postpone()}),
@@ -61,23 +25,30 @@ async function writeOnOneNode(tx: Executor, owner: string, batch: Batch): Promis
       array(select ended.event_id::text from ended
         where ended.disposition = 'dead' and ended.endpoint_id = fence.endpoint_id) as dead
     from fence`)
-  const written = writtenOf(leases, rows)
-  const own = results.filter(({ lease }) => written.owned.has(lease))
-  const dead = new Map(rows.map(row => [leases.distinct[row.lease - 1], new Set(row.dead)]))
-  const given = own.filter(({ lease, eventId }) => dead.get(lease)?.has(eventId))
-  await Promise.all([
-    own.length > 0 && tx.query(sql`${logAttempts(leases, { ...batch, results: own }, nothing)}`),
-    given.length > 0 && tx.query(sql`${addDead(asEnded(given))}`),
-  ])
-  return written
+  // Statements of their own, because on a cluster one that also inserts would send what it has found so far to every node, and
+  // fail while any of them is away.
+  const [found] = await Promise.all([rows, results.length > 0 && tx.query(logAttempts(leases, owner, batch))])
+  const dead = results.filter(
+    ({ disposition, lease, eventId }) =>
+      disposition.kind === 'dead' &&
+      found.some(row => leases.distinct[row.lease - 1] === lease && row.dead.includes(eventId)),
+  )
+  if (dead.length > 0) await tx.query(addDead(dead))
+  const named = (wanted: typeof found) => new Set(wanted.flatMap(row => leases.distinct[row.lease - 1] ?? []))
+  return { owned: named(found), disabled: named(found.filter(row => row.is_disabled)) }
 }
 
-type WrittenRow = { lease: number; is_disabled: boolean }
-
-function writtenOf(leases: Leases, rows: readonly WrittenRow[]): Written {
-  const named = (found: typeof rows) => new Set(found.flatMap(row => leases.distinct[row.lease - 1] ?? []))
-  return { owned: named(rows), disabled: named(rows.filter(row => row.is_disabled)) }
+/** The results that are written at once. */
+type Batch = {
+  readonly results: readonly Result[]
+  readonly changes: readonly EndpointChange[]
+  /** The answers to keep, sealed. */
+  readonly answers?: ReadonlyMap<Attempt, Buffer>
+  readonly isRepeat?: boolean
 }
+
+/** A lease that is still valid, and the events of its deliveries that were given up. */
+type WrittenRow = { lease: number; is_disabled: boolean; dead: string[] }
 
 /** The leases of a batch, each once. Rows refer to a lease by its number, which is shorter than two ids. */
 type Leases = {
@@ -101,16 +72,18 @@ export function numbered(leases: readonly EndpointLease[]): Leases {
 }
 
 /** Locks the leases that this process still has; only what is about these is written. */
-export function lockedLeases({ partnerIds, endpointIds, distinct }: Leases, owner: string): Fragment {
+export function lockedLeases(leases: Leases, owner: string): Fragment {
+  return fragment`${heldLeases(leases, owner)} order by l.partner_id, l.endpoint_id for update of l`
+}
+
+function heldLeases({ partnerIds, endpointIds, distinct }: Leases, owner: string): Fragment {
   return fragment`
     select l.partner_id, l.endpoint_id, mine.lease
     from endpoint_leases l
     join unnest(${partnerIds}::uuid[], ${endpointIds}::uuid[], ${distinct.map(lease => lease.epoch)}::bigint[])
       with ordinality as mine (partner_id, endpoint_id, epoch, lease)
       on mine.partner_id = l.partner_id and mine.endpoint_id = l.endpoint_id and mine.epoch = l.epoch
-    where l.owner = ${owner}
-    order by l.partner_id, l.endpoint_id
-    for update of l`
+    where l.owner = ${owner}`
 }
 
 /** What becomes of each delivery that was attempted. */
@@ -131,13 +104,13 @@ function resultRows(leases: Leases, results: readonly Result[]): Fragment {
     where r.lease = any (array(select lease from fence))`
 }
 
-/** Adds the attempts to the log; `only` is a condition on them, or nothing. */
-function logAttempts(leases: Leases, batch: Omit<Batch, 'changes'>, only: Fragment): Fragment {
+/** Adds the attempts to the log. */
+function logAttempts(leases: Leases, owner: string, batch: Omit<Batch, 'changes'>): Query {
   const logged = batch.results.flatMap(({ lease, eventId, number, attempts }) =>
     attempts.map(attempt => ({ lease, eventId, number, attempt, outcome: attempt.outcome })),
   )
   const timings = logged.map(({ outcome }) => outcome.timings)
-  return fragment`
+  return sql`
     insert into delivery_attempts (partner_id, endpoint_id, event_id, attempt_id, attempt, started_at, pair, status,
       error_class, address, dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, sealed_answer)
     select (${leases.partnerIds}::uuid[])[t.lease], (${leases.endpointIds}::uuid[])[t.lease], t.event_id, t.attempt_id,
@@ -161,7 +134,7 @@ function logAttempts(leases: Leases, batch: Omit<Batch, 'changes'>, only: Fragme
       ${bytes(logged.map(l => batch.answers?.get(l.attempt)))}::bytea[])
       as t (lease, event_id, attempt_id, attempt, started_at, pair, status, error_class, address, dns_ms, connect_ms,
         tls_ms, first_byte_ms, total_ms, sealed_answer)
-    ${only}
+    where t.lease = any (array(select held.lease from (${heldLeases(leases, owner)}) held))
     ${batch.isRepeat ? fragment`on conflict do nothing` : nothing}`
 }
 
@@ -185,20 +158,16 @@ function endDeliveries(): Fragment {
 }
 
 /** Keeps deliveries that were given up, for a replay. */
-function addDead(given: Fragment): Fragment {
-  return fragment`
+function addDead(given: readonly Result[]): Query {
+  return sql`
     insert into dead_deliveries (partner_id, event_id, endpoint_id, attempts, reason, died_at)
-    select partner_id, event_id, endpoint_id, attempts, 'attempts', died_at from ${given}
+    select partner_id, event_id, endpoint_id, attempts, 'attempts', died_at
+    from unnest(${uuids(given.map(({ lease }) => lease.partnerId))}::uuid[],
+      ${uuids(given.map(r => r.eventId))}::uuid[], ${uuids(given.map(({ lease }) => lease.endpointId))}::uuid[],
+      ${integers(given.map(r => attemptsOf(r.disposition)))}::integer[],
+      ${timestamps(given.map(r => r.endedAt))}::timestamptz[]) as ended (partner_id, event_id, endpoint_id, attempts, died_at)
     on conflict (partner_id, event_id, endpoint_id) do update
       set attempts = excluded.attempts, reason = excluded.reason, died_at = excluded.died_at`
-}
-
-/** Results as rows with those columns of `ended` that `addDead` reads. */
-function asEnded(given: readonly Result[]): Fragment {
-  return fragment`unnest(${uuids(given.map(({ lease }) => lease.partnerId))}::uuid[],
-    ${uuids(given.map(r => r.eventId))}::uuid[], ${uuids(given.map(({ lease }) => lease.endpointId))}::uuid[],
-    ${integers(given.map(r => attemptsOf(r.disposition)))}::integer[],
-    ${timestamps(given.map(r => r.endedAt))}::timestamptz[]) as ended (partner_id, event_id, endpoint_id, attempts, died_at)`
 }
 
 /** Forgets that a delivery was given up, once a replay of it was delivered. */

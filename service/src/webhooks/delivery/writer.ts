@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { coalesce, type Settled } from '../../db/coalesce.ts'
-import { CommitUnknown, type Database, type Executor } from '../../db/database.ts'
+import { CommitUnknown, type Database } from '../../db/database.ts'
 import { failureOf } from '../../db/failure.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Directory } from '../../partners/directory.ts'
@@ -87,25 +87,17 @@ export function openWriter(context: {
       if (await lockLease(tx, owner, lease)) await raiseNotice(tx, lease, notice, at)
     })
 
-  /** Endpoints are seldom disabled: then it is told in the same transaction. */
-  const writeAll = (batch: Parameters<typeof writeResults>[2]): Promise<Written> => {
-    const disabling = batch.changes.flatMap(({ lease, disable }) => (disable ? [{ lease, disable }] : []))
-    if (disabling.length === 0) return writeResults(database, owner, batch)
-    return database.transaction(async tx => {
-      const within = {
-        query: tx.query,
-        cell: database.cell,
-        transaction: <T>(run: (inner: Executor) => Promise<T>) => run(tx),
-      }
-      const written = await writeResults(within, owner, batch)
-      for (const { lease, disable } of disabling) {
+  /** Who is disabled is told in the same transaction. */
+  const writeAll = (batch: Parameters<typeof writeResults>[2]): Promise<Written> =>
+    database.transaction(async tx => {
+      const written = await writeResults(tx, owner, batch)
+      for (const { lease, disable } of batch.changes) {
+        if (!disable || !written.disabled.has(lease)) continue
         const { reason, since, at } = disable
-        if (written.disabled.has(lease))
-          await raiseNotice(tx, lease, { eventname: 'webhook_disabled', since, reason }, at)
+        await raiseNotice(tx, lease, { eventname: 'webhook_disabled', since, reason }, at)
       }
       return written
     })
-  }
 
   const runSafely = async (entries: Entry[], isSecond = false): Promise<Settled<Receipt>[]> => {
     for (let isRepeat = isSecond; ; isRepeat = true) {
