@@ -10,6 +10,7 @@ import { ada, demoCatalogueFile } from '../rig.ts'
 import { urlOf } from './database-url.ts'
 import { type Created, clientOf, newWorkplace } from './place.ts'
 import { runJson, runRefused, startKeptProcess, startProcess } from './process.ts'
+import { signedIn } from './signed-in.ts'
 
 // `enrolment serve` and `enrolment console`, two processes that share the database, the keys and the list of erasures.
 const workplace = forAllTests(async () => {
@@ -45,23 +46,10 @@ beforeAll(async () => {
 
 /** Signs a new operator in by the printed link, and returns what sends the forms of its session. */
 async function signIn(name: string) {
-  const { url } = await runJson<{ url: string }>(
-    ['operator', 'add', name, '--role', 'admin'],
-    workplace.place,
-  )
-  const { origin } = new URL(url)
-  const headers = { origin, 'content-type': 'application/x-www-form-urlencoded' }
-  const answer = await fetch(url, { method: 'POST', redirect: 'manual', headers })
-  const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const page = async (path: string) => (await fetch(origin + path, { headers: { cookie } })).text()
+  const ask = await signedIn(workplace.place, name, 'admin')
+  const page = async (path: string) => (await ask(path)).text()
   const token = /name="token" value="([^"]+)"/.exec(await page('/'))?.[1] ?? ''
-  const post = (path: string, fields: Readonly<Record<string, string>>) =>
-    fetch(origin + path, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { ...headers, cookie },
-      body: new URLSearchParams({ token, ...fields }),
-    })
+  const post = (path: string, fields: Readonly<Record<string, string>>) => ask(path, { token, ...fields })
   return { page, post }
 }
 

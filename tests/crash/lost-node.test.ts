@@ -19,6 +19,7 @@ import {
   type ServiceProcess,
   startKeptProcess,
 } from '../command/process.ts'
+import { type ConsoleSession, signedIn } from '../command/signed-in.ts'
 import { freePort } from '../free-port.ts'
 import { patientDatabase } from '../patient-database.ts'
 import { ada, adaAsks, demoCatalogueFile } from '../rig.ts'
@@ -50,6 +51,7 @@ let cluster: OwnCluster
 let database: Database
 let place: Place
 let services: ServiceProcess[] = []
+let readConsole: ConsoleSession
 let tenants: Tenant[] = []
 const endings: (() => unknown)[] = []
 
@@ -86,6 +88,9 @@ beforeAll(async () => {
   }
   await runJson(['catalogue', 'publish', demoCatalogueFile], place)
   await runJson(['feed', 'publish', join(root, 'service/assets/demo-feeds.yaml')], place)
+  const console = await startKeptProcess(['console', '--port', '0'], place)
+  endings.push(() => console.stop('SIGKILL'))
+  readConsole = await signedIn(place, 'Grace', 'viewer')
   for (const worker of cluster.workers) tenants.push(await newTenant(worker))
   // What is recorded of no partner is in the first cell, so that its node is not the one to be lost.
   tenants.sort((a, b) => b.cell.localeCompare(a.cell))
@@ -162,6 +167,11 @@ async function expectUnharmed(tenant: Tenant, at: readonly ServiceProcess[], nam
       await enrolOnPage(tenant.own, { client, service: service.address }, `${name}-${service.pid}`),
     ).toBe(true)
   }
+  const { serviceid } = await (clientsOf(tenant, at)[0] as Client).getUser({ userid: 'known' })
+  // The first page after a node has fallen silent may still wait for it.
+  await expect
+    .poll(async () => (await readConsole(`/users/${serviceid}`)).status, { message: 'the console' })
+    .toBe(200)
   const newest = await newestEvent(tenant)
   await expect.poll(() => tenant.receiver.arrived.has(newest), { message: 'webhooks' }).toBe(true)
   await expect.poll(() => isDelivered(tenant, newest), { message: 'results of webhooks' }).toBe(true)
@@ -248,6 +258,9 @@ describe.runIf(canRun)('under writes, webhooks, the page and due changes', () =>
             users: [{ partnerid: other.created.partnerid }],
             unreachable: [`127.0.0.1:${node}`],
           })
+          await expect
+            .poll(async () => (await readConsole('/partners')).text())
+            .toContain(`127.0.0.1:${node} does not answer`)
           for (const words of [
             ['feed', 'run', 'seaview'],
             ['keyring', 'show'],

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { type BulkLine, createClient } from '../../client/src/index.ts'
 import { root, run, runJson, type ServiceProcess, startKeptProcess } from '../command/process.ts'
+import { signedIn } from '../command/signed-in.ts'
 import { isLong, minutesOf } from '../long.ts'
 import { ada } from '../rig.ts'
 import { enrolOnPage } from './enrol-on-page.ts'
@@ -128,11 +129,7 @@ async function sendBulk(own: OwnJournal, client: Client, name: string): Promise<
 async function openConsole(stage: FaultStage): Promise<(count: number) => Promise<void>> {
   const console = await startKeptProcess(['console', '--port', '0'], stage.place)
   onTestFinished(async () => void (await console.stop('SIGKILL')))
-  const { url } = await runJson<{ url: string }>(['operator', 'add', 'Grace', '--role', 'admin'], stage.place)
-  const { origin } = new URL(url)
-  const headers = { origin, 'content-type': 'application/x-www-form-urlencoded' }
-  const signedIn = await fetch(url, { method: 'POST', redirect: 'manual', headers })
-  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const read = await signedIn(stage.place, 'Grace', 'admin')
   const screens = [
     '/',
     '/due',
@@ -144,7 +141,7 @@ async function openConsole(stage: FaultStage): Promise<(count: number) => Promis
   ]
   return async count => {
     const screen = screens[count % screens.length] ?? '/'
-    const answer = await fetch(origin + screen, { headers: { cookie } })
+    const answer = await read(screen)
     await answer.text()
     expect([screen, answer.status]).toEqual([screen, 200])
   }
