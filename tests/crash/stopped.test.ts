@@ -1,5 +1,3 @@
-// @databases stock
-
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Client } from '../../client/src/index.ts'

@@ -1,4 +1,3 @@
-// @databases stock
 // @slow
 
 import { afterEach, expect, test } from 'vitest'

@@ -1,4 +1,3 @@
-// @databases citus
 // @slow
 
 import { once } from 'node:events'
@@ -138,8 +137,7 @@ async function killAt(stage: FaultStage, fault: { point: string; count: number }
 /** But for a long run, each of the three fates of a COMMIT once. */
 const cut = timesOf(3, 1000)
 
-// On a cluster the service speaks to the node of the cell, past the proxy: there `lost-node` kills that node under load.
-test.skipIf(inject('testServer').kind === 'cluster')(
+test(
   `${cut} connections cut after COMMIT was sent, under load: all books agree`,
   async () => {
     stage = await openFaultStage({

@@ -1,4 +1,4 @@
-// @databases citus stock
+// @databases citus
 // @slow
 
 import { writeFile } from 'node:fs/promises'

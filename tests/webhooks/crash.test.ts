@@ -1,4 +1,3 @@
-// @databases stock
 // @slow
 
 import { type ChildProcess, spawn } from 'node:child_process'
