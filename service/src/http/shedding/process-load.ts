@@ -37,7 +37,12 @@ export function watchProcess(processes: number) {
     const { used_heap_size: heap, heap_size_limit: heapLimit } = getHeapStatistics()
     isShort = heap > heapLimit * FULL_SHARE || process.memoryUsage.rss() > limit * FULL_SHARE
   }
-  const load: ProcessLoad = { now: () => performance.now(), isBusy, isMemoryShort: () => isShort }
+  const load: ProcessLoad = {
+    now: () => performance.now(),
+    workedMs: () => performance.eventLoopUtilization().active,
+    isBusy,
+    isMemoryShort: () => isShort,
+  }
   return { load, tick, delayMs: () => delayMs }
 }
 

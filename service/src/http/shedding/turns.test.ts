@@ -3,6 +3,7 @@ import { openTurns, type Turns } from './turns.ts'
 
 let turns: Turns
 let now: number
+let workedMs: number
 let isBusy: boolean
 let isMemoryShort: boolean
 let begun: string[]
@@ -10,6 +11,7 @@ let refused: string[]
 let ends: Map<string, () => void>
 beforeEach(() => {
   now = 0
+  workedMs = 0
   isBusy = false
   isMemoryShort = false
   begun = []
@@ -18,7 +20,12 @@ beforeEach(() => {
   open(2)
 })
 function open(atOnce: number) {
-  const load = { now: () => now, isBusy: () => isBusy, isMemoryShort: () => isMemoryShort }
+  const load = {
+    now: () => now,
+    workedMs: () => workedMs,
+    isBusy: () => isBusy,
+    isMemoryShort: () => isMemoryShort,
+  }
   turns = openTurns({ atOnce, patienceMs: 5000 }, load)
 }
 
@@ -97,6 +104,23 @@ test('while the loop is busy a caller waits for one that uses less than half of 
   now += 50
   turns.tick()
   expect(begun).toEqual(['c', 'a1', 'b', 'a2'])
+})
+
+test('time of the event loop that nobody was charged for is divided among the requests', async () => {
+  for (let count = 0; count < 9; count += 1) turns.isOpen('')
+  turns.isOpen('B')
+  turns.charge('', 5)
+  turns.charge('B', 20)
+  workedMs = 125
+  tick(100)
+  isBusy = true
+  arrive('b', { caller: 'B' })
+  arrive('page', { caller: '' })
+  expect(begun).toEqual(['b'])
+  end('b')
+  tick(100)
+  await new Promise(resolve => setImmediate(resolve))
+  expect(begun).toEqual(['b', 'page'])
 })
 
 test('while others ask, a millisecond of work begins in a turn of the event loop; the rest begins in the next', async () => {

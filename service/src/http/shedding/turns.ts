@@ -1,3 +1,5 @@
+import { type Begin, type Caller, hasLighter, leastUsed, newCaller, takeFirst, takeLate } from './caller.ts'
+
 /**
  * The turns of one process. At most `atOnce` requests are under way; others wait, and the next one is that of the caller
  * which has used the least time of the event loop lately; all strangers together are one caller. While the loop is busy,
@@ -20,7 +22,10 @@ export type Turns = {
   begin(caller: string, weight?: number): () => void
   /** Records the time of the event loop that a request of this caller took. */
   charge(caller: string, ms: number): void
-  /** Forgets a part of what was used, and refuses what has waited for too long. Called ten times a second. */
+  /**
+   * Divides the time of the event loop that nobody was charged for among the requests since the last call, forgets a part of what was
+   * used, and refuses what has waited for too long. Called ten times a second.
+   */
   tick(): void
   numbers(): TurnNumbers
 }
@@ -38,9 +43,10 @@ export type TurnNumbers = {
 /** How many requests are under way at most, and for how long one waits before it is refused. */
 export type TurnLimits = { readonly atOnce: number; readonly patienceMs: number }
 
-/** What turns learn about their process: the time, whether the event loop is busy, and whether memory ends. */
+/** What turns learn about their process: the time, for how long the event loop has worked, whether it is busy, and whether memory ends. */
 export type ProcessLoad = {
   readonly now: () => number
+  readonly workedMs: () => number
   readonly isBusy: () => boolean
   readonly isMemoryShort: () => boolean
 }
@@ -48,7 +54,7 @@ export type ProcessLoad = {
 /** Opens the turns of one process. */
 export function openTurns(
   { atOnce, patienceMs }: TurnLimits,
-  { now, isBusy, isMemoryShort }: ProcessLoad,
+  { now, workedMs, isBusy, isMemoryShort }: ProcessLoad,
 ): Turns {
   const callers = new Map<string, Caller>()
   // In the order in which they began.
@@ -59,17 +65,12 @@ export function openTurns(
   let isBeginning = false
   let isRetrying = false
   let begunMs = 0
+  const since = { workedMs: workedMs(), charged: 0, begun: 0 }
   let nextTurn: NodeJS.Immediate | undefined
   const callerOf = (name: string): Caller => {
     const known = callers.get(name)
     if (known) return known
-    const caller = {
-      used: 0,
-      begun: 0,
-      underWay: 0,
-      servedAt: Number.NEGATIVE_INFINITY,
-      lanes: new Map<string, Waiting[]>(),
-    }
+    const caller = newCaller()
     callers.set(name, caller)
     return caller
   }
@@ -95,6 +96,8 @@ export function openTurns(
   }
   const note = (caller: Caller, weight: number) => {
     caller.begun += weight
+    caller.begunNow += weight
+    since.begun += weight
     begunMs += (caller.used / caller.begun) * weight
     nextTurn ??= setImmediate(goOn)
   }
@@ -129,6 +132,15 @@ export function openTurns(
     begunMs = 0
     if (waiting > 0) beginSome()
   }
+  const chargeRest = () => {
+    const worked = workedMs()
+    const rest = Math.max(0, worked - since.workedMs - since.charged)
+    for (const caller of callers.values()) {
+      if (caller.begunNow > 0) caller.used += (rest * caller.begunNow) / since.begun
+      caller.begunNow = 0
+    }
+    Object.assign(since, { workedMs: worked, charged: 0, begun: 0 })
+  }
   const refuse = (begin: Begin, reason: ShedReason) => {
     shed[reason] += 1
     begin(undefined)
@@ -157,9 +169,11 @@ export function openTurns(
     begin: (name, weight = 1) => count(callerOf(name), weight),
     charge(name, ms) {
       callerOf(name).used += ms
+      since.charged += ms
     },
     tick() {
       const at = now()
+      chargeRest()
       for (const one of underWay) {
         if (at - one.since < LONGEST_COUNTED_MS) break
         stopCounting(one)
@@ -197,46 +211,4 @@ const RETRY_MS = 1
  */
 const LOOP_TURN_MS = 1
 
-type Begin = (end: (() => void) | undefined) => boolean
-type Waiting = { readonly begin: Begin; readonly weight: number; readonly since: number }
 type UnderWay = { readonly caller: Caller; readonly weight: number; readonly since: number }
-/** A map lists its keys in the order in which they were added, so the first lane is next. No lane is empty. */
-type Lanes = Map<string, Waiting[]>
-/** What it has used and how many requests it has begun, which both fade; how many are under way, and when one last ended. */
-type Caller = { used: number; begun: number; underWay: number; servedAt: number; readonly lanes: Lanes }
-
-/**
- * Whether a caller is served, or was since then, that has used less than half of what this one has. Beside 20 connections that send
- * 60 KB with faults, another partner's reads take 27 times as long as alone when nobody waits for such a caller, and 1.5 times when
- * the others do (`bench:fair`).
- */
-function hasLighter(callers: ReadonlyMap<string, Caller>, { used }: Caller, since: number): boolean {
-  for (const other of callers.values())
-    if (other.used * 2 < used && (other.underWay > 0 || other.servedAt > since)) return true
-  return false
-}
-
-function leastUsed(callers: Iterable<Caller>): Caller | undefined {
-  let least: Caller | undefined
-  for (const caller of callers)
-    if (caller.lanes.size > 0 && !(least && least.used <= caller.used)) least = caller
-  return least
-}
-
-/** Takes the first request of the first lane, which is then last if it has more. */
-function takeFirst(lanes: Lanes): Waiting {
-  const [[name, queue]] = lanes as Iterable<[string, Waiting[]]> as [[string, Waiting[]]]
-  lanes.delete(name)
-  if (queue.length > 1) lanes.set(name, queue)
-  return queue.shift() as Waiting
-}
-
-/** Takes the requests that have waited since this time or before. */
-function takeLate(lanes: Lanes, since: number): Waiting[] {
-  const late: Waiting[] = []
-  for (const [name, queue] of lanes) {
-    while (queue[0] && queue[0].since <= since) late.push(queue.shift() as Waiting)
-    if (queue.length === 0) lanes.delete(name)
-  }
-  return late
-}
