@@ -17,8 +17,9 @@ const filesOf = (lane: (file: (typeof lanes)[number]) => boolean) =>
 const slow = new Set(filesOf(file => file.slow))
 const whole = pass === 'ci' ? filesOf(file => file.whole) : []
 const nightly = isDaily ? filesOf(file => file.nightly) : []
-const filesOn = (database: string) =>
-  filesOf(file => file.databases.includes(database)).filter(file => !nightly.includes(file))
+function filesOn(database: string): string[] {
+  return filesOf(file => file.databases.includes(database)).filter(file => !nightly.includes(file))
+}
 
 function project(
   name: string,

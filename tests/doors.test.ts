@@ -49,6 +49,7 @@ const besideTheClient: Readonly<Record<string, string>> = {
   'tests/trust/balancer.ts': 'readiness, which is no operation of a partner, and sends for the client',
   'tests/trust/client-isolation.test.ts': 'credentials and tokens that do not belong together',
   'tests/trust/cost.test.ts': 'the largest and strangest bodies, and all documents and pages',
+  'tests/trust/everything.test.ts': 'sends for the client, to its services in turn',
   'tests/trust/first-requests.test.ts': 'documents and pages right after a start, and the metrics',
   'tests/trust/isolation.test.ts': 'a token and a key of different partners',
   'tests/trust/workers.test.ts': 'sends for the client, one connection each, and reads the metrics',
