@@ -65,7 +65,7 @@ export function openTurns(
   let isBeginning = false
   let isRetrying = false
   let begunMs = 0
-  const since = { workedMs: workedMs(), charged: 0, begun: 0 }
+  const sinceTick = { workedMs: workedMs(), charged: 0, begun: 0 }
   let nextTurn: NodeJS.Immediate | undefined
   const callerOf = (name: string): Caller => {
     const known = callers.get(name)
@@ -97,7 +97,7 @@ export function openTurns(
   const note = (caller: Caller, weight: number) => {
     caller.begun += weight
     caller.begunNow += weight
-    since.begun += weight
+    sinceTick.begun += weight
     begunMs += (caller.used / caller.begun) * weight
     nextTurn ??= setImmediate(goOn)
   }
@@ -134,12 +134,12 @@ export function openTurns(
   }
   const chargeRest = () => {
     const worked = workedMs()
-    const rest = Math.max(0, worked - since.workedMs - since.charged)
+    const rest = Math.max(0, worked - sinceTick.workedMs - sinceTick.charged)
     for (const caller of callers.values()) {
-      if (caller.begunNow > 0) caller.used += (rest * caller.begunNow) / since.begun
+      if (caller.begunNow > 0) caller.used += (rest * caller.begunNow) / sinceTick.begun
       caller.begunNow = 0
     }
-    Object.assign(since, { workedMs: worked, charged: 0, begun: 0 })
+    Object.assign(sinceTick, { workedMs: worked, charged: 0, begun: 0 })
   }
   const refuse = (begin: Begin, reason: ShedReason) => {
     shed[reason] += 1
@@ -169,7 +169,7 @@ export function openTurns(
     begin: (name, weight = 1) => count(callerOf(name), weight),
     charge(name, ms) {
       callerOf(name).used += ms
-      since.charged += ms
+      sinceTick.charged += ms
     },
     tick() {
       const at = now()
