@@ -1,4 +1,4 @@
-// @databases citus
+// @databases citus stock
 // @slow
 
 import { writeFile } from 'node:fs/promises'
