@@ -47,7 +47,8 @@ export function framed(frame: Frame): DocumentSource {
 function document({ title, content, baseUrl, site, page, question = '' }: Frame): Html {
   const at = (path: string) => `${baseUrl}${path}`
   const isStart = title === siteName
-  return html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+  return html`<html lang="en"><head><meta charset="utf-8"><meta
+name="viewport" content="width=device-width, initial-scale=1">
 <title>${isStart ? title : `${title} · ${siteName}`}</title>
 ${
   page &&

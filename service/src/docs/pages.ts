@@ -25,12 +25,13 @@ export function docsHome(baseUrl: string): Html {
   const task = (path: string, name: string, text: string) =>
     html`<li><a href="${baseUrl}/docs/${path}">${name}</a><p>${text}</p></li>`
   return html`<h1>Documentation</h1>
-<p>Hand over what you know of a user, list the benefits with status, let the person enroll, and hear of every change by a webhook.</p>
+<p>Hand over what you know of a user, list the benefits with status, let the person enroll,
+and hear of every change by a webhook.</p>
 <h2 id="your-first-call">Your first call</h2>
 <p>Your client id, client secret and API key come from the operator. In a shell:</p>
 <pre tabindex="0" role="group" aria-label="Shell"><code>${firstCall(baseUrl)}</code></pre>
-<p>The answer is <code>"prefill saved"</code>. The <a href="${baseUrl}/docs/quick-start">quick start</a> goes on from here to a signed
-webhook at a program of yours, in ten minutes.</p>
+<p>The answer is <code>"prefill saved"</code>. The <a href="${baseUrl}/docs/quick-start">quick start</a> goes on
+from here to a signed webhook at a program of yours, in ten minutes.</p>
 <h2 id="three-tasks">Three tasks</h2>
 <ul class="cards">${[
     task(
@@ -50,9 +51,11 @@ webhook at a program of yours, in ten minutes.</p>
     ),
   ]}</ul>
 <p>Look up <a href="${baseUrl}/docs/reference">every operation</a>, <a href="${baseUrl}/docs/errors">every error</a> and
-<a href="${baseUrl}/docs/promises">what you can rely on</a>. For programs: <a href="${baseUrl}/openapi.json">OpenAPI</a>, also
-<a href="${baseUrl}/openapi.yaml">as YAML</a>, a <a href="${baseUrl}/postman.json">Postman collection</a>,
-<a href="${baseUrl}/llms.txt">llms.txt</a> with every page as Markdown, and the <a href="${baseUrl}/changelog">change log</a>.</p>`
+<a href="${baseUrl}/docs/promises">what you can rely on</a>. For programs:
+<a href="${baseUrl}/openapi.json">OpenAPI</a>, also <a href="${baseUrl}/openapi.yaml">as YAML</a>,
+a <a href="${baseUrl}/postman.json">Postman collection</a>,
+<a href="${baseUrl}/llms.txt">llms.txt</a> with every page as Markdown,
+and the <a href="${baseUrl}/changelog">change log</a>.</p>`
 }
 
 /** A token and a prefill, by curl and sed alone. */
@@ -70,8 +73,8 @@ curl -sS ${baseUrl}/user/prefill -H "Authorization: Bearer $TOKEN" -H "x-api-key
 /** The page at the root of the service: what it is, and where to go. */
 export function welcome(baseUrl: string, sandbox: boolean): Html {
   return html`<h1>Benefit Enrolment Integration Service</h1>
-<p>Platforms use this service to offer insurance and other benefits inside their own product: they prefill what they know
-of a user, list the benefits with status, enroll, and hear of every change by a webhook.</p>
+<p>Platforms use this service to offer insurance and other benefits inside their own product: they prefill
+what they know of a user, list the benefits with status, enroll, and hear of every change by a webhook.</p>
 <p>This is ${sandbox ? 'a sandbox: a place to try things out' : 'a live service'}. It speaks JSON to partners and their
 programs.</p>
 <ul class="cards"><li><a href="${baseUrl}/docs/quick-start">Quick start</a><p>From your credentials to a signed

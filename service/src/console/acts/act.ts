@@ -49,7 +49,9 @@ ${
 name="effective" value="endofperiod" checked><label for="endofperiod">At the end of the period</label></p>`
 }
 <p class="check"><input type="radio" id="immediate"
-name="effective" value="immediate"${hasPendingCancel(user) ? html` checked` : ''}><label for="immediate">At once</label></p></fieldset>
+name="effective" value="immediate"${
+    hasPendingCancel(user) ? html` checked` : ''
+  }><label for="immediate">At once</label></p></fieldset>
 ${selectField(
   'cause',
   'Because of',
@@ -84,7 +86,8 @@ export const reinstate: Act = {
   fits: user => hasPendingCancel(user) || user.status === 'cancelled',
   fields: () =>
     html`<p class="hint">A cancel that is not in effect yet is undone as if it had not been.
-One that took effect less than 30 days ago is followed by the same offer and benefits from now on, as far as the person is still admitted.</p>`,
+One that took effect less than 30 days ago is followed by the same offer and benefits from now on,
+as far as the person is still admitted.</p>`,
   why: () => 'reinstate',
   decide: (_form, { user, now, terms }) => reinstateAccount(user, now, terms),
 }
@@ -103,7 +106,8 @@ export const changeOffer: Act = {
     const options = offers.map(
       ({ offer, displayname }) => [offer, displayname.en + (offer === now ? note : '')] as const,
     )
-    return html`${selectField('offername', 'To', options, first?.offer)}${selectField('effective', 'When', Object.entries(timeWords))}`
+    const times = Object.entries(timeWords)
+    return html`${selectField('offername', 'To', options, first?.offer)}${selectField('effective', 'When', times)}`
   },
   why: () => 'offer change',
   decide: (form, { user, now, terms }) => {

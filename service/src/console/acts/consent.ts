@@ -70,10 +70,8 @@ ${wanted.map(
 )}
 ${selectField('channel', 'How it was given', Object.entries(channelWords))}
 ${selectField('language', 'In which language', Object.entries(LANGUAGES))}
-<p class="field"><label for="agreedon">On which day</label><input id="agreedon" name="agreedon" type="date" required value="${dateAt(
-    now,
-    terms.zone,
-  )}" max="${dateAt(now, terms.zone)}"></p>
+<p class="field"><label for="agreedon">On which day</label><input id="agreedon" name="agreedon" type="date" required
+value="${dateAt(now, terms.zone)}" max="${dateAt(now, terms.zone)}"></p>
 <p class="field"><label for="evidence">Evidence</label><textarea id="evidence" name="evidence" required minlength="3"
 maxlength="500" rows="2" aria-describedby="evidence-hint"></textarea>
 <span class="hint" id="evidence-hint">Where the recording, the signed paper or the message is kept.

@@ -38,7 +38,8 @@ export const dateAndLinkRequest: RequestKind = {
       shown: html`${ofWhom(details)}
 <p>For ${ALLOWED_HOURS} hours ${
         names.get(askedBy) ?? askedBy
-      } may see the birth date of this person and make links that ask for it, and could with both act as the person.</p>`,
+      } may see the birth date of this person and make links that ask for it,
+and could with both act as the person.</p>`,
       effect: EFFECT,
     }
   },
@@ -90,7 +91,8 @@ export async function refusedAlone(
 <section class="notice bad" role="status"><h2>Not alone</h2><p>${refused.why} Let another operator do it.</p></section>
 ${section(
   'Or ask for both',
-  html`<p class="hint">If somebody else allows it, you may see the birth date and make links of this person for ${ALLOWED_HOURS} hours.</p>
+  html`<p class="hint">If somebody else allows it, you may see the birth date and make links of this person
+for ${ALLOWED_HOURS} hours.</p>
 ${actionForm(visit, {
   action: `/users/${serviceId}/date-and-link`,
   button: 'Ask a second person',

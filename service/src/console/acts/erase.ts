@@ -72,7 +72,9 @@ ${isChanged && html`<p class="notice" role="status">${CHANGED}</p>`}
 ${section('What would happen', shown(details))}
 ${section(
   isSecond ? 'Ask for it' : 'Do it',
-  html`<p class="hint">It cannot be taken back${isSecond && ', so a second person confirms it; until then nothing happens'}.
+  html`<p class="hint">It cannot be taken back${
+    isSecond && ', so a second person confirms it; until then nothing happens'
+  }.
 To hand the person a copy first, export all we hold.</p>
 ${actionForm(visit, {
   action: `/users/${details.serviceId}/erase`,

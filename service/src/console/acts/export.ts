@@ -20,7 +20,8 @@ ${section(
   'What the file holds',
   html`<p class="hint">Prefill, account and draft; benefits, consents and the timeline; what was confirmed;
 beneficiaries; the events of the last 30 days; links and page sessions; what operators asked each other to confirm.
-It is JSON with personal data in clear: hand it on by a safe way, to the person or whoever asked in their name, and delete your copy.</p>
+It is JSON with personal data in clear: hand it on by a safe way,
+to the person or whoever asked in their name, and delete your copy.</p>
 ${actionForm(visit, {
   action: `/users/${details.serviceId}/export`,
   button: 'Download the file',

@@ -100,7 +100,9 @@ async function make(visit: OperatorVisit): Promise<Answer> {
   return {
     title: 'The link',
     body: html`${ofWhom(details)}
-<section class="notice" role="status"><h2>Pass this on to the person alone</h2><p class="secret"><code>${made.linkurl}</code></p>
-<p>It works once, for 24 hours, until ${when(Date.parse(made.expiresat), partner.timezone)}, and is not shown again.</p></section>`,
+<section class="notice" role="status"><h2>Pass this on to the person alone</h2><p
+class="secret"><code>${made.linkurl}</code></p>
+<p>It works once, for 24 hours, until ${when(Date.parse(made.expiresat), partner.timezone)},
+and is not shown again.</p></section>`,
   }
 }

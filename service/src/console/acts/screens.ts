@@ -49,10 +49,15 @@ async function recordReading(visit: OperatorVisit, { partner, serviceId }: UserD
 async function choose(visit: OperatorVisit): Promise<Answer> {
   const act = actOf(visit)
   const details = await lookAtUser(visit)
+  const form = actionForm(visit, {
+    action: addressOf(details, act),
+    button: 'See what it would do',
+    fields: act.fields(details),
+  })
   return {
     title: act.title,
     body: html`${ofWhom(details)}
-${section('What', actionForm(visit, { action: addressOf(details, act), button: 'See what it would do', fields: act.fields(details) }))}`,
+${section('What', form)}`,
   }
 }
 

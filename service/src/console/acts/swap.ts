@@ -73,7 +73,8 @@ A benefit that asks for a consent comes only if the consent is given by then.</p
 ${
   names.length === 0 &&
   html`<p class="notice" role="status">Nothing can come in now:
-everything is held or not admitted, a cancel is pending, or the locked hours before the end of the period have begun.</p>`
+everything is held or not admitted, a cancel is pending,
+or the locked hours before the end of the period have begun.</p>`
 }
 ${choices.map(({ name, label, rest, chosen }) =>
   selectField(name, label, [...rest, ...names.map(one => [one, benefitName(moment, one)] as const)], chosen),

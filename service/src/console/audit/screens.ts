@@ -94,8 +94,14 @@ async function recordPart(visit: OperatorVisit, partnerId: string, zone: Zone): 
         html`signed in ${counted(block.number, 'block')} until ${when(block.until_at, zone)}`,
       ]),
     )}
-${blocks.length === 0 && html`<p class="hint">Nothing is signed yet: blocks are made some minutes after what they hold.</p>`}
-${actionForm(visit, { action: `/audit/verify?partner=${partnerId}`, button: 'Compare the record with its signatures' })}`,
+${
+  blocks.length === 0 &&
+  html`<p class="hint">Nothing is signed yet: blocks are made some minutes after what they hold.</p>`
+}
+${actionForm(visit, {
+  action: `/audit/verify?partner=${partnerId}`,
+  button: 'Compare the record with its signatures',
+})}`,
   )
 }
 
@@ -113,8 +119,10 @@ function columnsFor(
     {
       name: 'who',
       label: 'Who',
-      cell: ({ operator, actor, actor_kind }) =>
-        html`${operator ?? (actor === '' ? 'nobody' : html`<code>${actor}</code>`)}<br><span class="hint">${actor_kind}</span>`,
+      cell: ({ operator, actor, actor_kind }) => {
+        const name = operator ?? (actor === '' ? 'nobody' : html`<code>${actor}</code>`)
+        return html`${name}<br><span class="hint">${actor_kind}</span>`
+      },
     },
     ofFile('actorkind', entry => entry.actor_kind),
     ofFile('actor', entry => entry.actor),

@@ -21,7 +21,9 @@ export function versionList(versions: readonly Publication[], zone: Zone): List<
         label: 'Version',
         value: ({ version }) => version,
         cell: ({ version }) =>
-          html`<a href="/catalogue/versions/${version}">${version}</a>${version === newest && html` ${tag('in use', 'good')}`}`,
+          html`<a href="/catalogue/versions/${version}">${version}</a>${
+            version === newest && html` ${tag('in use', 'good')}`
+          }`,
       },
       dated('published', 'Published', ({ publishedAt }) => publishedAt, zone),
       { name: 'by', label: 'By', value: ({ by }) => by },
@@ -31,7 +33,8 @@ export function versionList(versions: readonly Publication[], zone: Zone): List<
         value: ({ version }) => (version > 1 ? `from ${version - 1} to ${version}` : ''),
         cell: ({ version }) =>
           version > 1
-            ? html`<a href="/catalogue/diff?from=${version - 1}&amp;to=${version}">from ${version - 1} to ${version}</a>`
+            ? html`<a
+href="/catalogue/diff?from=${version - 1}&amp;to=${version}">from ${version - 1} to ${version}</a>`
             : '–',
       },
     ],

@@ -48,7 +48,8 @@ function compareForm(versions: readonly Publication[]): Slot {
     )
   const newest = versions[0]?.version ?? 1
   return html`<form method="get" action="/catalogue/diff"
-class="row">${choice('from', 'From', newest - 1)}${choice('to', 'To', newest)}<button class="secondary">Compare</button></form>`
+class="row">${choice('from', 'From', newest - 1)}${choice('to', 'To', newest)}<button
+class="secondary">Compare</button></form>`
 }
 
 async function show(visit: OperatorVisit): Promise<Answer> {
@@ -69,7 +70,8 @@ async function compare(visit: OperatorVisit): Promise<Answer> {
   const { from = '', to = '' } = list.filters
   return {
     title: `From version ${from} to ${to}`,
-    body: html`<p><a href="/catalogue">All versions</a> · <a href="/catalogue/diff?from=${to}&amp;to=${from}">The other way round</a></p>
+    body: html`<p><a href="/catalogue">All versions</a> · <a
+href="/catalogue/diff?from=${to}&amp;to=${from}">The other way round</a></p>
 ${listPart(visit, 'What differs', list)}`,
   }
 }

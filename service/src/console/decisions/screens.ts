@@ -75,7 +75,10 @@ ${
   isAsker &&
   section(
     'Yours',
-    html`<p class="hint">Somebody else has to confirm it.</p>${actionForm(visit, { action: `${path}/withdraw`, button: 'Withdraw it' })}`,
+    html`<p class="hint">Somebody else has to confirm it.</p>${actionForm(visit, {
+      action: `${path}/withdraw`,
+      button: 'Withdraw it',
+    })}`,
   )
 }
 ${

@@ -52,9 +52,8 @@ export async function ownCredentials(
   const isAlone = await mayAlone(visit, 'credentials', { partnerId: partner.partnerId })
   const rotating = section(
     'Rotate',
-    html`<p class="hint">Make another one, change your program over, then revoke the older one: nothing is refused in between.</p>${
-      isAlone ? forms : await asking(visit, partner)
-    }`,
+    html`<p class="hint">Make another one, change your program over, then revoke the older one:
+nothing is refused in between.</p>${isAlone ? forms : await asking(visit, partner)}`,
   )
   return { list: await credentialPart(visit, partner), rotating }
 }
@@ -65,7 +64,8 @@ async function asking(visit: OperatorVisit, { partnerId }: Partner): Promise<Slo
   const waiting = await waitingAbout(database, { partnerId }, real())
   const accounts = await accountsOf(visit)
   return waiting.some(({ action, asked_by }) => action === 'credentials' && accounts.includes(asked_by))
-    ? html`<p role="status">You have asked for it. When an admin has allowed it, the forms are here for ${ALLOWED_HOURS} hours.</p>`
+    ? html`<p role="status">You have asked for it. When an admin has allowed it,
+the forms are here for ${ALLOWED_HOURS} hours.</p>`
     : html`<p class="hint">An admin has to allow it first.</p>${actionForm(visit, {
         action: '/integration/ask',
         button: 'Ask an admin',
@@ -93,7 +93,8 @@ async function make(visit: OperatorVisit): Promise<Answer> {
   )
   return {
     title: `The new ${KINDS[kind].replace(/^C/, 'c')}`,
-    body: html`<section class="notice" role="status"><h2>Keep it where secrets are kept</h2><p class="secret"><code>${secret}</code></p>
+    body: html`<section class="notice" role="status"><h2>Keep it where secrets are kept</h2><p
+class="secret"><code>${secret}</code></p>
 <p>It is not shown again. Its id is <code>${id}</code>.</p></section>
 <p><a href="/integration">Back</a></p>`,
   }

@@ -54,7 +54,9 @@ async function show(visit: OperatorVisit, notice?: Slot): Promise<Answer> {
         caption: 'The newest attempts',
         columns: ['When', 'Event', 'Answer', 'Took'],
         rows: attempts.map(one => [
-          html`${when(one.started_at, zone)}${one.attempt > 1 && html`<br><span class="hint">attempt ${one.attempt}</span>`}`,
+          html`${when(one.started_at, zone)}${
+            one.attempt > 1 && html`<br><span class="hint">attempt ${one.attempt}</span>`
+          }`,
           html`<code>${one.eventname}</code><br><code>${one.event_id}</code>`,
           answerInWords(one.status, one.error_class),
           `${one.total_ms} ms`,
@@ -64,11 +66,13 @@ async function show(visit: OperatorVisit, notice?: Slot): Promise<Answer> {
     )}</div><div>${againPart(visit, endpoint)}
 ${section(
   'Credentials',
-  html`<p class="hint">New ones are sent first from now on, and the present ones after a 401, until the new ones were accepted.</p>
+  html`<p class="hint">New ones are sent first from now on, and the present ones after a 401,
+until the new ones were accepted.</p>
 ${actionForm(visit, {
   action: `${path}/credentials`,
   button: 'Set them',
-  fields: html`<p class="field"><label for="username">User name</label><input id="username" name="username" autocomplete="off" required></p>
+  fields: html`<p class="field"><label for="username">User name</label><input id="username" name="username"
+autocomplete="off" required></p>
 <p class="field"><label for="password">Password</label><input id="password" name="password" type="password"
 autocomplete="new-password" required></p>`,
   why: 'why-credentials',

@@ -34,11 +34,12 @@ async function show(visit: OperatorVisit): Promise<Answer> {
     ownCredentials(visit, partner),
   ])
   const isLive = mode === 'live'
+  const kind = isLive ? tag('live', 'good') : tag('sandbox', 'wait')
   const { catalogue } = visit.context.terms(partner, () => undefined).today
   const about = { catalogue, zone: partner.timezone, whom: 'somebody' }
   return {
     title: 'Integration',
-    body: html`<p class="lead">${tag(isLive ? 'live' : 'sandbox', isLive ? 'good' : 'wait')} ${isLive ? IS_LIVE : IS_SANDBOX}</p>
+    body: html`<p class="lead">${kind} ${isLive ? IS_LIVE : IS_SANDBOX}</p>
 <section class="card across">${facts([
       ['Partner', partner.name],
       ['Client id', html`<code>${clientIdOf(partner.partnerId)}</code>`],
@@ -50,7 +51,11 @@ async function show(visit: OperatorVisit): Promise<Answer> {
 ${credentials.list}
 <div class="columns"><div>
 ${section('Endpoints', endpointsTable(lines, partner, real()))}
-${section('Refused requests', refusedTable(refused, about), html`<span class="hint">Attempts to enroll somebody, the newest first</span>`)}
+${section(
+  'Refused requests',
+  refusedTable(refused, about),
+  html`<span class="hint">Attempts to enroll somebody, the newest first</span>`,
+)}
 </div><div>${credentials.rotating}</div></div>`,
   }
 }
@@ -61,6 +66,7 @@ function endpointsTable(lines: readonly EndpointLine[], { timezone }: Partner, n
   return html`<ul class="rules">${sorted.map(
     line =>
       html`<li><a href="/integration/endpoints/${line.endpoint_id}">${new URL(line.url).host}</a> ${stateTag(line, now)}
-<span class="hint">${healthInWords(line, now, timezone)} · ${countOf(line.waiting)} waiting, ${countOf(line.dead)} given up</span></li>`,
+<span class="hint">${healthInWords(line, now, timezone)} · ${countOf(line.waiting)} waiting,
+${countOf(line.dead)} given up</span></li>`,
   )}</ul>`
 }

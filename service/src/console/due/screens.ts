@@ -156,7 +156,8 @@ function countedPart({ state, users }: DueCount): Slot {
     return users > 0 && html`<p class="hint">Of ${written(users)} ${users === 1 ? 'person' : 'people'}.</p>`
   return state === 'limit'
     ? html`<p class="notice">Of the soonest ${written(MOST_USERS_COUNTED)} people; there are more. The CSV has all.</p>`
-    : html`<p class="notice" role="status">Still counting: ${written(users)} people so far. Load this page again for the rest.</p>`
+    : html`<p class="notice" role="status">Still counting: ${written(users)} people so far.
+Load this page again for the rest.</p>`
 }
 
 function daysTable({ timezone }: Partner, kind: DueChange['kind'] | undefined, { days }: DueCount): Slot {

@@ -33,7 +33,11 @@ async function show(visit: OperatorVisit): Promise<Answer> {
 ${newest?.status === 'held' && (await heldPart(visit, newest))}
 ${section('Refused', refusedTable(visit, feed, refused))}
 ${section('Differences from the insurer’s own list', differencesTable(visit, feed, differences))}
-${section('Runs', runsTable(runs, await operatorNames(database), visit.zone), html`<span class="hint">The newest ${RUNS_SHOWN}</span>`)}
+${section(
+  'Runs',
+  runsTable(runs, await operatorNames(database), visit.zone),
+  html`<span class="hint">The newest ${RUNS_SHOWN}</span>`,
+)}
 <p><a href="/feeds">All feeds</a></p>`,
   }
 }
@@ -45,7 +49,9 @@ function runsTable(runs: readonly Run[], operators: ReadonlyMap<string, string>,
     columns: ['Run', 'State', 'Lines', 'Made', 'Taken'],
     rows: runs.map(run => [
       run.run,
-      html`${runTag(run)}${run.decidedBy !== undefined && html`<br><span class="hint">decided by ${named(run.decidedBy)}</span>`}`,
+      html`${runTag(run)}${
+        run.decidedBy !== undefined && html`<br><span class="hint">decided by ${named(run.decidedBy)}</span>`
+      }`,
       html`${linesOf(run)}${run.isFull && html`<br><span class="hint">full</span>`}`,
       html`${when(run.madeAt, zone)}<br><span class="hint">by ${named(run.madeBy)}</span>`,
       run.takenAt === undefined ? '–' : when(run.takenAt, zone),
@@ -78,7 +84,12 @@ ${
   shown.length > 0 &&
   html`<p class="hint">The next run says a refused line again, with what is true by then:
 open the user and correct the cause. Put a line aside once you have dealt with it.</p>
-${actionForm(visit, { id: 'settle', action: `/feeds/${feed}/settle`, button: 'Put the chosen line aside', why: 'why-settle' })}`
+${actionForm(visit, {
+  id: 'settle',
+  action: `/feeds/${feed}/settle`,
+  button: 'Put the chosen line aside',
+  why: 'why-settle',
+})}`
 }`
 }
 

@@ -125,11 +125,13 @@ function nothing(): Answer {
   return {
     title: 'Nobody found',
     status: 404,
-    body: html`<p>No user, event, request or reference of exactly this text is known at the partners that you work for.</p>
+    body: html`<p>No user, event, request or reference of exactly this text is known
+at the partners that you work for.</p>
 <ul class="rules"><li>A userid is case-sensitive; it is the partner's own name for the person.</li>
 <li>A prefill is kept for 90 days. After that, and after an erasure, the name leads nowhere.</li>
 <li>Of requests those are known that read or changed a user, and for 90 days those that could not enroll somebody.</li>
-<li>Events are kept for 30 days.</li><li>An email and a phone number are found in full and exactly, by support.</li></ul>`,
+<li>Events are kept for 30 days.</li>
+<li>An email and a phone number are found in full and exactly, by support.</li></ul>`,
   }
 }
 

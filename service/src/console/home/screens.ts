@@ -20,11 +20,14 @@ async function home(visit: OperatorVisit): Promise<Answer> {
     failingPart(visit),
     lookedPart(visit),
   ])
+  const partners =
+    visit.operator.partners === undefined ? 'all partners' : [...visit.partnerNames.values()].join(', ')
   return {
     title: 'Find a user',
     body: html`<p class="lead">The field above takes whatever the caller can say:
-a userid or the reference of a confirmation${visit.isSupport && ', an email or a phone number'}; or the id of an event or a request.</p>
-<p class="hint">You work for ${visit.operator.partners === undefined ? 'all partners' : [...visit.partnerNames.values()].join(', ')}.</p>
+a userid or the reference of a confirmation${visit.isSupport && ', an email or a phone number'};
+or the id of an event or a request.</p>
+<p class="hint">You work for ${partners}.</p>
 ${running}
 <div class="columns"><div>${waiting}${failing}</div><div>${looked}</div></div>`,
   }
@@ -95,7 +98,8 @@ async function lookedPart(visit: OperatorVisit): Promise<Slot> {
       : html`<ul class="rules">${looked.map(
           one =>
             html`<li>
-<a href="/users/${one.service_id}">${visit.isSupport ? one.userid : shortId(one.service_id)}</a> of ${partnerNames.get(one.partner_id)}
+<a href="/users/${one.service_id}">${visit.isSupport ? one.userid : shortId(one.service_id)}</a> of
+${partnerNames.get(one.partner_id)}
 <span class="hint">${when(one.at, visit.zoneOf(one.partner_id))}</span></li>`,
         )}</ul>`,
   )

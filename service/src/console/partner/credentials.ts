@@ -27,6 +27,8 @@ async function credentialList(visit: OperatorVisit, partner: Partner): Promise<L
     if (revoked_at !== null) return 'revoked'
     return expires_at === null || expires_at > real() ? 'live' : 'expired'
   }
+  const hasAnother = ({ kind }: CredentialRow) =>
+    rows.filter(one => one.kind === kind && stateOf(one) === 'live').length > 1
   const isOwn = visit.operator.role === 'developer'
   const path = isOwn ? '/integration' : `/partners/${partner.partnerId}`
   const revoking: Column<CredentialRow> = {
@@ -35,16 +37,13 @@ async function credentialList(visit: OperatorVisit, partner: Partner): Promise<L
     cell: row =>
       stateOf(row) === 'live' &&
       html`<details><summary>Revoke</summary>
-<p class="hint">${whatStops(row, rows.filter(one => one.kind === row.kind && stateOf(one) === 'live').length > 1, partner)}</p>${actionForm(
-        visit,
-        {
-          action: `${path}/revoke`,
-          button: 'Revoke at once',
-          color: 'danger',
-          fields: html`<input type="hidden" name="credential" value="${row.credential_id}">`,
-          why: `why-${row.credential_id}`,
-        },
-      )}</details>`,
+<p class="hint">${whatStops(row, hasAnother(row), partner)}</p>${actionForm(visit, {
+        action: `${path}/revoke`,
+        button: 'Revoke at once',
+        color: 'danger',
+        fields: html`<input type="hidden" name="credential" value="${row.credential_id}">`,
+        why: `why-${row.credential_id}`,
+      })}</details>`,
   }
   return {
     path,
@@ -93,7 +92,8 @@ export async function credentialPart(visit: OperatorVisit, partner: Partner): Pr
     html`${listTable(list, visit.query)}
 ${
   visit.isAdmin &&
-  html`<p class="hint">A new secret or key is made in the shell, by <code>enrolment key rotate ${partner.partnerId}</code>:
+  html`<p class="hint">A new secret or key is made in the shell,
+by <code>enrolment key rotate ${partner.partnerId}</code>:
 whoever has one acts by the API without a second person.</p>`
 }`,
     visit.isSupport && !isFew(list.rows) && csvLink(list, visit.query),

@@ -119,7 +119,8 @@ ${actionForm(visit, {
   return section(
     'Stop this partner',
     html`<p class="hint">Within a second every request and token of the partner is refused, and its pages end.
-Cover goes on: what is due is still applied, and webhooks still leave, until you pause ${endpoints}. Nothing is deleted.</p>
+Cover goes on: what is due is still applied, and webhooks still leave, until you pause ${endpoints}.
+Nothing is deleted.</p>
 ${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', color: 'danger', why: 'why-disable' })}`,
   )
 }

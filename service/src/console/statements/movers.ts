@@ -22,7 +22,10 @@ function moved(
         html`<a href="/users/${serviceId}">${(isSupport && userid) || shortId(serviceId)}</a>`,
       ]),
       empty: 'Nobody.',
-    })}${count > first.length && html`<p class="hint">The first ${MOST_NAMED}; the files of both months have all.</p>`}`,
+    })}${
+      count > first.length &&
+      html`<p class="hint">The first ${MOST_NAMED}; the files of both months have all.</p>`
+    }`,
     html`<span class="hint">${count.toLocaleString('en-US')}</span>`,
   )
 }

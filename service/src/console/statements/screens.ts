@@ -60,7 +60,8 @@ ${totals.users.toLocaleString('en-US')} people so far. Load this page again for 
 ${totalFacts(partner, { month, months, totals })}
 ${
   visit.isSupport &&
-  html`<p><a href="/statements/lines.csv?partner=${partner.partnerId}&month=${month.name}">All lines of the month as CSV</a></p>`
+  html`<p><a
+href="/statements/lines.csv?partner=${partner.partnerId}&month=${month.name}">All lines of the month as CSV</a></p>`
 }`,
       beside: moversPart(visit, count),
     }),

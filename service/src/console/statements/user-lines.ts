@@ -59,7 +59,9 @@ const columns: readonly Column<LineOfUser>[] = [
     label: 'Of',
     value: ({ line }) => line.name || line.offer,
     cell: ({ line }) =>
-      html`${line.name || line.offer}${line.name !== '' && line.offer !== '' && html`<br><span class="hint">under ${line.offer}</span>`}`,
+      html`${line.name || line.offer}${
+        line.name !== '' && line.offer !== '' && html`<br><span class="hint">under ${line.offer}</span>`
+      }`,
   },
   { name: 'fromdate', label: 'First day', value: ({ line }) => line.fromdate },
   { name: 'todate', label: 'Last day', value: ({ line }) => line.todate },

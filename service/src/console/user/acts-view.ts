@@ -30,7 +30,9 @@ export function actsView({ user, terms, serviceId }: UserDetails, cause: Cause |
   const isFirst = user.status === 'prefilled' || user.status === 'registering'
   const button = ({ title, to }: { title: string; to: string }, look = '') =>
     html`<li><a class="button${look}" href="${to}">${title}</a></li>`
-  return html`<ul class="row links">${main.map((one, place) => button(one, isFirst && place === 0 ? ' primary' : ''))}</ul>
+  return html`<ul class="row links">${main.map((one, place) =>
+    button(one, isFirst && place === 0 ? ' primary' : ''),
+  )}</ul>
 <details class="more"><summary>More</summary>
 <ul class="row links">${possible.filter(one => !main.includes(one)).map(one => button(one))}</ul>
 <p class="hint">Cannot be undone:</p><ul class="row links">${final.map(one => button(one, ' danger'))}</ul></details>`

@@ -16,8 +16,9 @@ export function missingNotice(details: UserDetails): Slot {
     const name = benefitName(details, one.benefit)
     const what = missingOf(user, one, terms).map(code => MISSING[code] ?? code)
     const until = waitsUntil(one)
+    const by = until !== undefined && html`, by ${day(until, partner.timezone)}`
     return html`<li>
-${name}: the person has to ${what.join(' and to ')}${until !== undefined && html`, by ${day(until, partner.timezone)}`}.</li>`
+${name}: the person has to ${what.join(' and to ')}${by}.</li>`
   })
   return html`<div class="notice"><h3>Missing</h3><ul>${items}</ul></div>`
 }
@@ -35,7 +36,8 @@ export function waitingNotice({ waiting, details }: Shown): Slot {
     html`<section class="notice"><h2>Waits for a second person</h2><ul>${waiting.map(one => {
       const by = operators.get(one.asked_by) ?? 'an operator'
       const on = day(one.asked_at, partner.timezone)
-      return html`<li><a href="/requests/${one.request_id}">${titleOf(one.action)}</a>, asked for by ${by} on ${on}</li>`
+      return html`<li><a
+href="/requests/${one.request_id}">${titleOf(one.action)}</a>, asked for by ${by} on ${on}</li>`
     })}</ul></section>`
   )
 }

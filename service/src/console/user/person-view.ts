@@ -25,10 +25,10 @@ export function personPart(visit: OperatorVisit, { details, isPersonShown }: Sho
   return html`<section class="card"><h2 tabindex="-1" autofocus>Person</h2>${
     documents.length === 0
       ? html`<p class="hint">Nothing is known of the person.</p>`
-      : documents.map(
-          ([kind, person]) =>
-            html`<h3>${kind === 'profile' ? 'Account' : `Sent by ${details.partner.name}`}</h3>${facts(personFacts(person))}`,
-        )
+      : documents.map(([kind, person]) => {
+          const heading = kind === 'profile' ? 'Account' : `Sent by ${details.partner.name}`
+          return html`<h3>${heading}</h3>${facts(personFacts(person))}`
+        })
   }</section>`
 }
 

@@ -55,7 +55,8 @@ async function show(visit: OperatorVisit): Promise<Answer> {
 function page({ partner, serviceId }: ErasedUserDetails, body: Slot): Answer {
   return {
     title: 'Records kept by law',
-    body: html`<p class="hint">Erased user <a href="/users/${serviceId}"><code>${serviceId}</code></a> of ${partner.name}</p>
+    body: html`<p class="hint">Erased user <a
+href="/users/${serviceId}"><code>${serviceId}</code></a> of ${partner.name}</p>
 ${body}`,
   }
 }

@@ -101,7 +101,8 @@ function stateTags({ endpoints }: EventStory): Slot {
 
 function eventPart(event: EventStory, shown: EventShown): Html {
   const { event_id, eventname, benefit, endpoints } = event
-  return html`<section class="events"><h3 id="event-${event_id}"><code>${eventname}${benefit !== null && ` (${benefit})`}</code> ${
+  const name = html`<code>${eventname}${benefit !== null && ` (${benefit})`}</code>`
+  return html`<section class="events"><h3 id="event-${event_id}">${name} ${
     endpoints.length === 0 ? html`<span class="hint">no endpoint asked for it</span>` : stateTags(event)
   }</h3>
 <p class="hint">event <code>${event_id}</code>${
@@ -138,7 +139,8 @@ function endpointPart(
     html`<li>${
       dueAt > real
         ? html`next attempt ${when(dueAt, zone)}`
-        : html`due since ${when(dueAt, zone)}: <a href="/webhooks/${endpointId}">the endpoint</a> fails, is paused or has a backlog`
+        : html`due since ${when(dueAt, zone)}: <a href="/webhooks/${endpointId}">the endpoint</a> fails,
+is paused or has a backlog`
     }</li>`
   }</ul>`
 }

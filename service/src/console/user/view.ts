@@ -87,9 +87,10 @@ export function erasedPage(
   { seen, kept }: { seen: readonly SeenRow[]; kept: readonly Omit<Retained, 'records'>[] },
 ): ConsolePage {
   const { partner, serviceId, erasedAt, createdAt } = details
+  const erasedOn = writeDay(erasedAt, partner.timezone)
   return {
     title: 'Erased user',
-    body: html`<p class="lead" id="sentence">Erased on ${writeDay(erasedAt, partner.timezone)}. Nothing of the person is left here${
+    body: html`<p class="lead" id="sentence">Erased on ${erasedOn}. Nothing of the person is left here${
       kept.length > 0 && ' but the records that the law makes the partner keep'
     }.</p>
 ${facts([
@@ -181,7 +182,8 @@ function benefitsPart(visit: OperatorVisit, shown: Shown): Html {
     more: html`${paysView(details)}${missingNotice(details)}
 ${
   over.rows.length > 0 &&
-  html`<details${isOverSorted && html` open`}><summary>${over.rows.length} over</summary>${tableOf(visit, shown, over)}</details>`
+  html`<details${isOverSorted && html` open`}><summary>${over.rows.length} over</summary>
+${tableOf(visit, shown, over)}</details>`
 }`,
   })
 }

@@ -13,7 +13,10 @@ export function whyNot(all: readonly Standing[], isPersonShown: boolean): Slot {
       ? html`<p class="hint">Nothing is closed to this person.</p>`
       : html`<ul class="rules">${grouped(shut).map(group => groupItem(group, isPersonShown))}</ul>`
   }
-${open.length > 0 && html`<p class="hint">Open to this person: ${open.map(({ displayname }) => displayname).join(', ')}.</p>`}
+${
+  open.length > 0 &&
+  html`<p class="hint">Open to this person: ${open.map(({ displayname }) => displayname).join(', ')}.</p>`
+}
 ${[...offers].map(([offer, benefits]) => html`<p class="hint">With ${offer}: ${benefits.join(', ')}.</p>`)}`
 }
 
@@ -44,7 +47,9 @@ function groupItem([short, closed]: ReturnType<typeof grouped>[number], isPerson
       needs === undefined || looked === undefined ? [] : [`${needs}, ${looked}`],
     ),
   )
-  return html`<li><p><strong>${short}${closed.length > 1 && ` (${closed.length})`}:</strong> ${closed.map(one => one.of).join(', ')}</p>
+  const names = closed.map(({ of }) => of).join(', ')
+  const codes = closed.map(({ of, code }) => html`${of} <code>${code}</code> `)
+  return html`<li><p><strong>${short}${closed.length > 1 && ` (${closed.length})`}:</strong> ${names}</p>
 ${[...sentences].map(
   ([why, names]) =>
     html`<p>${why}${
@@ -53,5 +58,5 @@ ${[...sentences].map(
 )}
 ${
   isPersonShown && facts.size > 0 && html`<p class="hint">${[...facts].join('; ')}</p>`
-}<details><summary>Rules</summary><p class="hint">${closed.map(({ of, code }) => html`${of} <code>${code}</code> `)}</p></details></li>`
+}<details><summary>Rules</summary><p class="hint">${codes}</p></details></li>`
 }

@@ -134,7 +134,8 @@ function filterForm(path: string, filters: readonly Filter[], query: URLSearchPa
     'options' in one
       ? selectField(one.name, one.label, one.options, one.value)
       : html`<p class="field"><label for="${one.name}">${one.label}</label><input id="${one.name}" name="${one.name}"
-type="${one.type}"${one.size !== undefined && html` size="${one.size}"`} value="${one.value}" autocomplete="off" spellcheck="false"></p>`,
+type="${one.type}"${one.size !== undefined && html` size="${one.size}"`} value="${one.value}"
+autocomplete="off" spellcheck="false"></p>`,
   )}
 ${sortField(query)}<button class="secondary">Show</button></form>`
 }

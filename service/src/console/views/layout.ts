@@ -36,11 +36,13 @@ ${
   hasRole(operator, 'viewer') &&
   html`<form class="find" method="post" action="/find" role="search">${tokenField(session.formToken)}
 <label class="unseen" for="find">Find a user, event or request</label>
-<input id="find" name="what" type="search" placeholder="Find a user, event, request …" autocomplete="off" spellcheck="false" required>
+<input id="find" name="what" type="search" placeholder="Find a user, event, request …"
+autocomplete="off" spellcheck="false" required>
 <button class="secondary">Find</button></form>`
 }
 <form class="who" method="post" action="/sign-out">${tokenField(session.formToken)}<span>
-<span class="name">${operator.name}</span> <span class="hint">${operator.role}</span></span><button class="quiet">Sign out</button></form>
+<span class="name">${operator.name}</span> <span class="hint">${operator.role}</span></span><button
+class="quiet">Sign out</button></form>
 <nav aria-label="Main"><ul>${entries.map(
       ({ label, path, key }) =>
         html`<li><a href="${path}" data-key="${key}"${path === present ? html` aria-current="page"` : ''}>${label}${

@@ -127,7 +127,9 @@ export function listTable<Row>(list: List<Row>, query: URLSearchParams): Html {
 ${
   pages > 1 &&
   html`<p class="row">${page > 1 && toPage(page - 1, 'Previous')}
-<span class="hint">Page ${page} of ${pages}, ${rows.length} in all</span>${page < pages && toPage(page + 1, 'Next')}</p>`
+<span class="hint">Page ${page} of ${pages}, ${rows.length} in all</span>${
+    page < pages && toPage(page + 1, 'Next')
+  }</p>`
 }`
 }
 

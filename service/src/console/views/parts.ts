@@ -7,7 +7,8 @@ import { tokenField } from './layout.ts'
 export function when(instant: Instant, zone: Zone): Html {
   const text = writeInstant(instant, zone)
   const end = text.search(/, \d\d?:/)
-  return html`<time datetime="${formatTimestamp(instant)}">${text.slice(0, end)}<span class="clock">${text.slice(end)}</span></time>`
+  const clock = html`<span class="clock">${text.slice(end)}</span>`
+  return html`<time datetime="${formatTimestamp(instant)}">${text.slice(0, end)}${clock}</time>`
 }
 
 /** An instant as text, such as `Mar 3, 2026, 12:00 AM EST`. */
@@ -57,7 +58,9 @@ export function tag(text: string, tone: Tone = 'plain'): Html {
 
 /** Names and their values. */
 export function facts(entries: readonly (readonly [name: string, value: Slot] | undefined | false)[]): Html {
-  return html`<dl class="facts">${entries.map(entry => entry && html`<div><dt>${entry[0]}</dt><dd>${entry[1]}</dd></div>`)}</dl>`
+  return html`<dl class="facts">${entries.map(
+    entry => entry && html`<div><dt>${entry[0]}</dt><dd>${entry[1]}</dd></div>`,
+  )}</dl>`
 }
 
 /** The colors of a button; what ends or destroys something is never in that of an ordinary act. */
@@ -93,7 +96,8 @@ ${form.fields}${form.why !== undefined && reasonField(form.why, form.because)}
 function reasonField(id: string, label = 'Reason'): Html {
   return html`<p class="field"><label for="${id}">${label}</label>
 <input id="${id}" name="reason" required minlength="3" maxlength="300" autocomplete="off" aria-describedby="${id}-hint">
-<span class="hint" id="${id}-hint">Kept in the audit log, sealed. Name the ticket or the call, not the person.</span></p>`
+<span class="hint" id="${id}-hint">Kept in the audit log, sealed.
+Name the ticket or the call, not the person.</span></p>`
 }
 
 /** A field in which one option is chosen; the label of an option is its value unless a pair gives another. */

@@ -21,7 +21,8 @@ export function refusedTable(
   const older = hidden.filter(one => !sought.includes(one))
   const first = [...sought, ...newest.slice(0, MOST_SHOWN)]
   const olderTable = () => tableOf(older, { ...shown, caption: 'Older attempts that were refused' })
-  return html`${tableOf(first, { ...shown, caption: `Attempts to enroll ${whom} that were refused, the newest first` })}${
+  const caption = `Attempts to enroll ${whom} that were refused, the newest first`
+  return html`${tableOf(first, { ...shown, caption })}${
     older.length > 0 && html`<details><summary>${older.length} older</summary>${olderTable()}</details>`
   }`
 }

@@ -44,7 +44,8 @@ ${provider && html`<p><a class="button" href="${provider.path}">Sign in at ${pro
 export function signingOutOf(name: string, address: string): ConsolePage {
   return {
     title: 'You are signed out here',
-    body: html`<p>Next you are signed out at ${name}. If nothing happens: <a href="${address}">sign out at ${name}</a>.</p>`,
+    body: html`<p>Next you are signed out at ${name}. If nothing happens:
+<a href="${address}">sign out at ${name}</a>.</p>`,
   }
 }
 

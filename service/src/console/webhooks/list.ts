@@ -50,8 +50,10 @@ async function open(visit: OperatorVisit): Promise<OpenList<EndpointLine>> {
         name: 'state',
         label: 'State',
         value: line => stateOf(line, now),
-        cell: line =>
-          html`${stateTag(line, now)}<br><span class="hint long">${healthInWords(line, now, visit.zoneOf(line.partner_id))}</span>`,
+        cell: line => {
+          const health = healthInWords(line, now, visit.zoneOf(line.partner_id))
+          return html`${stateTag(line, now)}<br><span class="hint long">${health}</span>`
+        },
       },
       { name: 'waiting', label: 'Waiting', value: line => line.waiting, cell: line => countOf(line.waiting) },
       dated(

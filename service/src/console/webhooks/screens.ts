@@ -35,7 +35,9 @@ async function show(visit: OperatorVisit, outcome?: Slot): Promise<Answer> {
       ['Partner', html`<a href="/partners/${partner.partnerId}">${partner.name}</a>`],
       [
         'State',
-        html`${stateTag(line, now)} ${healthInWords(line, now, zone)}${said !== undefined && html`, first line: <code>${said}</code>`}`,
+        html`${stateTag(line, now)} ${healthInWords(line, now, zone)}${
+          said !== undefined && html`, first line: <code>${said}</code>`
+        }`,
       ],
       ['Waiting', countOf(line.waiting)],
       ['Given up', countOf(line.dead)],
@@ -69,7 +71,8 @@ ${
     line.disabled_at === null
       ? html`<p class="hint">Nothing is sent to it until it is enabled; its events are held. Other endpoints go on.</p>
 ${actionForm(visit, { action: action('pause'), button: 'Pause', color: 'danger', why: 'why-pause' })}`
-      : html`<p class="hint">What is held is sent, oldest first, at a growing pace: ${countOf(line.waiting)} waiting.</p>
+      : html`<p class="hint">What is held is sent, oldest first, at a growing pace:
+${countOf(line.waiting)} waiting.</p>
 ${actionForm(visit, { action: action('enable'), button: 'Enable', color: 'primary', why: 'why-enable' })}`,
   )
 }</div></div>`,
@@ -79,7 +82,8 @@ ${actionForm(visit, { action: action('enable'), button: 'Enable', color: 'primar
 /** Why events that are due are not sent. */
 function heldHint({ disabled_at, held_until, waiting }: EndpointLine, zone: Zone): Slot {
   if (disabled_at !== null || held_until === null || waiting === 0) return ''
-  return html`<p class="hint">While it fails, one event is tried at a time, the oldest that is due, not before ${when(held_until, zone)}.
+  const next = when(held_until, zone)
+  return html`<p class="hint">While it fails, one event is tried at a time, the oldest that is due, not before ${next}.
 Once it accepts one, the others follow by themselves.</p>`
 }
 

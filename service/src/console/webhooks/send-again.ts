@@ -63,7 +63,8 @@ type Again = NamedEndpoint & { readonly outcome: ReplayOutcome }
 function confirmAgain(visit: OperatorVisit, { partner, line, outcome }: Again): Slot {
   const of = wordsOf(selectionOf(visit.form, partner), partner)
   if (outcome.count === 0)
-    return html`<div class="notice" role="status"><p>There are no events${of} to send again.${waitsWords(line)}</p></div>`
+    return html`<div class="notice"
+role="status"><p>There are no events${of} to send again.${waitsWords(line)}</p></div>`
   const kept = ['what', 'from', 'until'].flatMap(name => {
     const value = visit.form.get(name)
     return value === null ? [] : [html`<input type="hidden" name="${name}" value="${value}">`]

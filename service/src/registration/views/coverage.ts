@@ -76,9 +76,10 @@ ${waits.map(
 ${
   documents.size === 0
     ? licence
-    : html`<details><summary>${words.documents}<span class="unseen">: ${names}</span></summary>${licence}<ul class="documents">${[
-        ...documents.values(),
-      ].map(document => html`<li>${documentLink(page, document)}</li>`)}</ul></details>`
+    : html`<details><summary>${words.documents}<span class="unseen">: ${names}</span></summary>${licence}<ul
+class="documents">${[...documents.values()].map(
+        document => html`<li>${documentLink(page, document)}</li>`,
+      )}</ul></details>`
 }</div>`
   })
   return html`<section class="know"><h2>${words.know}</h2>${blocks}</section>`
@@ -155,7 +156,8 @@ function documentLink(page: Page, document: DocumentLink): Html {
   const words = textsOf(page).coverage
   const isOther = document.language !== page.locale
   const kind = isOther ? words.pdfin[document.language] : words.pdf
-  return html`<a href="${document.address}" target="_blank" rel="noopener" hreflang="${document.language}">${document.title} ${kind}</a>`
+  return html`<a href="${document.address}" target="_blank" rel="noopener"
+hreflang="${document.language}">${document.title} ${kind}</a>`
 }
 
 /** Each benefit of a member, to open: what it pays, its insurer and documents, and how it is used; empty without benefits. */

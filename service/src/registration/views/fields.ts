@@ -92,7 +92,8 @@ function errorSummary(answers: Answers, back: string | undefined): Slot {
   const texts = textsOf(page)
   const address = (input: InputName) =>
     input === 'form' && back !== undefined ? `${page.root}/${back}` : `#${inputId(input)}`
-  return html`<section class="notice alert" id="problem" role="alert" tabindex="-1" aria-labelledby="problem-title">${icon('alert')}<div>
+  return html`<section class="notice alert" id="problem" role="alert" tabindex="-1"
+aria-labelledby="problem-title">${icon('alert')}<div>
 <h2 id="problem-title">${texts.shell.problem}</h2>
 <ul>${errors.map(error => html`<li><a href="${address(error.input)}">${errorText(texts, error)}</a></li>`)}</ul>
 </div></section>`
@@ -190,10 +191,8 @@ export function errorOf(answers: Answers, input: InputName): FieldError | undefi
 export function fault({ page }: Answers, id: string, error: FieldError | undefined): Slot {
   if (!error) return null
   const texts = textsOf(page)
-  return html`<p class="fault" id="${id}-error">${icon('alert')}<span><span class="unseen">${texts.shell.errorprefix}</span>${errorText(
-    texts,
-    error,
-  )}</span></p>`
+  const prefix = html`<span class="unseen">${texts.shell.errorprefix}</span>`
+  return html`<p class="fault" id="${id}-error">${icon('alert')}<span>${prefix}${errorText(texts, error)}</span></p>`
 }
 
 /** The id of an input: its name, with characters replaced that an address cannot hold. */

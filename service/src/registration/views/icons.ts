@@ -10,7 +10,8 @@ export function emblem(name: IconName): Html {
 
 /** A sign that screen readers skip. */
 export function icon(name: IconName): Html {
-  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d="${paths[name]}"/></svg>`
+  const path = html`<path d="${paths[name]}"/>`
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">${path}</svg>`
 }
 
 const paths = {

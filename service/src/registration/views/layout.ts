@@ -73,9 +73,10 @@ ${scriptTexts(texts)}
 function header(view: string, page: Page, content: Content): Html {
   const texts = textsOf(page)
   const other = page.locale === 'en' ? 'es' : 'en'
+  const label = `${texts.language.switchto}: ${texts.language.switchlabel}`
   const button = html`<button class="quiet language" name="language" value="${other}" lang="${other}" formnovalidate${
     content.asks ? html` form="answers"` : ''
-  } aria-label="${texts.language.switchto}: ${texts.language.switchlabel}">${icon('globe')}<span>${texts.language.switchto}</span></button>`
+  } aria-label="${label}">${icon('globe')}<span>${texts.language.switchto}</span></button>`
   return html`<header>
 <div class="bar">
 <p class="partner"><span class="mark" aria-hidden="true">${initialOf(page) ?? icon('shield')}</span><span>${
@@ -84,7 +85,8 @@ function header(view: string, page: Page, content: Content): Html {
 ${
   content.asks
     ? button
-    : html`<form method="post" action="${page.root}/language" data-language><input type="hidden" name="view" value="${view}">${
+    : html`<form method="post" action="${page.root}/language"
+data-language><input type="hidden" name="view" value="${view}">${
         content.kind !== undefined && html`<input type="hidden" name="kind" value="${content.kind}">`
       }${button}</form>`
 }
@@ -151,7 +153,8 @@ role="alert" tabindex="-1">${icon('alert')}<div><h2>${shell.offline}</h2><p>${sh
 aria-labelledby="timeout-title"><h2
 id="timeout-title">${shell.timeout}</h2><p>${shell.timeouttext}</p><p>${shell.timeleft} <strong data-left role="timer"
 aria-live="off">2:00</strong></p><p class="unseen" role="status" data-minute="${shell.timeminute}"
-data-soon="${shell.timesoon}"></p><button type="button" class="primary" data-stay autofocus>${shell.stay}</button></dialog></template>`
+data-soon="${shell.timesoon}"></p><button type="button"
+class="primary" data-stay autofocus>${shell.stay}</button></dialog></template>`
 }
 
 /** Says that the form was not taken, and what had been typed into it; it gets the focus, so that it is heard. */

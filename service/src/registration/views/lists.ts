@@ -144,5 +144,6 @@ type WayOut = {
 export function leavingNotice(page: Page, lastday: IsoDate, what: 'swap' | 'offer' | 'all'): Html {
   const words = textsOf(page).standing.leaving
   return html`${notice(words.title(dayText(page, lastday)), words[what])}
-<form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button class="primary">${words.keep}</button></p></form>`
+<form method="post" action="${page.root}/cancel/undo">${draftField(page)}<p><button
+class="primary">${words.keep}</button></p></form>`
 }

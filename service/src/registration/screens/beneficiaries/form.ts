@@ -107,7 +107,8 @@ name="add" value="primary">${icon('plus')}${words.more}</button><button class="s
 name="add" value="contingent">${icon('plus')}${words.morebackup}</button></p>`,
   primary(goeson ? texts.shell.continue : words.save),
   maylater &&
-    html`<p class="hint">${words.neededlater}</p><p><button class="quiet" name="later" value="1">${words.later}</button></p>`,
+    html`<p class="hint">${words.neededlater}</p><p><button class="quiet"
+name="later" value="1">${words.later}</button></p>`,
 ])}`,
   })
 }

@@ -52,7 +52,8 @@ href="${page.root}/details">${texts.shell.change}<span class="unseen"> – ${wor
 ${detailsShort(page, details)}</section>
 <section><div class="heading"><h2>${texts.already.title}</h2>${
       choosable &&
-      html`<a href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${texts.already.title}</span></a>`
+      html`<a
+href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${texts.already.title}</span></a>`
     }</div>
 <p>${texts.check.plan}: <strong>${offername}</strong></p>
 ${benefitList(page, benefits)}</section>

@@ -177,7 +177,8 @@ ${
 ${undo.restored.length > 0 && html`<h4>${words.kept}</h4>${shortList(page, undo.restored)}`}
 ${undo.dropsswap && html`<p class="withsign">${icon('alert')}${texts.standing.dropsswap}</p>`}
 <h4>${texts.coverage.price.total}</h4>${totalLines(page, undo.benefits).map(line => html`<p class="hint">${line}</p>`)}
-<form method="post" action="${page.root}/offer/undo">${draftField(page)}<p><button class="secondary">${words.undo}</button></p></form>`
+<form method="post" action="${page.root}/offer/undo">${draftField(page)}<p><button
+class="secondary">${words.undo}</button></p></form>`
 }</section>`
 }
 

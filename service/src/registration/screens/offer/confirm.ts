@@ -167,7 +167,8 @@ ${
 }
 ${namingSection(page, view.naming)}
 ${form(answers, 'offer/confirm', [
-  html`<input type="hidden" name="offername" value="${to.offer}"><input type="hidden" name="previewid" value="${view.previewid}">`,
+  html`<input type="hidden" name="offername" value="${to.offer}">`,
+  html`<input type="hidden" name="previewid" value="${view.previewid}">`,
   consentFields(answers, consents),
   primary(words.button),
 ])}`,

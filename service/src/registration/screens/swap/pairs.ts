@@ -137,7 +137,8 @@ export function pairList(page: Page, pairs: readonly SwapPair[], on: string): Ht
 /** The label of a benefit to choose: its name, what it is, and what it pays and costs. */
 export function choiceLabel(page: Page, card: BenefitCard): Slot {
   return html`<span class="withicon"><img src="${card.iconurl}" alt="" width="40"
-height="40"><strong>${card.displayname}</strong></span><span class="hint">${card.description}</span>${facts(page, card)}`
+height="40"><strong>${card.displayname}</strong></span><span
+class="hint">${card.description}</span>${facts(page, card)}`
 }
 
 /** What it pays and what it costs, in one line. */
