@@ -109,7 +109,7 @@ test.each([
     const partner = await rig.newPartner('Kept')
     const { webhookid } = await rig.addEndpoint(lost.url)
     await rig.addEndpoint(kept.url, { partner })
-    const { database, answeredAgain, open } = watched(rig, { held: 'insert into delivery_attempts' })
+    const { database, answeredAgain, open } = watched(rig, { held: 'as mine (partner_id' })
     // No beat and no poll helps.
     const dispatcher = rig.open({ slots: 1, leaseMs: 600_000, pollMs: 600_000 }, { database })
     // The most results that may wait to be written for one slot.
