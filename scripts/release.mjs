@@ -93,7 +93,7 @@ function writeSums() {
 
 if (run('git', 'status', '--porcelain') !== '')
   stop('There are changes that are not committed: a release is made from a commit.')
-// npm packs each file with its rights, which the umask of whoever cloned and builds would decide.
+// npm packs the mode of each file, which depends on the umask under which somebody cloned: here each gets the mode that git records.
 process.umask(0o022)
 for (const entry of run('git', 'ls-files', '--stage', '-z').split('\0')) {
   const [, rights, file] = /^100(\d{3}) \S+ 0\t(.*)$/.exec(entry) ?? []

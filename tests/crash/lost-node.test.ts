@@ -293,7 +293,7 @@ describe.runIf(canRun)('under writes, webhooks, the page and due changes', () =>
     },
   )
 
-  test('a partner whose move to another cell was killed is put right by the command itself: in its former cell, or in the other', async () => {
+  test('a partner whose move was killed is put right by the command itself: in its former cell, or in the other', async () => {
     const { created } = tenants[0] as Tenant
     const id = created.partnerid
     const cellOf = async () =>

@@ -1,7 +1,7 @@
 // @databases citus stock
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { eraseAccount } from '../../service/src/accounts/lifecycle.ts'
 import { openPublished } from '../../service/src/catalogue/published.ts'
 import { type Database, openDatabase } from '../../service/src/db/database.ts'
@@ -470,23 +470,4 @@ test('a refusal or a failure that was decided without a read is decided again, o
   })
   expect(refused).toEqual({ outcome: { reply: 'stored 2', replayed: false }, sent: ['read', 'commit'] })
   expect(failed).toEqual({ outcome: { reply: 'stored 3', replayed: false }, sent: ['read', 'commit'] })
-})
-
-// The last one, because others count the deadlocks of this database.
-test('two definitions that wait for each other both take place', async () => {
-  const names = [1, 2].map(() => `made_${randomBytes(4).toString('hex')}`)
-  let holding = 0
-  const define = (locked: readonly string[]) =>
-    service.database.define(async tx => {
-      for (const name of locked) {
-        await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`)
-        holding += 1
-        await vi.waitFor(() => expect(holding).toBeGreaterThan(1), { timeout: 60_000 })
-      }
-      await tx.query({ name: '', text: `create table ${locked[0]} (id bigint)`, values: [] })
-      return locked[0]
-    })
-  expect(await Promise.all([define(names), define(names.toReversed())])).toEqual(names)
-  for (const name of names)
-    await service.database.define(tx => tx.query({ name: '', text: `drop table ${name}`, values: [] }))
 })

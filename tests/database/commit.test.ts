@@ -1,6 +1,6 @@
 // @databases citus stock
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Database, type DatabaseAddress, openDatabase } from '../../service/src/db/database.ts'
 import { type Query, sql } from '../../service/src/db/sql.ts'
 import { patientDatabase } from '../patient-database.ts'
@@ -147,4 +147,22 @@ test('a session that the server ends in the midst has written nothing, and the n
   expect(await names()).toEqual(before)
   await database.commit([write('y'), write('z')])
   expect(await names()).toEqual([...before, 'y', 'z'])
+})
+
+test('two definitions that wait for each other both take place', async () => {
+  const two = openDatabase(address, { max: 2, ...patientDatabase })
+  await two.learnCells()
+  let holding = 0
+  const define = (locked: readonly string[]) =>
+    two.define(async tx => {
+      for (const name of locked) {
+        await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`)
+        holding += 1
+        await vi.waitFor(() => expect(holding).toBeGreaterThan(1), { timeout: 60_000 })
+      }
+      await tx.query({ name: '', text: `create table public.${locked[0]} (id bigint)`, values: [] })
+      return locked[0]
+    })
+  expect(await Promise.all([define(['one', 'other']), define(['other', 'one'])])).toEqual(['one', 'other'])
+  await two.close()
 })

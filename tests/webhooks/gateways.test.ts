@@ -219,7 +219,10 @@ test('a token endpoint inside the network is not reached, and looks like a name 
 const hasNginx = spawnSync('nginx', ['-v']).status === 0
 if (!hasNginx) console.warn('!!!! nginx is missing: client certificates and rates are not tried.')
 
-/** nginx in front of a receiver: it wants our client certificate, token and key, and refuses more than ten requests a second, with ten more at once. */
+/**
+ * nginx in front of a receiver: it wants our client certificate, token and key, and refuses more than ten requests a second, with ten
+ * more at once.
+ */
 async function startNginx(target: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'enrolment-gateway-'))
   const port = await freePort()
@@ -263,7 +266,7 @@ function isListening(port: number): Promise<boolean> {
 }
 
 test.runIf(hasNginx)(
-  'behind nginx that wants a client certificate, a bearer token and a key, and bears ten requests a second, each delivery is accepted the first time',
+  'behind nginx that wants a certificate, a token and a key, and bears ten requests a second, each delivery is accepted the first time',
   async () => {
     await using rig = await dispatchRig()
     const receiver = await startOwn()

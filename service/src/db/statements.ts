@@ -67,38 +67,32 @@ export function statementsAt({ choose, home, cluster, isCell }: Reach): Statemen
     if (tracing) return home.withClient(client => ask<Row>(client, statement, ''))
     return home.pool.query(statement as pg.QueryConfig).then(({ rows }) => rows as Row[])
   }
+  /** One transaction on the node of its first statement, up to five times when the database asks to run it again. */
+  const repeated = async <T>(chooseNode: Choose, work: (tx: Executor) => Promise<T>): Promise<T> => {
+    for (let tries = 1; ; tries += 1) {
+      const begun: { first?: Place } = {}
+      const chosen: Choose = async statement => {
+        const place = await chooseNode(statement)
+        begun.first ??= place
+        return place
+      }
+      try {
+        return await attempt(cluster() ? chosen : chooseNode, work)
+      } catch (error) {
+        const known = cluster()
+        const failure = known && begun.first ? known.noteFailure(begun.first, error) : error
+        const { retryTransaction, isElsewhere } = failureOf(error)
+        if (known && isElsewhere && tries === 1) await known.renew()
+        else if (tries === 5 || !retryTransaction) throw known ? meant(failure) : failure
+      }
+    }
+  }
   return {
     query,
-    async transaction(work) {
-      for (let tries = 1; ; tries += 1) {
-        const begun: { first?: Place } = {}
-        const chosen: Choose = async statement => {
-          const place = await choose(statement)
-          begun.first ??= place
-          return place
-        }
-        try {
-          return await attempt(cluster() ? chosen : choose, work)
-        } catch (error) {
-          const known = cluster()
-          const failure = known && begun.first ? known.noteFailure(begun.first, error) : error
-          const { retryTransaction, isElsewhere } = failureOf(error)
-          if (known && isElsewhere && tries === 1) await known.renew()
-          else if (tries === 5 || !retryTransaction) throw known ? meant(failure) : failure
-        }
-      }
-    },
+    transaction: work => repeated(choose, work),
     async define(work) {
       const { cell } = await choose(EMPTY)
-      const atHome = () => ({ node: home, cell, isCluster: cluster() !== undefined })
-      for (let tries = 1; ; tries += 1) {
-        try {
-          return await attempt(atHome, work)
-        } catch (error) {
-          // On a cluster a definition locks tables on two nodes, and so may wait for a writer that waits for it.
-          if (tries === 5 || !failureOf(error).retryTransaction) throw error
-        }
-      }
+      return repeated(() => ({ node: home, cell, isCluster: cluster() !== undefined }), work)
     },
     commit(statements, lockMs) {
       const named = statements[0] ?? EMPTY

@@ -108,7 +108,7 @@ function stopPart(visit: OperatorVisit, partner: Partner): Slot {
     return section(
       'Let it in again',
       html`<p class="hint">Its requests are refused and its pages have ended.
-Cover goes on, and webhooks still leave, until you pause ${endpoints}.</p>
+Cover goes on. Webhooks are still sent, until you pause ${endpoints}.</p>
 ${actionForm(visit, {
   action: `${path}/enable`,
   button: 'Enable',
@@ -119,7 +119,7 @@ ${actionForm(visit, {
   return section(
     'Stop this partner',
     html`<p class="hint">Within a second every request and token of the partner is refused, and its pages end.
-Cover goes on: what is due is still applied, and webhooks still leave, until you pause ${endpoints}.
+Cover goes on, and changes that fall due still take effect. Webhooks are still sent, until you pause ${endpoints}.
 Nothing is deleted.</p>
 ${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', color: 'danger', why: 'why-disable' })}`,
   )

@@ -28,12 +28,12 @@ export type DueRow = {
 }
 
 /**
- * Reads the oldest due deliveries for all asks in one statement, and returns them by ask. The statement walks the index from the head of each queue and stops at the quota, so its cost
- * grows with the number of asks and not with the backlog. A disabled endpoint has none. Events are joined by the
- * delivery's own columns: if they were joined by the partner of the ask, PostgreSQL would read all events of that partner
- * for each delivery while the table has no statistics. A delivery without an event, as a replay leaves when the clean-up
- * removes the event meanwhile, is returned, too, so that it is removed: as one of the oldest it would count against the
- * quota of each later read.
+ * Reads the oldest due deliveries for all asks in one statement, and returns them by ask. The statement walks the index
+ * from the head of each queue and stops at the quota, so its cost grows with the number of asks and not with the
+ * backlog. A disabled endpoint has none. Events are joined by the delivery's own columns: if they were joined by the
+ * partner of the ask, PostgreSQL would read all events of that partner for each delivery while the table has no
+ * statistics. A delivery without an event, as a replay leaves when the clean-up removes the event meanwhile, is
+ * returned, too, so that it is removed: as one of the oldest it would count against the quota of each later read.
  */
 export async function readDue(
   db: Pick<Database, 'query'>,
