@@ -69,10 +69,7 @@ export type Drift = [
   Nothing<Exclude<contract.EventName, EventName> | Exclude<EventName, contract.EventName>>,
   Nothing<
     Different<{
-      event: Same<
-        Omit<WebhookEvent, 'eventname'> & { eventname: EventName },
-        Omit<contract.WebhookEvent, 'eventname'> & { eventname: contract.EventName }
-      >
+      event: Same<Omit<WebhookEvent, 'eventname'>, Omit<contract.WebhookEvent, 'eventname'>>
     }>
   >,
 ]
