@@ -1,12 +1,12 @@
 // @slow
 
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, type TestCatalogue } from '../life/catalogue.ts'
@@ -329,6 +329,27 @@ describe('ending', () => {
       dataDir,
     })
   })
+})
+
+test.runIf(existsSync('/usr/bin/script'))('on a terminal, Enter shows the greeting again', async () => {
+  const words = [process.execPath, inject('command'), 'dev', '--port', '0', '--data', await usedDataDir()]
+  const terminal = spawn('/usr/bin/script', ['-qfec', `${words.join(' ')} 2>/dev/null`, '/dev/null'])
+  const ended = new Promise(resolve => terminal.once('close', resolve))
+  onTestFinished(async () => {
+    terminal.kill('SIGKILL')
+    await ended
+  })
+  let shown = ''
+  terminal.stdout.on('data', chunk => {
+    shown += chunk
+  })
+  const greetings = () => shown.split('# 1. a token').length - 1
+  await expect.poll(greetings).toBe(1)
+  terminal.stdin.write('\r')
+  await expect.poll(greetings).toBe(2)
+  // Ctrl-C.
+  terminal.stdin.write('\u0003')
+  expect(await ended).toBe(0)
 })
 
 describe('beside a running dev', () => {

@@ -309,9 +309,12 @@ describe('what crawlers and tools look for', () => {
       for (const { href } of links) expect((await get(href.slice(service.baseUrl.length))).status).toBe(200)
   })
 
-  test.each(['/docs', '/changelog'])('%s leads to the same page with a slash behind it', async path => {
-    expect(await page(`${path}/`)).toBe(await page(path))
-  })
+  test.each(['/docs', '/docs/quick-start', '/changelog'])(
+    '%s leads to the same page with a slash behind it',
+    async path => {
+      expect(await page(`${path}/`)).toBe(await page(path))
+    },
+  )
 
   test('the favicon is a picture', async () => {
     expect((await get('/favicon.ico')).headers.get('content-type')).toBe('image/svg+xml')

@@ -159,7 +159,8 @@ function mountGuides(app: FastifyInstance, { at, site, baseUrl, limits }: Docs):
     return { type: markdown, content: markdownOf(page, baseUrl(), limits) }
   })
   app.get(at('/docs/*'), (request, reply) =>
-    sendPage((request.params as { '*': string })['*'], request, reply),
+    // A slash at the end leads to the same page, as at `/docs`.
+    sendPage((request.params as { '*': string })['*'].replace(/\/$/, ''), request, reply),
   )
 }
 
