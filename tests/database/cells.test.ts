@@ -66,6 +66,18 @@ test.runIf(isCluster)(
   },
 )
 
+test.runIf(isCluster)('a cell that is still being made is on no map', async () => {
+  const database = await openFresh({ empty: true })
+  await migrate(database, { cells: 2 })
+  const seen = async () => {
+    await database.learnCells()
+    return database.cells().map(({ cell }) => cell)
+  }
+  expect(await seen()).toEqual(['cell_1', 'cell_2'])
+  await database.query(sql`delete from migrations where name like 'cell_2/%'`)
+  expect(await seen()).toEqual(['cell_1'])
+})
+
 test.runIf(isCluster)(
   'a later migration changes every cell, and days of the log are made, beside a service that serves',
   async () => {

@@ -1,4 +1,5 @@
 import { uuidsIn } from './binary-array.ts'
+import { ownMigrations, readMigrations } from './migrations.ts'
 import { type Query, sql } from './sql.ts'
 import type { Executor } from './types.ts'
 
@@ -35,8 +36,11 @@ export async function readCells(db: Executor): Promise<CellMap | undefined> {
     join pg_dist_placement placement on placement.shardid = shard.shardid
     join pg_dist_node node on node.groupid = placement.groupid and node.noderole = 'primary'
     order by cell`)
-  const own = cells.filter(({ cell }) => isCellName(cell))
-  if (own.length === 0) return undefined
+  const all = cells.filter(({ cell }) => isCellName(cell))
+  if (all.length === 0) return undefined
+  const whole = await wholeCells(db)
+  // In a database that an earlier version made, none is whole yet.
+  const own = whole.size > 0 ? all.filter(({ cell }) => whole.has(cell)) : all
   const partners = await db.query<{ partner_id: string; cell: string }>(
     sql`select partner_id, cell from public.partners`,
   )
@@ -46,6 +50,18 @@ export async function readCells(db: Executor): Promise<CellMap | undefined> {
     partners: new Map(partners.flatMap(row => (isCellName(row.cell) ? [[row.partner_id, row.cell]] : []))),
   }
 }
+
+/** The cells that have all that this version needs: one that `migrate` is making beside it has its first tables before its last. */
+async function wholeCells(db: Executor): Promise<ReadonlySet<string>> {
+  newest ??= readMigrations(ownMigrations).then(migrations => migrations.at(-1)?.name ?? '')
+  const end = `/${await newest}`
+  const rows = await db.query<{ name: string }>(
+    sql`select name from public.migrations where name like ${`%${end}`}`,
+  )
+  return new Set(rows.map(({ name }) => name.slice(0, -end.length)))
+}
+
+let newest: Promise<string> | undefined
 
 function byNumber<Row extends { readonly cell: string }>(rows: readonly Row[]): Row[] {
   const numberOf = ({ cell }: Row) => Number(cell.slice('cell_'.length))
