@@ -1,10 +1,10 @@
 import { html } from '../../http/html.ts'
+import { type ListedDelivery, listDeliveries } from '../../webhooks/log/deliveries.ts'
 import { positionOf, positionText } from '../position.ts'
 import type { OperatorVisit, Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList, pageOf, ROWS_AT_ONCE } from '../views/declared-list.ts'
 import { dated } from '../views/list.ts'
 import { lastAnswers, requiredEndpoint } from './endpoint.ts'
-import { findOpenLines, type OpenLine, positionOfLine } from './store.ts'
 
 /** What waits at an endpoint or was given up there. */
 export const deliveryScreens: readonly Screen[] = listScreens({
@@ -16,7 +16,10 @@ export const deliveryScreens: readonly Screen[] = listScreens({
 
 const STATES = ['waiting', 'given up'] as const
 
-type Answered = OpenLine & { readonly answer: string | undefined }
+/** All that waits for a time, in its order. */
+const waiting = { status: 'waiting', queues: ['retry', 'fresh', 'replay'] } as const
+
+type Answered = ListedDelivery & { readonly answer: string | undefined }
 
 async function open(visit: OperatorVisit): Promise<OpenList<Answered>> {
   const endpoint = await requiredEndpoint(visit)
@@ -69,10 +72,13 @@ async function open(visit: OperatorVisit): Promise<OpenList<Answered>> {
       sortedBy: isWaiting ? 'nextattempt' : 'raised',
       isDownFirst: false,
       async read(after, isDown) {
-        const limit = ROWS_AT_ONCE + 1
-        const wanted = { ...target, state, isDown, after: positionOf(after), limit }
-        const lines = await findOpenLines(visit.context.database, wanted)
-        const { rows, next } = pageOf(lines, one => positionText(positionOfLine(one)))
+        const wanted = isWaiting ? waiting : ({ status: 'dead' } as const)
+        const page = { isDown, after: positionOf(after), limit: ROWS_AT_ONCE + 1 }
+        const lines = await listDeliveries(visit.context.database, { ...target, ...wanted, ...page })
+        const { rows, next } = pageOf(lines, one =>
+          // Events' ids grow with their time.
+          positionText({ at: isWaiting ? one.at : one.created_at, id: one.event_id }),
+        )
         const ids = rows.map(one => one.event_id)
         const answers = visit.isSupport ? await lastAnswers(visit, endpoint, ids) : undefined
         return { rows: rows.map(one => ({ ...one, answer: answers?.get(one.event_id) })), next }

@@ -1,13 +1,14 @@
 import type { Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoints.ts'
+import { type ListedDelivery, listDeliveries } from '../../webhooks/log/deliveries.ts'
 import { recordAlongside } from '../screen/record.ts'
 import { type Answer, type OperatorVisit, onChange, onGet, reasonOf, type Screen } from '../screen/screen.ts'
 import { actionForm, facts, section, table, tag, when } from '../views/parts.ts'
 import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
 import { countOf, healthInWords, stateTag } from './health.ts'
 import { againPart, sendAgain } from './send-again.ts'
-import { type EndpointLine, findOpenLines, type OpenLine } from './store.ts'
+import type { EndpointLine } from './store.ts'
 
 /** One endpoint, and the actions on it. */
 export const webhookScreens: readonly Screen[] = [
@@ -52,7 +53,7 @@ async function show(visit: OperatorVisit, outcome?: Slot): Promise<Answer> {
         columns: ['Event', 'State', 'Tries', 'Due or given up', ...(sees ? ['Answered last'] : [])],
         rows: open.map(one => [
           html`<a href="/users/${one.service_id}#event-${one.event_id}"><code>${one.eventname}</code></a>`,
-          tag(one.state, one.state === 'waiting' ? 'wait' : 'bad'),
+          one.status === 'waiting' ? tag('waiting', 'wait') : tag('given up', 'bad'),
           one.attempts,
           when(one.at, zone),
           ...(sees ? [html`<code>${answers.get(one.event_id) ?? '–'}</code>`] : []),
@@ -88,12 +89,15 @@ Once it accepts one, the others follow by themselves.</p>`
 }
 
 /** The first of what was tried and waits, of what waits for its first try, and of what was given up. */
-async function firstOpenLines({ context }: OperatorVisit, { target }: NamedEndpoint): Promise<OpenLine[]> {
-  const first = { ...target, isDown: false, after: undefined, limit: FIRST_LINES }
+async function firstOpenLines(
+  { context: { database } }: OperatorVisit,
+  { target }: NamedEndpoint,
+): Promise<ListedDelivery[]> {
+  const first = { ...target, limit: FIRST_LINES }
   const found = await Promise.all([
-    findOpenLines(context.database, { ...first, state: 'waiting', work: ['retry'] }),
-    findOpenLines(context.database, { ...first, state: 'waiting', work: ['fresh', 'replay'] }),
-    findOpenLines(context.database, { ...first, state: 'given up' }),
+    listDeliveries(database, { ...first, status: 'waiting', queues: ['retry'] }),
+    listDeliveries(database, { ...first, status: 'waiting', queues: ['fresh', 'replay'] }),
+    listDeliveries(database, { ...first, status: 'dead' }),
   ])
   return found.flat()
 }

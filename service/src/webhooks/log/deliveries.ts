@@ -1,24 +1,29 @@
 /** Reads deliveries: those of one event, and lists of them for the operator. */
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { type Fragment, fragment, nothing, type Query, sql } from '../../db/sql.ts'
+import { type Fragment, fragment, nothing, type Query, sql, timestamp } from '../../db/sql.ts'
 import { erasedName } from '../../membership/reading/erased-name.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { NIL_UUID } from '../../vault/uuid.ts'
 import { NOTICE_USERID, TEST_USERID } from './event-log.ts'
 
 /** One delivery as an operator sees it. */
-type ListedDelivery = {
+export type ListedDelivery = {
   endpoint_id: string
   event_id: string
+  /** Of its event: empty, and no time, if that has been removed from the log. */
   eventname: string
-  /** Empty if the event has been removed from the log. */
   userid: string
+  service_id: string
+  created_at: Instant
   status: 'waiting' | 'dead' | 'delivered'
   attempts: number
   /** When its next attempt is due, when it was given up, or when it arrived. */
   at: Instant
 }
+
+/** The queues of what waits at an endpoint. */
+type Queue = 'fresh' | 'retry' | 'replay'
 
 /** Which deliveries are wanted; `events` are those of one user or the one that was asked for. */
 type DeliveryInput = {
@@ -26,6 +31,11 @@ type DeliveryInput = {
   readonly status?: ListedDelivery['status'] | undefined
   readonly endpointId?: string | undefined
   readonly events?: readonly string[] | undefined
+  /** Of what waits, only what is in these queues, and so nothing that stands behind an earlier event of its user. */
+  readonly queues?: readonly Queue[]
+  /** Of what waits or was given up: the order turned round, and only what comes after this row. */
+  readonly isDown?: boolean
+  readonly after?: { readonly at: Instant; readonly id: string } | undefined
   readonly limit: number
 }
 
@@ -43,14 +53,15 @@ export async function listDeliveries(db: Executor, input: DeliveryInput): Promis
     const rows = await db.query<Omit<FoundDelivery, 'status'>>(reads[status]({ ...input, limit: missing }))
     found.push(...rows.map(row => ({ ...row, status })))
   }
-  const events = await db.query<{ event_id: string; eventname: string; userid: string }>(sql`
-    select event_id, eventname, userid from events
+  type Named = Pick<ListedDelivery, 'event_id' | 'eventname' | 'userid' | 'service_id' | 'created_at'>
+  const events = await db.query<Named>(sql`
+    select event_id, eventname, userid, service_id, created_at from events
     where partner_id = ${partnerId} and event_id = any(${found.map(row => row.event_id)}::uuid[])`)
   const known = new Map(events.map(event => [event.event_id, event]))
   // Attempts are kept for 30 days from their own time, so those to deliver an event can outlive it.
   return found.map(row => {
-    const { eventname = '', userid = '' } = known.get(row.event_id) ?? {}
-    return { ...row, eventname, userid }
+    const { eventname = '', userid = '', service_id = '', created_at = 0 } = known.get(row.event_id) ?? {}
+    return { ...row, eventname, userid, service_id, created_at }
   })
 }
 
@@ -111,16 +122,17 @@ export function findOpenDeliveries(
     order by open.endpoint_id`)
 }
 
-type FoundDelivery = Omit<ListedDelivery, 'eventname' | 'userid'>
+type FoundDelivery = Omit<ListedDelivery, 'eventname' | 'userid' | 'service_id' | 'created_at'>
 
 const reads: Readonly<Record<ListedDelivery['status'], (input: DeliveryInput) => Query>> = {
   waiting: input => (input.events === undefined ? allWaiting(input) : waitingOfEvents(input)),
-  dead: ({ partnerId, limit, ...chosen }) => sql`
+  dead: ({ partnerId, limit, isDown = false, after, ...chosen }) => sql`
     select d.endpoint_id, d.event_id, d.attempts, d.died_at as at
     from dead_deliveries d
     join webhook_endpoints w using (partner_id, endpoint_id)
     where d.partner_id = ${partnerId} and w.deleted_at is null ${only(chosen)}
-    order by d.event_id limit ${limit}`,
+      ${after ? fragment`and d.event_id ${beyond(isDown)} ${after.id}::uuid` : nothing}
+    order by d.event_id ${orderOf(isDown)} limit ${limit}`,
   delivered: ({ partnerId, limit, ...chosen }) => sql`
     select d.endpoint_id, d.event_id, d.attempt as attempts, d.started_at as at
     from delivery_attempts d
@@ -128,25 +140,39 @@ const reads: Readonly<Record<ListedDelivery['status'], (input: DeliveryInput) =>
     order by d.event_id desc, d.started_at desc, d.attempt_id desc limit ${limit}`,
 }
 
-// Reads the head of each endpoint's queues by index, because a partner may have a million waiting deliveries. Each part names the
-// partner, as Citus asks every node where it has to infer who it is.
+// Reads the head of each endpoint's queues by index, because a partner may have a million waiting deliveries.
 function allWaiting(input: DeliveryInput): Query {
-  const { partnerId, limit } = input
-  const headOf = (queue: 'fresh' | 'retry' | 'replay') => fragment`
+  const { partnerId, limit, queues, isDown = false, after } = input
+  const order = orderOf(isDown)
+  const position = after
+    ? fragment`and (due_at, event_id) ${beyond(isDown)} (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`
+    : nothing
+  const parked = fragment`
+        union all
         (select endpoint_id, event_id, attempts, due_at from deliveries
-        where partner_id = ${partnerId} and endpoint_id = w.endpoint_id and work = ${queue} and not parked
-        order by due_at, event_id limit ${limit})
-        union all`
+        where partner_id = ${partnerId} and endpoint_id = w.endpoint_id and ordered and parked
+        limit ${limit})`
   return sql`
       select d.endpoint_id, d.event_id, d.attempts, d.due_at as at
       from webhook_endpoints w
-      cross join lateral (${headOf('fresh')} ${headOf('retry')} ${headOf('replay')}
-        (select endpoint_id, event_id, attempts, due_at from deliveries
-        where partner_id = ${partnerId} and endpoint_id = w.endpoint_id and ordered and parked
-        limit ${limit})
+      cross join lateral (
+        select head.* from unnest(${queues ?? ['fresh', 'retry', 'replay']}::text[]) as queue (work)
+        cross join lateral (
+          select endpoint_id, event_id, attempts, due_at from deliveries
+          where partner_id = ${partnerId} and endpoint_id = w.endpoint_id and work = queue.work and not parked ${position}
+          order by due_at ${order}, event_id ${order} limit ${limit}) head
+        ${queues === undefined ? parked : nothing}
       ) d
       where w.partner_id = ${partnerId} and w.deleted_at is null ${only(input)}
-      order by d.due_at, d.event_id limit ${limit}`
+      order by d.due_at ${order}, d.event_id ${order} limit ${limit}`
+}
+
+function orderOf(isDown: boolean): Fragment {
+  return isDown ? fragment`desc` : fragment`asc`
+}
+
+function beyond(isDown: boolean): Fragment {
+  return isDown ? fragment`<` : fragment`>`
 }
 
 // Uses the primary key, which begins with partner and event.
