@@ -34,9 +34,6 @@ export type ErrorCode = ${union(Object.keys(contract.errors))}
 /** Every code of the token endpoint, in the form of RFC 6749 §5.2 (contract §3). */
 export type OAuthErrorCode = ${union(contract.oauthErrorCodes)}
 
-/** Every event of the service (contract §10); \`offer_activiation_successful\` is spelled so for ever. */
-export type EventName = ${union(contract.eventNames)}
-
 /** The name of one scope (contract §3). */
 export type Scope = ${union(contract.scopeNames)}
 

@@ -91,7 +91,13 @@ export const listEvents = operation({
       }),
     ),
     userid: Type.Optional(Userid),
-    eventname: Type.Optional(Type.Enum(eventNames, { 'x-rule': 'must be the name of an event' })),
+    eventname: Type.Optional(
+      Type.Enum(eventNames, {
+        title: 'EventName',
+        'x-rule': 'must be the name of an event',
+        description: 'Every event of the service; `offer_activiation_successful` is spelled so for ever',
+      }),
+    ),
   }),
   reply: shape('EventPage', { events: Type.Array(LoggedEvent), next: Type.String() }),
   errors: [...partnerErrors],

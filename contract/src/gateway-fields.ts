@@ -82,7 +82,7 @@ export const gatewayFields = {
       maxLength: 16384,
       'x-rule': 'must be a certificate in PEM',
       description:
-        'The certificate that we present where the endpoint asks for one (mTLS): PEM, its intermediates after it; `none` takes it away',
+        'The certificate that we present where the endpoint asks for one (mTLS): PEM, its intermediates after it; with `clientkey`. `none`, alone, takes it away',
     }),
   ),
   clientkey: Type.Optional(

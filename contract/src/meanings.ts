@@ -165,7 +165,7 @@ const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Attempt: {
     attempt: 'Which attempt of this delivery it was, from 1',
     status: 'The HTTP status of your answer, or null without one',
-    credentials: 'Which pair of user name and password was sent',
+    credentials: 'Which of your credentials were sent, of whichever kind: those in use, or the new ones',
     dnsms: 'Milliseconds until the name was resolved, or null',
     connectms: 'Milliseconds for the connection, or null where an open one was used',
     tlsms: 'Milliseconds for TLS, or null',

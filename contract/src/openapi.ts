@@ -109,7 +109,10 @@ function describeOperation(
     summary: operation.summary,
     description: [operation.description, sourceOf(operation, options.baseUrl)].filter(Boolean).join('\n\n'),
     security: securityOf(operation, options.version),
-    parameters: parametersOf(operation),
+    parameters: parametersOf(operation).map(one => ({
+      ...one,
+      schema: options.schemas.refer(one['schema']),
+    })),
     requestBody: operation.body && {
       required: true,
       content: operation.lines

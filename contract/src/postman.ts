@@ -49,7 +49,7 @@ const authenticate = [
 /**
  * A Postman collection (v2.1) of every operation, ready to run: set `client_id`, `client_secret` and `api_key`, and
  * each request gets its token, its idempotency key and a user of the collection's own. A run succeeds, and so does the next
- * one, but for the result of a page that nobody has opened. For a live service it leaves out
+ * one, but for the result of a page that nobody has opened, and for the swap on the last day of a month, which is locked. For a live service it leaves out
  * the operations of a sandbox.
  */
 export function postmanCollection(options: { baseUrl: string; sandbox: boolean }): Json {
@@ -65,7 +65,7 @@ export function postmanCollection(options: { baseUrl: string; sandbox: boolean }
     info: {
       name: 'Benefit Enrolment Integration Service',
       description:
-        'Set the variables client_id, client_secret and api_key. A token is fetched when there is none.',
+        'Set the variables client_id, client_secret and api_key. A token is fetched when there is none. On the last day of a month benefits are locked, and the swap is refused with 422 `change_locked`.',
       schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
     },
     variable: [

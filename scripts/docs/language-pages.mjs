@@ -78,7 +78,7 @@ export function languagePages() {
   const table = read('docs/tools.md')
   return languages.map(({ name, ...language }) => {
     const row = table.split('\n').find(line => line.startsWith(`| ${name} |`))
-    const [, tool, command] = /^\|[^|]+\| ([^|]+) \| `([^`]+)` \|$/.exec(row) ?? []
+    const [, tool, command] = /^\|[^|]+\| ([^|]+) \| `([^`]+)` \| [^|]+ \|$/.exec(row) ?? []
     if (!command) throw new Error(`docs/tools.md has no ${name}`)
     const markdown = pageOf({ ...language, name, tool, command }, guide)
     return { group: 'Tools', path: language.path, name, markdown }

@@ -92,21 +92,27 @@ async function isInUse(database: Database, isOfCluster: boolean): Promise<boolea
   return services.length > 0
 }
 
-/** Tells on a terminal which table is done, and how fast rows are copied. */
+/** Tells which table is done, and how fast rows are copied: on a terminal each, elsewhere one every ten seconds. */
 function openProgress() {
   const begunAt = performance.now()
+  let toldAt = begunAt
   let rows = 0
   return {
     onTable(copied: { readonly table: string; readonly rows: number }, number: number, of: number) {
       rows += copied.rows
-      if (!process.stderr.isTTY) return
-      const rate = Math.round((1000 * rows) / (performance.now() - begunAt))
-      process.stderr.write(
-        `\r${number} of ${of} tables: ${copied.table}, ${rows} rows, ${rate} a second\x1b[K`,
-      )
+      const now = performance.now()
+      const rate = Math.round((1000 * rows) / (now - begunAt))
+      const done = `${number} of ${of} tables: ${copied.table}, ${rows} rows, ${rate} a second`
+      if (process.stderr.isTTY) process.stderr.write(`\r${done}\x1b[K`)
+      else if (now - toldAt >= TOLD_EVERY_MS) {
+        toldAt = now
+        process.stderr.write(`${done}\n`)
+      }
     },
     end() {
       if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
     },
   }
 }
+
+const TOLD_EVERY_MS = 10_000

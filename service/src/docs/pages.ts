@@ -65,9 +65,10 @@ function firstCall(baseUrl: string): string {
 TOKEN=$(curl -sS -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials ${baseUrl}/oauth2/token |
   sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
 
+NAME=first-$(date +%s)
 curl -sS ${baseUrl}/user/prefill -H "Authorization: Bearer $TOKEN" -H "x-api-key: $API_KEY" \\
-  -H 'Content-Type: application/json' -H 'Version: v2' -H 'Idempotency-Key: my-first-call' \\
-  -d '{"userid":"u-1001","firstname":"Ada","zipcode":"33101"}'`
+  -H 'Content-Type: application/json' -H 'Version: v2' -H "Idempotency-Key: $NAME" \\
+  -d '{"userid":"'$NAME'","firstname":"Ada","zipcode":"33101"}'`
 }
 
 /** The page at the root of the service: what it is, and where to go. */
