@@ -1,4 +1,4 @@
-// Makes the two pictures of the README: the registration page, from the gallery's own shots, and the flow.
+// Makes the two pictures of the README: the registration page, from the screenshots, and the flow.
 // npm run pictures, after `npm run screenshots`; CHROMIUM names another browser than /usr/bin/chromium.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { launchBrowser } from './browser.mjs'
