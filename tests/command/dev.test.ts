@@ -1,6 +1,6 @@
 // @slow
 
-import { execFile, execFileSync, spawn } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,6 +23,7 @@ import {
   startKeptProcess,
   startProcess,
 } from './process.ts'
+import { runOnTerminal, terminalTest } from './terminal.ts'
 
 type Demo = { partnerid: string; clientid: string; clientsecret: string; apikey: string }
 
@@ -331,24 +332,15 @@ describe('ending', () => {
   })
 })
 
-test.runIf(existsSync('/usr/bin/script'))('on a terminal, Enter shows the greeting again', async () => {
+terminalTest('on a terminal, Enter shows the greeting again', async () => {
   const words = [process.execPath, inject('command'), 'dev', '--port', '0', '--data', await usedDataDir()]
-  const terminal = spawn('/usr/bin/script', ['-qfec', `${words.join(' ')} 2>/dev/null`, '/dev/null'])
-  const ended = new Promise(resolve => terminal.once('close', resolve))
-  onTestFinished(async () => {
-    terminal.kill('SIGKILL')
-    await ended
-  })
-  let shown = ''
-  terminal.stdout.on('data', chunk => {
-    shown += chunk
-  })
-  const greetings = () => shown.split('# 1. a token').length - 1
+  const { shown, type, ended } = runOnTerminal(`${words.join(' ')} 2>/dev/null`)
+  const greetings = () => shown().split('# 1. a token').length - 1
   await expect.poll(greetings).toBe(1)
-  terminal.stdin.write('\r')
+  type('\r')
   await expect.poll(greetings).toBe(2)
   // Ctrl-C.
-  terminal.stdin.write('\u0003')
+  type('\u0003')
   expect(await ended).toBe(0)
 })
 

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { startTestService, type TestPartner } from '../rig.ts'
 import { root } from './process.ts'
+import { runOnTerminal, terminalTest } from './terminal.ts'
 
 const service = forAllTests(() => startTestService({ startAt: Date.parse('2026-11-12T15:00:00Z') }))
 
@@ -57,6 +58,26 @@ test('npx runs the tarball in an empty folder, from login to an event, without a
 
 describe('a profile', () => {
   const fileIn = (folder: string) => join(folder, '.config/benefit-enrolment/profiles.json')
+
+  terminalTest('is asked for on a terminal, which shows no secret', async () => {
+    const folder = await emptyFolder()
+    const { clientId, clientSecret, apiKey } = await service.newPartner()
+    const options = { cwd: folder, env: { PATH: process.env['PATH'], HOME: folder } }
+    const { shown, type, ended } = runOnTerminal(`${process.execPath} ${program} login`, options)
+    for (const [question, answer] of [
+      ['Address of the service: ', service.baseUrl],
+      ['Client id: ', clientId],
+      ['Client secret: ', clientSecret],
+      ['API key: ', apiKey],
+    ] as const) {
+      await expect.poll(shown).toContain(question)
+      type(`${answer}\r`)
+    }
+    expect(await ended).toBe(0)
+    expect(shown()).toContain(clientId)
+    for (const secret of [clientSecret, apiKey]) expect(shown()).not.toContain(secret)
+    expect((await runCli(folder, 'env')).stdout).toContain(`CLIENT_SECRET='${clientSecret}'`)
+  })
 
   test('is one of several by name, readable by its owner alone, and forgotten by logout', async () => {
     const folder = await emptyFolder()
