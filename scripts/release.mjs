@@ -110,7 +110,9 @@ for (const name of readdirSync(dir).filter(one => one.endsWith('.tgz'))) judge(n
 run('npm', 'run', 'sbom')
 writeBill()
 writeEmbed()
-const documents = ['README.md', 'CHANGELOG.md', 'LICENSE', 'docs', 'deploy']
+// With the pages to which these lead: a reader of the tarball has no checkout beside it.
+const beside = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md', 'client/README.md']
+const documents = ['README.md', 'CHANGELOG.md', 'LICENSE', ...beside, 'docs', 'deploy']
 const archive = ['--prefix=benefit-enrolment-docs/', `--output=${join(dir, 'benefit-enrolment-docs.tar.gz')}`]
 run('git', 'archive', ...archive, 'HEAD', ...documents)
 writePages()
