@@ -1,9 +1,10 @@
-import { appendFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ada, demoCatalogueFile } from '../rig.ts'
 import { type Created, clientOf, codeOf, newWorkplace } from './place.ts'
-import { newDataDir, run, runJson, type ServiceProcess, startProcess } from './process.ts'
+import { newDataDir, root, run, runJson, type ServiceProcess, startProcess } from './process.ts'
 
 type Erased = { serviceid: string; status: string; erasedat: string }
 
@@ -83,5 +84,42 @@ test('with another PostgreSQL, the list that was put beside the keys counts, tho
   expect(restored.log().find(({ event }) => event === 'erased_again')).toMatchObject({ count: 1 })
   expect(await get(restored, partner, 'u-1')).toMatchObject({ status: 'erased', serviceid })
   expect(await restored.stop()).toBe(0)
+  await remove()
+})
+
+test('lists joined as docs/deploying.md says erase again at the first start, and the next list has them all', async () => {
+  const { place, remove } = await newWorkplace()
+  const data = await newDataDir()
+  const lists = await newDataDir()
+  const serveWith = (list: string) =>
+    startProcess(['serve', '--port', '0', '--data', data], {
+      ...place,
+      env: { ...place.env, ENROLMENT_ERASURES: join(lists, list) },
+    })
+  const first = await serveWith('pod-1')
+  await runJson(['catalogue', 'publish', demoCatalogueFile, '--data', data], place)
+  const partner = await runJson<Created>(['partner', 'create', '--name', 'Drill', '--data', data], place)
+  const { serviceid: one } = await create(first, partner, 'u-1')
+  const { serviceid: two } = await create(first, partner, 'u-2')
+  expect(await first.stop()).toBe(0)
+
+  // What a restored database looks like: it has both people, whom two machines erased; one was killed in the middle of a line.
+  const line = (serviceid: string) => `1 ${partner.partnerid} ${serviceid} ${new Date().toISOString()}\n`
+  await writeFile(join(lists, 'pod-1'), line(one) + line(one).slice(0, 50))
+  await writeFile(join(lists, 'pod-2'), line(two))
+  const page = await readFile(join(root, 'docs/deploying.md'), 'utf8')
+  const command = /exec deploy\/enrolment -- sh -c '(sort .*)'$/m.exec(page)?.[1] ?? ''
+  const here = command.replace(/\/(erasures|tmp)\//g, (_, name) => `${name === 'tmp' ? data : lists}/`)
+  execFileSync('sh', ['-ec', here])
+  const restored = await serveWith('joined')
+  expect(restored.log().find(({ event }) => event === 'erased_again')).toMatchObject({ count: 2 })
+  for (const userid of ['u-1', 'u-2'])
+    expect(await get(restored, partner, userid)).toMatchObject({ status: 'erased' })
+  expect(await restored.stop()).toBe(0)
+
+  const next = await serveWith('pod-3')
+  const listed = (await readFile(join(lists, 'pod-3'), 'utf8')).trim().split('\n')
+  expect(listed.map(each => each.split(' ')[2]).sort()).toEqual([one, two].sort())
+  expect(await next.stop()).toBe(0)
   await remove()
 })
