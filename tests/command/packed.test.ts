@@ -18,6 +18,15 @@ function npm(words: readonly string[], cwd: string): string {
   })
 }
 
+/** The lines by which docs/deploying.md installs the tarballs from the folder where they are, into another folder than the page's. */
+function installing(into: string): string[] {
+  const page = readFileSync(join(root, 'docs/deploying.md'), 'utf8')
+  const [, block = ''] = /^\*\*1\. Install\*\*.*?^```sh\n(.*?)^```/ms.exec(page) ?? []
+  const lines = block.trim().split('\n')
+  expect(lines.map(line => line.split(' ')[0])).toEqual(['mkdir', 'cp', 'npm', 'export'])
+  return lines.slice(0, 3).map(line => line.replaceAll('/opt/enrolment', into))
+}
+
 let folder: string
 let packed: { name: string; size: number; files: { path: string }[] }[]
 beforeAll(() => {
@@ -80,9 +89,12 @@ test('each package of others that ours need stands in deploy/packages.md with it
 // At night: the image is made by the same steps, and `npm start` shows the same every day from the checkout.
 describe.skipIf(!isLong)('the service, installed from npm pack into an empty folder', () => {
   beforeAll(() => {
-    execFileSync(process.execPath, [join(root, 'scripts/pack.mjs'), join(folder, 'app')])
-    // Without install scripts, which npm 11 leaves out unless they are allowed.
-    npm(['ci', '--prefer-offline', '--ignore-scripts'], join(folder, 'app'))
+    const tarballs = join(folder, 'tarballs')
+    execFileSync(process.execPath, [join(root, 'scripts/pack.mjs'), tarballs])
+    // As on a clean machine: a tarball of ours that the page does not copy is in no cache, and in no registry.
+    const env = { ...process.env, npm_config_cache: join(folder, 'cache') }
+    for (const line of installing(join(folder, 'app')))
+      execFileSync('sh', ['-ec', line], { cwd: tarballs, env, stdio: 'pipe' })
   })
 
   test('each package of others has the version and the hash of package-lock.json, and no address', () => {
