@@ -110,7 +110,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     retire: listener.retire,
     hear(news) {
       if ('events' in news) delivery.dispatcher.nudge(new Set(news.events))
-      else listener.noteFailure(news.failed)
+      else if ('failed' in news) listener.noteFailure(news.failed)
+      else listener.noteAllowed(news.allowed)
     },
     close: stop,
   }

@@ -119,7 +119,7 @@ async function expectMetricsOfAll(port: number): Promise<void> {
   expect(text).toMatch(/^process_resident_memory_bytes\{process="0"\}/m)
 }
 
-test('two processes share one embedded database, which their parent stops, and count failed authentications together', async () => {
+test('two processes share one embedded database, which their parent stops, and count failed authentications and limited requests together', async () => {
   const data = await newDataDir()
   const service = await startProcess(['serve', '--port', '0', '--data', data], {
     env: { ENROLMENT_PROCESSES: '2', ENROLMENT_FAILED_AUTHENTICATIONS: '10' },
@@ -137,6 +137,31 @@ test('two processes share one embedded database, which their parent stops, and c
   }
   // Counted apart, twenty failures would all be within the limit; news of one may arrive after the next.
   expect(statuses.slice(-4)).toEqual([429, 429, 429, 429])
+  const limited = await runJson<Created>([
+    'partner',
+    'create',
+    '--name',
+    'Limited',
+    '--rate',
+    '10/s',
+    '--data',
+    data,
+  ])
+  const basic = Buffer.from(`${limited.clientid}:${limited.clientsecret}`).toString('base64')
+  const issued = await fetch(`${service.address}/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${basic}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  })
+  const { access_token: token } = (await issued.json()) as { access_token: string }
+  const begun = performance.now()
+  let allowed = 0
+  for (let count = 0; count < 60; count += 1) {
+    const headers = { connection: 'close', authorization: `Bearer ${token}`, 'x-api-key': limited.apikey }
+    if ((await fetch(`${service.address}/webhooks`, { headers })).ok) allowed += 1
+  }
+  // Counted apart, each process would allow the ten of a bucket; news of one may arrive after the next.
+  expect(allowed).toBeLessThanOrEqual(10 + (10 * (performance.now() - begun)) / 1000 + 3)
   expect(await service.stop()).toBe(0)
   const events = service.log().map(({ event }) => event)
   expect(events.at(-1)).toBe('stopped')

@@ -7,7 +7,7 @@ import type { Turns } from '../http/shedding/turns.ts'
 import { authenticatePartner, type Caller, type refuseFailures } from '../partners/authenticate.ts'
 import type { Callers } from '../partners/callers.ts'
 import type { Partner } from '../partners/partner.ts'
-import { limitRequests } from '../partners/rate-limit.ts'
+import type { RateLimits } from '../partners/rate-limit.ts'
 import { findPartners } from '../partners/store.ts'
 import type { Quiet } from '../quiet.ts'
 import { sandboxHandlers } from '../sandbox/handlers.ts'
@@ -28,6 +28,7 @@ type ApiContext = {
   readonly isClosing: () => boolean
   readonly refuse: ReturnType<typeof refuseFailures>
   readonly callers: Callers
+  readonly rates: RateLimits
   readonly turns: Turns
 }
 
@@ -35,12 +36,11 @@ type ApiContext = {
 export function mountApi(app: ReturnType<typeof createServer>, shared: Shared, context: ApiContext): void {
   const { options, clock, directory } = shared
   const { users, schedule, baseUrl, basePath, refuse, callers } = context
-  const { database, real } = options
-  const limit = limitRequests(real)
+  const { database } = options
   const mounting: MountContext<Caller> = {
     basePath,
     authenticate: authenticatePartner({ directory, callers, refuse }),
-    limit: caller => limit(caller.partner),
+    limit: caller => context.rates.count(caller.partner),
     onRefusedBody: noteRefusedBodies({ clock, noteRefused: users.noteRefused }),
   }
   const { dispatcher } = context.delivery

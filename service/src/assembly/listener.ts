@@ -12,6 +12,7 @@ import { defaultTurnLimits, openShedding } from '../http/shedding/shedding.ts'
 import { mountOAuth } from '../oauth/handlers.ts'
 import { refuseFailures } from '../partners/authenticate.ts'
 import { type Callers, openCallers } from '../partners/callers.ts'
+import { type CountedRequest, openRateLimits } from '../partners/rate-limit.ts'
 import { refusedCredential } from '../partners/refused-credential.ts'
 import type { Quiet } from '../quiet.ts'
 import { mountRegistration } from '../registration/mount.ts'
@@ -52,6 +53,8 @@ export type Listener = {
   retire(): void
   /** Counts a failed authentication in a process beside this one. */
   noteFailure(failed: Extract<News, { failed: unknown }>['failed']): void
+  /** Counts a request of a partner with a limit, which a process beside this one has allowed. */
+  noteAllowed(allowed: CountedRequest): void
   /** Answers the requests that were accepted and stops listening. */
   close(): Promise<void>
 }
@@ -71,6 +74,10 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
   const callers = openCallers({ directory: shared.directory, database: options.database, real: options.real })
   const { app, counts, pools, shedding } = openServer(shared, { ...context, callers }, state)
   const failures = openFailures(shared)
+  const rates = openRateLimits({
+    real: options.real,
+    onAllowed: allowed => options.tellOthers?.({ allowed }),
+  })
   mountPublicRoutes(app, shared, { ...context, ...state, ...failures })
   mountRegistrationPage(app, shared, { ...context, ...state, ...failures })
   mountApi(app, shared, {
@@ -78,6 +85,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     ...state,
     ...failures,
     callers,
+    rates,
     turns: shedding.turns,
   })
 
@@ -105,6 +113,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
       TcpServer.prototype.close.call(app.server)
     },
     noteFailure: failures.noteFailure,
+    noteAllowed: rates.note,
     async close() {
       isClosing = true
       await app.close()

@@ -8,35 +8,68 @@ type LimitState = {
   readonly refusal: ServiceError | undefined
 }
 
-/** Counts one request of a partner; `undefined` when the operator set no limit, which is the default. */
-type CountRequest = (partner: Partner) => LimitState | undefined
+/** A request that a partner's limit allowed, and that limit. */
+export type CountedRequest = { readonly partnerId: string; readonly ratePerSecond: number }
+
+/** The limits of the partners that have one. */
+export type RateLimits = {
+  /** Counts one request of a partner; `undefined` when the operator set no limit, which is the default. */
+  readonly count: (partner: Partner) => LimitState | undefined
+  /** Counts one that a process beside this one has allowed. */
+  readonly note: (counted: CountedRequest) => void
+}
 
 type Bucket = { tokens: number; filledAt: Instant }
 
 /**
  * A token bucket for each partner with a limit (contract §13): the requests of one second at most at once, refilled
- * steadily. Each process has its own, so with several processes their limits add up.
+ * steadily. Processes that share an address tell each other what they allowed (`onAllowed`), so that their buckets are one
+ * but for the milliseconds until the others know.
  */
-export function limitRequests(real: () => Instant): CountRequest {
+export function openRateLimits({
+  real,
+  onAllowed,
+}: {
+  readonly real: () => Instant
+  readonly onAllowed: (counted: CountedRequest) => void
+}): RateLimits {
   const buckets = new Map<string, Bucket>()
-  return partner => {
-    const rate = partner.ratePerSecond
-    if (rate === undefined) return undefined
-    const size = Math.max(1, rate)
+  const filled = ({ partnerId, ratePerSecond }: CountedRequest): Bucket => {
+    const size = sizeOf(ratePerSecond)
     const now = real()
-    const bucket = buckets.get(partner.partnerId) ?? { tokens: size, filledAt: now }
-    const tokens = Math.min(size, bucket.tokens + (Math.max(0, now - bucket.filledAt) / 1000) * rate)
-    const isAllowed = tokens >= 1
-    const left = isAllowed ? tokens - 1 : tokens
-    buckets.set(partner.partnerId, { tokens: left, filledAt: now })
-    const waitSeconds = Math.max(1, Math.ceil((1 - left) / rate))
-    const headers = {
-      'RateLimit-Policy': `"default";q=${Math.floor(size)};w=${Math.max(1, Math.round(size / rate))}`,
-      RateLimit: `"default";r=${Math.floor(left)};t=${waitSeconds}`,
-    }
-    const refusal = isAllowed
-      ? undefined
-      : new ServiceError('too_many_requests', undefined, { headers: { 'Retry-After': String(waitSeconds) } })
-    return { headers, refusal }
+    const { tokens, filledAt } = buckets.get(partnerId) ?? { tokens: size, filledAt: now }
+    const since = Math.max(0, now - filledAt) / 1000
+    const bucket = { tokens: Math.min(size, tokens + since * ratePerSecond), filledAt: now }
+    buckets.set(partnerId, bucket)
+    return bucket
   }
+  return {
+    count({ partnerId, ratePerSecond }) {
+      if (ratePerSecond === undefined) return undefined
+      const counted = { partnerId, ratePerSecond }
+      const bucket = filled(counted)
+      const isAllowed = bucket.tokens >= 1
+      if (isAllowed) {
+        bucket.tokens -= 1
+        onAllowed(counted)
+      }
+      const size = sizeOf(ratePerSecond)
+      const left = bucket.tokens
+      const waitSeconds = Math.max(1, Math.ceil((1 - left) / ratePerSecond))
+      const headers = {
+        'RateLimit-Policy': `"default";q=${Math.floor(size)};w=${Math.max(1, Math.round(size / ratePerSecond))}`,
+        RateLimit: `"default";r=${Math.max(0, Math.floor(left))};t=${waitSeconds}`,
+      }
+      const retry = { headers: { 'Retry-After': String(waitSeconds) } }
+      const refusal = isAllowed ? undefined : new ServiceError('too_many_requests', undefined, retry)
+      return { headers, refusal }
+    },
+    note(counted) {
+      filled(counted).tokens -= 1
+    },
+  }
+}
+
+function sizeOf(ratePerSecond: number): number {
+  return Math.max(1, ratePerSecond)
 }
