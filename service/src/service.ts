@@ -110,8 +110,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     retire: listener.retire,
     hear(news) {
       if ('events' in news) delivery.dispatcher.nudge(new Set(news.events))
-      else if ('failed' in news) listener.noteFailure(news.failed)
-      else listener.noteAllowed(news.allowed)
+      else listener.hear(news)
     },
     close: stop,
   }

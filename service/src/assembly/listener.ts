@@ -12,7 +12,7 @@ import { defaultTurnLimits, openShedding } from '../http/shedding/shedding.ts'
 import { mountOAuth } from '../oauth/handlers.ts'
 import { refuseFailures } from '../partners/authenticate.ts'
 import { type Callers, openCallers } from '../partners/callers.ts'
-import { type CountedRequest, openRateLimits } from '../partners/rate-limit.ts'
+import { openRateLimits } from '../partners/rate-limit.ts'
 import { refusedCredential } from '../partners/refused-credential.ts'
 import type { Quiet } from '../quiet.ts'
 import { mountRegistration } from '../registration/mount.ts'
@@ -51,10 +51,8 @@ export type Listener = {
   drain(): void
   /** Takes no further connection, and asks each caller to connect anew; serves and is ready as before. */
   retire(): void
-  /** Counts a failed authentication in a process beside this one. */
-  noteFailure(failed: Extract<News, { failed: unknown }>['failed']): void
-  /** Counts a request of a partner with a limit, which a process beside this one has allowed. */
-  noteAllowed(allowed: CountedRequest): void
+  /** Counts what a process beside this one has counted. */
+  hear(news: Exclude<News, { events: unknown }>): void
   /** Answers the requests that were accepted and stops listening. */
   close(): Promise<void>
 }
@@ -73,7 +71,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
   }
   const callers = openCallers({ directory: shared.directory, database: options.database, real: options.real })
   const { app, counts, pools, shedding } = openServer(shared, { ...context, callers }, state)
-  const failures = openFailures(shared)
+  const { noteFailure, ...failures } = openFailures(shared)
   const rates = openRateLimits({
     real: options.real,
     onAllowed: allowed => options.tellOthers?.({ allowed }),
@@ -112,8 +110,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
       // That of http would end unused connections, too, just as their callers use them again.
       TcpServer.prototype.close.call(app.server)
     },
-    noteFailure: failures.noteFailure,
-    noteAllowed: rates.note,
+    hear: news => ('failed' in news ? noteFailure(news.failed) : rates.note(news.allowed)),
     async close() {
       isClosing = true
       await app.close()
@@ -134,7 +131,7 @@ type ServiceState = {
 type Server = ReturnType<typeof createServer>
 
 /** What everything that is mounted gets. */
-type Mounting = ListenerContext & ServiceState & ReturnType<typeof openFailures>
+type Mounting = ListenerContext & ServiceState & Pick<ReturnType<typeof openFailures>, 'refuse'>
 
 /** Opens the server without routes: its limits, and what it refuses under load or as a quiet copy. */
 function openServer(
@@ -181,7 +178,7 @@ function openFailures({ options, trail }: Shared) {
     trail.noteRefusal({ ...refusedCredential(request.headers), address: request.ip })
     return countFailure(request, error, why)
   }
-  const noteFailure: Listener['noteFailure'] = ({ address, credential }) =>
+  const noteFailure = ({ address, credential }: Extract<News, { failed: unknown }>['failed']) =>
     void failures.note(address, options.real(), credential)
   return { refuse, noteFailure }
 }
