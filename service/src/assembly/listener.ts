@@ -2,7 +2,6 @@ import { Server as TcpServer } from 'node:net'
 import { newestMigration } from '../db/migrate.ts'
 import { probeWrites } from '../db/write-probe.ts'
 import { mountDocs } from '../docs/mount.ts'
-import { countFailedAuthentications } from '../http/failed-authentications.ts'
 import { refuseWhileQuiet } from '../http/refuse-while-quiet.ts'
 import { openRequestCounts } from '../http/request-counts.ts'
 import { defaultRequestLimits } from '../http/request-limits.ts'
@@ -10,10 +9,7 @@ import { createServer } from '../http/server.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { defaultTurnLimits, openShedding } from '../http/shedding/shedding.ts'
 import { mountOAuth } from '../oauth/handlers.ts'
-import { refuseFailures } from '../partners/authenticate.ts'
 import { type Callers, openCallers } from '../partners/callers.ts'
-import { openRateLimits } from '../partners/rate-limit.ts'
-import { refusedCredential } from '../partners/refused-credential.ts'
 import type { Quiet } from '../quiet.ts'
 import { mountRegistration } from '../registration/mount.ts'
 import type { Schedule } from '../schedule/schedule.ts'
@@ -24,8 +20,8 @@ import { poolMetrics } from '../system/pool-metrics.ts'
 import { buildMetrics } from '../system/process-metrics.ts'
 import { requestMetrics } from '../system/request-metrics.ts'
 import { mountApi } from './api.ts'
+import { type Counts, openCounts } from './counts.ts'
 import type { Delivery } from './delivery.ts'
-import type { News } from './options.ts'
 import type { Shared } from './shared.ts'
 import type { Users } from './users.ts'
 
@@ -52,7 +48,7 @@ export type Listener = {
   /** Takes no further connection, and asks each caller to connect anew; serves and is ready as before. */
   retire(): void
   /** Counts what a process beside this one has counted. */
-  hear(news: Exclude<News, { events: unknown }>): void
+  readonly hear: Counts['hear']
   /** Answers the requests that were accepted and stops listening. */
   close(): Promise<void>
 }
@@ -71,17 +67,13 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
   }
   const callers = openCallers({ directory: shared.directory, database: options.database, real: options.real })
   const { app, counts, pools, shedding } = openServer(shared, { ...context, callers }, state)
-  const { noteFailure, ...failures } = openFailures(shared)
-  const rates = openRateLimits({
-    real: options.real,
-    onAllowed: allowed => options.tellOthers?.({ allowed }),
-  })
-  mountPublicRoutes(app, shared, { ...context, ...state, ...failures })
-  mountRegistrationPage(app, shared, { ...context, ...state, ...failures })
+  const { refuse, rates, hear } = openCounts(shared)
+  mountPublicRoutes(app, shared, { ...context, ...state, refuse })
+  mountRegistrationPage(app, shared, { ...context, ...state, refuse })
   mountApi(app, shared, {
     ...context,
     ...state,
-    ...failures,
+    refuse,
     callers,
     rates,
     turns: shedding.turns,
@@ -110,7 +102,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
       // That of http would end unused connections, too, just as their callers use them again.
       TcpServer.prototype.close.call(app.server)
     },
-    hear: news => ('failed' in news ? noteFailure(news.failed) : rates.note(news.allowed)),
+    hear,
     async close() {
       isClosing = true
       await app.close()
@@ -131,7 +123,7 @@ type ServiceState = {
 type Server = ReturnType<typeof createServer>
 
 /** What everything that is mounted gets. */
-type Mounting = ListenerContext & ServiceState & Pick<ReturnType<typeof openFailures>, 'refuse'>
+type Mounting = ListenerContext & ServiceState & Pick<Counts, 'refuse'>
 
 /** Opens the server without routes: its limits, and what it refuses under load or as a quiet copy. */
 function openServer(
@@ -162,25 +154,6 @@ function openServer(
   })
   refuseWhileQuiet(app, { isQuiet: quiet.isQuiet, pagesBelow: `${state.basePath}/register` })
   return { app, counts, pools, shedding }
-}
-
-/** Puts failed authentications on record, of partners and of visitors of the page, and counts them. */
-function openFailures({ options, trail }: Shared) {
-  const { failedAuthentications: limit } = options.requestLimits ?? defaultRequestLimits
-  const failures = countFailedAuthentications(limit)
-  const countFailure = refuseFailures({
-    sandbox: options.installation.sandbox,
-    real: options.real,
-    failures,
-    onCounted: (address, credential) => options.tellOthers?.({ failed: { address, credential } }),
-  })
-  const refuse: typeof countFailure = (request, error, why) => {
-    trail.noteRefusal({ ...refusedCredential(request.headers), address: request.ip })
-    return countFailure(request, error, why)
-  }
-  const noteFailure = ({ address, credential }: Extract<News, { failed: unknown }>['failed']) =>
-    void failures.note(address, options.real(), credential)
-  return { refuse, noteFailure }
 }
 
 /** Mounts the token endpoint and everything that needs no authentication: health, description, files and docs. */
