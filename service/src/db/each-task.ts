@@ -1,3 +1,5 @@
+import { SilentNode } from './failure.ts'
+
 /** Tasks of one piece of work that do not depend on each other. */
 type Tasks = {
   /** Runs a task and returns the count that it resolves with; 0 when it has none, fails or is skipped. */
@@ -9,7 +11,11 @@ type Tasks = {
 /** Failing tasks may take this long in all: each waits seconds for a database that does not answer. */
 const LOST_MS = 5000
 
-/** Opens a piece of work: each task runs whether or not the others fail, unless failures have taken five seconds. */
+/**
+ * Opens a piece of work: each task runs whether or not the others fail, unless failures have taken five seconds. A node of a
+ * cluster that does not answer is waited for once, and what is sent there later fails at once, so its seconds do not count: the
+ * tasks of the other nodes still run.
+ */
 export function openTasks(now: () => number = () => performance.now()): Tasks {
   let failure: { readonly error: unknown } | undefined
   let lost = 0
@@ -22,7 +28,7 @@ export function openTasks(now: () => number = () => performance.now()): Tasks {
         return typeof count === 'number' ? count : 0
       } catch (error) {
         failure ??= { error }
-        lost += now() - begunAt
+        if (!(error instanceof SilentNode)) lost += now() - begunAt
         return 0
       }
     },
