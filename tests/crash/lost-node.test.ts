@@ -92,7 +92,7 @@ beforeAll(async () => {
   endings.push(() => console.stop('SIGKILL'))
   readConsole = await signedIn(place, 'Grace', 'viewer')
   for (const worker of cluster.workers) tenants.push(await newTenant(worker))
-  // What is recorded of no partner is in the first cell, so that its node is not the one to be lost.
+  // The last has the first cell, where what is recorded of no partner is.
   tenants.sort((a, b) => b.cell.localeCompare(a.cell))
   for (const tenant of tenants) await prefill(clientsOf(tenant)[0] as Client, tenant, 'known')
 })
@@ -220,32 +220,56 @@ async function expectRefused(tenant: Tenant): Promise<void> {
     }
 }
 
-const nodes = [
-  { which: 'a worker', node: () => tenants[0]?.worker ?? 0, harms: true },
-  { which: 'the coordinator', node: () => cluster.coordinator, harms: false },
+/** What works over all partners names the node that is away, or is refused with its name. */
+async function expectNamed(node: number, unharmed: readonly Tenant[]): Promise<void> {
+  const { stdout, stderr } = await run(['user', 'find', 'known', '--json'], place)
+  expect(stderr).toMatch(/^Not complete: \d+ of \d+ partners are left out, as their node does not answer/)
+  expect(JSON.parse(stdout)).toMatchObject({
+    users: unharmed.map(({ created }) => ({ partnerid: created.partnerid })),
+    unreachable: [`127.0.0.1:${node}`],
+  })
+  await expect
+    .poll(async () => (await readConsole('/partners')).text())
+    .toContain(`127.0.0.1:${node} does not answer`)
+  for (const words of [
+    ['feed', 'run', 'seaview'],
+    ['keyring', 'show'],
+  ])
+    expect(await runRefused(words, place)).toContain(
+      `The node 127.0.0.1:${node} of the cluster does not answer, and this needs it`,
+    )
+}
+
+type Fault = 'hang' | 'kill'
+
+/** Each node that is lost, how, and which tenant it has. The first worker has what is recorded of no partner, too. */
+const losses: readonly { which: string; faults: readonly Fault[]; of?: number }[] = [
+  { which: 'the first worker hangs', faults: ['hang'], of: 1 },
+  { which: 'a worker is killed', faults: ['kill'], of: 0 },
+  { which: 'the coordinator hangs, is killed', faults: ['hang', 'kill'] },
 ]
 
 describe.runIf(canRun)('under writes, webhooks, the page and due changes', () => {
-  test.each(nodes)(
-    '$which hangs, is killed and comes back: 503 for its own partners, nobody else notices, and all books agree',
-    async ({ node: nodeOf, harms }) => {
-      const node = nodeOf()
-      const [first, other] = tenants as [Tenant, Tenant]
-      const unharmed = harms ? [other] : tenants
+  test.each(losses)(
+    '$which and comes back: 503 for its own partners, nobody else notices, and all books agree',
+    async ({ faults, of }) => {
+      const harmed = of === undefined ? undefined : tenants[of]
+      const node = harmed?.worker ?? cluster.coordinator
+      const unharmed = tenants.filter(tenant => tenant !== harmed)
       const leaving = new Map<Tenant, readonly string[]>()
       for (const tenant of tenants) leaving.set(tenant, await letLeave(tenant, `leaves-${node}`))
       const journals = tenants.map(tenant =>
-        openJournal(clientsOf(tenant, services, harms && tenant === first ? LIMIT_MS : UNHARMED_MS), {
+        openJournal(clientsOf(tenant, services, tenant === harmed ? LIMIT_MS : UNHARMED_MS), {
           writers: 4,
           name: `writer-${node}`,
         }),
       )
       const others = journals.filter((_, index) => unharmed.includes(tenants[index] as Tenant))
       await Promise.all(journals.map(journal => more(journal, 10)))
-      for (const fault of ['hang', 'kill'] as const) {
+      for (const fault of faults) {
         cluster[fault](node)
         await Promise.all(others.map(journal => more(journal, 20)))
-        if (harms) await expectRefused(first)
+        if (harmed) await expectRefused(harmed)
         // A process that starts now serves the others, too.
         const late = await startKeptProcess(['serve', '--port', `${await freePort()}`], place)
         for (const tenant of unharmed) {
@@ -254,28 +278,10 @@ describe.runIf(canRun)('under writes, webhooks, the page and due changes', () =>
             .poll(() => left(tenant, leaving.get(tenant) ?? []), { timeout: 60_000 })
             .toHaveLength(3)
         }
-        if (harms) {
-          const { stdout, stderr } = await run(['user', 'find', 'known', '--json'], place)
-          expect(stderr).toMatch(
-            /^Not complete: \d+ of \d+ partners are left out, as their node does not answer/,
-          )
-          expect(JSON.parse(stdout)).toMatchObject({
-            users: [{ partnerid: other.created.partnerid }],
-            unreachable: [`127.0.0.1:${node}`],
-          })
-          await expect
-            .poll(async () => (await readConsole('/partners')).text())
-            .toContain(`127.0.0.1:${node} does not answer`)
-          for (const words of [
-            ['feed', 'run', 'seaview'],
-            ['keyring', 'show'],
-          ])
-            expect(await runRefused(words, place)).toContain(
-              `The node 127.0.0.1:${node} of the cluster does not answer, and this needs it`,
-            )
-        }
+        if (harmed) await expectNamed(node, unharmed)
         expect(await late.stop()).toBe(0)
       }
+      if (faults.at(-1) === 'hang') cluster.kill(node)
       cluster.revive(node)
       await Promise.all(journals.map(journal => more(journal, 20)))
       await Promise.all(journals.map(journal => journal.stop()))

@@ -22,7 +22,6 @@ test.each([
   ['a list as the database reads it', [uuids([ONE ?? '', null, NEXT])], 'cell_2'],
   ['what belongs to no partner', ['00000000-0000-0000-0000-000000000000'], 'cell_1'],
   ['a value beside the id of no user', [ONE, '00000000-0000-0000-0000-000000000000'], 'cell_2'],
-  ['an empty list of partners', [[], 'u1'], 'cell_1'],
   ['nobody who is known', [UNKNOWN, Buffer.alloc(40), Buffer.alloc(0)], undefined],
 ])('a statement goes to the cell of the partner that it names: %s', (_, values, cell) => {
   expect(cellNamed({ values }, map)).toBe(cell)

@@ -68,10 +68,7 @@ function byNumber<Row extends { readonly cell: string }>(rows: readonly Row[]): 
   return [...rows].sort((a, b) => numberOf(a) - numberOf(b))
 }
 
-/**
- * The cells of the partners that a statement names, among its values or in a list of them. One that names an empty list finds
- * nothing anywhere, and so goes to the first cell.
- */
+/** The cells of the partners that a statement names, among its values or in a list of them. */
 export function cellsNamed(
   { values }: Pick<Query, 'values'>,
   { nodes, partners }: CellMap,
@@ -87,13 +84,12 @@ export function cellsNamed(
     else if (Buffer.isBuffer(value)) uuidsIn(value).forEach(look)
     else look(value)
   }
-  const [first] = nodes.keys()
-  if (found.size === 0 && first !== undefined && values.some(isEmptyList)) found.add(first)
   return found
 }
 
-function isEmptyList(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0
+/** Whether a statement has an empty list among its values. If it names no partner, it finds nothing in any cell. */
+export function hasEmptyList({ values }: Pick<Query, 'values'>): boolean {
+  return values.some(value => Array.isArray(value) && value.length === 0)
 }
 
 /**

@@ -75,3 +75,17 @@ test('a read that names no partner goes to the node that answered last, else to 
   expect(nodesFor()).toEqual(['node 2', 'node 1'])
   expect(cluster.placesForAny(query(ours))).toEqual([])
 })
+
+test('a statement that names no partner in an empty list goes to a cell that answers', async () => {
+  const read = sql`select 1 from users where partner_id = any (${[]}::uuid[])`
+  const write = sql`delete from users where partner_id = any (${[]}::uuid[])`
+  const placesOf = () => cluster.placesForAny(read).map(({ node, cell }) => `${cell} at ${node.name}`)
+  expect(placesOf()).toEqual(['cell_1 at node 1', 'cell_2 at node 2'])
+  expect(cluster.placesForAny(write)).toEqual([])
+  expect(cluster.placeNamed(write).cell).toBe('cell_1')
+  await run(ours, Promise.reject(silent))
+  expect(placesOf()).toEqual(['cell_2 at node 2'])
+  for (const query of [read, write]) expect(cluster.placeNamed(query).cell).toBe('cell_2')
+  await run(theirs, Promise.reject(silent))
+  expect(() => cluster.placeNamed(read)).toThrow(new SilentNode('node 1'))
+})

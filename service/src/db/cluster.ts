@@ -1,4 +1,12 @@
-import { type CellMap, cellNamed, cellsNamed, isCellName, type NodeAddress, readCells } from './cells.ts'
+import {
+  type CellMap,
+  cellNamed,
+  cellsNamed,
+  hasEmptyList,
+  isCellName,
+  type NodeAddress,
+  readCells,
+} from './cells.ts'
 import { CommitUnknown, failureOf, isUnavailable, SilentNode, Unavailable } from './failure.ts'
 import { ask, ignore, type Node } from './node.ts'
 import type { Query } from './sql.ts'
@@ -19,11 +27,14 @@ export type Cluster = {
   placeOf(cell: string): Place
   /** Where the statements of a partner run. Rejects with `Unavailable` also where the partner has no cell. */
   placeOfPartner(partnerId: string): Promise<Place>
-  /** Where a statement runs: in the cell of the partner that it names, else at the first node that answers. */
+  /**
+   * Where a statement runs: in the cell of the partner that it names, else at the first node that answers; where it names none in
+   * an empty list, in a cell that answers.
+   */
   placeNamed(query: Query): Place
   /**
    * Where a read may run that every node can answer, as it names no partner: at the node that answered last, or at the one after
-   * it. No place for any other statement.
+   * it; where it names none in an empty list, in a cell of each. No place for any other statement.
    */
   placesForAny(query: Query): readonly Place[]
   /**
@@ -109,6 +120,13 @@ export function openCluster(
     if (silent.has(node)) throw new SilentNode(node.name)
     return { node, cell, isCluster: true }
   }
+  const answering = () => [...new Set([lastAnswered, ...all()])].filter(node => !silent.has(node))
+  /** A cell of each node that answers and has some. */
+  const answeringCells = (): Place[] =>
+    answering().flatMap(node => {
+      const cell = [...map.nodes.keys()].find(one => nodeOf(one) === node)
+      return cell === undefined ? [] : [{ node, cell, isCluster: true }]
+    })
   const read = async () => {
     let failure: unknown
     const candidates = [lastAnswered, ...all()].sort((a, b) => Number(silent.has(a)) - Number(silent.has(b)))
@@ -164,14 +182,16 @@ export function openCluster(
     placeNamed(query) {
       const cell = cellNamed(query, map)
       if (cell !== undefined) return placeOf(cell)
+      if (!query.isAtCoordinator && hasEmptyList(query))
+        return answeringCells()[0] ?? placeOf([...map.nodes.keys()][0] ?? '')
       const node = query.isAtCoordinator ? home : (all().find(one => !silent.has(one)) ?? home)
       return { node, cell: '', isCluster: true }
     },
     placesForAny(query) {
       if (!isRead(query) || query.isAtCoordinator || cellsNamed(query, map).size > 0) return []
-      const answering = [lastAnswered, ...all()].filter(node => !silent.has(node))
-      const two = [...new Set(answering.length > 0 ? answering : [home])].slice(0, 2)
-      return two.map(node => ({ node, cell: '', isCluster: true }))
+      if (hasEmptyList(query)) return answeringCells().slice(0, 2)
+      const some = answering()
+      return (some.length > 0 ? some : [home]).slice(0, 2).map(node => ({ node, cell: '', isCluster: true }))
     },
     placesOfRead: query => (isRead(query) ? [...cellsNamed(query, map)].map(placeOf) : []),
     async run(place, work) {
