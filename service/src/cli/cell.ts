@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Command } from '@benefit-enrolment/cli/command'
+import { type Command, flag } from '@benefit-enrolment/cli/command'
 import type { Database, Executor } from '../db/database.ts'
 import {
   cellWithRows,
   listCells,
   listNodes,
+  markOwn,
   moveCell,
   movePartnerRows,
   moving,
-  partnersWithoutCell,
+  partnersIn,
   setCell,
 } from '../db/move-cells.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -23,21 +24,25 @@ const REST_MS = 10_000
 
 const list: Command = {
   name: 'cell list',
-  summary: "List a cluster's cells: the node of each, and how many partners belong to it.",
+  summary:
+    "List a cluster's cells: the node of each, how many partners belong to it, and whether new ones may.",
   run: input =>
     inWorkspace(input, async ({ database }) => {
       const cells = await listCells(database)
       const isCluster = cells.length > 0
       const nodes = isCluster ? await listNodes(database) : []
-      const without = isCluster ? await partnersWithoutCell(database) : []
+      const without = isCluster ? await partnersIn(database, '') : []
       input.print(
         { cells, nodes, without },
         isCluster
           ? [
-              ...cells.map(({ cell, node, partners }) => `${cell}  ${node}  ${partners} partners`),
+              ...cells.map(
+                ({ cell, node, partners, own }) =>
+                  `${cell}  ${node}  ${partners} partners${own ? ', and no new ones' : ''}`,
+              ),
               ...without.map(
                 id =>
-                  `${id} is in no cell and gets 503: it is being moved, or a move was broken off, which \`enrolment cell assign ${id} CELL\` finishes, or takes back where CELL is its former one.`,
+                  `${id} is in no cell and gets 503: it is being moved, or a move was broken off, which \`enrolment cell assign ${id} CELL\` finishes (with --own if that was given), or takes back where CELL is its former one.`,
               ),
             ]
           : ['One PostgreSQL has one cell.'],
@@ -49,11 +54,14 @@ const assign: Command = {
   name: 'cell assign',
   arguments: ['PARTNER', 'CELL'],
   summary: 'Move a partner to another cell: it gets 503 for some ten seconds, and the others notice nothing.',
+  options: {
+    own: flag('keep new partners out of the cell, until a partner is assigned to it without this'),
+  },
   run: input =>
     inWorkspace(input, async ({ database, commit }) => {
       const [name = '', to = ''] = input.positionals
       const moved = await moving(database, databaseSession =>
-        assignTo(to, { name, database, databaseSession }),
+        assignTo(to, { name, isOwn: input.flag('own'), database, databaseSession }),
       ).catch(async error => {
         if (!(error instanceof OperatorError)) await takeBack(database, name)
         throw error
@@ -63,8 +71,9 @@ const assign: Command = {
       input.print(moved, [
         ...(moved.repaired ? ['An earlier move of this partner had been broken off.'] : []),
         moved.rows === 0
-          ? `The partner is in ${to} again.`
+          ? `The partner is in ${to}${moved.repaired ? ' again' : ''}.`
           : `The partner's ${moved.rows} rows are in ${to}.`,
+        moved.own ? 'New partners stay out of it.' : 'New partners may come into it.',
       ])
     }),
 }
@@ -73,18 +82,29 @@ type Moved = {
   readonly partnerid: string
   readonly cell: string
   readonly rows: number
+  /** New partners stay out of the cell. */
+  readonly own: boolean
   /** The partner was in no cell, as an earlier move had been broken off. */
   readonly repaired: boolean
 }
 
-/** Moves a partner to a cell. One whom a killed command has left in no cell is in that which has its rows. */
+/**
+ * Moves a partner to a cell, and says whether the cell is its own. One whom a killed command has left in no cell is in that which
+ * has its rows.
+ */
 async function assignTo(
   to: string,
   {
     name,
+    isOwn,
     database,
     databaseSession,
-  }: { readonly name: string; readonly database: Database; readonly databaseSession: Executor },
+  }: {
+    readonly name: string
+    readonly isOwn: boolean
+    readonly database: Database
+    readonly databaseSession: Executor
+  },
 ): Promise<Moved> {
   const { partner_id: partnerId, cell: own } = await requirePartner(database, name)
   const cells = await listCells(database)
@@ -93,22 +113,32 @@ async function assignTo(
   const target = cells.find(({ cell }) => cell === to)
   const source = cells.find(({ cell }) => cell === from)
   if (!target || !source) throw new OperatorError('There is no such cell: see `enrolment cell list`.')
-  if (own === to) throw new OperatorError('The partner is in this cell already.')
-  const move = { partnerid: partnerId, cell: to, repaired }
+  if (own === to && isOwn === target.own) throw new OperatorError('The partner is in this cell already.')
+  if (isOwn) await requireAlone(database, partnerId, to)
+  if (target.node !== source.node && target.partners > 0)
+    throw new OperatorError(
+      `The cell is on another node (${target.node}) than the partner (${source.node}), and not empty: move it with \`enrolment cell move ${to} ${source.node}\` first, or name one of the partner's node.`,
+    )
+  // First, as an empty cell is where the next new partner would go.
+  if (isOwn !== target.own) await markOwn(databaseSession, to, isOwn)
+  const move = { partnerid: partnerId, cell: to, own: isOwn, repaired }
   if (from === to) {
     await setCell(databaseSession, partnerId, to)
     return { ...move, rows: 0 }
   }
-  if (target.node !== source.node) {
-    if (target.partners > 0)
-      throw new OperatorError(
-        `The cell is on another node (${target.node}) than the partner (${source.node}), and not empty: move it with \`enrolment cell move ${to} ${source.node}\` first, or name one of the partner's node.`,
-      )
-    await moveCell(database, to, source.node)
-  }
+  if (target.node !== source.node) await moveCell(database, to, source.node)
   await setCell(databaseSession, partnerId, '')
   await pause(REST_MS)
   return { ...move, rows: await movePartnerRows(databaseSession, partnerId, { from, to }) }
+}
+
+/** Throws OperatorError when a cell has partners besides this one. */
+async function requireAlone(database: Database, partnerId: string, cell: string): Promise<void> {
+  const others = (await partnersIn(database, cell)).filter(id => id !== partnerId)
+  if (others.length > 0)
+    throw new OperatorError(
+      `${cell} has other partners: ${others.join(', ')}. Move them with \`enrolment cell assign\` first, or name a cell without partners: \`enrolment migrate --cells N\` makes more, and \`enrolment cell list\` shows them.`,
+    )
 }
 
 /** Puts a partner whom a failed move has left in no cell into the one that has its rows: its commit may have taken place. */

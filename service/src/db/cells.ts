@@ -6,6 +6,9 @@ import type { Executor } from './types.ts'
 /** The partner of what belongs to none, such as the entries of the audit log about operators: it is in the first cell. */
 export const NOBODY = '00000000-0000-0000-0000-000000000000'
 
+/** The comment on the schema of a cell that is one partner's own. Only the coordinator has it, where new partners are made. */
+export const OWN_CELL = 'one partner has this cell of its own, and new partners stay out of it'
+
 /** The address of a node of a cluster. */
 export type NodeAddress = { readonly host: string; readonly port: number }
 

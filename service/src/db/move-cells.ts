@@ -1,24 +1,41 @@
 import { OperatorError } from '../operator-error.ts'
-import { type NodeAddress, readCells } from './cells.ts'
+import { type NodeAddress, OWN_CELL, readCells } from './cells.ts'
 import type { Database, Executor } from './database.ts'
 import { failureOf } from './failure.ts'
 import { readMigrations, tablesOf } from './migrations.ts'
 import { liftLimits, plain } from './session.ts'
-import { sql } from './sql.ts'
+import { atCoordinator, sql } from './sql.ts'
 
-/** A cell: its node, and how many partners belong to it. */
-export type Cell = { readonly cell: string; readonly node: string; readonly partners: number }
+/** A cell: its node, how many partners belong to it, and whether it is one partner's own, so that no new one comes into it. */
+export type Cell = {
+  readonly cell: string
+  readonly node: string
+  readonly partners: number
+  readonly own: boolean
+}
 
 /** The cells of a cluster, in the order of their numbers; none on plain PostgreSQL. */
 export async function listCells(db: Executor): Promise<readonly Cell[]> {
   const map = await readCells(db)
   const names = map ? [...map.nodes] : []
   const counted = [...(map?.partners.values() ?? [])]
+  const marked = await db.query<{ cell: string }>(
+    atCoordinator(sql`
+    select nspname::text as cell from pg_namespace where obj_description(oid, 'pg_namespace') = ${OWN_CELL}`),
+  )
+  const own = new Set(marked.map(row => row.cell))
   return names.map(([cell, node]) => ({
     cell,
     node: nameOf(node),
     partners: counted.filter(one => one === cell).length,
+    own: own.has(cell),
   }))
+}
+
+/** Makes a cell one partner's own, so that no new partner comes into it, or ends that. */
+export async function markOwn(databaseSession: Executor, cell: string, isOwn: boolean): Promise<void> {
+  const comment = isOwn ? `'${OWN_CELL}'` : 'null'
+  await databaseSession.query(plain(`comment on schema ${cell} is ${comment}`))
 }
 
 /** The nodes of a cluster that may have cells. */
@@ -44,10 +61,10 @@ export async function moveCell(database: Database, cell: string, node: string): 
   })
 }
 
-/** The partners in no cell: they are on their way to another, or the command that moved them was killed. */
-export async function partnersWithoutCell(db: Executor): Promise<readonly string[]> {
+/** The partners of a cell; those of no cell, '', are on their way to another, or the command that moved them was killed. */
+export async function partnersIn(db: Executor, cell: string): Promise<readonly string[]> {
   const rows = await db.query<{ id: string }>(
-    sql`select partner_id as id from public.partners where cell = '' order by partner_id`,
+    sql`select partner_id as id from public.partners where cell = ${cell} order by partner_id`,
   )
   return rows.map(({ id }) => id)
 }
