@@ -61,10 +61,15 @@ export async function backUpDatabase(options: {
     endedAt: new Date().toISOString(),
     files,
   }
-  const unfinished = join(into, `${manifestName}.new`)
-  await writeFile(unfinished, `${JSON.stringify(manifest)}\n`, { mode: 0o600, flush: true })
-  await rename(unfinished, join(into, manifestName))
+  await writeManifest(into, manifest)
   return manifest
+}
+
+/** Writes the manifest of a backup whose files are all there. */
+export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
+  const unfinished = join(directory, `${manifestName}.new`)
+  await writeFile(unfinished, `${JSON.stringify(manifest)}\n`, { mode: 0o600, flush: true })
+  await rename(unfinished, join(directory, manifestName))
 }
 
 /** Reads a backup's manifest. Throws `EmbeddedPostgresError` when it is missing or of an unknown format. */

@@ -1,9 +1,4 @@
-import { runContext } from '../../service/src/cli/feeds/run-context.ts'
-import { sql } from '../../service/src/db/sql.ts'
-import { answerRun, publishDemoFeeds } from '../../service/src/demo/demo-insurer.ts'
-import { runFeed } from '../../service/src/feeds/run.ts'
-import { markInstallation } from '../../service/src/installation.ts'
-import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
+import { expect } from 'vitest'
 import { signIn } from '../console/operator-browser.ts'
 import { startReceiver } from '../crash/receiver.ts'
 import { newVisitor, recordsAgreed } from '../page/visitor.ts'
@@ -11,6 +6,10 @@ import { ada, demoCatalogue, type TestPartner, type TestService } from '../rig.t
 import { type Entry, openOwnJournal } from '../trust/journal.ts'
 import { checkDeliveries } from '../trust/ledger.ts'
 import { startReceiver as startAnyReceiver } from '../webhooks/receiver.ts'
+import { askToCorrect, confirm, enrolWithBeneficiary } from './beside.ts'
+import { openYearsFeeds, type YearsFeeds } from './feeds-of-the-year.ts'
+import { liveTheMonthBefore, signAll } from './real-time.ts'
+import { checkEverythingIsThere } from './whole-year.ts'
 
 /** What is kept beside the dump of a world, to read it with: keys and credentials, which protect nothing, and the books. */
 export type World = {
@@ -30,35 +29,34 @@ export type World = {
   readonly cursor: string
   /** A create whose answer is stored under its key. */
   readonly stored: { readonly key: string; readonly userid: string; readonly serviceid: string }
+  /** The newest signatures of the audit record, as `audit export --heads` printed them. */
+  readonly heads: string
 }
 
-/** The instant at which the world begins; its sandbox clock goes on for eleven months from there. */
-export const WORLD_BEGINS = Date.parse('2026-01-07T15:00:00Z')
-
-/** Lives through a year of two partners, by the clock of the sandbox, and returns what is kept of it. */
+/** Lives through a year of two partners and the end of a third one, and returns what is kept of it. */
 export async function liveTheYear(service: TestService): Promise<World> {
   const receiver = await startReceiver()
   const refusing = await startAnyReceiver()
   refusing.answer = () => response => response.writeHead(422).end('not this one')
+  const corner = await liveTheMonthBefore(service, refusing.url)
   const harbor = await service.newPartner({ name: 'Harbor Rides' })
-  const corner = await service.newPartner({ name: 'Corner Bank', retain: '7y' })
   const { url, username, password } = receiver
   await harbor.client.createWebhook({ url, username, password, events: ['all'] })
   await corner.client.createWebhook({ url: refusing.url, username, password, events: ['all'] })
-  const former = await service.newPartner({ name: 'Former Rides' })
-  const admin = await signIn(service, 'admin')
-  await admin.post(`/partners/${former.partnerId}/disable`, { reason: 'left' })
 
   const months = Array.from({ length: 11 }, (_, index) => index + 1)
-  const year = openYear(service, { harbor, corner })
+  const year = openYear(service, { harbor, corner, feeds: await openYearsFeeds(service, corner) })
   for (const month of months) await year.live(month)
   await year.leavePending()
   const ended = await year.end()
   await checkDeliveries({ receiver, database: service.database, partnerId: harbor.partnerId })
   await receiver.close()
   await refusing.close()
+  const heads = await signAll(service)
+  await checkEverythingIsThere(service.database)
   return {
     at: service.now(),
+    heads,
     rootKey: service.rootKey,
     partners: [harbor, corner].map(({ partnerId, clientId, clientSecret, apiKey }) => ({
       ...{ partnerId, clientId, clientSecret, apiKey },
@@ -72,11 +70,13 @@ function textOf(text: string, form: 'hex'): string {
   return Buffer.from(text, form).toString('utf8')
 }
 
-function openYear(service: TestService, { harbor, corner }: Record<'harbor' | 'corner', TestPartner>) {
+type Living = { readonly harbor: TestPartner; readonly corner: TestPartner; readonly feeds: YearsFeeds }
+
+function openYear(service: TestService, { harbor, corner, feeds }: Living) {
   const journal = openOwnJournal()
   const { write, note } = journal
   const { client } = harbor
-  const beside: string[] = []
+  const beside: string[] = ['first']
 
   const to = async (day: string) => {
     for (const partner of [harbor, corner])
@@ -117,6 +117,49 @@ function openYear(service: TestService, { harbor, corner }: Record<'harbor' | 'c
     return corner.client.createUser(user, { idempotencyKey: `${userid}-created` })
   }
 
+  const besideId = async (userid: string) => (await corner.client.getUser({ userid })).serviceid
+  /** What the second partner and its operator do in some month. */
+  const elsewhere: Readonly<Record<number, () => Promise<unknown>>> = {
+    2: async () => {
+      await corner.client.cancelUser({ userid: 'beside-1', effective: 'immediate' })
+      await corner.client.prefillUser({ userid: 'lapses', ...ada })
+    },
+    3: async () => {
+      await corner.client.reinstateUser({ userid: 'beside-1' })
+      await feeds.tell(await besideId('beside-3'))
+    },
+    4: () => corner.client.eraseUser({ userid: 'beside-2' }),
+    5: () => corner.client.enrolBenefit({ userid: 'beside-3', name: 'identity' }),
+    6: async () => {
+      await service.publish(demoCatalogue.replace('slots: 2', 'slots: 3'))
+      // The run of the next month ends the cover, and is held.
+      await corner.client.cancelUser({ userid: 'beside-1', effective: 'immediate' })
+    },
+    7: async () => {
+      await corner.client.declineBenefit({ userid: 'beside-4', name: 'identity' })
+      await feeds.tellAfterDropping(await signIn(service, 'support'), await besideId('beside-7'))
+    },
+    // Its consent is not given until the boundary, so it is rejected then.
+    8: () => corner.client.swapBenefits({ userid: 'beside-5', add: ['identity'], remove: ['telehealth'] }),
+    9: async () => {
+      const days = { lastday: '2026-08-31' }
+      await confirm(service, await askToCorrect(service, await besideId('beside-6'), 'move', days))
+    },
+    10: async () => {
+      for (const userid of ['names', 'erased-later']) await enrolWithBeneficiary(service, corner, userid)
+      beside.push('names')
+      await corner.client.eraseUser({ userid: 'erased-later' })
+      // So that the run of the next month is held, too.
+      await corner.client.cancelUser({ userid: 'beside-4', effective: 'immediate' })
+    },
+    11: async () => {
+      // An insurer is still to be told of the end of this person's cover.
+      await corner.client.eraseUser({ userid: 'first' })
+      await feeds.leaveOpen()
+      await feeds.compare()
+    },
+  }
+
   return {
     async live(month: number) {
       const name = `2026-${String(month).padStart(2, '0')}`
@@ -128,14 +171,7 @@ function openYear(service: TestService, { harbor, corner }: Record<'harbor' | 'c
       if (leaving) await cancel(`joins-${month}`)
       if (month % 3 === 2) await erase(`joins-${month}`)
       if (month % 4 === 1 && month < 11) await dentist(`moves-${month}`)
-      if (month === 2) await corner.client.cancelUser({ userid: 'beside-1', effective: 'immediate' })
-      if (month === 3) await corner.client.reinstateUser({ userid: 'beside-1' })
-      if (month === 4) await corner.client.eraseUser({ userid: 'beside-2' })
-      if (month === 5) await corner.client.enrolBenefit({ userid: 'beside-3', name: 'identity' })
-      if (month === 6) await service.publish(demoCatalogue.replace('slots: 2', 'slots: 3'))
-      if (month === 7)
-        await corner.client.declineBenefit({ userid: 'beside-4', name: 'telehealth' }).catch(() => undefined)
-      if (month % 4 === 3) await runFeedOf(service, corner)
+      await elsewhere[month]?.()
       await to(`${name}-12`)
       if (month % 4 === 1 && month < 11) await change(`moves-${month}`)
       await to(`${name}-20`)
@@ -156,12 +192,13 @@ function openYear(service: TestService, { harbor, corner }: Record<'harbor' | 'c
       await ask('asks')
       await ask('registers')
       await openPage('registers')
-      await corner.client
-        .createUser({ userid: 'refused', ...ada, dob: '2020-01-01', offername: 'plus' })
-        .catch(() => undefined)
+      const child = { userid: 'refused', ...ada, dob: '2020-01-01', offername: 'plus' }
+      await expect(corner.client.createUser(child)).rejects.toMatchObject({ code: 'ineligible' })
       await corner.client.cancelUser({ userid: 'beside-5' })
       await corner.client.changeOffer({ userid: 'beside-6', offername: 'starter' })
       await corner.client.updateUser({ userid: 'beside-7', phone: '3055550199' })
+      await corner.client.enrolBenefit({ userid: 'beside-10', name: 'identity' })
+      await confirm(service, await askToCorrect(service, await besideId('beside-3'), 'void'))
     },
 
     async end(): Promise<Pick<World, 'entries' | 'users' | 'link' | 'request' | 'cursor' | 'stored'>> {
@@ -188,39 +225,10 @@ function openYear(service: TestService, { harbor, corner }: Record<'harbor' | 'c
         entries: journal.entries,
         users,
         link: new URL(link.linkurl ?? '').pathname,
-        request: await askSecondPerson(service, serviceid),
+        request: await askToCorrect(service, serviceid, 'void'),
         cursor: next,
         stored: { key: 'stored-created', userid: 'stored', serviceid },
       }
     },
   }
-}
-
-/** Runs the demo feed over both partners; the insurer answers about the second, as answers would change the first one's users. */
-async function runFeedOf(
-  { database, keyring, now: real }: TestService,
-  answered: TestPartner,
-): Promise<void> {
-  const installation = await markInstallation(database, { keyring, wanted: 'either', now: real() })
-  const context = runContext({ database, keyring, real, installation })
-  await publishDemoFeeds(context)
-  const { run } = await runFeed(context, 'seaview', {
-    asked: { by: 'year', full: false, write: async () => {} },
-    places: { folder: undefined, command: undefined },
-  })
-  const partners = async () =>
-    (await context.partners()).filter(({ partnerId }) => partnerId === answered.partnerId)
-  await answerRun({ ...context, partners, executor: openCommandExecutor(context) }, run)
-}
-
-/** Asks a second person to confirm that an enrollment is taken back; returns the path of the request. */
-async function askSecondPerson(service: TestService, serviceid: string): Promise<string> {
-  const support = await signIn(service, 'support')
-  const [row] = await service.database.query<{ enrolment_id: string }>(sql`
-    select enrolment_id from enrolments where service_id = ${serviceid} and benefit = 'telehealth'`)
-  const enrolment = row?.enrolment_id ?? ''
-  const preview = await support.post(`/users/${serviceid}/act/void`, { enrolment })
-  const seen = /name="seen" value="([^"]+)"/.exec(preview.text)?.[1] ?? ''
-  const reason = 'ticket 4711'
-  return (await support.post(`/users/${serviceid}/act/void`, { enrolment, sure: 'yes', seen, reason })).path
 }

@@ -1,7 +1,7 @@
 import type { listUsers } from '@benefit-enrolment/contract'
 import { noteRead, type Trail } from '../audit/trail.ts'
 import type { Handler } from '../http/mount.ts'
-import type { UserWalk } from '../membership/reading/walk.ts'
+import type { UserPage, UserWalk } from '../membership/reading/walk.ts'
 import { viewListedUser } from '../membership/rules/view.ts'
 import type { Caller } from '../partners/authenticate.ts'
 
@@ -17,11 +17,19 @@ export function userListHandler({
   return async request => {
     const { after, status, changedafter } = request.query
     const changedSince = changedafter === undefined ? undefined : Date.parse(changedafter)
-    const { users, terms, isLast } = await walk(request.caller.partner, { after, status, changedSince })
+    const page = await walk(request.caller.partner, { after, status, changedSince })
+    const { users, terms } = page
     noteRead(trail, 'listUsers', request, undefined)
     return {
       users: users.map(user => viewListedUser(user, terms, request.locale)),
-      next: isLast ? null : (users.at(-1)?.serviceId ?? null),
+      next: cursorAfter(page),
     }
   }
+}
+
+type PageEnd = Pick<UserPage, 'isLast'> & { readonly users: readonly { readonly serviceId: string }[] }
+
+/** The cursor behind a page, which `UserWalk` takes as `after`; `null` behind the last page. */
+export function cursorAfter({ users, isLast }: PageEnd): string | null {
+  return isLast ? null : (users.at(-1)?.serviceId ?? null)
 }

@@ -8,7 +8,7 @@ import type { Caller } from '../partners/authenticate.ts'
 import type { CountContext } from './count.ts'
 import { csvOf } from './csv-file.ts'
 import { monthsOf } from './months.ts'
-import { FIRST_PLACE, type LinePosition, readPage, readPages, wireLine } from './pages.ts'
+import { readPage, readPages, readPlace, wireLine, writePlace } from './pages.ts'
 import { openTotals, viewStatements } from './totals.ts'
 
 type StatementOperation = Extract<OperationId, 'listStatements' | 'listStatementLines'>
@@ -32,22 +32,16 @@ export function statementHandlers(
       const month = months.listed.find(({ name }) => name === request.params.month)
       if (!month) throw new ServiceError('statement_not_found')
       noteRead(context.trail, 'listStatementLines', request, undefined)
-      const query = { month, months, from: placeOf(request.query.after), isForOperator: false }
+      const query = { month, months, from: readPlace(request.query.after), isForOperator: false }
       if (wantsCsv(request.headers.accept))
         return new ReadyStream(
           Readable.from(csvOf(readPages(context, partner, query))),
           'text/csv; charset=utf-8',
         )
       const { lines, next } = await readPage(context, partner, query)
-      return { lines: lines.map(wireLine), next: next ? `${next.serviceId}.${next.place}` : null }
+      return { lines: lines.map(wireLine), next: next ? writePlace(next) : null }
     },
   }
-}
-
-/** The place that a cursor names, whose form the description checks. */
-function placeOf(cursor: string | undefined): LinePosition {
-  const [serviceId, place] = cursor?.split('.') ?? []
-  return serviceId === undefined ? FIRST_PLACE : { serviceId, place: Number(place) }
 }
 
 function wantsCsv(accept = ''): boolean {

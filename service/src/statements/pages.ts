@@ -23,6 +23,17 @@ export type LinePosition = { readonly serviceId: string; readonly place: number 
 /** The place at which a month begins. */
 export const FIRST_PLACE: LinePosition = { serviceId: NIL_UUID, place: 0 }
 
+/** A place as partners get it, as a cursor. */
+export function writePlace({ serviceId, place }: LinePosition): string {
+  return `${serviceId}.${place}`
+}
+
+/** The place that a cursor names, whose form the description checks; without one, that at which a month begins. */
+export function readPlace(cursor: string | undefined): LinePosition {
+  const [serviceId, place] = cursor?.split('.') ?? []
+  return serviceId === undefined ? FIRST_PLACE : { serviceId, place: Number(place) }
+}
+
 /** A line as it is stored or counted; an erased user has no userid. */
 export type PlacedLine = UserLine & { readonly userid: string | undefined }
 
