@@ -4,8 +4,8 @@ import { onTestFinished, test } from 'vitest'
 
 const SCRIPT = '/usr/bin/script'
 
-/** A test that needs a terminal, which `script` of util-linux makes. */
-export const terminalTest = test.runIf(existsSync(SCRIPT))
+/** A test that needs a terminal, which `script` of util-linux makes; that of macOS has other options. */
+export const terminalTest = test.runIf(process.platform === 'linux' && existsSync(SCRIPT))
 
 /** Runs a program on a terminal of its own, with its standard error there, too, unless it goes elsewhere; it is killed after the test. */
 export function runOnTerminal(

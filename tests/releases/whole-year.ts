@@ -42,7 +42,7 @@ async function statesOf(
     select pg_get_constraintdef(c.oid) as text from pg_constraint c
     join pg_attribute a on a.attrelid = c.conrelid and a.attname = ${column}
     where c.conrelid = ${table}::regclass and c.contype = 'c' and c.conkey = array[a.attnum]`)
-  const states = [...(check?.text.replaceAll('::text', '') ?? '').matchAll(/[a-z]{3,}(?=[,}'])/g)].map(
+  const states = [...(check?.text.replaceAll('::text', '') ?? '').matchAll(/[a-z_]{3,}(?=[,}'])/g)].map(
     ([state]) => state,
   )
   if (states.length < 3) throw new Error(`no states in the check of ${table}.${column}: ${check?.text}`)

@@ -29,10 +29,8 @@ export function openCounts({ options, trail }: Shared): Counts {
     trail.noteRefusal({ ...refusedCredential(request.headers), address: request.ip })
     return countFailure(request, error, why)
   }
-  const rates = openRateLimits({
-    real: options.real,
-    onAllowed: allowed => options.tellOthers?.({ allowed }),
-  })
+  const { real, tellOthers } = options
+  const rates = openRateLimits({ real, tellOthers: tellOthers && (allowed => tellOthers({ allowed })) })
   const hear: Counts['hear'] = news =>
     'failed' in news
       ? void failures.note(news.failed.address, options.real(), news.failed.credential)

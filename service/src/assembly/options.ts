@@ -6,7 +6,7 @@ import type { TurnLimits } from '../http/shedding/turns.ts'
 import type { Installation } from '../installation.ts'
 import type { Log } from '../log.ts'
 import type { ErasureList } from '../membership/erasure-list/list.ts'
-import type { CountedRequest } from '../partners/rate-limit.ts'
+import type { AllowedRequests } from '../partners/rate-limit.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import type { DispatcherOptions } from '../webhooks/delivery/dispatcher.ts'
 import type { AddressRules } from '../webhooks/egress/address.ts'
@@ -18,8 +18,8 @@ export type News =
   | { readonly events: readonly string[] }
   /** An authentication from this address failed, perhaps of a known credential. */
   | { readonly failed: { readonly address: string; readonly credential: string | undefined } }
-  /** A request of a partner with a limit was allowed. */
-  | { readonly allowed: CountedRequest }
+  /** Requests of a partner with a limit were allowed. */
+  | { readonly allowed: AllowedRequests }
 
 /** What a service is started with. */
 export type ServiceOptions = {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Command, flag } from '@benefit-enrolment/cli/command'
 import type { Database, Executor } from '../db/database.ts'
 import {
+  type Cell,
   cellWithRows,
   listCells,
   listNodes,
@@ -114,22 +115,40 @@ async function assignTo(
   const source = cells.find(({ cell }) => cell === from)
   if (!target || !source) throw new OperatorError('There is no such cell: see `enrolment cell list`.')
   if (own === to && isOwn === target.own) throw new OperatorError('The partner is in this cell already.')
-  if (isOwn) await requireAlone(database, partnerId, to)
   if (target.node !== source.node && target.partners > 0)
     throw new OperatorError(
       `The cell is on another node (${target.node}) than the partner (${source.node}), and not empty: move it with \`enrolment cell move ${to} ${source.node}\` first, or name one of the partner's node.`,
     )
+  const closes = isOwn && !target.own
   // First, as an empty cell is where the next new partner would go.
-  if (isOwn !== target.own) await markOwn(databaseSession, to, isOwn)
-  const move = { partnerid: partnerId, cell: to, own: isOwn, repaired }
-  if (from === to) {
+  if (closes) await markOwn(databaseSession, to, true)
+  try {
+    if (isOwn) await requireAlone(database, partnerId, to)
+    const rows = await moveRows(databaseSession, partnerId, { database, source, target })
+    if (!isOwn && target.own) await markOwn(databaseSession, to, false)
+    return { partnerid: partnerId, cell: to, own: isOwn, repaired, rows }
+  } catch (error) {
+    // The connection may be what failed; `cell list` then shows that new partners stay out.
+    if (closes) await markOwn(databaseSession, to, false).catch(() => {})
+    throw error
+  }
+}
+
+/** Moves the rows of a partner who is in a cell, or whose move there was broken off; returns how many. */
+async function moveRows(
+  databaseSession: Executor,
+  partnerId: string,
+  { database, source, target }: { readonly database: Database; readonly source: Cell; readonly target: Cell },
+): Promise<number> {
+  const to = target.cell
+  if (source.cell === to) {
     await setCell(databaseSession, partnerId, to)
-    return { ...move, rows: 0 }
+    return 0
   }
   if (target.node !== source.node) await moveCell(database, to, source.node)
   await setCell(databaseSession, partnerId, '')
   await pause(REST_MS)
-  return { ...move, rows: await movePartnerRows(databaseSession, partnerId, { from, to }) }
+  return movePartnerRows(databaseSession, partnerId, { from: source.cell, to })
 }
 
 /** Throws OperatorError when a cell has partners besides this one. */

@@ -32,10 +32,20 @@ export async function listCells(db: Executor): Promise<readonly Cell[]> {
   }))
 }
 
-/** Makes a cell one partner's own, so that no new partner comes into it, or ends that. */
+/**
+ * Makes a cell one partner's own, so that no new partner comes into it, or ends that. Throws OperatorError for a user who does not
+ * own the cell.
+ */
 export async function markOwn(databaseSession: Executor, cell: string, isOwn: boolean): Promise<void> {
   const comment = isOwn ? `'${OWN_CELL}'` : 'null'
-  await databaseSession.query(plain(`comment on schema ${cell} is ${comment}`))
+  try {
+    await databaseSession.query(plain(`comment on schema ${cell} is ${comment}`))
+  } catch (error) {
+    if ((error as { code?: string }).code !== '42501') throw error
+    throw new OperatorError(
+      'The user of DATABASE_URL may not say whether new partners come into a cell: run this as the owner of the database.',
+    )
+  }
 }
 
 /** The nodes of a cluster that may have cells. */

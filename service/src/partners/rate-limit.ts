@@ -8,50 +8,68 @@ type LimitState = {
   readonly refusal: ServiceError | undefined
 }
 
-/** A request that a partner's limit allowed, and that limit. */
-export type CountedRequest = { readonly partnerId: string; readonly ratePerSecond: number }
+/** Requests of a partner that were allowed, and the partner's limit. */
+export type AllowedRequests = {
+  readonly partnerId: string
+  readonly ratePerSecond: number
+  readonly requests: number
+}
 
 /** The limits of the partners that have one. */
 export type RateLimits = {
   /** Counts one request of a partner; `undefined` when the operator set no limit, which is the default. */
   readonly count: (partner: Partner) => LimitState | undefined
-  /** Counts one that a process beside this one has allowed. */
-  readonly note: (counted: CountedRequest) => void
+  /** Counts what a process beside this one has allowed. */
+  readonly note: (allowed: AllowedRequests) => void
 }
 
 type Bucket = { tokens: number; filledAt: Instant }
 
+/** Requests are told together that were allowed within this time. */
+const TOLD_EVERY_MS = 10
+
 /**
  * A token bucket for each partner with a limit (contract §13): the requests of one second at most at once, refilled
- * steadily. Processes that share an address tell each other what they allowed (`onAllowed`), so that their buckets are one
- * but for the milliseconds until the others know.
+ * steadily. Processes that share an address tell each other (`tellOthers`) what they allowed, so that their buckets are one but for
+ * some milliseconds. One that starts beside others knows nothing of the last second: its buckets begin with what came since.
  */
 export function openRateLimits({
   real,
-  onAllowed,
+  tellOthers,
 }: {
   readonly real: () => Instant
-  readonly onAllowed: (counted: CountedRequest) => void
+  readonly tellOthers?: ((allowed: AllowedRequests) => void) | undefined
 }): RateLimits {
+  const openedAt = real()
   const buckets = new Map<string, Bucket>()
-  const filled = ({ partnerId, ratePerSecond }: CountedRequest): Bucket => {
+  const untold = new Map<string, AllowedRequests>()
+  const filled = (partnerId: string, ratePerSecond: number): Bucket => {
     const size = sizeOf(ratePerSecond)
     const now = real()
-    const { tokens, filledAt } = buckets.get(partnerId) ?? { tokens: size, filledAt: now }
-    const since = Math.max(0, now - filledAt) / 1000
-    const bucket = { tokens: Math.min(size, tokens + since * ratePerSecond), filledAt: now }
+    const gained = (since: Instant) => (Math.max(0, now - since) / 1000) * ratePerSecond
+    const known = buckets.get(partnerId)
+    const tokens = known ? known.tokens + gained(known.filledAt) : tellOthers ? 1 + gained(openedAt) : size
+    const bucket = { tokens: Math.min(size, tokens), filledAt: now }
     buckets.set(partnerId, bucket)
     return bucket
+  }
+  const tell = () => {
+    for (const allowed of untold.values()) tellOthers?.(allowed)
+    untold.clear()
+  }
+  const keepToTell = (partnerId: string, ratePerSecond: number) => {
+    if (untold.size === 0) setTimeout(tell, TOLD_EVERY_MS).unref()
+    const requests = (untold.get(partnerId)?.requests ?? 0) + 1
+    untold.set(partnerId, { partnerId, ratePerSecond, requests })
   }
   return {
     count({ partnerId, ratePerSecond }) {
       if (ratePerSecond === undefined) return undefined
-      const counted = { partnerId, ratePerSecond }
-      const bucket = filled(counted)
+      const bucket = filled(partnerId, ratePerSecond)
       const isAllowed = bucket.tokens >= 1
       if (isAllowed) {
         bucket.tokens -= 1
-        onAllowed(counted)
+        if (tellOthers) keepToTell(partnerId, ratePerSecond)
       }
       const size = sizeOf(ratePerSecond)
       const left = bucket.tokens
@@ -64,8 +82,8 @@ export function openRateLimits({
       const refusal = isAllowed ? undefined : new ServiceError('too_many_requests', undefined, retry)
       return { headers, refusal }
     },
-    note(counted) {
-      filled(counted).tokens -= 1
+    note({ partnerId, ratePerSecond, requests }) {
+      filled(partnerId, ratePerSecond).tokens -= requests
     },
   }
 }

@@ -79,9 +79,11 @@ async function open(visit: OperatorVisit): Promise<OpenList<Answered>> {
           // Events' ids grow with their time.
           positionText({ at: isWaiting ? one.at : one.created_at, id: one.event_id }),
         )
-        const ids = rows.map(one => one.event_id)
+        // An erasure may just have removed the event of one.
+        const kept = rows.filter(one => one.service_id !== '')
+        const ids = kept.map(one => one.event_id)
         const answers = visit.isSupport ? await lastAnswers(visit, endpoint, ids) : undefined
-        return { rows: rows.map(one => ({ ...one, answer: answers?.get(one.event_id) })), next }
+        return { rows: kept.map(one => ({ ...one, answer: answers?.get(one.event_id) })), next }
       },
     },
   }

@@ -99,7 +99,8 @@ async function firstOpenLines(
     listDeliveries(database, { ...first, status: 'waiting', queues: ['fresh', 'replay'] }),
     listDeliveries(database, { ...first, status: 'dead' }),
   ])
-  return found.flat()
+  // An erasure may just have removed the event of one.
+  return found.flat().filter(one => one.service_id !== '')
 }
 
 const FIRST_LINES = 10

@@ -142,7 +142,7 @@ const reads: Readonly<Record<ListedDelivery['status'], (input: DeliveryInput) =>
 
 // Reads the head of each endpoint's queues by index, because a partner may have a million waiting deliveries.
 function allWaiting(input: DeliveryInput): Query {
-  const { partnerId, limit, queues, isDown = false, after } = input
+  const { partnerId, endpointId, limit, queues, isDown = false, after } = input
   const order = orderOf(isDown)
   const position = after
     ? fragment`and (due_at, event_id) ${beyond(isDown)} (${timestamp(after.at)}::timestamptz, ${after.id}::uuid)`
@@ -163,7 +163,8 @@ function allWaiting(input: DeliveryInput): Query {
           order by due_at ${order}, event_id ${order} limit ${limit}) head
         ${queues === undefined ? parked : nothing}
       ) d
-      where w.partner_id = ${partnerId} and w.deleted_at is null ${only(input)}
+      where w.partner_id = ${partnerId} and w.deleted_at is null
+        ${endpointId === undefined ? nothing : fragment`and w.endpoint_id = ${endpointId}`}
       order by d.due_at ${order}, d.event_id ${order} limit ${limit}`
 }
 
