@@ -2,7 +2,8 @@
 //   PG_DUMP=… node scripts/freeze.mjs VERSION SERVER_URL
 // At the first release all migrations become one file, 001_baseline.sql. Then service/migrations/released.json gets the hash of
 // each file, and tests/releases/VERSION what the release has written: one of each format, its commands, a year in a database, the
-// backup of an embedded data directory, and the hash of each of these files. SERVER_URL names a PostgreSQL 15 on which databases may be created; PG_DUMP its pg_dump.
+// backup of an embedded data directory, and the hash of each of these files. SERVER_URL names a PostgreSQL 15 on which databases may
+// be created; PG_DUMP its pg_dump.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

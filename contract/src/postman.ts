@@ -49,8 +49,8 @@ const authenticate = [
 /**
  * A Postman collection (v2.1) of every operation, ready to run: set `client_id`, `client_secret` and `api_key`, and
  * each request gets its token, its idempotency key and a user of the collection's own. A run succeeds, and so does the next
- * one, but for the result of a page that nobody has opened, and for the swap on the last day of a month, which is locked. For a live service it leaves out
- * the operations of a sandbox.
+ * one, but for the result of a page that nobody has opened, and for the swap on the last day of a month, which is locked. For a
+ * live service it leaves out the operations of a sandbox.
  */
 export function postmanCollection(options: { baseUrl: string; sandbox: boolean }): Json {
   const shown = (Object.values(operations) as Operation[]).filter(
