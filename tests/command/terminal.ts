@@ -16,7 +16,11 @@ export function runOnTerminal(
   readonly type: (keys: string) => void
   readonly ended: Promise<number | null>
 } {
-  const terminal = spawn(SCRIPT, ['-qfec', command, '/dev/null'], options)
+  // The shell gives its place to the program: one that stays, as dash does, is ended by Ctrl-C before the program has ended.
+  const terminal = spawn(SCRIPT, ['-qfec', `exec ${command}`, '/dev/null'], {
+    ...options,
+    env: { ...(options.env ?? process.env), SHELL: '/bin/sh' },
+  })
   const ended = new Promise<number | null>(resolve => terminal.once('close', resolve))
   onTestFinished(async () => {
     terminal.kill('SIGKILL')
