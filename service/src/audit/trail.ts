@@ -103,12 +103,12 @@ export function openTrail(context: {
   const writeOfCell = async (batch: readonly [AuditEntry, ...AuditEntry[]]): Promise<void> => {
     const cell = ofPartner(database, batch[0].partnerId)
     for (let start = 0; start < batch.length; start += MOST_OF_A_BATCH) {
-      const part = batch.slice(start, start + MOST_OF_A_BATCH)
+      const portion = batch.slice(start, start + MOST_OF_A_BATCH)
       try {
-        await addEntries(cell, part)
+        await addEntries(cell, portion)
       } catch (error) {
         if (!isUnavailable(error)) {
-          lost += await addEach(cell, part)
+          lost += await addEach(cell, portion)
           context.onError(error, lost)
           continue
         }

@@ -60,38 +60,39 @@ export type Table<Item> = {
   readonly ofArray: (array: readonly unknown[]) => Item
 }
 
-/** A property, with the place of its column. */
-type Place = { readonly property: string; readonly field: Field<unknown>; readonly index: number }
+/** A column of a property, with its position in an array. */
+type Entry = { readonly property: string; readonly field: Field<unknown>; readonly index: number }
 
 /** A property with its column, or with the columns of its group. */
-type Step = { readonly property: string; readonly places: readonly Place[]; readonly isGroup: boolean }
+type Property = { readonly property: string; readonly entries: readonly Entry[]; readonly isGroup: boolean }
 
 /** The table of a kind of objects, from one list of their columns. */
 export function tableOf<Item extends object>(mapping: Mapping<Item>): Table<Item> {
-  const steps = stepsOf(Object.entries(mapping))
-  const places = steps.flatMap(step => step.places)
+  const properties = propertiesOf(Object.entries(mapping))
+  const entries = properties.flatMap(property => property.entries)
   return {
-    columns: Object.fromEntries(steps.flatMap(columnsOf<Item>)),
-    select: alias => fragmentOf([places.map(({ field }) => `${alias}.${field.name}`).join(', ')]),
-    array: alias => fragmentOf([`json_build_array(${places.map(place => inJson(place, alias)).join(', ')})`]),
-    ofRow: compiled(objectFrom(steps, ({ field }) => field.name)),
-    ofArray: compiled(objectFrom(steps, ({ index }) => index)),
+    columns: Object.fromEntries(properties.flatMap(columnsOf<Item>)),
+    select: alias => fragmentOf([entries.map(({ field }) => `${alias}.${field.name}`).join(', ')]),
+    array: alias =>
+      fragmentOf([`json_build_array(${entries.map(entry => inJson(entry, alias)).join(', ')})`]),
+    ofRow: compiled(objectFrom(properties, ({ field }) => field.name)),
+    ofArray: compiled(objectFrom(properties, ({ index }) => index)),
   }
 }
 
-function stepsOf(
+function propertiesOf(
   properties: readonly (readonly [string, Field<unknown> | Group<Record<string, unknown>>])[],
-): Step[] {
+): Property[] {
   let index = 0
   return properties.map(([property, at]) => {
     const fields = 'name' in at ? [[property, at] as const] : Object.entries(at.fields)
-    const places = fields.map(([inner, field]) => ({ property: inner, field, index: index++ }))
-    return { property, places, isGroup: !('name' in at) }
+    const entries = fields.map(([inner, field]) => ({ property: inner, field, index: index++ }))
+    return { property, entries, isGroup: !('name' in at) }
   })
 }
 
-function columnsOf<Item>({ property, places, isGroup }: Step): (readonly [string, Column<Item>])[] {
-  return places.map(({ property: inner, field }) => {
+function columnsOf<Item>({ property, entries, isGroup }: Property): (readonly [string, Column<Item>])[] {
+  return entries.map(({ property: inner, field }) => {
     const make = column[field.kind] as (get: (item: Item) => unknown) => Column<Item>
     const whole = `source.${property}`
     const get = isGroup ? `${whole} ? ${whole}.${inner} : ${JSON.stringify(field.absent)}` : whole
@@ -100,22 +101,22 @@ function columnsOf<Item>({ property, places, isGroup }: Step): (readonly [string
 }
 
 /** The text of an object whose properties are read from `source`. */
-function objectFrom(steps: readonly Step[], keyOf: (place: Place) => string | number): string {
-  const value = (place: Place) => {
-    const read = `source[${JSON.stringify(keyOf(place))}]`
-    const { only } = place.field
+function objectFrom(properties: readonly Property[], keyOf: (entry: Entry) => string | number): string {
+  const value = (entry: Entry) => {
+    const read = `source[${JSON.stringify(keyOf(entry))}]`
+    const { only } = entry.field
     return only
       ? `(${JSON.stringify(only)}.includes(${read}) ? ${read} : undefined)`
       : `(${read} ?? undefined)`
   }
-  const members = (places: readonly Place[]) =>
-    `{ ${places.map(place => `${place.property}: ${value(place)}`).join(', ')} }`
-  const properties = steps.map(({ property, places, isGroup }) => {
-    const [first] = places
-    if (!isGroup || !first) return `${property}: ${places.map(value).join()}`
-    return `${property}: ${value(first)} === undefined ? undefined : ${members(places)}`
+  const members = (entries: readonly Entry[]) =>
+    `{ ${entries.map(entry => `${entry.property}: ${value(entry)}`).join(', ')} }`
+  const texts = properties.map(({ property, entries, isGroup }) => {
+    const [first] = entries
+    if (!isGroup || !first) return `${property}: ${entries.map(value).join()}`
+    return `${property}: ${value(first)} === undefined ? undefined : ${members(entries)}`
   })
-  return `({ ${properties.join(', ')} })`
+  return `({ ${texts.join(', ')} })`
 }
 
 /**
@@ -126,7 +127,7 @@ function compiled<Source, Result>(expression: string): (source: Source) => Resul
   return new Function('source', `return ${expression}`) as (source: Source) => Result
 }
 
-function inJson({ field }: Place, alias: string): string {
+function inJson({ field }: Entry, alias: string): string {
   const name = `${alias}.${field.name}`
   return field.kind === 'instant' ? `(extract(epoch from ${name}) * 1000)::bigint` : name
 }

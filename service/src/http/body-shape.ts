@@ -31,9 +31,9 @@ export function withoutNulls(shape: Shape, value: unknown): unknown {
   const { properties = {}, additionalProperties } = shape
   const others = typeof additionalProperties === 'object' ? additionalProperties : undefined
   const entries = Object.entries(value).flatMap(([name, inner]): [string, unknown][] => {
-    const part = Object.hasOwn(properties, name) ? properties[name] : others
-    if (part && inner === null && !kindsOf(part).has('null')) return []
-    return [[name, part ? withoutNulls(part, inner) : inner]]
+    const field = Object.hasOwn(properties, name) ? properties[name] : others
+    if (field && inner === null && !kindsOf(field).has('null')) return []
+    return [[name, field ? withoutNulls(field, inner) : inner]]
   })
   return Object.fromEntries(entries)
 }

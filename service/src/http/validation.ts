@@ -146,10 +146,10 @@ function problemOf(error: ErrorObject, where: string): FieldProblem | undefined 
     }
   }
   const field = parent === '' ? where : parent
-  const part = error.parentSchema as Shape
-  const mistyped = typeRule(part, error.data)
+  const shape = error.parentSchema as Shape
+  const mistyped = typeRule(shape, error.data)
   if (mistyped) return { field, code: 'type', message: `${field} ${mistyped}` }
-  const rule = part['x-rule'] ?? error.message ?? 'is not valid'
+  const rule = shape['x-rule'] ?? error.message ?? 'is not valid'
   return { field, code: error.keyword, message: `${field} ${rule}` }
 }
 
@@ -160,10 +160,9 @@ function fieldOf(path: string): string {
       .split('/')
       .slice(1)
       // A name may be the caller's own, as those of `moredetails` are.
-      .map(part => (/^\d+$/.test(part) ? part : safeName(part)))
+      .map(name => (/^\d+$/.test(name) ? name : safeName(name)))
       .reduce(
-        (whole, part) =>
-          /^\d+$/.test(part) ? `${whole}[${part}]` : whole === '' ? part : `${whole}.${part}`,
+        (path, name) => (/^\d+$/.test(name) ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`),
         '',
       )
   )

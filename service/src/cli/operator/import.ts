@@ -98,9 +98,9 @@ function openProgress(size: number) {
   const tell = () => {
     const seconds = (performance.now() - begunAt) / 1000
     const left = Math.ceil((seconds * (size - bytes)) / Math.max(1, bytes))
-    const part = Math.floor((100 * bytes) / Math.max(1, size))
+    const percent = Math.floor((100 * bytes) / Math.max(1, size))
     process.stderr.write(
-      `\r${part} %, ${lines} members, ${Math.round(lines / seconds)} a second, ${left} s left\x1b[K`,
+      `\r${percent} %, ${lines} members, ${Math.round(lines / seconds)} a second, ${left} s left\x1b[K`,
     )
   }
   const timer = process.stderr.isTTY ? setInterval(tell, TOLD_EVERY_MS) : undefined

@@ -26,8 +26,8 @@ export function memberContext({ database, installation, real }: WorkspacePart): 
 }
 
 /** Opens the reader of users for a command. */
-export function openMemberReader(part: WorkspacePart, context = memberContext(part)): Reader {
-  return openReader({ ...context, memory: openUserMemory(part.real) })
+export function openMemberReader(workspace: WorkspacePart, context = memberContext(workspace)): Reader {
+  return openReader({ ...context, memory: openUserMemory(workspace.real) })
 }
 
 /** A refused create as commands print it. */

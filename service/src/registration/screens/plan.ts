@@ -30,15 +30,15 @@ export type PlanChoice = {
   readonly displayname: string
   readonly description: string
   /** The benefits that come with it. */
-  readonly included: readonly PlanPart[]
+  readonly included: readonly PlanBenefit[]
   /** Those to choose among. */
-  readonly selectable: readonly Pick<PlanPart, 'displayname' | 'cost'>[]
+  readonly selectable: readonly Pick<PlanBenefit, 'displayname' | 'cost'>[]
   /** How many of them can be chosen. */
   readonly slots: number
 }
 
 /** A benefit that comes with a plan. */
-type PlanPart = {
+type PlanBenefit = {
   readonly displayname: string
   readonly description: string
   readonly cost: Cost
@@ -145,7 +145,7 @@ function planChoice(page: Page, plan: PlanChoice): Choice {
   )
   const more = namesText(
     page,
-    selectable.map(part => nameAndPrice(page, part)),
+    selectable.map(benefit => nameAndPrice(page, benefit)),
   )
   return {
     value: offer,
@@ -155,8 +155,8 @@ function planChoice(page: Page, plan: PlanChoice): Choice {
     card: html`${
       included.length > 0 &&
       html`<h2>${words.holds}</h2><ul class="ticks">${included.map(
-        part =>
-          html`<li>${icon('check')}<span><strong>${part.displayname}</strong> ${part.description}</span></li>`,
+        benefit =>
+          html`<li>${icon('check')}<span><strong>${benefit.displayname}</strong> ${benefit.description}</span></li>`,
       )}</ul>`
     }
 ${slots > 0 && html`<h2>${words[isBare ? 'choose' : 'choosemore'](slots)}</h2><p>${more}.</p>`}`,
@@ -166,7 +166,7 @@ ${slots > 0 && html`<h2>${words[isBare ? 'choose' : 'choosemore'](slots)}</h2><p
 /** A benefit's name, with its price if it has one. */
 function nameAndPrice(
   page: Localized,
-  { displayname, cost }: Pick<PlanPart, 'displayname' | 'cost'>,
+  { displayname, cost }: Pick<PlanBenefit, 'displayname' | 'cost'>,
 ): string {
   return cost.kind === 'nothing' ? displayname : `${displayname} (${priceText(page, cost)})`
 }
