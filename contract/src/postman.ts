@@ -25,9 +25,17 @@ const bodies: Readonly<Record<string, Json>> = {
   advanceClock: { advanceto: '{{advanceto}}' },
 }
 
-/** The clock of a sandbox goes forward only, so a second run must know how far the first one moved it. */
-const anHourLater =
-  "pm.variables.set('advanceto', new Date(Date.parse(pm.collectionVariables.get('clock')) + 3600000).toISOString())"
+/**
+ * The clock of a sandbox goes forward only, so a second run must know how far the first one moved it. It goes on by an hour; where
+ * a month ends, into the next one, because benefits are locked on its last day, wherever the partner is.
+ */
+const onward = [
+  "const at = Date.parse(pm.collectionVariables.get('clock'))",
+  'const ahead = new Date(at + 2 * 86400000)',
+  'const ends = ahead.getUTCMonth() !== new Date(at - 86400000).getUTCMonth()',
+  'const next = ends ? Date.UTC(ahead.getUTCFullYear(), ahead.getUTCMonth(), 2, 12) : at + 3600000',
+  "pm.variables.set('advanceto', new Date(next).toISOString())",
+]
 
 const KEPT = ['webhookid', 'eventid', 'sessionid', 'month', 'clock']
 
@@ -49,15 +57,18 @@ const authenticate = [
 /**
  * A Postman collection (v2.1) of every operation, ready to run: set `client_id`, `client_secret` and `api_key`, and
  * each request gets its token, its idempotency key and a user of the collection's own. A run succeeds, and so does the next
- * one, but for the result of a page that nobody has opened, and for the swap on the last day of a month, which is locked. For a
- * live service it leaves out the operations of a sandbox.
+ * one, but for the result of a page that nobody has opened. For a live service it leaves out the operations of a sandbox; there
+ * the swap is refused on the last day of a month.
  */
 export function postmanCollection(options: { baseUrl: string; sandbox: boolean }): Json {
   const shown = (Object.values(operations) as Operation[]).filter(
     operation => options.sandbox || operation.scope !== 'sandbox:control',
   )
+  // The clock goes on before anything is changed that a month's end locks.
+  const first = shown.filter(({ id }) => id === 'issueToken' || id === 'prefillUser' || id === 'advanceClock')
   const ordered = [
-    ...shown.filter(({ id }) => !last.includes(id)),
+    ...first,
+    ...shown.filter(one => !last.includes(one.id) && !first.includes(one)),
     ...last.flatMap(id => shown.filter(one => one.id === id)),
   ]
   const folders = [...new Set(ordered.map(folderOf))]
@@ -65,7 +76,7 @@ export function postmanCollection(options: { baseUrl: string; sandbox: boolean }
     info: {
       name: 'Benefit Enrolment Integration Service',
       description:
-        'Set the variables client_id, client_secret and api_key. A token is fetched when there is none. On the last day of a month benefits are locked, and the swap is refused with 422 `change_locked`.',
+        'Set the variables client_id, client_secret and api_key. A token is fetched when there is none. In a sandbox the collection goes past the last day of a month; elsewhere the swap is then refused with 422 `change_locked`.',
       schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
     },
     variable: [
@@ -99,7 +110,7 @@ function requestOf(operation: Operation): Json {
   return {
     name: id,
     event: [
-      ...(id === 'advanceClock' ? [script('prerequest', [anHourLater])] : []),
+      ...(id === 'advanceClock' ? [script('prerequest', onward)] : []),
       script('test', testsOf(operation)),
     ],
     request: {
