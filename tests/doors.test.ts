@@ -118,6 +118,7 @@ const fromInside: Readonly<Record<string, string>> = {
   'tests/database/rows-of.test.ts': 'calls a function that only other rooms call',
   'tests/database/schema-of-others.test.ts': 'applies the migrations beside tables of others',
   'tests/database/secret-plans.test.ts': 'sees the plan of a query',
+  'tests/database/signed-blocks.test.ts': 'signs what no service has written, by a clock of its own',
   'tests/database/small-batches.test.ts': 'sees the plan of a query',
   'tests/database/cells.test.ts': 'makes cells, and changes them all',
   'tests/docs/alerts.test.ts': 'compares the alerts with the names of all metrics',

@@ -76,7 +76,7 @@ export function postmanCollection(options: { baseUrl: string; sandbox: boolean }
     info: {
       name: 'Benefit Enrolment Integration Service',
       description:
-        'Set the variables client_id, client_secret and api_key. A token is fetched when there is none. In a sandbox the collection goes past the last day of a month; elsewhere the swap is then refused with 422 `change_locked`.',
+        'Set client_id, client_secret and api_key. A live service refuses the swap on the last day of a month.',
       schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
     },
     variable: [

@@ -119,7 +119,7 @@ async function expectMetricsOfAll(port: number): Promise<void> {
   expect(text).toMatch(/^process_resident_memory_bytes\{process="0"\}/m)
 }
 
-test('two processes share one embedded database, which their parent stops, and count failed authentications and limited requests together', async () => {
+test('two processes share one embedded database, which their parent stops, and count failures and limited requests together', async () => {
   const data = await newDataDir()
   const service = await startProcess(['serve', '--port', '0', '--data', data], {
     env: { ENROLMENT_PROCESSES: '2', ENROLMENT_FAILED_AUTHENTICATIONS: '10' },

@@ -1,5 +1,5 @@
 import { html } from '../../http/html.ts'
-import { type ListedDelivery, listDeliveries } from '../../webhooks/log/deliveries.ts'
+import { type ListedDelivery, listDeliveries, QUEUE_KINDS } from '../../webhooks/log/deliveries.ts'
 import { positionOf, positionText } from '../position.ts'
 import type { OperatorVisit, Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList, pageOf, ROWS_AT_ONCE } from '../views/declared-list.ts'
@@ -17,7 +17,7 @@ export const deliveryScreens: readonly Screen[] = listScreens({
 const STATES = ['waiting', 'given up'] as const
 
 /** All that waits for a time, in its order. */
-const waiting = { status: 'waiting', queues: ['retry', 'fresh', 'replay'] } as const
+const waiting = { status: 'waiting', queues: QUEUE_KINDS } as const
 
 type Answered = ListedDelivery & { readonly answer: string | undefined }
 

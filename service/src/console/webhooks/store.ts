@@ -2,6 +2,7 @@ import { type Instant, YEAR_MS } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { fragment, sql, timestamp } from '../../db/sql.ts'
 import type { DisabledReason } from '../../webhooks/endpoint/endpoint.ts'
+import type { QueueKind } from '../../webhooks/log/deliveries.ts'
 
 /** An endpoint in the list, with its last answer if it fails. */
 export type EndpointLine = {
@@ -35,7 +36,7 @@ export function findEndpointLines(
   now: Instant,
   endpointId: string | null = null,
 ): Promise<EndpointLine[]> {
-  const oldestOf = (queue: 'fresh' | 'retry' | 'replay') => fragment`(
+  const oldestOf = (queue: QueueKind) => fragment`(
         select d.queued_at from deliveries d
         where d.partner_id = w.partner_id and d.endpoint_id = w.endpoint_id
           and d.work = ${queue} and not d.parked and d.due_at <= ${timestamp(now + YEAR_MS)}

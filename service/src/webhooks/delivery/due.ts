@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Database } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
-import type { QueueKind } from './fairness.ts'
+import type { QueueKind } from '../log/deliveries.ts'
 
 /** How many deliveries to read from one queue of one endpoint. */
 export type Ask = {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AttemptTurns, createTurns, type Due, type QueueKind, type Turn } from './fairness.ts'
+import type { QueueKind } from '../log/deliveries.ts'
+import { type AttemptTurns, createTurns, type Due, type Turn } from './fairness.ts'
 
 type Endpoint = {
   due: Due

@@ -1,11 +1,4 @@
-/**
- * Why an attempt is due: the first attempt of an event, a later one, or one that a partner or operator asked to
- * repeat.
- */
-export type QueueKind = (typeof QUEUE_KINDS)[number]
-
-/** The queues of each endpoint. */
-export const QUEUE_KINDS = ['fresh', 'retry', 'replay'] as const
+import { QUEUE_KINDS, type QueueKind } from '../log/deliveries.ts'
 
 /** What an endpoint has due, and how many attempts it may have under way at once: 0 while its breaker is open. */
 export type Due = {

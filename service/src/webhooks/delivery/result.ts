@@ -2,7 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import type { AttemptOutcome } from '../egress/outcome.ts'
 import type { Breaker } from '../endpoint/breaker.ts'
 import type { NamedEndpoint, Pair } from '../endpoint/endpoint.ts'
-import type { QueueKind } from './fairness.ts'
+import type { QueueKind } from '../log/deliveries.ts'
 
 /** One request that was made, as the log keeps it. */
 export type Attempt = {

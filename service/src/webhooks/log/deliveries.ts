@@ -22,8 +22,14 @@ export type ListedDelivery = {
   at: Instant
 }
 
+/**
+ * Why an attempt is due: the first attempt of an event, a later one, or one that a partner or operator asked to
+ * repeat.
+ */
+export type QueueKind = (typeof QUEUE_KINDS)[number]
+
 /** The queues of what waits at an endpoint. */
-type Queue = 'fresh' | 'retry' | 'replay'
+export const QUEUE_KINDS = ['fresh', 'retry', 'replay'] as const
 
 /** Which deliveries are wanted; `events` are those of one user or the one that was asked for. */
 type DeliveryInput = {
@@ -32,7 +38,7 @@ type DeliveryInput = {
   readonly endpointId?: string | undefined
   readonly events?: readonly string[] | undefined
   /** Of what waits, only what is in these queues, and so nothing that stands behind an earlier event of its user. */
-  readonly queues?: readonly Queue[]
+  readonly queues?: readonly QueueKind[]
   /** Of what waits or was given up: the order turned round, and only what comes after this row. */
   readonly isDown?: boolean
   readonly after?: { readonly at: Instant; readonly id: string } | undefined
@@ -156,7 +162,7 @@ function allWaiting(input: DeliveryInput): Query {
       select d.endpoint_id, d.event_id, d.attempts, d.due_at as at
       from webhook_endpoints w
       cross join lateral (
-        select head.* from unnest(${queues ?? ['fresh', 'retry', 'replay']}::text[]) as queue (work)
+        select head.* from unnest(${queues ?? QUEUE_KINDS}::text[]) as queue (work)
         cross join lateral (
           select endpoint_id, event_id, attempts, due_at from deliveries
           where partner_id = ${partnerId} and endpoint_id = w.endpoint_id and work = queue.work and not parked ${position}
