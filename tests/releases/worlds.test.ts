@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -45,9 +45,10 @@ test.skipIf(written === undefined)('the year of a release is written', async () 
   await runJson(['copy', '--to', data], { env: { ...env, DATABASE_URL: url } })
   await runJson(['resume', '--data', data], { env })
   await runJson(['backup', backup, '--data', data], { env })
-  execFileSync('tar', ['-cJf', fileURLToPath(new URL('backup.tar.xz', at)), '-C', backup, '.'], {
-    env: { ...process.env, XZ_OPT: '-9e' },
-  })
+  for (const [name, directory] of [['backup', backup] as const, ['data', data] as const])
+    execFileSync('tar', ['-cJf', fileURLToPath(new URL(`${name}.tar.xz`, at)), '-C', directory, '.'], {
+      env: { ...process.env, XZ_OPT: '-9e' },
+    })
 })
 
 test.skipIf(releases.length === 0)(
@@ -63,25 +64,28 @@ test.skipIf(releases.length === 0)(
   },
 )
 
-test.skipIf(releases.length === 0 || process.env['TEST_DATABASE_URL'] !== undefined)(
-  'so is the backup of an embedded data directory of each release',
-  async () => {
-    for (const release of releases) {
-      const world = worldOf(release)
-      const { path, remove } = await newDirectory()
-      onTestFinished(remove)
-      const backup = fileURLToPath(new URL(`${release}/backup.tar.xz`, folder))
-      execFileSync('tar', ['-xJf', backup, '-C', path])
-      const data = join(path, 'data')
-      const place = { env: { ENROLMENT_ROOT_KEY: world.rootKey } }
+test
+  .skipIf(releases.length === 0 || process.env['TEST_DATABASE_URL'] !== undefined)
+  .each(['data', 'backup'] as const)('so is the %s of an embedded database of each release', async kind => {
+  for (const release of releases) {
+    const world = worldOf(release)
+    const { path, remove } = await newDirectory()
+    onTestFinished(remove)
+    const data = join(path, 'data')
+    const place = { env: { ENROLMENT_ROOT_KEY: world.rootKey } }
+    const packed = fileURLToPath(new URL(`${release}/${kind}.tar.xz`, folder))
+    const unpacked = kind === 'data' ? data : path
+    mkdirSync(unpacked, { recursive: true, mode: 0o700 })
+    execFileSync('tar', ['-xJf', packed, '-C', unpacked])
+    if (kind === 'backup') {
       await runJson(['restore', path, '--data', data], place)
       await runJson(['resume', '--data', data], place)
-      const borrowed = await borrowEmbeddedDatabase({ dataDir: data })
-      onTestFinished(() => borrowed.release())
-      await readWorld(world, borrowed.address)
-    }
-  },
-)
+    } else await runJson(['migrate', '--data', data], place)
+    const borrowed = await borrowEmbeddedDatabase({ dataDir: data })
+    onTestFinished(() => borrowed.release())
+    await readWorld(world, borrowed.address)
+  }
+})
 
 function worldOf(release: string): World {
   return JSON.parse(readFileSync(new URL(`${release}/world.json`, folder), 'utf8')) as World
