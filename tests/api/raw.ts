@@ -1,4 +1,4 @@
-// For requests that no client can send; tests/doors.test.ts lists who may use it, and why.
+// For requests that no client can send.
 import type { PartnerSettings } from '../../service/src/partners/settings.ts'
 import { rawRequest, sendRaw } from '../raw-http.ts'
 import type { TestPartner, TestService } from '../rig.ts'
