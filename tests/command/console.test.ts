@@ -80,7 +80,7 @@ test('an erasure at the console is in the list of erasures when it says that it 
     benefits: [],
   })
   const { page, post } = await signIn('Edith')
-  const path = `/users/${serviceid}/erase`
+  const path = `/users/${serviceid}/act/erase`
   const seen = (/name="seen" value="([^"]+)"/.exec(await page(path))?.[1] ?? '').replaceAll('&quot;', '"')
   expect((await post(path, { seen, sure: 'yes', reason: 'a letter' })).status).toBe(303)
   expect(readFileSync(workplace.erasures, 'utf8')).toContain(serviceid)

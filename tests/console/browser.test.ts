@@ -34,7 +34,7 @@ describeInBrowser('the console in a browser', () => {
     })
     webhookid = made.webhookid
     const support = await signIn(service, 'support')
-    const erase = `/users/${serviceid}/erase`
+    const erase = `/users/${serviceid}/act/erase`
     const seen = /name="seen" value="([^"]+)"/.exec((await support.get(erase)).text)?.[1] ?? ''
     const asked = await support.post(erase, { seen: seen.replaceAll('&quot;', '"'), reason: 'letter 1' })
     requested = asked.path
@@ -74,7 +74,7 @@ describeInBrowser('the console in a browser', () => {
     `/users/${serviceid}/link`,
     ...['swap', 'swapoff', 'consent'].map(name => `/users/${serviceid}/act/${name}`),
     `/users/${serviceid}/export`,
-    `/users/${serviceid}/erase`,
+    `/users/${serviceid}/act/erase`,
     `/partners/${partner.partnerId}/settings`,
     '/catalogue',
     '/catalogue/versions/1',

@@ -19,7 +19,7 @@ async function newUser(userid: string) {
     offername: 'starter',
     benefits: ['telehealth'],
   })
-  return { userid, serviceid, path: `/users/${serviceid}/erase` }
+  return { userid, serviceid, path: `/users/${serviceid}/act/erase` }
 }
 async function statusOf(userid: string) {
   return (await partner.client.getUser({ userid })).status
@@ -34,7 +34,7 @@ function seenIn(text: string) {
 async function ask(operator: OperatorBrowser, path: string, reason: string) {
   const { text } = await operator.get(path)
   const seen = seenIn(text)
-  return operator.post(path, { seen, reason })
+  return operator.post(path, { sure: 'yes', seen, reason })
 }
 async function deedsOf(serviceid: string) {
   return (
@@ -50,7 +50,7 @@ describe('an erasure', () => {
     const { text } = await support.get(path)
     expect(text).toContain('Ask a second person')
     expect(text).toMatch(/<code>offer_cancel_successful, user_erased</)
-    expect((await support.post(path, { reason: ' ' })).status).toBe(422)
+    expect((await support.post(path, { sure: 'yes', seen: seenIn(text), reason: ' ' })).status).toBe(422)
     const asked = await ask(support, path, 'letter of Nov 2')
     expect(asked.path).toMatch(/^\/requests\//)
     expect(asked.text).toContain('letter of Nov 2')
@@ -93,8 +93,8 @@ describe('an erasure', () => {
     const { text } = await support.get(path)
     const seen = seenIn(text)
     await partner.client.cancelUser({ userid, effective: 'immediate' })
-    const again = await support.post(path, { seen, reason: 'letter' })
-    expect(again.text).toContain('The user has changed since')
+    const again = await support.post(path, { sure: 'yes', seen, reason: 'letter' })
+    expect(again.text).toContain('What would happen has changed meanwhile')
     expect(await statusOf(userid)).toBe('cancelled')
   })
 

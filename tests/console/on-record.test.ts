@@ -81,9 +81,9 @@ function cases(): readonly Case[] {
     [
       'erase user',
       async () => {
-        const { text } = await admin.get(`/users/${leavingid}/erase`)
+        const { text } = await admin.get(`/users/${leavingid}/act/erase`)
         const seen = (/name="seen" value="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&quot;', '"')
-        return admin.post(`/users/${leavingid}/erase`, { seen, reason })
+        return admin.post(`/users/${leavingid}/act/erase`, { seen, reason })
       },
     ],
     [
@@ -146,7 +146,7 @@ test('the page of a form that shows a user is on record before it is shown', asy
     userid: 'looked-at',
     offername: 'starter',
   })
-  for (const form of ['act/cancel', 'link', 'export', 'erase'])
+  for (const form of ['act/cancel', 'link', 'export', 'act/erase'])
     expect((await newcomer.get(`/users/${id}/${form}`)).text).toContain('looked-at')
   const look = { action: 'look at user', result: 'shown', serviceId: id, because: false }
   expect(await deedsOf(service, newcomer)).toEqual(expect.arrayContaining([look, look, look, look]))

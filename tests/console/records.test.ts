@@ -52,7 +52,7 @@ describe('all that is held of a person', () => {
     const exported = async () =>
       JSON.parse((await support.post(`/users/${serviceid}/export`, { reason: 'request of access' })).text)
     expect((await exported()).requests).toEqual([])
-    const path = `/users/${serviceid}/erase`
+    const path = `/users/${serviceid}/act/erase`
     const seen = /name="seen" value="([^"]+)"/.exec((await support.get(path)).text)?.[1] ?? ''
     const asked = await support.post(path, {
       seen: seen.replaceAll('&quot;', '"'),

@@ -236,7 +236,7 @@ describeInBrowser('the eleven questions of support', () => {
         await page.waitForURL('**/requests/*')
       },
       async () => {
-        second = await confirmFirst('Erase a user')
+        second = await confirmFirst('Erase for good')
         expect(await status('rider-erased')).toBe('erased')
       },
       async () => {

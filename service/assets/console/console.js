@@ -1,6 +1,7 @@
 // Shortcuts for the console, which works without them: `/` goes to the search field; `g` and a letter opens a page; `?`
 // stays the browser's.
 let isGoing = false
+const collator = new Intl.Collator('en', { numeric: true })
 
 document.addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
@@ -30,3 +31,22 @@ window.addEventListener('pageshow', () => {
 function isTyping(target) {
   return target instanceof HTMLElement && target.closest('input, textarea, select') !== null
 }
+
+// A table of more than a few rows is sorted by a heading that is pressed, and pressed again the other way round. A cell with a
+// time is sorted by it, any other by its text.
+for (const table of document.querySelectorAll('table'))
+  if (table.tBodies[0].rows.length > 7)
+    for (const [column, heading] of [...table.tHead.rows[0].cells].entries()) {
+      const button = document.createElement('button')
+      button.append(...heading.childNodes)
+      heading.append(button)
+      button.addEventListener('click', () => {
+        const down = heading.ariaSort === 'ascending'
+        for (const other of table.tHead.rows[0].cells) other.ariaSort = 'none'
+        heading.ariaSort = down ? 'descending' : 'ascending'
+        const keyOf = ({ cells }) =>
+          cells[column].querySelector('time')?.dateTime ?? cells[column].textContent
+        const rows = [...table.tBodies[0].rows].sort((a, b) => collator.compare(keyOf(a), keyOf(b)))
+        table.tBodies[0].append(...(down ? rows.reverse() : rows))
+      })
+    }

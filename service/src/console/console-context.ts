@@ -10,7 +10,6 @@ import type { SignInContext } from '../operators/sign-in.ts'
 import type { Directory } from '../partners/directory.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import type { CountContext } from '../statements/count.ts'
-import type { DueCounts } from './background/due-counts.ts'
 import type { MonthCounts } from './background/month-counts.ts'
 import type { SlowWork } from './background/slow-work.ts'
 
@@ -18,7 +17,6 @@ import type { SlowWork } from './background/slow-work.ts'
 export type ConsoleContext = ConsoleParts & {
   /** The turns of files and counts, of which one runs at a time. */
   readonly slow: Pick<SlowWork, 'inTurn'>
-  readonly dueCounts: DueCounts
   readonly monthCounts: MonthCounts
   /** What counting the lines of months needs, on the console's own connection. */
   readonly counting: CountContext

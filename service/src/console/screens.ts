@@ -1,5 +1,4 @@
-import { dateAndLinkScreens } from './acts/date-and-link.ts'
-import { eraseScreens } from './acts/erase.ts'
+import { certificateScreens } from './acts/erase.ts'
 import { exportScreens } from './acts/export.ts'
 import { linkScreens } from './acts/link.ts'
 import { resendScreens } from './acts/resend.ts'
@@ -34,8 +33,7 @@ export const screens: readonly Screen[] = [
   ...actScreens,
   ...linkScreens,
   ...exportScreens,
-  ...eraseScreens,
-  ...dateAndLinkScreens,
+  ...certificateScreens,
   ...resendScreens,
   ...dueScreens,
   ...statementScreens,

@@ -73,7 +73,7 @@ export function actCommand({ name, summary, options, read }: ActOptions): Comman
           if (act.second) await waiveSecondPerson(input, workspace, act.second)
           record({ sealedReason: sealReason(partner, serviceId, reason) })
           const refused = await submitAct(
-            { executor: openCommandExecutor(context) },
+            { executor: openCommandExecutor(context), noteErasure: async () => {} },
             { partner, user, serviceId },
             { act, form, actor: systemUser(), alongside: [alongside()], effect: effect.text },
           )

@@ -3,6 +3,7 @@ import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Change } from '../../membership/command.ts'
+import type { ListedErasure } from '../../membership/erasure-list/list.ts'
 import { type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, type User } from '../../membership/rules/state.ts'
 import { partnerOffers, type Terms } from '../../membership/rules/terms.ts'
@@ -25,15 +26,20 @@ export type Act = {
   readonly second?: SecondPersonAction
   /** Whether it is possible for this user now. */
   readonly fits: (user: User, terms: Terms) => boolean
-  /** The operator's choices. */
-  readonly fields: (moment: UserState) => Slot
+  /** The operator's choices; absent: there are none, and the page begins with the effect. */
+  readonly fields?: (moment: UserState) => Slot
   /** What of the choices is kept, but is no line of the effect; shown with the effect, so that a slip is seen in time. */
   readonly kept?: (form: URLSearchParams, moment: UserState) => Slot
   /** The reason as the history keeps it. */
   readonly why: (form: URLSearchParams) => string
   /** Decides it; a refusal says why not. */
   readonly decide: (form: URLSearchParams, moment: UserState) => Change | Refusal
+  /** What follows once it is committed. */
+  readonly done?: (by: AfterAct, after: User) => Promise<void>
 }
+
+/** What an act can use after its commit. */
+export type AfterAct = { readonly noteErasure: (erasure: ListedErasure) => Promise<void> }
 
 /** Cancels a membership, at the end of the period or at once. */
 export const cancel: Act = {

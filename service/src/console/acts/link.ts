@@ -1,7 +1,9 @@
+import { DAY_MS } from '../../calendar/calendar.ts'
 import { html } from '../../http/html.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { mintLinkToken } from '../../registration/links/link-tokens.ts'
-import { revokeSession } from '../../registration/session/store.ts'
+import { accountsOf, askToBeAllowed, mayAlone } from '../requests/ask.ts'
+import { ALLOWED_HOURS } from '../requests/second-person.ts'
 import { record, recordAlongside } from '../screen/record.ts'
 import {
   type Answer,
@@ -9,21 +11,13 @@ import {
   choiceOf,
   type OperatorVisit,
   onChange,
-  onGet,
-  reasonOf,
   type Screen,
 } from '../screen/screen.ts'
+import { type LivingUser, ofWhom, requiredUser } from '../user-data/living-user.ts'
+import { hasSeenBirthDate } from '../user-data/store.ts'
 import { actionForm, section, selectField, when } from '../views/parts.ts'
-import { refusedAlone } from './date-and-link.ts'
-import { whyNoLink } from './date-or-link.ts'
 import { wordsOf } from './effect.ts'
-import { lookAtUser, ofWhom, requiredUser } from './screens.ts'
-
-/** Makes a link that the operator gives to the person. */
-export const linkScreens: readonly Screen[] = [
-  onGet('/users/:serviceid/link', 'support', choose),
-  onChange('/users/:serviceid/link', 'support', make),
-]
+import { reasonedScreens } from './reasoned.ts'
 
 const PURPOSES = {
   registration: 'Register and enroll',
@@ -33,76 +27,96 @@ const PURPOSES = {
 } as const
 const DISABLED =
   'This partner was stopped, so its pages open for nobody, and no link of it works. An admin can let it in again.'
+/** The link asks for nothing but the birth date: with both, one operator could act as the person. */
+const SEEN_FOR_DAYS = 30
 
-async function choose(visit: OperatorVisit): Promise<Answer> {
-  const details = await lookAtUser(visit)
-  const isMember = details.user.status === 'active'
-  if (details.partner.disabledAt !== undefined)
-    return {
-      title: 'Make a link',
-      body: html`${ofWhom(details)}<p class="notice bad" role="status">${DISABLED}</p>
-<p><a href="/partners/${details.partner.partnerId}">The partner</a></p>`,
-    }
-  return {
+/** Makes a link that the operator gives to the person. */
+export const linkScreens: readonly Screen[] = [
+  ...reasonedScreens({
+    path: '/users/:serviceid/link',
+    role: 'support',
+    kind: 'change',
     title: 'Make a link',
-    body: html`${ofWhom(details)}
-${section(
-  'What for',
-  html`<p class="hint">The link works once, for 24 hours.
+    find: requiredUser,
+    whom: ofWhom,
+    asked: (_visit, { partner, user }) => ({
+      heading: 'What for',
+      hint:
+        partner.disabledAt === undefined
+          ? html`<p class="hint">The link works once, for 24 hours.
 Where the birth date is known, the page asks for it before it shows anything. We send nothing:
-you pass the link on, to the person alone. Whatever is done by it is on record as done by a link that you made.</p>
-${actionForm(visit, {
-  action: `/users/${details.serviceId}/link`,
-  button: 'Make the link',
-  color: 'primary',
-  fields: selectField(
-    'purpose',
-    'It opens',
-    Object.entries(PURPOSES),
-    isMember ? 'benefits' : 'registration',
+you pass the link on, to the person alone. Whatever is done by it is on record as done by a link that you made.</p>`
+          : html`<p class="notice bad" role="status">${DISABLED}</p>
+<p><a href="/partners/${partner.partnerId}">The partner</a></p>`,
+      button: 'Make the link',
+      isShut: partner.disabledAt !== undefined,
+      fields: selectField(
+        'purpose',
+        'It opens',
+        Object.entries(PURPOSES),
+        user.status === 'active' ? 'benefits' : 'registration',
+      ),
+    }),
+    answer: make,
+  }),
+  onChange('/users/:serviceid/date-and-link', 'support', async visit =>
+    askToBeAllowed(visit, 'dateandlink', await requiredUser(visit)),
   ),
-  why: 'why-link',
-})}`,
-)}`,
-  }
-}
+]
 
-async function make(visit: OperatorVisit): Promise<Answer> {
-  const details = await requiredUser(visit)
-  const reason = reasonOf(visit)
-  const { partner, user, serviceId } = details
+async function make(visit: OperatorVisit, of: LivingUser, reason: string): Promise<Answer> {
+  const { partner, user, serviceId } = of
   const purpose = choiceOf(visit, 'purpose', PURPOSES)
   const deed = { action: 'make link', partner, serviceId, reason }
-  if (partner.disabledAt !== undefined) {
-    await record(visit, { ...deed, result: 'partner_disabled' })
-    throw new ConsoleRefusal(409, 'Not done', DISABLED)
+  const refuse = async (result: string, words: string) => {
+    await record(visit, { ...deed, result })
+    return new ConsoleRefusal(409, 'Not done', words)
   }
-  const { action } = deed
-  const whyNot = await whyNoLink(visit, details)
-  if (whyNot) return refusedAlone(visit, details, { action, why: whyNot })
+  if (partner.disabledAt !== undefined) throw await refuse('partner_disabled', DISABLED)
+  if (await hasSeenDate(visit, of)) return refusedAlone(visit, of, reason)
   const made = await mintLinkToken(
     { ...visit.context, baseUrl: () => visit.context.publicUrl },
     partner,
     { userid: user.userid, purpose, delivery: 'sms' },
     { by: visit.operator.operatorId, alongside: [recordAlongside(visit, deed)] },
   )
-  if (isRefusal(made)) {
-    await record(visit, { ...deed, result: made.refused })
-    throw new ConsoleRefusal(409, 'Not done', wordsOf(made))
-  }
-  // The date may have been shown meanwhile; each of the two is stored before it looks for the other.
-  const why = await whyNoLink(visit, details)
-  if (why) {
-    const name = { partner_id: partner.partnerId, session_id: made.sessionid }
-    await revokeSession(visit.context.database, name, visit.context.real())
-    return refusedAlone(visit, details, { action, why })
-  }
+  if (isRefusal(made)) throw await refuse(made.refused, wordsOf(made))
   return {
     title: 'The link',
-    body: html`${ofWhom(details)}
+    body: html`${ofWhom(of)}
 <section class="notice" role="status"><h2>Pass this on to the person alone</h2><p
 class="secret"><code>${made.linkurl}</code></p>
 <p>It works once, for 24 hours, until ${when(Date.parse(made.expiresat), partner.timezone)},
 and is not shown again.</p></section>`,
+  }
+}
+
+/** Whether the operator has seen the person's birth date lately, and no second person has allowed a link all the same. */
+async function hasSeenDate(visit: OperatorVisit, { user }: LivingUser): Promise<boolean> {
+  if (await mayAlone(visit, 'dateandlink', user)) return false
+  const since = visit.context.real() - SEEN_FOR_DAYS * DAY_MS
+  return hasSeenBirthDate(visit.context.database, user, { by: await accountsOf(visit), since })
+}
+
+/** The page in place of the link. */
+async function refusedAlone(visit: OperatorVisit, of: LivingUser, reason: string): Promise<Answer> {
+  const { partner, serviceId } = of
+  await record(visit, { action: 'make link', result: 'not alone', partner, serviceId, reason })
+  return {
+    title: 'A second person is needed',
+    status: 409,
+    body: html`${ofWhom(of)}
+<section class="notice bad" role="status"><h2>Not alone</h2><p>You have seen this birth date within the last ${SEEN_FOR_DAYS} days,
+and with it you could open the link yourself. Let another operator do it.</p></section>
+${section(
+  'Or ask for it',
+  html`<p class="hint">If somebody else allows it, you may make links of this person for ${ALLOWED_HOURS} hours.</p>
+${actionForm(visit, {
+  action: `/users/${serviceId}/date-and-link`,
+  button: 'Ask a second person',
+  color: 'primary',
+  why: 'why-both',
+})}`,
+)}`,
   }
 }

@@ -2,16 +2,17 @@ import type { Query } from '../../db/sql.ts'
 import type { CommandExecutor } from '../../membership/commands/executor.ts'
 import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
-import type { UserDetails } from '../user-data/user-details.ts'
-import type { Act } from './act.ts'
+import type { User } from '../../membership/rules/state.ts'
+import type { LivingUser } from '../user-data/living-user.ts'
+import type { Act, AfterAct } from './act.ts'
 
 /**
  * Makes the change of an act, in one transaction with `alongside`, so that nothing is ever done without a record. Refuses
  * as the rules do, and when the change would no longer have `effect`.
  */
 export async function submitAct(
-  by: { readonly executor: CommandExecutor; readonly requestId?: string },
-  { partner, user, serviceId }: Pick<UserDetails, 'partner' | 'user' | 'serviceId'>,
+  by: AfterAct & { readonly executor: CommandExecutor; readonly requestId?: string },
+  { partner, user, serviceId }: Pick<LivingUser, 'partner' | 'user' | 'serviceId'>,
   asked: {
     readonly act: Act
     readonly form: URLSearchParams
@@ -22,7 +23,7 @@ export async function submitAct(
 ): Promise<Refusal | undefined> {
   const { act, form, actor, alongside, effect } = asked
   const why = act.why(form)
-  const result = await by.executor.submit({
+  const result = await by.executor.submit<User>({
     partner,
     userid: user.userid,
     who: 'operator',
@@ -36,8 +37,10 @@ export async function submitAct(
       const change = act.decide(form, moment)
       if (isRefusal(change)) return change
       if (effectOf(change, moment, why).text !== effect) return refuse('preview_stale')
-      return { change, answer: after => after.serviceId }
+      return { change, answer: after => after }
     },
   })
-  return isRefusal(result) ? result : undefined
+  if (isRefusal(result)) return result
+  await act.done?.(by, result.reply)
+  return undefined
 }

@@ -1,4 +1,4 @@
-import type { Instant } from '../../calendar/calendar.ts'
+import { dateAt, type Instant, type Zone } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { type Fragment, fragment, nothing, sql, timestamp } from '../../db/sql.ts'
 import type { RowPosition } from '../position.ts'
@@ -95,20 +95,9 @@ export async function nextDue(db: Executor, query: DueQuery): Promise<DueFound> 
     cross join lateral (
       select json_agg(json_build_array(kind, round(extract(epoch from at) * 1000), what) order by at, kind, what) as changes
       from (
-        select * from (values
-          ('prefill lapses', u.entry_expires_at, null),
-          ('membership starts', case when u.status = 'active' and not u.offer_in_force then u.offer_since end, u.offer),
-          ('membership ends', case when u.status = 'active' then u.cancel_at end, u.offer),
-          ('offer change', u.pending_offer_at, u.offer || ' to ' || u.pending_offer),
-          ('swap', u.swap_at, null)) as own (kind, at, what)
+        select * from ${ownChanges}
         union all
-        select case e.state
-            when 'scheduled' then 'benefit starts' when 'actionrequired' then 'benefit lapses' else 'benefit ends' end,
-          case e.state
-            when 'scheduled' then e.starts_at when 'actionrequired' then e.action_due_at
-            when 'endscheduled' then e.ends_at end,
-          e.benefit
-        from enrolments e
+        select ${kindOfEnrolment}, ${dateOfEnrolment}, e.benefit from enrolments e
         where e.partner_id = ${partnerId} and e.service_id = u.service_id
       ) own_changes
       where at < ${end} ${kind === undefined ? nothing : fragment`and kind = ${kind}`}
@@ -126,6 +115,57 @@ export async function nextDue(db: Executor, query: DueQuery): Promise<DueFound> 
   const last = rows.at(-1)
   const isMore = last !== undefined && (rows.length === limit || last.number === most)
   return { users, last: isMore ? { at: last.due_at, id: last.service_id } : undefined }
+}
+
+/** The changes in a row `u` of `users`, and the one in a row `e` of `enrolments`. */
+const ownChanges = fragment`(values
+    ('prefill lapses', u.entry_expires_at, null),
+    ('membership starts', case when u.status = 'active' and not u.offer_in_force then u.offer_since end, u.offer),
+    ('membership ends', case when u.status = 'active' then u.cancel_at end, u.offer),
+    ('offer change', u.pending_offer_at, u.offer || ' to ' || u.pending_offer),
+    ('swap', u.swap_at, null)) as own (kind, at, what)`
+const kindOfEnrolment = fragment`
+    case e.state when 'scheduled' then 'benefit starts' when 'actionrequired' then 'benefit lapses' else 'benefit ends' end`
+const dateOfEnrolment = fragment`
+    case e.state when 'scheduled' then e.starts_at when 'actionrequired' then e.action_due_at
+      when 'endscheduled' then e.ends_at end`
+
+/** Beyond this many users the soonest are counted. */
+export const MOST_USERS_COUNTED = 10_000
+
+/** How many changes of each kind the soonest users have on each day of a zone, and how many users they are. */
+export async function countDue(
+  db: Executor,
+  { partnerId, until, zone }: { partnerId: string; until: Instant; zone: Zone },
+): Promise<{ users: number; days: ReadonlyMap<string, number> }> {
+  const end = fragment`${timestamp(until)}::timestamptz`
+  // Most changes fall due together, at the end of a month: so few rows come back, and few days are computed.
+  const rows = await db.query<{ kind: DueChange['kind']; at: Instant; count: number; users: number }>(sql`
+    with u as materialized (
+      select * from users where partner_id = ${partnerId} and due_at < ${end} order by due_at limit ${MOST_USERS_COUNTED})
+    select kind, at, count(*)::integer as count, (select count(*)::integer from u) as users
+    from (
+      select own.kind, own.at from u cross join lateral ${ownChanges}
+      union all
+      select ${kindOfEnrolment}, ${dateOfEnrolment} from u join enrolments e
+        on e.partner_id = ${partnerId} and e.service_id = u.service_id) changes
+    where at < ${end} group by kind, at order by at, kind`)
+  const days = new Map<string, number>()
+  for (const { kind, at, count } of rows) {
+    const day = `${dateAt(instantWithinDay({ kind, at }), zone)} ${kind}`
+    days.set(day, (days.get(day) ?? 0) + count)
+  }
+  return { users: rows[0]?.users ?? 0, days }
+}
+
+/** Whether it is told by the last day of what ends. */
+export function isLastDay({ kind }: Pick<DueChange, 'kind'>): boolean {
+  return kind.endsWith('ends')
+}
+
+/** An instant within the day on which people find it: of an end the last day of cover. */
+export function instantWithinDay(change: Pick<DueChange, 'kind' | 'at'>): Instant {
+  return isLastDay(change) ? change.at - 1 : change.at
 }
 
 /**

@@ -10,10 +10,8 @@ import { tag } from '../views/parts.ts'
 export function versionList(versions: readonly Publication[], zone: Zone): List<Publication> {
   const newest = versions[0]?.version
   return {
-    path: '/catalogue',
     caption: `Published versions, times of ${zone}`,
     empty: 'Nothing is published yet.',
-    filters: {},
     rows: versions,
     columns: [
       {
@@ -41,13 +39,9 @@ href="/catalogue/diff?from=${version - 1}&amp;to=${version}">from ${version - 1}
   }
 }
 
-/** How two versions differ, benefits before offers; `at` is where the list is shown. */
-export function differenceList(
-  differences: readonly Difference[],
-  at: Pick<List<Difference>, 'path' | 'filters'>,
-): List<Difference> {
+/** How two versions differ, benefits before offers. */
+export function differenceList(differences: readonly Difference[]): List<Difference> {
   return {
-    ...at,
     caption: 'How the two versions differ',
     empty: 'They say the same.',
     rows: differences,
@@ -59,20 +53,17 @@ const differenceColumns: List<Difference>['columns'] = [
   {
     name: 'name',
     label: 'Benefit or offer',
-    value: ({ kind, name }) => `${kind} ${name}`,
     cell: ({ kind, name }) => html`${kind} <code>${name}</code>`,
   },
   {
     name: 'what',
     label: 'What',
-    value: whatOf,
     cell: one => (one.field === '' ? tag(whatOf(one), isLeftOut(one) ? 'bad' : 'good') : one.field),
   },
-  { name: 'before', label: 'Before', value: ({ from }) => from, cell: one => shortened(one).from || '–' },
+  { name: 'before', label: 'Before', cell: one => shortened(one).from || '–' },
   {
     name: 'after',
     label: 'After',
-    value: one => (isLeftOut(one) ? KEPT : one.to),
     cell: one => (isLeftOut(one) ? KEPT : shortened(one).to || '–'),
   },
 ]
@@ -89,20 +80,16 @@ function isLeftOut({ field, from }: Difference): boolean {
 }
 
 /** The offers of a version, by rank. */
-export function offerList(catalogue: Catalogue, version: number): List<Offer> {
+export function offerList(catalogue: Catalogue): List<Offer> {
   const names = (benefits: readonly string[]) => benefits.join(', ')
   return {
-    path: `/catalogue/versions/${version}`,
-    filePath: `/catalogue/versions/${version}/offers.csv`,
     caption: 'Offers',
     empty: 'No offer.',
-    filters: {},
     rows: [...catalogue.offers.values()].sort((a, b) => a.rank - b.rank),
     columns: [
       {
         name: 'offer',
         label: 'Offer',
-        value: one => one.offer,
         cell: one => html`${one.displayname.en} <code>${one.offer}</code>`,
       },
       { name: 'rank', label: 'Rank', value: one => one.rank },
@@ -114,7 +101,7 @@ export function offerList(catalogue: Catalogue, version: number): List<Offer> {
 }
 
 /** The benefits of a version, in the order of its file. */
-export function benefitList(catalogue: Catalogue, version: number): List<Benefit> {
+export function benefitList(catalogue: Catalogue): List<Benefit> {
   const rulesOf = ({ rules }: Benefit) => rules.map(rule => rule.text.en).join(' ') || 'everyone'
   const offersOf = ({ name }: Benefit) =>
     [...catalogue.offers.values()]
@@ -122,17 +109,13 @@ export function benefitList(catalogue: Catalogue, version: number): List<Benefit
       .map(offer => `${offer.displayname.en}${offer.fixed.includes(name) ? ' (fixed)' : ''}`)
       .join(', ') || 'no offer'
   return {
-    path: `/catalogue/versions/${version}`,
-    filePath: `/catalogue/versions/${version}/benefits.csv`,
     caption: 'Benefits',
     empty: 'No benefit.',
-    filters: {},
     rows: [...catalogue.benefits.values()],
     columns: [
       {
         name: 'benefit',
         label: 'Benefit',
-        value: one => one.name,
         cell: one => html`${one.displayname.en} <code>${one.name}</code>`,
       },
       { name: 'type', label: 'Type', value: one => one.benefittype },

@@ -1,10 +1,10 @@
-import { type Difference, differencesOf } from '../../catalogue/difference.ts'
+import { differencesOf } from '../../catalogue/difference.ts'
 import type { Catalogue } from '../../catalogue/model.ts'
 import { listPublications, type Publication, readVersion } from '../../catalogue/published.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { type Answer, notHere, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
 import { listScreens, type OpenList } from '../views/declared-list.ts'
-import { type List, listFile, listPart } from '../views/list.ts'
+import { listPart } from '../views/list.ts'
 import { section, selectField } from '../views/parts.ts'
 import { benefitList, differenceList, offerList, versionList } from './lists.ts'
 
@@ -12,14 +12,7 @@ import { benefitList, differenceList, offerList, versionList } from './lists.ts'
 export const catalogueScreens: readonly Screen[] = [
   ...listScreens({ path: '/catalogue', role: 'viewer', exported: 'export catalogue', open }),
   onGet('/catalogue/versions/:version', 'viewer', show),
-  onGet('/catalogue/versions/:version/offers.csv', 'support', visit =>
-    versionFile(visit, 'offers', offerList),
-  ),
-  onGet('/catalogue/versions/:version/benefits.csv', 'support', visit =>
-    versionFile(visit, 'benefits', benefitList),
-  ),
   onGet('/catalogue/diff', 'viewer', compare),
-  onGet('/catalogue/diff.csv', 'support', differencesFile),
 ]
 
 async function open({ context, zone }: OperatorVisit): Promise<OpenList<Publication>> {
@@ -60,47 +53,21 @@ async function show(visit: OperatorVisit): Promise<Answer> {
       version > 1 &&
       html` · <a href="/catalogue/diff?from=${version - 1}&amp;to=${version}">What it changed</a>`
     }</p>
-${listPart(visit, 'Offers', offerList(catalogue, version))}
-${listPart(visit, 'Benefits', benefitList(catalogue, version))}`,
+${listPart('Offers', offerList(catalogue))}
+${listPart('Benefits', benefitList(catalogue))}`,
   }
 }
 
 async function compare(visit: OperatorVisit): Promise<Answer> {
-  const list = await comparison(visit)
-  const { from = '', to = '' } = list.filters
+  const { version: from, catalogue: before } = await required(visit, visit.query.get('from') ?? '')
+  const { version: to, catalogue: after } = await required(visit, visit.query.get('to') ?? '')
   return {
     title: `From version ${from} to ${to}`,
     body: html`<p><a href="/catalogue">All versions</a> · <a
 href="/catalogue/diff?from=${to}&amp;to=${from}">The other way round</a></p>
-${listPart(visit, 'What differs', list)}`,
+${listPart('What differs', differenceList(differencesOf(before, after)))}`,
   }
 }
-
-async function comparison(visit: OperatorVisit): Promise<List<Difference>> {
-  const before = await required(visit, visit.query.get('from') ?? '')
-  const after = await required(visit, visit.query.get('to') ?? '')
-  const differences = differencesOf(before.catalogue, after.catalogue)
-  const filters = { from: String(before.version), to: String(after.version) }
-  return differenceList(differences, { path: '/catalogue/diff', filters })
-}
-
-/** The offers or the benefits of a version as a file. */
-async function versionFile<Row>(
-  visit: OperatorVisit,
-  name: string,
-  listOf: (catalogue: Catalogue, version: number) => List<Row>,
-): Promise<Answer> {
-  const { version, catalogue } = await required(visit, visit.params['version'])
-  return listFile(visit, listOf(catalogue, version), { ...EXPORT, file: `${name}-of-version-${version}.csv` })
-}
-
-async function differencesFile(visit: OperatorVisit): Promise<Answer> {
-  const list = await comparison(visit)
-  const { from, to } = list.filters
-  return listFile(visit, list, { ...EXPORT, file: `catalogue-${from}-${to}.csv` })
-}
-
-const EXPORT = { action: 'export catalogue' }
 
 async function required(
   { context }: OperatorVisit,

@@ -1,6 +1,6 @@
 import { html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
-import { requestKinds } from '../acts/kinds.ts'
+import { requestKinds } from '../acts/request-kinds.ts'
 import {
   type ListedRequest,
   listRequests,

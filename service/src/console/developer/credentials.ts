@@ -2,10 +2,9 @@ import { html, type Slot } from '../../http/html.ts'
 import { revokeKey, rotateKey } from '../../partners/administer.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { listCredentials } from '../../partners/store.ts'
-import { CREDENTIALS_EFFECT } from '../acts/new-credentials.ts'
 import { administer } from '../partner/administer.ts'
 import { credentialPart, KINDS } from '../partner/credentials.ts'
-import { accountsOf, askSecondPerson, mayAlone } from '../requests/ask.ts'
+import { accountsOf, askToBeAllowed, mayAlone } from '../requests/ask.ts'
 import { ALLOWED_HOURS } from '../requests/second-person.ts'
 import { waitingAbout } from '../requests/store.ts'
 import { record } from '../screen/record.ts'
@@ -74,10 +73,7 @@ the forms are here for ${ALLOWED_HOURS} hours.</p>`
 }
 
 async function ask(visit: OperatorVisit): Promise<Answer> {
-  const partner = await partnerOfDeveloper(visit)
-  const reason = reasonOf(visit)
-  const asked = { partner, serviceId: undefined, reason, payload: {}, effect: CREDENTIALS_EFFECT }
-  await askSecondPerson(visit, { action: 'credentials', ...asked })
+  await askToBeAllowed(visit, 'credentials', { partner: await partnerOfDeveloper(visit) })
   return { to: '/integration' }
 }
 

@@ -1,20 +1,24 @@
-import { addDays, dateAt, type Instant, startOfDate } from '../../calendar/calendar.ts'
+import {
+  addDays,
+  dateAt,
+  type Instant,
+  type PlainDate,
+  startOfDate,
+  type Zone,
+} from '../../calendar/calendar.ts'
 import type { Catalogue } from '../../catalogue/model.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import {
-  countDays,
-  type DueCount,
-  instantWithinDay,
-  isLastDay,
-  MOST_USERS_COUNTED,
-} from '../background/due-counts.ts'
-import {
+  countDue,
   countLate,
   DUE_KINDS,
   type DueChange,
   type DueUser,
+  instantWithinDay,
+  isLastDay,
   MOST_LATE,
+  MOST_USERS_COUNTED,
   nextDue,
   positionOfUser,
 } from '../background/due-store.ts'
@@ -85,16 +89,17 @@ async function open(visit: OperatorVisit): Promise<OpenList<DueUser>> {
         return { rows, next }
       },
     },
-    around: async ({ rows, next, isFirst }) => {
-      const late = await countLate(context.database, { partnerId, before: now - LATE_MS })
-      // All that is due is on this page, so the count is of this moment. Otherwise it is of the last minute.
-      const isAll = isFirst && next === undefined
-      const count: DueCount = isAll
-        ? { users: rows.length, days: countDays(rows, partner), state: 'whole' }
-        : context.dueCounts.of(partner, until)
+    around: async () => {
+      const { database } = context
+      const [late, { users, days: byDay }] = await Promise.all([
+        countLate(database, { partnerId, before: now - LATE_MS }),
+        countDue(database, { partnerId, until, zone: timezone }),
+      ])
       const zone = html`<span class="hint">Days of ${timezone}</span>`
-      const byDay = section('By day', html`${countedPart(count)}${daysTable(partner, kind, count)}`, zone)
-      return { above: lateNotice(late), beside: byDay }
+      return {
+        above: lateNotice(late),
+        beside: section('By day', html`${countedPart(users)}${daysTable(timezone, kind, byDay)}`, zone),
+      }
     },
   }
 }
@@ -151,31 +156,26 @@ function namedWhat(
     .join(' to ')
 }
 
-function countedPart({ state, users }: DueCount): Slot {
-  if (state === 'whole')
+function countedPart(users: number): Slot {
+  if (users < MOST_USERS_COUNTED)
     return users > 0 && html`<p class="hint">Of ${written(users)} ${users === 1 ? 'person' : 'people'}.</p>`
-  return state === 'limit'
-    ? html`<p class="notice">Of the soonest ${written(MOST_USERS_COUNTED)} people; there are more. The CSV has all.</p>`
-    : html`<p class="notice" role="status">Still counting: ${written(users)} people so far.
-Load this page again for the rest.</p>`
+  return html`<p class="notice">Of the soonest ${written(MOST_USERS_COUNTED)} people; there are more. The CSV has all.</p>`
 }
 
-function daysTable({ timezone }: Partner, kind: DueChange['kind'] | undefined, { days }: DueCount): Slot {
-  const rows = [...days]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([day, kinds]) => ({
-      day: writeDay(startOfDate(day, timezone), timezone),
-      kinds: [...kinds].filter(([name]) => kind === undefined || name === kind),
-    }))
+function daysTable(zone: Zone, wanted: string | undefined, counts: ReadonlyMap<string, number>): Slot {
+  const days = new Map<string, Slot[]>()
+  for (const [name, count] of [...counts].sort()) {
+    const [day, kind] = [name.slice(0, 10), name.slice(11)]
+    if (wanted === undefined || wanted === kind)
+      days.set(day, [...(days.get(day) ?? []), html`<li>${written(count)} × ${kind}</li>`])
+  }
   return table({
     caption: 'How much is due by day and kind',
     columns: ['Day', 'How much'],
-    rows: rows
-      .filter(({ kinds }) => kinds.length > 0)
-      .map(({ day, kinds }) => [
-        day,
-        html`<ul class="rules">${kinds.map(([name, count]) => html`<li>${written(count)} × ${name}</li>`)}</ul>`,
-      ]),
+    rows: [...days].map(([day, lines]) => [
+      writeDay(startOfDate(day as PlainDate, zone), zone),
+      html`<ul class="rules">${lines}</ul>`,
+    ]),
     empty: 'Nothing in this time.',
   })
 }

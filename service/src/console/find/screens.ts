@@ -1,8 +1,7 @@
 import { html } from '../../http/html.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, type OperatorVisit, onPost, type Screen } from '../screen/screen.ts'
-import { tokenField } from '../views/layout.ts'
-import { dated, type List, listFile, listPart, sortField } from '../views/list.ts'
+import { dated, type List, listPart } from '../views/list.ts'
 import { STATUSES } from '../views/moves.ts'
 import { section, shortId } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
@@ -10,10 +9,7 @@ import { type LookedUp, lookUp } from './look-up.ts'
 import { type FoundUser, MOST_FOUND, type NamedUser, namedUsers } from './store.ts'
 
 /** Finding a user. */
-export const findScreens: readonly Screen[] = [
-  onPost('/find', 'viewer', find),
-  onPost('/find.csv', 'support', download),
-]
+export const findScreens: readonly Screen[] = [onPost('/find', 'viewer', find)]
 
 async function find(visit: OperatorVisit): Promise<Answer> {
   const lookedUp = await lookUpFor(visit)
@@ -25,26 +21,10 @@ async function find(visit: OperatorVisit): Promise<Answer> {
   const list = listOf(visit, await namedUsers(visit.context.database, found))
   return {
     title: 'Several users',
-    body: html`<form id="${FORM}" method="post" action="/find" hidden>${tokenField(visit.session.formToken)}
-<input type="hidden" name="what" value="${whatOf(visit)}">${sortField(visit.form)}</form>
-${listPart(visit, 'Found', list)}
+    body: html`${listPart('Found', list)}
 ${found.length >= MOST_FOUND && html`<p class="hint">The first ${MOST_FOUND.toLocaleString('en-US')} are listed.</p>`}`,
   }
 }
-
-async function download(visit: OperatorVisit): Promise<Answer> {
-  const { found } = await lookUpFor(visit)
-  const deed = { action: 'export found users', result: found.length > 0 ? 'found' : 'nothing' }
-  if (found.length > 0)
-    return listFile(visit, listOf(visit, await namedUsers(visit.context.database, found)), {
-      ...deed,
-      file: 'found.csv',
-    })
-  await record(visit, deed)
-  return nothing()
-}
-
-const FORM = 'found'
 
 function whatOf({ form }: OperatorVisit): string {
   return form.get('what') ?? ''
@@ -62,23 +42,19 @@ async function lookUpFor(visit: OperatorVisit): Promise<LookedUp> {
   })
 }
 
-/** The found users; the form asks for them again in another order, because no address may contain what was typed. */
+/** The found users. */
 function listOf(visit: OperatorVisit, rows: readonly NamedUser[]): List<NamedUser> {
   const userOf = ({ userid, serviceId }: NamedUser) => (visit.isSupport ? userid : shortId(serviceId))
   const partnerOf = ({ partnerId }: NamedUser) => visit.partnerNames.get(partnerId) ?? ''
   return {
-    path: '/find',
-    formId: FORM,
     caption: 'Users found',
     empty: '',
-    filters: {},
     rows,
     columns: [
       { name: 'partner', label: 'Partner', value: partnerOf },
       {
         name: 'user',
         label: 'User',
-        value: userOf,
         cell: one => html`<a href="${addressOf(one)}">${userOf(one)}</a>`,
       },
       { name: 'state', label: 'State', value: one => STATUSES[one.status] ?? one.status },
@@ -89,7 +65,6 @@ function listOf(visit: OperatorVisit, rows: readonly NamedUser[]): List<NamedUse
         one => visit.zoneOf(one.partnerId),
       ),
       { name: 'foundby', label: 'Found by', value: one => one.by },
-      { name: 'serviceid', label: 'Service ID', value: one => one.serviceId, isOfFile: true },
     ],
   }
 }

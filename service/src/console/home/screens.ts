@@ -1,7 +1,7 @@
 import { DAY_MS, dateAt, startOfDate } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
-import { requestKinds } from '../acts/kinds.ts'
+import { requestKinds } from '../acts/request-kinds.ts'
 import { findLookedAt } from '../audit/store.ts'
 import { listRequests } from '../requests/store.ts'
 import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'

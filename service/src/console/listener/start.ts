@@ -5,7 +5,6 @@ import { createServer } from '../../http/server.ts'
 import { openProvider } from '../../operators/provider.ts'
 import type { ProviderSettings } from '../../operators/provider-settings.ts'
 import { writeConsoleUrl } from '../../operators/store.ts'
-import { openDueCounts } from '../background/due-counts.ts'
 import { withFewStatements } from '../background/few-statements.ts'
 import { openMonthCounts } from '../background/month-counts.ts'
 import { openSlowWork } from '../background/slow-work.ts'
@@ -40,7 +39,6 @@ export async function startConsole(
     database,
     slow,
     counting,
-    dueCounts: openDueCounts(database, work),
     monthCounts: openMonthCounts(counting, work),
   }
   const address = { consoleUrl: url, port }

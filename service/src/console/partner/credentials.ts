@@ -1,17 +1,10 @@
-import { formatTimestamp } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { lastUses } from '../../partners/credential-uses.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { type CredentialRow, listCredentials } from '../../partners/store.ts'
-import { ownPartner } from '../partners.ts'
-import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
-import { type Column, csvLink, dated, isFew, type List, listFile, listTable } from '../views/list.ts'
+import type { OperatorVisit } from '../screen/screen.ts'
+import { type Column, dated, type List, listTable } from '../views/list.ts'
 import { actionForm, section, tag, when } from '../views/parts.ts'
-
-/** A partner's credentials as a file. */
-export const credentialScreens: readonly Screen[] = [
-  onGet('/partners/:partnerid/credentials.csv', 'support', download),
-]
 
 /** The kinds of credentials in words. */
 export const KINDS = { client_secret: 'Client secret', api_key: 'API key' } as const
@@ -46,9 +39,6 @@ async function credentialList(visit: OperatorVisit, partner: Partner): Promise<L
       })}</details>`,
   }
   return {
-    path,
-    filePath: `${path}/credentials.csv`,
-    filters: {},
     caption: 'Credentials: who made them and when, and when they were last used',
     empty: 'No credential.',
     rows,
@@ -56,13 +46,11 @@ async function credentialList(visit: OperatorVisit, partner: Partner): Promise<L
       {
         name: 'credential',
         label: 'Credential',
-        value: row => `${KINDS[row.kind]} ${row.credential_id}`,
         cell: row => html`${KINDS[row.kind]}<br><code>${row.credential_id}</code>`,
       },
       {
         name: 'state',
         label: 'State',
-        value: stateOf,
         cell: row => (stateOf(row) === 'live' ? tag('live', 'good') : tag(stateOf(row))),
       },
       dated('made', 'Made', row => row.created_at, partner.timezone),
@@ -70,10 +58,6 @@ async function credentialList(visit: OperatorVisit, partner: Partner): Promise<L
       {
         name: 'lastused',
         label: 'Last used',
-        value: row => {
-          const at = uses.get(row.credential_id)
-          return at === undefined ? '' : formatTimestamp(at)
-        },
         cell: row => {
           const at = uses.get(row.credential_id)
           return at === undefined ? html`<span class="hint">never</span>` : when(at, partner.timezone)
@@ -89,22 +73,14 @@ export async function credentialPart(visit: OperatorVisit, partner: Partner): Pr
   const list = await credentialList(visit, partner)
   return section(
     'Credentials',
-    html`${listTable(list, visit.query)}
+    html`${listTable(list)}
 ${
   visit.isAdmin &&
   html`<p class="hint">A new secret or key is made in the shell,
 by <code>enrolment key rotate ${partner.partnerId}</code>:
 whoever has one acts by the API without a second person.</p>`
 }`,
-    visit.isSupport && !isFew(list.rows) && csvLink(list, visit.query),
   )
-}
-
-async function download(visit: OperatorVisit): Promise<Answer> {
-  const partner = await ownPartner(visit)
-  const list = await credentialList(visit, partner)
-  const file = `credentials-${partner.partnerId}.csv`
-  return listFile(visit, list, { file, action: 'export credentials', partner })
 }
 
 /** What a revoke stops, before anybody presses it. */

@@ -5,7 +5,7 @@ import { ownPartner } from '../partners.ts'
 import { type Answer, type OperatorVisit, onChange, onGet, reasonOf, type Screen } from '../screen/screen.ts'
 import { actionForm, facts, section, tag, when } from '../views/parts.ts'
 import { administer } from './administer.ts'
-import { credentialPart, credentialScreens } from './credentials.ts'
+import { credentialPart } from './credentials.ts'
 import { accessFacts, addressFacts } from './facts.ts'
 import { partnerListScreens } from './list.ts'
 import { partnerSettingScreens } from './settings.ts'
@@ -16,7 +16,6 @@ export const partnerScreens: readonly Screen[] = [
   ...partnerListScreens,
   ...partnerSettingScreens,
   onGet('/partners/:partnerid', 'viewer', visit => show(visit)),
-  ...credentialScreens,
   onChange('/partners/:partnerid/revoke', 'admin', revoke),
   onChange('/partners/:partnerid/disable', 'admin', disable),
   onChange('/partners/:partnerid/enable', 'admin', enable),

@@ -1,9 +1,10 @@
 import { HOUR_MS } from '../../calendar/calendar.ts'
 import { failureOf } from '../../db/failure.ts'
 import { findSamePerson } from '../../operators/store.ts'
+import type { Partner } from '../../partners/partner.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { type Answer, notHere, type OperatorVisit } from '../screen/screen.ts'
+import { type Answer, notHere, type OperatorVisit, reasonOf } from '../screen/screen.ts'
 import { type Asked, sealRequest } from './request.ts'
 import { ALLOWED_HOURS, needsSecond, REQUEST_LIFETIME_MS, type SecondPersonAction } from './second-person.ts'
 import { insertRequest, isAllowed, type RequestSubject, readPolicy, whileLiving } from './store.ts'
@@ -69,4 +70,14 @@ export async function askSecondPerson(visit: OperatorVisit, asked: Asked): Promi
     throw failureOf(error).lostRace ? notHere('user') : error
   })
   return { to: `/requests/${requestId}` }
+}
+
+/** Asks to be allowed to do something alone for some hours, for the reason in the form. */
+export function askToBeAllowed(
+  visit: OperatorVisit,
+  action: SecondPersonAction,
+  { partner, serviceId }: { readonly partner: Partner; readonly serviceId?: string },
+): Promise<Answer> {
+  const asked = { action, partner, serviceId, reason: reasonOf(visit), payload: {}, effect: action }
+  return askSecondPerson(visit, asked)
 }

@@ -140,7 +140,7 @@ export type ListedRequest = Pick<
 }
 
 /** The most waiting requests that are listed, and the most others. */
-export const MOST_LISTED = 2000
+export const MOST_LISTED = 500
 
 /** The oldest of those that wait, and then the newest of the others. */
 export async function listRequests(

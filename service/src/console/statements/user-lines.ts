@@ -3,7 +3,7 @@ import { monthsOf } from '../../statements/months.ts'
 import { dollars } from '../../statements/summary.ts'
 import { type LineOfUser, linesOfUser } from '../../statements/user-lines.ts'
 import type { OperatorVisit, Screen } from '../screen/screen.ts'
-import { openUserDetails } from '../user-data/user-details.ts'
+import { openUser } from '../user-data/living-user.ts'
 import { listScreens, type OpenList } from '../views/declared-list.ts'
 import type { Column } from '../views/list.ts'
 import { tag } from '../views/parts.ts'
@@ -17,7 +17,7 @@ export const userLineScreens: readonly Screen[] = listScreens({
 })
 
 async function open(visit: OperatorVisit): Promise<OpenList<LineOfUser>> {
-  const { partner, serviceId } = await openUserDetails(visit)
+  const { partner, serviceId } = await openUser(visit)
   const { counting } = visit.context
   const months = await monthsOf(counting, partner)
   return {

@@ -1,10 +1,8 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
-import type { UserNames } from '../../membership/reading/reader.ts'
 import type { StoredLine, Who } from '../../membership/rules/history.ts'
 import type { User } from '../../membership/rules/state.ts'
-import { sessionLifetimes } from '../../registration/session/session.ts'
 
 /** The names of a user. */
 type UserNameRow = {
@@ -95,56 +93,17 @@ export function readOperatorLinks(
     where partner_id = ${partnerId} and userid = ${userid} and made_by is not null`)
 }
 
-/** The actions that show a birth date. */
-export const SHOWING_DATE: readonly string[] = ['look at person', 'export user']
-
-/** Whether one of these operators has seen the birth date of a user, or of one who was erased under `erased`, since then. */
-export async function hasSeenPerson(
+/** Whether one of these operators has been shown the birth date of a user since then. */
+export async function hasSeenBirthDate(
   db: Executor,
-  { partnerId, userid, erased }: Pick<User, 'partnerId' | 'userid'> & { readonly erased: string },
+  { partnerId, serviceId }: Pick<User, 'partnerId' | 'serviceId'>,
   seen: { readonly by: readonly string[]; readonly since: Instant },
 ): Promise<boolean> {
   const rows = await db.query(sql`
     select from audit_log
-    where partner_id = ${partnerId} and at >= ${timestamp(seen.since)}
-      and service_id in (
-        select service_id from users
-        where partner_id = ${partnerId} and userid in (${userid}, ${erased}) and is_current
-        union all
-        select service_id from users where partner_id = ${partnerId} and userid = ${erased} and not is_current)
-      and actor_kind = 'operator' and actor = any(${seen.by}::text[]) and action = any(${SHOWING_DATE}::text[])
-      and result <> 'not alone'
+    where partner_id = ${partnerId} and service_id = ${serviceId} and at >= ${timestamp(seen.since)}
+      and actor_kind = 'operator' and actor = any(${seen.by}::text[]) and action in ('look at person', 'export user')
     limit 1`)
-  return rows.length > 0
-}
-
-/** The living users of a partner for whom one of these operators has done one of these actions since then. */
-export async function usersTouched(
-  db: Executor,
-  partnerId: string,
-  touched: { readonly by: readonly string[]; readonly actions: readonly string[]; readonly since: Instant },
-): Promise<UserNames[]> {
-  const rows = await db.query<{ service_id: string; userid: string }>(sql`
-    select distinct u.service_id, u.userid
-    from audit_log a join users u on u.partner_id = a.partner_id and u.service_id = a.service_id and u.is_current
-    where a.partner_id = ${partnerId} and a.at >= ${timestamp(touched.since)} and a.actor_kind = 'operator'
-      and a.actor = any(${touched.by}::text[]) and a.action = any(${touched.actions}::text[]) and a.result <> 'not alone'`)
-  return rows.map(({ service_id, userid }) => ({ partnerId, serviceId: service_id, userid }))
-}
-
-/** Whether a link that one of these operators made for a user can be used, or its session is open. */
-export async function hasLivingLink(
-  db: Executor,
-  { partnerId, userid }: Pick<User, 'partnerId' | 'userid'>,
-  { by, now }: { readonly by: readonly string[]; readonly now: Instant },
-): Promise<boolean> {
-  const { idle, whole } = sessionLifetimes
-  const rows = await db.query(sql`
-    select from page_sessions
-    where partner_id = ${partnerId} and userid = ${userid} and made_by = any(${by}::uuid[])
-      and revoked_at is null and signed_out_at is null
-      and case when spent_at is null then token_expires_at > ${timestamp(now)}
-        else spent_at > ${timestamp(now - whole)} and last_seen_at > ${timestamp(now - idle)} end limit 1`)
   return rows.length > 0
 }
 

@@ -14,17 +14,14 @@ export function actsView({ user, terms, serviceId }: UserDetails, cause: Cause |
   const fitting = acts.filter(act => act.fits(user, terms))
   const possible = [
     ...fitting
-      .filter(({ second }) => second !== 'void')
+      .filter(({ name }) => !isFinal(name))
       .map(({ name, title }) => ({ name, title, to: `${path}/act/${name}` })),
     { name: 'link', title: LINK[cause?.wantsLink ? 'again' : 'first'], to: `${path}/link` },
     { name: 'export', title: 'Export all we hold', to: `${path}/export` },
   ]
-  const final = [
-    ...fitting
-      .filter(({ second }) => second === 'void')
-      .map(({ name, title }) => ({ title, to: `${path}/act/${name}` })),
-    { title: 'Erase for good', to: `${path}/erase` },
-  ]
+  const final = fitting
+    .filter(({ name }) => isFinal(name))
+    .map(({ name, title }) => ({ title, to: `${path}/act/${name}` }))
   const wanted = wantedOf(user)
   const main = wanted.flatMap(name => possible.find(one => one.name === name) ?? []).slice(0, 2)
   const isFirst = user.status === 'prefilled' || user.status === 'registering'
@@ -36,6 +33,11 @@ export function actsView({ user, terms, serviceId }: UserDetails, cause: Cause |
 <details class="more"><summary>More</summary>
 <ul class="row links">${possible.filter(one => !main.includes(one)).map(one => button(one))}</ul>
 <p class="hint">Cannot be undone:</p><ul class="row links">${final.map(one => button(one, ' danger'))}</ul></details>`
+}
+
+/** What cannot be undone. */
+function isFinal(act: string): boolean {
+  return act === 'void' || act === 'erase'
 }
 
 const LINK = { first: 'Make a link', again: 'Make a new link' } as const

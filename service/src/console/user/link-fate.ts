@@ -1,7 +1,7 @@
 import type { Instant, Zone } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { LinkRow } from '../user-data/store.ts'
-import { counted, type Tone, tag, when, writeInstant } from '../views/parts.ts'
+import { counted, type Tone, tag, when } from '../views/parts.ts'
 
 /** One thing that happened to a link: a tag, words, an instant, and the reference of a confirmation, in this order. */
 type LinkNote = {
@@ -44,12 +44,6 @@ export function shownNote({ tag: tagged, words, at, reference }: LinkNote, zone:
     reference !== undefined && html`<code>${reference}</code>`,
   ]
   return parts.filter(Boolean).map((part, index) => [index > 0 && ' ', part])
-}
-
-/** The same as text for a file. */
-export function noteText({ tag: tagged, words, at, reference }: LinkNote, zone: Zone): string {
-  const instant = at !== undefined && writeInstant(at, zone)
-  return [tagged?.[0], words, instant, reference].filter(Boolean).join(' ')
 }
 
 /** The outcomes of a page session whose names are not plain words. */

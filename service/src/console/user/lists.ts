@@ -1,4 +1,4 @@
-import { dateAt, type Instant, type Zone } from '../../calendar/calendar.ts'
+import type { Instant, Zone } from '../../calendar/calendar.ts'
 import { html } from '../../http/html.ts'
 import type { ConsentRecord } from '../../membership/records/consents.ts'
 import type { ConsentChannel, Enrolment } from '../../membership/rules/state.ts'
@@ -9,17 +9,13 @@ import { type Column, dated, type List } from '../views/list.ts'
 import { benefitName, endReasonWords, offerName, stateWords } from '../views/moves.ts'
 import { day, tag } from '../views/parts.ts'
 import { howToUsePart } from './how-to-use.ts'
-import { describeLink, noteText, shownNote } from './link-fate.ts'
-
-// The tables of a user's page. All are short, so they are sorted in memory; each has column names of its own, because the page's
-// address names one column.
+import { describeLink, shownNote } from './link-fate.ts'
 
 /** The benefits that are held, coming and going, with the first and the last day of cover in the partner's zone. */
 export function benefitList(details: UserDetails): List<Enrolment> {
   const { user, partner } = details
   const zone = partner.timezone
   return {
-    ...atUser(details, 'benefits'),
     caption: 'Benefits held, coming and going',
     empty: 'No benefit is held or coming.',
     rows: user.enrolments.filter(isLive),
@@ -27,7 +23,6 @@ export function benefitList(details: UserDetails): List<Enrolment> {
       {
         name: 'benefit',
         label: 'Benefit',
-        value: one => benefitName(details, one.benefit),
         cell: one =>
           html`${benefitName(details, one.benefit)}<br>
 <span class="hint">${one.isFixed ? 'comes with' : 'picked under'} ${offerName(details.terms, one.offer)}</span>
@@ -36,7 +31,6 @@ ${howToUsePart(details, one)}`,
       {
         name: 'state',
         label: 'State',
-        value: one => stateWords(one.state),
         cell: one =>
           html`${tag(stateWords(one.state), isInForce(one) ? 'good' : 'wait')}${
             !isHeld(one) &&
@@ -53,7 +47,6 @@ ${howToUsePart(details, one)}`,
 export function overList(details: UserDetails): List<Enrolment> {
   const zone = details.partner.timezone
   return {
-    ...atUser(details, 'benefits'),
     caption: 'Benefits that are over',
     empty: '',
     rows: details.user.enrolments.filter(one => !isLive(one)),
@@ -61,13 +54,11 @@ export function overList(details: UserDetails): List<Enrolment> {
       {
         name: 'over',
         label: 'Benefit',
-        value: one => benefitName(details, one.benefit),
         cell: one => html`${benefitName(details, one.benefit)}${howToUsePart(details, one)}`,
       },
       {
         name: 'overas',
         label: 'State',
-        value: one => stateWords(one.state),
         cell: one =>
           html`${stateWords(one.state)}${
             one.closeReason !== undefined &&
@@ -76,21 +67,6 @@ export function overList(details: UserDetails): List<Enrolment> {
       },
       dayColumn('overfrom', 'First day', startOf, zone),
       dayColumn('overto', 'Last day', lastInstant, zone),
-    ],
-  }
-}
-
-/** All benefits, also those that are over, as a file. */
-export function benefitFile(details: UserDetails): List<Enrolment> {
-  const list = benefitList(details)
-  return {
-    ...list,
-    rows: details.user.enrolments,
-    columns: [
-      ...list.columns,
-      fileColumn('name', one => one.benefit),
-      fileColumn('offer', one => one.offer),
-      fileColumn('closed', one => one.closeReason ?? ''),
     ],
   }
 }
@@ -104,7 +80,6 @@ export function linkList(details: UserDetails, links: readonly LinkRow[]): List<
     return maker === undefined ? '' : `, made by ${maker}`
   }
   return {
-    ...atUser(details, 'links'),
     caption: 'Links made for this user, and what became of them',
     empty: 'No link in the last 30 days.',
     rows: links,
@@ -113,17 +88,12 @@ export function linkList(details: UserDetails, links: readonly LinkRow[]): List<
       {
         name: 'for',
         label: 'For',
-        value: link => `${PURPOSES[link.purpose] ?? link.purpose}, ${link.delivery}${madeBy(link)}`,
         cell: link =>
           html`${PURPOSES[link.purpose] ?? link.purpose}<br><span class="hint">${link.delivery}${madeBy(link)}</span>`,
       },
       {
         name: 'became',
         label: 'What became of it',
-        value: link =>
-          fate(link)
-            .map(note => noteText(note, zone))
-            .join('; '),
         cell: link =>
           html`<ul class="rules">${fate(link).map(note => html`<li>${shownNote(note, zone)}</li>`)}</ul>`,
       },
@@ -141,7 +111,6 @@ export function consentList(
   const recorder = ({ recordedBy }: ConsentRecord) =>
     recordedBy !== undefined && `put on record by ${operators.get(recordedBy) ?? recordedBy}`
   return {
-    ...atUser(details, 'consents'),
     caption: 'Consents',
     empty: 'No consent is on record.',
     rows: consents,
@@ -150,14 +119,12 @@ export function consentList(
       {
         name: 'version',
         label: 'Version',
-        value: one => `${one.version} ${one.locale}`,
         cell: one => html`<code>${one.version}</code> ${one.locale}`,
       },
       dated('agreed', 'When', one => one.agreedAt, partner.timezone),
       {
         name: 'how',
         label: 'How',
-        value: one => [CHANNELS[one.channel], recorder(one)].filter(Boolean).join(', '),
         cell: one =>
           html`${CHANNELS[one.channel]}${recorder(one) && html`<br><span class="hint">${recorder(one)}</span>`}`,
       },
@@ -182,11 +149,6 @@ const CHANNELS: Readonly<Record<ConsentChannel, string>> = {
   import: 'before, imported with evidence',
 }
 
-function atUser({ serviceId }: UserDetails, file: string) {
-  const path = `/users/${serviceId}`
-  return { path, filePath: `${path}/${file}.csv`, filters: {} }
-}
-
 /** Its first instant; `undefined` while none is set: before it has begun by a consent, or if it never began. */
 function startOf(one: Enrolment): Instant | undefined {
   if (isLive(one)) return one.state === 'actionrequired' ? undefined : one.startsAt
@@ -198,7 +160,7 @@ function lastInstant(one: Enrolment): Instant | undefined {
   return one.endsAt === undefined || startOf(one) === undefined ? undefined : one.endsAt - 1
 }
 
-/** A column of days of cover, on the page in words and in a file as `2026-12-31`. */
+/** A column of days of cover. */
 function dayColumn(
   name: string,
   label: string,
@@ -206,10 +168,5 @@ function dayColumn(
   zone: Zone,
 ): Column<Enrolment> {
   const cellOrNone = (instant: Instant | undefined) => (instant === undefined ? '–' : day(instant, zone))
-  const written = (instant: Instant | undefined) => (instant === undefined ? '' : dateAt(instant, zone))
-  return { name, label, value: one => written(at(one)), cell: one => cellOrNone(at(one)) }
-}
-
-function fileColumn(name: string, value: (one: Enrolment) => string): Column<Enrolment> {
-  return { name, label: name, value }
+  return { name, label, cell: one => cellOrNone(at(one)) }
 }

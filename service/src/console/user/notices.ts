@@ -1,7 +1,7 @@
 import { html, type Slot } from '../../http/html.ts'
 import { waitsUntil } from '../../membership/rules/enrolments.ts'
 import { missingOf } from '../../membership/rules/view.ts'
-import { requestKinds } from '../acts/kinds.ts'
+import { requestKinds } from '../acts/request-kinds.ts'
 import type { UserDetails } from '../user-data/user-details.ts'
 import { benefitName } from '../views/moves.ts'
 import { day } from '../views/parts.ts'

@@ -1,10 +1,10 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import type { Retained } from '../../membership/records/retained-rows.ts'
 import type { ConsolePage, OperatorVisit } from '../screen/screen.ts'
+import type { ErasedUser } from '../user-data/living-user.ts'
 import type { SeenRow } from '../user-data/store.ts'
-import type { ErasedUserDetails, UserDetails } from '../user-data/user-details.ts'
-import { tokenField } from '../views/layout.ts'
-import { csvLink, isFew, type List, listTable, sortField } from '../views/list.ts'
+import type { UserDetails } from '../user-data/user-details.ts'
+import { listPart, listTable } from '../views/list.ts'
 import { STATUSES } from '../views/moves.ts'
 import { day, facts, section, tag, writeDay } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
@@ -65,14 +65,13 @@ export function userPage(visit: OperatorVisit, shown: Shown): ConsolePage {
 ${waitingNotice(shown)}
 ${visit.isSupport && actsView(details, cause)}
 ${factsOfUser(visit, details)}</div><div>${personPart(visit, shown)}</div></div>
-${isPersonShown && againForm(visit, shown)}
 <div class="columns"><div>
-${benefitsPart(visit, shown)}
+${benefitsPart(details)}
 ${section('Why not', whyNot(all, isPersonShown), html`<span class="hint">What is not open, and why</span>`)}
 ${refusedPart(shown)}
 ${insurersPart(visit, details, shown.insurerLines)}
-${listPart(visit, shown, { heading: 'Consents', list: consentList(details, shown.consents, isPersonShown) })}
-${listPart(visit, shown, { heading: 'Links and page sessions', list: linkList(details, shown.links) })}
+${listPart('Consents', consentList(details, shown.consents, isPersonShown))}
+${listPart('Links and page sessions', linkList(details, shown.links))}
 </div><div>
 ${section('Timeline', timeline(visit, details), html`<span class="hint">Newest first, days of ${zone}</span>`)}
 ${seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, since: user.createdAt })}
@@ -83,7 +82,7 @@ ${seenPart(visit, { partner, serviceId: details.serviceId, seen: shown.seen, sin
 /** All that is left of an erased user. */
 export function erasedPage(
   visit: OperatorVisit,
-  details: ErasedUserDetails,
+  details: ErasedUser,
   { seen, kept }: { seen: readonly SeenRow[]; kept: readonly Omit<Retained, 'records'>[] },
 ): ConsolePage {
   const { partner, serviceId, erasedAt, createdAt } = details
@@ -139,53 +138,14 @@ function linesLink(serviceId: string): Html {
 
 const MASKED = html`<span class="hint">••••••, shown to support</span>`
 
-const AGAIN = 'again'
-
-/**
- * A table of this page. It is sorted by an address, or, on the page with the person's data, by the form that asked for it,
- * because an address would lead to the page without.
- */
-function tableOf<Row>({ form, query }: OperatorVisit, { isPersonShown }: Shown, list: List<Row>): Html {
-  if (isPersonShown) return listTable({ ...list, formId: AGAIN }, form)
-  const before = query.get('before')
-  return listTable({ ...list, filters: before === null ? {} : { before } }, query)
-}
-
-/** The form whose buttons are the headings of the page with the person's data; each press is on record with the reason. */
-function againForm(visit: OperatorVisit, { details }: Shown): Html {
-  return html`<form id="${AGAIN}" method="post"
-action="/users/${details.serviceId}/person" hidden>${tokenField(visit.session.formToken)}
-<input type="hidden" name="reason" value="${visit.form.get('reason') ?? ''}">${sortField(visit.form)}</form>`
-}
-
-/** A part with one list of this page, and its file for support. */
-function listPart<Row>(
-  visit: OperatorVisit,
-  shown: Shown,
-  { heading, list, more }: { heading: string; list: List<Row>; more?: Slot },
-): Html {
-  const file = visit.isSupport && !isFew(list.rows) && csvLink(list, queryOf(visit, shown))
-  return section(heading, html`${tableOf(visit, shown, list)}${more}`, file)
-}
-
-function queryOf({ form, query }: OperatorVisit, { isPersonShown }: Shown): URLSearchParams {
-  return isPersonShown ? form : query
-}
-
-function benefitsPart(visit: OperatorVisit, shown: Shown): Html {
-  const { details } = shown
+function benefitsPart(details: UserDetails): Html {
   const over = overList(details)
-  const isOverSorted = queryOf(visit, shown).get('sort')?.includes('over') ?? false
-  return listPart(visit, shown, {
-    heading: 'Benefits',
-    list: benefitList(details),
-    more: html`${paysView(details)}${missingNotice(details)}
-${
-  over.rows.length > 0 &&
-  html`<details${isOverSorted && html` open`}><summary>${over.rows.length} over</summary>
-${tableOf(visit, shown, over)}</details>`
-}`,
-  })
+  return listPart(
+    'Benefits',
+    benefitList(details),
+    html`${paysView(details)}${missingNotice(details)}
+${over.rows.length > 0 && html`<details><summary>${over.rows.length} over</summary>${listTable(over)}</details>`}`,
+  )
 }
 
 function refusedPart({ refused, details }: Shown): Slot {

@@ -3,22 +3,8 @@ import type { Role } from '../../operators/operator.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
-import {
-  type Column,
-  CSV,
-  cellOf,
-  csvLines,
-  csvLink,
-  fileColumns,
-  isFew,
-  linesOf,
-  listLines,
-  listTable,
-  pageColumns,
-  sortField,
-  sortHeading,
-} from './list.ts'
-import { section, selectField, table } from './parts.ts'
+import { type Column, CSV, csvLines, fileColumns, linesOf, listTable } from './list.ts'
+import { section, selectField } from './parts.ts'
 
 /** A list with a screen of its own: its page, the form of its filters, its file and its audit entries follow from it. */
 type DeclaredList<Row> = {
@@ -104,32 +90,37 @@ async function pageOfList<Row>(
   declaredPath: string,
   list: OpenList<Row>,
 ): Promise<Answer> {
-  const { path = declaredPath, title, heading, filters, looked, partner, serviceId } = list
+  const { path = declaredPath, title, heading, filters, looked, partner, serviceId, rows } = list
   const { query, isSupport } = visit
-  const { rows } = list
-  const values = Object.fromEntries(filters.map(({ name, value }) => [name, value]))
-  const isLong = 'read' in rows
-  const isDown = isLong && isDownIn(query, rows)
+  const isDown = 'read' in rows && isDownIn(query, rows)
   const after = query.get('after') ?? undefined
-  const page = isLong ? await rows.read(after, isDown) : { rows, next: undefined }
+  const page = 'read' in rows ? await rows.read(after, isDown) : { rows, next: undefined }
   if (looked !== undefined) await record(visit, { action: looked, result: 'shown', partner, serviceId })
   const isFirst = after === undefined
   const { above, below, beside } = (await list.around?.({ ...page, isFirst })) ?? {}
-  const address = { path, filters: values }
-  const shown = isLong
-    ? longTable(list, { ...address, page, isDown, rows, isFirst })
-    : listTable({ ...list, ...address, rows }, query)
-  const isShort = !isLong && isFew(page.rows)
-  const file = isSupport && !isShort && csvLink(address, query)
-  const main = html`${section(heading, shown, file)}${below}`
+  const values = Object.fromEntries(filters.map(({ name, value }) => [name, value]))
+  const sort = 'read' in rows ? { sort: isDown ? `-${rows.sortedBy}` : rows.sortedBy } : {}
+  const to = (more: Readonly<Record<string, string>>, ending = '') =>
+    `${path}${ending}?${new URLSearchParams({ ...values, ...sort, ...more })}`
+  const turned = 'read' in rows && to({ sort: isDown ? rows.sortedBy : `-${rows.sortedBy}` })
+  const main = html`${section(
+    heading,
+    html`${listTable({ ...list, rows: page.rows })}<p class="row">${
+      !isFirst && html`<a href="${to({})}">First page</a>`
+    }${
+      page.next !== undefined &&
+      html`<a href="${to({ after: page.next })}">${('read' in rows && rows.nextLabel?.(page.rows, isDown)) || 'Next page'}</a>`
+    }${turned && html`<a href="${turned}">The other way round</a>`}</p>`,
+    isSupport && html`<a href="${to({}, '.csv')}">CSV</a>`,
+  )}${below}`
   return {
     title,
-    body: html`${above}${filters.length > 0 && filterForm(path, filters, query)}
+    body: html`${above}${filters.length > 0 && filterForm(path, filters, sort.sort)}
 ${beside ? html`<div class="columns"><div>${main}</div><div>${beside}</div></div>` : main}`,
   }
 }
 
-function filterForm(path: string, filters: readonly Filter[], query: URLSearchParams): Html {
+function filterForm(path: string, filters: readonly Filter[], sort: string | undefined): Html {
   return html`<form method="get" action="${path}" class="row">${filters.map(one =>
     'options' in one
       ? selectField(one.name, one.label, one.options, one.value)
@@ -137,40 +128,7 @@ function filterForm(path: string, filters: readonly Filter[], query: URLSearchPa
 type="${one.type}"${one.size !== undefined && html` size="${one.size}"`} value="${one.value}"
 autocomplete="off" spellcheck="false"></p>`,
   )}
-${sortField(query)}<button class="secondary">Show</button></form>`
-}
-
-function longTable<Row>(
-  { caption, empty, columns }: OpenList<Row>,
-  at: {
-    readonly path: string
-    readonly filters: Readonly<Record<string, string>>
-    readonly page: LongPage<Row>
-    readonly rows: LongRows<Row>
-    readonly isDown: boolean
-    readonly isFirst: boolean
-  },
-): Html {
-  const { path, filters, page, rows, isDown, isFirst } = at
-  const sort = isDown ? `-${rows.sortedBy}` : rows.sortedBy
-  const to = (more: Readonly<Record<string, string>>) =>
-    `${path}?${new URLSearchParams({ ...filters, sort, ...more })}`
-  const onPage = pageColumns(columns)
-  const next = rows.nextLabel?.(page.rows, isDown) ?? 'Next page'
-  return html`${table({
-    caption,
-    columns: onPage.map(({ name, label }) =>
-      name === rows.sortedBy ? sortHeading({ name, label, sort, to: sort => to({ sort }) }) : label,
-    ),
-    rows: page.rows.map(row => onPage.map(column => cellOf(column, row))),
-    empty,
-  })}
-${
-  !(isFirst && page.next === undefined) &&
-  html`<p class="row">${
-    !isFirst && html`<a href="${to({})}">First page</a>`
-  }${page.next !== undefined && html`<a href="${to({ after: page.next })}">${next}</a>`}</p>`
-}`
+${sort !== undefined && html`<input type="hidden" name="sort" value="${sort}">`}<button class="secondary">Show</button></form>`
 }
 
 /** Whether an address asks for the greatest values first. */
@@ -184,24 +142,23 @@ function isDownIn(
 
 async function fileOfList<Row>(
   visit: OperatorVisit,
-  { path, exported }: DeclaredList<Row>,
+  { exported }: DeclaredList<Row>,
   list: OpenList<Row>,
 ): Promise<Answer> {
   const { query, context } = visit
   const { rows, columns, file, partner, serviceId } = list
   await record(visit, { action: exported, partner, serviceId })
-  if (!('read' in rows)) {
-    const content = listLines({ ...list, path, filters: {}, rows }, query)
-    return { file, type: CSV, content }
-  }
+  const names = fileColumns(columns).map(({ name }) => name)
+  const lines = (some: readonly Row[]) => csvLines(some.flatMap(row => linesOf(columns, row)))
+  if (!('read' in rows)) return { file, type: CSV, content: csvLines([names]) + lines(rows) }
   const isDown = isDownIn(query, rows)
   async function* content() {
-    yield csvLines([fileColumns(columns).map(({ name }) => name)])
+    yield csvLines([names])
     let after: string | undefined
     do {
       const position = after
       const page = await context.slow.inTurn(() => (rows as LongRows<Row>).read(position, isDown))
-      yield csvLines(page.rows.flatMap(row => linesOf(columns, row)))
+      yield lines(page.rows)
       after = page.next
     } while (after !== undefined)
   }
