@@ -83,9 +83,12 @@ async function* answersTo(
   }
 }
 
-/** Whether a line may be answered otherwise a little later. */
+/** Whether a line may be answered otherwise when it is sent again. */
 function passes({ status, body }: BulkAnswer): boolean {
-  return [408, 429, 500, 503].includes(status) || codeOf(body) === 'unauthorized'
+  if ([408, 429, 500, 503].includes(status) || codeOf(body) === 'unauthorized') return true
+  // After many lines that cannot be read the service stops, and says so at the next one, which may be right.
+  const faults = isRecord(body) ? body['errors'] : undefined
+  return codeOf(body) === 'bad_request' && Array.isArray(faults) && faults.length === 0
 }
 
 /** A repeated prefill that was applied the first time is told so by 409 (contract §4): the first answer was 200. */

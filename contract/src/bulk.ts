@@ -74,8 +74,9 @@ export const bulk = operation({
     'names, with its scope, rules, events and idempotency, in the order of the lines; the answer has a line for each, in ' +
     'the same order, and begins before the last line has arrived. So read while you send: the service stops reading from a ' +
     'client that does not read. A line that cannot be read gets its own 400 or 413, and the rest goes on. Beyond 5 MiB the ' +
-    'last line of the answer has status 413, and what came before stands. If the connection breaks, send all again, with ' +
-    'the same keys. The token needs the scope of each operation that you name.',
+    'last line of the answer has status 413, after 100 lines that cannot be read it has 400, and what came before stands. ' +
+    'Eight bulks of a partner are answered at once; the next is 429. If the connection breaks, send all again, with the ' +
+    'same keys. The token needs the scope of each operation that you name.',
   query: parameters({
     dryrun: Type.Optional(
       Type.Enum(['true', 'false'], {

@@ -3,8 +3,8 @@ export type Line = { readonly number: number; readonly bytes: Buffer | undefined
 
 /** Cuts a stream of bytes into lines. */
 export type LineCutter = {
-  /** The lines that end in this chunk, without their line feeds. */
-  cut(chunk: Buffer): Line[]
+  /** The lines that end in this chunk, without their line feeds, each cut when it is taken; take all before the next chunk. */
+  cut(chunk: Buffer): Iterable<Line>
   /** The last line, if it has no line feed. */
   end(): Line[]
 }
@@ -28,16 +28,14 @@ export function openLineCutter(mostBytes: number): LineCutter {
     return line
   }
   return {
-    cut(chunk) {
-      const lines: Line[] = []
+    *cut(chunk) {
       let from = 0
       for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, from)) {
         keep(chunk.subarray(from, at))
-        lines.push(finish())
         from = at + 1
+        yield finish()
       }
       keep(chunk.subarray(from))
-      return lines
     },
     end: () => (length > 0 ? [finish()] : []),
   }

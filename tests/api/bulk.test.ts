@@ -3,12 +3,16 @@ import { request as httpRequest } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import type { BulkAnswer, BulkLine } from '../../client/src/index.ts'
+import { defaultRequestLimits } from '../../service/src/http/request-limits.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ada, startTestService, type TestPartner } from '../rig.ts'
+import { ada, startTestService, type TestPartner, type TestService } from '../rig.ts'
 import { eventsOf } from './events-of.ts'
 import { send } from './raw.ts'
 
 const service = forAllTests(() => startTestService({ startAt: Date.parse('2027-03-10T15:00:00Z') }))
+const hasty = forAllTests(() =>
+  startTestService({ requestLimits: { ...defaultRequestLimits, requestSeconds: 0.5 } }),
+)
 
 const account = { ...ada, offername: 'starter' } as const
 
@@ -149,7 +153,6 @@ test('a dry run answers what each line by itself would get, ignores keys, and wr
   ]).toEqual(before)
 })
 
-const SHARE_OF_WRONG = 100
 const good = '{"operation":"prefill","key":"k","body":{"userid":"u1"}}'
 
 test('a member that no line has is refused, and a bulk without lines has no answers', async () => {
@@ -211,8 +214,12 @@ test('a line is answered before the next one is sent', async () => {
 })
 
 /** Begins a bulk of a stated length over a socket that is not read; `bytes` may be fewer. */
-async function sendOver(partner: TestPartner, bytes: string, length = bytes.length): Promise<Socket> {
-  const { hostname, port } = new URL(service.baseUrl)
+async function sendOver(
+  partner: TestPartner,
+  bytes: string,
+  { length = bytes.length, on = service as TestService } = {},
+): Promise<Socket> {
+  const { hostname, port } = new URL(on.baseUrl)
   const headers = Object.entries(await headersOf(partner)).map(([name, value]) => `${name}: ${value}\r\n`)
   const socket = connect(Number(port), hostname)
   socket.write(
@@ -220,6 +227,106 @@ async function sendOver(partner: TestPartner, bytes: string, length = bytes.leng
   )
   return socket
 }
+
+test('blank and unreadable lines count for the rate as any others', async () => {
+  for (const lines of ['\n \n', 'x\n{}\n']) {
+    const partner = await service.newPartner({ ratePerSecond: 2 })
+    await sendBulk(partner, lines)
+    await expect(partner.client.getUser({ userid: 'u1' })).rejects.toMatchObject({ status: 429 })
+  }
+})
+
+test('after 100 lines that cannot be read a last line has status 400, and no more is read', async () => {
+  const partner = await service.newPartner()
+  const lines = `${'\n'.repeat(500)}${'{}\n'.repeat(50)}${good}\n${'x\n'.repeat(50)}${good.replace('u1', 'u2')}\n`
+  for (const query of ['', '?dryrun=true']) {
+    const answers = answersOf(await sendBulk(partner, lines, query))
+    expect(answers).toHaveLength(102)
+    expect(codesOf(answers).at(-2)).toEqual([601, 400, 'malformed_json'])
+    expect(codesOf(answers).at(-1)).toEqual([602, 400, 'bad_request'])
+  }
+  expect((await partner.client.getUser({ userid: 'u1' })) as object).toMatchObject({ status: 'prefilled' })
+  await expect(partner.client.getUser({ userid: 'u2' })).rejects.toMatchObject({ status: 404 })
+})
+
+test('the client gets an answer of its own for each line, however many cannot be read', async () => {
+  const client = (await service.newPartner()).connect({ tries: 3 })
+  const lines = Array.from({ length: 250 }, (_, at) => ({
+    operation: at === 120 ? 'prefill' : 'unknown',
+    body: { userid: `u${at}` },
+  })) as unknown as BulkLine[]
+  const answers = await collect(client.bulk(lines))
+  expect(answers.map(({ line }) => line)).toEqual(lines.map((_, at) => at + 1))
+  expect(answers.filter(({ status }) => status === 200).map(({ line }) => line)).toEqual([121])
+  for (const { status, body } of answers)
+    if (status !== 200) expect(body).toMatchObject({ errors: [{ field: 'operation' }] })
+})
+
+test.each([
+  ['beyond 5 MiB', ' '.repeat(6 * 1024 * 1024)],
+  ['after 100 lines that cannot be read', 'x\n'.repeat(100_000)],
+])(
+  'what is not taken %s is dropped, and the next request of the connection is answered',
+  async (_, bytes) => {
+    const partner = await service.newPartner()
+    const headers = Object.entries(await headersOf(partner)).map(([name, value]) => `${name}: ${value}\r\n`)
+    const { hostname, port } = new URL(service.baseUrl)
+    const socket = connect(Number(port), hostname)
+    const head = `POST /user/bulk HTTP/1.1\r\nHost: x\r\n${headers.join('')}Transfer-Encoding: chunked\r\n\r\n`
+    const chunk = `${bytes.length.toString(16)}\r\n${bytes}\r\n0\r\n\r\n`
+    socket.write(`${head}${chunk}GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    const text = Buffer.concat((await socket.toArray()) as Buffer[]).toString()
+    expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200'])
+  },
+)
+
+test('beyond eight bulks of a partner at once the next is 429 with Retry-After, and is taken once one has ended', async () => {
+  const partner = await service.newPartner()
+  const open = await Promise.all(
+    Array.from({ length: 8 }, (_, at) =>
+      sendOver(partner, `${good.replace('u1', `o${at}`).replace('"k"', `"k${at}"`)}\n`, { length: 1000 }),
+    ),
+  )
+  await Promise.all(open.map(socket => once(socket, 'readable')))
+  const refused = await sendBulk(partner, good)
+  expect(refused).toMatchObject({ status: 429, code: 'too_many_requests' })
+  expect(refused.headers.get('retry-after')).toBe('1')
+  const other = await service.newPartner()
+  expect((await sendBulk(other, good)).status).toBe(200)
+  open[0]?.destroy()
+  await expect.poll(async () => (await sendBulk(partner, good)).status).toBe(200)
+  for (const socket of open) socket.destroy()
+})
+
+/** A line whose answer is many times as long. */
+const wrong = `{"operation":"erase","body":{${Array.from({ length: 40 }, (_, at) => `"a${at}":1`).join()}}}\n`
+
+test('an answer that nobody reads ends in the time of a request, and frees its place', async () => {
+  const partner = await hasty.newPartner()
+  const unread = await Promise.all(
+    Array.from({ length: 8 }, () => sendOver(partner, wrong.repeat(3_000), { on: hasty })),
+  )
+  for (const socket of unread) socket.on('error', () => {})
+  const status = async () => {
+    const headers = await headersOf(partner)
+    return (await send(hasty, 'POST', '/user/bulk', { headers, bytes: good })).status
+  }
+  await expect.poll(status, { timeout: 30_000 }).toBe(429)
+  await expect.poll(status, { timeout: 60_000 }).toBe(200)
+  for (const socket of unread) socket.destroy()
+})
+
+test('a bulk ends with 408 when no line comes whole in the time of a request, however many bytes do', async () => {
+  const partner = await hasty.newPartner()
+  for (const byte of ['\n', ' ']) {
+    const socket = await sendOver(partner, `${good}\n`, { length: 10_000, on: hasty })
+    const drip = setInterval(() => socket.write(byte), 20)
+    socket.on('error', () => {}).once('end', () => clearInterval(drip))
+    const text = Buffer.concat((await socket.toArray()) as Buffer[]).toString()
+    expect(text).toContain('"status":408')
+    clearInterval(drip)
+  }
+})
 
 /** How many users the partner has, once that has not grown over many requests. */
 async function countAtRest({ client }: TestPartner): Promise<number> {
@@ -235,11 +342,10 @@ async function countAtRest({ client }: TestPartner): Promise<number> {
 
 test('a client that does not read its answers is not read either, and gets all of them once it reads', async () => {
   const partner = await service.newPartner()
-  // Each answer is many times as long as its line, so that all of them are far more than a connection holds.
-  const wrong = `{${Array.from({ length: 40 }, (_, at) => `"a${at}":1`).join()}}\n`
+  // All answers together are far more than a connection holds.
   const groups = Array.from(
     { length: 100 },
-    (_, at) => `${good.replace('"k"', `"k${at}"`).replace('u1', `u${at}`)}\n${wrong.repeat(SHARE_OF_WRONG)}`,
+    (_, at) => `${good.replace('"k"', `"k${at}"`).replace('u1', `u${at}`)}\n${wrong.repeat(100)}`,
   )
   const socket = await sendOver(partner, groups.join(''))
   await expect.poll(() => countAtRest(partner), { timeout: 60_000 }).toBeGreaterThan(0)
@@ -247,7 +353,7 @@ test('a client that does not read its answers is not read either, and gets all o
   // Whole, because what arrives at a time may end within an answer's first word.
   const arrived = Buffer.concat((await socket.toArray()) as Buffer[])
   const lines = arrived.toString('latin1').split('{"line":').length - 1
-  expect(lines).toBe(groups.length * (1 + SHARE_OF_WRONG))
+  expect(lines).toBe(groups.length * 101)
   expect(await countAtRest(partner)).toBe(groups.length)
 })
 
@@ -259,7 +365,7 @@ test('of a client that leaves, lines that arrived whole are taken whole, and no 
   }))
   // The last line is complete but for its line feed: more of it might have come.
   const bytes = `${linesOf(creates)}${good.replace('u1', 'cut')}`
-  const socket = await sendOver(partner, bytes, bytes.length + 1)
+  const socket = await sendOver(partner, bytes, { length: bytes.length + 1 })
   await once(socket, 'readable')
   socket.destroy()
   const count = await countAtRest(partner)

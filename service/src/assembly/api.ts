@@ -1,5 +1,6 @@
 import { noteRefusedBodies } from '../accounts/refused-bodies.ts'
 import { mountBulk } from '../bulk/mount.ts'
+import type { OpenBulks } from '../bulk/open-bulks.ts'
 import { type MountContext, mountOperations } from '../http/mount.ts'
 import { defaultRequestLimits } from '../http/request-limits.ts'
 import type { createServer } from '../http/server.ts'
@@ -29,6 +30,7 @@ type ApiContext = {
   readonly refuse: ReturnType<typeof refuseFailures>
   readonly callers: Callers
   readonly rates: RateLimits
+  readonly bulks: OpenBulks
   readonly turns: Turns
 }
 
@@ -61,6 +63,7 @@ export function mountApi(app: ReturnType<typeof createServer>, shared: Shared, c
     baseUrl,
     isClosing: context.isClosing,
     turns: context.turns,
+    bulks: context.bulks,
   })
   if (options.installation.sandbox)
     mountOperations(app, sandboxHandlers({ database, directory, clock, schedule }), mounting)

@@ -1,3 +1,4 @@
+import { countOpenBulks, type OpenBulks } from '../bulk/open-bulks.ts'
 import { countFailedAuthentications } from '../http/failed-authentications.ts'
 import { defaultRequestLimits } from '../http/request-limits.ts'
 import { refuseFailures } from '../partners/authenticate.ts'
@@ -11,11 +12,12 @@ export type Counts = {
   /** Counts a failed authentication, puts it on record, and refuses the request that had it. */
   readonly refuse: ReturnType<typeof refuseFailures>
   readonly rates: RateLimits
+  readonly bulks: OpenBulks
   /** Counts what a process beside this one has counted. */
   readonly hear: (news: Exclude<News, { events: unknown }>) => void
 }
 
-/** Opens the counts of failed authentications, of partners and of visitors of the page, and of partners' limited requests. */
+/** Opens the counts of failed authentications, of partners and of visitors of the page, and of partners' limited requests and bulks. */
 export function openCounts({ options, trail }: Shared): Counts {
   const { failedAuthentications: limit } = options.requestLimits ?? defaultRequestLimits
   const failures = countFailedAuthentications(limit)
@@ -31,9 +33,12 @@ export function openCounts({ options, trail }: Shared): Counts {
   }
   const { real, tellOthers } = options
   const rates = openRateLimits({ real, tellOthers: tellOthers && (allowed => tellOthers({ allowed })) })
-  const hear: Counts['hear'] = news =>
-    'failed' in news
-      ? void failures.note(news.failed.address, options.real(), news.failed.credential)
-      : rates.note(news.allowed)
-  return { refuse, rates, hear }
+  const bulks = countOpenBulks(tellOthers && (open => tellOthers({ bulks: open })))
+  const hear: Counts['hear'] = news => {
+    if ('failed' in news) failures.note(news.failed.address, options.real(), news.failed.credential)
+    else if ('allowed' in news) rates.note(news.allowed)
+    else if ('bulks' in news) bulks.note(news.bulks)
+    else bulks.forget(news.ended)
+  }
+  return { refuse, rates, bulks, hear }
 }

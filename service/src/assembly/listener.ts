@@ -67,7 +67,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
   }
   const callers = openCallers({ directory: shared.directory, database: options.database, real: options.real })
   const { app, counts, pools, shedding } = openServer(shared, { ...context, callers }, state)
-  const { refuse, rates, hear } = openCounts(shared)
+  const { refuse, rates, bulks, hear } = openCounts(shared)
   mountPublicRoutes(app, shared, { ...context, ...state, refuse })
   mountRegistrationPage(app, shared, { ...context, ...state, refuse })
   mountApi(app, shared, {
@@ -76,6 +76,7 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     refuse,
     callers,
     rates,
+    bulks,
     turns: shedding.turns,
   })
 

@@ -1,4 +1,5 @@
 import type { RequestLimits } from '@benefit-enrolment/contract'
+import type { BulksElsewhere } from '../bulk/open-bulks.ts'
 import type { Database } from '../db/database.ts'
 import type { Rewritten } from '../db/rewrite-table.ts'
 import type { FeedPlaces } from '../feeds/run.ts'
@@ -20,6 +21,10 @@ export type News =
   | { readonly failed: { readonly address: string; readonly credential: string | undefined } }
   /** Requests of a partner with a limit were allowed. */
   | { readonly allowed: AllowedRequests }
+  /** So many bulks of a partner are now open in a process. */
+  | { readonly bulks: BulksElsewhere }
+  /** This process has ended, and with it its bulks. */
+  | { readonly ended: number }
 
 /** What a service is started with. */
 export type ServiceOptions = {

@@ -1,83 +1,152 @@
 import type { Readable } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
-import { bulkOperations, errors, type Locale, type RequestLimits } from '@benefit-enrolment/contract'
-import type { FastifyRequest } from 'fastify'
-import { bodyLines } from '../http/body-lines.ts'
+import { setTimeout as delay, setImmediate as loopTurn } from 'node:timers/promises'
+import {
+  bulk,
+  bulkOperations,
+  errors,
+  type Locale,
+  type Operation,
+  type RequestLimits,
+} from '@benefit-enrolment/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { bodyLines, dropRest } from '../http/body-lines.ts'
 import { localeOf } from '../http/locale.ts'
 import { type Handlers, type MountContext, type Perform, performer } from '../http/mount.ts'
 import { problemOf } from '../http/problem.ts'
 import { asServiceError, logFailure, type ProblemContext } from '../http/send-problem.ts'
 import { ServiceError } from '../http/service-error.ts'
+import { transportMs } from '../http/shedding/shedding.ts'
 import { takeTurn } from '../http/shedding/take-turn.ts'
 import type { Turns } from '../http/shedding/turns.ts'
 import { isBlank, type Line } from '../lines.ts'
-import type { Caller } from '../partners/authenticate.ts'
+import { type Caller, requireScope } from '../partners/authenticate.ts'
 import { answerInOrder } from './in-order.ts'
 import { type LineRequest, readLine } from './read-line.ts'
 
 /** The handlers of the single requests that lines stand for. */
 export type LineHandlers = Handlers<Caller, (typeof bulkOperations)[keyof typeof bulkOperations]['id']>
 
-/** The checks and the handler of each operation, by its id. */
-type Performers = ReadonlyMap<string, Perform<Caller>>
+/** Answers the request of a line, or rejects with the refusal. */
+type PerformLine = (
+  asked: LineRequest,
+  of: { caller: Caller; locale: Locale; request: FastifyRequest },
+) => unknown
 
 /** What answering lines needs from the other parts. */
 export type AnswerContext = Pick<MountContext<Caller>, 'authenticate' | 'limit'> &
   Pick<ProblemContext, 'baseUrl' | 'log'> & {
     readonly limits: RequestLimits
-    readonly perform: Performers
+    readonly perform: PerformLine
     readonly turns: Turns
+    /** Waits for the next turn of the event loop, when lines have taken enough of this one. */
+    readonly breathe: () => Promise<unknown> | undefined
     /** Whether the process is about to end: a bulk is then broken off. */
     readonly isClosing: () => boolean
   }
 
 /** How many lines of one bulk are under way at once, as of a partner with 64 connections: with 128, others’ reads wait longer. */
 const MOST_UNDER_WAY = 64
+/** After so many lines that could not be read a bulk ends (contract §18). */
+const MOST_UNREAD = 100
 
 /** Compiles the checks of the operations that a line may name. */
-export function performers(
+export function performLines(
   handlers: LineHandlers,
   onRefusedBody?: MountContext<Caller>['onRefusedBody'],
-): Performers {
-  return new Map(
+): PerformLine {
+  const performers = new Map<Operation, Perform<Caller>>(
     Object.values(bulkOperations).map(operation => [
-      operation.id,
+      operation,
       performer(operation, handlers[operation.id] as never, onRefusedBody),
     ]),
   )
+  return (asked, { caller, locale, request }) =>
+    performers.get(asked.operation)?.({
+      ...asked,
+      caller,
+      locale,
+      requestId: request.id,
+      address: () => request.ip,
+      setHeader: () => {},
+    })
 }
 
 /** The answers to the lines of a request, as a stream. A last line with an error says why the rest was not read. */
-export function answerLines(request: FastifyRequest, context: AnswerContext): Readable {
-  const { limits } = context
+export function answerLines(request: FastifyRequest, reply: FastifyReply, context: AnswerContext): Readable {
+  const { limits, turns } = context
   const locale = localeOf(request.headers['accept-language'])
   let last = 0
+  let unread = 0
   const refuse = (line: number, thrown: unknown): string => {
     const error = asServiceError(thrown, limits, request)
     logFailure(context, error, request.id)
     const problem = problemOf(error, { requestId: request.id, locale, baseUrl: context.baseUrl() })
     return answerText(line, errors[error.code].status, problem)
   }
-  return answerInOrder(linesOf(request, context), {
+
+  /** Reads and performs an admitted line; what it takes of the event loop, also for a refusal, is its partner's. */
+  const answer = (
+    { number, bytes }: Line,
+    { caller, end }: Admitted,
+  ): Promise<string> | string | undefined => {
+    const begunAt = performance.now()
+    let made: unknown
+    try {
+      if (bytes && isBlank(bytes)) return undefined
+      let asked: LineRequest
+      try {
+        asked = readLine(bytes, limits)
+      } catch (error) {
+        unread += 1
+        throw error
+      }
+      requireScope(caller, asked.operation)
+      made = context.perform(asked, { caller, locale, request })
+      if (!(made instanceof Promise)) return answerText(number, 200, made)
+      return made.then(
+        body => answerText(number, 200, body),
+        error => refuse(number, error),
+      )
+    } catch (error) {
+      return refuse(number, error)
+    } finally {
+      turns.charge(caller.partner.partnerId, performance.now() - begunAt)
+      if (made instanceof Promise) made.then(end, end)
+      else end()
+    }
+  }
+
+  const receiving = {
+    limits,
+    received: (bytes: number) => turns.charge(request.partnerId, transportMs(bytes)),
+  }
+  async function* lines(): AsyncGenerator<Iterable<Line>> {
+    for await (const some of bodyLines(request.raw, reply.raw, receiving)) yield someLines(some)
+  }
+  function* someLines(some: Iterable<Line>): Iterable<Line> {
+    for (const line of some) {
+      yield line
+      if (unread >= MOST_UNREAD)
+        throw new ServiceError(
+          'bad_request',
+          `${MOST_UNREAD} lines could not be read; the rest was not taken.`,
+        )
+    }
+  }
+
+  return answerInOrder(lines(), {
     mostUnderWay: MOST_UNDER_WAY,
     failed: error => refuse(last + 1, error),
-    // Each line is admitted before the next one is read, so that the lines about one user begin in their order.
-    async begin({ number, bytes }) {
-      last = number
+    ending: () => dropRest(request.raw, reply.raw, receiving),
+    // Each line is admitted before the next one is cut, so that the lines about one user begin in their order.
+    async begin(line) {
+      last = line.number
       try {
-        const begunAt = performance.now()
-        const asked = readLine(bytes, limits)
-        const readMs = performance.now() - begunAt
-        const admitted = await admit(request, asked, context)
-        const made = answerLine(request, asked, { ...admitted, context, locale, readMs })
-        return {
-          answer: made.then(
-            body => answerText(number, 200, body),
-            error => refuse(number, error),
-          ),
-        }
+        return { answer: answer(line, await admit(request, context)) }
       } catch (error) {
-        return { answer: refuse(number, error) }
+        if (line.bytes && isBlank(line.bytes)) return { answer: undefined }
+        if (errors[asServiceError(error, limits, request).code].status === 401) unread += 1
+        return { answer: refuse(line.number, error) }
       }
     },
   })
@@ -87,31 +156,20 @@ function answerText(line: number, status: number, body: unknown): string {
   return `${JSON.stringify({ line, status, body })}\n`
 }
 
-/** The lines that have an answer. Breaks off with `unavailable` when the process is about to end. */
-async function* linesOf(
-  { raw }: FastifyRequest,
-  { limits, isClosing }: AnswerContext,
-): AsyncGenerator<Line[]> {
-  for await (const lines of bodyLines(raw, limits)) {
-    if (isClosing()) throw new ServiceError('unavailable')
-    yield lines.filter(({ bytes }) => bytes === undefined || !isBlank(bytes))
-  }
-}
-
 type Admitted = { readonly caller: Caller; readonly end: () => void }
 
 /**
  * Authenticates the caller of a line again, because a bulk may outlast its token, and waits for the partner's rate and for its
- * turn. Refuses as the single request would be.
+ * turn. Refuses as the single request would be, and with `unavailable` when the process is about to end.
  */
-async function admit(
-  request: FastifyRequest,
-  { operation }: LineRequest,
-  { authenticate, limit, turns }: AnswerContext,
-): Promise<Admitted> {
-  const known = authenticate(request, operation)
+async function admit(request: FastifyRequest, context: AnswerContext): Promise<Admitted> {
+  const { authenticate, limit, turns, breathe, isClosing } = context
+  const pause = breathe()
+  if (pause) await pause
+  const known = authenticate(request, bulk)
   const caller = known instanceof Promise ? await known : known
-  while (limit(caller)?.refusal) await delay(RATE_WAIT_MS)
+  while (!isClosing() && limit(caller)?.refusal) await delay(RATE_WAIT_MS)
+  if (isClosing()) throw new ServiceError('unavailable')
   const { partnerId } = caller.partner
   const end = turns.isOpen(partnerId)
     ? turns.begin(partnerId)
@@ -121,33 +179,26 @@ async function admit(
 
 const RATE_WAIT_MS = 50
 
-/** Performs the request of a line. */
-async function answerLine(
-  request: FastifyRequest,
-  asked: LineRequest,
-  {
-    context,
-    caller,
-    end,
-    locale,
-    readMs,
-  }: Admitted & { context: AnswerContext; locale: Locale; readMs: number },
-): Promise<unknown> {
-  const begunAt = performance.now()
-  let loopMs = readMs
-  try {
-    const answer = context.perform.get(asked.operation.id)?.({
-      ...asked,
-      caller,
-      locale,
-      requestId: request.id,
-      address: () => request.ip,
-      setHeader: () => {},
-    })
-    loopMs += performance.now() - begunAt
-    return await answer
-  } finally {
-    context.turns.charge(caller.partner.partnerId, loopMs)
-    end()
+/**
+ * Lets the event loop go on once the lines of all bulks have taken a millisecond of its turn. Lines that are in memory follow each
+ * other without a turn between them: 64 KiB of line feeds would keep everything else from being read.
+ */
+export function openBreathing(): AnswerContext['breathe'] {
+  let since: number | undefined
+  const isOver = () => since !== undefined && performance.now() - since > LOOP_TURN_MS
+  const nextTurn = async () => {
+    while (isOver()) await loopTurn()
+  }
+  return () => {
+    if (isOver()) return nextTurn()
+    if (since === undefined) {
+      since = performance.now()
+      setImmediate(() => {
+        since = undefined
+      })
+    }
+    return undefined
   }
 }
+
+const LOOP_TURN_MS = 1

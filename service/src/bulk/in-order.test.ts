@@ -8,6 +8,7 @@ function endless(text: string, mostUnderWay = 4) {
   const answers = answerInOrder(endlessItems(), {
     mostUnderWay,
     failed: String,
+    ending: async () => {},
     begin: async () => {
       seen.begun += 1
       return { answer: turn().then(() => text) }
@@ -34,6 +35,7 @@ test('answers come in the order of the items, whichever is ready first, and a fa
   const answers = answerInOrder(source(), {
     mostUnderWay: 4,
     failed: error => (error as Error).message,
+    ending: async () => {},
     begin: async item => ({
       answer: (async () => {
         for (let at = 0; at < (waits[item] ?? 0); at += 1) await turn()

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 
-/** A line that was begun: the promise of its answer never rejects. */
+/** An item that was begun, until its answer is sent. */
 type Begun = { text: string | undefined }
 
 /**
@@ -9,12 +9,14 @@ type Begun = { text: string | undefined }
  * stream is destroyed ends by itself.
  */
 export function answerInOrder<Item>(
-  items: AsyncIterable<readonly Item[]>,
+  items: AsyncIterable<Iterable<Item>>,
   context: {
-    /** Begins an item, one after the other; its answer may come later. Neither rejects. */
-    readonly begin: (item: Item) => Promise<{ readonly answer: Promise<string> | string }>
+    /** Begins an item, one after the other; its answer, if it has one, may come later. Neither rejects. */
+    readonly begin: (item: Item) => Promise<{ readonly answer: Promise<string> | string | undefined }>
     /** The last text, for an error of the source. */
     readonly failed: (error: unknown) => string
+    /** Resolves when the stream may end, once all its texts are in it. */
+    readonly ending: () => Promise<void>
     readonly mostUnderWay: number
   },
 ): Readable {
@@ -42,6 +44,16 @@ export function answerInOrder<Item>(
   const until = async (holds: () => boolean) => {
     while (!isGone && !holds()) await changed()
   }
+  const add = (answer: Promise<string> | string) => {
+    const begun: Begun = { text: undefined }
+    underWay.push(begun)
+    const done = (text: string) => {
+      begun.text = text
+      flushSoon()
+    }
+    if (typeof answer === 'string') done(answer)
+    else void answer.then(done)
+  }
   const run = async () => {
     try {
       for await (const some of items)
@@ -49,20 +61,13 @@ export function answerInOrder<Item>(
           await until(() => isWanted && underWay.length < context.mostUnderWay)
           if (isGone) return
           const { answer } = await context.begin(item)
-          const begun: Begun = { text: undefined }
-          underWay.push(begun)
-          const done = (text: string) => {
-            begun.text = text
-            flushSoon()
-          }
-          if (typeof answer === 'string') done(answer)
-          else void answer.then(done)
+          if (answer !== undefined) add(answer)
         }
     } catch (error) {
-      underWay.push({ text: context.failed(error) })
-      flushSoon()
+      add(context.failed(error))
     }
     await until(() => underWay.length === 0)
+    await context.ending()
     answers.push(null)
   }
   const answers = new Readable({

@@ -1,14 +1,24 @@
 import { bulk } from '@benefit-enrolment/contract'
-import type { FastifyInstance } from 'fastify'
-import { MOST_BYTES_OF_LINES, tooManyBytes } from '../http/body-lines.ts'
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import { dropRest, endUnread, MOST_BYTES_OF_LINES, tooManyBytes } from '../http/body-lines.ts'
 import { admitCaller, type MountContext } from '../http/mount.ts'
+import { ServiceError } from '../http/service-error.ts'
+import { transportMs } from '../http/shedding/shedding.ts'
 import { compileCheck, queryOf } from '../http/validation.ts'
 import type { Caller } from '../partners/authenticate.ts'
-import { type AnswerContext, answerLines, type LineHandlers, performers } from './answer-lines.ts'
+import {
+  type AnswerContext,
+  answerLines,
+  type LineHandlers,
+  openBreathing,
+  performLines,
+} from './answer-lines.ts'
+import type { OpenBulks } from './open-bulks.ts'
 
 /** What a bulk needs from the other parts. */
 type BulkContext = MountContext<Caller> &
-  Omit<AnswerContext, 'perform'> & {
+  Omit<AnswerContext, 'perform' | 'breathe'> & {
+    readonly bulks: OpenBulks
     readonly handlers: LineHandlers
     /** The same handlers, which write nothing. */
     readonly dryHandlers: LineHandlers
@@ -16,12 +26,14 @@ type BulkContext = MountContext<Caller> &
 
 /**
  * Mounts `POST /user/bulk`, whose lines are answered as the single requests that they stand for (contract §18). Only lines
- * count for the partner's rate and for load; the bulk itself takes memory for the lines that are under way.
+ * count for the partner's rate and for load; the bulk itself takes memory for the lines that are under way, and one of the
+ * partner's eight places.
  */
 export function mountBulk(app: FastifyInstance, context: BulkContext): void {
   const checkQuery = compileCheck(bulk.query, 'query')
-  const live = performers(context.handlers, context.onRefusedBody)
-  const dry = performers(context.dryHandlers)
+  const live = performLines(context.handlers, context.onRefusedBody)
+  const dry = performLines(context.dryHandlers)
+  const breathe = openBreathing()
   app.route({
     method: bulk.method,
     url: context.basePath + bulk.path,
@@ -33,15 +45,43 @@ export function mountBulk(app: FastifyInstance, context: BulkContext): void {
         if (isTooLarge) reply.header('connection', 'close')
         done(isTooLarge ? tooManyBytes() : undefined)
       },
+      takePlace(context),
     ],
     handler: (request, reply) => {
       const query = queryOf(request)
       checkQuery(query)
+      endUnread(reply.raw, context.limits)
       const perform = query['dryrun'] === 'true' ? dry : live
       return reply
         .header('cache-control', 'no-store')
         .type('application/x-ndjson; charset=utf-8')
-        .send(answerLines(request, { ...context, perform }))
+        .send(answerLines(request, reply, { ...context, perform, breathe }))
     },
   })
+}
+
+/** Gives a bulk one of its partner's places until it is answered; without a free one it is refused, and its lines are dropped. */
+function takePlace({
+  bulks,
+  turns,
+  limits,
+}: Pick<BulkContext, 'bulks' | 'turns' | 'limits'>): onRequestHookHandler {
+  return ({ partnerId, raw }, reply, done) => {
+    const end = bulks.begin(partnerId)
+    if (end) {
+      reply.raw.once('close', end)
+      done()
+      return
+    }
+    const received = (bytes: number) => turns.charge(partnerId, transportMs(bytes))
+    void dropRest(raw, reply.raw, { limits, received })
+    const retry = { headers: { 'Retry-After': '1' } }
+    done(
+      new ServiceError(
+        'too_many_requests',
+        'At most 8 bulks at once: wait until one has been answered.',
+        retry,
+      ),
+    )
+  }
 }

@@ -1,40 +1,63 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RequestLimits } from '@benefit-enrolment/contract'
-import { type Line, openLineCutter } from '../lines.ts'
+import { isBlank, type Line, openLineCutter } from '../lines.ts'
 import { beyond } from './request-limits.ts'
 import { ServiceError } from './service-error.ts'
 
-/** The bodies that are read line by line, of the connections on which they arrive. */
+/** The connections whose request is read line by line. */
 const readByLines = new WeakSet<Socket>()
 
 /**
  * Whether a body is read line by line on this connection. Its sender may have to wait for the service, so Node's limit for
- * the time of a whole request does not apply; `bodyLines` has one for each wait instead.
+ * the time of a whole request does not apply; `bodyLines` has one for each line instead.
  */
 export function isReadByLines(socket: Socket): boolean {
   return readByLines.has(socket)
 }
 
+/** The limits of a request, and what is called with the size of each part of its body. */
+type Receiving = { readonly limits: RequestLimits; readonly received: (bytes: number) => void }
+
 /**
- * The lines of a body, as they arrive; nothing is read before the lines so far have been taken. Ends with `body_too_large` after
- * 5 MiB, and with `request_timeout` when nothing arrives for as long as a whole request may take.
+ * The lines of a body as they arrive, each cut when it is taken; nothing is read before the lines so far have been taken.
+ * Ends with `body_too_large` after 5 MiB, and with `request_timeout` when the
+ * service has waited for the next line, blank ones not counted, for as long as a whole request may take.
  */
-export async function* bodyLines(source: IncomingMessage, limits: RequestLimits): AsyncGenerator<Line[]> {
+export async function* bodyLines(
+  source: IncomingMessage,
+  response: ServerResponse,
+  { limits, received }: Receiving,
+): AsyncGenerator<Iterable<Line>> {
   const { socket } = source
   readByLines.add(socket)
+  response.once('close', () => readByLines.delete(socket))
+  const chunks = source.iterator({ destroyOnReturn: false }) as AsyncGenerator<Buffer>
   const cutter = openLineCutter(limits.bodyKib * KIB)
   let left = MOST_BYTES_OF_LINES
+  let waitedMs = 0
+  function* cut(chunk: Buffer): Iterable<Line> {
+    for (const line of cutter.cut(chunk)) {
+      if (!(line.bytes && isBlank(line.bytes))) waitedMs = 0
+      yield line
+    }
+  }
   try {
-    for await (const chunk of inTime(source, limits)) {
+    for (;;) {
+      const askedAt = performance.now()
+      const next = await inTime(chunks.next(), limits.requestSeconds * 1000 - waitedMs, limits)
+      if (next.done) break
+      waitedMs += performance.now() - askedAt
+      received(next.value.length)
       // The bytes beyond the limit are not taken: a line of which a part lies beyond it is not begun.
-      yield cutter.cut(chunk.subarray(0, left))
-      left -= chunk.length
+      yield cut(next.value.subarray(0, left))
+      left -= next.value.length
       if (left < 0) throw tooManyBytes()
     }
     yield cutter.end()
   } finally {
-    readByLines.delete(socket)
+    // Its failure is that of the caller who has left, which was met above.
+    chunks.return(undefined).catch(() => {})
   }
 }
 
@@ -47,20 +70,56 @@ export function tooManyBytes(): ServiceError {
   return new ServiceError('body_too_large', 'Send at most 5 MiB at once.')
 }
 
-/** The chunks of a body. Rejects with `request_timeout` when its sender lets the service wait for too long. */
-async function* inTime(source: IncomingMessage, limits: RequestLimits): AsyncGenerator<Buffer> {
-  const chunks = source.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
-  for (;;) {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(beyond('request_timeout', limits)), limits.requestSeconds * 1000)
-    })
-    try {
-      const next = await Promise.race([chunks.next(), late])
-      if (next.done) return
-      yield next.value
-    } finally {
-      clearTimeout(timer)
-    }
+/** Rejects with `request_timeout` when the work takes longer. */
+async function inTime<T>(work: Promise<T>, ms: number, limits: RequestLimits): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(beyond('request_timeout', limits)), ms)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
   }
+}
+
+/**
+ * Reads what a body still has and drops it, so that its sender comes to read the answer, and the next request on the connection
+ * is found. Resolves at its end, or some seconds later, when more than 5 MiB followed or the end did not come; the connection
+ * then ends with the answer.
+ */
+export async function dropRest(
+  source: IncomingMessage,
+  response: ServerResponse,
+  { limits, received }: Receiving,
+): Promise<void> {
+  if (source.readableEnded || source.destroyed) return
+  let left = MOST_BYTES_OF_LINES
+  source.on('data', (chunk: Buffer) => {
+    received(chunk.length)
+    left -= chunk.length
+    if (left < 0) source.pause()
+  })
+  await new Promise<void>(resolve => {
+    const late = setTimeout(resolve, Math.min(LINGER_MS, limits.requestSeconds * 1000)).unref()
+    source.once('end', resolve).once('close', resolve)
+    source.once('end', () => clearTimeout(late)).on('error', () => {})
+  })
+  if (source.readableEnded) return
+  if (response.writableFinished) source.socket.destroySoon()
+  else response.once('finish', () => source.socket.destroySoon())
+}
+
+const LINGER_MS = 5000
+
+/** Ends a connection when its caller has not taken a byte of this answer for as long as a whole request may take. */
+export function endUnread(response: ServerResponse, { requestSeconds }: RequestLimits): void {
+  const { socket } = response
+  if (!socket) return
+  const usual = socket.timeout ?? 0
+  const watch = () => socket.setTimeout(requestSeconds * 1000)
+  watch()
+  // An answer that waits for the service, not for its caller, has nothing to be taken.
+  response.on('timeout', () => (socket.writableLength > 0 ? socket.destroy() : watch()))
+  response.once('close', () => socket.setTimeout(usual))
 }

@@ -29,7 +29,7 @@ export async function* readRecords(chunks: AsyncIterable<Buffer>): AsyncGenerato
       reader ??= openReader(line)
       return reader.read(line)
     })
-  for await (const chunk of chunks) yield readAll(cutter.cut(chunk))
+  for await (const chunk of chunks) yield readAll([...cutter.cut(chunk)])
   yield [...readAll(cutter.end()), ...(reader?.end() ?? [])]
 }
 

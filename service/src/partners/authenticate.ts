@@ -1,4 +1,4 @@
-import type { Operation, Scope } from '@benefit-enrolment/contract'
+import type { Operation } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
 import { addressOf, type FailedAuthentications, isLoopback } from '../http/failed-authentications.ts'
 import { ServiceError } from '../http/service-error.ts'
@@ -94,13 +94,16 @@ export function authenticatePartner(context: { directory: Directory; callers: Ca
 
   function admit(request: FastifyRequest, operation: Operation, caller: Caller): Caller {
     request.partnerId = caller.partner.partnerId
-    if (operation.scope && !mayCall(caller, operation)) throw lacking(operation.scope)
+    requireScope(caller, operation)
     return caller
   }
 }
 
-function lacking(scope: Scope): ServiceError {
-  return new ServiceError('insufficient_scope', `This operation needs the scope ${scope}.`, {
+/** Refuses with `insufficient_scope` a caller that may not call an operation. */
+export function requireScope(caller: Caller, operation: Operation): void {
+  const { scope } = operation
+  if (scope === undefined || mayCall(caller, operation)) return
+  throw new ServiceError('insufficient_scope', `This operation needs the scope ${scope}.`, {
     headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
   })
 }
