@@ -210,65 +210,50 @@ test('one key at two processes at once has one effect, and everybody else is tol
   await checkPrefills(partner, ['u1'])
 })
 
-test('a batch that is too slow twice is split, so that one contested user holds up nobody else', async () => {
+test('the commands of a batch that loses its race twice go on alone, so that one contested user holds up nobody else', async () => {
   const partner = await newPartner()
-  const contested = 'b0'
-  const tried: string[][] = []
-  let decided: string[] = []
-  const executor = await openExecutor(database => ({
-    ...database,
-    async commit(statements) {
-      const together = decided
-      decided = []
-      tried.push(together)
-      // Another session wins each time that the contested user is not alone in a batch.
-      if (together.includes(contested) && together.length > 1)
-        await service.database.query(sql`
-          update users set version = version + 1 where partner_id = ${partner.partnerId} and userid = ${contested}`)
-      await database.commit(statements)
-    },
-  }))
-  await (await openExecutor()).submit(storing(partner, contested))
-  // All in one queue, so that they are one batch.
-  const userids = ['b0', 'd0', 'f0', 'h0', 'j0', 'l0', 'n0', 'p0']
-  const outcomes = await Promise.all(
-    userids.map(userid => {
-      const command = storing(partner, userid)
-      const decide: Command<string>['decide'] = context => {
-        decided.push(userid)
-        return command.decide(context)
-      }
-      return executor.submit({ ...command, decide })
-    }),
-  )
-  expect(outcomes).toEqual(
-    userids.map(userid => ({ reply: userid === contested ? 'stored 2' : 'stored 1', replayed: false })),
-  )
-  expect(tried.filter(together => together.includes(contested)).map(together => together.length)).toEqual([
-    8, 8, 4, 4, 2, 2, 1,
-  ])
-  expect(tried.filter(together => !together.includes(contested)).map(together => together.length)).toEqual([
-    1, 2, 4,
-  ])
-})
-
-test('a batch that was split, of which one half then meets a locked row, writes nobody’s change twice', async () => {
-  const partner = await newPartner()
-  for (const userid of ['a', 'd']) await (await openExecutor()).submit(storing(partner, userid))
-  let held: Awaited<ReturnType<typeof holdUsers>> | undefined
   let commits = 0
   const executor = await openExecutor(database => ({
     ...database,
     async commit(statements, lockMs) {
       commits += 1
-      // Another session wins the first two races, so that the batch is split. It then locks all rows once the first half is
-      // written, and holds them until the second half has given up.
+      // Another session wins the first two races.
       if (commits <= 2)
         await service.database.query(sql`
-          update users set version = version + 1 where partner_id = ${partner.partnerId} and userid = 'a'`)
-      if (commits === 5) await held?.release()
+          update users set version = version + 1 where partner_id = ${partner.partnerId} and userid = 'contested'`)
       await database.commit(statements, lockMs)
-      held ??= await holdUsers(service, partner)
+    },
+  }))
+  await (await openExecutor()).submit(storing(partner, 'contested'))
+  const userids = ['contested', 'd0', 'f0', 'h0', 'j0', 'l0', 'n0', 'p0']
+  const outcomes = await Promise.all(userids.map(userid => executor.submit(storing(partner, userid))))
+  expect(outcomes.map(outcome => 'reply' in outcome && outcome.reply)).toEqual([
+    'stored 2',
+    ...Array.from({ length: 7 }, () => 'stored 1'),
+  ])
+  expect(commits).toBe(2 + userids.length)
+})
+
+test('commands that go on alone, of which some then meet a locked row, are each written once', async () => {
+  const partner = await newPartner()
+  for (const userid of ['a', 'd']) await (await openExecutor()).submit(storing(partner, userid))
+  let held: Awaited<ReturnType<typeof holdUsers>> | undefined
+  let lost = 0
+  let written = 0
+  const executor = await openExecutor(database => ({
+    ...database,
+    async commit(statements, lockMs) {
+      // Another session wins two races, so that each command goes on alone. It then locks the users who are there, until the
+      // others are written.
+      if (lost < 2) {
+        lost += 1
+        await service.database.query(sql`
+          update users set version = version + 1 where partner_id = ${partner.partnerId} and userid = 'a'`)
+        if (lost === 2) held = await holdUsers(service, partner)
+      }
+      await database.commit(statements, lockMs)
+      written += 1
+      if (written === 2) await held?.release()
     },
   }))
   const outcomes = await Promise.all(

@@ -1,5 +1,5 @@
 import type { Settled } from '../../db/coalesce.ts'
-import type { Query } from '../../db/sql.ts'
+import { type Query, sql } from '../../db/sql.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import type { Command, CommandContext, CommandResult } from '../command.ts'
 import { erasedName } from '../reading/erased-name.ts'
@@ -10,7 +10,6 @@ import { type AppliedChange, applyDueChanges, hasLapsed } from '../rules/apply-d
 import { isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User } from '../rules/state.ts'
 import type { BatchWrites } from '../saving/batch-writes.ts'
-import { proofOf } from '../saving/commit-proof.ts'
 import { bidFarewell } from '../saving/farewells.ts'
 import { retain } from '../saving/retain.ts'
 import { writeSealed } from '../saving/write-sealed.ts'
@@ -23,8 +22,7 @@ import {
   withPendingChanges,
 } from './after-change.ts'
 import { judgeSeenKey, namedKey, spendKey } from './batch-keys.ts'
-import type { BatchContext } from './newcomers.ts'
-import { type BatchState, ReadTooEarly, readState } from './read-batch.ts'
+import { type BatchContext, type BatchState, ReadTooEarly, readState } from './read-batch.ts'
 
 /** The result of one command in a batch. */
 export type Result = Settled<CommandResult<unknown>>
@@ -47,6 +45,12 @@ export type DecidedBatch = {
 /** A command failed after it had begun to add to its batch, so the batch must not be committed; `cause` says why. */
 export class PartialDecision extends Error {
   override name = 'PartialDecision'
+  readonly command: Command<unknown>
+
+  constructor(command: Command<unknown>, cause: unknown) {
+    super('partial decision', { cause })
+    this.command = command
+  }
 }
 
 /**
@@ -75,6 +79,21 @@ export async function decideBatch(
       context.onEvents(new Set(writes.events.map(event => event.user.partnerId)), writes.events.length)
     },
   }
+}
+
+/**
+ * Finds a row that only this batch could have written; `undefined` when there is no such row. All writes are in one
+ * transaction, so that one row proves that all were committed.
+ */
+function proofOf({ events: [event], keys: [key] }: BatchWrites): Query | undefined {
+  if (event)
+    return sql`select 1 from events where partner_id = ${event.user.partnerId} and event_id = ${event.id}`
+  return (
+    key &&
+    sql`
+    select 1 from idempotency_keys where partner_id = ${key.partnerId} and operation = ${key.operation}
+      and key_hash = ${key.keyHash} and attempt_id = ${key.attemptId}`
+  )
 }
 
 function decideSafely(state: BatchState, command: Command<unknown>): Result | undefined {
@@ -167,7 +186,7 @@ function decide(state: BatchState, command: Command<unknown>): CommandResult<unk
     if (key) spendKey(state, key, { partner, user, now, reply })
     return { reply, replayed: false }
   } catch (cause) {
-    throw new PartialDecision('partial decision', { cause })
+    throw new PartialDecision(command, cause)
   }
 }
 

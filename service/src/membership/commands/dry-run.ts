@@ -2,7 +2,7 @@ import { ofPartner } from '../../db/by-cell.ts'
 import type { Command, CommandResult, ExecutorContext } from '../command.ts'
 import { decideBatch } from './batch.ts'
 import type { CommandExecutor } from './executor.ts'
-import { openNewcomers } from './newcomers.ts'
+import { openNewcomers } from './read-batch.ts'
 
 /**
  * An executor that decides commands and writes nothing: each is answered as if it were alone, and keys have no effect. It

@@ -1,15 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ofPartner } from '../../db/by-cell.ts'
 import { coalesceApart } from '../../db/coalesce.ts'
-import { CommitUnknown, LOCK_TIMEOUT_MS } from '../../db/database.ts'
+import { CommitUnknown, type Database, LOCK_TIMEOUT_MS } from '../../db/database.ts'
 import { failureOf, Unavailable } from '../../db/failure.ts'
+import type { Query } from '../../db/sql.ts'
 import type { Command, CommandResult, ExecutorContext } from '../command.ts'
 import { nameOfUser } from '../reading/load.ts'
-import { wasCommitted } from '../saving/commit-proof.ts'
 import { statementsOf } from '../saving/save.ts'
-import { type DecidedBatch, decideBatch, PartialDecision, type Result } from './batch.ts'
-import { type BatchContext, openNewcomers } from './newcomers.ts'
-import { ReadTooEarly } from './read-batch.ts'
-import { openWaitingRoom } from './waiting-room.ts'
+import { decideBatch, PartialDecision, type Result } from './batch.ts'
+import { type BatchContext, openNewcomers, ReadTooEarly } from './read-batch.ts'
 
 /** The only way to change users. */
 export type CommandExecutor = {
@@ -19,41 +18,36 @@ export type CommandExecutor = {
 
 /**
  * Opens the executor. Commands that arrive together are decided one after the other in memory and written in one
- * transaction; each sees the changes of those before it. A command that fails does not fail its neighbors.
+ * transaction; each sees the changes of those before it. Those that cannot be written with their batch go on alone.
  */
 export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): CommandExecutor {
   const context: BatchContext = { ...given, newcomers: openNewcomers() }
-  const waitingRoom = openWaitingRoom(async (command, longestMs) => {
-    const results: Results = new Map()
-    await runIsolated(context, [command], { results, endsAt: performance.now() + longestMs })
-    return results.get(command)
-  })
-  const run = async (commands: Command<unknown>[]) => {
-    const results: Results = new Map()
-    await runIsolated(context, commands, { results })
-    return commands.map(command => results.get(command) ?? waitingRoom.enter(command))
-  }
-  // While the database works for one batch, the next one is decided. Each cell has a queue of its own.
-  const queueOf = ({ partner }: Command<unknown>) => given.database.cellOf(partner.partnerId)
-  const beside = { least: LEAST_BESIDE, afterMs: LONG_BATCH_MS, nameOf: nameOfUser }
-  const queues = coalesceApart<Command<unknown>, CommandResult<unknown>>(queueOf, {
-    name: 'change users',
-    maxBatch,
-    gatherMs: GATHER_MS,
-    beside,
-    run,
-  })
-  const pending = () => queues.pending() + waitingRoom.pending()
-  const submitToWait = async (command: Command<unknown>) => {
-    const result = await waitingRoom.enter(command)
+  const lane = openLane((command, endsAt) => writeAlone(context, command, endsAt))
+  const queues = coalesceApart<Command<unknown>, CommandResult<unknown>>(
+    // While the database works for one batch, the next one is decided. Each cell has a queue of its own.
+    ({ partner }) => given.database.cellOf(partner.partnerId),
+    {
+      name: 'change users',
+      maxBatch,
+      gatherMs: GATHER_MS,
+      beside: { least: LEAST_BESIDE, afterMs: LONG_BATCH_MS, nameOf: nameOfUser },
+      async run(commands) {
+        const results = await writeBatch(context, commands)
+        return commands.map(command => results.get(command) ?? lane.enter(command))
+      },
+    },
+  )
+  const followInLane = async (command: Command<unknown>) => {
+    const result = await lane.enter(command)
     if (!result.ok) throw result.error
     return result.value
   }
   return {
     // Not an async function, because that would add a second promise to each command.
     submit<Reply>(command: Command<Reply>) {
-      if (pending() >= MOST_PENDING) return Promise.reject(new Unavailable('too many commands wait'))
-      const result = waitingRoom.holds(command) ? submitToWait(command) : queues(command)
+      if (queues.pending() + lane.pending() >= MOST_PENDING)
+        return Promise.reject(new Unavailable('too many commands wait'))
+      const result = lane.holds(command) ? followInLane(command) : queues(command)
       return result as Promise<CommandResult<Reply>>
     },
   }
@@ -73,144 +67,175 @@ const LEAST_BESIDE = 64
 const LONG_BATCH_MS = 20
 /** Beyond this number commands are refused, because they would not be answered in time anyway. */
 const MOST_PENDING = 20_000
-/**
- * For how long a single command that loses its races is attempted again, a little less than the five seconds of
- * contract §4.
- */
-const RETRIED_FOR_MS = 4500
-/** How long a batch waits for a row that another database session has locked, before its commands continue one by one. */
+/** How long a batch waits for a row that another database session has locked, before its commands go on alone. */
 const BATCH_LOCK_MS = 100
-/** After this many lost races a batch is split, so that a command that always loses delays fewer others. */
+/** So many times a batch is decided anew because another process wrote first, before its commands go on alone. */
 const MOST_RACES = 2
 
-const nothing: ReadonlySet<Command<unknown>> = new Set()
-
-/** The results so far; commands without one continue alone. */
+/** The results so far; commands without one go on alone. */
 type Results = Map<Command<unknown>, Result>
 
-/**
- * How commands run: in a batch, or alone until an instant of `performance.now()`; where their results go; and how many
- * commits so far got no answer.
- */
-type Run = { readonly results: Results; readonly endsAt?: number; readonly lostCommits?: number }
+/** How commands are attempted: for which nothing is read, how long they wait for locks, and where their results go. */
+type Attempt = {
+  readonly unread?: ReadonlySet<Command<unknown>>
+  readonly lockMs: number
+  readonly results: Results
+}
 
-/**
- * Runs a batch; when one command fails it, its halves, and the commands of one user one by one. So the neighbors of a
- * command that fails wait for a few batches, not for a transaction of each. If another database session has locked the row
- * of one of the users, the commands of the batch get no results: each continues alone, so that only those that need the
- * locked row wait for it. Never rejects.
- */
-async function runIsolated(given: BatchContext, commands: Command<unknown>[], run: Run): Promise<void> {
+/** Reads, decides and writes commands in one transaction, and notes their results. Throws what kept it from being written. */
+async function attempt(
+  given: BatchContext,
+  commands: readonly Command<unknown>[],
+  { unread = new Set(), lockMs, results }: Attempt,
+): Promise<void> {
   const database = ofPartner(given.database, commands[0]?.partner.partnerId ?? '')
-  const context = { ...given, database }
+  const decided = await decideBatch({ ...given, database }, commands, unread)
+  const statements = decided.writes ? statementsOf(decided.writes) : []
   try {
-    await runBatch(context, commands, run)
+    if (statements.length > 0) await database.commit(statements, lockMs)
   } catch (error) {
-    if (failureOf(error).lockTimedOut && run.endsAt === undefined) return
-    if (error instanceof CommitUnknown || failureOf(error).unavailable)
-      fail(commands, run, unavailable(error))
-    else if (commands.length === 1)
-      fail(commands, run, error instanceof PartialDecision ? error.cause : error)
-    else if (new Set(commands.map(nameOfUser)).size > 1) await runHalves(context, commands, run)
-    else for (const command of commands) await runIsolated(context, [command], alone(run))
+    if (!(error instanceof CommitUnknown) || !(await wasCommitted(database, decided.proof))) throw error
+  }
+  decided.announce()
+  for (const [index, command] of commands.entries()) {
+    const result = decided.results[index]
+    if (result) results.set(command, result)
   }
 }
 
-function fail(commands: readonly Command<unknown>[], { results }: Run, error: unknown): void {
-  for (const command of commands) results.set(command, { ok: false, error })
+/**
+ * Writes a batch. A command that fails while it is decided is set aside, and the rest is written without it. Commands without a
+ * result could not be written together: they lost races to another process, met a locked row, or the database refused one of them.
+ */
+async function writeBatch(context: BatchContext, commands: Command<unknown>[]): Promise<Results> {
+  const results: Results = new Map()
+  let open = commands
+  let unread = context.newcomers.guess(commands)
+  for (let races = 0; races < MOST_RACES && open.length > 0; ) {
+    try {
+      await attempt(context, open, { unread, lockMs: BATCH_LOCK_MS, results })
+      return results
+    } catch (error) {
+      if (error instanceof PartialDecision) {
+        results.set(error.command, { ok: false, error: error.cause })
+        open = open.filter(command => command !== error.command)
+      } else if (isLostRace(error)) {
+        // A wrong guess is no race.
+        if (unread.size === 0) races += 1
+        unread = new Set()
+      } else if (!isAway(error)) return results
+      else {
+        for (const command of open)
+          if (!mayRepeat(command, error)) results.set(command, { ok: false, error: unavailable(error) })
+        return results
+      }
+    }
+  }
+  return results
 }
 
-function succeed(commands: readonly Command<unknown>[], { results }: Run, decided: DecidedBatch): void {
-  decided.announce()
-  commands.forEach((command, index) => {
-    const result = decided.results[index]
-    if (result) results.set(command, result)
-  })
+/** Writes one command as soon as races and locks allow, until an instant of `performance.now()`. Never rejects. */
+async function writeAlone(context: BatchContext, command: Command<unknown>, endsAt: number): Promise<Result> {
+  let late: unknown
+  for (;;) {
+    const remainingMs = Math.ceil(endsAt - performance.now())
+    if (remainingMs <= 0) return { ok: false, error: unavailable(late) }
+    const results: Results = new Map()
+    try {
+      await attempt(context, [command], { lockMs: Math.min(remainingMs, LOCK_TIMEOUT_MS), results })
+      return results.get(command) ?? { ok: false, error: new Error('a command without a result') }
+    } catch (error) {
+      if (error instanceof PartialDecision) return { ok: false, error: error.cause }
+      if (isAway(error) && !mayRepeat(command, error)) return { ok: false, error: unavailable(error) }
+      if (!isAway(error) && !isLostRace(error) && !failureOf(error).lockTimedOut) return { ok: false, error }
+      late = error
+    }
+  }
 }
 
-function alone(run: Run): Run {
-  return { endsAt: performance.now() + RETRIED_FOR_MS, ...run }
+/** Whether another process wrote first, so that the command is to be decided on what it left. */
+function isLostRace(error: unknown): boolean {
+  return error instanceof ReadTooEarly || failureOf(error).lostRace
+}
+
+/** Whether the database cannot serve, rather than that somebody else has locked a row. */
+function isAway(error: unknown): boolean {
+  const { unavailable, lockTimedOut } = failureOf(error)
+  return error instanceof CommitUnknown || (unavailable && !lockTimedOut)
+}
+
+/**
+ * Whether a command whose commit got no answer may run again: its key shows whether it was applied, and waits for a
+ * transaction that is still open. The caller of any other command is told that the result is unknown.
+ */
+function mayRepeat(command: Command<unknown>, error: unknown): boolean {
+  return error instanceof CommitUnknown && command.reservation !== undefined
 }
 
 function unavailable(cause: unknown): Unavailable {
   return new Unavailable('not written', { cause })
 }
 
-/**
- * Reads, decides and writes a batch. If another process wrote first, the batch is read and decided again; after two
- * lost races it is split. If the answer to the commit was lost, finds out whether the commit took place.
- */
-async function runBatch(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<void> {
-  const endsAt = run.endsAt ?? performance.now() + RETRIED_FOR_MS
-  // Nothing is guessed for a command that runs again, because a wrong guess may be the reason why it does.
-  let unread = run.endsAt === undefined ? context.newcomers.guess(commands) : nothing
-  for (let races = 1; ; ) {
-    let decided: DecidedBatch | undefined
-    try {
-      decided = await decideBatch(context, commands, unread)
-      if (decided.writes)
-        await context.database.commit(
-          statementsOf(decided.writes),
-          run.endsAt === undefined ? BATCH_LOCK_MS : undefined,
-        )
-      return succeed(commands, run, decided)
-    } catch (error) {
-      if (error instanceof CommitUnknown && decided)
-        return afterLostCommit(context, { commands, decided, error, run })
-      const isLost = failureOf(error).lostRace || error instanceof ReadTooEarly
-      const isHeld = failureOf(error).lockTimedOut && run.endsAt !== undefined
-      if (!isLost && !isHeld) throw error
-      if (isLost && unread.size > 0) {
-        unread = nothing
-        continue
-      }
-      if (performance.now() > endsAt - (isHeld ? LOCK_TIMEOUT_MS : 0)) throw unavailable(error)
-      if (races >= MOST_RACES && commands.length > 1) return runHalves(context, commands, run)
-      races += 1
-    }
+/** For how long a database that is away is waited for, after the answer to a commit was lost. */
+const PATIENCE_MS = 3000
+
+/** Whether a commit without an answer took place: whether a row is there that only it could have written. */
+async function wasCommitted(database: Database, proof: Query | undefined): Promise<boolean> {
+  const endsAt = performance.now() + PATIENCE_MS
+  for (let looks = 0; proof && looks < 3 && performance.now() < endsAt; await sleep(150)) {
+    const rows = await database.query(proof).catch(() => undefined)
+    if (rows && rows.length > 0) return true
+    if (rows) looks += 1
+  }
+  return false
+}
+
+/** Where commands go on alone, so that they delay no others. */
+type Lane = {
+  /** Whether a command of the same user is there; later ones follow it. */
+  holds(command: Command<unknown>): boolean
+  /** Runs a command after the earlier ones of its user. */
+  enter(command: Command<unknown>): Promise<Result>
+  pending(): number
+}
+
+/** The most connections that commands of the lane may use; the others stay free for batches. */
+const MOST_ALONE = 3
+/** How long a command stays in the lane: a little less than the five seconds of contract §4, as it was in a batch before. */
+const LANE_MS = 4500
+
+/** Opens the lane; `run` runs one command alone until an instant of `performance.now()`, and never rejects. */
+export function openLane(run: (command: Command<unknown>, endsAt: number) => Promise<Result>): Lane {
+  const last = new Map<string, Promise<Result>>()
+  const asleep: (() => void)[] = []
+  let running = 0
+  let pending = 0
+  const runAfter = async (command: Command<unknown>, before: Promise<Result> | undefined) => {
+    const endsAt = performance.now() + LANE_MS
+    // Nobody waits here beyond that instant: who came before has an earlier one.
+    await before
+    if (running < MOST_ALONE) running += 1
+    else await new Promise<void>(resolve => asleep.push(resolve))
+    const result = await run(command, endsAt)
+    const next = asleep.shift()
+    // The place goes directly to the next command, so that a new arrival cannot take it.
+    if (next) next()
+    else running -= 1
+    return result
+  }
+  return {
+    // Mostly nobody is there, and then no name is made.
+    holds: command => last.size > 0 && last.has(nameOfUser(command)),
+    async enter(command) {
+      const name = nameOfUser(command)
+      const mine = runAfter(command, last.get(name))
+      pending += 1
+      last.set(name, mine)
+      const result = await mine
+      pending -= 1
+      if (last.get(name) === mine) last.delete(name)
+      return result
+    },
+    pending: () => pending,
   }
 }
-
-/** Runs the two halves of a batch one after the other; the commands of one user stay together and in order. */
-async function runHalves(context: BatchContext, commands: Command<unknown>[], run: Run): Promise<void> {
-  const users = [...new Set(commands.map(nameOfUser))]
-  const firstUsers = new Set(users.slice(0, Math.ceil(users.length / 2)))
-  for (const isFirst of [true, false]) {
-    const half = commands.filter(command => firstUsers.has(nameOfUser(command)) === isFirst)
-    const isWhole = half.length === commands.length
-    if (half.length > 0) await runIsolated(context, half, isWhole ? alone(run) : run)
-  }
-}
-
-type LostCommit = {
-  commands: Command<unknown>[]
-  decided: DecidedBatch
-  error: CommitUnknown
-  run: Run
-}
-
-/**
- * Answers a batch after the answer to its commit was lost. If one of its rows exists, the commit took place. If not,
- * the commit may still be on its way to the server. Commands with a key run again, because the key shows whether they
- * were applied, and waits for a transaction that is still open. Other commands must not run again; their callers are
- * told that the result is unknown.
- */
-async function afterLostCommit(context: BatchContext, lost: LostCommit): Promise<void> {
-  const { commands, decided, error, run } = lost
-  if (await wasCommitted(context.database, decided.proof)) return succeed(commands, run, decided)
-  const lostCommits = (run.lostCommits ?? 0) + 1
-  const keyed = lostCommits < MOST_LOST_COMMITS ? commands.filter(command => command.reservation) : []
-  fail(
-    commands.filter(command => !keyed.includes(command)),
-    run,
-    unavailable(error),
-  )
-  if (keyed.length > 0)
-    await runIsolated(context, keyed, {
-      results: run.results,
-      endsAt: performance.now() + RETRIED_FOR_MS,
-      lostCommits,
-    })
-}
-
-const MOST_LOST_COMMITS = 3

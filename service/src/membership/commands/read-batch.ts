@@ -1,5 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Command } from '../command.ts'
+import type { Command, ExecutorContext } from '../command.ts'
 import { erasedName } from '../reading/erased-name.ts'
 import { loadClockOffsets, loadKeys, loadUsersWithDocuments, nameOf, nameOfUser } from '../reading/load.ts'
 import { type LoadedUser, loadedUserOf } from '../reading/loaded-user.ts'
@@ -8,7 +8,6 @@ import { keyName, type SeenKey, seenKeyOf } from '../reading/seen-key.ts'
 import { versionsOf } from '../rules/state.ts'
 import type { BatchWrites } from '../saving/batch-writes.ts'
 import { noWrites } from '../saving/writes.ts'
-import type { BatchContext } from './newcomers.ts'
 
 /** The state of a batch in memory: the users that were read, with the changes decided so far. */
 export type BatchState = {
@@ -109,4 +108,48 @@ async function loadErased(
 
 function oncePerUser(commands: readonly Command<unknown>[]): Command<unknown>[] {
   return [...new Map(commands.map(command => [nameOfUser(command), command])).values()]
+}
+
+/**
+ * Says which commands may be decided without reading anything, because they very likely name a user and a key that do
+ * not exist yet, as almost all prefills do. Where that is wrong, the unique index of the users or of the keys fails the
+ * transaction, and the batch is read and decided again. So a guess can cost time, never a wrong answer. Without guesses a
+ * prefill costs 13 % more processor time (2026-11-28).
+ */
+type Newcomers = {
+  /** The commands of a batch for which nothing needs to be read at first. */
+  guess(commands: readonly Command<unknown>[]): ReadonlySet<Command<unknown>>
+  /** Learns whether the guess for a command was right, or would have been: its user and its key are new. */
+  learn(command: Command<unknown>, isNew: boolean): void
+}
+
+/** What a batch needs. */
+export type BatchContext = ExecutorContext & { readonly newcomers: Newcomers }
+
+/**
+ * How many commands are read after a wrong guess. A batch that was decided in vain costs about as much as reading eight
+ * batches, of some forty commands each.
+ */
+const READ_AFTER_A_MISS = 300
+
+/** Opens the guessing. A partner's commands of one kind are taken for new until one is not; the next 300 are then read. */
+export function openNewcomers(): Newcomers {
+  const toRead = new Map<string, number>()
+  return {
+    guess: commands =>
+      new Set(
+        commands.filter(command => command.startsAnew && (toRead.size === 0 || !toRead.has(kindOf(command)))),
+      ),
+    learn(command, isNew) {
+      if (!command.startsAnew) return
+      const kind = kindOf(command)
+      const left = isNew ? (toRead.get(kind) ?? 0) - 1 : READ_AFTER_A_MISS
+      if (left > 0) toRead.set(kind, left)
+      else toRead.delete(kind)
+    },
+  }
+}
+
+function kindOf({ partner, why }: Command<unknown>): string {
+  return `${partner.partnerId} ${why}`
 }
