@@ -8,6 +8,7 @@ import { ada, type TestPartner } from '../rig.ts'
 import { startFeeds } from './stage.ts'
 
 const stage = forAllTests(startFeeds)
+const MINUTE = 60_000
 const DAY = 86_400_000
 let partner: TestPartner
 beforeEach(async () => {
@@ -34,6 +35,7 @@ describe('a feed', () => {
     expect(await run()).toMatchObject({ run: { run: 2, status: 'taken', lines: 0 }, file: undefined })
     await client.updateUser({ userid: 'life', lastname: 'Lovelace' })
     expect(await lines()).toEqual(['change life Lovelace ART1 2027-05-12'])
+    stage.service.advance(MINUTE)
     await client.cancelUser({ userid: 'life', effective: 'immediate' })
     expect(await lines()).toEqual(['end life Lovelace ART1 2027-05-12 2027-05-12'])
     await client.reinstateUser({ userid: 'life' })
@@ -41,6 +43,18 @@ describe('a feed', () => {
     await client.swapBenefits({ userid: 'life', add: ['books'], remove: ['art'], previewonly: false })
     expect(await lines()).toEqual([])
     expect(await lines({ full: true })).toEqual(['change life Lovelace ART1 2027-05-12'])
+  })
+
+  test('takes back what was never in force: a cancel or an erasure in the millisecond of the start is told as a void', async () => {
+    const { lines } = await stage.newFeed()
+    await create('never', 'King')
+    await create('gone', 'King')
+    await lines()
+    await partner.client.cancelUser({ userid: 'never', effective: 'immediate' })
+    await partner.client.eraseUser({ userid: 'gone' })
+    expect(await lines()).toEqual(['void   ART1 2027-05-12', 'void never King ART1 2027-05-12'])
+    const { lines: billed } = await partner.client.listStatementLines({ month: '2027-05' })
+    expect(billed).toEqual([])
   })
 
   test('says a swap as an end and an add in one file, also before the schedule has applied it', async () => {
@@ -73,6 +87,7 @@ describe('a feed', () => {
     await create('erased', 'Canaryname')
     await create('stays', 'King')
     await lines()
+    stage.service.advance(MINUTE)
     await partner.client.eraseUser({ userid: 'erased' })
     expect(await lines()).toEqual(['end   ART1 2027-05-12 2027-05-12'])
     expect(await again(1)).not.toContain('Canaryname')
@@ -120,6 +135,7 @@ describe('a feed', () => {
     const { lines, run, decide } = await stage.newFeed({ hold: { endspercent: 1 } })
     await create('held', 'King')
     await lines()
+    stage.service.advance(MINUTE)
     await partner.client.cancelUser({ userid: 'held', effective: 'immediate' })
     expect(await run()).toMatchObject({ run: { run: 2, status: 'held', lines: 1 }, file: undefined })
     expect(await run()).toMatchObject({ run: { run: 2, status: 'held' } })
@@ -139,6 +155,7 @@ describe('a feed', () => {
     expect(await lines()).toEqual([line])
     await findLacking([serviceid], 'dates')
     expect(await lines()).toEqual([line?.replace('add', 'correct')])
+    stage.service.advance(MINUTE)
     await partner.client.cancelUser({ userid: 'lacking', effective: 'immediate' })
     const ended = await lines()
     await findLacking([serviceid], 'dates')
@@ -158,6 +175,7 @@ describe('a feed', () => {
     const { lines } = await stage.newFeed()
     await create('forgotten', 'King')
     await lines()
+    stage.service.advance(MINUTE)
     await partner.client.eraseUser({ userid: 'forgotten' })
     stage.service.advance(90 * DAY)
     const partners = await stage.context.partners()
@@ -171,6 +189,7 @@ describe('a feed', () => {
     await create('ends', 'King')
     const ofOurs = async () => (await lines()).filter(line => / (remains|ends) /.test(line)).toSorted()
     await ofOurs()
+    stage.service.advance(MINUTE)
     await partner.client.cancelUser({ userid: 'ends', effective: 'immediate' })
     const both = [/^change remains/, /^end ends/].map(line => expect.stringMatching(line))
     expect([await ofOurs(), await ofOurs()]).toEqual([both, both])

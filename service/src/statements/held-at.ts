@@ -3,8 +3,8 @@ import type { ExecutorContext } from '../membership/command.ts'
 import { loadUsersWithDocuments } from '../membership/reading/load.ts'
 import { loadedUserOf, personOf } from '../membership/reading/loaded-user.ts'
 import { applyDueChanges } from '../membership/rules/apply-due.ts'
-import { offerPeriodsOf, withCover } from '../membership/rules/offer-periods.ts'
-import { versionsOf } from '../membership/rules/state.ts'
+import { offerPeriodsOf } from '../membership/rules/offer-periods.ts'
+import { hasCover, versionsOf } from '../membership/rules/state.ts'
 import type { Partner } from '../partners/partner.ts'
 import { type Holder, loadHeld } from './held.ts'
 import type { Period } from './lines.ts'
@@ -61,7 +61,7 @@ async function withDueChanges(
   )
   return {
     benefits: enrolments
-      .filter(({ state }) => withCover.has(state))
+      .filter(hasCover)
       .map(({ benefit, version, startsAt, endsAt }) => ({ name: benefit, version, startsAt, endsAt })),
     offers: [...offers.values()],
   }

@@ -4,6 +4,7 @@
  */
 import { dayAt, type Instant, type PlainDate, writeDay } from '../calendar/calendar.ts'
 import type { Catalogue, MonthMode, Offer } from '../catalogue/model.ts'
+import { hasLength } from '../membership/rules/state.ts'
 import { centsOf, modeOf, type Span } from './amounts.ts'
 import type { Month } from './month.ts'
 
@@ -47,7 +48,7 @@ export function lines(
   catalogues: Catalogues,
   month: Month,
 ): Line[] {
-  const ordered = offers.filter(isReal).sort(byStart)
+  const ordered = offers.filter(hasLength).sort(byStart)
   return [
     ...grouped(benefits, month).map(times =>
       benefitLine(times, { all: benefits, offers: ordered, catalogues, month }),
@@ -124,9 +125,9 @@ function spanOf(
 ): Span {
   const isFirst =
     startsAt >= month.startsAt &&
-    !all.some(one => one.name === name && one.endsAt === startsAt && isReal(one))
+    !all.some(one => one.name === name && one.endsAt === startsAt && hasLength(one))
   const isLast =
-    endsAt <= month.endsAt && !all.some(one => one.name === name && one.startsAt === endsAt && isReal(one))
+    endsAt <= month.endsAt && !all.some(one => one.name === name && one.startsAt === endsAt && hasLength(one))
   return {
     mode: modeOf(isFirst ? firstmonth : undefined, isLast ? lastmonth : undefined),
     firstDay: startsAt <= month.startsAt ? month.firstDay : dayAt(startsAt, month.zone),
@@ -151,7 +152,7 @@ function daysOf({ firstDay, lastDay }: Month): number {
 function grouped(periods: readonly Period[], { startsAt, endsAt }: Month): Times[] {
   const byName = new Map<string, [Period, ...Period[]]>()
   const within = periods.filter(
-    one => isReal(one) && one.startsAt < endsAt && (one.endsAt === undefined || one.endsAt > startsAt),
+    one => hasLength(one) && one.startsAt < endsAt && (one.endsAt === undefined || one.endsAt > startsAt),
   )
   for (const period of within.sort(byStart)) {
     const known = byName.get(period.name)
@@ -159,11 +160,6 @@ function grouped(periods: readonly Period[], { startsAt, endsAt }: Month): Times
     else byName.set(period.name, [period])
   }
   return [...byName.values()].sort(([a], [b]) => (a.name < b.name ? -1 : 1))
-}
-
-/** Whether it was in force for any time at all. */
-function isReal({ startsAt, endsAt }: Period): boolean {
-  return endsAt === undefined || endsAt > startsAt
 }
 
 function byStart(a: Period, b: Period): number {

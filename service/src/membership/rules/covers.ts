@@ -1,6 +1,6 @@
 import { addDays, dateAt, type Instant, type Zone } from '../../calendar/calendar.ts'
 import type { CoverNow } from './insurer-lines.ts'
-import type { CloseReason, Enrolment, User } from './state.ts'
+import { type CloseReason, type Enrolment, hasCover, type User } from './state.ts'
 
 /** One period of cover as the person's enrolments give it. */
 export type TrueCover = CoverNow & {
@@ -30,7 +30,7 @@ export type EndReason = string
 export function coversOf(user: User, benefit: string, zone: Zone): TrueCover[] {
   const covers: TrueCover[] = []
   for (const enrolment of user.enrolments
-    .filter(one => one.benefit === benefit && covering(one))
+    .filter(one => one.benefit === benefit && hasCover(one))
     .sort(byStart)) {
     const { startsAt, endsAt } = enrolment
     const startsOn = dateAt(startsAt, zone)
@@ -52,12 +52,6 @@ export function coversOf(user: User, benefit: string, zone: Zone): TrueCover[] {
     } else covers.push({ startsOn, endsOn, goneOn, enrolment, reason, isMoved })
   }
   return covers
-}
-
-const coveringStates = new Set<Enrolment['state']>(['scheduled', 'enrolled', 'endscheduled', 'ended'])
-
-function covering({ state, startsAt, endsAt }: Enrolment): boolean {
-  return coveringStates.has(state) && (endsAt === undefined || endsAt > startsAt)
 }
 
 function byStart(a: Enrolment, b: Enrolment): number {

@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { AppliedChange } from './apply-due.ts'
-import type { Enrolment, User } from './state.ts'
+import { type Enrolment, hasCover, hasLength, type User } from './state.ts'
 
 /** A time for which a user has an offer, and the catalogue version under which it began. */
 export type OfferPeriod = {
@@ -40,7 +40,7 @@ export function changesThePast(applied: AppliedChange): boolean {
   const { before, after, at } = applied
   if (
     offerPeriodsOf(applied).some(
-      ({ startsAt, endsAt }) => isNew(before, startsAt) && startsAt < at && endsAt !== startsAt,
+      period => isNew(before, period.startsAt) && period.startsAt < at && hasLength(period),
     )
   )
     return true
@@ -56,15 +56,8 @@ function isNew({ offer }: User, startsAt: Instant): boolean {
 }
 
 /** The part of its cover that lies before an instant, as a text to compare; `""`: none. */
-function coverUntil({ state, startsAt, endsAt, version }: Enrolment, at: Instant): string {
-  if (!withCover.has(state) || startsAt >= at) return ''
+function coverUntil(enrolment: Enrolment, at: Instant): string {
+  const { startsAt, endsAt, version } = enrolment
+  if (!hasCover(enrolment) || startsAt >= at) return ''
   return `${startsAt} ${Math.min(endsAt ?? at, at)} ${version}`
 }
-
-/** The states of an enrolment that had, has or will have cover. */
-export const withCover: ReadonlySet<Enrolment['state']> = new Set([
-  'scheduled',
-  'enrolled',
-  'endscheduled',
-  'ended',
-])

@@ -178,6 +178,26 @@ export function endsByItself(enrolment: Enrolment, at: Instant): boolean {
   return [enrolment.ownEnd?.at, lapsesAt(enrolment)].some(end => end !== undefined && end <= at)
 }
 
+/**
+ * Whether a time was in force at all: a cancel in the millisecond of the start leaves none, which counts nowhere (contract
+ * §16). The statements of SQL say `ends_at > starts_at`.
+ */
+export function hasLength({ startsAt, endsAt }: { startsAt: Instant; endsAt: Instant | undefined }): boolean {
+  return endsAt === undefined || endsAt > startsAt
+}
+
+const coveringStates: ReadonlySet<Enrolment['state']> = new Set([
+  'scheduled',
+  'enrolled',
+  'endscheduled',
+  'ended',
+])
+
+/** Whether the enrolment covers somebody: it did, does or will, for some time. */
+export function hasCover(enrolment: Enrolment): boolean {
+  return coveringStates.has(enrolment.state) && hasLength(enrolment)
+}
+
 /** The held enrolment of one benefit. */
 export function heldEnrolment(user: User, benefit: string): Enrolment | undefined {
   return user.enrolments.find(enrolment => enrolment.benefit === benefit && isHeld(enrolment))
