@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict'
 import { createWriteStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { answersOf, readAcknowledgement } from '../../service/dist/feeds/answers-x12.js'
+import { answersOf, readAcknowledgements } from '../../service/dist/feeds/answers-x12.js'
 import { formatOf } from '../../service/dist/feeds/file-format.js'
 import { openPlaces } from '../../service/dist/feeds/line-places.js'
 import { readInsurerList } from '../../service/dist/feeds/read-list.js'
@@ -74,7 +74,8 @@ function acknowledged(name, count) {
   const places = Array.from({ length: count }, (_, index) =>
     place({ line: index + 1, values: person(index, name === 'bad' ? benefitOf(index) : undefined) }),
   )
-  return answersOf(readAcknowledgement(readFileSync(join(folder, `${name}.x12.997`), 'latin1')), places)
+  const file = readFileSync(join(folder, `${name}.x12.997`), 'latin1')
+  return readAcknowledgements(file).flatMap(one => answersOf(one, x12Feed.x12834, places))
 }
 const COUNTS = [1, 2, 999, 100_000]
 

@@ -121,6 +121,22 @@ describe('a feed', () => {
     ])
   })
 
+  test('finds by serviceid and benefit the newest line of that person, in whatever run, and takes no two answers that differ', async () => {
+    const columns = { serviceid: 'ID', benefit: 'PLAN', code: 'STATUS' }
+    const { lines, answer, run } = await stage.newFeed({ answers: { columns, accepted: ['OK'] } })
+    await create('found', 'King')
+    await create('later', 'King')
+    const { serviceid } = await partner.client.getUser({ userid: 'found' })
+    await lines()
+    await partner.client.updateUser({ userid: 'later', lastname: 'Lovelace' })
+    await lines()
+    expect(await run()).toMatchObject({ run: { run: 3, lines: 0 } })
+    const both = `ID,PLAN,STATUS\n${serviceid},ART1,OK\n${serviceid},ART1,NO\n`
+    await expect(answer(both)).rejects.toThrow(/answers line 1 of run 1 twice, and differently/)
+    expect(await answer(`ID,PLAN,STATUS\n${serviceid},ART1,OK\n`)).toMatchObject({ accepted: 1, unknown: 0 })
+    expect(await answer(`ID,PLAN,STATUS\n${serviceid},ART1,OK\n`, 2)).toMatchObject({ unknown: 1 })
+  })
+
   test('tells planned ends when their day comes, by time alone', async () => {
     const { lines } = await stage.newFeed()
     await create('leaves', 'King')

@@ -10,7 +10,7 @@ import { writeRun } from '../../service/src/feeds/hand-over.ts'
 import { coversHere, sayAgain } from '../../service/src/feeds/list-here.ts'
 import { parseFeeds } from '../../service/src/feeds/parse.ts'
 import { requireFeed, runFeed } from '../../service/src/feeds/run.ts'
-import { moveRun, newestRun, publishFeeds, readRun } from '../../service/src/feeds/store.ts'
+import { moveRun, newestRun, newestSentRun, publishFeeds, readRun } from '../../service/src/feeds/store.ts'
 import { markInstallation } from '../../service/src/installation.ts'
 import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
 import { readCsv } from '../../service/src/read-csv.ts'
@@ -102,11 +102,13 @@ export async function startFeeds(
           const [, ...rows] = [...readCsv(await readFile(file, 'utf8'))]
           return rows.map(({ cells }) => cells.slice(1).join(' ').trim())
         },
-        /** Takes a CSV file of answers to a run. */
-        answer(text: string, number: number) {
-          const given = readCsvAnswers(text, { feed, answers, columns } as never)
+        /** Takes a CSV file of answers, to a run that is named, or to the last one that was sent. */
+        async answer(text: string, number?: number) {
+          const given = readCsvAnswers(text, (await requireFeed(database, feed)).feed)
           const executor = openCommandExecutor(context)
-          return recordAnswers({ ...context, executor }, given, { feed, run: number, actor: 'tester' })
+          const run = number ?? (await newestSentRun(database, feed))?.run ?? 0
+          const about = { feed, run, isRunGiven: number !== undefined, actor: 'tester' }
+          return recordAnswers({ ...context, executor }, given, about)
         },
         /** Lets the newest run go, or drops it, as a second person. */
         async decide(which: 'made' | 'dropped') {

@@ -83,6 +83,7 @@ function answerTo(line: number, values: LineValues, refuses: Refuses): GivenAnsw
   const refusal = refuses(values)
   const isAccepted = refusal === undefined
   return {
+    run: undefined,
     line,
     serviceId,
     benefit: '',

@@ -36,13 +36,17 @@ export function findLinesOfRun(
     order by l.line`)
 }
 
-/** The newest line of each of these people for each benefit of a feed; of a run, if one is named. */
+/**
+ * The newest line of each of these people for each benefit of a feed, up to a run: what was made after the last one that was
+ * taken was not sent, so nobody can have answered it. With `alone` only those of that run.
+ */
 export function findLinesOfPeople(
   db: Executor,
   of: {
     readonly partnerId: string
     readonly feed: string
-    readonly run: number | undefined
+    readonly run: number
+    readonly alone: boolean
     readonly serviceIds: readonly string[]
   },
 ): Promise<AnsweredLine[]> {
@@ -53,7 +57,7 @@ export function findLinesOfPeople(
     join users u on u.partner_id = l.partner_id and u.service_id = l.service_id
     join data_keys k on k.partner_id = l.partner_id and k.service_id = l.service_id
     where l.partner_id = ${of.partnerId} and l.service_id = any (${of.serviceIds}::uuid[]) and l.feed = ${of.feed}
-      and (${of.run ?? null}::integer is null or l.run = ${of.run ?? null}::integer)
+      and l.run <= ${of.run}::integer and (not ${of.alone} or l.run = ${of.run}::integer)
     order by l.service_id, l.benefit, l.told_at desc, l.run desc, l.line desc`)
 }
 

@@ -1,10 +1,16 @@
 import type { Database } from '../db/database.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
 import { openDataKey } from '../membership/records/documents.ts'
-import { deleteFarewell, findSentFarewells, noteFarewellSent } from '../membership/records/farewells.ts'
+import {
+  deleteFarewell,
+  findSentFarewells,
+  noteFarewellSent,
+  type OpenFarewell,
+} from '../membership/records/farewells.ts'
 import { openAnswer, sealAnswer } from '../membership/records/insurer-lines.ts'
 import { raise } from '../membership/rules/events.ts'
 import { isRefusal, refuse } from '../membership/rules/refusal.ts'
+import { OperatorError } from '../operator-error.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { type AnsweredLine, findLinesOfPeople, findLinesOfRun, noteAnswer } from './answer-store.ts'
@@ -22,68 +28,122 @@ export type AnswerContext = {
   readonly partners: () => Promise<readonly Partner[]>
 }
 
-/**
- * Which feed and run the answers are about, and who brought them; without a run only answers by serviceid find their lines.
- */
-export type AnsweredRun = { readonly feed: string; readonly run: number | undefined; readonly actor: string }
+/** Which feed the answers are about, and who brought them. */
+export type AnsweredFeed = {
+  readonly feed: string
+  /** The run of answers by line that name none themselves; the last one that was taken. */
+  readonly run: number
+  /** An operator named this run, so that answers by serviceid are about it alone. */
+  readonly isRunGiven?: boolean
+  readonly actor: string
+}
 
 const PAGE = 500
 
+/** A line of ours that is answered, or the end of an erased person's cover. */
+type Found = { readonly answer: GivenAnswer } & (
+  | { readonly partner: Partner; readonly line: AnsweredLine }
+  | { readonly farewell: OpenFarewell }
+)
+
 /**
  * Records what an insurer answered. Each answer, its event for the partner, and that the person is to be compared again, are
- * stored together. Answers that are known already change nothing, so a file may be given twice.
+ * stored together. Answers that are known already change nothing, so a file may be given twice. Throws OperatorError, and
+ * records nothing, when two of them say different things of one line.
  */
 export async function recordAnswers(
   context: AnswerContext,
   given: readonly GivenAnswer[],
-  about: AnsweredRun,
+  about: AnsweredFeed,
 ): Promise<AnswerCounts> {
-  const counts: AnswerCounts = { accepted: 0, refused: 0, known: 0, unknown: given.length }
+  const found = new Map<string, Found>()
+  const answered = new Set<GivenAnswer>()
+  const take = (name: string, one: Found) => {
+    answered.add(one.answer)
+    const before = found.get(name)?.answer
+    const answer = before ? joined(before, one.answer) : one.answer
+    if (!answer)
+      throw new OperatorError(
+        `The file answers line ${name.replace(' ', ' of run ')} twice, and differently. Nothing of it was recorded.`,
+      )
+    found.set(name, { ...one, answer })
+  }
   for (const partner of await context.partners()) {
-    await answerFarewells(context, { partner, given, about, counts })
+    for (const [answer, farewell] of await farewellsOf(context, partner, { given, about }))
+      take(`${farewell.line} ${farewell.run}`, { answer, farewell })
     for (let start = 0; start < given.length; start += PAGE) {
       const page = given.slice(start, start + PAGE)
-      const lines = await linesOf(context, partner, { page, about })
-      await Promise.all(
-        [...lines].map(async ([answer, line]) => {
-          counts.unknown -= 1
-          counts[await recordAnswer(context, { partner, line, answer, actor: about.actor })] += 1
-        }),
-      )
+      for (const [answer, line] of await linesOf(context, partner, { page, about }))
+        take(`${line.line} ${line.run}`, { answer, partner, line })
     }
   }
+  const counts: AnswerCounts = { accepted: 0, refused: 0, known: 0, unknown: given.length - answered.size }
+  const all = [...found.values()]
+  for (let start = 0; start < all.length; start += PAGE)
+    await Promise.all(
+      all.slice(start, start + PAGE).map(async one => {
+        if ('farewell' in one) counts[await answerFarewell(context, one)] += 1
+        else counts[await recordAnswer(context, { ...one, actor: about.actor })] += 1
+      }),
+    )
   return counts
+}
+
+/** Two answers to one line as one: a line may be refused for several reasons. `undefined`: they do not agree. */
+function joined(a: GivenAnswer, b: GivenAnswer): GivenAnswer | undefined {
+  if (a.isAccepted !== b.isAccepted || (a.isAccepted && a.memberId !== b.memberId)) return undefined
+  const both = (one: string, other: string) =>
+    one.split('; ').includes(other) ? one : [one, other].filter(text => text !== '').join('; ')
+  return a.isAccepted ? a : { ...a, code: both(a.code, b.code), text: both(a.text, b.text) }
 }
 
 /** The line that each answer is about, of those of one partner. */
 async function linesOf(
   { database }: AnswerContext,
   { partnerId }: Partner,
-  { page, about }: { readonly page: readonly GivenAnswer[]; readonly about: AnsweredRun },
+  { page, about }: { readonly page: readonly GivenAnswer[]; readonly about: AnsweredFeed },
 ): Promise<Map<GivenAnswer, AnsweredLine>> {
-  const { feed, run } = about
-  const numbered = page.filter(({ line }) => line !== undefined && run !== undefined)
-  const named = page.filter(one => !numbered.includes(one) && isUuid(one.serviceId))
-  const lines = numbered.flatMap(({ line }) => (line === undefined ? [] : [line]))
-  const byNumber = new Map(
-    lines.length === 0 || run === undefined
-      ? []
-      : (await findLinesOfRun(database, { partnerId, feed, run, lines })).map(row => [row.line, row]),
-  )
-  const serviceIds = [...new Set(named.map(({ serviceId }) => serviceId))]
-  const newest =
-    serviceIds.length === 0 ? [] : await findLinesOfPeople(database, { partnerId, feed, run, serviceIds })
+  const { feed } = about
+  const byRun = new Map<number, GivenAnswer[]>()
+  for (const answer of page)
+    if (answer.line !== undefined) {
+      const run = answer.run ?? about.run
+      byRun.set(run, [...(byRun.get(run) ?? []), answer])
+    }
   const found = new Map<GivenAnswer, AnsweredLine>()
-  for (const answer of page) {
+  for (const [run, answers] of byRun) {
+    const lines = answers.flatMap(({ line }) => (line === undefined ? [] : [line]))
+    const rows = await findLinesOfRun(database, { partnerId, feed, run, lines })
+    const byNumber = new Map(rows.map(row => [row.line, row]))
+    for (const answer of answers) {
+      const row = byNumber.get(answer.line ?? 0)
+      if (row && fits(answer, { serviceId: row.service_id, benefit: row.benefit })) found.set(answer, row)
+    }
+  }
+  const named = page.filter(({ line, serviceId }) => line === undefined && isUuid(serviceId))
+  const serviceIds = [...new Set(named.map(({ serviceId }) => serviceId))]
+  const { run, isRunGiven: alone = false } = about
+  const newest =
+    serviceIds.length === 0
+      ? []
+      : await findLinesOfPeople(database, { partnerId, feed, run, alone, serviceIds })
+  for (const answer of named) {
     const own = newest.filter(row => row.service_id === answer.serviceId)
-    const row = numbered.includes(answer)
-      ? byNumber.get(answer.line ?? 0)
-      : answer.benefit === '' && own.length === 1
+    const row =
+      answer.benefit === '' && own.length === 1
         ? own[0]
         : own.find(({ benefit }) => benefit === answer.benefit)
     if (row) found.set(answer, row)
   }
   return found
+}
+
+/** Whether a line is about the person and benefit that an answer names besides its number. */
+function fits(answer: GivenAnswer, line: { readonly serviceId: string; readonly benefit: string }): boolean {
+  return (
+    (answer.serviceId === '' || answer.serviceId === line.serviceId) &&
+    (answer.benefit === '' || answer.benefit === line.benefit)
+  )
 }
 
 async function recordAnswer(
@@ -127,29 +187,35 @@ async function recordAnswer(
   return isRefusal(result) ? 'unknown' : status
 }
 
-/** The end of an erased person's cover is done with once it is accepted; a refused one waits for the next run. */
-async function answerFarewells(
+/** The end of an erased person's cover that each answer is about, of those of one partner. */
+async function farewellsOf(
   { database }: AnswerContext,
-  of: {
-    readonly partner: Partner
-    readonly given: readonly GivenAnswer[]
-    readonly about: AnsweredRun
-    readonly counts: AnswerCounts
-  },
-): Promise<void> {
-  const { feed, run } = of.about
-  if (run === undefined) return
-  for (const farewell of await findSentFarewells(database, of.partner, { feed, run })) {
-    const answer = of.given.find(
+  partner: Partner,
+  { given, about }: { readonly given: readonly GivenAnswer[]; readonly about: AnsweredFeed },
+): Promise<Map<GivenAnswer, OpenFarewell>> {
+  const { feed, isRunGiven } = about
+  const found = new Map<GivenAnswer, OpenFarewell>()
+  const sent = await findSentFarewells(database, partner, { feed, run: undefined })
+  if (sent.length === 0) return found
+  for (const answer of given) {
+    const run = answer.line !== undefined || isRunGiven ? (answer.run ?? about.run) : undefined
+    const own = sent.filter(
       one =>
-        one.line === farewell.line ||
-        (one.line === undefined &&
-          one.serviceId === farewell.user.serviceId &&
-          one.benefit === farewell.benefit),
+        (run === undefined || one.run === run) &&
+        fits(answer, { serviceId: one.user.serviceId, benefit: one.benefit }) &&
+        (answer.line === undefined ? one.user.serviceId === answer.serviceId : one.line === answer.line),
     )
-    if (!answer) continue
-    of.counts.unknown -= 1
-    of.counts[answer.isAccepted ? 'accepted' : 'refused'] += 1
-    await database.query(answer.isAccepted ? deleteFarewell(farewell) : noteFarewellSent(farewell, undefined))
+    const last = own.at(-1)
+    if (last) found.set(answer, last)
   }
+  return found
+}
+
+/** The end of an erased person's cover is done with once it is accepted; a refused one waits for the next run. */
+async function answerFarewell(
+  { database }: AnswerContext,
+  { answer, farewell }: { readonly answer: GivenAnswer; readonly farewell: OpenFarewell },
+): Promise<'accepted' | 'refused'> {
+  await database.query(answer.isAccepted ? deleteFarewell(farewell) : noteFarewellSent(farewell, undefined))
+  return answer.isAccepted ? 'accepted' : 'refused'
 }

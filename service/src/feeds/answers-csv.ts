@@ -4,6 +4,8 @@ import { delimiterOf, type Feed } from './feed.ts'
 
 /** What an insurer answers about one line: where it is, whether it was accepted, and what was said. */
 export type GivenAnswer = {
+  /** The run that the file itself names; `undefined`: it names none. */
+  readonly run: number | undefined
   /** Its number in the run. Without it the newest line of the person and benefit is meant. */
   readonly line: number | undefined
   readonly serviceId: string
@@ -16,7 +18,7 @@ export type GivenAnswer = {
 
 /**
  * The answers of a CSV file, by the columns of the feed. Throws OperatorError when the feed does not say how answers look, a
- * column is missing, or a line says nothing about whom it answers.
+ * column is missing, a line says nothing about whom it answers, or the file may have been cut.
  */
 export function readCsvAnswers(text: string, own: Feed): GivenAnswer[] {
   const { feed, answers, columns = [] } = own
@@ -24,7 +26,13 @@ export function readCsvAnswers(text: string, own: Feed): GivenAnswer[] {
     throw new OperatorError(`The feed ${feed} does not say how answers look: add \`answers\` to it.`)
   const benefitCodes = columns.find(({ value }) => value === 'benefit')?.codes ?? {}
   const benefitOf = new Map(Object.entries(benefitCodes).map(([benefit, code]) => [code, benefit]))
-  return readTable(text, answers.columns, delimiterOf(own)).map(({ at, cell }) => {
+  const rows = readTable(text, answers.columns, delimiterOf(own))
+  // Half a code may be another code, and half a number another line.
+  if (!/\n$/.test(text))
+    throw new OperatorError(
+      'The file ends without a line end, so its last line may have been cut. Nothing of it was taken; if it is whole, add a line end.',
+    )
+  return rows.map(({ at, cell }) => {
     const line = cell('line').trim()
     const code = cell('code').trim()
     const benefit = cell('benefit').trim()
@@ -34,6 +42,7 @@ export function readCsvAnswers(text: string, own: Feed): GivenAnswer[] {
         `Line ${at} of the answers says neither which line nor which serviceid it answers.`,
       )
     return {
+      run: undefined,
       line: /^\d{1,9}$/.test(line) ? Number(line) : undefined,
       serviceId,
       benefit: benefitOf.get(benefit) ?? benefit,
@@ -48,7 +57,10 @@ export function readCsvAnswers(text: string, own: Feed): GivenAnswer[] {
 /** One row of a table: where it is, and its cells by our names of the columns; `''` for a column that it does not have. */
 type TableRow = { readonly at: number; readonly cell: (name: string) => string }
 
-/** The rows of a CSV text whose header names these columns. Throws OperatorError when one is missing. */
+/**
+ * The rows of a CSV text whose header names these columns. Throws OperatorError when one is missing or there twice, and for a
+ * file that seems cut: each row has as many cells as the header, and closes its quotes.
+ */
 export function readTable(
   text: string,
   columns: Readonly<Record<string, string>>,
@@ -56,10 +68,19 @@ export function readTable(
 ): TableRow[] {
   const [header, ...rows] = [...readCsv(text, delimiter)]
   const names = (header?.cells ?? []).map(name => name.trim())
-  const missing = Object.values(columns).filter(name => !names.includes(name))
+  const wanted = Object.values(columns)
+  const twice = wanted.find(name => names.indexOf(name) !== names.lastIndexOf(name))
+  if (twice !== undefined)
+    throw new OperatorError(`The header of the file has ${twice} twice; correct the file.`)
+  const missing = wanted.filter(name => !names.includes(name))
   if (missing.length > 0)
     throw new OperatorError(
       `The header of the file lacks ${missing.join(', ')}; correct the file or the feed.`,
+    )
+  const broken = rows.find(({ cells, isBroken }) => isBroken || cells.length !== names.length)
+  if (broken)
+    throw new OperatorError(
+      `Line ${broken.line} of the file has other cells than its header: the file may have been cut. Nothing of it was taken.`,
     )
   const indexes = new Map(Object.entries(columns).map(([ours, theirs]) => [ours, names.indexOf(theirs)]))
   return rows.map(({ line, cells }) => ({

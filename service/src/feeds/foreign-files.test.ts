@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { OperatorError } from '../operator-error.ts'
 import { readCsvAnswers } from './answers-csv.ts'
-import { readAcknowledgement } from './answers-x12.ts'
+import { readAcknowledgements } from './answers-x12.ts'
 import type { Feed } from './feed.ts'
 import { readInsurerList } from './read-list.ts'
 
@@ -54,10 +54,10 @@ test('an insurer’s 834 gives the covers of the feed’s insurance lines, by ou
 const readers: Readonly<Record<string, readonly [file: string, read: (text: string) => unknown]>> = {
   answers: ['LINE,STATUS,CERT\r\n1,OK,C-1\r\n2,"NO",canary\r\n', text => readCsvAnswers(text, feed)],
   'a 999': [
-    `${envelope}ST*999*0001~AK1*BE*7~AK2*834*0001~IK3*HD*115**8~IK5*R*5~AK9*R*1*1*0~SE*6*0001~`,
-    readAcknowledgement,
+    `${envelope}GS*FA*987654321*OURS*20270513*0900*1*X*005010X231A1~ST*999*0001~AK1*BE*7~AK2*834*0001~IK3*HD*115**8~IK5*R*5~AK9*R*1*1*0~SE*7*0001~GE*1*1~IEA*1*000000001~`,
+    readAcknowledgements,
   ],
-  'a TA1': [`${envelope}TA1*000000007*270512*1504*R*000~`, readAcknowledgement],
+  'a TA1': [`${envelope}TA1*000000007*270512*1504*R*000~IEA*0*000000001~`, readAcknowledgements],
   'a list': ['CERT,PLAN,FROM,TO,LAST\nC-1,dental,2027-05-12,,canary\n', text => readInsurerList(text, feed)],
   'a list in X12': [list834.replace('RUIZ', 'canary'), text => readInsurerList(text, feed)],
 }

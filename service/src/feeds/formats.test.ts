@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { startOfDate } from '../calendar/calendar.ts'
-import { answersOf, readAcknowledgement } from './answers-x12.ts'
+import { OperatorError } from '../operator-error.ts'
+import { answersOf, readAcknowledgements } from './answers-x12.ts'
 import { nextDue } from './every.ts'
 import type { Feed, LineValues } from './feed.ts'
 import { formatOf } from './file-format.ts'
@@ -100,26 +101,106 @@ test('an acknowledgement names the right lines in every set, and after an erasur
   const faultOf = (set: string[], nth: number) =>
     set.flatMap((segment, at) => (segment.startsWith('HD') ? [at + 1] : []))[nth]
   const [third, last] = [faultOf(one, 2), faultOf(two, 3)]
-  const acknowledged = readAcknowledgement(
-    `${file.slice(0, 106)}GS*FA*A*B*20270513*0900*1*X*005010X231A1~ST*999*0001*005010X231A1~AK1*BE*7*005010X220A1~AK2*834*0001*005010X220A1~IK3*HD*${third}*2300*8~IK5*R*5~AK2*834*0002*005010X220A1~IK3*HD*${last}*2300*8~IK5*R*5~AK9*R*2*2*0~SE*9*0001~GE*1*1~IEA*1*000000001~`,
+  const answerHead = `ISA*00*          *00*          *30*987654321      *ZZ*OURS           *270513*0900*^*00501*000000001*0*P*:~`
+  const [acknowledged] = readAcknowledgements(
+    `${answerHead}GS*FA*987654321*OURS*20270513*0900*1*X*005010X231A1~ST*999*0001*005010X231A1~AK1*BE*7*005010X220A1~AK2*834*0001*005010X220A1~IK3*HD*${third}*2300*8~IK5*R*5~AK2*834*0002*005010X220A1~IK3*HD*${last}*2300*8~IK5*R*5~AK9*R*2*2*0~SE*10*0001~GE*1*1~IEA*1*000000001~`,
   )
   const namedOf = (sent: typeof lines) => {
-    const answers = answersOf(acknowledged, sent.map(openPlaces(x12Feed, run)))
+    const answers = acknowledged
+      ? answersOf(acknowledged, x12Feed.x12834, sent.map(openPlaces(x12Feed, run)))
+      : []
     expect(answers.filter(({ isAccepted }) => isAccepted)).toEqual([])
     return answers.filter(({ code }) => code === 'IK3 8 HD').map(answer => answer.line)
   }
-  expect(acknowledged.run).toBe(7)
+  expect(acknowledged?.run).toBe(7)
   expect(namedOf(lines)).toEqual([3, LINES_OF_A_SET + 4])
   expect(namedOf(lines.filter(sent => sent.line !== 2))).toEqual([LINES_OF_A_SET + 4])
+})
+
+describe('a 999', () => {
+  const SET = (control: string, body: string) => {
+    const segments = [`ST*999*${control}`, ...body.split('~'), '']
+    return `${segments.join('~')}SE*${segments.length}*${control}~`
+  }
+  const fileWith = (...sets: string[]) =>
+    `ISA*00*          *00*          *30*987654321      *ZZ*OURS           *270513*0900*^*00501*000000001*0*P*:~GS*FA*987654321*OURS*20270513*0900*1*X*005010X231A1~${sets.join('')}GE*${sets.length}*1~IEA*1*000000001~`
+  const accepted = SET('0001', 'AK1*BE*7~AK2*834*0001~IK5*A~AK9*A*1*1*1')
+  const refused = SET('0002', 'AK1*BE*8~AK2*834*0001~IK3*HD*10**8~IK4*3*1205*7~IK5*R*5~AK9*R*1*1*0')
+  const places = [1, 2].map(line => ({ line, set: 1, first: 5 * line, last: 5 * line + 4 }))
+  const read = (text: string) =>
+    readAcknowledgements(text).flatMap(one => answersOf(one, x12Feed.x12834, places))
+
+  test('that answers two runs gives each its own answer, and says in words what was wrong', () => {
+    const segment = 'Segment HD: has faulty elements; element 3: a code that is not known there'
+    const set =
+      'Refused with the whole set 1, without a fault in this person’s own segments: segments of it are wrong'
+    expect(read(fileWith(accepted, refused))).toMatchObject([
+      { run: 7, line: 1, isAccepted: true },
+      { run: 7, line: 2, isAccepted: true },
+      { run: 8, line: 1, isAccepted: false, code: 'IK5 R 5', text: set },
+      { run: 8, line: 2, isAccepted: false, code: 'IK3 8 HD', text: segment },
+    ])
+    const envelopes = fileWith(accepted).replace(
+      'GS*',
+      'TA1*000000009*270512*1504*R*006~TA1*000000010*270512*1504*A*000~GS*',
+    )
+    expect(read(envelopes).map(one => [one.run, one.isAccepted])).toEqual([
+      [9, false],
+      [9, false],
+      [7, true],
+      [7, true],
+    ])
+  })
+
+  test.each([
+    ['AK9*P without the sets', SET('0001', 'AK1*BE*7~AK9*P*2*2*1')],
+    ['AK9*R without its AK2', SET('0001', 'AK1*BE*7~AK9*R*1*1*0')],
+    ['AK2 without IK5', SET('0001', 'AK1*BE*7~AK2*834*0001~AK9*A*1*1*1')],
+    ['IK5*A under AK9*R', SET('0001', 'AK1*BE*7~AK2*834*0001~IK5*A~AK9*R*1*1*0')],
+    ['IK5*R under AK9*A', SET('0001', 'AK1*BE*7~AK2*834*0001~IK5*R*5~AK9*A*1*1*1')],
+    ['IK5*A after a fault', SET('0001', 'AK1*BE*7~AK2*834*0001~IK3*HD*10**8~IK5*A~AK9*A*1*1*1')],
+    ['AK9*A of sets that were not all accepted', SET('0001', 'AK1*BE*7~AK9*A*2*2*1')],
+    ['no AK9', SET('0001', 'AK1*BE*7~AK2*834*0001~IK5*A')],
+    ['an unknown code', SET('0001', 'AK1*BE*7~AK2*834*0001~IK5*Z~AK9*A*1*1*1')],
+    ['a set twice', SET('0001', 'AK1*BE*7~AK2*834*0001~IK5*A~AK2*834*0001~IK5*A~AK9*A*2*2*2')],
+    ['a set that the run does not have', SET('0001', 'AK1*BE*7~AK2*834*0002~IK5*A~AK9*A*1*1*1')],
+    ['another functional id', SET('0001', 'AK1*HC*7~AK2*834*0001~IK5*A~AK9*A*1*1*1')],
+    ['a 997', SET('0001', 'AK1*BE*7~AK9*A*1*1*1').replace('ST*999', 'ST*997')],
+    ['one run twice', accepted + SET('0002', 'AK1*BE*7~AK2*834*0001~IK5*A~AK9*A*1*1*1')],
+    ['runs in another order', refused + accepted],
+  ])('with %s is refused as a file', (_, set) => {
+    const whole = fileWith(set).replace('GE*1*', `GE*${set.split('ST*').length - 1}*`)
+    expect(() => read(whole)).toThrow(OperatorError)
+  })
+
+  test.each([
+    ['cut after IK3', (text: string) => text.slice(0, text.indexOf('IK4'))],
+    ['cut before IEA', (text: string) => text.slice(0, text.indexOf('IEA'))],
+    ['of another group', (text: string) => text.replace('GS*FA', 'GS*HB')],
+    ['of another sender', (text: string) => text.replaceAll('987654321', '111111111')],
+    ['for another receiver', (text: string) => text.replaceAll('OURS', 'HERS')],
+    ['with a wrong SE', (text: string) => text.replace('SE*6*0001', 'SE*7*0001')],
+    ['with a wrong GE', (text: string) => text.replace('GE*2*1', 'GE*1*1')],
+    ['with a wrong IEA', (text: string) => text.replace('IEA*1*', 'IEA*2*')],
+    ['with the number of another file', (text: string) => text.replace('IEA*1*000000001', 'IEA*1*000000002')],
+    [
+      'whose TA1 refuses what it accepts',
+      (text: string) => text.replace('GS*', 'TA1*000000007*270512*1504*R*000~GS*'),
+    ],
+  ])('%s is refused as a file', (_, change) => {
+    const whole = fileWith(accepted, refused)
+    expect(change(whole)).not.toBe(whole)
+    expect(() => read(change(whole))).toThrow(OperatorError)
+  })
 })
 
 test('a TA1 that rejects the envelope refuses every line, and one that takes it says nothing of them', () => {
   const envelope = (status: string) =>
     `ISA*00*          *00*          *30*987654321      *ZZ*OURS           *270513*0900*^*00501*000000001*0*P*:~TA1*000000007*270512*1504*${status}*000~IEA*0*000000001~`
   const places = [{ line: 1, set: 1, first: 5, last: 9 }]
-  const answersTo = (status: string) => answersOf(readAcknowledgement(envelope(status)), places)
-  expect(readAcknowledgement(envelope('R')).run).toBe(7)
-  expect(answersTo('R')).toMatchObject([{ line: 1, isAccepted: false, code: 'TA1 000' }])
+  const answersTo = (status: string) =>
+    readAcknowledgements(envelope(status)).flatMap(one => answersOf(one, x12Feed.x12834, places))
+  expect(answersTo('R')).toMatchObject([{ run: 7, line: 1, isAccepted: false, code: 'TA1 000' }])
   expect([answersTo('A'), answersTo('E')]).toEqual([[], []])
 })
 

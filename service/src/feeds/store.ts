@@ -122,6 +122,15 @@ export async function newestRun(db: Executor, feed: string): Promise<Run | undef
   return row && runOf(row)
 }
 
+/** The newest run of a feed that was sent and had lines: the one that an insurer answers next. */
+export async function newestSentRun(db: Executor, feed: string): Promise<Run | undefined> {
+  const [row] = await db.query<RunRow>(
+    atCoordinator(sql`
+    select * from feed_runs where feed = ${feed} and status = 'taken' and lines > 0 order by run desc limit 1`),
+  )
+  return row && runOf(row)
+}
+
 /** The newest runs of a feed, the newest first. */
 export async function listRuns(db: Executor, feed: string, atMost: number): Promise<Run[]> {
   const rows = await db.query<RunRow>(

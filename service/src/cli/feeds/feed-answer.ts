@@ -1,13 +1,13 @@
-import { type Command, neededText, readGiven, valued } from '@benefit-enrolment/cli/command'
+import { type Command, neededText, readGiven, UsageError, valued } from '@benefit-enrolment/cli/command'
 import { sealReason } from '../../audit/reason.ts'
 import { recordAnswers } from '../../feeds/answer.ts'
 import { settleLine } from '../../feeds/answer-store.ts'
 import { type GivenAnswer, readCsvAnswers } from '../../feeds/answers-csv.ts'
-import { type Acknowledgement, answersOf, isX12, readAcknowledgement } from '../../feeds/answers-x12.ts'
+import { type Acknowledgement, answersOf, isX12, readAcknowledgements } from '../../feeds/answers-x12.ts'
 import { feedOfRun } from '../../feeds/hand-over.ts'
 import { placesOfRun } from '../../feeds/line-places.ts'
 import { requireFeed } from '../../feeds/run.ts'
-import { newestRun, type Run, readRun } from '../../feeds/store.ts'
+import { newestSentRun, readRun } from '../../feeds/store.ts'
 import { openCommandExecutor } from '../../membership/commands/executor.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { inWorkspace, systemUser, type Workspace } from '../workspace.ts'
@@ -28,38 +28,53 @@ export const answer: Command = {
       const { feed } = await requireFeed(database, name)
       const text = readGiven(path, `The file ${path}`).toString('utf8')
       const asked = input.text('run')
-      const acknowledged = isX12(text) ? readAcknowledgement(text) : undefined
-      const number = acknowledged?.run ?? (asked === undefined ? undefined : runNumber(asked))
-      const run =
-        number === undefined ? await newestRun(database, name) : await readRun(database, name, number)
-      if (!run)
+      const acknowledged = isX12(text) ? readAcknowledgements(text) : undefined
+      if (acknowledged && asked !== undefined)
+        throw new UsageError('A TA1 or 999 names its runs itself: leave --run out; see --help.')
+      const last =
+        asked === undefined
+          ? await newestSentRun(database, name)
+          : await readRun(database, name, runNumber(asked))
+      if (!last)
         throw new OperatorError(
-          `The feed "${name}" has no run ${number ?? 'yet'}: nothing of it can be answered.`,
+          `The feed "${name}" has ${asked === undefined ? 'sent nothing yet' : `no run ${asked}`}: nothing of it can be answered.`,
         )
       const given: readonly GivenAnswer[] = acknowledged
-        ? await acknowledgedLines(workspace, acknowledged, run)
+        ? await acknowledgedLines(workspace, acknowledged, name)
         : readCsvAnswers(text, feed)
       await begin()
       const open = runContext(workspace)
       const context = { ...open, executor: openCommandExecutor(open) }
-      const about = { feed: name, run: run.run, actor: systemUser() }
+      const runs = acknowledged ? [...new Set(acknowledged.map(({ run }) => run))] : [last.run]
+      const about = { feed: name, run: last.run, isRunGiven: asked !== undefined, actor: systemUser() }
       const counts = await recordAnswers(context, given, about)
-      input.print({ feed: name, run: run.run, ...counts }, [
-        `${name} run ${run.run}: accepted ${counts.accepted}, refused ${counts.refused}, known before ${counts.known}, found nowhere ${counts.unknown}.`,
+      input.print({ feed: name, run: runs.at(-1) ?? last.run, runs, ...counts }, [
+        `${name} run ${runs.join(', ')}: accepted ${counts.accepted}, refused ${counts.refused}, known before ${counts.known}, found nowhere ${counts.unknown}.`,
       ])
     }),
 }
 
+/** What a file says of the lines of each run that it answers. */
 async function acknowledgedLines(
   workspace: Workspace,
-  acknowledged: Acknowledgement,
-  run: Run,
+  acknowledged: readonly Acknowledgement[],
+  name: string,
 ): Promise<readonly GivenAnswer[]> {
+  const { database } = workspace
   const context = runContext(workspace)
-  const feed = await feedOfRun(workspace.database, run)
-  if (feed.format !== 'x12834')
-    throw new OperatorError(`Run ${run.run} of ${run.feed} is no X12 file: a TA1 or 999 cannot answer it.`)
-  return answersOf(acknowledged, await placesOfRun(workspace.database, context, run))
+  const given: GivenAnswer[] = []
+  for (const one of acknowledged) {
+    const run = await readRun(database, name, one.run)
+    if (run?.status !== 'taken')
+      throw new OperatorError(
+        `The feed "${name}" sent no run ${one.run}, which the file answers; nothing of it was recorded.`,
+      )
+    const { x12834 } = await feedOfRun(database, run)
+    if (!x12834)
+      throw new OperatorError(`Run ${run.run} of ${run.feed} is no X12 file: a TA1 or 999 cannot answer it.`)
+    for (const answer of answersOf(one, x12834, await placesOfRun(database, context, run))) given.push(answer)
+  }
+  return given
 }
 
 /** Puts a refused line aside: somebody has dealt with it. */

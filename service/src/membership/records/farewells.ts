@@ -50,8 +50,8 @@ export function insertFarewells(rows: readonly FarewellRow[]): Query {
     on conflict (partner_id, service_id, benefit, cover) do nothing`
 }
 
-/** A farewell, opened, with the line by which it was sent; line 0: it is still to be sent. */
-export type OpenFarewell = Farewell & { readonly line: number }
+/** A farewell, opened, with the run and line by which it was sent; line 0: it is still to be sent. */
+export type OpenFarewell = Farewell & { readonly run: number; readonly line: number }
 
 type Row = {
   service_id: string
@@ -60,6 +60,7 @@ type Row = {
   cover: number
   action: LineAction
   sealed: Buffer
+  run: number | null
   line: number | null
 }
 
@@ -70,21 +71,22 @@ export async function findWaitingFarewells(
   { insurer, benefits }: { readonly insurer: string; readonly benefits: readonly string[] },
 ): Promise<OpenFarewell[]> {
   const rows = await db.query<Row>(sql`
-    select service_id, insurer, benefit, cover, action, sealed, line from insurer_farewells
+    select service_id, insurer, benefit, cover, action, sealed, run, line from insurer_farewells
     where partner_id = ${partner.partnerId} and insurer = ${insurer} and benefit = any (${benefits}::text[]) and run is null
     order by service_id, benefit, cover`)
   return rows.map(row => opened(partner, row))
 }
 
-/** The farewells that a run sent for a partner and that are still kept, by line. */
+/** The farewells that a run of a feed, or any, sent for a partner and that are still kept, by line. */
 export async function findSentFarewells(
   db: Executor,
   partner: Partner,
-  { feed, run }: { readonly feed: string; readonly run: number },
+  { feed, run }: { readonly feed: string; readonly run: number | undefined },
 ): Promise<OpenFarewell[]> {
   const rows = await db.query<Row>(sql`
-    select service_id, insurer, benefit, cover, action, sealed, line from insurer_farewells
-    where partner_id = ${partner.partnerId} and feed = ${feed} and run = ${run} order by line`)
+    select service_id, insurer, benefit, cover, action, sealed, run, line from insurer_farewells
+    where partner_id = ${partner.partnerId} and feed = ${feed}
+      and (${run ?? null}::integer is null or run = ${run ?? null}::integer) order by run, line`)
   return rows.map(row => opened(partner, row))
 }
 
@@ -128,13 +130,14 @@ export async function deleteLapsedFarewells(
 function opened(partner: Partner, row: Row): OpenFarewell {
   const user = { partnerId: partner.partnerId, serviceId: row.service_id }
   const content = JSON.parse(unseal(partner.key.key, row.sealed, bindingOf(user)).toString('utf8')) as Content
-  const { insurer, benefit, cover, action, line } = row
+  const { insurer, benefit, cover, action, run, line } = row
   return {
     user,
     insurer,
     benefit,
     cover,
     action,
+    run: run ?? 0,
     line: line ?? 0,
     ...content,
     endsOn: content.endsOn ?? undefined,
