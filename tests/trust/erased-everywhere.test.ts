@@ -152,7 +152,13 @@ async function tellInsurer(serviceid: string): Promise<void> {
   const context = runContext({ database, keyring, real, installation })
   const { run } = await runFeed(context, 'seaview', { asked, places })
   const executor = openCommandExecutor(context)
-  const said = { run: undefined, isAccepted: false, code: 'E1', text: 'answer-canary', memberId: 'member-canary' }
+  const said = {
+    run: undefined,
+    isAccepted: false,
+    code: 'E1',
+    text: 'answer-canary',
+    memberId: 'member-canary',
+  }
   const about = { feed: 'seaview', run: run.run, actor: 'test' }
   const answers = [1, 2].map(line => ({ ...said, line, serviceId: '', benefit: '' }))
   expect(await recordAnswers({ ...context, executor }, answers, about)).toMatchObject({ refused: run.lines })
