@@ -3,11 +3,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { builtModules, takeBuiltModules } from './tests/built-modules.ts'
 import { readLanes } from './tests/lanes.ts'
 
-// TESTS is `everyday` (npm test), `ci` (.ci/run), `whole` (`npm run test:long`) or unset: a file run by its name. What sets it
-// has just built; who runs a file by its name wants to see what was saved a moment ago.
+// TESTS is `everyday` (npm test), `ci` (.ci/run), `whole` (`npm run test:long`) or unset: a file run by its name.
 const { TESTS: pass, TEST_STOCK_URL: stock, TEST_CITUS_URL: citus, TEST_PRISM: prism } = process.env
-const isBuilt = pass !== undefined
-const source = isBuilt ? [] : ['source']
 const isDaily = pass === 'everyday' || pass === 'ci'
 const everyday = isDaily ? { TESTS: 'everyday' } : {}
 
@@ -28,14 +25,13 @@ function project(
   exclude: string[] = [],
 ): TestProjectInlineConfiguration {
   return {
-    plugins: isBuilt ? [takeBuiltModules()] : [],
-    ssr: { resolve: { conditions: [...source, 'node', 'development|production'] } },
+    plugins: [takeBuiltModules()],
     test: {
       name,
       include,
       exclude: ['**/node_modules/**', ...exclude],
       env,
-      server: { deps: { external: isBuilt ? [builtModules] : [] } },
+      server: { deps: { external: [builtModules] } },
       globalSetup: ['tests/global-setup.ts'],
       // To load our modules and packages anew, to compile the schemas, and to start a browser takes more processor time than
       // most files: a worker keeps them from file to file.
@@ -78,7 +74,9 @@ class SlowFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     projects,
-    globalSetup: ['tests/bundle-command.ts'],
+    globalSetup: ['tests/build-first.ts'],
+    // Tests take what was built of them.
+    forceRerunTriggers: ['{contract,command,embedded-postgres,service,client,cli}/src/**/*.ts'],
     sequence: { sequencer: SlowFirst },
     // Much of a test is waiting; what is run by its name shares the machine with whoever watches it.
     maxWorkers: pass === 'ci' ? 6 : pass === 'everyday' ? 4 : 2,

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const folders = ['contract', 'embedded-postgres', 'client', 'cli', 'service']
+const folders = ['contract', 'command', 'embedded-postgres', 'client', 'cli', 'service']
 const { packages: lock, lockfileVersion } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
 
 /** Where Node.js finds a package from a place in the tree: in the nearest folder above that has it. */

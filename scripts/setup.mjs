@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-const packages = ['contract', 'embedded-postgres', 'service', 'client', 'cli', 'embed']
+const packages = ['contract', 'command', 'embedded-postgres', 'service', 'client', 'cli', 'embed']
 /** The parts of `dist` that other steps write, which have no source file of their own. */
 const assembled = /^(page|gig-platform|docs|cjs)[/\\]|^benefit-enrolment\.js$/
 const stamp = 'node_modules/.built'
@@ -21,6 +21,7 @@ const built = [
 ]
 const sources = [
   'contract',
+  'command',
   'embedded-postgres',
   'service',
   'client',

@@ -15,7 +15,7 @@ const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', '-co', 
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const product = files.filter(
   file =>
-    /^(contract|client|cli|embed|embedded-postgres|service)\/src\/.*\.tsx?$/.test(file) &&
+    /^(contract|command|client|cli|embed|embedded-postgres|service)\/src\/.*\.tsx?$/.test(file) &&
     !/\.test\.ts$/.test(file),
 )
 const service = product.filter(file => file.startsWith(source))

@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vitest/config'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const inSource = /^(contract|embedded-postgres|service|client|cli)\/src\/(.*)\.tsx?$/
+const inSource = /^(contract|command|embedded-postgres|service|client|cli)\/src\/(.*)\.tsx?$/
 const isTest = /(^|\/)tests?\/|\.test\.tsx?$/
 
 /** What was built of the packages, which Node loads itself. */
-export const builtModules = /\/(contract|embedded-postgres|service|client|cli)\/dist\/.*\.js$/
+export const builtModules = /\/(contract|command|embedded-postgres|service|client|cli)\/dist\/.*\.js$/
 
 /**
  * Gives tests the built module in place of the source that they import. Vite would turn each source file into code of its own

@@ -9,12 +9,6 @@ const scale = Number(process.env['TEST_SCALE'] ?? 1)
 /** Whether a run of all files, with its database, takes the short pass of `npm test` (`vitest.config.ts` says where). */
 const isEveryday = process.env['TESTS'] === 'everyday'
 
-/**
- * Whether `enrolment` is run from the one file that was bundled at the start of the run (`one-file.ts`), as runs of all files
- * do. A file that is run by its name runs the built command.
- */
-export const runsOneFile = process.env['TESTS'] !== undefined
-
 /** A figure of the everyday run, or that of the whole one. */
 export function everydayOr<T>(short: T, whole: T): T {
   return isEveryday ? short : whole

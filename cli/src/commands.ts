@@ -1,4 +1,4 @@
-import type { Command } from './command.ts'
+import type { Command } from '@benefit-enrolment/command'
 import { doctor } from './doctor.ts'
 import { profileCommands } from './login.ts'
 import { partnerTools } from './tools.ts'

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Input } from './command.ts'
-import { CommandError } from './command-error.ts'
-import { dataDirOf } from './data-dir.ts'
-import { readGiven } from './given.ts'
+import type { Input } from '@benefit-enrolment/command'
+import { CommandError, dataDirOf, readGiven } from '@benefit-enrolment/command'
 import { type Credentials, DEFAULT_PROFILE, readProfile } from './profiles.ts'
 
 /**

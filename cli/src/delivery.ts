@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { UsageError } from './command-error.ts'
+import { UsageError } from '@benefit-enrolment/command'
 
 /** Whether an address leads to this machine. */
 export function isLoopback(url: URL): boolean {

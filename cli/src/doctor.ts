@@ -1,11 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { PartnerClient } from '@benefit-enrolment/client'
-import { type Command, type Input, valued } from './command.ts'
-import { CommandError, UsageError } from './command-error.ts'
+import {
+  type Command,
+  CommandError,
+  type Input,
+  printFindings,
+  UsageError,
+  valued,
+} from '@benefit-enrolment/command'
 import { checkedUsername, isLoopback, isSigningSecret } from './delivery.ts'
 import { examine } from './examine.ts'
-import { printFindings } from './findings.ts'
 import { eventsOf } from './found.ts'
 import { inSandbox, partnerOptions } from './partner.ts'
 import { progressFile, readProgress } from './progress.ts'

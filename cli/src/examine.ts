@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type LoggedEvent, type WebhookEvent, webhooks } from '@benefit-enrolment/client'
+import type { Finding } from '@benefit-enrolment/command'
 import { newSigningSecret } from './delivery.ts'
-import type { Finding } from './findings.ts'
 import { type ReceiverAnswer, sendPieces } from './send-slowly.ts'
 
 type DeliverySecrets = { readonly username: string; readonly password: string; readonly secret: string }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { LinkToken, LinkTokenRequest } from '@benefit-enrolment/client'
-import { type Command, flag, valued } from './command.ts'
+import { type Command, flag, valued } from '@benefit-enrolment/command'
 import { inSandbox, partnerOptions } from './partner.ts'
 
 /** `link open`: opens the registration page of one user in the browser of the person who runs the command. */

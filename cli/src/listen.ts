@@ -1,9 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type LoggedEvent, type PartnerClient, webhooks } from '@benefit-enrolment/client'
-import { type Command, flag, valued } from './command.ts'
-import { UsageError } from './command-error.ts'
+import {
+  type Command,
+  flag,
+  givenSecret,
+  secretOptions,
+  UsageError,
+  valued,
+} from '@benefit-enrolment/command'
 import { checkedUsername, isLoopback } from './delivery.ts'
-import { givenSecret, secretOptions } from './given.ts'
 import { asPartner, explained, type Partner, partnerOptions, ServiceAway } from './partner.ts'
 import { type Progress, progressFile, readProgress, writeProgress } from './progress.ts'
 

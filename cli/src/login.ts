@@ -1,10 +1,15 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { isBenefitEnrolmentError } from '@benefit-enrolment/client'
-import { type Command, type Input, valued } from './command.ts'
-import { UsageError } from './command-error.ts'
+import {
+  type Command,
+  givenSecret,
+  type Input,
+  secretOptions,
+  UsageError,
+  valued,
+} from '@benefit-enrolment/command'
 import { checkedAddress, findCredentials } from './credentials.ts'
-import { givenSecret, secretOptions } from './given.ts'
 import { partnerOptions, withPartner } from './partner.ts'
 import { DEFAULT_PROFILE, profileNames, profilesFile, removeProfile, saveProfile } from './profiles.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { startProgram } from '@benefit-enrolment/command'
 import { partnerCommands } from './commands.ts'
-import { startProgram } from './program.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string

@@ -1,6 +1,5 @@
 import { createClient, isBenefitEnrolmentError, type PartnerClient } from '@benefit-enrolment/client'
-import { type Input, type Option, valued } from './command.ts'
-import { CommandError } from './command-error.ts'
+import { CommandError, type Input, type Option, valued } from '@benefit-enrolment/command'
 import { findCredentials } from './credentials.ts'
 import type { Credentials } from './profiles.ts'
 

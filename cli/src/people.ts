@@ -1,5 +1,5 @@
 import { isBenefitEnrolmentError, type PartnerClient } from '@benefit-enrolment/client'
-import type { Command } from './command.ts'
+import type { Command } from '@benefit-enrolment/command'
 import { statusOf } from './found.ts'
 import { inSandbox, partnerOptions } from './partner.ts'
 import {

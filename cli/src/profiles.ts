@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Input } from './command.ts'
-import { CommandError } from './command-error.ts'
+import type { Input } from '@benefit-enrolment/command'
+import { CommandError } from '@benefit-enrolment/command'
 
 /** A partner's credentials, and the service that they are for, with the names of demo.json. */
 export type Credentials = {

@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
-import { CommandError } from './command-error.ts'
+import { CommandError } from '@benefit-enrolment/command'
 import { isSigningSecret, newSigningSecret } from './delivery.ts'
 
 /** How far a listener has read, stored in a file so that it continues there after a restart. */

@@ -1,4 +1,4 @@
-import type { Command } from './command.ts'
+import type { Command } from '@benefit-enrolment/command'
 import { openLink } from './link.ts'
 import { listen } from './listen.ts'
 import { peopleCommands } from './people.ts'

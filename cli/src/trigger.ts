@@ -1,9 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventName, PartnerClient } from '@benefit-enrolment/client'
-import { type Command, flag, valued } from './command.ts'
-import { CommandError, UsageError } from './command-error.ts'
+import { type Command, CommandError, flag, neededText, UsageError, valued } from '@benefit-enrolment/command'
 import { eventsOf, statusOf } from './found.ts'
-import { neededText } from './given.ts'
 import { inSandbox, partnerOptions } from './partner.ts'
 import {
   cancel,

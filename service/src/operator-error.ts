@@ -1,4 +1,4 @@
-import { CommandError } from '@benefit-enrolment/cli/command'
+import { CommandError } from '@benefit-enrolment/command'
 
 /**
  * A mistake that the operator can correct: the message says what is wrong and what to do. The command prints it and

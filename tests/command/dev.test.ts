@@ -6,7 +6,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { fileOf, type TestCatalogue } from '../life/catalogue.ts'
@@ -15,6 +15,7 @@ import { ada } from '../rig.ts'
 import { openOwnJournal } from '../trust/journal.ts'
 import { checkEmbeddedLedger } from '../trust/ledger.ts'
 import {
+  bin,
   newDataDir,
   newDirectory,
   run,
@@ -333,7 +334,7 @@ describe('ending', () => {
 })
 
 terminalTest('on a terminal, Enter shows the greeting again', async () => {
-  const words = [process.execPath, inject('command'), 'dev', '--port', '0', '--data', await usedDataDir()]
+  const words = [process.execPath, bin, 'dev', '--port', '0', '--data', await usedDataDir()]
   const { shown, type, ended } = runOnTerminal(`${words.join(' ')} 2>/dev/null`)
   const greetings = () => shown().split('# 1. a token').length - 1
   await expect.poll(greetings).toBe(1)

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isLong } from '../long.ts'
 import { root } from './process.ts'
 
-const packages = ['contract', 'embedded-postgres', 'client', 'cli', 'embed', 'service']
+const packages = ['contract', 'command', 'embedded-postgres', 'client', 'cli', 'embed', 'service']
 
 function npm(words: readonly string[], cwd: string): string {
   return execFileSync('npm', [...words, '--loglevel=error', '--no-audit', '--no-fund'], {

@@ -1,24 +1,20 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { runProgram } from '@benefit-enrolment/command'
 import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
-import { expect, inject, onTestFinished } from 'vitest'
-import { runsOneFile } from '../long.ts'
-import { type Ended, runInResident } from './resident.ts'
+import { expect, onTestFinished } from 'vitest'
+import { enrolment } from '../../service/src/program.ts'
 
 /** The checkout. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
-const bin = inject('command')
 
-// What runs as a process of its own is the built output: as an operator has it, or, in a run of all files, the one file that
-// was made of it at the start.
-if (!runsOneFile)
-  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', root], {
-    stdio: 'pipe',
-  })
+/** The file that Node runs as `enrolment`. */
+export const bin = join(root, 'service/bin/enrolment.js')
 
 type Environment = Readonly<Record<string, string>>
 
@@ -28,6 +24,9 @@ export type Place = {
   readonly cwd?: string
   readonly account?: { uid: number; gid: number }
 }
+
+/** How a command ended and what it wrote. */
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
 function folderOf({ cwd = tmpdir() }: Place): string {
   return cwd
@@ -48,22 +47,50 @@ function launch(words: readonly string[], place: Place, file = bin): ChildProces
   })
 }
 
-/**
- * Runs `enrolment` with these words to its end: as a process of its own, or, in a run of all files, once one such process
- * of the command has ended with 0, in one that stays.
- */
-export async function run(words: readonly string[], place: Place = {}): Promise<Ended> {
-  const name = words.filter(word => /^[a-z]+$/.test(word)).slice(0, 2)
-  const wasProcess = `${bin}.${name.join('-')}.ended`
-  if (runsOneFile && !isAlone(words, place) && existsSync(wasProcess)) {
-    const ended = await runInResident({ words, env: environmentOf(place), cwd: folderOf(place) })
-    if (ended) return ended
-  }
+/** Runs `enrolment` with these words to its end, as a process of its own. */
+export async function runProcess(words: readonly string[], place: Place = {}): Promise<Ended> {
   const child = launch(words, place)
   const written = gather(child)
   const code = await endOf(child)
-  if (runsOneFile && code === 0) writeFileSync(wasProcess, '')
   return { code, ...written() }
+}
+
+/** What a command that runs in this process has written. */
+type Written = { stdout: string; stderr: string }
+const writing = new AsyncLocalStorage<Written>()
+for (const name of ['stdout', 'stderr'] as const) {
+  const write = process[name].write.bind(process[name]) as (...given: unknown[]) => boolean
+  process[name].write = ((...given: readonly unknown[]) => {
+    const written = writing.getStore()
+    if (!written) return write(...given)
+    written[name] += String(given[0])
+    const done = given.at(-1)
+    if (typeof done === 'function') done()
+    return true
+  }) as typeof process.stdout.write
+}
+
+/** The folder of the commands that run in this process, which has only one. */
+const here = { folder: '', running: 0, before: process.cwd() }
+
+/**
+ * Runs `enrolment` with these words to its end. A command is a function, so it runs in this process, as that costs a
+ * fifth of starting one; a process of its own runs what must be one.
+ */
+export async function run(words: readonly string[], place: Place = {}): Promise<Ended> {
+  const folder = folderOf(place)
+  if (isAlone(words, place) || (here.running > 0 && here.folder !== folder)) return runProcess(words, place)
+  const written: Written = { stdout: '', stderr: '' }
+  here.folder = folder
+  here.running += 1
+  process.chdir(folder)
+  try {
+    const code = await writing.run(written, () => runProgram(enrolment, words, environmentOf(place)))
+    return { code, ...written }
+  } finally {
+    here.running -= 1
+    if (here.running === 0) process.chdir(here.before)
+  }
 }
 
 /** Whether it must be a process of its own: it serves, another user runs it, or its environment is read by Node.js or the driver. */

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { existsSync, openSync } from 'node:fs'
-import { expect, inject, test } from 'vitest'
-import { newDataDir, startProcess } from './process.ts'
+import { expect, test } from 'vitest'
+import { bin, newDataDir, startProcess } from './process.ts'
 
 /** Runs a command that writes its answer to this file; returns its exit code and what standard error got. */
 async function runInto(file: string, words: readonly string[]): Promise<{ code: number; stderr: string }> {
-  const child = spawn(process.execPath, [inject('command'), ...words], {
+  const child = spawn(process.execPath, [bin, ...words], {
     stdio: ['ignore', openSync(file, 'w'), 'pipe'],
   })
   let stderr = ''

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
-import { type Command, helpOf, valued } from '../../cli/src/command.ts'
+import { type Command, helpOf, valued } from '../../command/src/command.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files'], {

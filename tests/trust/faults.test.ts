@@ -1,14 +1,10 @@
 // @slow
 
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { type PostgresProxy, startPostgresProxy } from '../crash/postgres-proxy.ts'
-import { everydayOr, isLong, runsOneFile, timesOf } from '../long.ts'
-import { buildOneFile } from '../one-file.ts'
+import { everydayOr, isLong, timesOf } from '../long.ts'
 import { openRandom, seedsOf } from '../seeds.ts'
 import type { Journal } from './journal.ts'
 import { type FaultStage, openFaultStage } from './stage.ts'
@@ -84,23 +80,11 @@ const plans = [
   ...seedsOf(runs).map(seed => ({ seed, kills: killsInRun, taken: pointsTaken })),
 ]
 
-/**
- * One file is built for all seeds, which run side by side: while one waits for a lease to end, another works. A run of all files
- * has one already.
- */
-let folder: string
-let oneFile: Promise<string>
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'enrolment-faults-'))
-  oneFile = runsOneFile ? Promise.resolve(inject('command')) : buildOneFile(folder)
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
-
 test.concurrent.each(plans)(
   '$kills kills at named points of requests, deliveries and erasures (TEST_SEED=$seed): all books agree',
   async ({ seed, kills, taken }) => {
     const random = openRandom(seed)
-    const stage = await openFaultStage({ oneFile: await oneFile })
+    const stage = await openFaultStage()
     try {
       const journal = stage.openJournal({ writers: 8, name: `s${seed}` })
       for (let kill = 0; kill < kills; kill += 1) {

@@ -53,23 +53,21 @@ export type StartOptions = {
   readonly drainSeconds?: number
   /** More settings. */
   readonly env?: Readonly<Record<string, string>>
-  /** What is started instead of the stage's own. */
-  readonly oneFile?: string
+  /** What Node starts instead of the command: another version of it. */
+  readonly program?: string
 }
 
 const preload = new URL('faults.mjs', import.meta.url)
 
 /**
  * Makes the stage; nothing runs on it yet. `through` gives the database's address as the service is to see it; with `keyring:
- * 'file'` the keys lie in a file that all processes share, and can be rotated; `oneFile` is started instead of the command
- * (`one-file.ts`), where there are many starts; `migrate` gets an empty database and makes its tables. The receiver refuses
- * some events at first, which costs a test some seconds of waiting, unless `refuses` is false.
+ * 'file'` the keys lie in a file that all processes share, and can be rotated; `migrate` gets an empty database and makes its
+ * tables. The receiver refuses some events at first, which costs a test some seconds of waiting, unless `refuses` is false.
  */
 export async function openFaultStage(
   options: {
     through?: (address: DatabaseAddress) => Promise<string>
     keyring?: 'file'
-    oneFile?: string
     migrate?: (place: Place) => Promise<void>
     refuses?: boolean
   } = {},
@@ -92,7 +90,7 @@ export async function openFaultStage(
   const processes: ServiceProcess[] = []
   let logs = ''
   const start: FaultStage['start'] = async (which = {}) => {
-    const { fault, aheadMs = 0, process = 0, drainSeconds = 0, oneFile = options.oneFile } = which
+    const { fault, aheadMs = 0, process = 0, drainSeconds = 0, program } = which
     const env = {
       ...direct.env,
       DATABASE_URL: url,
@@ -104,7 +102,7 @@ export async function openFaultStage(
     }
     try {
       const words = ['serve', '--port', String(ports[process])]
-      const started = await startKeptProcess(words, { ...direct, env }, oneFile)
+      const started = await startKeptProcess(words, { ...direct, env }, program)
       processes.push(started)
       return started
     } catch (error) {

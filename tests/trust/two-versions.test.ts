@@ -1,14 +1,11 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
-import type { ServiceProcess } from '../command/process.ts'
-import { laterMigrations } from '../database/made-up.ts'
-import { runsOneFile } from '../long.ts'
-import { buildOneFile, type Change } from '../one-file.ts'
+import { bin, root, type ServiceProcess } from '../command/process.ts'
 import { ada, adaAsks } from '../rig.ts'
 import { type Balancer, pooledClients, startBalancer } from './balancer.ts'
 import { type Journal, openJournal } from './journal.ts'
@@ -31,30 +28,41 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The build of this version, which a run of all files has already, or of this version with changes. */
-async function build(name: string, changes: readonly Change[] = []): Promise<string> {
-  await mkdir(join(folder, name))
-  return buildOneFile(join(folder, name), changes)
+/** A change of what was built: in this module of the service, one text becomes the other. */
+type Change = { readonly module: string; readonly from: string; readonly to: string }
+
+/** A version of the built service with changes, and migrations by their names; returns the program that Node starts. */
+async function build(
+  name: string,
+  changes: readonly Change[],
+  migrations: Readonly<Record<string, string>>,
+): Promise<string> {
+  const place = join(folder, name)
+  for (const part of ['package.json', 'bin', 'dist', 'migrations', 'assets'])
+    await cp(join(root, 'service', part), join(place, 'service', part), { recursive: true })
+  await symlink(join(root, 'node_modules'), join(place, 'node_modules'))
+  for (const { module, from, to } of changes) {
+    const file = join(place, 'service/dist', module)
+    const parts = (await readFile(file, 'utf8')).split(from)
+    if (parts.length !== 2) throw new Error(`${module} has this not once: ${from}`)
+    await writeFile(file, parts.join(to))
+  }
+  for (const [file, text] of Object.entries(migrations))
+    await writeFile(join(place, 'service/migrations', file), text)
+  return join(place, 'service/bin/enrolment.js')
 }
 
-function nextMinor(migrations: URL): readonly Change[] {
-  return [
-    {
-      module: '/db/migrations.js',
-      from: "new URL('../../migrations/', import.meta.url)",
-      to: `new URL(${JSON.stringify(migrations.href)})`,
-    },
-    {
-      module: '/membership/records/tables.js',
-      from: "erasedAt: stored.instant('erased_at'),",
-      to: "erasedAt: stored.instant('erased_at'), madeUp: together({ kind: { name: 'made_up', kind: 'text', absent: 'later' } }),",
-    },
-    { module: '/vault/seal.js', from: 'sealed[0] !== VERSION[0]', to: '![1, 2].includes(sealed[0])' },
-  ]
-}
+const nextMinor: readonly Change[] = [
+  {
+    module: 'membership/records/tables.js',
+    from: "erasedAt: stored.instant('erased_at'),",
+    to: "erasedAt: stored.instant('erased_at'), madeUp: together({ kind: { name: 'made_up', kind: 'text', absent: 'later' } }),",
+  },
+  { module: 'vault/seal.js', from: 'sealed[0] !== VERSION[0]', to: '![1, 2].includes(sealed[0])' },
+]
 
 const writesSecondFormat: Change = {
-  module: '/vault/seal.js',
+  module: 'vault/seal.js',
   from: '[...front, VERSION, nonce,',
   to: '[...front, Buffer.from([2]), nonce,',
 }
@@ -71,30 +79,29 @@ test(
   'the next MINOR is released under load by the documented steps, and taken back: nothing refused, all books agree',
   unlessTooSlow,
   async () => {
-    const migrations = await laterMigrations({
+    const migrations = {
       '900_later.sql': [
         "alter table users add column made_up text default 'before';",
         'alter table users add constraint made_up_known check (length(made_up) < 10) not valid;',
         'alter table history add column made_up integer;',
         'create table made_up (partner_id uuid not null, one integer, primary key (partner_id));',
       ].join('\n'),
-    })
-    const present = runsOneFile ? inject('command') : await build('this')
-    const next = await build('next', nextMinor(migrations))
-    const afterNext = await build('after-next', [...nextMinor(migrations), writesSecondFormat])
-    const on = await openFaultStage({ oneFile: present })
+    }
+    const next = await build('next', nextMinor, migrations)
+    const afterNext = await build('after-next', [...nextMinor, writesSecondFormat], migrations)
+    const on = await openFaultStage()
     stage = on
     const running: ServiceProcess[] = []
-    const start = async (process: number, oneFile: string) => {
-      const started = await on.start({ process, drainSeconds: 5, oneFile })
+    const start = async (process: number, program: string) => {
+      const started = await on.start({ process, drainSeconds: 5, program })
       if (started === 'killed') throw new Error('it did not start')
       running[process] = started
     }
     /** Replaces the two processes one after the other, as docs/operating.md says. */
-    const replace = async (oneFile: string, journal: Journal) => {
+    const replace = async (program: string, journal: Journal) => {
       for (const process of [0, 1]) {
         expect(await running[process]?.stop()).toBe(0)
-        await start(process, oneFile)
+        await start(process, program)
         await expect
           .poll(() => balancer?.sendsTo(on.ports[process] ?? 0), { timeout: 60_000, interval: 20 })
           .toBe(true)
@@ -109,8 +116,8 @@ test(
     }
     const [first, second] = on.ports.map(port => on.clientOf(port))
     const create = { ...ada, offername: 'starter' } as const
-    await start(0, present)
-    await start(1, present)
+    await start(0, bin)
+    await start(1, bin)
     balancer = await startBalancer(on.ports)
     const pool = pooledClients(on, { port: balancer.port, count: 6 })
     const journal = openJournal(pool.clients, { writers: 6, name: 'versions', pauseMs: 300 })
@@ -121,7 +128,7 @@ test(
     await more(journal, 10)
     await replace(next, journal)
     await more(journal, 10)
-    await replace(present, journal)
+    await replace(bin, journal)
     await journal.stop()
     await pool.close()
     const again = journal.entries.filter(entry => entry.isAcknowledged && entry.sent !== 1)

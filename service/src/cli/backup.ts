@@ -1,4 +1,4 @@
-import { type Command, dataDirOf, type Input } from '@benefit-enrolment/cli/command'
+import { type Command, dataDirOf, type Input } from '@benefit-enrolment/command'
 import { backUpDatabase, borrowEmbeddedDatabase, restoreDatabase } from '@benefit-enrolment/embedded-postgres'
 import { type Config, readConfig } from '../config.ts'
 import { openDatabase } from '../db/database.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Command, flag } from '@benefit-enrolment/cli/command'
+import { type Command, flag } from '@benefit-enrolment/command'
 import type { Database, Executor } from '../db/database.ts'
 import {
   type Cell,

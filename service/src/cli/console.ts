@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { type Command, dataDirOf, type Input, valued } from '@benefit-enrolment/cli/command'
+import { type Command, dataDirOf, type Input, valued } from '@benefit-enrolment/command'
 import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { openConsole } from '../assembly/console.ts'
 import { type Config, readConfig } from '../config.ts'

@@ -1,4 +1,4 @@
-import { type Command, neededText, valued } from '@benefit-enrolment/cli/command'
+import { type Command, neededText, valued } from '@benefit-enrolment/command'
 import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { checkConnection } from '../db/connection-check.ts'
 import { copyDatabase } from '../db/copy-database.ts'

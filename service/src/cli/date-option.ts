@@ -1,4 +1,4 @@
-import { type Input, neededText, UsageError } from '@benefit-enrolment/cli/command'
+import { type Input, neededText, UsageError } from '@benefit-enrolment/command'
 import type { PlainDate } from '../calendar/calendar.ts'
 import { isAskedDay } from '../console/asked-day.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { type Input, UsageError } from '@benefit-enrolment/cli/command'
+import { type Input, UsageError } from '@benefit-enrolment/command'
 import { type Config, isPort } from '../config.ts'
 import { isLoopback } from '../http/failed-authentications.ts'
 import { OperatorError } from '../operator-error.ts'

@@ -1,4 +1,4 @@
-import type { Command } from '@benefit-enrolment/cli/command'
+import type { Command } from '@benefit-enrolment/command'
 import { cellsOf, inEachCell } from '../db/by-cell.ts'
 import type { Database } from '../db/database.ts'
 import { rewriteTable } from '../db/rewrite-table.ts'

@@ -1,4 +1,4 @@
-import { type Command, valued } from '@benefit-enrolment/cli/command'
+import { type Command, valued } from '@benefit-enrolment/command'
 import { CELLS_OF_A_CLUSTER, isCluster, namesOfCells } from '../db/make-cells.ts'
 import { OperatorError } from '../operator-error.ts'
 import { reach } from './reach.ts'

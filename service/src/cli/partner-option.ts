@@ -1,4 +1,4 @@
-import type { Input } from '@benefit-enrolment/cli/command'
+import type { Input } from '@benefit-enrolment/command'
 import { silentNodes } from '../db/by-cell.ts'
 import type { Database } from '../db/database.ts'
 import { requirePartner } from '../partners/administer.ts'

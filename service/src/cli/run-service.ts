@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { dataDirOf, type Input, type Option, valued } from '@benefit-enrolment/cli/command'
+import { dataDirOf, type Input, type Option, valued } from '@benefit-enrolment/command'
 import { type OwnedDatabase, ownEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import type { Config } from '../config.ts'
 import { describeCause, type Log, levelOf } from '../log.ts'

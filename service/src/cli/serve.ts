@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { type Command, flag } from '@benefit-enrolment/cli/command'
+import { type Command, flag } from '@benefit-enrolment/command'
 import { readConfig } from '../config.ts'
 import { runService, servingOptions } from './run-service.ts'
 

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { dataDirOf, type Input } from '@benefit-enrolment/cli/command'
+import { dataDirOf, type Input } from '@benefit-enrolment/command'
 import { borrowEmbeddedDatabase, holdsDatabase } from '@benefit-enrolment/embedded-postgres'
 import { type AuditEntry, addEntries, addUnlessThere, entriesStatement, noPartner } from '../audit/entries.ts'
 import { type Config, readConfig } from '../config.ts'

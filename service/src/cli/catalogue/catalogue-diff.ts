@@ -1,4 +1,4 @@
-import type { Command } from '@benefit-enrolment/cli/command'
+import type { Command } from '@benefit-enrolment/command'
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import { describeDifference, differencesOf } from '../../catalogue/difference.ts'
 import { type Catalogue, emptyCatalogue } from '../../catalogue/model.ts'

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { readGiven } from '@benefit-enrolment/cli/command'
+import { readGiven } from '@benefit-enrolment/command'
 import { readWholeCatalogue, type WholeCatalogue } from '../../catalogue/bring-files.ts'
 import { describeProblem, type Problem } from '../../catalogue/problem.ts'
 import { listVersions } from '../../catalogue/published.ts'

@@ -1,4 +1,4 @@
-import type { Command } from '@benefit-enrolment/cli/command'
+import type { Command } from '@benefit-enrolment/command'
 import { openPublished } from '../../catalogue/published.ts'
 import { clockOn } from '../../partners/partner.ts'
 import { inWorkspace } from '../workspace.ts'

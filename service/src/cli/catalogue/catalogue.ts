@@ -1,4 +1,4 @@
-import type { Command } from '@benefit-enrolment/cli/command'
+import type { Command } from '@benefit-enrolment/command'
 import { withoutHowToUse } from '../../catalogue/how-to-use.ts'
 import { describeProblem } from '../../catalogue/problem.ts'
 import { publishVersion } from '../../catalogue/published.ts'

@@ -1,4 +1,4 @@
-import { type Command, neededText, readGiven, UsageError, valued } from '@benefit-enrolment/cli/command'
+import { type Command, neededText, readGiven, UsageError, valued } from '@benefit-enrolment/command'
 import { sealReason } from '../../audit/reason.ts'
 import { recordAnswers } from '../../feeds/answer.ts'
 import { settleLine } from '../../feeds/answer-store.ts'

@@ -1,4 +1,4 @@
-import { type Command, flag, readGiven, UsageError, valued } from '@benefit-enrolment/cli/command'
+import { type Command, flag, readGiven, UsageError, valued } from '@benefit-enrolment/command'
 import { noPartner } from '../../audit/entries.ts'
 import { dateAt, formatTimestamp } from '../../calendar/calendar.ts'
 import {

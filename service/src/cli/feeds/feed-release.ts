@@ -1,4 +1,4 @@
-import type { Command } from '@benefit-enrolment/cli/command'
+import type { Command } from '@benefit-enrolment/command'
 import { needsSecond } from '../../console/requests/second-person.ts'
 import { readPolicy } from '../../console/requests/store.ts'
 import { dropRun } from '../../feeds/drop-run.ts'

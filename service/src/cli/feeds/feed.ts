@@ -1,4 +1,4 @@
-import { type Command, flag, type Input, readGiven, UsageError } from '@benefit-enrolment/cli/command'
+import { type Command, flag, type Input, readGiven, UsageError } from '@benefit-enrolment/command'
 import { timestampOrNull } from '../../calendar/calendar.ts'
 import { describeProblem } from '../../catalogue/problem.ts'
 import { listPublications, readVersion } from '../../catalogue/published.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { UsageError } from '@benefit-enrolment/cli/command'
+import { UsageError } from '@benefit-enrolment/command'
 import { openPublished } from '../../catalogue/published.ts'
 import type { RunContext } from '../../feeds/make-run.ts'
 import type { FeedPlaces } from '../../feeds/run.ts'

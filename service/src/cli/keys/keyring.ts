@@ -1,4 +1,4 @@
-import { type Command, type Input, UsageError } from '@benefit-enrolment/cli/command'
+import { type Command, type Input, UsageError } from '@benefit-enrolment/command'
 import { OperatorError } from '../../operator-error.ts'
 import { readKeyringFile } from '../../vault/keyring.ts'
 import type { KeyKind } from '../../vault/keyring-file.ts'

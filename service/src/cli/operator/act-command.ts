@@ -1,11 +1,4 @@
-import {
-  type Command,
-  flag,
-  type Input,
-  neededText,
-  type Option,
-  valued,
-} from '@benefit-enrolment/cli/command'
+import { type Command, flag, type Input, neededText, type Option, valued } from '@benefit-enrolment/command'
 import { sealReason } from '../../audit/reason.ts'
 import type { Act, UserState } from '../../console/acts/act.ts'
 import { wordsOf } from '../../console/acts/effect.ts'

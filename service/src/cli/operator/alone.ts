@@ -1,4 +1,4 @@
-import { flag, type Input, type Option } from '@benefit-enrolment/cli/command'
+import { flag, type Input, type Option } from '@benefit-enrolment/command'
 import { needsSecond, type SecondPersonAction } from '../../console/requests/second-person.ts'
 import { readPolicy } from '../../console/requests/store.ts'
 import { OperatorError } from '../../operator-error.ts'

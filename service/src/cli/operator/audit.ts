@@ -1,4 +1,4 @@
-import { type Command, flag, type Input, readGiven, UsageError, valued } from '@benefit-enrolment/cli/command'
+import { type Command, flag, type Input, readGiven, UsageError, valued } from '@benefit-enrolment/command'
 import { openBlockKeys } from '../../audit/block-keys.ts'
 import { auditedTables, blocksOf, type Finding, verifyPartner } from '../../audit/blocks.ts'
 import { type AuditRow, listEntries, noPartner, partnersOnRecord } from '../../audit/entries.ts'

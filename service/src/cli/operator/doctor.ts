@@ -1,5 +1,5 @@
 import { doctor as testReceiver } from '@benefit-enrolment/cli'
-import type { Command } from '@benefit-enrolment/cli/command'
+import type { Command } from '@benefit-enrolment/command'
 import { checkSignIn } from './sign-in-check.ts'
 
 /** `enrolment doctor`: tests a receiver as partners do, or without an address this machine. */

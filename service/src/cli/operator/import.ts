@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { type Command, flag, neededText, valued } from '@benefit-enrolment/cli/command'
+import { type Command, flag, neededText, valued } from '@benefit-enrolment/command'
 import { sealReason } from '../../audit/reason.ts'
 import { isUnavailable } from '../../db/failure.ts'
 import { readRecords } from '../../imports/read-records.ts'

@@ -5,7 +5,7 @@ import {
   repeatable,
   UsageError,
   valued,
-} from '@benefit-enrolment/cli/command'
+} from '@benefit-enrolment/command'
 import { formatTimestamp, timestampOrNull } from '../../calendar/calendar.ts'
 import { needsSecond, POLICY_ACTIONS } from '../../console/requests/second-person.ts'
 import { readPolicy, writePolicy } from '../../console/requests/store.ts'

@@ -1,4 +1,4 @@
-import { type Finding, type Input, printFindings } from '@benefit-enrolment/cli/command'
+import { type Finding, type Input, printFindings } from '@benefit-enrolment/command'
 import { readConfig } from '../../config.ts'
 import { discover } from '../../operators/provider.ts'
 import { type ProviderSettings, readProviderSettings } from '../../operators/provider-settings.ts'

@@ -6,7 +6,7 @@ import {
   repeatable,
   UsageError,
   valued,
-} from '@benefit-enrolment/cli/command'
+} from '@benefit-enrolment/command'
 import { cancelReasons } from '@benefit-enrolment/contract/names'
 import { cancel, changeOffer, OFFER_TIMES, reinstate } from '../../console/acts/act.ts'
 import { CONSENT_CHANNELS, recordConsent } from '../../console/acts/consent.ts'

@@ -1,4 +1,4 @@
-import { flag, neededText, UsageError, valued } from '@benefit-enrolment/cli/command'
+import { flag, neededText, UsageError, valued } from '@benefit-enrolment/command'
 import { localTimestamp } from '../../calendar/calendar.ts'
 import { moveEnrolment, voidEnrolment } from '../../console/acts/corrections.ts'
 import { movable, voidable } from '../../membership/rules/corrections.ts'

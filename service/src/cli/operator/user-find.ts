@@ -1,4 +1,4 @@
-import { type Command, valued } from '@benefit-enrolment/cli/command'
+import { type Command, valued } from '@benefit-enrolment/command'
 import { noPartner } from '../../audit/entries.ts'
 import { lookUp } from '../../console/find/look-up.ts'
 import { findUserRow } from '../../console/user-data/store.ts'

@@ -1,4 +1,4 @@
-import { type Command, type Input, neededText, type Option, valued } from '@benefit-enrolment/cli/command'
+import { type Command, type Input, neededText, type Option, valued } from '@benefit-enrolment/command'
 import { sealReason } from '../../audit/reason.ts'
 import { formatTimestamp } from '../../calendar/calendar.ts'
 import { exportAllHeld } from '../../console/requests/export.ts'

@@ -1,4 +1,4 @@
-import { type Command, neededText, UsageError, valued } from '@benefit-enrolment/cli/command'
+import { type Command, neededText, UsageError, valued } from '@benefit-enrolment/command'
 import { certificateOf, eraseForOperator, wordsOfCertificate } from '../../accounts/erase-for-operator.ts'
 import { sealReason } from '../../audit/reason.ts'
 import { formatTimestamp, isZone, localTimestamp } from '../../calendar/calendar.ts'

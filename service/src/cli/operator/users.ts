@@ -1,4 +1,4 @@
-import { type Command, flag, valued, writeAnswer } from '@benefit-enrolment/cli/command'
+import { type Command, flag, valued, writeAnswer } from '@benefit-enrolment/command'
 import { addDays, formatTimestamp, startOfDate } from '../../calendar/calendar.ts'
 import { csvLine } from '../../csv.ts'
 import { type ComingKind, comingKinds, findComing } from '../../membership/reading/coming.ts'

@@ -6,7 +6,7 @@ import {
   repeatable,
   UsageError,
   valued,
-} from '@benefit-enrolment/cli/command'
+} from '@benefit-enrolment/command'
 import { type Instant, isRealDate, parseTimestamp, startOfDate, type Zone } from '../../calendar/calendar.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { requirePartner } from '../../partners/administer.ts'

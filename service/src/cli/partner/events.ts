@@ -1,4 +1,4 @@
-import { type Command, UsageError } from '@benefit-enrolment/cli/command'
+import { type Command, UsageError } from '@benefit-enrolment/command'
 import { noPartner } from '../../audit/entries.ts'
 import { timestampOrNull } from '../../calendar/calendar.ts'
 import { OperatorError } from '../../operator-error.ts'

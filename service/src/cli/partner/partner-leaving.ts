@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { type Command, neededText, valued } from '@benefit-enrolment/cli/command'
+import { type Command, neededText, valued } from '@benefit-enrolment/command'
 import { eraseAccount } from '../../accounts/lifecycle.ts'
 import { sealReason } from '../../audit/reason.ts'
 import { formatTimestamp, timestampOrNull } from '../../calendar/calendar.ts'

@@ -7,7 +7,7 @@ import {
   repeatable,
   UsageError,
   valued,
-} from '@benefit-enrolment/cli/command'
+} from '@benefit-enrolment/command'
 import { isScope, scopeNames } from '@benefit-enrolment/contract/names'
 import type { Offer } from '../../catalogue/model.ts'
 import { FONTS } from '../../look/look.ts'

@@ -8,7 +8,7 @@ import {
   secretOptions,
   UsageError,
   valued,
-} from '@benefit-enrolment/cli/command'
+} from '@benefit-enrolment/command'
 import { formatTimestamp, timestampOrNull } from '../../calendar/calendar.ts'
 import type { Offer } from '../../catalogue/model.ts'
 import { openPublished } from '../../catalogue/published.ts'

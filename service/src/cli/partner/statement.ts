@@ -1,4 +1,4 @@
-import { type Command, flag, type Input, valued, writeAnswer } from '@benefit-enrolment/cli/command'
+import { type Command, flag, type Input, valued, writeAnswer } from '@benefit-enrolment/command'
 import { OperatorError } from '../../operator-error.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { CountContext } from '../../statements/count.ts'

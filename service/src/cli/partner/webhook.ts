@@ -8,7 +8,7 @@ import {
   secretOptions,
   UsageError,
   valued,
-} from '@benefit-enrolment/cli/command'
+} from '@benefit-enrolment/command'
 import type { WebhookEndpoint } from '@benefit-enrolment/contract'
 import { eventNames, isEventName } from '@benefit-enrolment/contract/names'
 import { timestampOrNull } from '../../calendar/calendar.ts'

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { dataDirOf, type Input } from '@benefit-enrolment/cli/command'
+import { dataDirOf, type Input } from '@benefit-enrolment/command'
 import type { Config } from '../../config.ts'
 import { describeCause, type Log } from '../../log.ts'
 import type { Service } from '../../service.ts'

@@ -1,4 +1,4 @@
-import { type Command, type Input, UsageError } from '@benefit-enrolment/cli/command'
+import { type Command, type Input, UsageError } from '@benefit-enrolment/command'
 import { formatTimestamp, parseTimestamp } from '../../calendar/calendar.ts'
 import { describeCause } from '../../log.ts'
 import { openCommandExecutor } from '../../membership/commands/executor.ts'

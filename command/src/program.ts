@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Belonging, type Command, helpOf, readInput, usageOf } from './command.ts'
+import { type Belonging, type Command, helpOf, type Input, readInput, usageOf } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { bearClosedStreams, checkAnswerWritten, writeAnswer } from './standard-streams.ts'
 
@@ -25,14 +25,19 @@ export function startProgram(program: Program): void {
   // The exit code until the command has ended: Node.js exits early when nothing is left that it waits for, which is a fault.
   process.exitCode = 70
   bearClosedStreams()
-  void exitCodeOf(program).then(code => {
+  void runProgram(program, process.argv.slice(2), process.env).then(code => {
     process.exitCode = code
   })
 }
 
-async function exitCodeOf(program: Program): Promise<number> {
+/** Runs a command line to its end in this process, and returns its exit code. */
+export async function runProgram(
+  program: Program,
+  words: readonly string[],
+  environment: Input['environment'],
+): Promise<number> {
   try {
-    return await run(program, process.argv.slice(2))
+    return await run(program, words, environment)
   } catch (error) {
     const { text, code } =
       error instanceof CommandError
@@ -43,7 +48,11 @@ async function exitCodeOf(program: Program): Promise<number> {
   }
 }
 
-async function run(program: Program, words: readonly string[]): Promise<number> {
+async function run(
+  program: Program,
+  words: readonly string[],
+  environment: Input['environment'],
+): Promise<number> {
   const [first] = words
   if (first === undefined) return notUnderstood(await overview(program))
   const isAsking = ['--help', '-h', 'help', '--version'].includes(first)
@@ -59,7 +68,7 @@ async function run(program: Program, words: readonly string[]): Promise<number> 
   else if (found.words.includes('--help')) writeAnswer(`${helpOf(program, found.command)}\n`)
   else {
     const { command, words: rest } = found
-    await command.run(readInput(program, command, { words: rest, environment: process.env }))
+    await command.run(readInput(program, command, { words: rest, environment }))
   }
   // Node.js reports a failed write after the current turn.
   await setImmediate()
