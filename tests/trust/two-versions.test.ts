@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,7 +41,8 @@ async function build(
   const place = join(folder, name)
   for (const part of ['package.json', 'bin', 'dist', 'migrations', 'assets'])
     await cp(join(root, 'service', part), join(place, 'service', part), { recursive: true })
-  await symlink(join(root, 'node_modules'), join(place, 'node_modules'))
+  for (const packages of ['node_modules', 'service/node_modules'])
+    if (existsSync(join(root, packages))) await symlink(join(root, packages), join(place, packages))
   for (const { module, from, to } of changes) {
     const file = join(place, 'service/dist', module)
     const parts = (await readFile(file, 'utf8')).split(from)
