@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -19,7 +17,8 @@ let stage: FaultStage | undefined
 let balancer: Balancer | undefined
 let folder: string
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'enrolment-versions-'))
+  // Where Node.js finds the packages that this version needs.
+  folder = await mkdtemp(join(root, 'node_modules/.versions-'))
 })
 afterEach(async () => {
   await balancer?.close()
@@ -41,8 +40,6 @@ async function build(
   const place = join(folder, name)
   for (const part of ['package.json', 'bin', 'dist', 'migrations', 'assets'])
     await cp(join(root, 'service', part), join(place, 'service', part), { recursive: true })
-  for (const packages of ['node_modules', 'service/node_modules'])
-    if (existsSync(join(root, packages))) await symlink(join(root, packages), join(place, packages))
   for (const { module, from, to } of changes) {
     const file = join(place, 'service/dist', module)
     const parts = (await readFile(file, 'utf8')).split(from)
