@@ -18,6 +18,7 @@ type Result = {
   different: number
   refused: number
   errors: { line: number; field: string; code: string }[]
+  outside: { line: number; field: string; code: string }[]
 }
 
 /** Imports a file of this content; refused lines end the command with 1, and its answer is printed all the same. */
@@ -28,7 +29,7 @@ async function importFile(partnerId: string, content: string | Buffer, ...words:
     ['import', partnerId, file, '--reason', 'canary-reason', '--json', ...words],
     sandbox.place,
   )
-  const result = JSON.parse(stdout) as Result
+  const { statement: _, ...result } = JSON.parse(stdout) as Result & { statement?: unknown }
   expect(code).toBe(result.errors.length > 0 ? 1 : 0)
   return result
 }
@@ -51,7 +52,7 @@ const member = {
 function line(userid: string, more: object = {}): string {
   return JSON.stringify({ userid, ...member, ...more })
 }
-const none = { taken: 0, equal: 0, different: 0, refused: 0, errors: [] }
+const none = { taken: 0, equal: 0, different: 0, refused: 0, errors: [], outside: [] }
 
 test('members come in with their original dates, once, unheard, and on record with the reason', async () => {
   const { partnerid, client } = await sandbox.newPartner()
@@ -137,13 +138,74 @@ test('a wrong line is named by number, field and code, never by a value, and the
     taken: 2,
     refused: 5,
     errors: [
-      { line: 3, field: 'dob', code: 'format' },
+      { line: 3, field: 'dob', code: 'future' },
       { line: 4, field: 'offername', code: 'offername_unknown' },
       { line: 5, field: 'benefits[0]', code: 'benefit_unknown' },
       { line: 6, field: 'offersince', code: 'range' },
       { line: 7, field: 'benefits[1]', code: 'format' },
     ],
   })
+})
+
+test('a line with two faults shows both, and each code is explained', async () => {
+  const { partnerid } = await sandbox.newPartner()
+  const twice = line('m1', { offername: 'nope', offersince: '2199-01-01', dob: '2199-01-01' })
+  const file = join(sandbox.place.cwd, 'members')
+  await writeFile(file, `${twice}\n${line('m2', { partnername: 'Somebody Else' })}`)
+  const { stdout } = await run(['import', partnerid, file, '--reason', 'x'], sandbox.place)
+  const said = ['1: dob: future', '1: offername: offername_unknown', '1: offersince: range', '2: partnername: partnername_not_allowed']
+  for (const one of said) expect(stdout).toContain(`  line ${one}\n`)
+  for (const code of said.map(one => one.split(': ')[2])) expect(stdout).toMatch(new RegExp(`^  ${code}: \\w+`, 'm'))
+})
+
+test('members are charged from the month in which they move in, or from --charge-from; a dry run says what that comes to', async () => {
+  await using service = await startTestService({ clock: Date.now })
+  const today = new Date()
+  const middle = (months: number) => new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + months, 12, 15))
+  const [past, running, coming] = [1, 2, 4].map(months => middle(months).toISOString().slice(0, 7))
+  const place = {
+    cwd: sandbox.place.cwd,
+    env: { DATABASE_URL: urlOf(service.address), ENROLMENT_ROOT_KEY: service.rootKey },
+  }
+  const { partnerId, client } = await service.newPartner()
+  await client.advanceClock({ advanceto: middle(2).toISOString() })
+  const moves = async (userid: string, ...words: string[]) => {
+    const file = join(place.cwd, `moves-${userid}`)
+    const since = { offername: 'plus', offersince: '2024-03-10', benefits: [{ name: 'critical', startson: '2023-05-01' }] }
+    await writeFile(file, line(userid, since))
+    return runJson<Result & { statement?: { month: string; after: { partnercents: number } } }>(
+      ['import', partnerId, file, '--reason', 'x', ...words],
+      place,
+    )
+  }
+  const comesTo = async () => {
+    const { statements } = await client.listStatements({})
+    return statements.map(({ month, users, personcents, partnercents }) => [month, users, personcents, partnercents])
+  }
+  const linesOf = async (month: string) =>
+    (await client.listStatementLines({ month })).lines.map(one => [one.userid, one.kind, one.name, one.fromdate, one.about])
+  const { statement } = await moves('moves', '--dry-run')
+  expect(await comesTo()).toEqual([[running, 0, 0, 0]])
+  await moves('moves')
+  const [[month = '', users, personcents = 0, partnercents = 0] = [], ...before] = await comesTo()
+  expect([month, users, before]).toEqual([running, 1, []])
+  expect(statement).toEqual({
+    month: running,
+    before: { users: 0, personcents: 0, partnercents: 0 },
+    after: { users: 1, personcents, partnercents },
+  })
+  expect(partnercents).toBeGreaterThan(0)
+  expect(await linesOf(month)).toContainEqual(['moves', 'benefit', 'critical', `${running}-01`, ''])
+  const later = await moves('later', '--charge-from', `${coming}-01`, '--dry-run')
+  expect(later.statement).toMatchObject({ month: coming, after: { users: 1 + 1 } })
+  await moves('later', '--charge-from', `${coming}-01`)
+  expect((await linesOf(month)).filter(([userid]) => userid === 'later')).toEqual([])
+  await moves('earlier', '--charge-from', `${past}-01`)
+  expect((await comesTo()).map(([name, users]) => [name, users])).toEqual([
+    [running, 2],
+    [past, 1],
+  ])
+  await sandbox.refusal('import', partnerId, 'nothing', '--reason', 'x', '--charge-from', `${coming}-02`)
 })
 
 test('a dry run names each line whose userid an earlier line has', async () => {
@@ -163,10 +225,13 @@ test('a dry run names each line whose userid an earlier line has', async () => {
 test('a header that is none stops the import by its place, and never shows it', async () => {
   const { partnerid } = await sandbox.newPartner()
   const file = join(sandbox.place.cwd, 'members')
-  await writeFile(file, `userid,canary-name\n${row('m1')}`)
-  const told = await sandbox.refusal('import', partnerid, file, '--reason', 'x')
-  expect(told).toContain('Column 2')
-  expect(told).not.toContain('canary')
+  const told = async (first: string) => {
+    await writeFile(file, `${first}\n${row('m1')}`)
+    return sandbox.refusal('import', partnerid, file, '--reason', 'x')
+  }
+  expect(await told('m1,Canaryname,King')).toContain('Column 1 of the first line has')
+  expect(await told('m1,Canaryname,King')).not.toContain('anary')
+  expect(await told('userid,ofername')).toContain('Column 2 (ofername) of the first line has')
 })
 
 test('rules are enforced with --check only', async () => {
@@ -174,7 +239,11 @@ test('rules are enforced with --check only', async () => {
   const child = line('m1', { state: 'NY', benefits: ['teeth'] })
   const checked = await importFile(partnerid, child, '--check')
   expect(checked).toMatchObject({ taken: 0, refused: 1 })
-  expect(await importFile(partnerid, child)).toEqual({ ...none, taken: 1 })
+  const { outside } = checked
+  expect(outside).toEqual([])
+  const taken = await importFile(partnerid, child)
+  expect(taken).toEqual({ ...none, taken: 1, outside: checked.errors })
+  expect(taken.outside).toEqual([{ line: 1, field: 'benefits[0]', code: expect.any(String) }])
   expect(await client.getUser({ userid: 'm1' })).toMatchObject({ status: 'active' })
 })
 

@@ -23,13 +23,14 @@ const known: ReadonlySet<string> = new Set([...topFields, ...addressFields, ...l
 const detail = /^moredetails\.([a-z0-9]{1,32})$/
 
 /**
- * Reads the header of a CSV file. Throws OperatorError for a column that is unknown or there twice, by its place: where a header
- * was forgotten, its name would be a person's.
+ * Reads the header of a CSV file. Throws OperatorError for a column that is unknown or there twice. It is named where the line
+ * is a header, as `userid` in it shows; where a header was forgotten, the name would be a person's.
  */
 export function readHeader(cells: readonly string[]): Header {
   const names = cells.map(cell => cell.trim())
   for (const [index, name] of names.entries()) {
-    const where = `Column ${index + 1} of the first line`
+    const shown = names.includes('userid') && /^[A-Za-z][\w. -]{0,39}$/.test(name) ? ` (${name})` : ''
+    const where = `Column ${index + 1}${shown} of the first line`
     if (!known.has(name) && !detail.test(name))
       throw new OperatorError(
         `${where} has a name that is not known: the first line must be a header with ${[...known].join(', ')} or moredetails.NAME.`,
@@ -44,17 +45,17 @@ export function readHeader(cells: readonly string[]): Header {
 export function memberOf(
   header: Header,
   cells: readonly string[],
-): { readonly member: unknown } | { readonly field: string; readonly code: string } {
+): { readonly member: unknown } | { readonly faults: readonly { field: string; code: string }[] } {
   const given = new Map(header.map((name, index) => [name, cells[index] ?? '']))
   const pick = (names: readonly string[]) =>
     Object.fromEntries(names.flatMap(name => (given.get(name) ? [[name, given.get(name)]] : [])))
   const benefits = itemsOf(given.get('benefits')).map(readBenefit)
   const evidence = given.get('consentevidence') ?? ''
   const consents = itemsOf(given.get('consents')).map(text => readConsent(text, evidence))
-  for (const [field, items] of Object.entries({ benefits, consents })) {
-    const at = items.indexOf(undefined)
-    if (at >= 0) return { field: `${field}[${at}]`, code: 'format' }
-  }
+  const faults = Object.entries({ benefits, consents }).flatMap(([field, items]) =>
+    items.flatMap((item, at) => (item === undefined ? [{ field: `${field}[${at}]`, code: 'format' }] : [])),
+  )
+  if (faults.length > 0) return { faults }
   const details = header.flatMap(name => {
     const [, own] = detail.exec(name) ?? []
     return own && given.get(name) ? [[own, given.get(name)]] : []

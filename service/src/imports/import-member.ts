@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { addDays, dateAt, type PlainDate, parseTimestamp, startOfDate } from '../calendar/calendar.ts'
+import { type MonthName, monthAt } from '../calendar/month.ts'
 import { type Offer, offerHas } from '../catalogue/model.ts'
 import type { CommandContext, Decided } from '../membership/command.ts'
 import type { ImportedCover } from '../membership/records/insurer-lines.ts'
 import { refuseBirthDate } from '../membership/requests/birth-date.ts'
+import { refusePartnerName } from '../membership/requests/partner-name.ts'
 import { mergeConsents, newEnrolment, withEnrolment } from '../membership/rules/enrolments.ts'
 import { raise } from '../membership/rules/events.ts'
 import { missingForAccount } from '../membership/rules/person.ts'
@@ -26,15 +28,29 @@ import {
   partnerOffers,
   type Terms,
 } from '../membership/rules/terms.ts'
+import type { Partner } from '../partners/partner.ts'
 import type { ImportedBenefit, ImportedConsent, ImportedMember } from './read-member.ts'
 
 /** What became of a member: taken, there already as it is in the file, or there already and different in this field. */
 export type Imported =
-  | { readonly is: 'taken' | 'equal' }
+  | { readonly is: 'equal' }
+  | {
+      readonly is: 'taken'
+      /** What the rules would not have admitted. */
+      readonly outside: readonly RefusalReason[]
+      readonly user: User
+      /** The first month in which the member is charged. */
+      readonly chargedFrom: MonthName
+    }
   | { readonly is: 'different'; readonly field: string }
 
-/** Whether the rules are enforced, and whether the partner hears of it. */
-export type ImportOptions = { readonly checks: boolean; readonly raises: boolean }
+/** Whether the rules are enforced, whether the partner hears of it, and the month before which nobody is charged. */
+export type ImportOptions = {
+  readonly checks: boolean
+  readonly raises: boolean
+  /** `undefined`: the month in which each member is taken. */
+  readonly chargeFrom: MonthName | undefined
+}
 
 /**
  * Takes a member who is none here yet, with the original dates; compares one who is. Refuses names that the catalogue does not
@@ -43,27 +59,31 @@ export type ImportOptions = { readonly checks: boolean; readonly raises: boolean
  */
 export function importMember(
   { member: stored, orNew, now, terms: termsOf }: CommandContext,
-  member: ImportedMember,
-  options: ImportOptions,
+  {
+    partner,
+    member,
+    options,
+  }: { readonly partner: Partner; readonly member: ImportedMember; readonly options: ImportOptions },
 ): Decided<Imported> | Refusal {
   const current = stored?.user
   if (current?.status === 'erased') return refuse('user_erased')
   const { person } = member
-  const missing = missingForAccount(person)
-  if (missing.length > 0)
-    return refuse(
-      'bad_request',
-      missing.map(field => because(field, 'required', `${field} is required`)),
-    )
   const terms = termsOf(person)
-  const born = refuseBirthDate(person.dob, { now, zone: terms.zone })
-  if (born) return born
   const offer = offerOf(member, terms)
-  if (isRefusal(offer)) return offer
   const consents = consentsOf(member.consents, { now, terms })
-  if (isRefusal(consents)) return consents
-  const refused = [...datesRefused(member, dateAt(now, terms.zone)), ...unknownBenefits(member, offer, terms)]
-  if (refused.length > 0) return refuse('bad_request', refused)
+  // All that is wrong with a line at once: who corrects a file does not want to run it for each fault.
+  const refused = [
+    ...missingForAccount(person).map(field => because(field, 'required', `${field} is required`)),
+    ...reasonsOf(refuseBirthDate(person.dob, { now, zone: terms.zone })).map(one => ({
+      ...one,
+      code: 'future',
+    })),
+    ...reasonsOf(refusePartnerName(partner, member.partnername)),
+    ...(isRefusal(offer) ? reasonsOf(offer) : unknownBenefits(member, offer, terms)),
+    ...datesRefused(member, dateAt(now, terms.zone)),
+    ...(isRefusal(consents) ? reasonsOf(consents) : []),
+  ]
+  if (isRefusal(offer) || isRefusal(consents) || refused.length > 0) return refuse('bad_request', refused)
   // A user without an account has neither enrolments nor consents; those of a member are compared.
   const made = accountOf(
     { ...orNew(), enrolments: [], consents: [] },
@@ -73,19 +93,31 @@ export function importMember(
     const field = differenceOf(current, made, isDeepStrictEqual(stored?.person('profile'), person))
     return { answer: () => (field === undefined ? { is: 'equal' } : { is: 'different', field }) }
   }
-  const broken = options.checks ? brokenRules(member, offer, made, terms) : []
-  if (broken.length > 0) return refuse('ineligible', broken)
+  const outside = brokenRules(member, offer, made, terms)
+  if (options.checks && outside.length > 0) return refuse('ineligible', outside)
+  const chargedFrom = chargedFromOf(member, options.chargeFrom ?? monthAt(now, terms.zone))
   const evidence = new Map(member.consents.map(one => [one.name, one.evidence]))
   return {
-    answer: () => ({ is: 'taken' }),
+    answer: user => ({ is: 'taken', outside, user, chargedFrom }),
     change: {
       user: made,
       events: options.raises ? [raise(made, 'enrollment_successful', now)] : [],
       documents: { profile: person, prefill: null, draft: null },
       told: toldBefore(made, member, terms),
+      chargedFrom,
       evidence: consent => evidence.get(consent.name) ?? '',
     },
   }
+}
+
+function reasonsOf(refusal: Refusal | undefined): readonly RefusalReason[] {
+  return refusal?.reasons ?? []
+}
+
+/** The first month of which a member has a line: that of the import, or that of a first day that comes later. */
+function chargedFromOf({ since, benefits }: ImportedMember, month: MonthName): MonthName {
+  const first = [since, ...benefits.map(({ startsOn }) => startsOn)].sort()[0] ?? since
+  return first.slice(0, 7) > month ? first.slice(0, 7) : month
 }
 
 /** What the former system had told insurers: the covers for which they gave a member number. */

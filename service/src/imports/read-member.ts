@@ -5,6 +5,7 @@ import { ServiceError } from '../http/service-error.ts'
 import { compileCheck } from '../http/validation.ts'
 import { type Person, personOf } from '../membership/rules/person.ts'
 
+// Benefits and consents have a form of their own here; of effectivedate, `offersince` says since when.
 const { benefits: _benefits, consents: _consents, effectivedate: _date, ...fields } = CreateUser.properties
 const name = Type.String({ minLength: 1, maxLength: 64 })
 const date = Type.String({ format: 'plaindate' })
@@ -51,6 +52,8 @@ const ImportedLine = Type.Object(
 /** A member as a file describes it. */
 export type ImportedMember = {
   readonly userid: string
+  /** A name of the partner, or none. */
+  readonly partnername: string | undefined
   readonly person: Person
   readonly offer: string | undefined
   readonly since: PlainDate
@@ -74,6 +77,17 @@ export type Fault = { readonly field: string; readonly code: string }
 
 const check = compileCheck(ImportedLine, 'line')
 
+/** A field that is no person's is typed so that no value fits it. */
+type PersonalOnly<Given> = { [Field in keyof Given]: Field extends keyof Person ? unknown : never }
+
+/**
+ * The person of a line. Of what create has, whatever is not read by its name comes here: a new field that is neither used nor
+ * left out of the form above does not compile, because it would be lost in silence.
+ */
+export function personIn<Given extends PersonalOnly<Given>>(given: Given): Person {
+  return personOf(given as Parameters<typeof personOf>[0])
+}
+
 /** Reads a member; a list of faults where the line does not fit the fields. */
 export function readMember(line: unknown): ImportedMember | readonly Fault[] {
   let checked: Static<typeof ImportedLine>
@@ -83,16 +97,19 @@ export function readMember(line: unknown): ImportedMember | readonly Fault[] {
     if (!(error instanceof ServiceError)) throw error
     return error.errors.map(({ field, code }) => ({ field, code }))
   }
-  const { offersince, offername, benefits = [], consents = [], ...rest } = checked
+  const { userid, partnername, offersince, offername, benefits = [], consents = [], ...personal } = checked
   if (offersince === '') return [{ field: 'offersince', code: 'required' }]
   const since = offersince as PlainDate
   const held = benefits.map(one => (typeof one === 'string' ? { name: one } : one))
-  const twice = held.findIndex((one, index) => held.findIndex(other => other.name === one.name) < index)
-  if (twice >= 0) return [{ field: `benefits[${twice}]`, code: 'duplicate' }]
-  const person = personOf(rest)
+  const twice = held.flatMap((one, index) =>
+    held.findIndex(other => other.name === one.name) < index ? [`benefits[${index}]`] : [],
+  )
+  if (twice.length > 0) return twice.map(field => ({ field, code: 'duplicate' }))
+  const person = personIn(personal)
   const memberids = held.flatMap(one => ('memberid' in one && one.memberid ? [[one.name, one.memberid]] : []))
   return {
-    userid: rest.userid,
+    userid,
+    partnername,
     person: memberids.length > 0 ? { ...person, memberids: Object.fromEntries(memberids) } : person,
     offer: offername || undefined,
     since,

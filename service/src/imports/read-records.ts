@@ -7,7 +7,7 @@ import { type CsvRecord, openCsvReader } from './csv-records.ts'
 /** What a file says of one member, not checked yet, or why its line cannot be read; never with a value. */
 export type ImportRecord = { readonly line: number } & (
   | { readonly member: unknown }
-  | { readonly field: string; readonly code: string }
+  | { readonly faults: readonly { readonly field: string; readonly code: string }[] }
 )
 
 /** The most bytes of one record. */
@@ -55,18 +55,22 @@ function openReader(first: Line) {
 }
 
 function readObject({ number: line, bytes }: Line): ImportRecord[] {
-  if (!bytes) return [{ line, field: 'line', code: 'too_long' }]
+  if (!bytes) return [broken(line, 'too_long')]
   if (isBlank(bytes)) return []
   try {
     return [{ line, member: readJson(bytes, MOST_NESTING, 'The line') }]
   } catch {
-    return [{ line, field: 'line', code: 'malformed_json' }]
+    return [broken(line, 'malformed_json')]
   }
 }
 
 function readRow(header: Header, record: CsvRecord): ImportRecord {
   const { line } = record
-  if ('fault' in record) return { line, field: 'line', code: record.fault }
-  if (record.cells.length !== header.length) return { line, field: 'line', code: 'columns' }
+  if ('fault' in record) return broken(line, record.fault)
+  if (record.cells.length !== header.length) return broken(line, 'columns')
   return { line, ...memberOf(header, record.cells) }
+}
+
+function broken(line: number, code: string): ImportRecord {
+  return { line, faults: [{ field: 'line', code }] }
 }

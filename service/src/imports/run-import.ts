@@ -13,8 +13,13 @@ export type ImportResult = {
   equal: number
   different: number
   refused: number
-  readonly errors: (Fault & { readonly line: number })[]
+  readonly errors: LineFault[]
+  /** Members who were taken although the rules would not admit them, and why. */
+  readonly outside: LineFault[]
 }
+
+/** What is wrong with a line of a file: the field and a code, never a value. */
+export type LineFault = Fault & { readonly line: number }
 
 /** How many members are under way at once: two batches are written while the members of the next one are read. */
 const MOST_UNDER_WAY = 1536
@@ -35,9 +40,11 @@ export async function runImport(
     readonly actor: string
     /** The audit entry of the import, which each change names. */
     readonly importId: string
+    /** Called for each member who is taken. */
+    readonly onTaken?: (taken: Extract<Imported, { is: 'taken' }>) => void
   },
 ): Promise<ImportResult> {
-  const result: ImportResult = { taken: 0, equal: 0, different: 0, refused: 0, errors: [] }
+  const result: ImportResult = { taken: 0, equal: 0, different: 0, refused: 0, errors: [], outside: [] }
   const underWay = new Set<Promise<void>>()
   const seen = new Set<string>()
   for await (const some of records)
@@ -47,8 +54,7 @@ export async function runImport(
         result.refused += 1
         result.errors.push(...faults.map(({ field, code }) => ({ line, field, code })))
       }
-      const member =
-        'member' in record ? readMember(record.member) : [{ field: record.field, code: record.code }]
+      const member = 'member' in record ? readMember(record.member) : record.faults
       if (isFaulty(member)) {
         refuse(member)
         continue
@@ -59,14 +65,14 @@ export async function runImport(
       }
       const done = context.executor.submit(commandOf(member, context)).then(decided => {
         if (isRefusal(decided)) refuse(faultsOf(decided))
-        else note(result, line, decided.reply)
+        else note(result, line, decided.reply, context)
       })
       const settled = done.finally(() => underWay.delete(settled))
       underWay.add(settled)
       if (underWay.size >= MOST_UNDER_WAY) await Promise.race(underWay)
     }
   await Promise.all(underWay)
-  result.errors.sort((a, b) => a.line - b.line)
+  for (const faults of [result.errors, result.outside]) faults.sort((a, b) => a.line - b.line)
   return result
 }
 
@@ -91,7 +97,7 @@ function commandOf(
     why: 'imported',
     actor,
     requestId: importId,
-    decide: commandContext => importMember(commandContext, member, options),
+    decide: commandContext => importMember(commandContext, { partner, member, options }),
   }
 }
 
@@ -101,7 +107,16 @@ function faultsOf({ refused, reasons }: Extract<CommandResult<Imported>, { refus
     : [{ field: 'userid', code: refused }]
 }
 
-function note(result: ImportResult, line: number, imported: Imported): void {
+function note(
+  result: ImportResult,
+  line: number,
+  imported: Imported,
+  { onTaken }: Parameters<typeof runImport>[1],
+): void {
   result[imported.is] += 1
+  if (imported.is === 'taken') {
+    result.outside.push(...imported.outside.map(({ field, code }) => ({ line, field, code })))
+    onTaken?.(imported)
+  }
   if (imported.is === 'different') result.errors.push({ line, field: imported.field, code: 'different' })
 }

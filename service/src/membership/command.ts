@@ -46,6 +46,8 @@ export type Change = {
   readonly designations?: readonly NewDesignation[]
   /** What a former system had told insurers, with the member numbers; sealed and stored with the change. */
   readonly told?: readonly ImportedCover[]
+  /** The month, such as `2026-12`, before which an imported member is not charged; it is stored with the change. */
+  readonly chargedFrom?: string
 }
 
 /** A decided command: its change if there is one, and its answer, made from the user after the change. */

@@ -24,6 +24,7 @@ export const removedTables: ReadonlyMap<string, boolean> = new Map([
   ['enrolments', true],
   ['held_periods', true],
   ['corrected_pasts', true],
+  ['charged_from', true],
   ['statements', true],
   ['statement_lines', true],
   ['insurer_lines', true],

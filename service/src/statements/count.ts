@@ -1,4 +1,5 @@
 import type { Instant } from '../calendar/calendar.ts'
+import { type Month, monthAt, monthNamed, nextMonth } from '../calendar/month.ts'
 import type { ExecutorContext } from '../membership/command.ts'
 import type { Partner } from '../partners/partner.ts'
 import { uuidAfter } from '../vault/uuid.ts'
@@ -6,7 +7,6 @@ import { adjustments } from './adjustments.ts'
 import { type Held, loadHeld } from './held.ts'
 import { heldAt } from './held-at.ts'
 import { type Line, lines, type Period } from './lines.ts'
-import { type Month, monthAt, monthNamed, nextMonth } from './month.ts'
 import { type FinalLine, loadFinalLines, type StatementRow } from './store.ts'
 
 /** What counting needs from the other parts of the service. */
@@ -45,12 +45,15 @@ export async function countUsers(
   for (const holder of holders) {
     const { serviceId, userid, held } = holder
     let own = known.get(held)
+    // What an imported member held before was charged elsewhere, so no later correction of it counts either.
+    const isCharged = held.chargedFrom === undefined || held.chargedFrom <= month.name
+    if (!isCharged) own = []
     if (!own) {
       const { benefits, offers } = await heldAt(context, partner, holder, now)
       own = lines(benefits, offers, catalogues, month)
       if (!held.isDue) known.set(held, own)
     }
-    const corrections = held.isCorrected && finals ? await correctionsOf(serviceId, finals) : []
+    const corrections = isCharged && held.isCorrected && finals ? await correctionsOf(serviceId, finals) : []
     users.push({ serviceId, userid, lines: corrections.length === 0 ? own : [...own, ...corrections] })
   }
   const last = holders.at(-1)
@@ -63,7 +66,9 @@ export async function countUsers(
     const { benefits, offers } = await heldAt(context, partner, whole, now)
     const months = finals.map(final => final.month)
     const told = byMonth(await loadFinalLines(context.database, { partnerId, serviceId, months }))
-    const first = firstMonth([...benefits, ...offers], partner) ?? month.name
+    const { chargedFrom = '' } = whole.held
+    const held = firstMonth([...benefits, ...offers], partner) ?? month.name
+    const first = held < chargedFrom ? chargedFrom : held
     const found: Line[] = []
     for (let name = [first, ...told.keys()].sort()[0] ?? first; name < month.name; name = nextMonth(name)) {
       const zone = finals.find(final => final.month === name)?.timezone ?? partner.timezone

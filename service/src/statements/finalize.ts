@@ -1,8 +1,8 @@
 import { MINUTE_MS } from '../calendar/calendar.ts'
+import { finalFrom, type Month, type MonthName } from '../calendar/month.ts'
 import type { Partner } from '../partners/partner.ts'
 import { uuidAfter } from '../vault/uuid.ts'
 import { type CountContext, countUsers } from './count.ts'
-import { finalFrom, type Month, type MonthName } from './month.ts'
 import { monthsOf } from './months.ts'
 import {
   advanceStatement,

@@ -1,9 +1,10 @@
 import type { Instant } from '../calendar/calendar.ts'
+import { type Month, type MonthName, monthAt } from '../calendar/month.ts'
 import type { Executor } from '../db/database.ts'
 import { readTimestamp } from '../db/read-timestamp.ts'
 import { fragment, sql, timestamp } from '../db/sql.ts'
+import type { Partner } from '../partners/partner.ts'
 import type { Period } from './lines.ts'
-import type { Month } from './month.ts'
 
 /** A user, and what they held. */
 export type Holder = {
@@ -23,6 +24,8 @@ export type Held = {
   readonly isDue: boolean
   /** The past was changed since it may have become final. */
   readonly isCorrected: boolean
+  /** The first month in which an imported member is charged; `undefined`: from the beginning. */
+  readonly chargedFrom: MonthName | undefined
 }
 
 type Row = { service_id: string; userid: string | null; held: string | null }
@@ -68,6 +71,9 @@ export async function loadHeld(
       union all
       select service_id, false, null, 'corrected' from corrected_pasts where ${ofPage}
       union all
+      select service_id, false, null, 'from|' || month from charged_from
+      where ${ofPage} and (${month?.name ?? null}::text is null or month > ${month?.name ?? null}::text)
+      union all
       select service_id, false, null, 'benefit|' || benefit || '|' || ${times}
       from enrolments
       where ${ofPage} and state in ('scheduled', 'enrolled', 'endscheduled', 'ended')
@@ -108,25 +114,34 @@ function heldOf(text: string): Held {
     pending: periodsOf('pending')[0],
     isDue: isMarked('due'),
     isCorrected: isMarked('corrected'),
+    chargedFrom: parts.find(([what]) => what === 'from')?.[1],
   }
 }
 
 /**
- * The earliest instant at which any user of a partner held something, while no month of the partner is final; `undefined`:
- * nobody ever did. A benefit begins with an offer or later, unless somebody dated it into the past, which is noted until a month
- * is final; so not all enrolments are read.
+ * The first month in which any user of a partner is charged, while no month of the partner is final; `undefined`: nobody ever
+ * held anything. A benefit begins with an offer or later, unless somebody dated it into the past, which is noted until a month
+ * is final; so not all enrolments are read. Of imported members the month is kept from which they are charged.
  */
-export async function firstHeld(db: Executor, partnerId: string): Promise<Instant | undefined> {
-  const [row] = await db.query<{ at: Instant | null }>(sql`
+export async function firstCharged(
+  db: Executor,
+  { partnerId, timezone }: Pick<Partner, 'partnerId' | 'timezone'>,
+): Promise<MonthName | undefined> {
+  const [row] = await db.query<{ at: Instant | null; month: MonthName | null }>(sql`
     select least(
-      (select starts_at from held_periods
-        where partner_id = ${partnerId} and (ends_at is null or ends_at > starts_at) order by starts_at limit 1),
+      (select h.starts_at from held_periods h
+        where h.partner_id = ${partnerId} and (h.ends_at is null or h.ends_at > h.starts_at) and not exists (
+          select 1 from charged_from i where i.partner_id = ${partnerId} and i.service_id = h.service_id)
+        order by h.starts_at limit 1),
       (select min(e.starts_at) from corrected_pasts c
         join enrolments e on e.partner_id = c.partner_id and e.service_id = c.service_id
-        where c.partner_id = ${partnerId} and e.partner_id = ${partnerId}
+        where c.partner_id = ${partnerId} and e.partner_id = ${partnerId} and not exists (
+            select 1 from charged_from i where i.partner_id = ${partnerId} and i.service_id = c.service_id)
           and e.state in ('scheduled', 'enrolled', 'endscheduled', 'ended') and (e.ends_at is null or e.ends_at > e.starts_at))
-    ) as at`)
-  return row?.at ?? undefined
+    ) as at,
+    (select min(month) from charged_from where partner_id = ${partnerId}) as month`)
+  const months = [row?.at == null ? undefined : monthAt(row.at, timezone), row?.month ?? undefined]
+  return months.filter(month => month !== undefined).sort()[0]
 }
 
 /** Whether something may have changed about a partner's users since an instant of its business time. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addDays, HOUR_MS, type PlainDate, startOfDate } from '../calendar/calendar.ts'
+import { monthNamed, nextMonth } from '../calendar/month.ts'
 import type { Benefit, Catalogue, MonthMode, Offer } from '../catalogue/model.ts'
 import { adjustments } from './adjustments.ts'
 import { type Line, lines, type Period } from './lines.ts'
-import { monthNamed, nextMonth } from './month.ts'
 
 const zone = 'America/New_York'
 

@@ -3,10 +3,10 @@
  * feeds it, stores what it gives, and shows it.
  */
 import { dayAt, type Instant, type PlainDate, writeDay } from '../calendar/calendar.ts'
+import type { Month } from '../calendar/month.ts'
 import type { Catalogue, MonthMode, Offer } from '../catalogue/model.ts'
 import { hasLength } from '../membership/rules/state.ts'
 import { centsOf, modeOf, type Span } from './amounts.ts'
-import type { Month } from './month.ts'
 
 /** A time for which a user had, has or will have a benefit or an offer, and the catalogue version under which it began. */
 export type Period = {

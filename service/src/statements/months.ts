@@ -1,9 +1,9 @@
 import type { Instant } from '../calendar/calendar.ts'
+import { type Month, monthAt, monthBefore, monthNamed, nextMonth } from '../calendar/month.ts'
 import { loadClockOffsets } from '../membership/reading/load.ts'
 import type { Partner } from '../partners/partner.ts'
 import type { CountContext } from './count.ts'
-import { firstHeld } from './held.ts'
-import { type Month, monthAt, monthBefore, monthNamed, nextMonth } from './month.ts'
+import { firstCharged } from './held.ts'
 import { loadStatements, type StatementRow } from './store.ts'
 
 /** A partner's months at an instant of its business time. */
@@ -41,8 +41,7 @@ export async function monthsOf(
   return { now, finals, oldestOpen: last ? named(nextMonth(last.month)) : named(first), listed }
 
   async function firstMonth(): Promise<string> {
-    const at = await firstHeld(database, partnerId)
-    const held = at === undefined ? running : monthAt(at, timezone)
-    return held < running ? held : running
+    const charged = (await firstCharged(database, partner)) ?? running
+    return charged < running ? charged : running
   }
 }

@@ -1,11 +1,11 @@
 import type { Statement } from '@benefit-enrolment/contract'
 import { type Instant, timestampOrNull } from '../calendar/calendar.ts'
+import type { Month } from '../calendar/month.ts'
 import type { Partner } from '../partners/partner.ts'
 import { NIL_UUID } from '../vault/uuid.ts'
 import { type CountContext, type CountedUser, countUsers } from './count.ts'
 import { hasChangedSince } from './held.ts'
 import type { Line } from './lines.ts'
-import type { Month } from './month.ts'
 import type { Months } from './months.ts'
 
 /** What the lines of a month come to for the partner. */
@@ -68,7 +68,8 @@ export function openTotals(context: CountContext): OpenTotals {
   }
 }
 
-function sumOf(a: Totals, b: Totals): Totals {
+/** The totals of two groups of users. */
+export function sumOf(a: Totals, b: Totals): Totals {
   return {
     users: a.users + b.users,
     personcents: a.personcents + b.personcents,

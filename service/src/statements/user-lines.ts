@@ -1,7 +1,7 @@
+import type { MonthName } from '../calendar/month.ts'
 import type { Partner } from '../partners/partner.ts'
 import { type CountContext, countUsers } from './count.ts'
 import type { Line } from './lines.ts'
-import type { MonthName } from './month.ts'
 import type { Months } from './months.ts'
 import { loadFinalLines } from './store.ts'
 

@@ -1,7 +1,7 @@
+import { type Month, monthBefore, monthNamed } from '../../calendar/month.ts'
 import type { Log } from '../../log.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { CountContext } from '../../statements/count.ts'
-import { type Month, monthBefore, monthNamed } from '../../statements/month.ts'
 import type { Months } from '../../statements/months.ts'
 import { everyPage, FIRST_PLACE, type PlacedLine, readLines } from '../../statements/pages.ts'
 import { openSummary, type Summary } from '../../statements/summary.ts'

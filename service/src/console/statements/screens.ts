@@ -1,7 +1,7 @@
+import type { Month } from '../../calendar/month.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { operatorCsvOf } from '../../statements/csv-file.ts'
-import type { Month } from '../../statements/month.ts'
 import { type Months, monthsOf } from '../../statements/months.ts'
 import { everyPage, FIRST_PLACE, readPage } from '../../statements/pages.ts'
 import { dollars, type NameTotals, type Summary } from '../../statements/summary.ts'

@@ -13,7 +13,7 @@ import type { RetainedRow } from '../records/retained-rows.ts'
 import type { UserIds } from '../records/user-ids.ts'
 import type { StoredLine } from '../rules/history.ts'
 import type { User } from '../rules/state.ts'
-import type { HeldPeriod } from './save-held-periods.ts'
+import type { ChargedFrom, HeldPeriod } from './save-held-periods.ts'
 import type { SearchHashes } from './search-hashes.ts'
 
 /** One change of one user. */
@@ -96,6 +96,8 @@ export type BatchWrites = {
   readonly farewells: FarewellRow[]
   /** What former systems had told insurers. */
   readonly told: LineRow[]
+  /** Imported members, and the months from which they are charged. */
+  readonly chargedFrom: ChargedFrom[]
   /** The sealed beneficiaries of new designations, by user, benefit and version. */
   readonly named: Map<string, Buffer>
   /** By user and kind. */

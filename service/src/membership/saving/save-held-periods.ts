@@ -31,3 +31,19 @@ export function noteCorrectedPasts(users: readonly UserIds[], recordedAt: Instan
     select partner_id, service_id, ${timestamp(recordedAt)}::timestamptz from ${listOf(userKey, users)}
     on conflict (partner_id, service_id) do update set recorded_at = excluded.recorded_at`
 }
+
+/** An imported member, and the month from which they are charged. */
+export type ChargedFrom = { readonly user: UserIds; readonly month: string }
+
+const charges: Columns<ChargedFrom> = {
+  ...within(userKey, ({ user }: ChargedFrom) => user),
+  month: column.text(({ month }) => month),
+}
+
+/** Notes from when imported members are charged: what was before was charged elsewhere. */
+export function insertChargedFrom(rows: readonly ChargedFrom[]): Query {
+  return sql`
+    insert into charged_from (${namesOf(charges)})
+    select ${namesOf(charges)} from ${listOf(charges, rows)}
+    on conflict (partner_id, service_id) do nothing`
+}

@@ -12,7 +12,12 @@ import { deleteDocuments, insertDocuments, writeDocuments } from './save-documen
 import { type ChangedEnrolment, inTurn, saveEnrolments } from './save-enrolments.ts'
 import { eraseUsers } from './save-erasures.ts'
 import { saveEvents } from './save-events.ts'
-import { type HeldPeriod, noteCorrectedPasts, saveOfferPeriods } from './save-held-periods.ts'
+import {
+  type HeldPeriod,
+  insertChargedFrom,
+  noteCorrectedPasts,
+  saveOfferPeriods,
+} from './save-held-periods.ts'
 import { insertHistory } from './save-history.ts'
 import { deleteKeys, insertKeys } from './save-keys.ts'
 import {
@@ -87,6 +92,7 @@ export function statementsOf(writes: BatchWrites): Query[] {
     ...some(deleted, deleteDocuments),
     ...some(writes.history, insertHistory),
     ...some(writes.told, insertLines),
+    ...some(writes.chargedFrom, insertChargedFrom),
     ...some(writes.retained, insertRetained),
     ...some(writes.farewells, insertFarewells),
     // These come before an erasure, which closes the open requests about its user: the request that caused the erasure

@@ -107,5 +107,6 @@ function writeConfirmation({ context, writes, command, mine, change }: Sealing):
 
 function writeTold({ writes, command, mine, change, now }: Sealing): void {
   const key = change.told && dataKeyOf(mine, command.partner)
+  if (change.chargedFrom) writes.chargedFrom.push({ user: mine.user, month: change.chargedFrom })
   if (key && change.told) writes.told.push(...importedRows(key, mine.user, { covers: change.told, at: now }))
 }

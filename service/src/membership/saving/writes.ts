@@ -21,6 +21,7 @@ export function noWrites(recordedAt: Instant): BatchWrites {
     retained: [],
     farewells: [],
     told: [],
+    chargedFrom: [],
     named: new Map(),
     documents: new Map(),
     history: [],

@@ -1,12 +1,4 @@
-import {
-  addDays,
-  dateAt,
-  dayAt,
-  type Instant,
-  type PlainDate,
-  startOfDate,
-  type Zone,
-} from '../calendar/calendar.ts'
+import { addDays, dateAt, dayAt, type Instant, type PlainDate, startOfDate, type Zone } from './calendar.ts'
 
 /** A calendar month as statements name it: `YYYY-MM`. */
 export type MonthName = string

@@ -1,0 +1,14 @@
+-- In each cell of a cluster.
+
+-- Members who were imported, and the month from which each is charged (YYYY-MM): what was before was charged elsewhere. Members
+-- imported before this was kept have no row, and keep their charges.
+
+create table charged_from (
+  partner_id uuid not null,
+  service_id uuid not null,
+  month text not null check (month ~ '^\d{4}-\d{2}$'),
+  primary key (partner_id, service_id)
+);
+
+-- The first month of a partner is found without reading all of its members.
+create index charged_from_month on charged_from (partner_id, month);
