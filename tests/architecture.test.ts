@@ -88,6 +88,7 @@ const writes: Readonly<Record<string, readonly string[]>> = {
   membership: [
     ...[
       'beneficiary_designations',
+      'charged_from',
       'confirmations',
       'consents',
       'corrected_pasts',

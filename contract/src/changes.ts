@@ -41,4 +41,9 @@ export type UnreleasedChange = {
  * say something else without an entry here, and where oasdiff finds a breaking change whose entry does not say so. `node
  * scripts/release-description.mjs` starts a new list.
  */
-export const unreleasedChanges: readonly UnreleasedChange[] = []
+export const unreleasedChanges: readonly UnreleasedChange[] = [
+  {
+    text: 'The lines of a statement say in `days` how many days they charge.',
+    names: ['StatementLine'],
+  },
+]

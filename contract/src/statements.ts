@@ -35,6 +35,9 @@ export const StatementLine = shape('StatementLine', {
   partnercents: Cents,
   about: Type.String(),
   moredetails: User.properties.moredetails,
+  days: Type.Integer({
+    description: 'How many days from `fromdate` to `todate` were in force; a gap leaves some out',
+  }),
 })
 /** The shape of {@link StatementLine}. */
 export type StatementLine = Static<typeof StatementLine>
@@ -125,6 +128,7 @@ export const listStatementLines = operation({
           partnercents: 0,
           about: '',
           moredetails: { costcenter: '17' },
+          days: 31,
         },
       ],
       next: null,

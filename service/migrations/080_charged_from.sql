@@ -12,3 +12,6 @@ create table charged_from (
 
 -- The first month of a partner is found without reading all of its members.
 create index charged_from_month on charged_from (partner_id, month);
+
+-- How many days of a line were in force; null in lines that were made final before this was kept.
+alter table statement_lines add column days integer;

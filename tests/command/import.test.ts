@@ -153,15 +153,22 @@ test('a line with two faults shows both, and each code is explained', async () =
   const file = join(sandbox.place.cwd, 'members')
   await writeFile(file, `${twice}\n${line('m2', { partnername: 'Somebody Else' })}`)
   const { stdout } = await run(['import', partnerid, file, '--reason', 'x'], sandbox.place)
-  const said = ['1: dob: future', '1: offername: offername_unknown', '1: offersince: range', '2: partnername: partnername_not_allowed']
+  const said = [
+    '1: dob: future',
+    '1: offername: offername_unknown',
+    '1: offersince: range',
+    '2: partnername: partnername_not_allowed',
+  ]
   for (const one of said) expect(stdout).toContain(`  line ${one}\n`)
-  for (const code of said.map(one => one.split(': ')[2])) expect(stdout).toMatch(new RegExp(`^  ${code}: \\w+`, 'm'))
+  for (const code of said.map(one => one.split(': ')[2]))
+    expect(stdout).toMatch(new RegExp(`^  ${code}: \\w+`, 'm'))
 })
 
 test('members are charged from the month in which they move in, or from --charge-from; a dry run says what that comes to', async () => {
   await using service = await startTestService({ clock: Date.now })
   const today = new Date()
-  const middle = (months: number) => new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + months, 12, 15))
+  const middle = (months: number) =>
+    new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + months, 12, 15))
   const [past, running, coming] = [1, 2, 4].map(months => middle(months).toISOString().slice(0, 7))
   const place = {
     cwd: sandbox.place.cwd,
@@ -171,7 +178,11 @@ test('members are charged from the month in which they move in, or from --charge
   await client.advanceClock({ advanceto: middle(2).toISOString() })
   const moves = async (userid: string, ...words: string[]) => {
     const file = join(place.cwd, `moves-${userid}`)
-    const since = { offername: 'plus', offersince: '2024-03-10', benefits: [{ name: 'critical', startson: '2023-05-01' }] }
+    const since = {
+      offername: 'plus',
+      offersince: '2024-03-10',
+      benefits: [{ name: 'critical', startson: '2023-05-01' }],
+    }
     await writeFile(file, line(userid, since))
     return runJson<Result & { statement?: { month: string; after: { partnercents: number } } }>(
       ['import', partnerId, file, '--reason', 'x', ...words],
@@ -180,10 +191,21 @@ test('members are charged from the month in which they move in, or from --charge
   }
   const comesTo = async () => {
     const { statements } = await client.listStatements({})
-    return statements.map(({ month, users, personcents, partnercents }) => [month, users, personcents, partnercents])
+    return statements.map(({ month, users, personcents, partnercents }) => [
+      month,
+      users,
+      personcents,
+      partnercents,
+    ])
   }
-  const linesOf = async (month: string) =>
-    (await client.listStatementLines({ month })).lines.map(one => [one.userid, one.kind, one.name, one.fromdate, one.about])
+  const linesOf = async (month: string | number) =>
+    (await client.listStatementLines({ month: String(month) })).lines.map(one => [
+      one.userid,
+      one.kind,
+      one.name,
+      one.fromdate,
+      one.about,
+    ])
   const { statement } = await moves('moves', '--dry-run')
   expect(await comesTo()).toEqual([[running, 0, 0, 0]])
   await moves('moves')

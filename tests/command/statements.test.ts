@@ -50,7 +50,7 @@ describe('enrolment statement', () => {
     expect((await show(month, '--insurer', 'Insurer')).insurercents).toBe(700)
     expect((await show(month, '--insurer', 'other')).insurercents).toBe(0)
     const { stdout } = await run(['statement', 'show', partner.partnerid, month, '--csv'], sandbox.place)
-    expect(stdout.split('\r\n')[0]).toMatch(/,moredetails,insurercents,insurer$/)
+    expect(stdout.split('\r\n')[0]).toMatch(/,moredetails,insurercents,insurer,days$/)
     expect(JSON.stringify(await partner.client.listStatementLines({ month }))).not.toContain('nsurer')
   })
 

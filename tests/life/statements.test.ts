@@ -75,6 +75,7 @@ test('the running month is always listed, and counts what is in force, each firs
       partnercents: 0,
       about: '',
       moredetails: { costcenter: '17' },
+      days: 20,
     },
     { kind: 'benefit', name: 'base', personcents: 0, takenby: '' },
     { kind: 'offer', name: '', offer: 'low', personcents: 0, partnercents: 200 },
@@ -107,8 +108,10 @@ test('a month is final three days after its end, and nothing changes it; a corre
   const corrected = ['benefit base', 'offer low 300', 'adjustment art -667 2026-11']
   expect(amounts(await linesOf(partner, '2026-12'))).toEqual(corrected)
   expect(await statement(partner, '2026-12')).toMatchObject({ personcents: -667, partnercents: 300 })
+  expect((await linesOf(partner, '2026-12')).map(one => one.days)).toEqual([31, 31, 0])
   await partner.to('2027-01-04T05:00')
   expect(amounts(await linesOf(partner, '2026-12'))).toEqual(corrected)
+  expect((await linesOf(partner, '2026-12')).map(one => one.days)).toEqual([31, 31, 0])
   expect(amounts(await linesOf(partner, '2027-01'))).toEqual(['benefit base', 'offer low 300'])
 })
 
@@ -133,6 +136,7 @@ test('a reinstate with a gap counts the days of both windows', async () => {
   await partner.to('2026-11-21T12:00')
   await partner.client.reinstateUser({ userid: 'u' })
   // November 11, 12 and 21 to 30.
+  expect((await linesOf(partner, '2026-11')).map(one => one.days)).toEqual([12, 12, 12])
   expect(amounts(await linesOf(partner, '2026-11'))).toEqual([
     'benefit art 400',
     'benefit base',
@@ -263,8 +267,13 @@ describe('many lines', () => {
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     const rows = (await answer.text()).trimEnd().split('\r\n')
     expect(rows[0]).toBe(
-      'userid,serviceid,kind,name,offer,fromdate,todate,personcents,takenby,partnercents,about,moredetails',
+      'userid,serviceid,kind,name,offer,fromdate,todate,personcents,takenby,partnercents,about,moredetails,days',
     )
+    // A program reads the file, so no spreadsheet's formula is feared.
+    expect(rows[1]).toMatch(/^=many.*,20$/)
+    const refused = { ...headers, accept: 'application/json, text/csv;q=0' }
+    const asJson = await fetch(`${stage.service.baseUrl}/statements/2026-11/lines`, { headers: refused })
+    expect(asJson.headers.get('content-type')).toContain('application/json')
     expect(rows.slice(1).map(row => row.split(',')[1])).toEqual(lines.map(({ serviceid }) => serviceid))
   })
 

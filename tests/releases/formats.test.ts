@@ -168,8 +168,8 @@ function isLetThrough({ query }: typeof listUsers | typeof listStatementLines, c
 }
 
 const statementLine = [
-  'userid,serviceid,kind,name,offer,fromdate,todate,personcents,takenby,partnercents,about,moredetails\r\n',
-  `u-1001,${user.serviceId},benefit,dental,plus,2026-01-01,2026-01-31,1250,partner,0,,"{""driver"":""7""}"\r\n`,
+  'userid,serviceid,kind,name,offer,fromdate,todate,personcents,takenby,partnercents,about,moredetails,days\r\n',
+  `u-1001,${user.serviceId},benefit,dental,plus,2026-01-01,2026-01-31,1250,partner,0,,"{""driver"":""7""}",31\r\n`,
 ].join('')
 
 async function statementOf(): Promise<string> {
@@ -180,7 +180,7 @@ async function statementOf(): Promise<string> {
     personcents: 1250,
     takenby: 'partner',
   } as const
-  const dates = { fromdate: '2026-01-01', todate: '2026-01-31' } as const
+  const dates = { fromdate: '2026-01-01', todate: '2026-01-31', days: 31 } as const
   const more = { ...dates, partnercents: 0, insurercents: 900, insurer: 'seaview', about: '' }
   const shown = { serviceId: user.serviceId, place: 0, userid: 'u-1001', moredetails: { driver: '7' } }
   let text = ''

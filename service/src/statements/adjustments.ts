@@ -13,6 +13,7 @@ export function adjustments(now: readonly Line[], final: readonly Line[], about:
     const shown = sign === 1 || !differences.has(key) ? line : (differences.get(key) ?? line)
     differences.set(key, {
       ...shown,
+      days: sign === 1 ? line.days : (differences.get(key)?.days ?? 0),
       kind: 'adjustment',
       about,
       personcents: personcents + sign * line.personcents,

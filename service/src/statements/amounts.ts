@@ -32,6 +32,14 @@ export function centsOf(spans: readonly PricedSpan[], daysOfMonth: number): numb
   return monthlyCents + sumOf(weekly, mondays)
 }
 
+/** How many days some times cover, each day once. */
+export function daysIn(spans: readonly Span[]): number {
+  return sumOf(
+    spans.map(span => ({ ...span, price: { cents: 1, per: 'month' } })),
+    days,
+  )
+}
+
 /** The sum of cents times days, or times Mondays; a day that two spans share belongs to the first. */
 function sumOf(spans: readonly PricedSpan[], count: (firstDay: number, lastDay: number) => number): number {
   let sum = 0

@@ -1,4 +1,4 @@
-import { csvLine } from '../csv.ts'
+import { plainCsvLine } from '../csv.ts'
 import { type ShownLine, wireLine } from './pages.ts'
 
 const columns = [
@@ -30,12 +30,12 @@ async function* fileOf(
   more: readonly string[],
   moreOf: (shown: ShownLine) => readonly (string | number)[],
 ): AsyncGenerator<string> {
-  yield `${csvLine([...columns, 'moredetails', ...more])}\r\n`
+  yield `${plainCsvLine([...columns, 'moredetails', ...more, 'days'])}\r\n`
   for await (const lines of pages) {
     let text = ''
     for (const shown of lines) {
       const line = wireLine(shown)
-      text += `${csvLine([...columns.map(name => line[name]), JSON.stringify(line.moredetails), ...moreOf(shown)])}\r\n`
+      text += `${plainCsvLine([...columns.map(name => line[name]), JSON.stringify(line.moredetails), ...moreOf(shown), line.days])}\r\n`
     }
     if (text !== '') yield text
   }

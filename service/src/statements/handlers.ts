@@ -44,6 +44,10 @@ export function statementHandlers(
   }
 }
 
+/** Whether CSV is among the media types that are asked for; with `q=0` it is refused. */
 function wantsCsv(accept = ''): boolean {
-  return accept.split(',').some(type => type.trim().toLowerCase().startsWith('text/csv'))
+  return accept.split(',').some(given => {
+    const [type = '', ...parameters] = given.split(';').map(part => part.trim().toLowerCase())
+    return type === 'text/csv' && !parameters.some(one => /^q=0(\.0*)?$/.test(one))
+  })
 }

@@ -6,7 +6,7 @@ import { dayAt, type Instant, type PlainDate, writeDay } from '../calendar/calen
 import type { Month } from '../calendar/month.ts'
 import type { Catalogue, MonthMode, Offer } from '../catalogue/model.ts'
 import { hasLength } from '../membership/rules/state.ts'
-import { centsOf, modeOf, type Span } from './amounts.ts'
+import { centsOf, daysIn, modeOf, type Span } from './amounts.ts'
 
 /** A time for which a user had, has or will have a benefit or an offer, and the catalogue version under which it began. */
 export type Period = {
@@ -25,6 +25,8 @@ export type Line = {
   readonly offer: string
   readonly fromdate: PlainDate
   readonly todate: PlainDate
+  /** How many days between them were in force; of an adjustment those that are counted now. */
+  readonly days: number
   readonly personcents: number
   readonly takenby: '' | 'partner' | 'insurer'
   readonly partnercents: number
@@ -135,12 +137,13 @@ function spanOf(
   }
 }
 
-function datesOf(spans: readonly Span[], month: Month): Pick<Line, 'fromdate' | 'todate'> {
+function datesOf(spans: readonly Span[], month: Month): Pick<Line, 'fromdate' | 'todate' | 'days'> {
   const from = Math.min(...spans.map(({ firstDay }) => firstDay))
   const to = Math.max(...spans.map(({ lastDay }) => lastDay))
   return {
     fromdate: from === month.firstDay ? month.firstDate : writeDay(from),
     todate: to === month.lastDay ? month.lastDate : writeDay(to),
+    days: daysIn(spans),
   }
 }
 

@@ -161,7 +161,7 @@ export function readPages(
 
 /** A line as the API names its members. */
 export function wireLine({ serviceId, userid, moredetails, line }: ShownLine) {
-  const { kind, name, offer, fromdate, todate, personcents, takenby, partnercents, about }: Line = line
+  const { kind, name, offer, fromdate, todate, personcents, takenby, partnercents, about, days }: Line = line
   return {
     userid,
     serviceid: serviceId,
@@ -175,5 +175,6 @@ export function wireLine({ serviceId, userid, moredetails, line }: ShownLine) {
     partnercents,
     about,
     moredetails,
+    days,
   }
 }

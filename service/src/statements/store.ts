@@ -1,4 +1,5 @@
 import type { Instant, PlainDate } from '../calendar/calendar.ts'
+import { dayOf } from '../calendar/day.ts'
 import { type Columns, column, namesOf, rowsOf } from '../db/columns.ts'
 import type { Executor } from '../db/database.ts'
 import { fragment, sql, timestamp } from '../db/sql.ts'
@@ -84,6 +85,7 @@ const lineFields: Columns<StoredLine> = {
   insurer_cents: column.text(({ line }) => String(line.insurercents)),
   insurer: column.text(({ line }) => line.insurer),
   about: column.text(({ line }) => line.about),
+  days: column.integer(({ line }) => line.days),
 }
 
 /** Stores the lines of a slice. */
@@ -91,7 +93,7 @@ export async function insertLines(tx: Executor, lines: readonly StoredLine[]): P
   await tx.query(sql`
     insert into statement_lines (${namesOf(lineFields)})
     select partner_id, month, service_id, place, kind, name, offer, from_date::date, to_date::date, person_cents::bigint,
-      taken_by, partner_cents::bigint, insurer_cents::bigint, insurer, about
+      taken_by, partner_cents::bigint, insurer_cents::bigint, insurer, about, days
     from ${rowsOf(lineFields, lines)}`)
 }
 
@@ -119,10 +121,11 @@ type LineRow = {
   insurer_cents: number
   insurer: string
   about: string
+  days: number | null
 }
 
 const lineColumns = fragment`l.service_id, l.place, l.month, l.kind, l.name, l.offer, l.from_date::text, l.to_date::text,
-  l.person_cents, l.taken_by, l.partner_cents, l.insurer_cents, l.insurer, l.about`
+  l.person_cents, l.taken_by, l.partner_cents, l.insurer_cents, l.insurer, l.about, l.days`
 
 /** The stored lines of a month from a user and a place on. */
 export async function loadLines(
@@ -181,6 +184,8 @@ function userLineOf(row: LineRow): UserLine {
       insurercents: row.insurer_cents,
       insurer: row.insurer,
       about: row.about,
+      // Lines that were made final before this was kept have none.
+      days: row.days ?? dayOf(row.to_date) - dayOf(row.from_date) + 1,
     },
   }
 }

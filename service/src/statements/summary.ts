@@ -1,3 +1,4 @@
+import type { Line } from './lines.ts'
 import type { UserLine } from './store.ts'
 
 type Amounts = { personcents: number; partnercents: number; insurercents: number }
@@ -8,12 +9,14 @@ export type NameTotals = Amounts & {
   /** Of the benefit, else of the offer. */
   readonly name: string
   readonly insurer: string
+  /** Who takes what the person pays; `""` where they pay nothing. */
+  readonly takenby: Line['takenby']
   lines: number
 }
 
-/** What lines come to; `personcents` in all is what the partner takes. */
+/** What lines come to; `personcents` in all is what the partner takes, and `insurertakescents` what insurers take themselves. */
 export type Summary = {
-  readonly totals: Readonly<Amounts> & { readonly users: number }
+  readonly totals: Readonly<Amounts> & { readonly users: number; readonly insurertakescents: number }
   /** By offer, benefit and insurer. */
   readonly byName: readonly Readonly<NameTotals>[]
 }
@@ -23,7 +26,7 @@ export function openSummary(): {
   readonly add: (lines: readonly UserLine[]) => void
   readonly summary: () => Summary
 } {
-  const totals = { users: 0, personcents: 0, partnercents: 0, insurercents: 0 }
+  const totals = { users: 0, personcents: 0, partnercents: 0, insurercents: 0, insurertakescents: 0 }
   const found = new Map<string, NameTotals>()
   let lastUser = ''
   return {
@@ -31,13 +34,14 @@ export function openSummary(): {
       for (const { serviceId, line } of lines) {
         const { kind, offer, insurer, takenby } = line
         const name = line.name || offer
-        const key = `${kind} ${name} ${insurer}`
+        const key = `${kind} ${name} ${insurer} ${takenby}`
         const none = { lines: 0, personcents: 0, partnercents: 0, insurercents: 0 }
-        const one = found.get(key) ?? { kind, name, insurer, ...none }
+        const one = found.get(key) ?? { kind, name, insurer, takenby, ...none }
         found.set(key, one)
         one.lines += 1
         add(one, line)
         add(totals, takenby === 'partner' ? line : { ...line, personcents: 0 })
+        if (takenby === 'insurer') totals.insurertakescents += line.personcents
         if (serviceId !== lastUser) totals.users += 1
         lastUser = serviceId
       }

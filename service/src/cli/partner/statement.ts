@@ -62,10 +62,10 @@ const show: Command = {
       for await (const lines of ofInsurer(pages, insurer)) add(lines)
       const { totals, byName } = summary()
       input.print({ month: month.name, status: isFinal ? 'final' : 'open', ...totals, lines: byName }, [
-        `${month.name}, ${isFinal ? 'final' : 'open'}: ${totals.users} users, ${dollars(totals.personcents)} from people, ${dollars(totals.partnercents)} from the partner, ${dollars(totals.insurercents)} to insurers`,
+        `${month.name}, ${isFinal ? 'final' : 'open'}: ${totals.users} users, ${dollars(totals.personcents)} from people by the partner, ${dollars(totals.insurertakescents)} by insurers themselves, ${dollars(totals.partnercents)} from the partner, ${dollars(totals.insurercents)} to insurers`,
         ...byName.map(
-          ({ kind, name, insurer, lines, personcents, partnercents, insurercents }) =>
-            `${kind.padEnd(10)} ${name.padEnd(20)} ${insurer.padEnd(12)} ${lines} lines  ${dollars(personcents)}  ${dollars(partnercents)}  ${dollars(insurercents)}`,
+          ({ kind, name, insurer, takenby, lines, personcents, partnercents, insurercents }) =>
+            `${kind.padEnd(10)} ${name.padEnd(20)} ${insurer.padEnd(12)} ${lines} lines  ${dollars(personcents)}  ${dollars(partnercents)}  ${dollars(insurercents)}${takenby === 'insurer' ? '  the insurer takes what people pay' : ''}`,
         ),
       ])
     }),
