@@ -24,13 +24,7 @@ const groups: readonly CommandGroup[] = [
     load: async () => (await import('./cli/catalogue/catalogue.ts')).catalogueCommands,
   },
   { words: ['webhook'], load: async () => (await import('./cli/partner/webhook.ts')).webhookCommands },
-  {
-    words: ['deliveries', 'replay'],
-    load: async () => (await import('./cli/partner/deliveries.ts')).deliveryCommands,
-  },
-  { words: ['users'], load: async () => (await import('./cli/operator/users.ts')).usersCommands },
   { words: ['import'], load: async () => [(await import('./cli/operator/import.ts')).importMembers] },
-  { words: ['events'], load: async () => (await import('./cli/partner/events.ts')).eventCommands },
   { words: ['user'], load: async () => (await import('./cli/operator/user.ts')).userCommands },
   {
     words: ['backup', 'restore', 'resume'],

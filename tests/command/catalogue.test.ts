@@ -84,18 +84,7 @@ test('a document that was only checked, in a catalogue that nobody published, is
   expect(await sandbox.database.query(sql`select from files where hash = ${hash}`)).toEqual([])
 })
 
-test('two versions are compared, and the newest with a file', async () => {
-  const words = async (...more: string[]) => (await run(['catalogue', 'diff', ...more], sandbox.place)).stdout
-  expect(await words(file)).toContain('benefit books: left out; its holders keep it\n')
-  expect(await words('2', file)).toBe(await words(file))
-  expect(await words(file, '2')).toContain('benefit books: new (books)\n')
-  expect(await words('1', '2')).toContain('offer premier: left out; its holders keep it\n')
-  expect(await words('2', '2')).toBe('version 2 and version 2 say the same.\n')
-})
-
-wholeRunTest('what cannot be compared or counted is refused with a sentence', async () => {
-  expect(await sandbox.refusal('catalogue', 'diff', '1', '9')).toMatch(/^There is no version 9/)
-  expect(await sandbox.refusal('catalogue', 'diff')).toMatch(/needs FROM\|FILE/)
+wholeRunTest('what cannot be counted is refused with a sentence', async () => {
   expect(await sandbox.refusal('catalogue', 'impact', join(sandbox.place.cwd, 'none.yaml'))).toMatch(
     /cannot be read \(ENOENT\)/,
   )

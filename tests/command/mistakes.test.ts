@@ -30,7 +30,7 @@ function listening(): Promise<Server> {
 
 describe('what was typed', () => {
   const serve = ['serve', '--data', '/nonexistent/never-made']
-  // The files of each command have more of its own: partners.test.ts, deliveries.test.ts.
+  // The files of each command have more of its own: partners.test.ts.
   const mistyped: [string[], RegExp][] = [
     [[...serve, '--prot', '1'], /--prot.*see `enrolment serve --help`/],
     [[...serve, '--port'], /--port.*see `enrolment serve --help`/],
@@ -60,19 +60,12 @@ describe('what was typed', () => {
       /--webhook-username is needed/,
     ],
     [['key', 'rotate', 'a', '--kind', 'foo'], /--kind must be client_secret or api_key/],
-    [['deliveries', 'a', '--event', 'e'], /--event must be an id/],
-    [
-      ['deliveries', 'a', '--user', 'u', '--event', '019abc12-0000-7000-8000-000000000000'],
-      /--user or --event/,
-    ],
-    [['events', 'show', 'e'], /ID is the eventid/],
     [['partner', 'create', '--name', ' '], /--name is needed/],
     [['operator', 'add', 'A\nB', '--role', 'viewer'], /A name of one line/],
-    [['users', 'ending'], /--by is needed/],
-    [['users', 'ending', '--by', 'May'], /--by must be a date/],
-    [['users', 'ending', '--by', '2026-11-30', '--csv', '--json'], /--csv or --json, not both/],
-    [['users', 'ending', '--by', '9999-12-31'], /--by must be a date like 2026-11-30, from 1900 to 2999/],
-    [['replay', 'a', 'w', '--from', '0000-01-01'], /--from must be a date/],
+    [
+      ['user', 'correct', 'a', 'b', '--benefit', 'art', '--start', '9999-12-31', '--dry-run'],
+      /--start must be a date like 2026-11-30, from 1900 to 2999/,
+    ],
     [['user', 'show', 'a', 'b', '--timezone', 'Mars'], /--timezone must be a zone/],
     [['clock', 'advance', 'a', 'noon'], /The instant must look like/],
     [
@@ -256,8 +249,7 @@ describe('the data directory', () => {
         ['partner', 'list'],
         ['key', 'rotate', 'someone'],
         ['keyring', 'show'],
-        ['webhook', 'list', 'someone'],
-        ['deliveries', 'someone'],
+        ['statement', 'list', 'someone'],
         ['user', 'show', 'someone', 'u1'],
         ['clock', 'advance', 'someone', '2030-01-01T00:00:00Z'],
       ])

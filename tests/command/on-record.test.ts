@@ -27,8 +27,6 @@ async function state() {
     select
       (select count(*)::int from enrolments where partner_id = ${partner.partnerid} and state = 'void') as voided,
       (select count(*)::int from users where partner_id = ${partner.partnerid} and status = 'erased') as erased,
-      (select count(*)::int from deliveries where partner_id = ${partner.partnerid} and work = 'replay') as again,
-      (select count(*)::int from webhook_endpoints where disabled_at is not null) as paused,
       (select count(*)::int from webhook_endpoints) as endpoints,
       (select clock_offset_ms from partners where partner_id = ${partner.partnerid}) as clock,
       (select count(*)::int from users where partner_id = ${leaving.partnerid} and status <> 'erased') as theirs,
@@ -47,12 +45,10 @@ const inAMonth = new Date(Date.now() + 31 * 86_400_000).toISOString()
 const twice = ['keyring rotate', 'partner delete']
 
 function lines(): readonly (readonly string[])[] {
-  const { partnerid, webhookid = '' } = partner
+  const { partnerid } = partner
   return [
     ['user', 'correct', partnerid, 'wrong', '--benefit', 'art', '--void', '--alone', '--reason', 'ticket 1'],
     ['user', 'erase', partnerid, 'leaving', '--alone', '--reason', 'letter 2'],
-    ['webhook', 'disable', partnerid, webhookid],
-    ['replay', partnerid, webhookid, '--from', '2020-01-01'],
     ['key', 'rotate', partnerid, '--kind', 'api_key'],
     ['operator', 'add', 'Recorded', '--role', 'viewer'],
     ['operator', 'disable', 'demo'],
@@ -91,8 +87,6 @@ test('what a command does is committed with the record of it: where none can be 
   const actions = [
     'user correct alone',
     'user erase alone',
-    'webhook disable',
-    'replay',
     'key rotate',
     'operator add',
     'operator disable',

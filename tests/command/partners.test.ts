@@ -191,10 +191,7 @@ type Rotated = {
 }
 
 describe('webhooks', () => {
-  type Listed = { webhookid: string; url: string; events: unknown; disabled?: unknown }
   const settings = ['--username', 'hook', '--password', 'very:secret']
-  const list = (partner: string) =>
-    runJson<{ webhooks: Listed[] }>(['webhook', 'list', partner], place).then(listed => listed.webhooks)
 
   test('come with a partner or later; the signing secret is shown once, the password never', async () => {
     const created = await runJson<Created & { webhookid: string; webhooksecret: string }>(
@@ -213,25 +210,13 @@ describe('webhooks', () => {
       webhookid: expect.stringMatching(/^[0-9a-f-]{36}$/),
       webhooksecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     })
-    const listed = await list(created.partnerid)
+    const { webhooks: listed } = await clientOf(service, created).listWebhooks({})
     expect(listed.map(one => one.webhookid).sort()).toEqual([created.webhookid, added.webhookid].sort())
-    const shown = (await clientOf(service, created).listWebhooks({})).webhooks
-    expect(listed).toEqual(shown.map(one => ({ ...one, certificateendsattimestamp: null })))
-    const text = JSON.stringify(listed)
-    for (const hidden of ['very:secret', created.webhooksecret, added.webhooksecret])
-      expect(text).not.toContain(hidden)
-    for (const verb of ['disable', 'enable']) {
-      const before = await list(created.partnerid)
-      expect(await runJson(['webhook', verb, created.partnerid, added.webhookid], place)).toMatchObject({
-        webhookid: added.webhookid,
-        status: `${verb}d`,
-      })
-      expect(await list(created.partnerid)).not.toEqual(before)
-    }
   })
 
   wholeRunTest('that are wrong are refused, and no partner is left behind', async () => {
-    const { partnerid } = await runJson<Created>(['partner', 'create', '--name', 'Hookless'], place)
+    const hookless = await runJson<Created>(['partner', 'create', '--name', 'Hookless'], place)
+    const { partnerid } = hookless
     const add = (url: string, ...more: string[]) =>
       refusal('webhook', 'add', partnerid, '--url', url, ...settings, ...more)
     expect(await add('http://hooks.example.com/')).toMatch(/https/)
@@ -256,10 +241,9 @@ describe('webhooks', () => {
     expect(await half('https://hooks.example.com/', ...pair('hook', 'b'.repeat(256)))).toMatch(
       /^--webhook-password: .*1 to 255 characters/m,
     )
-    expect(await list(partnerid)).toEqual([])
+    expect((await clientOf(service, hookless).listWebhooks({})).webhooks).toEqual([])
     const { partners } = await runJson<{ partners: { partnername: string }[] }>(['partner', 'list'], place)
     expect(partners.map(partner => partner.partnername)).not.toContain('Half')
-    expect(await refusal('webhook', 'enable', partnerid, 'none')).toMatch(/none/)
   })
 })
 

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
-import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -81,34 +80,6 @@ test('`partner show` tells when each credential was last used', async () => {
         (await show()).credentials.filter(one => Date.parse(one.lastusedat ?? '') >= before - 1000).length,
     )
     .toBe(2)
-})
-
-test('`replay` says how many of the ids are of no event', async () => {
-  const receiver = await startReceiver()
-  const held: ServerResponse[] = []
-  receiver.answer = () => response => held.push(response)
-  const partner = await newPartner()
-  const client = clientOf(service, partner)
-  const { webhookid } = await client.createWebhook({ url: receiver.url, username: 'hook', password: 'pass' })
-  const { eventid } = await client.testWebhook({ webhookid })
-  const unknown = '01890000-0000-7000-8000-000000000000'
-  const replay = (...ids: string[]) => [
-    'replay',
-    partner.partnerid,
-    webhookid,
-    '--dry-run',
-    ...ids.flatMap(id => ['--event', id]),
-  ]
-  // An event that is due is not queued again, but it is known.
-  expect(await runJson(replay(eventid, unknown), place)).toMatchObject({ count: 0, unknown: 1 })
-  await receiver.received(1)
-  for (const response of held) response.writeHead(200).end()
-  await expect
-    .poll(() => runJson(replay(eventid, unknown), place), { timeout: 180_000 })
-    .toMatchObject({ count: 1, unknown: 1 })
-  expect((await run(replay(eventid, unknown), place)).stdout).toContain('1 of the ids are of no event')
-  expect(await runJson(replay(eventid), place)).not.toHaveProperty('unknown')
-  await receiver.close()
 })
 
 test('`serve` for other machines refuses to start without an https address, unless told that this is meant', async () => {

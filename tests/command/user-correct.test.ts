@@ -114,24 +114,3 @@ test('what cannot be is refused with a sentence, and changes nothing', async () 
   ).toContain('no user of that userid')
   expect(await events('u-not')).toEqual(before)
 })
-
-test('the other acts of the console are commands: shown first, then done by the same rules, and refused with a sentence', async () => {
-  await newUser('u-act')
-  const act = (name: string, ...words: string[]) =>
-    runJson<Corrected>(['user', name, partner.partnerid, 'u-act', ...words], sandbox.place)
-  const moves = ({ changes }: Corrected) => changes.map(({ what, to }) => `${what}: ${to}`)
-  const now = ['--effective', 'immediate']
-  expect(moves(await act('offer', '--to', 'top', ...now, '--dry-run'))).toContain('offer: top')
-  const shown = await act('cancel', ...now, '--cause', 'nonpayment', '--dry-run')
-  expect(moves(shown)).toContain('user: cancelled')
-  expect(await act('cancel', ...now, '--cause', 'nonpayment', '--reason', 'unpaid')).toEqual({
-    ...shown,
-    dryrun: false,
-  })
-  expect(moves(await act('reinstate', '--dry-run'))).toContain('user: active')
-  const refusal = (...words: string[]) =>
-    sandbox.refusal('user', words[0] ?? '', partner.partnerid, 'u-act', ...words.slice(1))
-  expect(await refusal('swap', '--add', 'care', '--remove', 'art', '--dry-run')).toContain('cancel')
-  const spoken = ['--channel', 'phone', '--agreed-on', '2026-01-05', '--evidence', 'call 17', '--dry-run']
-  expect(await refusal('consent', '--benefit', 'art', ...spoken)).toContain('asks for a consent')
-})

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { type Client, createClient } from '../../client/src/index.ts'
 import { openDatabase } from '../../service/src/db/database.ts'
+import { moveCell } from '../../service/src/db/move-cells.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { onNode } from '../cluster.ts'
 import type { Created } from '../command/place.ts'
@@ -151,8 +152,10 @@ test.runIf(canRun)(
     const rebalanced = await nodesOf(place)
     expect(new Set(rebalanced.values())).toEqual(new Set([first, added]))
 
+    const database = openDatabase({ url: cluster.url }, { max: 2, ...patientDatabase })
+    onTestFinished(database.close)
     const target = rebalanced.get('cell_3') === first ? added : first
-    await during(tenants, () => runJson(['cell', 'move', 'cell_3', target ?? ''], place))
+    await during(tenants, () => moveCell(database, 'cell_3', target ?? ''))
     // It is still one partner's own, although Citus moved it with its tables.
     expect(await runJson(['cell', 'list'], place)).toMatchObject({
       cells: [{ own: false }, { own: false }, { cell: 'cell_3', node: target, own: true }],
@@ -160,8 +163,6 @@ test.runIf(canRun)(
 
     await Promise.all(tenants.map(({ stop }) => stop()))
     expect(new Set(refusals)).toEqual(new Set(['503, Retry-After: true']))
-    const database = openDatabase({ url: cluster.url }, { max: 2, ...patientDatabase })
-    onTestFinished(database.close)
     await database.learnCells()
     const logs = services.map(one => one.stdout() + one.stderr()).join('')
     for (const { created, receiver, journal: writers, beside } of tenants) {

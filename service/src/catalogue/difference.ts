@@ -27,16 +27,6 @@ export function differencesOf(before: Catalogue, after: Catalogue): Difference[]
   ]
 }
 
-/** One difference as a line: `benefit dental: cost: $5.00 a month → $6.00 a month`. */
-export function describeDifference(difference: Difference): string {
-  const { kind, name, field } = difference
-  const { from, to } = shortened(difference)
-  if (field === '') return `${kind} ${name}: ${from === '' ? `new (${to})` : 'left out; its holders keep it'}`
-  if (from === '') return `${kind} ${name}: ${field}: added: ${to}`
-  if (to === '') return `${kind} ${name}: ${field}: taken away: ${from}`
-  return `${kind} ${name}: ${field}: ${from} → ${to}`
-}
-
 const MOST_SHOWN = 240
 
 /**

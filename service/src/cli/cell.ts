@@ -117,7 +117,7 @@ async function assignTo(
   if (own === to && isOwn === target.own) throw new OperatorError('The partner is in this cell already.')
   if (target.node !== source.node && target.partners > 0)
     throw new OperatorError(
-      `The cell is on another node (${target.node}) than the partner (${source.node}), and not empty: move it with \`enrolment cell move ${to} ${source.node}\` first, or name one of the partner's node.`,
+      `The cell is on another node (${target.node}) than the partner (${source.node}), and not empty: name one of the partner's node, or move the cell first (docs/scaling.md has the statement).`,
     )
   const closes = isOwn && !target.own
   // First, as an empty cell is where the next new partner would go.
@@ -169,22 +169,5 @@ async function takeBack(database: Database, name: string): Promise<void> {
   })
 }
 
-const move: Command = {
-  name: 'cell move',
-  arguments: ['CELL', 'NODE'],
-  summary: 'Move a cell with its partners to another node (HOST:PORT) while it serves.',
-  run: input =>
-    inWorkspace(input, async ({ database }) => {
-      const [name = '', node = ''] = input.positionals
-      const cell = (await listCells(database)).find(one => one.cell === name)
-      if (!cell) throw new OperatorError('There is no such cell: see `enrolment cell list`.')
-      const nodes = await listNodes(database)
-      if (!nodes.includes(node))
-        throw new OperatorError(`There is no such node for cells; there are ${nodes.join(', ')}.`)
-      if (cell.node !== node) await moveCell(database, name, node)
-      input.print({ cell: name, node }, [`${name} is on ${node}.`])
-    }),
-}
-
 /** The commands for the cells of a cluster. */
-export const cellCommands: readonly Command[] = [list, assign, move]
+export const cellCommands: readonly Command[] = [list, assign]

@@ -1,12 +1,12 @@
 import type { Command } from '@benefit-enrolment/command'
+import { formatTimestamp } from '../../calendar/calendar.ts'
 import { withoutHowToUse } from '../../catalogue/how-to-use.ts'
 import { describeProblem } from '../../catalogue/problem.ts'
-import { publishVersion } from '../../catalogue/published.ts'
+import { listPublications, publishVersion } from '../../catalogue/published.ts'
 import { CATALOGUE_SCHEMA } from '../../catalogue/schema.ts'
 import type { Executor } from '../../db/database.ts'
 import { EmptyDatabase } from '../reach.ts'
 import { hasDatabase, inWorkspace } from '../workspace.ts'
-import { diff, list } from './catalogue-diff.ts'
 import { readCatalogueFile, refuseBreaks } from './catalogue-file.ts'
 import { impact } from './catalogue-impact.ts'
 
@@ -30,6 +30,25 @@ const checkFile: Command = {
       ...warnings.map(warning => `Warning: ${warning}`),
     ])
   },
+}
+
+const list: Command = {
+  name: 'catalogue list',
+  summary: 'List the published versions, newest first: when, and by whom.',
+  run: input =>
+    inWorkspace(input, async ({ database }) => {
+      const versions = (await listPublications(database)).map(({ version, publishedAt, by }) => ({
+        version,
+        publishedat: formatTimestamp(publishedAt),
+        by,
+      }))
+      input.print(
+        { versions },
+        versions.length > 0
+          ? versions.map(({ version, publishedat, by }) => `${version}  ${publishedat}  by ${by}`)
+          : ['Nothing is published yet.'],
+      )
+    }),
 }
 
 const publish: Command = {
@@ -63,4 +82,4 @@ const schema: Command = {
 }
 
 /** The commands about the catalogue. */
-export const catalogueCommands: readonly Command[] = [checkFile, impact, publish, list, diff, schema]
+export const catalogueCommands: readonly Command[] = [checkFile, impact, publish, list, schema]

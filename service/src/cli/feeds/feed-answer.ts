@@ -1,7 +1,5 @@
-import { type Command, neededText, readGiven, UsageError, valued } from '@benefit-enrolment/command'
-import { sealReason } from '../../audit/reason.ts'
+import { type Command, readGiven, UsageError, valued } from '@benefit-enrolment/command'
 import { recordAnswers } from '../../feeds/answer.ts'
-import { settleLine } from '../../feeds/answer-store.ts'
 import { type GivenAnswer, readCsvAnswers } from '../../feeds/answers-csv.ts'
 import { type Acknowledgement, answersOf, isX12, readAcknowledgements } from '../../feeds/answers-x12.ts'
 import { feedOfRun } from '../../feeds/hand-over.ts'
@@ -75,33 +73,4 @@ async function acknowledgedLines(
     for (const answer of answersOf(one, x12834, await placesOfRun(database, context, run))) given.push(answer)
   }
   return given
-}
-
-/** Puts a refused line aside: somebody has dealt with it. */
-export const settle: Command = {
-  name: 'feed settle',
-  arguments: ['FEED', 'RUN', 'LINE'],
-  summary: 'Put a refused line aside once you have dealt with it, so that it is listed no longer.',
-  options: { reason: valued('TEXT', 'why (needed): it is sealed in the audit trail') },
-  run: input => {
-    const reason = neededText(input, 'reason')
-    return inWorkspace(input, async workspace => {
-      const { record, commit } = workspace
-      const [feed = '', run = '', line = ''] = input.positionals
-      const of = { feed, run: runNumber(run), line: runNumber(line) }
-      const isDone = await commit(async tx => {
-        for (const partner of await runContext(workspace).partners()) {
-          const { partnerId } = partner
-          const serviceId = await settleLine(tx, { partnerId, ...of })
-          if (serviceId === undefined) continue
-          record({ partnerId, serviceId, sealedReason: sealReason(partner, serviceId, reason) })
-          return true
-        }
-        return false
-      })
-      if (!isDone)
-        throw new OperatorError(`Line ${of.line} of run ${of.run} of ${feed} is not a refused one.`)
-      input.print({ ...of, settled: true }, ['It is listed no longer.'])
-    })
-  },
 }

@@ -1,9 +1,7 @@
-import { type Command, flag, readGiven, UsageError, valued } from '@benefit-enrolment/command'
+import { type Command, flag, readGiven } from '@benefit-enrolment/command'
 import { noPartner } from '../../audit/entries.ts'
 import { dateAt, formatTimestamp } from '../../calendar/calendar.ts'
 import {
-  ASIDE_REASONS,
-  asideReasonOf,
   compareLists,
   type DifferenceKind,
   type Differences,
@@ -13,13 +11,11 @@ import {
   type KeptDifference,
   noteDifferences,
   openDifferences,
-  setAside,
   subjectOf,
 } from '../../feeds/difference-store.ts'
 import { type CoverHere, coversHere, sayAgain } from '../../feeds/list-here.ts'
 import { readInsurerList } from '../../feeds/read-list.ts'
 import { requireFeed } from '../../feeds/run.ts'
-import { OperatorError } from '../../operator-error.ts'
 import { listPartners } from '../../partners/store.ts'
 import { inWorkspace, type Workspace } from '../workspace.ts'
 import { runContext } from './run-context.ts'
@@ -101,39 +97,4 @@ async function keep(
     details: listed('details'),
     twice: listed('twice'),
   }
-}
-
-/** Sets a difference aside that nobody wants to mend. */
-export const aside: Command = {
-  name: 'feed aside',
-  arguments: ['FEED', 'KIND', 'ID', 'BENEFIT'],
-  summary:
-    'Set a difference of the last comparison aside, by the serviceid, or the member number of somebody unknown here.',
-  options: { reason: valued('REASON', `why (needed): ${Object.keys(ASIDE_REASONS).join(', ')}`) },
-  run: input => {
-    const reason = asideReasonOf(input.text('reason'))
-    if (!reason)
-      throw new UsageError(`--reason is one of ${Object.keys(ASIDE_REASONS).join(', ')}; see --help.`)
-    const [feed = '', wanted = '', id = '', benefit = ''] = input.positionals
-    const kind = differenceKinds.find(one => one === wanted)
-    if (!kind) throw new UsageError(`Give one of ${differenceKinds.join(', ')}; see --help.`)
-    return inWorkspace(input, async workspace => {
-      const { database, keyring, real, record, commit } = workspace
-      const partners = await runContext(workspace).partners()
-      const subject = subjectOf(keyring, feed, { serviceid: id, memberid: '', benefit })
-      const open = await openDifferences(database, feed, [...partners.map(one => one.partnerId), noPartner])
-      const found = open.find(one => one.kind === kind && one.subject.equals(subject))
-      if (!found)
-        throw new OperatorError(
-          `The last comparison of ${feed} has no such difference: see \`enrolment feed compare\`.`,
-        )
-      const isKnown = found.partnerId !== noPartner
-      record({
-        action: `feed aside ${reason}`,
-        ...(isKnown && { partnerId: found.partnerId, serviceId: found.serviceId ?? '' }),
-      })
-      await commit(tx => setAside(tx, feed, { ...found, at: real(), reason }))
-      input.print({ feed, kind, benefit, aside: true }, ['It is listed no longer while it stays as it is.'])
-    })
-  },
 }

@@ -15,9 +15,8 @@ import { lineOfRun, viewRun, viewRunWithTimes } from '../../feeds/view.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { EmptyDatabase } from '../reach.ts'
 import { hasDatabase, inWorkspace, systemUser } from '../workspace.ts'
-import { answer, settle } from './feed-answer.ts'
-import { aside, compare } from './feed-compare.ts'
-import { drop, release } from './feed-release.ts'
+import { answer } from './feed-answer.ts'
+import { compare } from './feed-compare.ts'
 import { placesOf, runContext, runNumber } from './run-context.ts'
 
 const MOST_SHOWN = 50
@@ -198,11 +197,7 @@ export const feedCommands: readonly Command[] = [
   show,
   resend,
   answer,
-  settle,
-  release,
-  drop,
   compare,
-  aside,
 ]
 
 async function requireRun(db: Executor, input: Input): Promise<Run> {

@@ -13,8 +13,7 @@ import { inWorkspace, partnerIn, systemUser } from '../workspace.ts'
 import { aloneOption, waiveSecondPerson } from './alone.ts'
 import { erasureListOf } from './erasures.ts'
 import { lineOfRefused, memberContext, openMemberReader, viewRefused } from './members.ts'
-import { userActs } from './user-acts.ts'
-import { findUser } from './user-find.ts'
+import { correctUser } from './user-correct.ts'
 import { reasonOption, userRecordCommands } from './user-records.ts'
 
 /** Why the user does not have an offer or a benefit, as the console says it; it repeats no personal data. */
@@ -149,4 +148,4 @@ const erase: Command = {
 }
 
 /** The commands about users. */
-export const userCommands: readonly Command[] = [findUser, show, erase, ...userActs, ...userRecordCommands]
+export const userCommands: readonly Command[] = [show, correctUser, erase, ...userRecordCommands]

@@ -9,24 +9,10 @@ import {
   UsageError,
   valued,
 } from '@benefit-enrolment/command'
-import type { WebhookEndpoint } from '@benefit-enrolment/contract'
 import { eventNames, isEventName } from '@benefit-enrolment/contract/names'
-import { timestampOrNull } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { requirePartner } from '../../partners/administer.ts'
-import { partnerOf } from '../../partners/keys.ts'
-import type { PartnerRow } from '../../partners/store.ts'
-import { isUuid } from '../../vault/uuid.ts'
-import { closedWebhookOf, webhookOf } from '../../webhooks/api/view.ts'
-import {
-  addEndpoint,
-  disableEndpoint,
-  type EndpointRefusal,
-  enableEndpoint,
-  getEndpoint,
-} from '../../webhooks/endpoint/endpoints.ts'
-import { type ListedEndpoint, listEndpoints } from '../../webhooks/endpoint/store.ts'
+import { addEndpoint, type EndpointRefusal } from '../../webhooks/endpoint/endpoints.ts'
 import { inWorkspace, partnerIn, type Workspace, webhookRulesOf } from '../workspace.ts'
 
 /** The events that `--events` names: a list, or all. Throws UsageError on an unknown name. */
@@ -81,15 +67,6 @@ const endpointOptions: Readonly<Record<string, Option>> = {
   ordering: valued('none|user', "user keeps one user's events in order (default none)"),
 }
 
-/** An endpoint as the API shows it. An endpoint whose secrets cannot be opened must still be visible here. */
-function viewOf(row: ListedEndpoint, partner: PartnerRow, { keyring, real }: Workspace): WebhookEndpoint {
-  try {
-    return webhookOf(row, partnerOf(partner, keyring), real())
-  } catch {
-    return closedWebhookOf(row, real())
-  }
-}
-
 const add: Command = {
   name: 'webhook add',
   arguments: ['PARTNER'],
@@ -116,64 +93,5 @@ const add: Command = {
   },
 }
 
-const list: Command = {
-  name: 'webhook list',
-  arguments: ['PARTNER'],
-  summary: 'List the webhook endpoints of a partner and their health.',
-  run: input =>
-    inWorkspace(input, async workspace => {
-      const partner = await requirePartner(workspace.database, input.positionals[0] ?? '')
-      const rows = await listEndpoints(workspace.database, partner.partner_id)
-      const webhooks = rows.map(row => ({
-        ...viewOf(row, partner, workspace),
-        certificateendsattimestamp: timestampOrNull(row.certificate_ends_at),
-      }))
-      input.print(
-        { webhooks },
-        webhooks.map(
-          one =>
-            `${one.webhookid}  ${one.url}  ${stateOf(one)}  waiting ${one.waiting}  dead ${one.dead}${one.certificateendsattimestamp ? `  certificate until ${one.certificateendsattimestamp}` : ''}`,
-        ),
-      )
-    }),
-}
-
-function stateOf({ status, disabledreason, failingsincetimestamp: since }: WebhookEndpoint): string {
-  return status === 'disabled' ? `disabled (${disabledreason})` : since ? `failing since ${since}` : 'enabled'
-}
-
-function change(name: 'enable' | 'disable', summary: string): Command {
-  return {
-    name: `webhook ${name}`,
-    arguments: ['PARTNER', 'ID'],
-    summary,
-    run: input =>
-      inWorkspace(input, async workspace => {
-        const { database, real, commit } = workspace
-        const [partnerId = '', id = ''] = input.positionals
-        const partner = await requirePartner(database, partnerId)
-        const named = { partnerId: partner.partner_id, endpointId: id }
-        const isDone =
-          isUuid(id) &&
-          (await commit(tx =>
-            name === 'enable'
-              ? enableEndpoint(tx, named, real())
-              : disableEndpoint(tx, named, { reason: 'operator', at: real() }),
-          ))
-        const row = isDone ? await getEndpoint(database, partner.partner_id, id) : undefined
-        if (!row)
-          throw new OperatorError(
-            `There is no webhook ${id} of this partner: see \`enrolment webhook list ${partnerId}\`.`,
-          )
-        input.print(viewOf(row, partner, workspace), [`Webhook ${id} is ${name}d.`])
-      }),
-  }
-}
-
 /** The commands about webhook endpoints. */
-export const webhookCommands: readonly Command[] = [
-  add,
-  list,
-  change('enable', 'Enable an endpoint: events that it missed are sent, oldest first.'),
-  change('disable', 'Disable an endpoint: its events are held, nothing is lost.'),
-]
+export const webhookCommands: readonly Command[] = [add]

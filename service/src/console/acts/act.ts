@@ -72,7 +72,7 @@ ${selectField(
 }
 
 /** When an offer can change. */
-export const OFFER_TIMES = ['auto', 'immediate', 'nextperiod'] as const
+const OFFER_TIMES = ['auto', 'immediate', 'nextperiod'] as const
 
 const timeWords = {
   auto: 'Up at once, down at the next period',

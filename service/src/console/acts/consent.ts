@@ -12,7 +12,7 @@ import type { Act, UserState } from './act.ts'
 
 const LANGUAGES = { en: 'English', es: 'Spanish' } as const
 /** How a consent is given outside the page. */
-export const CONSENT_CHANNELS = ['phone', 'paper', 'email'] as const
+const CONSENT_CHANNELS = ['phone', 'paper', 'email'] as const
 const channelWords = { phone: 'By phone', paper: 'On paper', email: 'By email' } as const
 
 /** Puts on record that the person agreed, outside the page, to the terms of a present or coming benefit. */

@@ -124,17 +124,3 @@ function listsOf(form: URLSearchParams): { add: readonly string[]; remove: reado
     remove: [...pairs, ...ending].map(({ remove }) => remove),
   }
 }
-
-/** The form that asks for these two lists: a benefit to add takes the place of that to remove at the same position. */
-export function swapForm({
-  add,
-  remove,
-}: {
-  add: readonly string[]
-  remove: readonly string[]
-}): URLSearchParams {
-  return new URLSearchParams([
-    ...remove.map((name, index): [string, string] => [`out-${name}`, add[index] ?? NOTHING]),
-    ...add.slice(remove.length).map((name, index): [string, string] => [`free-${index}`, name]),
-  ])
-}

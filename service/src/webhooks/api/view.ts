@@ -45,7 +45,7 @@ function shownOf({ current, next, headers, client }: Omit<EndpointSecrets, 'sign
 }
 
 /** The same without opening the secrets, so it shows nothing of credentials, headers and certificate. */
-export function closedWebhookOf(row: ListedEndpoint, now: Instant): WebhookEndpoint {
+function closedWebhookOf(row: ListedEndpoint, now: Instant): WebhookEndpoint {
   const { breaker, disabled_at: disabledAt, failing_since: failingSince } = row
   const isOpen = breaker.open !== null && breaker.open.until > now
   // A disabled endpoint is not probed, whatever its breaker waited for.

@@ -2,10 +2,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { type Fragment, fragment, nothing, type Query, sql, timestamp } from '../../db/sql.ts'
-import { erasedName } from '../../membership/reading/erased-name.ts'
-import type { Partner } from '../../partners/partner.ts'
-import { NIL_UUID } from '../../vault/uuid.ts'
-import { NOTICE_USERID, TEST_USERID } from './event-log.ts'
 
 /** One delivery as an operator sees it. */
 export type ListedDelivery = {
@@ -69,36 +65,6 @@ export async function listDeliveries(db: Executor, input: DeliveryInput): Promis
     const { eventname = '', userid = '', service_id = '', created_at = 0 } = known.get(row.event_id) ?? {}
     return { ...row, eventname, userid, service_id, created_at }
   })
-}
-
-/**
- * The events with a userid that are still in the log: of the user who has it now, of erased users who had it before, and of
- * tests of endpoints. They are found by history, because an index of events by userid would make inserting one take 14 µs
- * instead of 6 (2 million events, PostgreSQL 15).
- */
-export async function findEventsOfUser(db: Executor, partner: Partner, userid: string): Promise<string[]> {
-  const { partnerId } = partner
-  const raisedBy = (users: Fragment) => fragment`
-    select e.event_id from ${users}
-    join history h on h.partner_id = ${partnerId} and h.service_id = u.service_id
-    cross join lateral unnest(h.event_ids) as raised (event_id)
-    join events e on e.partner_id = ${partnerId} and e.event_id = raised.event_id`
-  const living = fragment`(
-      select service_id from users where partner_id = ${partnerId} and userid = ${userid} and is_current) u`
-  // An index holds the erasures whose events are still there, which are mostly those of the last day.
-  const erased = fragment`(
-      select u.service_id from erasures e join users u on u.partner_id = ${partnerId} and u.service_id = e.service_id
-      where e.partner_id = ${partnerId} and e.events_removed_at is null
-        and u.userid = ${erasedName(partner, userid)}) u`
-  const found = [sql`${raisedBy(living)}`, sql`${raisedBy(erased)}`]
-  // Tests and notices are in no history, so the partner's log is searched for them: 0.2 s for 2 million events in memory.
-  if (userid === TEST_USERID || userid === NOTICE_USERID)
-    found.push(sql`
-    select event_id from events
-    where partner_id = ${partnerId} and userid = ${userid} and service_id = ${NIL_UUID}::uuid`)
-  const rows: { event_id: string }[] = []
-  for (const query of found) rows.push(...(await db.query<{ event_id: string }>(query)))
-  return rows.map(row => row.event_id)
 }
 
 /** A delivery of one event that has not succeeded. */

@@ -3,8 +3,7 @@
  * and the attempts to deliver its events, replays from it, and removes what is old.
  */
 import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
-import { inAnsweringCells, requireAllCells } from '../../db/by-cell.ts'
-import type { Database, Executor } from '../../db/database.ts'
+import type { Executor } from '../../db/database.ts'
 import { type Fragment, fragment, sql } from '../../db/sql.ts'
 import { firstUuidAt } from '../../vault/uuid.ts'
 import { KEPT_MS } from './clean-up.ts'
@@ -146,15 +145,4 @@ export async function findEvent(
     select event_id, service_id, eventname, userid, data - 'traceparent' as data, body, created_at from events
     where partner_id = ${partnerId} and event_id = ${eventId}`)
   return row
-}
-
-/** The partner whose log holds an event; `undefined` when no log does. Rejects when it may be in a cell that does not answer. */
-export async function findOwnerOfEvent(database: Database, eventId: string): Promise<string | undefined> {
-  const [row] = await inAnsweringCells(database, cell =>
-    cell.query<{ partner_id: string }>(sql`
-    select e.partner_id from partners p
-    join events e on e.partner_id = p.partner_id and e.event_id = ${eventId}::uuid`),
-  )
-  if (!row) await requireAllCells(database)
-  return row?.partner_id
 }
