@@ -6,6 +6,8 @@ import { bearClosedStreams, checkAnswerWritten, writeAnswer } from './standard-s
 /** Commands by their first words; only the called group is loaded, because most commands need little of a program. */
 export type CommandGroup = {
   readonly words: readonly string[]
+  /** The heading below which the overview has it; without any the overview lists each command with its summary. */
+  readonly section?: string
   readonly load: () => Promise<readonly Command[]>
 }
 
@@ -92,18 +94,41 @@ async function find(
 /** All commands, or those whose name begins with the given word. */
 async function overview(program: Program, word?: string): Promise<string> {
   const near = groupsOf(program, word)
+  if (near.length === 0 && program.groups.some(({ section }) => section !== undefined)) {
+    const sections = [...new Set(program.groups.map(({ section }) => section ?? ''))]
+    const rows = await Promise.all(sections.map(section => sectionOf(program, section)))
+    const call = `\`${program.name} WORD --help\` says more of the commands that begin with a word.`
+    return [`${program.name}: ${program.title}`, '', ...rows.flat(), '', call, ...program.notes].join('\n')
+  }
   const commands = await load(near.length > 0 ? near : program.groups)
   const shown = commands.filter(command => command.name.startsWith(`${word} `))
   const listed = shown.length > 0 ? shown : commands
-  const width = Math.max(...listed.map(command => usageOf(command).length)) + 2
   return [
     `${program.name}: ${program.title}`,
     '',
     'Commands:',
-    ...listed.map(command => `  ${usageOf(command).padEnd(width)}${command.summary}`),
+    ...inColumns(listed.map(command => [usageOf(command), command.summary])),
     '',
     ...program.notes,
   ].join('\n')
+}
+
+/** A section of the overview: a command of one word with its summary, and for others what may follow their first word. */
+async function sectionOf({ groups }: Program, section: string): Promise<readonly string[]> {
+  const commands = await load(groups.filter(group => group.section === section))
+  const firsts = [...new Set(commands.map(({ name }) => name.split(' ', 1)[0] ?? ''))]
+  const rows = firsts.map((first): readonly [string, string] => {
+    const alone = commands.find(({ name }) => name === first)
+    if (alone) return [usageOf(alone), alone.summary]
+    const longer = commands.filter(({ name }) => name.startsWith(`${first} `))
+    return [first, longer.map(({ name }) => name.slice(first.length + 1)).join(', ')]
+  })
+  return [section, ...inColumns(rows)]
+}
+
+function inColumns(rows: readonly (readonly [string, string])[]): readonly string[] {
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`)
 }
 
 function groupsOf({ groups }: Program, word: string | undefined): readonly CommandGroup[] {

@@ -4,49 +4,87 @@ import { failureOf } from './db/failure.ts'
 import { describeCause } from './log.ts'
 import { serviceVersion } from './version.ts'
 
+const run = 'Run the service, and try it out'
+const setUp = 'Partners, what they offer, and who may sign in'
+const people = 'People, months, insurers'
+const keep = 'The database, its keys, and the record'
+
 const groups: readonly CommandGroup[] = [
-  { words: ['dev'], load: async () => [(await import('./cli/sandbox/dev.ts')).dev] },
-  { words: ['serve'], load: async () => [(await import('./cli/serve.ts')).serve] },
-  { words: ['console'], load: async () => [(await import('./cli/console.ts')).runConsole] },
-  { words: ['feed'], load: async () => (await import('./cli/feeds/feed.ts')).feedCommands },
-  { words: ['migrate'], load: async () => [(await import('./cli/migrate.ts')).migrateSchema] },
-  { words: ['maintain'], load: async () => [(await import('./cli/maintain.ts')).maintain] },
+  { section: run, words: ['dev'], load: async () => [(await import('./cli/sandbox/dev.ts')).dev] },
+  { section: run, words: ['serve'], load: async () => [(await import('./cli/serve.ts')).serve] },
+  { section: run, words: ['console'], load: async () => [(await import('./cli/console.ts')).runConsole] },
   {
+    section: run,
+    words: ['doctor'],
+    load: async () => [(await import('./cli/operator/sign-in-check.ts')).doctor],
+  },
+  {
+    section: run,
+    words: ['clock'],
+    load: async () => (await import('./cli/sandbox/clock.ts')).clockCommands,
+  },
+  {
+    section: setUp,
     words: ['partner', 'key'],
     load: async () => [
       ...(await import('./cli/partner/partner.ts')).partnerCommands,
       ...(await import('./cli/partner/partner-leaving.ts')).partnerLeavingCommands,
     ],
   },
-  { words: ['keyring'], load: async () => (await import('./cli/keys/keyring.ts')).keyringCommands },
   {
+    section: setUp,
+    words: ['webhook'],
+    load: async () => (await import('./cli/partner/webhook.ts')).webhookCommands,
+  },
+  {
+    section: setUp,
     words: ['catalogue'],
     load: async () => (await import('./cli/catalogue/catalogue.ts')).catalogueCommands,
   },
-  { words: ['webhook'], load: async () => (await import('./cli/partner/webhook.ts')).webhookCommands },
-  { words: ['import'], load: async () => [(await import('./cli/operator/import.ts')).importMembers] },
-  { words: ['user'], load: async () => (await import('./cli/operator/user.ts')).userCommands },
   {
-    words: ['backup', 'restore', 'resume'],
-    load: async () => (await import('./cli/backup.ts')).backupCommands,
-  },
-  { words: ['cell'], load: async () => (await import('./cli/cell.ts')).cellCommands },
-  { words: ['copy'], load: async () => [(await import('./cli/copy.ts')).copy] },
-  { words: ['operator'], load: async () => (await import('./cli/operator/operator.ts')).operatorCommands },
-  { words: ['audit'], load: async () => (await import('./cli/operator/audit.ts')).auditCommands },
-  {
-    words: ['listen', 'trigger', 'link', 'people'],
-    load: async () => (await import('@benefit-enrolment/cli')).partnerTools,
+    section: setUp,
+    words: ['operator'],
+    load: async () => (await import('./cli/operator/operator.ts')).operatorCommands,
   },
   {
-    words: ['doctor'],
-    load: async () => [(await import('./cli/operator/doctor.ts')).doctor],
+    section: people,
+    words: ['import'],
+    load: async () => [(await import('./cli/operator/import.ts')).importMembers],
   },
   {
+    section: people,
+    words: ['user'],
+    load: async () => (await import('./cli/operator/user.ts')).userCommands,
+  },
+  {
+    section: people,
     words: ['statement'],
     load: async () => (await import('./cli/partner/statement.ts')).statementCommands,
   },
-  { words: ['clock'], load: async () => (await import('./cli/sandbox/clock.ts')).clockCommands },
+  { section: people, words: ['feed'], load: async () => (await import('./cli/feeds/feed.ts')).feedCommands },
+  {
+    section: keep,
+    words: ['migrate'],
+    load: async () => [(await import('./cli/migrate.ts')).migrateSchema],
+  },
+  { section: keep, words: ['maintain'], load: async () => [(await import('./cli/maintain.ts')).maintain] },
+  {
+    section: keep,
+    words: ['backup', 'restore', 'resume'],
+    load: async () => (await import('./cli/backup.ts')).backupCommands,
+  },
+  { section: keep, words: ['copy'], load: async () => [(await import('./cli/copy.ts')).copy] },
+  { section: keep, words: ['cell'], load: async () => (await import('./cli/cell.ts')).cellCommands },
+  {
+    section: keep,
+    words: ['keyring'],
+    load: async () => (await import('./cli/keys/keyring.ts')).keyringCommands,
+  },
+  {
+    section: keep,
+    words: ['audit'],
+    load: async () => (await import('./cli/operator/audit.ts')).auditCommands,
+  },
 ]
 
 /**
@@ -71,6 +109,7 @@ export const enrolment: Program = {
   options: { data: valued('DIR', 'directory of the embedded database and the keys (default ./data)') },
   groups,
   notes: [
+    'What a partner runs (listen, trigger, link, people, doctor) has `benefit-enrolment`. Decisions about users are made at the console.',
     'Each command takes --data DIR (the embedded database, default ./data), --json and --help.',
     'DATABASE_URL takes precedence over --data. `enrolment --version` prints the version.',
   ],

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { benefitEnrolment } from '@benefit-enrolment/cli'
 import { runProgram } from '@benefit-enrolment/command'
 import { borrowEmbeddedDatabase } from '@benefit-enrolment/embedded-postgres'
 import { expect, onTestFinished } from 'vitest'
@@ -15,6 +16,13 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The file that Node runs as `enrolment`. */
 export const bin = join(root, 'service/bin/enrolment.js')
+const partnerBin = join(root, 'cli/bin/benefit-enrolment.js')
+
+/** Whether it is a command of the partner's program, `benefit-enrolment`. */
+function isOfPartner([first = '', second = '-']: readonly string[]): boolean {
+  if (first === 'doctor') return !second.startsWith('-')
+  return ['listen', 'trigger', 'link', 'people'].includes(first)
+}
 
 type Environment = Readonly<Record<string, string>>
 
@@ -38,7 +46,8 @@ function environmentOf({ env }: Place): Environment {
   return { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...few, ...env }
 }
 
-function launch(words: readonly string[], place: Place, file = bin): ChildProcess {
+function launch(words: readonly string[], place: Place, given?: string): ChildProcess {
+  const file = given ?? (isOfPartner(words) ? partnerBin : bin)
   return spawn(process.execPath, [file, ...words], {
     cwd: folderOf(place),
     env: environmentOf(place),
@@ -74,7 +83,7 @@ for (const name of ['stdout', 'stderr'] as const) {
 const here = { folder: '', running: 0, before: process.cwd() }
 
 /**
- * Runs `enrolment` with these words to its end. A command is a function, so it runs in this process, as that costs a
+ * Runs `enrolment`, or the partner's program, with these words to its end. A command is a function, so it runs in this process, as that costs a
  * fifth of starting one; a process of its own runs what must be one.
  */
 export async function run(words: readonly string[], place: Place = {}): Promise<Ended> {
@@ -85,7 +94,9 @@ export async function run(words: readonly string[], place: Place = {}): Promise<
   here.running += 1
   process.chdir(folder)
   try {
-    const code = await writing.run(written, () => runProgram(enrolment, words, environmentOf(place)))
+    const code = await writing.run(written, () =>
+      runProgram(isOfPartner(words) ? benefitEnrolment : enrolment, words, environmentOf(place)),
+    )
     return { code, ...written }
   } finally {
     here.running -= 1
@@ -135,7 +146,10 @@ export async function runJson<T>(words: readonly string[], place: Place = {}): P
  */
 export async function runRefused(words: readonly string[], place: Place = {}): Promise<string> {
   const { code, stdout, stderr } = await run(words, place)
-  expect({ code, stdout }).toEqual({ code: /see (`enrolment [^`]*)?--help/.test(stderr) ? 2 : 1, stdout: '' })
+  expect({ code, stdout }).toEqual({
+    code: /see (`(?:benefit-)?enrolment [^`]*)?--help/.test(stderr) ? 2 : 1,
+    stdout: '',
+  })
   expect(stderr).toMatch(/^[^{}]+[.)]\n$/)
   expect(stderr).not.toMatch(/\bat .*:\d+:\d+|Error:/)
   return stderr.trim()

@@ -1,15 +1,20 @@
-import { type Finding, type Input, printFindings } from '@benefit-enrolment/command'
+import { type Command, type Finding, type Input, printFindings } from '@benefit-enrolment/command'
 import { readConfig } from '../../config.ts'
 import { discover } from '../../operators/provider.ts'
 import { type ProviderSettings, readProviderSettings } from '../../operators/provider-settings.ts'
 import { nodeEndedOn } from '../../system/node-support.ts'
 
 /**
- * `enrolment doctor` without an address: says whether this Node.js still gets fixes and, where operators sign in at an
- * identity provider, asks it what it offers, with the settings that `serve` would use. It signs nobody in. Throws
- * OperatorError when a check failed.
+ * Says whether this Node.js still gets fixes and, where operators sign in at an identity provider, asks it what it offers, with
+ * the settings that `serve` would use. It signs nobody in. Throws OperatorError when a check failed.
  */
-export async function checkSignIn(input: Input): Promise<void> {
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'Check this Node.js and the identity provider of the console, and say what to correct.',
+  run: checkSignIn,
+}
+
+async function checkSignIn(input: Input): Promise<void> {
   const { consoleSignIn } = readConfig(input.environment)
   if (consoleSignIn === undefined) return printFindings(input, {}, [nodeFinding(), untried])
   const settings = readProviderSettings(consoleSignIn)
@@ -21,7 +26,7 @@ const untried: Finding = {
   result: 'ok',
   told: 'was asked for',
   remedy:
-    'Give the URL of your receiver to test it, or set ENROLMENT_CONSOLE_SIGN_IN to try the identity provider of the console.',
+    'Set ENROLMENT_CONSOLE_SIGN_IN to try the identity provider of the console; `benefit-enrolment doctor URL` tests a receiver.',
 }
 
 function nodeFinding(): Finding {
