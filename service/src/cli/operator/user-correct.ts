@@ -1,10 +1,10 @@
-import { flag, type Input, neededText, UsageError, valued } from '@benefit-enrolment/command'
-import { localTimestamp, type PlainDate } from '../../calendar/calendar.ts'
+import { flag, neededText, UsageError, valued } from '@benefit-enrolment/command'
+import { localTimestamp } from '../../calendar/calendar.ts'
 import { moveEnrolment, voidEnrolment } from '../../console/acts/corrections.ts'
-import { isAskedDay } from '../../console/asked-day.ts'
 import { movable, voidable } from '../../membership/rules/corrections.ts'
 import { type Enrolment, isLive, type User } from '../../membership/rules/state.ts'
 import { OperatorError } from '../../operator-error.ts'
+import { dateIn } from '../date-option.ts'
 import { actCommand } from './act-command.ts'
 
 /** Voids an enrolment or moves its dates. */
@@ -37,12 +37,6 @@ export const correctUser = actCommand({
     })
   },
 })
-
-function dateIn(input: Input, option: string): PlainDate | undefined {
-  const text = input.text(option)
-  if (text === undefined || isAskedDay(text)) return text
-  throw new UsageError(`--${option} must be a date like 2026-11-30, from 1900 to 2999; see --help.`)
-}
 
 type Wrong = { readonly benefit: string; readonly enrolment: string | undefined; readonly isVoid: boolean }
 
