@@ -4,21 +4,13 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { DoneView } from '../../service/src/registration/screens/done/done.ts'
-import type { LinkEndedView } from '../../service/src/registration/screens/ended.ts'
-import type { ProblemView } from '../../service/src/registration/screens/problem.ts'
-import { renderPage, type View } from '../../service/src/registration/screens.ts'
-import { detailsGroups } from '../../service/src/registration/views/details.ts'
-import type { BenefitStatus } from '../../service/src/registration/views/parts.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, isLong, wholeRunTest } from '../long.ts'
 import { axe, colorViolationsOf, inThisLook, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { examples } from './fixtures/examples.ts'
-import { iconOf } from './fixtures/parts.ts'
-import type { Example } from './fixtures/scene.ts'
-import { type Rig, startRig } from './rig.ts'
+import { startRig } from './rig.ts'
 import { openStage } from './show.ts'
+import { statesIn, statesStartAt } from './states.ts'
 
 /**
  * The looks in which each view is drawn. The dark scheme only changes colors, as complete-look.test.ts shows, so one language
@@ -33,7 +25,7 @@ const looksOf: Readonly<Record<'en' | 'es', readonly string[]>> = {
 const languages = everydayOr<readonly ('en' | 'es')[]>(['es'], ['en', 'es'])
 
 describeInBrowser('every view', () => {
-  const rig = forAllTests(startRig)
+  const rig = forAllTests(() => startRig({ startAt: statesStartAt }))
   const browser = forAllTests(launchBrowser)
 
   test.each(languages)(
@@ -45,9 +37,9 @@ describeInBrowser('every view', () => {
       const stage = await openStage(page, rig)
       await page.evaluate(axe)
       const faults: string[] = []
-      for (const example of both(language, rig)) {
+      for (const state of await statesIn(rig, language)) {
         // Drawn once, and looked at in each: the style sheet alone makes the difference.
-        await stage.show(example)
+        await stage.show(state)
         for (const look of looks) {
           const [colorScheme, width] = look.split(' ') as ['light' | 'dark', string]
           await page.emulateMedia({ colorScheme })
@@ -58,7 +50,7 @@ describeInBrowser('every view', () => {
             ...(await page.evaluate<readonly string[]>(rules)),
             ...(await page.evaluate<readonly string[]>(faultsOfSize)),
           ]
-          faults.push(...found.map(fault => `${look} ${example.name} (${example.view.page.shell}): ${fault}`))
+          faults.push(...found.map(fault => `${look} ${state.name}: ${fault}`))
         }
       }
       expect(faults).toEqual([])
@@ -76,8 +68,8 @@ describeInBrowser('every view', () => {
       })
       const page = await context.newPage()
       const stage = await openStage(page, rig)
-      for (const example of examples('en', rig.built)) {
-        await stage.show(example)
+      for (const state of await statesIn(rig, 'en', 'forced-')) {
+        await stage.show(state)
         expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
         expect(await page.evaluate<readonly string[]>(buttonsWithoutBorder)).toEqual([])
       }
@@ -85,23 +77,7 @@ describeInBrowser('every view', () => {
     },
   )
 
-  test('is among the examples, in every state', () => {
-    const seen = (states: (view: View) => readonly string[]) =>
-      new Set(both('en', rig).flatMap(({ view }) => states(view)))
-    expect(seen(({ view }) => [view])).toEqual(new Set(Object.keys(views)))
-    expect(seen(view => (view.view === 'LINK_ENDED' ? [view.kind] : []))).toEqual(new Set(Object.keys(ends)))
-    expect(seen(view => (view.view === 'DONE' ? [view.change.what] : []))).toEqual(
-      new Set(Object.keys(doneChanges)),
-    )
-    expect(seen(view => (view.view === 'DONE' ? [view.outcome] : []))).toEqual(new Set(Object.keys(outcomes)))
-    expect(seen(view => (view.view === 'PROBLEM' ? [view.kind] : []))).toEqual(new Set(Object.keys(problems)))
-    expect(seen(view => (view.view === 'DETAILS_EDIT' ? [view.group] : []))).toEqual(new Set(detailsGroups))
-    expect(
-      seen(view => (view.view === 'BENEFITS' ? view.cards.map(({ status }) => status.kind) : [])),
-    ).toEqual(new Set(Object.keys(statuses)))
-  })
-
-  test('what a browser loads stays within its budget, gzip', () => {
+  test('what a browser loads stays within its budget, gzip', async () => {
     const packed = (text: string) => gzipSync(text, { level: 9 }).length
     const file = (address: string) =>
       readFileSync(`${rig.built.directory}/${address.split('/').at(-1)}`, 'utf8')
@@ -111,93 +87,15 @@ describeInBrowser('every view', () => {
     expect(dropIn).toBeLessThanOrEqual(4 * 1024)
     expect(script).toBeLessThanOrEqual(6 * 1024)
     expect(style).toBeLessThanOrEqual(8 * 1024)
-    for (const { name, view } of examples('es', rig.built)) {
-      const icons = name.startsWith('benefits') ? packed(iconOf('dental')) * 8 : 0
-      expect(script + style + dropIn + packed(renderPage(view)) + icons).toBeLessThanOrEqual(24 * 1024)
+    const icons = new URL('../../service/assets/icons/', import.meta.url)
+    for (const { html, name } of await statesIn(rig, 'es', 'packed-')) {
+      const drawn = [...new Set([...html.matchAll(/\/icons\/(\w+\.svg)/g)].map(([, file = '']) => file))]
+      const sizes = drawn.map(one => packed(readFileSync(new URL(one, icons), 'utf8')))
+      const whole = [script, style, dropIn, packed(html), ...sizes].reduce((sum, size) => sum + size)
+      expect(whole, name).toBeLessThanOrEqual(24 * 1024)
     }
   })
 })
-
-/** Each view on its own page, and in the frame those that differ there. */
-function both(locale: 'en' | 'es', rig: Rig): readonly Example[] {
-  return [
-    ...examples(locale, rig.built),
-    ...examples(locale, rig.built, 'frame').filter(({ name }) => framed.includes(name)),
-  ]
-}
-const framed = ['frame', 'details-review', 'benefits', 'done', 'already-enrolled', 'session-ended', 'problem']
-
-/** All views; a name that is missing here does not compile. */
-const views: Record<View['view'], true> = {
-  OPEN: true,
-  CHALLENGE: true,
-  DETAILS_REVIEW: true,
-  DETAILS_EDIT: true,
-  PLAN: true,
-  BENEFITS: true,
-  CHECK_ANSWERS: true,
-  DONE: true,
-  ALREADY_ENROLLED: true,
-  NO_BENEFITS: true,
-  BENEFICIARIES: true,
-  BENEFICIARIES_EDIT: true,
-  SWAP: true,
-  SWAP_CHOOSE: true,
-  SWAP_CONFIRM: true,
-  OFFER_CHANGE: true,
-  OFFER_CONFIRM: true,
-  CANCEL: true,
-  LINK_ENDED: true,
-  PROBLEM: true,
-  FRAME: true,
-}
-const ends: Record<LinkEndedView['kind'], true> = {
-  link: true,
-  session: true,
-  closed: true,
-  challenge: true,
-  challengelimit: true,
-  signedout: true,
-}
-const doneChanges: Record<DoneView['change']['what'], true> = {
-  enrolled: true,
-  added: true,
-  upgraded: true,
-  downgraded: true,
-  swapped: true,
-  cancelled: true,
-  undone: true,
-  kept: true,
-  reinstated: true,
-}
-const outcomes: Record<DoneView['outcome'], true> = {
-  enrolled: true,
-  swapped: true,
-  changed: true,
-  cancelled: true,
-  undone: true,
-}
-const problems: Record<ProblemView['kind'], true> = {
-  internal: true,
-  notfound: true,
-  busy: true,
-  foreign: true,
-  unreadable: true,
-}
-const statuses: Record<BenefitStatus['kind'], true> = {
-  available: true,
-  enrolled: true,
-  included: true,
-  scheduled: true,
-  ending: true,
-  swapin: true,
-  swapout: true,
-  actionrequired: true,
-  waiting: true,
-  unavailable: true,
-  full: true,
-  otherplan: true,
-}
 
 /** Links inside running text are exempt, as in WCAG; boxes are as large as their label. */
 const smallTargets = `[...document.querySelectorAll('button, select, summary, input, a')]

@@ -6,8 +6,7 @@ import { sql } from '../../service/src/db/sql.ts'
 import { changePartner } from '../../service/src/partners/administer.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { demoCatalogue } from '../rig.ts'
-import { ana } from './fixtures/parts.ts'
-import { type Rig, startRig } from './rig.ts'
+import { ana, type Rig, startRig } from './rig.ts'
 import { newVisitor, openLink, recordsAgreed, type Visitor, wordsOf } from './visitor.ts'
 
 const rig = forAllTests(startRig)

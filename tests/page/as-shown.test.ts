@@ -2,8 +2,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { demoCatalogue } from '../rig.ts'
-import { ana } from './fixtures/parts.ts'
-import { startRig } from './rig.ts'
+import { ana, startRig } from './rig.ts'
 import { openLink, recordsAgreed, type Visitor, wordsOf } from './visitor.ts'
 
 const rig = forAllTests(() => startRig({ startAt: Date.UTC(2027, 2, 10, 15) }))

@@ -2,8 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { sql } from '../../service/src/db/sql.ts'
 import { catalogueOf } from '../api/catalogue-of.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ana } from './fixtures/parts.ts'
-import { type Rig, startRig } from './rig.ts'
+import { ana, type Rig, startRig } from './rig.ts'
 import { openLink, recordsAgreed, wordsOf } from './visitor.ts'
 
 const consent = { version: '1', text: { en: 'I ask for this.', es: 'Lo solicito.' } }

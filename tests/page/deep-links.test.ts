@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { changePartner } from '../../service/src/partners/administer.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { adaAsks } from '../rig.ts'
-import { ana } from './fixtures/parts.ts'
-import { backTo, type Rig, startRig } from './rig.ts'
+import { ana, backTo, type Rig, startRig } from './rig.ts'
 import { newVisitor, type Shown, type Visitor, wordsOf } from './visitor.ts'
 
 const rig = forAllTests(() => startRig({ startAt: Date.UTC(2027, 2, 10, 15) }))

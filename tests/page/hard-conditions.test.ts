@@ -6,16 +6,16 @@ import { forAllTests } from '../for-all-tests.ts'
 import { wholeRunTest } from '../long.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { examples } from './fixtures/examples.ts'
 import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
 import { startRig } from './rig.ts'
 import { openStage } from './show.ts'
+import { statesIn, statesStartAt } from './states.ts'
 
 /** The CSS pixels that are left of a window of 1280 × 1024 at 400 %. */
 const zoomed = { width: 320, height: 256, deviceScaleFactor: 4, mobile: false }
 
 describeInBrowser('under hard conditions', () => {
-  const rig = forAllTests(startRig)
+  const rig = forAllTests(() => startRig({ startAt: statesStartAt }))
   const receiver = forAllTests(startReceiver)
   beforeAll(() => rig.addWebhook(receiver.url))
   const browser = forAllTests(launchBrowser)
@@ -40,10 +40,10 @@ describeInBrowser('under hard conditions', () => {
       const stage = await openStage(page, rig)
       expect(await page.evaluate('[innerWidth, innerHeight, devicePixelRatio]')).toEqual([320, 256, 4])
       const faults: string[] = []
-      for (const example of examples(locale, rig.built)) {
-        await stage.show(example)
+      for (const state of await statesIn(rig, locale, 'zoomed-')) {
+        await stage.show(state)
         const found = await page.evaluate<readonly string[]>(faultsWhenZoomed)
-        faults.push(...found.map(fault => `${example.name}: ${fault}`))
+        faults.push(...found.map(fault => `${state.name}: ${fault}`))
       }
       expect(faults).toEqual([])
       await page.context().close()
@@ -54,9 +54,9 @@ describeInBrowser('under hard conditions', () => {
     const context = await browser.newContext({ viewport: { width: 320, height: 640 } })
     const page = await context.newPage()
     const stage = await openStage(page, rig)
-    const example = examples('es', rig.built).find(({ name }) => name === 'check-answers')
-    if (!example) throw new Error('the example is missing')
-    await stage.show(example)
+    const state = (await statesIn(rig, 'es')).find(({ name }) => name === 'check')
+    if (!state) throw new Error('the state is missing')
+    await stage.show(state)
     expect(await page.evaluate<readonly string[]>(brokenBesideLongNames)).toEqual([])
     await context.close()
   })
@@ -81,15 +81,15 @@ describeInBrowser('under hard conditions', () => {
       const page = await context.newPage()
       const stage = await openStage(page, rig)
       const faults: string[] = []
-      for (const example of examples(locale, rig.built)) {
-        await stage.show(example)
+      for (const state of await statesIn(rig, locale, 'large-')) {
+        await stage.show(state)
         await page.evaluate("document.documentElement.style.fontSize = '200%'")
         const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
-        if (wide > 375) faults.push(`${example.name}: ${wide}`)
+        if (wide > 375) faults.push(`${state.name}: ${wide}`)
         const seen = await page.evaluate<number>(
           "document.querySelector('.skip').getBoundingClientRect().bottom",
         )
-        if (seen > 0) faults.push(`${example.name}: ${seen} pixels of the skip link`)
+        if (seen > 0) faults.push(`${state.name}: ${seen} pixels of the skip link`)
       }
       expect(faults).toEqual([])
       await context.close()

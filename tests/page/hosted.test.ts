@@ -3,18 +3,17 @@
 
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { renderPage } from '../../service/src/registration/screens.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { everydayOr, wholeRunTest } from '../long.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { axe, colorViolationsOf, violationsOf } from './axe.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { examples } from './fixtures/examples.ts'
 import { heardByPartner, isEnrolled, pressIn, walk, words } from './journey.ts'
 import { backTo, type Rig, startRig } from './rig.ts'
+import { statesIn, statesStartAt } from './states.ts'
 
 describeInBrowser('the hosted page', () => {
-  const rig = forAllTests(startRig)
+  const rig = forAllTests(() => startRig({ startAt: statesStartAt }))
   const receiver = forAllTests(startReceiver)
   beforeAll(() => rig.addWebhook(receiver.url))
   const browser = forAllTests(launchBrowser)
@@ -170,8 +169,13 @@ describeInBrowser('the hosted page', () => {
     })
     const page = await context.newPage()
     const faults: string[] = []
-    const drawn = examples('en', rig.built).map(({ view }) => renderPage(view))
-    const known = new Set(await page.evaluate(piecesIn, drawn))
+    const states = await statesIn(rig, 'en')
+    const known = new Set(
+      await page.evaluate(
+        piecesIn,
+        states.map(({ html }) => html),
+      ),
+    )
     const check = async (view: string) => {
       await page.locator(`main[data-view=${view}]`).waitFor()
       await page.evaluate(axe)

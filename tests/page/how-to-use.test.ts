@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
-import { ana } from './fixtures/parts.ts'
-import { startRig } from './rig.ts'
+import { ana, startRig } from './rig.ts'
 import { newVisitor, wordsOf } from './visitor.ts'
 
 const rig = forAllTests(() => startRig({ startAt: Date.UTC(2027, 2, 10, 15) }))

@@ -2,8 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { type AuditRow, listEntries, noPartner } from '../../service/src/audit/entries.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ana } from './fixtures/parts.ts'
-import { startRig } from './rig.ts'
+import { ana, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Visitor } from './visitor.ts'
 
 // Every change that a person makes on the page is on record with its session and request, and so are each opening of the

@@ -6,8 +6,7 @@ import { parse } from 'yaml'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { demoCatalogue } from '../rig.ts'
-import { ana } from './fixtures/parts.ts'
-import { startRig } from './rig.ts'
+import { ana, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Shown, type Visitor } from './visitor.ts'
 
 // What a partner learns of a session afterwards, and what is kept of an agreement.

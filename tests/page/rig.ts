@@ -11,9 +11,27 @@ import { partnerOf } from '../../service/src/partners/keys.ts'
 import { findPartners } from '../../service/src/partners/store.ts'
 import { addEndpoint } from '../../service/src/webhooks/endpoint/endpoints.ts'
 import { startTestService, type TestPartner, type TestService } from '../rig.ts'
-import { ana } from './fixtures/parts.ts'
-import type { Built } from './fixtures/scene.ts'
 import { hostPage } from './host-page.ts'
+
+/** The prefilled person of most tests. */
+export const ana = {
+  firstname: 'Ana María',
+  lastname: 'Ruiz Delgado',
+  dob: '1990-03-27',
+  email: 'ana.ruiz@example.com',
+  phone: '3055550134',
+  address: {
+    addline1: '1200 Brickell Ave',
+    addline2: 'Apt 5B',
+    addline3: '',
+    city: 'Miami',
+    state: 'FL',
+    zipcode: '33131',
+  },
+} as const satisfies Partial<Prefill>
+
+/** The built files that a page loads. */
+type Built = { readonly stylesheets: readonly string[]; readonly script: string; readonly icon: string }
 
 /** Three sites that browsers treat as different: the real service, a partner's site, and a hostile one. */
 export type Rig = {

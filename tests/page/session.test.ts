@@ -3,8 +3,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
-import { ana } from './fixtures/parts.ts'
-import { backTo, type Rig, startRig } from './rig.ts'
+import { ana, backTo, type Rig, startRig } from './rig.ts'
 import { newVisitor, openLink, type Visitor, wordsOf } from './visitor.ts'
 
 const rig = forAllTests(startRig)

@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { forAllTests } from '../for-all-tests.ts'
 import { adaAsks } from '../rig.ts'
-import { ana } from './fixtures/parts.ts'
-import { type Rig, startRig } from './rig.ts'
+import { ana, type Rig, startRig } from './rig.ts'
 import { newVisitor, recordsAgreed, type Shown, type Visitor, wordsOf } from './visitor.ts'
 
 // The middle of a month, because changes are locked on the last day before a boundary.

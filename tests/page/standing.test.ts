@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ageRule, catalogueOf, stateRule } from '../api/catalogue-of.ts'
 import { forAllTests } from '../for-all-tests.ts'
-import { ana } from './fixtures/parts.ts'
-import { type Rig, startRig } from './rig.ts'
+import { ana, type Rig, startRig } from './rig.ts'
 import { openLink, wordsOf } from './visitor.ts'
 
 const catalogue = catalogueOf(

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { catalogueOf } from '../api/catalogue-of.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { describeInBrowser, launchBrowser } from './browser.ts'
-import { ana } from './fixtures/parts.ts'
-import { startRig } from './rig.ts'
+import { ana, startRig } from './rig.ts'
 import { newVisitor, openLink, recordsAgreed, wordsOf } from './visitor.ts'
 
 const rig = forAllTests(() => startRig({ startAt: Date.parse('2027-03-10T15:00:00Z') }))

@@ -22,11 +22,10 @@ import { drawOpen } from './screens/open.ts'
 import { drawOverview, overview } from './screens/overview.ts'
 import { drawPlan, plan } from './screens/plan.ts'
 import { drawProblem } from './screens/problem.ts'
-import { drawSwapConfirm, swapConfirm } from './screens/swap/confirm.ts'
-import { drawSwapChoose, swapChoose } from './screens/swap/in.ts'
-import { drawSwap, swap, swapUndo } from './screens/swap/out.ts'
+import { swap, swapChoose, swapUndo } from './screens/swap/choose.ts'
+import { swapConfirm } from './screens/swap/confirm.ts'
 import type { Visit } from './session/visit.ts'
-import type { Step } from './steps/step.ts'
+import type { Drawn, Step } from './steps/step.ts'
 import { detailsGroups } from './views/details.ts'
 import { type Content, document } from './views/layout.ts'
 
@@ -61,9 +60,9 @@ const screens = {
   // The frame tells its host of a confirmation once, and not again because it is shown in another language.
   DONE: { draw: drawDone, at: 'done?told', steps: { done } },
   ALREADY_ENROLLED: { draw: drawOverview, at: 'overview', steps: { overview } },
-  SWAP: { draw: drawSwap, at: 'swap', steps: { swap, 'swap/undo': swapUndo } },
-  SWAP_CHOOSE: { draw: drawSwapChoose, steps: { 'swap/choose': swapChoose } },
-  SWAP_CONFIRM: { draw: drawSwapConfirm, steps: { 'swap/confirm': swapConfirm } },
+  SWAP: { draw: contentOf<'SWAP'>, at: 'swap', steps: { swap, 'swap/undo': swapUndo } },
+  SWAP_CHOOSE: { draw: contentOf<'SWAP_CHOOSE'>, steps: { 'swap/choose': swapChoose } },
+  SWAP_CONFIRM: { draw: contentOf<'SWAP_CONFIRM'>, steps: { 'swap/confirm': swapConfirm } },
   OFFER_CHANGE: { draw: drawOfferChange, at: 'offer', steps: { offer, 'offer/undo': offerUndo } },
   OFFER_CONFIRM: { draw: drawOfferConfirm, steps: { 'offer/confirm': offerConfirm } },
   BENEFICIARIES: {
@@ -73,6 +72,11 @@ const screens = {
   },
   BENEFICIARIES_EDIT: { draw: drawBeneficiariesEdit },
   CANCEL: { draw: drawCancel, steps: { cancel, 'cancel/undo': cancelUndo } },
+}
+
+/** The content of a view that its step has drawn. */
+function contentOf<Name extends string>({ content }: Drawn<Name>): Content {
+  return content
 }
 
 type Screens = typeof screens

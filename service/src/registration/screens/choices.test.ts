@@ -3,8 +3,8 @@ import { checkConsents, parseOneOf } from '../steps/posted.ts'
 import { isFaulty } from '../views/faults.ts'
 import { errorText, textsOf } from '../views/texts.ts'
 import { parseBenefits } from './benefits/view.ts'
+import { parseSwapIn } from './swap/choose.ts'
 import { parseSwap } from './swap/confirm.ts'
-import { parseSwapIn } from './swap/in.ts'
 
 function form(...pairs: [string, string][]) {
   return new URLSearchParams(pairs)

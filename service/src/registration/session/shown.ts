@@ -59,6 +59,23 @@ export function tagNow(
   return shownTag({ partner, user: own.user, terms: own.terms(person), today }, person)
 }
 
+/**
+ * What of a user a confirmation depends on, as a text to compare. Naming a beneficiary leaves it as it is: the confirmation
+ * lists each benefit with its present state.
+ */
+export function standingText({ status, offer, pendingOffer, swap, cancel, enrolments }: User): string {
+  const held = new Set(enrolments.filter(isLive).map(({ benefit }) => benefit))
+  return JSON.stringify([
+    status,
+    offer?.name,
+    offer?.inForce,
+    pendingOffer,
+    swap,
+    cancel?.at,
+    [...held].sort(),
+  ])
+}
+
 /** What a member holds and has planned, without what changes while they look on, such as times of activity. */
 function standingOf(user: User): unknown {
   if (!isActive(user)) return null

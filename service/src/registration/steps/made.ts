@@ -1,73 +1,118 @@
-import type { Instant } from '../../calendar/calendar.ts'
+import { type Instant, reinstatableUntil } from '../../calendar/calendar.ts'
 import type { HistoryLine } from '../../membership/rules/history.ts'
-import { hasPendingCancel, isActive, type User } from '../../membership/rules/state.ts'
+import { hasPendingCancel, isActive, lastClosed, type User } from '../../membership/rules/state.ts'
 import type { PageOutcome } from '../session/store.ts'
+import type { Visit } from '../session/visit.ts'
 import type { CopyContent } from '../views/copy.ts'
+import type { IsoDate } from '../views/parts.ts'
+import { lastDayOf, liveEnrolment, localDay } from './cards.ts'
+import { mayComeBack } from './taking-back.ts'
 
-/** What a confirmation keeps: what was done, and the copy of what the person agreed to by it. */
-export type ConfirmationContent = { readonly made: Made; readonly copy?: CopyContent | undefined }
+/** What a confirmation keeps: what was done, how it left the user, and the copy of what the person agreed to by it. */
+export type ConfirmationContent = {
+  readonly at: Instant
+  readonly made: Made
+  readonly left: string
+  readonly copy?: CopyContent | undefined
+}
 
-/** What a change of the page did, in facts that no later change can alter; `at`: when, on the partner's clock. */
-export type Made = { readonly at: Instant } & (
-  | { readonly what: 'joined' }
+/** What a change of the page did; `from` is a day in the future, without it the change holds at once. Plans and benefits by their names. */
+export type Made =
+  | { readonly what: 'enrolled'; readonly from?: IsoDate }
   /** How many benefits a member added, or gave what they waited for. */
-  | { readonly what: 'added'; readonly count: number }
-  /** `benefits`: those that come by the swap. */
-  | { readonly what: 'swapped'; readonly benefits: readonly string[] }
+  | { readonly what: 'added'; readonly count: number; readonly from?: IsoDate }
   | {
-      readonly what: 'changed'
-      readonly from: string | undefined
-      readonly to: string
-      readonly dropsSwap: boolean
+      readonly what: 'upgraded' | 'downgraded'
+      readonly plan: string
+      readonly from?: IsoDate
+      readonly dropsSwap?: boolean
     }
-  | { readonly what: 'cancelled'; readonly hasDropped: boolean }
+  | { readonly what: 'swapped'; readonly from: IsoDate }
+  | {
+      readonly what: 'cancelled'
+      readonly lastday: IsoDate
+      readonly timing: 'ahead' | 'today' | 'neverbegun'
+      readonly hasDropped: boolean
+      /** Benefits that had not started and were withdrawn with it, beside others that had. */
+      readonly withdrawn?: readonly string[] | undefined
+      readonly backuntil?: Instant | undefined
+      /** True when the benefits cannot be brought back, because their plan is closed to the person. */
+      readonly noreturn?: boolean
+    }
   /** `staysDropped`: the change that is undone had itself canceled something planned, which does not come back. */
-  | { readonly what: 'undone'; readonly of: 'swap' | 'offer'; readonly staysDropped: boolean }
-  | { readonly what: 'kept'; readonly staysDropped: boolean }
-  | { readonly what: 'reinstated'; readonly cancelledAt: Instant | undefined }
-)
+  | {
+      readonly what: 'undone'
+      readonly of: 'swap' | 'offer'
+      readonly plan: string
+      readonly from?: IsoDate
+      readonly staysDropped?: boolean
+    }
+  | { readonly what: 'kept'; readonly staysDropped?: boolean }
+  | { readonly what: 'reinstated'; readonly from?: IsoDate; readonly missing: readonly string[] }
 
-type Moved = { readonly before: User; readonly after: User; readonly at: Instant }
-
-/** What a change did, from the user before and after it. `past`: the history before it, which only undoing needs. */
-export function madeBy(outcome: PageOutcome, moved: Moved, past: readonly HistoryLine[]): Made {
-  const { before, after, at } = moved
+/** What a change did: `visit` has the user after it. `past`: the history before it, which only undoing needs. */
+export function madeBy(visit: Visit, outcome: PageOutcome, before: User, past: readonly HistoryLine[]): Made {
+  const { user: after, terms } = visit
+  const { offer } = after
+  const plan = offer?.name ?? ''
+  const start = offer && !offer.inForce ? { from: localDay(visit, offer.since) } : {}
+  const isGone = (pending: 'swap' | 'pendingOffer') => before[pending] && !after[pending]
   switch (outcome) {
     case 'enrolled':
-      if (before.status !== after.status) return { at, what: 'joined' }
-      return { at, what: 'added', count: addedBy(moved) }
+      if (before.status !== after.status) return { what: 'enrolled', ...start }
+      return { what: 'added', count: addedBy(before, after), ...start }
     case 'swapped':
-      return { at, what: 'swapped', benefits: after.swap?.pairs.flatMap(({ add }) => add ?? []) ?? [] }
+      return { what: 'swapped', from: localDay(visit, after.swap?.at ?? visit.now) }
     case 'changed': {
-      const to = after.pendingOffer?.name ?? after.offer?.name ?? ''
-      return { at, what: 'changed', from: before.offer?.name, to, dropsSwap: isGone('swap', moved) }
+      const { pendingOffer } = after
+      const rankOf = (name = '') => terms.today.catalogue.offers.get(name)?.rank ?? 0
+      const to = pendingOffer?.name ?? plan
+      const what = rankOf(to) > rankOf(before.offer?.name) ? 'upgraded' : 'downgraded'
+      const from = pendingOffer && { from: localDay(visit, pendingOffer.at) }
+      return { what, plan: to, ...from, dropsSwap: Boolean(isGone('swap')) }
     }
     case 'cancelled':
-      return { at, what: 'cancelled', hasDropped: isGone('swap', moved) || isGone('pendingOffer', moved) }
+      return cancelledBy(visit, Boolean(isGone('swap') || isGone('pendingOffer')))
     case 'undone':
-      return { at, ...undoneBy(moved, past) }
+      if (before.status === 'cancelled' && isActive(after))
+        return { what: 'reinstated', ...start, missing: missingAfter(after, before.cancel?.at) }
+      if (hasPendingCancel(before))
+        return { what: 'kept', staysDropped: hasDropped(past, 'pending cancel', ['swap', 'pending offer']) }
+      if (!before.pendingOffer) return { what: 'undone', of: 'swap', plan, ...start, staysDropped: false }
+      return {
+        what: 'undone',
+        of: 'offer',
+        plan,
+        ...start,
+        staysDropped: hasDropped(past, 'pending offer', ['swap']),
+      }
   }
 }
 
-function undoneBy({ before, after }: Moved, past: readonly HistoryLine[]) {
-  if (before.status === 'cancelled' && isActive(after))
-    return { what: 'reinstated', cancelledAt: before.cancel?.at } as const
-  if (hasPendingCancel(before))
-    return {
-      what: 'kept',
-      staysDropped: hasDropped(past, 'pending cancel', ['swap', 'pending offer']),
-    } as const
-  if (before.pendingOffer)
-    return { what: 'undone', of: 'offer', staysDropped: hasDropped(past, 'pending offer', ['swap']) } as const
-  return { what: 'undone', of: 'swap', staysDropped: false } as const
-}
-
-function isGone(pending: 'swap' | 'pendingOffer', { before, after }: Moved): boolean {
-  return before[pending] !== undefined && after[pending] === undefined
+function cancelledBy(visit: Visit, hasDropped: boolean): Made {
+  const { user, now, partner } = visit
+  const at = user.cancel?.at ?? now
+  const isAhead = user.status !== 'cancelled'
+  const isOpen = mayComeBack(visit)
+  const closed = user.enrolments.filter(
+    one => one.closeReason === 'cancelled' && (one.endsAt === at || one.endsAt === user.cancel?.requestedAt),
+  )
+  const hadBegun = isAhead || closed.some(({ state }) => state === 'ended')
+  return {
+    what: 'cancelled',
+    lastday: lastDayOf(visit, at),
+    timing: isAhead ? 'ahead' : hadBegun ? 'today' : 'neverbegun',
+    hasDropped,
+    withdrawn: hadBegun
+      ? closed.filter(({ state }) => state === 'withdrawn').map(({ benefit }) => benefit)
+      : undefined,
+    backuntil: isAhead || !isOpen ? undefined : reinstatableUntil(at, partner.timezone),
+    noreturn: !isOpen,
+  }
 }
 
 /** How many benefits are new, or got the consent or beneficiary that they waited for. */
-function addedBy({ before, after }: Moved): number {
+function addedBy(before: User, after: User): number {
   const added = after.enrolments.filter(({ id, state }) => {
     const earlier = before.enrolments.find(one => one.id === id)
     return (
@@ -78,6 +123,14 @@ function addedBy({ before, after }: Moved): number {
 }
 
 const heldStates = new Set(['actionrequired', 'scheduled', 'enrolled', 'endscheduled'])
+
+/** The names of benefits that the cancel ended and that have not come back. */
+function missingAfter(after: User, cancelledAt: Instant | undefined): string[] {
+  const names = after.enrolments.filter(({ endsAt }) => endsAt === cancelledAt).map(({ benefit }) => benefit)
+  return [...new Set(names)]
+    .filter(name => !liveEnrolment(after, name))
+    .filter(name => lastClosed(after, name)?.closeReason === 'cancelled')
+}
 
 /** Whether the last change of that kind canceled something planned. */
 function hasDropped(

@@ -3,7 +3,7 @@ import type { ErrorCode } from '@benefit-enrolment/contract'
 import { type Confirmation, newestReference } from '../../membership/records/confirmations.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import type { User } from '../../membership/rules/state.ts'
-import { personShown } from '../session/shown.ts'
+import { personShown, standingText } from '../session/shown.ts'
 import { completeSession, type PageOutcome } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
 import type { ConsentText } from '../views/parts.ts'
@@ -42,10 +42,11 @@ export async function changeAndConfirm(
       if (typeof decided === 'string' || isRefusal(decided)) return decided
       const confirmation = (after: User): Confirmation => {
         const person = personShown(own.user, own.person)
-        const made = madeBy(outcome, { before: own.user, after, at: own.now }, past)
+        const left = { ...visit, now: own.now, user: after }
         const agreed = agreements && { person, agreements, reference, offername, named: decided.designations }
-        const copy = agreed && copyOf({ ...visit, now: own.now, user: after }, agreed)
-        const content: ConfirmationContent = { made, copy }
+        const copy = agreed && copyOf(left, agreed)
+        const made = madeBy(left, outcome, own.user, past)
+        const content: ConfirmationContent = { at: own.now, made, left: standingText(after), copy }
         return {
           reference,
           sessionId: visit.session.session_id,

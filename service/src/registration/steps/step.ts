@@ -1,5 +1,6 @@
 import type { Visit } from '../session/visit.ts'
 import type { Faults } from '../views/faults.ts'
+import type { Content } from '../views/layout.ts'
 import type { Page } from '../views/surroundings.ts'
 
 /** The input of a view besides the visit: what was typed or asked for, and what is wrong with it. */
@@ -29,6 +30,18 @@ export type Posted =
 
 /** A view of the page; each screen says what else its own has. */
 export type AnyView = { readonly view: string; readonly page: Page }
+
+/** A view that its step has drawn. */
+export type Drawn<Name extends string> = {
+  readonly view: Name
+  readonly page: Page
+  readonly content: Content
+}
+
+/** The view of this name with this content. */
+export function drawn<Name extends string>(view: Name, page: Page, content: Content): Drawn<Name> {
+  return { view, page, content }
+}
 
 /** The result of asking for a path. */
 type Shown<View> = View | Redirect | 'gone'

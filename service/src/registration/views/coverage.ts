@@ -189,7 +189,7 @@ ${useWords(howtouse)}`
 
 /** The text, and each way to reach somebody as a link. */
 export function useWords({ text, phone, url, email }: HowToUseWords): Html {
-  return html`<p>${text}</p><ul class="plain">${
+  return html`<p>${text}</p><ul class="documents">${
     phone && html`<li><a href="tel:${phone.replace(/[^+\d]/g, '')}">${phone}</a></li>`
   }${
     url && html`<li><a href="${url}" rel="noopener">${url}</a></li>`

@@ -1,11 +1,16 @@
 import type { Instant } from '../../../calendar/calendar.ts'
 import { html } from '../../../http/html.ts'
 import { readConfirmation } from '../../../membership/records/confirmations.ts'
+import { isInForce } from '../../../membership/rules/state.ts'
+import { displayNameOf } from '../../../membership/rules/terms.ts'
 import { wayBack } from '../../session/session.ts'
-import { pageOf } from '../../session/visit.ts'
+import { standingText } from '../../session/shown.ts'
+import { pageOf, type Visit } from '../../session/visit.ts'
+import { planName, undoUntil } from '../../steps/ahead.ts'
+import { enrolmentLine, lastDayOf, liveLines } from '../../steps/cards.ts'
 import { copyAddress } from '../../steps/copies.ts'
 import { heldBenefitsOf } from '../../steps/held-benefits.ts'
-import type { ConfirmationContent } from '../../steps/made.ts'
+import type { ConfirmationContent, Made } from '../../steps/made.ts'
 import { stillToDo } from '../../steps/member-choices.ts'
 import type { Step } from '../../steps/step.ts'
 import { copyLink, heldBenefits, totalFacts } from '../../views/coverage.ts'
@@ -17,8 +22,7 @@ import type { BenefitLine, HeldBenefit, StillToDo } from '../../views/parts.ts'
 import { inBoth, type ViewOf } from '../../views/surroundings.ts'
 import { textsOf } from '../../views/texts.ts'
 import type { LinkEndedView } from '../ended.ts'
-import { type DoneDescription, describeDone } from './describe.ts'
-import { type DoneChange, doneWords, type Needed } from './words.ts'
+import { doneWords, type Needed } from './words.ts'
 
 /** What was done, with its reference. */
 export type DoneView = ViewOf<'DONE'> & {
@@ -26,7 +30,7 @@ export type DoneView = ViewOf<'DONE'> & {
   readonly reference: string
   readonly completedat: Instant
   /** What was done, and since when it holds; the view's words follow from it. */
-  readonly change: DoneChange
+  readonly change: Made
   readonly benefits: readonly BenefitLine[]
   /** The benefits in force, and those that ended lately, each with how it is used. */
   readonly held?: readonly HeldBenefit[] | undefined
@@ -56,21 +60,24 @@ export const done: Step<DoneView | LinkEndedView> = {
     if (outcome === null || outcome === 'challengefailed' || reference === null) return { to: '' }
     const content = await readConfirmation(context.database, { partner, user, reference })
     if (content === undefined) return { to: '' }
-    const { made, copy } = content as ConfirmationContent
-    const found = describeDone(visit, made)
-    if (!found && session.revoked_at !== null)
-      return { view: 'LINK_ENDED', page: pageOf(visit), kind: 'closed' }
-    if (!found) return { to: isMember ? 'overview' : 'details' }
+    const { at, made, left, copy } = content as ConfirmationContent
+    // What has changed since, by somebody else or because its day has come, is on the overview.
+    if (left !== standingText(user)) {
+      if (isOver) return { view: 'LINK_ENDED', page: pageOf(visit), kind: 'closed' }
+      return { to: isMember ? 'overview' : 'details' }
+    }
+    const undo = undoing(visit, made)
     return {
       view: 'DONE',
       page: pageOf(visit),
       outcome,
       reference,
-      completedat: made.at,
-      ...found,
+      completedat: at,
+      change: inWords(visit, made),
+      benefits: linesAfter(visit, made),
       held: await heldBenefitsOf(visit),
       todo: isMember && !isOver ? stillToDo(visit) : undefined,
-      undo: undoingOf(found),
+      ...undo,
       goeson: isMember && !isOver,
       copyurl: copy && copyAddress(visit, reference),
       redirecturl: wayBack(visit),
@@ -79,11 +86,35 @@ export const done: Step<DoneView | LinkEndedView> = {
   },
 }
 
-/** The view where a change that is still planned can be undone. */
-function undoingOf({ change, undountil }: DoneDescription): DoneView['undo'] {
-  if (change.what === 'cancelled') return change.timing === 'ahead' ? 'cancel' : undefined
-  if (undountil === undefined) return undefined
-  return change.what === 'swapped' ? 'swap' : 'offer'
+/** The view where a change that is still planned can be undone, and until when. */
+function undoing(visit: Visit, made: Made): Pick<DoneView, 'undo' | 'undountil'> {
+  const { swap, pendingOffer } = visit.user
+  if (made.what === 'cancelled') return made.timing === 'ahead' ? { undo: 'cancel' } : {}
+  const planned = made.what === 'swapped' ? swap : made.what.endsWith('graded') ? pendingOffer : undefined
+  const { undountil } = planned ? undoUntil(visit, planned.at) : {}
+  return undountil === undefined ? {} : { undountil, undo: made.what === 'swapped' ? 'swap' : 'offer' }
+}
+
+/** What was done, with plans and benefits by the names that people know. */
+function inWords(visit: Visit, made: Made): Made {
+  const { terms, user, locale } = visit
+  const named = (names: readonly string[]) => names.map(name => displayNameOf(terms, user, name, locale))
+  if ('plan' in made) return { ...made, plan: planName(visit, made.plan) }
+  if (made.what === 'reinstated') return { ...made, missing: named(made.missing) }
+  return made.what === 'cancelled' ? { ...made, withdrawn: named(made.withdrawn ?? []) } : made
+}
+
+/** All benefits, or those that a cancel ends or has ended; nobody pays for what has ended. */
+function linesAfter(visit: Visit, made: Made): readonly BenefitLine[] {
+  if (made.what !== 'cancelled') return liveLines(visit)
+  if (made.timing === 'ahead') return liveLines(visit, isInForce)
+  const { cancel, enrolments } = visit.user
+  return enrolments
+    .filter(one => one.state === 'ended' && one.closeReason === 'cancelled' && one.endsAt === cancel?.at)
+    .map(enrolment => {
+      const { startson: _, endson: __, cost: ___, ...line } = enrolmentLine(visit, enrolment)
+      return { ...line, endedon: lastDayOf(visit, enrolment.endsAt ?? visit.now) }
+    })
 }
 
 /** The words around a confirmation. */
@@ -130,7 +161,7 @@ export function drawDone(view: DoneView): Content {
 <p class="reference"><span>${words.reference}</span> <strong>${reference}</strong></p>
 <p class="hint">${words.completed(instantText(page, view.completedat))}</p></div>
 <section><h2>${words.next}</h2>
-${pathList(page, [...thingsToDo(page, view.todo), ...undoing(view), ...seeing(view)])}
+${pathList(page, [...thingsToDo(page, view.todo), ...undoPath(view), ...seeing(view)])}
 <ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
 ${benefits.length > 0 && html`<section><h2>${texts.already.title}</h2>${benefitList(page, benefits)}</section>`}
 ${heldBenefits(page, view.held)}
@@ -141,7 +172,7 @@ ${leave(page, { redirecturl: view.redirecturl })}`,
 }
 
 /** The way to undo what is still planned, with the time until which it can be done. */
-function undoing({ page, undo, undountil }: DoneView): readonly Path[] {
+function undoPath({ page, undo, undountil }: DoneView): readonly Path[] {
   if (undo === undefined) return []
   const words = confirmationWords[page.locale]
   const hint = undountil === undefined ? undefined : words.until(deadlineText(page, undountil))

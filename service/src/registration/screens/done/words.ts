@@ -1,53 +1,8 @@
-import type { Instant } from '../../../calendar/calendar.ts'
+import type { Made } from '../../steps/made.ts'
 import { dayText, deadlineText, namesText } from '../../views/format.ts'
-import type { IsoDate } from '../../views/parts.ts'
-import { inBoth, type Page } from '../../views/surroundings.ts'
+import { sayIn } from '../../views/say.ts'
+import type { Page } from '../../views/surroundings.ts'
 import { textsOf } from '../../views/texts.ts'
-import { doneEn } from './words.en.ts'
-import { doneEs } from './words.es.ts'
-
-/** The words of confirmations, by what was done and when. */
-export const doneTexts = inBoth({ en: doneEn, es: doneEs })
-type DoneTexts = typeof doneEn
-
-/** What was done and since when it holds: `from` is a day in the future; without it, it holds now. */
-export type DoneChange =
-  | { readonly what: 'enrolled'; readonly from?: IsoDate }
-  /** A member added this many benefits. */
-  | { readonly what: 'added'; readonly count: number; readonly from?: IsoDate }
-  | {
-      readonly what: 'upgraded' | 'downgraded'
-      readonly plan: string
-      readonly from?: IsoDate
-      /** True when it also dropped a pending swap. */
-      readonly dropsSwap?: boolean
-    }
-  | { readonly what: 'swapped'; readonly from?: IsoDate }
-  /** `ahead`: the last day of coverage is still to come. */
-  | {
-      readonly what: 'cancelled'
-      readonly lastday: IsoDate
-      readonly timing: 'ahead' | 'today' | 'past' | 'neverbegun'
-      /** True when it also dropped a pending swap or plan change. */
-      readonly hasDropped: boolean
-      /** The names of benefits that had not started and were withdrawn with it, beside others that had. */
-      readonly withdrawn?: readonly string[] | undefined
-      readonly backuntil?: Instant | undefined
-      /** True when the benefits cannot be brought back, because their plan is closed to the person. */
-      readonly noreturn?: boolean
-    }
-  /** A swap or a plan change was undone; `from` when the plan itself is still to start. */
-  | {
-      readonly what: 'undone'
-      readonly of: 'swap' | 'offer'
-      readonly plan: string
-      readonly from?: IsoDate
-      readonly staysDropped?: boolean
-    }
-  /** A cancel was undone before it took effect. */
-  | { readonly what: 'kept'; readonly staysDropped?: boolean }
-  /** Benefits were restored after a cancel; `missing` names those that could not be. */
-  | { readonly what: 'reinstated'; readonly from?: IsoDate; readonly missing: readonly string[] }
 
 /**
  * Whether something is still needed from the person: the view itself says what (`here`), or does not know
@@ -55,91 +10,155 @@ export type DoneChange =
  */
 export type Needed = 'nothing' | 'choice' | 'here' | 'elsewhere'
 
-/** The words of a confirmation. */
-type DoneWords = {
+/** What was done: `rest` says that there is nothing to do, `next` what else there is to know, `itself` what happens by itself. */
+type Said = {
   readonly title: string
   readonly lead: string
-  readonly next: readonly string[]
+  readonly rest?: string
+  readonly itself?: string
+  readonly next?: readonly (string | false | undefined)[]
 }
 
 /**
- * The heading, the sentence and the next steps for what was done: each combination of what and when has its own. While
- * something is still needed from the person, no step says that there is nothing to do.
+ * The heading, the sentence and the next steps for what was done. While something is still needed from the person, no step
+ * says that there is nothing to do.
  */
-export function doneWords(page: Page, change: DoneChange, needed: Needed): DoneWords {
-  const words = doneTexts[page.locale]
-  const found = wordsOf(page, change, words)
+export function doneWords(page: Page, made: Made, needed: Needed) {
+  const say = sayIn(page)
+  const { title, lead, rest, itself, next = [] } = saidOf(page, made)
   const { phone } = page.help
-  const keep = phone ? words.reference(phone) : words.referenceplain
-  if (needed === 'nothing') return { ...found, next: [...found.next, keep] }
-  const asks = needed === 'elsewhere' ? [words.stillneededask(page.partner.displayname)] : []
-  const untrue = needed === 'choice' ? words.nothing : words.idle
-  return { ...found, next: [...asks, ...found.next.filter(line => !untrue.includes(line)), keep] }
+  const lines = [
+    needed === 'elsewhere' &&
+      say`Something is still needed from you. Ask ${page.partner.displayname} what it is.`,
+    ...next,
+    needed === 'nothing' && rest,
+    (needed === 'nothing' || needed === 'choice') && itself,
+    phone
+      ? say`Keep your reference. You need it if you call ${phone}.`
+      : say`Keep your reference for your records.`,
+  ]
+  return { title, lead, next: lines.filter(line => typeof line === 'string') }
 }
 
-function wordsOf(page: Page, change: DoneChange, words: DoneTexts): DoneWords {
-  const dropped = 'staysDropped' in change && change.staysDropped && words.staysdropped
-  switch (change.what) {
+function saidOf(page: Page, made: Made): Said {
+  const say = sayIn(page)
+  const on = 'from' in made && made.from !== undefined ? dayText(page, made.from) : undefined
+  const rest = on
+    ? say`You do not have to do anything until then.`
+    : say`You do not have to do anything else.`
+  const notbefore = say`There is no coverage before that day.`
+  const staysdropped =
+    'staysDropped' in made &&
+    made.staysDropped &&
+    say`A swap or plan change that you had planned before does not come back.`
+  switch (made.what) {
     case 'enrolled':
-    case 'swapped':
-      return timed(page, words[change.what], change)
-    case 'added':
-      return timed(page, words.added, change, change.count)
+      if (!on) return { title: say`You are enrolled`, lead: say`Each benefit shows when it starts.`, rest }
+      return {
+        title: say`You are enrolled from ${on}`,
+        lead: say`Your benefits start on ${on}. There is no coverage before that day.`,
+        rest,
+      }
+    case 'added': {
+      const isOne = made.count === 1
+      const lead = say`These are all your benefits.`
+      if (!on)
+        return {
+          title: isOne ? say`Your new benefit is added` : say`Your new benefits are added`,
+          lead,
+          rest,
+        }
+      const title = isOne
+        ? say`Your new benefit is added and starts on ${on}`
+        : say`Your new benefits are added and start on ${on}`
+      return { title, lead: notbefore, rest }
+    }
     case 'upgraded':
     case 'downgraded': {
-      const said = timed(page, words[change.what], change, change.plan)
-      return after(change.dropsSwap && textsOf(page).standing.dropsswap, said)
+      const { plan } = made
+      const isUp = made.what === 'upgraded'
+      const next = [made.dropsSwap && textsOf(page).standing.dropsswap]
+      if (!on && isUp)
+        return { title: say`You moved up to ${plan}`, lead: say`Your new plan is in force.`, rest, next }
+      const changed = say`Your plan has changed. These are your benefits now.`
+      if (!on) return { title: say`You moved to ${plan}`, lead: changed, rest, next }
+      if (isUp) {
+        const itself = say`Your plan changes by itself on that day.`
+        const title = say`You move up to ${plan} on ${on}`
+        return { title, lead: say`Nothing changes before that day.`, next: [...next, itself] }
+      }
+      return {
+        title: say`You move to ${plan} on ${on}`,
+        lead: say`Until then you keep the plan and the benefits you have now.`,
+        next: [
+          ...next,
+          say`Your plan changes by itself on that day. What does not come with it ends on the day shown.`,
+        ],
+      }
     }
+    case 'swapped':
+      return {
+        title: say`Your swap is set for ${on ?? ''}`,
+        lead: say`Until then you keep the benefits you have now.`,
+        itself: say`The swap happens by itself on that day.`,
+      }
     case 'cancelled':
-      return cancelledWords(page, change, words)
-    case 'undone':
-      return after(dropped, timed(page, words.undone[change.of], change, change.plan))
+      return cancelledWords(page, made)
+    case 'undone': {
+      const { plan } = made
+      const said = { rest, next: [staysdropped] }
+      if (made.of === 'swap' && !on)
+        return { ...said, title: say`Your swap is undone`, lead: say`You keep the benefits you have now.` }
+      if (made.of === 'swap') {
+        const title = say`Your swap is undone, and ${plan} starts on ${on ?? ''}`
+        return { ...said, title, lead: say`Your benefits start as they were planned before.` }
+      }
+      if (!on)
+        return { ...said, title: say`You stay on ${plan}`, lead: say`The change of your plan is undone.` }
+      const lead = say`The change of your plan is undone. There is no coverage before that day.`
+      return { ...said, title: say`You start with ${plan} on ${on}`, lead }
+    }
     case 'kept':
-      return after(dropped, words.kept)
+      return {
+        title: say`You keep your benefits`,
+        lead: say`The cancellation is undone. Your coverage goes on without a gap.`,
+        rest,
+        next: [staysdropped],
+      }
     case 'reinstated': {
-      const { missing } = change
-      const gone = missing.length > 0 && words.reinstated.missing(namesText(page, missing))
-      return after(gone, timed(page, words.reinstated, change))
+      const { missing } = made
+      const next = [missing.length > 0 && say`This could not come back: ${namesText(page, missing)}.`]
+      if (on) return { title: say`Your benefits are back and start on ${on}`, lead: notbefore, rest, next }
+      const lead = say`Your plan is in force again. There was no coverage while it was canceled.`
+      return { title: say`Your benefits are back`, lead, rest, next }
     }
   }
 }
 
-/** The words for what holds now, or for what will hold from a day on. */
-function timed<About extends readonly unknown[]>(
-  page: Page,
-  { now, from }: { now: (...about: About) => DoneWords; from: (...about: [...About, string]) => DoneWords },
-  change: { readonly from?: IsoDate },
-  ...about: About
-): DoneWords {
-  return change.from === undefined ? now(...about) : from(...about, dayText(page, change.from))
-}
-
-/** The words with a sentence before their next steps, if there is one. */
-function after(sentence: string | false | undefined, said: DoneWords): DoneWords {
-  return sentence ? { ...said, next: [sentence, ...said.next] } : said
-}
-
-function cancelledWords(
-  page: Page,
-  change: Extract<DoneChange, { what: 'cancelled' }>,
-  words: DoneTexts,
-): DoneWords {
-  const { cancelled } = words
+function cancelledWords(page: Page, made: Extract<Made, { what: 'cancelled' }>): Said {
+  const say = sayIn(page)
   const { notbegun, noreturn } = textsOf(page).standing
-  const { timing, withdrawn = [], backuntil } = change
-  const on = dayText(page, change.lastday)
-  const said = {
-    ahead: () => cancelled.from(on, change.noreturn ? noreturn : cancelled.later),
-    today: () => cancelled.now.today(on),
-    past: () => cancelled.now.past(on),
-    neverbegun: () => cancelled.now.neverbegun,
-  }[timing]()
+  const { timing, withdrawn = [], backuntil } = made
+  const on = dayText(page, made.lastday)
+  const later = made.noreturn
+    ? noreturn
+    : say`For 30 days after that you can still bring them back if you qualify.`
+  const until = backuntil !== undefined && deadlineText(page, backuntil)
+  const partner = page.partner.displayname
   const next = [
     withdrawn.length > 0 && notbegun(namesText(page, withdrawn)),
-    change.hasDropped && cancelled.dropped,
-    ...said.next,
-    change.noreturn && timing !== 'ahead' && noreturn,
-    backuntil !== undefined && cancelled.back(page.partner.displayname, deadlineText(page, backuntil)),
+    made.hasDropped && say`The swap or plan change that you had planned will not happen.`,
+    timing === 'ahead' && say`Changed your mind? Until then you can keep your benefits. ${later}`,
+    made.noreturn && timing !== 'ahead' && noreturn,
+    until &&
+      say`If you change your mind and still qualify, you can bring your benefits back. The last moment is ${until}. Open your benefits from ${partner} again.`,
   ]
-  return { ...said, next: next.filter(line => line !== false && line !== undefined) }
+  if (timing === 'ahead') {
+    const lead = say`You are covered until the end of that day.`
+    return { title: say`Your benefits will end on ${on}`, lead, next }
+  }
+  if (timing === 'today')
+    return { title: say`Your benefits have ended`, lead: say`Your coverage ended today, ${on}.`, next }
+  const lead = say`Your benefits had not started, and they will not start.`
+  return { title: say`Your enrollment is canceled`, lead, next }
 }

@@ -1,5 +1,4 @@
 import { swapBenefitsOf } from '../../../benefits/swap.ts'
-import type { Instant } from '../../../calendar/calendar.ts'
 import { html } from '../../../http/html.ts'
 import type { SwapPair as MemberPair } from '../../../membership/rules/state.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
@@ -8,50 +7,59 @@ import { visitAfter } from '../../steps/ahead.ts'
 import { localDay } from '../../steps/cards.ts'
 import { namingFirst, namingLines } from '../../steps/naming.ts'
 import { checkConsents } from '../../steps/posted.ts'
-import type { Step } from '../../steps/step.ts'
+import { type Drawn, drawn, type Step } from '../../steps/step.ts'
 import { swapOptionsOf } from '../../steps/swap-options.ts'
 import { consentFields } from '../../views/consents.ts'
 import { coverageSection, exchangeSection } from '../../views/coverage.ts'
-import type { Asking } from '../../views/faults.ts'
 import { form, primary, question } from '../../views/fields.ts'
 import { dayText, deadlineText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
-import type { Content } from '../../views/layout.ts'
 import { namingSection } from '../../views/naming.ts'
-import type { ConsentText, IsoDate, NamingLine, SwapPair } from '../../views/parts.ts'
-import type { ViewOf } from '../../views/surroundings.ts'
-import { addressOf, listsOf, pairList, pairsShown, removalsIn, type SwapChoice, swapNow } from './pairs.ts'
-import { swapWords } from './words.ts'
-
-/** The chosen swap side by side, before it is made. */
-export type SwapConfirmView = ViewOf<'SWAP_CONFIRM'> &
-  Asking & {
-    readonly pairs: readonly SwapPair[]
-    readonly effectiveon: IsoDate
-    readonly lockedat: Instant
-    readonly naming?: readonly NamingLine[]
-    readonly consents: readonly ConsentText[]
-  }
+import { sayIn } from '../../views/say.ts'
+import {
+  addressOf,
+  listsOf,
+  pairList,
+  pairsShown,
+  removalsIn,
+  type SwapChoice,
+  slotsOf,
+  swapNow,
+} from './pairs.ts'
 
 /** The chosen swap side by side. Its address names the benefits, so that going back shows the same. */
-export const swapConfirm: Step<SwapConfirmView> = {
-  show: (visit, typed) => {
-    const wanted = swapIn(visit, typed.form)
+export const swapConfirm: Step<Drawn<'SWAP_CONFIRM'>> = {
+  show: (visit, { form: asked, posted, errors }) => {
+    const wanted = swapIn(visit, asked)
     if (!wanted || wanted.options.isClosed) return { to: 'swap' }
     const { options, choice, coming } = wanted
     const next = addressOf(choice)
     const unnamed = namingFirst(visit, coming, next)
     if (unnamed) return unnamed
     const tried = swapBenefitsOf(visit.user, listsOf(choice), visit.now, visit.terms)
-    return {
-      view: 'SWAP_CONFIRM',
-      page: pageOf(visit),
-      pairs: pairsShown(visit, options, choice, visitAfter(visit, tried)),
-      effectiveon: localDay(visit, options.boundary),
-      lockedat: options.lockedAt,
-      naming: namingLines(visit, coming, next),
-      consents: consentsFor(visit, coming, typed.posted),
-    }
+    const pairs = pairsShown(visit, options, choice, visitAfter(visit, tried))
+    const page = pageOf(visit)
+    const say = sayIn(page)
+    const effectiveon = localDay(visit, options.boundary)
+    const body = html`${pairList(page, pairs, dayText(page, effectiveon))}
+${pairs.some(({ out }) => out) && html`<p>${say`The old one ends at the moment the new one starts.`}</p>`}
+<p class="withsign">${icon('clock')}${say`You can change or undo a swap until ${deadlineText(page, options.lockedAt)}.`}</p>
+${exchangeSection(page, pairs, effectiveon)}
+${coverageSection(
+  page,
+  pairs.flatMap(pair => pair.in ?? []),
+)}
+${namingSection(page, namingLines(visit, coming, next))}
+${form({ page }, 'swap/confirm', [
+  slotsOf(choice).map(([slot, name]) => html`<input type="hidden" name="replace.${slot}" value="${name}">`),
+  consentFields({ page, errors }, consentsFor(visit, coming, posted)),
+  primary(say`Confirm swap`),
+])}`
+    return drawn(
+      'SWAP_CONFIRM',
+      page,
+      question({ page, errors }, { title: say`Check your swap`, back: 'swap', body }),
+    )
   },
   post: (visit, form) => {
     const wanted = swapIn(visit, form)
@@ -108,35 +116,4 @@ export function parseSwap(form: URLSearchParams, allowed: Swappable): SwapChoice
   const added = new Set(pairs.map(({ add }) => add))
   const isOpen = [...added].every(name => allowed.available.includes(name))
   return pairs.length > 0 && added.size === pairs.length && isOpen ? pairs : undefined
-}
-
-/** The chosen swap side by side, with its day and until when it can be undone. */
-export function drawSwapConfirm(view: SwapConfirmView): Content {
-  const { page, pairs, effectiveon, lockedat, consents } = view
-  const coming = pairs.flatMap(pair => pair.in ?? [])
-  const words = swapWords[page.locale]
-  return question(view, {
-    title: words.confirmtitle,
-    back: 'swap',
-    body: html`${pairList(page, pairs, dayText(page, effectiveon))}
-${pairs.some(({ out }) => out) && html`<p>${words.gap}</p>`}
-<p class="withsign">${icon('clock')}${words.until(deadlineText(page, lockedat))}</p>
-${exchangeSection(page, pairs, effectiveon)}
-${coverageSection(page, coming)}
-${namingSection(page, view.naming)}
-${form(view, 'swap/confirm', [
-  slotsOf(pairs).map(([slot, name]) => html`<input type="hidden" name="replace.${slot}" value="${name}">`),
-  consentFields(view, consents),
-  primary(words.button),
-])}`,
-  })
-}
-
-/** What each new benefit replaces or fills: the name of the benefit to give up, or a number for each free slot. */
-function slotsOf(pairs: readonly SwapPair[]): readonly (readonly [slot: string, name: string])[] {
-  let free = 0
-  return pairs.map(pair => {
-    if (!pair.out) free += 1
-    return [pair.out?.name ?? `free${free}`, pair.in?.name ?? '']
-  })
 }

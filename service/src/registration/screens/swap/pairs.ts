@@ -1,33 +1,24 @@
 import { swapBenefitsOf } from '../../../benefits/swap.ts'
-import type { Benefit } from '../../../catalogue/model.ts'
-import { type Html, html, type Slot } from '../../../http/html.ts'
+import { type Html, html } from '../../../http/html.ts'
 import { isRefusal } from '../../../membership/rules/refusal.ts'
 import { heldEnrolment, type SwapPair as MemberPair } from '../../../membership/rules/state.ts'
-import { knownBenefit, openBenefit } from '../../../membership/rules/terms.ts'
+import { openBenefit } from '../../../membership/rules/terms.ts'
 import type { Visit } from '../../session/visit.ts'
 import { withAgreed } from '../../steps/agreements.ts'
 import { foreseenLine } from '../../steps/ahead.ts'
-import { cardOf, enrolmentLine, statusOf } from '../../steps/cards.ts'
+import { enrolmentLine } from '../../steps/cards.ts'
 import { type ConfirmedChange, changeAndConfirm } from '../../steps/outcomes.ts'
-import { parseOneOf } from '../../steps/posted.ts'
 import type { Posted } from '../../steps/step.ts'
 import { pairsThatHold, type SwapOptions } from '../../steps/swap-options.ts'
-import type { Parsed } from '../../views/faults.ts'
-import { worthText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
-import { benefitLine, costLine } from '../../views/lists.ts'
-import type { BenefitCard, BenefitLine, SwapPair } from '../../views/parts.ts'
+import { benefitLine } from '../../views/lists.ts'
+import type { BenefitLine, SwapPair } from '../../views/parts.ts'
+import { sayIn } from '../../views/say.ts'
 import type { Page } from '../../views/surroundings.ts'
 import { textsOf } from '../../views/texts.ts'
-import { swapWords } from './words.ts'
 
 /** Each new benefit of a swap, with the one that it replaces; those that fill free slots come last. */
 export type SwapChoice = readonly { readonly add: string; readonly remove: string | undefined }[]
-
-/** Reads the benefit to give up, or `free` for a free slot; refuses one that cannot be given up. */
-export function parseSwapOut(form: URLSearchParams, slots: readonly string[]): Parsed<string> {
-  return parseOneOf(form, { input: 'out', code: 'swap_missing' }, slots)
-}
 
 /** The pairs of the pending swap that only take a benefit away. */
 export function removalsIn(visit: Visit): readonly MemberPair[] {
@@ -93,56 +84,35 @@ function waitingIn(visit: Visit, name: string): BenefitLine | undefined {
   return pending?.state === 'actionrequired' ? enrolmentLine(visit, pending) : undefined
 }
 
-/** A benefit that the person holds; `undefined` for another. */
-export function heldCard(visit: Visit, name: string): BenefitCard | undefined {
-  const benefit = knownBenefit(visit.terms, visit.user, name)
-  const held = heldEnrolment(visit.user, name)
-  return benefit && held ? cardOf(visit, benefit, { status: statusOf(visit, held) }) : undefined
-}
-
-/** A benefit that would start at the boundary. */
-export function comingCard(visit: Visit, options: SwapOptions, benefit: Benefit): BenefitCard {
-  return cardOf(visit, benefit, { status: { kind: 'available' }, startsAt: options.boundary })
+/** What each new benefit replaces or fills: the name of the benefit to give up, or a number for each free slot. */
+export function slotsOf(choice: readonly MemberPair[]): readonly (readonly [slot: string, name: string])[] {
+  const free = choice.filter(({ remove }) => remove === undefined)
+  return choice.flatMap(pair =>
+    pair.add === undefined ? [] : [[pair.remove ?? `free${free.indexOf(pair) + 1}`, pair.add] as const],
+  )
 }
 
 /** The address of the confirmation of a swap. It names the benefits, so that going back shows the same. */
 export function addressOf(choice: readonly MemberPair[]): string {
-  const free = choice.filter(({ remove }) => remove === undefined)
-  const query = new URLSearchParams()
-  for (const pair of choice)
-    if (pair.add !== undefined)
-      query.set(`replace.${pair.remove ?? `free${free.indexOf(pair) + 1}`}`, pair.add)
-  return `swap/confirm?${query}`
+  const slots = slotsOf(choice).map(([slot, name]): [string, string] => [`replace.${slot}`, name])
+  return `swap/confirm?${new URLSearchParams(slots)}`
 }
 
 /** The pairs side by side: what is given up, and what comes. */
 export function pairList(page: Page, pairs: readonly SwapPair[], on: string): Html {
-  const words = swapWords[page.locale]
+  const say = sayIn(page)
   return html`<ul class="pairs">${pairs.map(
     pair =>
-      html`<li><div class="side out"><p class="when">${words.now}</p>${
+      html`<li><div class="side out"><p class="when">${say`Now`}</p>${
         pair.out
           ? html`<div class="line">${benefitLine(page, pair.out)}</div>`
-          : html`<p class="hint">${words.freeslot}</p>`
+          : html`<p class="hint">${say`Open spot`}</p>`
       }</div><span class="between">${icon('arrow')}</span><div class="side in"><p class="when">${textsOf(
         page,
       ).swap.from(on)}</p>${
         pair.in
           ? html`<div class="line">${benefitLine(page, pair.in)}</div>`
-          : html`<p class="hint">${words.freeslot}</p>`
+          : html`<p class="hint">${say`Open spot`}</p>`
       }</div></li>`,
   )}</ul>`
-}
-
-/** The label of a benefit to choose: its name, what it is, and what it pays and costs. */
-export function choiceLabel(page: Page, card: BenefitCard): Slot {
-  return html`<span class="withicon"><img src="${card.iconurl}" alt="" width="40"
-height="40"><strong>${card.displayname}</strong></span><span
-class="hint">${card.description}</span>${facts(page, card)}`
-}
-
-/** What it pays and what it costs, in one line. */
-export function facts(page: Page, card: BenefitCard): Html {
-  const worth = card.worth && worthText(page, card.worth)
-  return html`<span class="hint">${[worth, costLine(page, card.cost)].filter(fact => fact).join('. ')}.</span>`
 }
