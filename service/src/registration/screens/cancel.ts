@@ -4,20 +4,21 @@ import { type Html, html } from '../../http/html.ts'
 import { hasPendingCancel, isHeld, isInForce, isLive } from '../../membership/rules/state.ts'
 import { displayNameOf } from '../../membership/rules/terms.ts'
 import { pageOf, type Visit } from '../session/visit.ts'
+import { mayComeBack } from '../steps/ahead.ts'
 import { lastDayOf, liveLines } from '../steps/cards.ts'
 import type { OwnChange } from '../steps/change-own.ts'
 import { changeAndConfirm } from '../steps/outcomes.ts'
 import { parseOneOf } from '../steps/posted.ts'
 import type { Step } from '../steps/step.ts'
-import { mayComeBack, takingBack } from '../steps/taking-back.ts'
+import { takingBack } from '../steps/taking-back.ts'
 import { type Asking, isFaulty } from '../views/faults.ts'
 import { form, oneOf, question } from '../views/fields.ts'
 import { dayText, namesText } from '../views/format.ts'
 import type { Content } from '../views/layout.ts'
 import { benefitList, leavingNotice } from '../views/lists.ts'
 import type { BenefitLine, IsoDate } from '../views/parts.ts'
-import { inBoth, type ViewOf } from '../views/surroundings.ts'
-import { textsOf } from '../views/texts.ts'
+import { sayIn } from '../views/say.ts'
+import type { ViewOf } from '../views/surroundings.ts'
 
 /** What a cancel ends, and when. */
 export type CancelView = ViewOf<'CANCEL'> &
@@ -88,69 +89,35 @@ function namesNotBegun({ user, terms, locale }: Visit): readonly string[] {
     .map(({ benefit }) => displayNameOf(terms, user, benefit, locale))
 }
 
-/** The words of a cancel. */
-export const cancelWords = inBoth({
-  en: {
-    title: 'Cancel your benefits',
-    lead: 'If you cancel, all of these end:',
-    when: 'When should they end?',
-    endofperiod: (on: string) => `At the end of the month. Your last day of coverage is ${on}`,
-    immediate: 'Right now. You have no coverage from this moment on',
-    neverbegun: 'Your benefits have not started yet. If you cancel, they will not start.',
-    pending:
-      'A swap or plan change that you planned will not happen, even if you keep your benefits after all.',
-    reinstate: (days: number) =>
-      `If you change your mind, you can have your benefits back within ${days} days after they end, if you still qualify. You have no coverage in between.`,
-    button: 'Cancel my benefits',
-    /** For a member who cancels before anything has started. */
-    backbeforestart: (days: number) =>
-      `If you change your mind, you can bring them back within ${days} days of canceling, if you still qualify.`,
-  },
-  es: {
-    title: 'Cancele sus beneficios',
-    lead: 'Si cancela, terminan todos estos:',
-    when: '¿Cuándo deben terminar?',
-    endofperiod: on => `Al final del mes. Su último día de cobertura es el ${on}`,
-    immediate: 'Ahora mismo. Deja de tener cobertura desde este momento',
-    neverbegun: 'Sus beneficios todavía no han empezado. Si cancela, no van a empezar.',
-    pending:
-      'El intercambio o cambio de plan que tenía previsto no se hará, aunque después decida conservar sus beneficios.',
-    reinstate: days =>
-      `Si cambia de opinión, puede recuperar sus beneficios dentro de los ${days} días después de que terminen, si todavía cumple los requisitos. En ese tiempo no tiene cobertura.`,
-    button: 'Cancelar mis beneficios',
-    backbeforestart: days =>
-      `Si cambia de opinión, puede recuperarlos dentro de los ${days} días después de cancelar, si todavía cumple los requisitos.`,
-  },
-})
-
 /** What a cancel ends, and when. A pending cancel can be undone here, or be made to take effect at once. */
 export function drawCancel(view: CancelView): Content {
   const { page, benefits, notbegun = [], pending, reinstatedays, hasbegun } = view
-  const texts = textsOf(page)
-  const words = cancelWords[page.locale]
-  const standing = texts.standing
-  const { now, keep } = standing.leaving
-  const title = pending ? now.title : words.title
-  const lead = pending ? now.lead(dayText(page, pending.on)) : hasbegun ? words.lead : words.neverbegun
+  const say = sayIn(page)
+  const title = pending ? say`End your benefits now` : say`Cancel your benefits`
+  const lead = pending
+    ? say`If you do not want to wait until ${dayText(page, pending.on)}, you can end all of these right now:`
+    : hasbegun
+      ? say`If you cancel, all of these end:`
+      : say`Your benefits have not started yet. If you cancel, they will not start.`
   return question(view, {
     title,
     back: 'overview',
     body: html`${pending && leavingNotice(page, pending.on, 'all')}
 ${(benefits.length > 0 || !hasbegun) && html`<p class="lead">${lead}</p>`}
 ${benefits.length > 0 && benefitList(page, benefits)}
-${notbegun.length > 0 && html`<p>${standing.notbegun(namesText(page, notbegun))}</p>`}
+${notbegun.length > 0 && html`<p>${say`These have not started and will not: ${namesText(page, notbegun)}.`}</p>`}
 ${form(view, 'cancel', [
   hasbegun && !pending ? timeChoice(view) : html`<input type="hidden" name="effective" value="immediate">`,
-  html`${view.haspending && html`<p>${words.pending}</p>`}
+  html`${view.haspending && html`<p>${say`A swap or plan change that you planned will not happen, even if you keep your benefits after all.`}</p>`}
 <p>${
     reinstatedays === undefined
-      ? standing.noreturn
+      ? say`Once they have ended, you cannot bring them back: as things stand, your plan is not open to you any more.`
       : hasbegun
-        ? words.reinstate(reinstatedays)
-        : words.backbeforestart(reinstatedays)
+        ? say`If you change your mind, you can have your benefits back within ${reinstatedays} days after they end, if you still qualify. You have no coverage in between.`
+        : say`If you change your mind, you can bring them back within ${reinstatedays} days of canceling, if you still qualify.`
   }</p>
-<p class="actions"><button class="danger">${pending ? now.button : words.button}</button>${
-    !pending && html`<a class="secondary" href="${page.root}/overview">${keep}</a>`
+<p class="actions"><button class="danger">${pending ? say`End my benefits now` : say`Cancel my benefits`}</button>${
+    !pending && html`<a class="secondary" href="${page.root}/overview">${say`Keep my benefits`}</a>`
   }</p>`,
 ])}`,
   })
@@ -159,13 +126,17 @@ ${form(view, 'cancel', [
 /** One question: when the benefits end. */
 function timeChoice(view: CancelView): Html {
   const { page, lastday, effective } = view
-  const words = cancelWords[page.locale]
+  const say = sayIn(page)
+
   return oneOf(view, 'effective', {
-    legend: html`<legend><h2>${words.when}</h2></legend>`,
+    legend: html`<legend><h2>${say`When should they end?`}</h2></legend>`,
     chosen: effective,
     choices: [
-      { value: 'endofperiod', label: words.endofperiod(dayText(page, lastday)) },
-      { value: 'immediate', label: words.immediate },
+      {
+        value: 'endofperiod',
+        label: say`At the end of the month. Your last day of coverage is ${dayText(page, lastday)}`,
+      },
+      { value: 'immediate', label: say`Right now. You have no coverage from this moment on` },
     ],
   })
 }

@@ -16,8 +16,8 @@ import { type Asking, type Faults, isFaulty } from '../views/faults.ts'
 import { primary, question } from '../views/fields.ts'
 import type { Content } from '../views/layout.ts'
 import type { EnteredAnswers } from '../views/parts.ts'
-import { inBoth, type ViewOf } from '../views/surroundings.ts'
-import { textsOf } from '../views/texts.ts'
+import { sayIn } from '../views/say.ts'
+import type { ViewOf } from '../views/surroundings.ts'
 
 /** Asks the birth date before it shows anything of the person but the first name. */
 export type ChallengeView = ViewOf<'CHALLENGE'> &
@@ -139,38 +139,25 @@ function knownDates({ person, sent }: Visit): string[] {
   return [person.dob, sent.dob].filter(date => date !== undefined)
 }
 
-/** The words of the question for the birth date. */
-export const challengeWords = inBoth({
-  en: {
-    title: 'Confirm that it is you',
-    lead: (firstname: string) => `Hello, ${firstname}.`,
-    text: 'Before we show your information, please enter your date of birth.',
-    attempts: (count: number) => (count === 1 ? 'You have 1 try left.' : `You have ${count} tries left.`),
-    again: 'Before you see or change your beneficiaries, please enter your date of birth once more.',
-  },
-  es: {
-    title: 'Confirme que es usted',
-    lead: firstname => `Hola, ${firstname}.`,
-    text: 'Antes de mostrarle su información, escriba su fecha de nacimiento.',
-    attempts: count => (count === 1 ? 'Le queda 1 intento.' : `Le quedan ${count} intentos.`),
-    again: 'Antes de ver o cambiar a sus beneficiarios, escriba una vez más su fecha de nacimiento.',
-  },
-})
-
 /** Asks the birth date of a person whose link came by text message or email. */
 export function drawChallenge(view: ChallengeView): Content {
-  const texts = textsOf(view.page)
-  const words = challengeWords[view.page.locale]
+  const say = sayIn(view.page)
+
   return question(view, {
-    title: words.title,
+    title: say`Confirm that it is you`,
     body: html`<p class="lead">${
-      view.again ? words.again : [view.firstname && `${words.lead(view.firstname)} `, words.text]
+      view.again
+        ? say`Before you see or change your beneficiaries, please enter your date of birth once more.`
+        : [
+            view.firstname && `${say`Hello, ${view.firstname}.`} `,
+            say`Before we show your information, please enter your date of birth.`,
+          ]
     }</p>
 <form id="answers" method="post" action="${view.action}" novalidate>
 ${view.next !== undefined && html`<input type="hidden" name="next" value="${view.next}">`}
 ${birthDate(view, { asHeading: false })}
-${view.attemptsleft !== undefined && html`<p class="hint">${words.attempts(view.attemptsleft)}</p>`}
-${primary(texts.shell.continue)}
+${view.attemptsleft !== undefined && html`<p class="hint">${view.attemptsleft === 1 ? say`You have 1 try left.` : say`You have ${view.attemptsleft} tries left.`}</p>`}
+${primary(say`Continue`)}
 </form>`,
   })
 }

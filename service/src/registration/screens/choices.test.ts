@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkConsents, parseOneOf } from '../steps/posted.ts'
-import { isFaulty } from '../views/faults.ts'
-import { errorText, textsOf } from '../views/texts.ts'
+import { errorText, isFaulty } from '../views/faults.ts'
+import { sayIn } from '../views/say.ts'
 import { parseBenefits } from './benefits/view.ts'
 import { parseSwapIn } from './swap/choose.ts'
 import { parseSwap } from './swap/confirm.ts'
@@ -86,7 +86,7 @@ test('whoever does not agree reads what they can do instead, where there is some
   ]
   const wayOut = (name: string) => (name === 'terms' ? ('otherplan' as const) : undefined)
   const refused = checkConsents(form(), wanted, 'enroll', wayOut)
-  const say = (locale: 'en' | 'es') => refused?.errors.map(error => errorText(textsOf({ locale }), error))
+  const say = (locale: 'en' | 'es') => refused?.errors.map(error => errorText(sayIn({ locale }), error))
   expect(say('en')).toEqual([
     'Select the box to agree before enrolling: Records',
     'Select the box to agree before enrolling, or go back and choose another plan: Terms',

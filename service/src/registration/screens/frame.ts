@@ -1,7 +1,7 @@
 import { html } from '../../http/html.ts'
 import type { Content } from '../views/layout.ts'
+import { sayIn } from '../views/say.ts'
 import type { ViewOf } from '../views/surroundings.ts'
-import { textsOf } from '../views/texts.ts'
 
 /** The empty frame that waits for the host's port. */
 export type FrameView = ViewOf<'FRAME'> & {
@@ -13,12 +13,13 @@ export type FrameView = ViewOf<'FRAME'> & {
 
 /** The empty frame, as shown until the host has answered. */
 export function drawFrame(view: FrameView): Content {
-  const texts = textsOf(view.page)
+  const say = sayIn(view.page)
+
   return {
-    title: texts.already.title,
-    body: html`<h1 class="unseen" tabindex="-1">${texts.shell.loading}</h1>
+    title: say`Your benefits`,
+    body: html`<h1 class="unseen" tabindex="-1">${say`Loading…`}</h1>
 <div class="waiting" aria-hidden="true"><span></span><span></span><span></span></div>
-<noscript><p>${texts.shell.noscript}</p></noscript>`,
+<noscript><p>${say`This window needs JavaScript. Ask for a link to open the page on its own instead.`}</p></noscript>`,
     signals: { origins: view.origins.join(' '), session: view.sessionurl },
   }
 }

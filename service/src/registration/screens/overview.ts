@@ -23,8 +23,9 @@ import type {
   MemberPaths,
   StillToDo,
 } from '../views/parts.ts'
-import { inBoth, type Page, type ViewOf } from '../views/surroundings.ts'
-import { textsOf } from '../views/texts.ts'
+import { sayIn } from '../views/say.ts'
+import type { Page, ViewOf } from '../views/surroundings.ts'
+import { groupNames } from '../views/texts.ts'
 
 /** The person is already enrolled: the benefits in force, and what can be done with them. */
 export type AlreadyEnrolledView = ViewOf<'ALREADY_ENROLLED'> & {
@@ -100,63 +101,22 @@ function ineligibleIn({ user, terms, locale }: Visit): { reasons: readonly strin
   return { reasons: reasons.map(reason => reason.text[locale]) }
 }
 
-/** The words about a member’s situation. */
-export const overviewWords = inBoth({
-  en: {
-    /** The partner sent details that differ from the confirmed ones; `link` leads to where the person can use them. */
-    newer: (partner: string, details: string, link: string) =>
-      `${partner} sent newer details for: ${details}. You can use them under “${link}” below.`,
-    /** For a member whose details no longer fit the rules of their plan. */
-    ineligible: {
-      title: (plan: string) => `Your details no longer fit the rules of ${plan}`,
-      keeps:
-        'This alone does not end your plan or the benefits listed here. A benefit that shows an end date ends on that day.',
-      back: (plan: string) => `If you leave ${plan}, you may not be able to come back to it.`,
-      correct: (link: string) => `If one of your details is wrong, correct it under “${link}” below.`,
-      ask: (partner: string) => `If you have questions, ask ${partner}.`,
-    },
-    plan: (name: string, on: string) => `You move to ${name} on ${on}.`,
-    swap: (on: string) => `A swap is planned for ${on}.`,
-    see: 'See what changes',
-  },
-  es: {
-    newer: (partner, details, link) =>
-      `${partner} envió datos más recientes de: ${details}. Puede usarlos en “${link}”, más abajo.`,
-    ineligible: {
-      title: plan => `Sus datos ya no cumplen las reglas de ${plan}`,
-      keeps:
-        'Esto por sí solo no termina su plan ni los beneficios de esta lista. Un beneficio que indica una fecha de fin termina ese día.',
-      back: plan => `Si deja ${plan}, es posible que no pueda volver a tenerlo.`,
-      correct: link => `Si alguno de sus datos es incorrecto, corríjalo en “${link}”, más abajo.`,
-      ask: partner => `Si tiene preguntas, consulte a ${partner}.`,
-    },
-    plan: (name, on) => `Pasa a ${name} el ${on}.`,
-    swap: on => `Hay un intercambio previsto para el ${on}.`,
-    see: 'Ver qué cambia',
-  },
-})
-
 /** The person is already enrolled: the benefits in force, and links to what can be done. */
 export function drawOverview(view: AlreadyEnrolledView): Content {
   const { page } = view
-  const texts = textsOf(page)
-  const words = texts.already
-  const own = overviewWords[page.locale]
+  const say = sayIn(page)
+
   return {
-    title: words.title,
-    body: html`<h1 tabindex="-1">${words.title}</h1>
-<p class="lead">${view.benefits.length > 0 ? words.plan(view.offername) : texts.standing.nothing(view.offername)}</p>
+    title: say`Your benefits`,
+    body: html`<h1 tabindex="-1">${say`Your benefits`}</h1>
+<p class="lead">${view.benefits.length > 0 ? say`Your plan is ${view.offername}.` : say`Your plan is ${view.offername}. You have no benefits right now.`}</p>
 ${totalFacts(page, view.benefits)}
 ${
   view.suggested.length > 0 &&
-  html`<p class="notice info">${icon('info')}<span>${own.newer(
-    page.partner.displayname,
-    namesText(
-      page,
-      view.suggested.map(group => texts.group[group]),
-    ),
-    words.details,
-  )}</span></p>`
+  html`<p class="notice info">${icon('info')}<span>${say`${page.partner.displayname} sent newer details for: ${namesText(
+    page,
+    view.suggested.map(group => say(groupNames[group])),
+  )}. You can use them under “${say`Check your details`}” below.`}</span></p>`
 }
 ${pathList(page, thingsToDo(page, view.todo))}
 ${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
@@ -175,17 +135,26 @@ ${leave(page, { redirecturl: view.redirecturl })}`,
 
 /** Tells a member which changes are planned, since the benefits' dates alone do not say why; empty when none. */
 function pendingNotices(page: Page, { plan, swap }: PendingChanges = {}): Slot {
-  const texts = textsOf(page)
-  const words = overviewWords[page.locale]
+  const say = sayIn(page)
   const line = (text: string, to: string) =>
-    html`<p class="notice info">${icon('clock')}<span>${text} <a href="${page.root}/${to}">${words.see}<span
+    html`<p class="notice info">${icon('clock')}<span>${text} <a href="${page.root}/${to}">${say`See what changes`}<span
 class="unseen">: ${text}</span></a></span></p>`
   return [
     plan?.iscalledoff &&
-      line(`${texts.standing.pending.noplan(plan.displayname, dayText(page, plan.on))}.`, 'offer'),
-    plan && !plan.iscalledoff && line(words.plan(plan.displayname, dayText(page, plan.on)), 'offer'),
+      line(
+        `${say`As things are now, you will not move to ${plan.displayname} on ${dayText(page, plan.on)}`}.`,
+        'offer',
+      ),
+    plan &&
+      !plan.iscalledoff &&
+      line(say`You move to ${plan.displayname} on ${dayText(page, plan.on)}.`, 'offer'),
     swap &&
-      line((swap.iscalledoff ? texts.standing.pending.noswap : words.swap)(dayText(page, swap.on)), 'swap'),
+      line(
+        swap.iscalledoff
+          ? say`As things are now, the swap planned for ${dayText(page, swap.on)} will not happen.`
+          : say`A swap is planned for ${dayText(page, swap.on)}.`,
+        'swap',
+      ),
   ]
 }
 
@@ -199,12 +168,12 @@ function ineligibleNotice(
     | { readonly offername: string; readonly reasons: readonly string[]; readonly isLeaving: boolean }
     | undefined,
 ): Slot {
-  const texts = textsOf(page)
   if (!about) return null
   const { offername, reasons, isLeaving } = about
-  const words = overviewWords[page.locale].ineligible
-  return html`<section class="notice info">${icon('info')}<div><h2>${words.title(offername)}</h2>
+  const say = sayIn(page)
+
+  return html`<section class="notice info">${icon('info')}<div><h2>${say`Your details no longer fit the rules of ${offername}`}</h2>
 ${reasons.length > 0 && html`<ul class="plain">${reasons.map(reason => html`<li>${reason}</li>`)}</ul>`}
-${!isLeaving && html`<p>${words.keeps}</p>`}<p>${words.back(offername)}</p>
-<p>${words.correct(texts.already.details)} ${words.ask(page.partner.displayname)}</p></div></section>`
+${!isLeaving && html`<p>${say`This alone does not end your plan or the benefits listed here. A benefit that shows an end date ends on that day.`}</p>`}<p>${say`If you leave ${offername}, you may not be able to come back to it.`}</p>
+<p>${say`If one of your details is wrong, correct it under “${say`Check your details`}” below.`} ${say`If you have questions, ask ${page.partner.displayname}.`}</p></div></section>`
 }

@@ -14,8 +14,8 @@ import { icon } from '../views/icons.ts'
 import type { Content } from '../views/layout.ts'
 import type { Cost } from '../views/parts.ts'
 import { totalText } from '../views/price.ts'
-import { inBoth, type Localized, type Page, type ViewOf } from '../views/surroundings.ts'
-import { textsOf } from '../views/texts.ts'
+import { type Say, sayIn } from '../views/say.ts'
+import type { Localized, Page, ViewOf } from '../views/surroundings.ts'
 
 /** The plans from which a newcomer chooses one, if there are several. */
 export type PlanView = ViewOf<'PLAN'> &
@@ -94,48 +94,30 @@ function planInMind(visit: Visit, plans: readonly Plan[]): string | undefined {
   return visit.draft.offer ?? fitting?.offer.offer
 }
 
-/** The words of the choice of a plan. */
-export const planWords = inBoth({
-  en: {
-    title: 'Choose your plan',
-    lead: 'You can change it later.',
-    holds: 'What comes with it',
-    choose: (slots: number) => (slots === 1 ? 'Choose 1 of these' : `Choose up to ${slots} of these`),
-    choosemore: (slots: number) =>
-      slots === 1 ? 'Choose 1 more of these' : `Choose up to ${slots} more of these`,
-  },
-  es: {
-    title: 'Elija su plan',
-    lead: 'Más adelante puede cambiarlo.',
-    holds: 'Qué incluye',
-    choose: slots => (slots === 1 ? 'Elija 1 de estos' : `Elija hasta ${slots} de estos`),
-    choosemore: slots => (slots === 1 ? 'Elija 1 más de estos' : `Elija hasta ${slots} más de estos`),
-  },
-})
-
 /** The plans from which a newcomer chooses one: what comes with each, and how much can be chosen. */
 export function drawPlan(view: PlanView): Content {
   const { page, plans, chosen } = view
-  const texts = textsOf(page)
-  const words = planWords[page.locale]
+
+  const say = sayIn(page)
+
   return question(view, {
-    title: words.title,
+    title: say`Choose your plan`,
     back: 'details',
-    body: html`<p class="lead">${words.lead}</p>
+    body: html`<p class="lead">${say`You can change it later.`}</p>
 ${form(view, 'plan', [
   oneOf(view, 'offername', {
-    legend: html`<legend class="unseen">${words.title}</legend>`,
+    legend: html`<legend class="unseen">${say`Choose your plan`}</legend>`,
     chosen,
     choices: plans.map(choice => planChoice(page, choice)),
   }),
-  primary(texts.shell.continue),
+  primary(say`Continue`),
 ])}`,
   })
 }
 
 /** A plan to choose: its name and price, what it includes, and what else can be chosen. */
 function planChoice(page: Page, plan: PlanChoice): Choice {
-  const words = planWords[page.locale]
+  const say = sayIn(page)
   const { offer, displayname, description, included, selectable, slots } = plan
   // Where all is to be chosen, so is the price.
   const isBare = included.length === 0 && slots > 0
@@ -154,12 +136,12 @@ function planChoice(page: Page, plan: PlanChoice): Choice {
     }<span class="hint">${description}</span>`,
     card: html`${
       included.length > 0 &&
-      html`<h2>${words.holds}</h2><ul class="ticks">${included.map(
+      html`<h2>${say`What comes with it`}</h2><ul class="ticks">${included.map(
         benefit =>
           html`<li>${icon('check')}<span><strong>${benefit.displayname}</strong> ${benefit.description}</span></li>`,
       )}</ul>`
     }
-${slots > 0 && html`<h2>${words[isBare ? 'choose' : 'choosemore'](slots)}</h2><p>${more}.</p>`}`,
+${slots > 0 && html`<h2>${choosing(say, slots, isBare)}</h2><p>${more}.</p>`}`,
   }
 }
 
@@ -169,4 +151,10 @@ function nameAndPrice(
   { displayname, cost }: Pick<PlanBenefit, 'displayname' | 'cost'>,
 ): string {
   return cost.kind === 'nothing' ? displayname : `${displayname} (${priceText(page, cost)})`
+}
+
+/** How many can be chosen; of all that there is (`isBare`), or besides what comes with the plan. */
+function choosing(say: Say, slots: number, isBare: boolean): string {
+  if (isBare) return slots === 1 ? say`Choose 1 of these` : say`Choose up to ${slots} of these`
+  return slots === 1 ? say`Choose 1 more of these` : say`Choose up to ${slots} more of these`
 }

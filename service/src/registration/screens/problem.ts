@@ -9,8 +9,8 @@ import { pageFor, type Viewer } from '../session/visit.ts'
 import { emblem } from '../views/icons.ts'
 import type { Content } from '../views/layout.ts'
 import { leave } from '../views/lists.ts'
-import { inBoth, type ViewOf } from '../views/surroundings.ts'
-import { textsOf } from '../views/texts.ts'
+import { sayIn } from '../views/say.ts'
+import type { ViewOf } from '../views/surroundings.ts'
 
 /**
  * Something failed, in the service (`internal`, `busy`) or elsewhere: `foreign` was sent by another website,
@@ -58,50 +58,34 @@ export function describeFailure(
   return { status: errors[code].status, kind: kinds[code] ?? 'unreadable' }
 }
 
-/** The words of each failure. */
-export const problemWords = inBoth({
-  en: {
-    title: 'Something went wrong on our side',
-    text: 'Your answers up to the last page are kept. Please try again in a moment.',
-    notfoundtitle: 'This page does not exist',
-    notfoundtext: 'Your answers are kept. Go back to your benefits to continue.',
-    busytitle: 'We’re very busy right now',
-    busytext: 'What you saved on earlier pages is kept. Please wait a moment, then try again.',
-    foreigntitle: 'Nothing was changed',
-    foreigntext:
-      'We did not accept this because it was sent from another website, not from your benefits page. To go on, open your benefits from here or by your own link.',
-    unreadabletitle: 'We could not read what was sent',
-    unreadabletext: 'Nothing was changed. Your answers up to the last page are kept.',
-    request: 'If you ask for help, please give this number:',
-  },
-  es: {
-    title: 'Algo falló de nuestro lado',
-    text: 'Sus respuestas hasta la última página están guardadas. Vuelva a intentarlo en un momento.',
-    notfoundtitle: 'Esta página no existe',
-    notfoundtext: 'Sus respuestas están guardadas. Vuelva a sus beneficios para continuar.',
-    busytitle: 'Estamos muy ocupados en este momento',
-    busytext: 'Lo que guardó en páginas anteriores se conserva. Espere un momento y vuelva a intentarlo.',
-    foreigntitle: 'No se cambió nada',
-    foreigntext:
-      'No lo aceptamos porque se envió desde otro sitio web, no desde su página de beneficios. Para continuar, abra sus beneficios desde aquí o con su propio enlace.',
-    unreadabletitle: 'No pudimos leer lo que se envió',
-    unreadabletext: 'No se cambió nada. Sus respuestas hasta la última página están guardadas.',
-    request: 'Si pide ayuda, dé este número:',
-  },
-})
-
 /** Something failed: what is kept, how to go on, and the request id to read out. */
 export function drawProblem(view: ProblemView): Content {
   const { page, kind, requestid, retry } = view
-  const texts = textsOf(page)
-  const words = problemWords[page.locale]
+
+  const say = sayIn(page)
+
   const isOurs = kind === 'internal' || kind === 'busy'
   const [title, text] = {
-    internal: [words.title, words.text],
-    notfound: [words.notfoundtitle, words.notfoundtext],
-    busy: [words.busytitle, words.busytext],
-    foreign: [words.foreigntitle, words.foreigntext],
-    unreadable: [words.unreadabletitle, words.unreadabletext],
+    internal: [
+      say`Something went wrong on our side`,
+      say`Your answers up to the last page are kept. Please try again in a moment.`,
+    ],
+    notfound: [
+      say`This page does not exist`,
+      say`Your answers are kept. Go back to your benefits to continue.`,
+    ],
+    busy: [
+      say`We’re very busy right now`,
+      say`What you saved on earlier pages is kept. Please wait a moment, then try again.`,
+    ],
+    foreign: [
+      say`Nothing was changed`,
+      say`We did not accept this because it was sent from another website, not from your benefits page. To go on, open your benefits from here or by your own link.`,
+    ],
+    unreadable: [
+      say`We could not read what was sent`,
+      say`Nothing was changed. Your answers up to the last page are kept.`,
+    ],
   }[kind]
   return {
     title: title ?? '',
@@ -112,10 +96,10 @@ export function drawProblem(view: ProblemView): Content {
 ${
   retry &&
   html`<p class="actions"><a class="primary" href="${retry}">${
-    isOurs ? texts.shell.tryagain : texts.shell.open
+    isOurs ? say`Try again` : say`Open my benefits`
   }</a></p>`
 }
-<p class="hint">${words.request}</p><p><code class="requestid">${requestid}</code></p>
+<p class="hint">${say`If you ask for help, please give this number:`}</p><p><code class="requestid">${requestid}</code></p>
 ${leave(page, retry ? { rank: 'secondary' } : {})}`,
   }
 }

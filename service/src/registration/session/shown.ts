@@ -64,16 +64,9 @@ export function tagNow(
  * lists each benefit with its present state.
  */
 export function standingText({ status, offer, pendingOffer, swap, cancel, enrolments }: User): string {
-  const held = new Set(enrolments.filter(isLive).map(({ benefit }) => benefit))
-  return JSON.stringify([
-    status,
-    offer?.name,
-    offer?.inForce,
-    pendingOffer,
-    swap,
-    cancel?.at,
-    [...held].sort(),
-  ])
+  const held = enrolments.filter(isLive).map(({ benefit, endsAt, pendingBy }) => [benefit, endsAt, pendingBy])
+  const planned = [pendingOffer, swap, cancel?.at]
+  return JSON.stringify([status, offer?.name, offer?.inForce, planned, held.map(String).sort()])
 }
 
 /** What a member holds and has planned, without what changes while they look on, such as times of activity. */

@@ -1,3 +1,5 @@
+import { cancelAccount } from '../../accounts/lifecycle.ts'
+import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { type Instant, lockedFrom } from '../../calendar/calendar.ts'
 import type { Benefit } from '../../catalogue/model.ts'
 import { projectPendingChanges } from '../../membership/rules/apply-due.ts'
@@ -77,4 +79,11 @@ export function undoUntil(visit: Visit, at: Instant): { undountil?: Instant } {
 /** The name of a plan, or of the member's own, in the page's language. */
 export function planName(visit: Visit, name = visit.user.offer?.name ?? ''): string {
   return visit.terms.today.catalogue.offers.get(name)?.displayname[visit.locale] ?? name
+}
+
+/** Whether the person can have their benefits back after a cancel, made or not, as the rules and the catalogue stand now. */
+export function mayComeBack(visit: Visit): boolean {
+  const { now, terms } = visit
+  const { user } = cancelAccount(visit.user, { effective: 'immediate', reason: 'voluntary' }, now, terms)
+  return !isRefusal(reinstateAccount(user, now, terms))
 }

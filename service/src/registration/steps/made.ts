@@ -5,8 +5,8 @@ import type { PageOutcome } from '../session/store.ts'
 import type { Visit } from '../session/visit.ts'
 import type { CopyContent } from '../views/copy.ts'
 import type { IsoDate } from '../views/parts.ts'
+import { mayComeBack } from './ahead.ts'
 import { lastDayOf, liveEnrolment, localDay } from './cards.ts'
-import { mayComeBack } from './taking-back.ts'
 
 /** What a confirmation keeps: what was done, how it left the user, and the copy of what the person agreed to by it. */
 export type ConfirmationContent = {

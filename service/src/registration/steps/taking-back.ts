@@ -1,8 +1,6 @@
-import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { reinstateAccount } from '../../accounts/reinstate.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { isActive, type User } from '../../membership/rules/state.ts'
-import type { Visit } from '../session/visit.ts'
 import { isAnybody, type OwnChange } from './change-own.ts'
 import { changeAndConfirm } from './outcomes.ts'
 import type { Step } from './step.ts'
@@ -22,11 +20,4 @@ export function takingBack(from: string, isToDo: (user: User) => boolean, how?: 
       return changeAndConfirm(visit, 'undone', change, 'conflict')
     },
   }
-}
-
-/** Whether the person can have their benefits back after a cancel, made or not, as the rules and the catalogue stand now. */
-export function mayComeBack(visit: Visit): boolean {
-  const { now, terms } = visit
-  const { user } = cancelAccount(visit.user, { effective: 'immediate', reason: 'voluntary' }, now, terms)
-  return !isRefusal(reinstateAccount(user, now, terms))
 }

@@ -1,16 +1,17 @@
 import { type Html, html } from '../../http/html.ts'
 import { type Answers, fault, inputId, invalid, option } from './fields.ts'
 import { monthNames } from './format.ts'
-import { textsOf } from './texts.ts'
+import { sayIn } from './say.ts'
 
 /** Month, day and year in one group, so that nobody has to guess the order of digits in a date. */
 export function birthDate(answers: Answers, options: { readonly asHeading: boolean }): Html {
   const { errors = [], page } = answers
-  const texts = textsOf(page)
+  const say = sayIn(page)
+
   const error = errors.find(({ input }) => input.startsWith('dob'))
   return html`<fieldset class="field date${error && ' wrong'}" aria-describedby="dob-hint${error && ' dob-error'}">
-<legend class="${options.asHeading ? 'unseen' : 'label'}">${texts.group.dob}</legend>
-<p class="hint" id="dob-hint">${texts.details.dobhint}</p>
+<legend class="${options.asHeading ? 'unseen' : 'label'}">${say`Date of birth`}</legend>
+<p class="hint" id="dob-hint">${say`For example, March 27, 1990`}</p>
 ${fault(answers, 'dob', error)}
 ${dateInputs(
   answers,
@@ -26,19 +27,19 @@ export function dateInputs(
   nameOf: (part: 'month' | 'day' | 'year') => string,
   isWrong: (input: string) => boolean,
 ): Html {
-  const words = textsOf(page).details
+  const say = sayIn(page)
   const month = nameOf('month')
   const help = (part: string) => (month === 'dobmonth' ? `bday-${part}` : 'off')
   const number = (part: 'day' | 'year') => {
     const input = nameOf(part)
-    return html`<div><label for="${inputId(input)}">${words[part]}</label><input id="${inputId(input)}" name="${input}"
+    return html`<div><label for="${inputId(input)}">${part === 'day' ? say`Day` : say`Year`}</label><input id="${inputId(input)}" name="${input}"
 type="text" inputmode="numeric" autocomplete="${help(part)}" value="${kept[input] ?? ''}"${
       isWrong(input) && invalid
     }></div>`
   }
-  return html`<div class="parts"><div class="month"><label for="${inputId(month)}">${words.month}</label><select
+  return html`<div class="parts"><div class="month"><label for="${inputId(month)}">${say`Month`}</label><select
 id="${inputId(month)}" name="${month}" autocomplete="${help('month')}"${isWrong(month) && invalid}>
-<option value="">${words.choosemonth}</option>
+<option value="">${say`Choose`}</option>
 ${monthNames(page).map((name, at) => option(String(at + 1), name, kept[month] ?? ''))}
 </select></div>${number('day')}${number('year')}</div>`
 }

@@ -5,7 +5,7 @@ import type { Legal } from '../../partners/legal.ts'
 import { useWords } from './coverage.ts'
 import { dayText, instantText } from './format.ts'
 import type { Coverage, HowToUseWords, IsoDate } from './parts.ts'
-import { type CoverageTexts, textsOf } from './texts.ts'
+import { sayIn } from './say.ts'
 
 /** What a person agreed to, in the words that they were shown: kept sealed, and never changed. */
 export type CopyContent = {
@@ -67,8 +67,7 @@ type CopyLook = {
 /** The copy as one HTML file that needs no other file, to be kept and printed. */
 export function renderCopy(copy: CopyContent, look: CopyLook): string {
   const { partner, reference } = copy
-  const texts = textsOf(copy)
-  const words = texts.coverage
+  const say = sayIn(copy)
   return html`<!doctype html>
 <html lang="${copy.locale}">
 <head>
@@ -76,31 +75,31 @@ export function renderCopy(copy: CopyContent, look: CopyLook): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<title>${words.copy.title} – ${partner} – ${reference}</title>
+<title>${say`Your benefits: what you agreed to`} – ${partner} – ${reference}</title>
 <style>__STYLE__</style>
 </head>
 <body>
 <header><span class="mark" aria-hidden="true"></span><p>${partner}</p></header>
 <main>
-<h1>${words.copy.title}</h1>
-<dl><div><dt>${texts.group.name}</dt><dd>${copy.name}</dd></div>
-<div><dt>${words.copy.reference}</dt><dd>${reference}</dd></div>
-<div><dt>${words.copy.made}</dt><dd>${instantText(copy, copy.at)}${
-    copy.byoperator && ` – ${texts.shell.byoperator}`
+<h1>${say`Your benefits: what you agreed to`}</h1>
+<dl><div><dt>${say`Name`}</dt><dd>${copy.name}</dd></div>
+<div><dt>${say`Reference`}</dt><dd>${reference}</dd></div>
+<div><dt>${say`Agreed on`}</dt><dd>${instantText(copy, copy.at)}${
+    copy.byoperator && ` – ${say`By a link that our support made`}`
   }</dd></div>
-<div><dt>${texts.check.plan}</dt><dd>${copy.offername}</dd></div></dl>
-<h2>${words.price.total}</h2>
+<div><dt>${say`Plan`}</dt><dd>${copy.offername}</dd></div></dl>
+<h2>${say`Your total`}</h2>
 ${copy.price.map(line => html`<p>${line}</p>`)}
-<h2>${texts.already.title}</h2>
+<h2>${say`Your benefits`}</h2>
 ${copy.benefits.map(benefit => benefitPart(copy, benefit, look))}
-${copy.agreements.length > 0 && html`<h2>${words.copy.agreed}</h2>`}
+${copy.agreements.length > 0 && html`<h2>${say`What you agreed to`}</h2>`}
 ${copy.agreements.map(
   ({ title, version, paragraphs }) =>
     html`<section><h3>${title}</h3>${paragraphs.map(text => html`<p>${text}</p>`)}
-<p class="hint">${texts.check.version(version)}</p></section>`,
+<p class="hint">${say`Version ${version}`}</p></section>`,
 )}
-<h2>${words.copy.help}</h2>
-${helpPart(copy, words)}
+<h2>${say`Help`}</h2>
+${helpPart(copy)}
 </main>
 </body>
 </html>
@@ -108,51 +107,55 @@ ${helpPart(copy, words)}
 }
 
 function benefitPart(copy: CopyContent, benefit: CopyBenefit, look: CopyLook): Html {
-  const texts = textsOf(copy)
-  const words = texts.coverage
+  const say = sayIn(copy)
   const { insurer, waiting, documents = [] } = benefit.coverage ?? {}
   const memberId = look.memberIds.get(benefit.name)
   const row = (name: string, value: unknown) => html`<div><dt>${name}</dt><dd>${value as string}</dd></div>`
   return html`<section><h3>${benefit.displayname}</h3>
 <p>${benefit.description}</p>
-<dl>${row(words.copy.starts, startText(copy, words, benefit))}
-${benefit.endson && row(words.copy.ends, dayText(copy, benefit.endson))}
-${row(texts.benefits.costs, benefit.price)}
-${insurer && row(words.insurer, `${insurer.name}. ${insurer.licence}`)}
-${memberId !== undefined && row(words.memberid, memberId)}
-${waiting && row(words.waiting, `${words.days(waiting.days)}. ${waiting.text ?? ''}`)}</dl>
-<h4>${texts.benefits.pays}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
-<h4>${texts.benefits.notcovered}</h4><ul>${benefit.notcovered.map(line => html`<li>${line}</li>`)}</ul>
+<dl>${row(say`Coverage starts`, startText(copy, benefit))}
+${benefit.endson && row(say`Coverage ends on`, dayText(copy, benefit.endson))}
+${row(say`Your cost`, benefit.price)}
+${insurer && row(say`Insurer`, `${insurer.name}. ${insurer.licence}`)}
+${memberId !== undefined && row(say`Member number`, memberId)}
+${waiting && row(say`Waiting period`, `${waiting.days === 1 ? say`1 day` : say`${waiting.days} days`}. ${waiting.text ?? ''}`)}</dl>
+<h4>${say`What is covered`}</h4><ul>${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
+<h4>${say`What is not covered`}</h4><ul>${benefit.notcovered.map(line => html`<li>${line}</li>`)}</ul>
 ${
   benefit.beneficiaries &&
-  html`<h4>${texts.beneficiaries.copy}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`
+  html`<h4>${say`Beneficiaries`}</h4><ul>${benefit.beneficiaries.map(line => html`<li>${line}</li>`)}</ul>`
 }
-${benefit.howtouse && html`<h4>${words.use.title}</h4>${useWords(benefit.howtouse)}`}
+${benefit.howtouse && html`<h4>${say`How to use it`}</h4>${useWords(benefit.howtouse)}`}
 ${
   documents.length > 0 &&
-  html`<h4>${words.documents}</h4><ul>${documents.map(
+  html`<h4>${say`Documents`}</h4><ul>${documents.map(
     ({ title, address }) => html`<li><a
 href="${look.origin}${address}">${title}</a> <span class="hint">SHA-256 ${hashIn(address)}</span></li>`,
   )}</ul>`
 }</section>`
 }
 
-function startText(copy: CopyContent, words: CoverageTexts, { startson, dueon }: CopyBenefit): string {
+function startText(copy: CopyContent, { startson, dueon }: CopyBenefit): string {
   if (startson) return dayText(copy, startson)
-  return dueon ? words.copy.waitsuntil(dayText(copy, dueon)) : words.copy.waits
+  const say = sayIn(copy)
+  return dueon
+    ? say`When nothing more is needed from you. If that is not so before ${dayText(copy, dueon)}, the benefit does not start.`
+    : say`When nothing more is needed from you`
 }
 
-function helpPart({ partner, help, legal, locale }: CopyContent, words: CoverageTexts): Html {
+function helpPart(copy: CopyContent): Html {
+  const { partner, help, legal, locale } = copy
+  const say = sayIn(copy)
   const { phone, email, url } = help
   const ways = [phone, email, url].filter(way => way !== undefined)
   return html`${
     ways.length > 0
       ? html`<ul>${ways.map(way => html`<li>${way}</li>`)}</ul>`
-      : html`<p>${words.copy.helpnone(partner)}</p>`
+      : html`<p>${say`Contact ${partner} through its app or website.`}</p>`
   }
 ${legal.operatorline && html`<p>${legal.operatorline[locale]}</p>`}
-${legal.privacyurl && html`<p>${words.privacynotice}: ${legal.privacyurl}</p>`}
-${legal.termsurl && html`<p>${words.terms}: ${legal.termsurl}</p>`}`
+${legal.privacyurl && html`<p>${say`Privacy notice`}: ${legal.privacyurl}</p>`}
+${legal.termsurl && html`<p>${say`Terms`}: ${legal.termsurl}</p>`}`
 }
 
 function hashIn(address: string): string {

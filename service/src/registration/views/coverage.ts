@@ -13,27 +13,28 @@ import type {
   SwapPair,
 } from './parts.ts'
 import { priceLines, totalLines, waitingPrice } from './price.ts'
+import { later, sayIn } from './say.ts'
 import type { Page } from './surroundings.ts'
-import { textsOf } from './texts.ts'
 
 /** Insurer, waiting period and documents of one benefit; empty when there are none. */
 export function coverageFacts(page: Page, coverage: Coverage | undefined): Slot {
   const { insurer, waiting, documents = [] } = coverage ?? {}
-  const words = textsOf(page).coverage
+  const say = sayIn(page)
+
   if (!insurer && !waiting && documents.length === 0) return null
   return html`<dl class="known">${
     insurer &&
-    html`<div><dt>${words.insurer}</dt><dd>${insurer.name}<p class="hint">${insurer.licence}</p></dd></div>`
+    html`<div><dt>${say`Insurer`}</dt><dd>${insurer.name}<p class="hint">${insurer.licence}</p></dd></div>`
   }
 ${
   waiting &&
-  html`<div><dt>${words.waiting}</dt><dd>${words.days(waiting.days)}${
+  html`<div><dt>${say`Waiting period`}</dt><dd>${waiting.days === 1 ? say`1 day` : say`${waiting.days} days`}${
     waiting.text && html`<p class="hint">${waiting.text}</p>`
   }</dd></div>`
 }
 ${
   documents.length > 0 &&
-  html`<div><dt>${words.documents}</dt><dd><ul class="documents">${documents.map(
+  html`<div><dt>${say`Documents`}</dt><dd><ul class="documents">${documents.map(
     document => html`<li>${documentLink(page, document)}</li>`,
   )}</ul></dd></div>`
 }</dl>`
@@ -46,7 +47,8 @@ ${
 export function coverageSection(page: Page, lines: readonly BenefitLine[]): Slot {
   const known = lines.filter(({ coverage }) => coverageFacts(page, coverage))
   if (known.length === 0) return null
-  const words = textsOf(page).coverage
+  const say = sayIn(page)
+
   const keyOf = ({ coverage }: BenefitLine) =>
     `${coverage?.insurer?.name ?? ''}\n${coverage?.insurer?.licence ?? ''}`
   const groups = new Map<string, readonly BenefitLine[]>()
@@ -65,39 +67,38 @@ export function coverageSection(page: Page, lines: readonly BenefitLine[]): Slot
     )
     const licence = insurer && html`<p class="hint">${insurer.licence}</p>`
     return html`<div class="insured"><h3>${insurer ? insurer.name : names}</h3>
-${insurer && html`<p>${words.covers(names)}</p>`}
+${insurer && html`<p>${say`Insures: ${names}`}</p>`}
 ${waits.map(
   wait =>
-    html`<p class="withsign">${icon('clock')}<span>${words.waitsfor(
-      wait.displayname,
-      words.days(wait.days),
-    )}${wait.text && html`<span class="hint">${wait.text}</span>`}</span></p>`,
+    html`<p class="withsign">${icon('clock')}<span>${say`${wait.displayname}: waiting period of ${wait.days === 1 ? say`1 day` : say`${wait.days} days`}`}${wait.text && html`<span class="hint">${wait.text}</span>`}</span></p>`,
 )}
 ${
   documents.size === 0
     ? licence
-    : html`<details><summary>${words.documents}<span class="unseen">: ${names}</span></summary>${licence}<ul
+    : html`<details><summary>${say`Documents`}<span class="unseen">: ${names}</span></summary>${licence}<ul
 class="documents">${[...documents.values()].map(
         document => html`<li>${documentLink(page, document)}</li>`,
       )}</ul></details>`
 }</div>`
   })
-  return html`<section class="know"><h2>${words.know}</h2>${blocks}</section>`
+  return html`<section class="know"><h2>${say`What you should know`}</h2>${blocks}</section>`
 }
 
 /** What these benefits cost together, and who collects it; one word when all are free. */
 export function priceSection(page: Page, lines: readonly BenefitLine[], isAddition = false): Slot {
   const costs = costsOf(lines)
   if (costs.length === 0) return null
-  const words = textsOf(page).coverage.price
+  const say = sayIn(page)
+
   const sentences = [...priceLines(page, costs), ...waitingPrice(page, lines)]
-  return pricePanel(isAddition ? words.added : words.total, sentences)
+  return pricePanel(isAddition ? say`What you add costs` : say`Your total`, sentences)
 }
 
 /** What a person with these benefits pays in all; empty when no price is known. */
 export function totalSection(page: Page, lines: readonly BenefitLine[]): Slot {
+  const say = sayIn(page)
   if (costsOf(lines).length === 0) return null
-  return pricePanel(textsOf(page).coverage.price.total, totalLines(page, lines))
+  return pricePanel(say`Your total`, totalLines(page, lines))
 }
 
 /** The same in plain sentences; empty when nothing costs anything. */
@@ -111,15 +112,19 @@ export function totalFacts(page: Page, lines: readonly BenefitLine[]): Slot {
  * the swap is shown as an addition.
  */
 export function exchangeSection(page: Page, pairs: readonly SwapPair[], effectiveon: IsoDate): Slot {
-  const words = textsOf(page).coverage.price
+  const say = sayIn(page)
+
   const coming = pairs.flatMap(pair => pair.in ?? [])
   if (!pairs.some(({ out }) => out)) return priceSection(page, coming, true)
   const over = pairs.flatMap(({ out }) => {
     if (out?.cost?.kind !== 'amount' || out.cost.per === 'once') return []
     const price = priceText(page, out.cost)
-    return [words.nolonger(dayText(page, effectiveon), price, out.displayname)]
+    return [say`From ${dayText(page, effectiveon)} you no longer pay ${price} for ${out.displayname}.`]
   })
-  return pricePanel(words.incoming(coming.length), [...priceLines(page, costsOf(coming)), ...over])
+  return pricePanel(coming.length === 1 ? say`What the new benefit costs` : say`What the new benefits cost`, [
+    ...priceLines(page, costsOf(coming)),
+    ...over,
+  ])
 }
 
 function pricePanel(title: string, lines: readonly string[]): Html {
@@ -137,12 +142,12 @@ export function copyLink(page: Page, copy: { readonly address: string; readonly 
 /** The copies of a person's agreements; empty when there are none. */
 export function copyList(page: Page, copies: readonly CopyLink[] = []): Slot {
   if (copies.length === 0) return null
-  const words = textsOf(page).coverage.copy
-  return html`<section><h2>${words.list}</h2><ul class="documents">${copies.map(
+  const say = sayIn(page)
+  return html`<section><h2>${say`Your copies`}</h2><ul class="documents">${copies.map(
     copy =>
       html`<li>${copyLink(page, {
         address: copy.address,
-        text: words.of(words.about[copy.about], dayText(page, copy.on), copy.reference),
+        text: say`${say(copyNames[copy.about])}, ${dayText(page, copy.on)} (${copy.reference})`,
       })}</li>`,
   )}</ul></section>`
 }
@@ -153,9 +158,13 @@ function costsOf(lines: readonly BenefitLine[]): readonly Cost[] {
 }
 
 function documentLink(page: Page, document: DocumentLink): Html {
-  const words = textsOf(page).coverage
+  const say = sayIn(page)
   const isOther = document.language !== page.locale
-  const kind = isOther ? words.pdfin[document.language] : words.pdf
+  const kind = !isOther
+    ? say`(PDF)`
+    : document.language === 'es'
+      ? say`(PDF, in Spanish)`
+      : say`(PDF, in English)`
   return html`<a href="${document.address}" target="_blank" rel="noopener"
 hreflang="${document.language}">${document.title} ${kind}</a>`
 }
@@ -163,26 +172,29 @@ hreflang="${document.language}">${document.title} ${kind}</a>`
 /** Each benefit of a member, to open: what it pays, its insurer and documents, and how it is used; empty without benefits. */
 export function heldBenefits(page: Page, held: readonly HeldBenefit[] = []): Slot {
   if (held.length === 0) return null
-  const words = textsOf(page).coverage.use
-  const heading = held.every(({ ended }) => ended) ? words.had : words.heading
+  const say = sayIn(page)
+
+  const heading = held.every(({ ended }) => ended)
+    ? say`What you had, and how to use it`
+    : say`What you have, and how to use it`
   return html`<section><h2>${heading}</h2>
 ${held.map(benefit => heldBenefit(page, benefit))}</section>`
 }
 
 function heldBenefit(page: Page, benefit: HeldBenefit): Html {
-  const texts = textsOf(page)
-  const words = texts.coverage.use
+  const say = sayIn(page)
+
   const { howtouse, ended, memberid } = benefit
   return html`<details id="held-${benefit.name}"${
     benefit.isOpen && html` open`
   }><summary>${benefit.displayname}</summary>
-<h3>${texts.benefits.pays}</h3><ul class="plain">${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
-${memberid && html`<dl class="known"><div><dt>${texts.coverage.memberid}</dt><dd>${memberid}</dd></div></dl>`}
+<h3>${say`What is covered`}</h3><ul class="plain">${benefit.pays.map(line => html`<li>${line}</li>`)}</ul>
+${memberid && html`<dl class="known"><div><dt>${say`Member number`}</dt><dd>${memberid}</dd></div></dl>`}
 ${coverageFacts(page, benefit.coverage)}
 ${
   howtouse &&
-  html`<h3>${words.title}</h3>
-${ended && html`<p>${words.ended(dayText(page, ended.on), dayText(page, ended.until))}</p>`}
+  html`<h3>${say`How to use it`}</h3>
+${ended && html`<p>${say`Coverage ended on ${dayText(page, ended.on)}. This is for what happened before, until ${dayText(page, ended.until)}.`}</p>`}
 ${useWords(howtouse)}`
 }</details>`
 }
@@ -194,4 +206,12 @@ export function useWords({ text, phone, url, email }: HowToUseWords): Html {
   }${
     url && html`<li><a href="${url}" rel="noopener">${url}</a></li>`
   }${email && html`<li><a href="mailto:${email}">${email}</a></li>`}</ul>`
+}
+
+const copyNames: Readonly<Record<CopyLink['about'], string>> = {
+  enrolled: later`Enrollment`,
+  swapped: later`Swap`,
+  changed: later`Change of plan`,
+  cancelled: later`Cancellation`,
+  undone: later`Return`,
 }

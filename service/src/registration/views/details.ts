@@ -1,9 +1,10 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { dayText, phoneText, zipText } from './format.ts'
 import type { Details, DetailsGroup } from './parts.ts'
+import { sayIn } from './say.ts'
 import { stateName } from './states.ts'
 import type { Page } from './surroundings.ts'
-import { type Texts, textsOf } from './texts.ts'
+import { genderNames, groupNames } from './texts.ts'
 
 /** The groups of details in the order they are shown. */
 export const detailsGroups: readonly DetailsGroup[] = ['name', 'dob', 'contact', 'address', 'gender']
@@ -15,11 +16,11 @@ export function shownGroups({ gender }: Details): readonly DetailsGroup[] {
 
 /** The details in as many lines as they need, to be read once more. */
 export function detailsShort(page: Page, details: Details): Html {
-  const { group: names } = textsOf(page)
+  const say = sayIn(page)
   const groups = shownGroups(details).filter(group => hasValue(page, details, group))
   return html`<dl class="shortly">${groups.map(
     group =>
-      html`<div><dt class="unseen">${names[group]}</dt><dd>${groupLines(page, details, group)
+      html`<div><dt class="unseen">${say(groupNames[group])}</dt><dd>${groupLines(page, details, group)
         .filter(line => line !== '')
         .join(', ')}</dd></div>`,
   )}</dl>`
@@ -32,10 +33,11 @@ export function hasValue(page: Page, details: Details, group: DetailsGroup): boo
 
 /** A group's values in words; says so when nothing is known. */
 export function groupText(page: Page, details: Details, group: DetailsGroup): Slot {
+  const say = sayIn(page)
   const lines = groupLines(page, details, group).filter(line => line !== '')
   return lines.length > 0
     ? lines.map((line, at) => [at > 0 && html`<br>`, line])
-    : html`<span class="hint">${textsOf(page).shell.notgiven}</span>`
+    : html`<span class="hint">${say`Not given`}</span>`
 }
 
 function groupLines(page: Page, details: Details, group: DetailsGroup): readonly string[] {
@@ -43,7 +45,7 @@ function groupLines(page: Page, details: Details, group: DetailsGroup): readonly
   if (group === 'name') return [[details.firstname, details.lastname].filter(part => part).join(' ')]
   if (group === 'dob') return [details.dob ? dayText(page, details.dob) : '']
   if (group === 'contact') return [details.email ?? '', details.phone ? phoneText(details.phone) : '']
-  if (group === 'gender') return [genderText(textsOf(page), details.gender ?? '')]
+  if (group === 'gender') return [sayIn(page)(genderNames[details.gender ?? ''] ?? '')]
   if (!address) return []
   const locality = [address.city, address.state && stateName(page, address.state)].filter(part => part)
   return [
@@ -52,9 +54,4 @@ function groupLines(page: Page, details: Details, group: DetailsGroup): readonly
     address.addline3,
     `${locality.join(', ')} ${zipText(address.zipcode)}`.trim(),
   ]
-}
-
-function genderText(texts: Texts, gender: string): string {
-  const { gender: names } = texts.details
-  return Object.entries(names).find(([code]) => code === gender)?.[1] ?? ''
 }

@@ -1,4 +1,5 @@
-import type { shellWords } from './words-shell.ts'
+import type { Say } from './say.ts'
+import { errorTexts, wayOutTexts } from './texts.ts'
 
 /** The inputs that can be wrong, by the name they are posted under. */
 export type InputName =
@@ -38,7 +39,7 @@ export type FieldError = {
 }
 
 /** What somebody can do who does not want to agree: the key of its words. */
-export type WayOut = keyof typeof shellWords.en.wayout
+export type WayOut = keyof typeof wayOutTexts
 
 /** What is wrong with a posted form. */
 export type Faults = { readonly errors: readonly FieldError[] }
@@ -52,7 +53,16 @@ export function isFaulty(parsed: unknown): parsed is Faults {
 }
 
 /** Every error that the page can name: those that have words. */
-type ErrorCode = keyof typeof shellWords.en.errors
+type ErrorCode = keyof typeof errorTexts
 
 /** The result of reading a posted form: validated values, or what is wrong with it. */
 export type Parsed<Values> = Values | Faults
+
+/** The sentence that says what is wrong with an input. */
+export function errorText(say: Say, { code, count = 0, about, wayout }: FieldError): string {
+  const one = { dob_mismatch: 'dob_mismatch_last', benefits_many: 'benefits_many_for_one' } as const
+  const known = count === 1 && (code === 'dob_mismatch' || code === 'benefits_many') ? one[code] : code
+  const fault = say(errorTexts[known], count)
+  const said = wayout === undefined ? fault : say(wayOutTexts[wayout], fault)
+  return about === undefined ? said : `${said}: ${about}`
+}

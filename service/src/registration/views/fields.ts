@@ -1,10 +1,10 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
-import type { FieldError, InputName } from './faults.ts'
+import { errorText, type FieldError, type InputName } from './faults.ts'
 import { icon } from './icons.ts'
 import type { Content } from './layout.ts'
 import type { EnteredAnswers } from './parts.ts'
+import { sayIn } from './say.ts'
 import type { Page } from './surroundings.ts'
-import { errorText, textsOf } from './texts.ts'
 
 /** What a view needs to draw inputs; at first nothing is wrong, and nothing was typed. */
 export type Answers = {
@@ -89,18 +89,19 @@ export function draftField(page: Page): Slot {
 function errorSummary(answers: Answers, back: string | undefined): Slot {
   const { errors = [], page } = answers
   if (errors.length === 0) return null
-  const texts = textsOf(page)
+  const say = sayIn(page)
   const address = (input: InputName) =>
     input === 'form' && back !== undefined ? `${page.root}/${back}` : `#${inputId(input)}`
   return html`<section class="notice alert" id="problem" role="alert" tabindex="-1"
 aria-labelledby="problem-title">${icon('alert')}<div>
-<h2 id="problem-title">${texts.shell.problem}</h2>
-<ul>${errors.map(error => html`<li><a href="${address(error.input)}">${errorText(texts, error)}</a></li>`)}</ul>
+<h2 id="problem-title">${say`There is a problem`}</h2>
+<ul>${errors.map(error => html`<li><a href="${address(error.input)}">${errorText(say, error)}</a></li>`)}</ul>
 </div></section>`
 }
 
 /** A text input with its label, hint and error. */
 export function textField(answers: Answers, field: TextField): Html {
+  const say = sayIn(answers.page)
   const { input, size } = field
   const id = inputId(input)
   const error = errorOf(answers, input)
@@ -108,7 +109,7 @@ export function textField(answers: Answers, field: TextField): Html {
 <label for="${id}"${
     field.labelinpr && html` data-pr="${field.labelinpr}" data-other="${field.label}"`
   }>${labelOf(answers, field)}${
-    field.optional && html` <span class="optional">${textsOf(answers.page).shell.optional}</span>`
+    field.optional && html` <span class="optional">${say`(optional)`}</span>`
   }</label>
 ${field.hint && html`<p class="hint" id="${id}-hint">${field.hint}</p>`}
 ${fault(answers, id, error)}
@@ -190,9 +191,9 @@ export function errorOf(answers: Answers, input: InputName): FieldError | undefi
 /** The words of an error beside its input, if it has one. */
 export function fault({ page }: Answers, id: string, error: FieldError | undefined): Slot {
   if (!error) return null
-  const texts = textsOf(page)
-  const prefix = html`<span class="unseen">${texts.shell.errorprefix}</span>`
-  return html`<p class="fault" id="${id}-error">${icon('alert')}<span>${prefix}${errorText(texts, error)}</span></p>`
+  const say = sayIn(page)
+  const prefix = html`<span class="unseen">${say`Error: `}</span>`
+  return html`<p class="fault" id="${id}-error">${icon('alert')}<span>${prefix}${errorText(say, error)}</span></p>`
 }
 
 /** The id of an input: its name, with characters replaced that an address cannot hold. */

@@ -1,7 +1,7 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import type { Cost, IsoDate, Worth } from './parts.ts'
+import { sayIn } from './say.ts'
 import type { Localized, Page } from './surroundings.ts'
-import { textsOf } from './texts.ts'
 
 /** A day in words, such as `December 1, 2026` or `1 de diciembre de 2026`. */
 export function dayText(page: Localized, day: IsoDate): string {
@@ -25,11 +25,12 @@ export function instantText(page: Pick<Page, 'locale' | 'zone'>, at: number): st
  * time.
  */
 export function deadlineText(page: Page, at: number): string {
+  const say = sayIn(page)
   const zone = zoneText(page, at)
   const isMidnight = dayAndTime(page, at).endsWith(' 00:00:00')
   if (!isMidnight) return `${timeText(page, undefined, at)} (${zone})`
   const format = dateFormat(tags[page.locale], { month: 'long', day: 'numeric', timeZone: page.zone })
-  return textsOf(page).shell.endof(format.format(new Date(at - 1)), zone)
+  return say`the end of ${format.format(new Date(at - 1))} (${zone})`
 }
 
 /**
@@ -57,13 +58,16 @@ function moneyFormat(page: Localized, currency: string, digits: 0 | 2): Intl.Num
 
 /** What a benefit costs, in words. */
 export function costText(page: Localized, cost: Cost): string {
-  return cost.kind === 'nothing' ? textsOf(page).benefits.costnothing : priceText(page, cost)
+  const say = sayIn(page)
+  return cost.kind === 'nothing' ? say`Nothing` : priceText(page, cost)
 }
 
 /** A price with its cents and span, such as `$19.00 a month`. */
 export function priceText(page: Localized, cost: Extract<Cost, { kind: 'amount' }>): string {
   const amount = moneyFormat(page, cost.currency, 2).format(cost.amount)
-  return textsOf(page).coverage.price[cost.per](amount)
+  const say = sayIn(page)
+  if (cost.per === 'once') return say`${amount} once`
+  return cost.per === 'week' ? say`${amount} a week` : say`${amount} a month`
 }
 
 /** The twelve months' names in order. */
@@ -142,7 +146,9 @@ function remember<Format, Options>(
 
 /** What a benefit pays, in words. */
 export function worthText(page: Localized, worth: Worth): string {
-  const texts = textsOf(page)
+  const say = sayIn(page)
   const amount = moneyText(page, worth)
-  return worth.per ? texts.benefits.worthper[worth.per](amount) : texts.benefits.worth(amount)
+  if (worth.per === 'day') return say`Pays ${amount} a day`
+  if (worth.per === 'week') return say`Pays ${amount} a week`
+  return worth.per ? say`Pays ${amount} a month` : say`Pays up to ${amount}`
 }

@@ -1,7 +1,7 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { icon } from './icons.ts'
+import { type Say, sayIn } from './say.ts'
 import type { Page } from './surroundings.ts'
-import { type Texts, textsOf } from './texts.ts'
 
 /** The content that a view puts into the page. */
 export type Content = {
@@ -27,9 +27,10 @@ export type Content = {
 
 /** The whole document of a view. */
 export function document(view: string, page: Page, content: Content): string {
-  const texts = textsOf(page)
+  const say = sayIn(page)
+
   const { displayname } = page.partner
-  const title = displayname ? texts.shell.pagetitle(content.title, displayname) : content.title
+  const title = displayname ? say`${content.title} – ${displayname}` : content.title
   return html`<!doctype html>
 <html lang="${page.locale}" data-shell="${page.shell}">
 <head>
@@ -38,7 +39,7 @@ export function document(view: string, page: Page, content: Content): string {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <meta name="format-detection" content="telephone=no">
-<title>${content.faulty ? texts.shell.errorprefix : page.replaced && texts.shell.changedprefix}${title}</title>
+<title>${content.faulty ? say`Error: ` : page.replaced && say`Changed: `}${title}</title>
 ${page.stylesheets.map(address => html`<link rel="stylesheet" href="${address}">`)}
 ${page.shell === 'hosted' && html`<link rel="icon" href="${page.icon}" type="image/svg+xml">`}
 <script src="${page.script}" type="module"></script>
@@ -51,36 +52,37 @@ ${shell(view, page, content)}
 }
 
 function shell(view: string, page: Page, content: Content): Html {
-  const texts = textsOf(page)
+  const say = sayIn(page)
   return html`<div id="page">
-<a class="skip" href="#main">${texts.shell.skip}</a>
+<a class="skip" href="#main">${say`Skip to main content`}</a>
 ${content.asks && html`<button class="default" form="answers" tabindex="-1" aria-hidden="true"></button>`}
 ${header(view, page, content)}
 <main id="main" class="${content.wide ? 'wide' : 'narrow'}" data-view="${view}"${attributes(page, content)}>
-${content.back && html`<a class="back" href="${page.root}/${content.back}">${icon('back')}${texts.shell.back}</a>`}
-${page.step && progress(page.step, texts)}
-${page.replaced && changedNotice(page.replaced, texts)}
-${page.byoperator && html`<p class="hint">${texts.shell.byoperator}</p>`}
+${content.back && html`<a class="back" href="${page.root}/${content.back}">${icon('back')}${say`Back`}</a>`}
+${page.step && progress(page.step, say)}
+${page.replaced && changedNotice(page.replaced, say)}
+${page.byoperator && html`<p class="hint">${say`By a link that our support made`}</p>`}
 ${content.body}
 </main>
 ${footer(page)}
-${scriptTexts(texts)}
+${scriptTexts(say)}
 </div>
 <p id="live" class="unseen" role="status" aria-live="polite"></p>`
 }
 
 /** The language button posts the answers too, if there are any, so that none is lost. */
 function header(view: string, page: Page, content: Content): Html {
-  const texts = textsOf(page)
+  const say = sayIn(page)
+
   const other = page.locale === 'en' ? 'es' : 'en'
-  const label = `${texts.language.switchto}: ${texts.language.switchlabel}`
+  const label = `${say`Español`}: ${say`Ver esta página en español`}`
   const button = html`<button class="quiet language" name="language" value="${other}" lang="${other}" formnovalidate${
     content.asks ? html` form="answers"` : ''
-  } aria-label="${label}">${icon('globe')}<span>${texts.language.switchto}</span></button>`
+  } aria-label="${label}">${icon('globe')}<span>${say`Español`}</span></button>`
   return html`<header>
 <div class="bar">
 <p class="partner"><span class="mark" aria-hidden="true">${initialOf(page) ?? icon('shield')}</span><span>${
-    page.partner.displayname || texts.already.title
+    page.partner.displayname || say`Your benefits`
   }</span></p>
 ${
   content.asks
@@ -93,7 +95,7 @@ data-language><input type="hidden" name="view" value="${view}">${
 ${
   page.shell === 'hosted' &&
   page.idleseconds !== undefined &&
-  html`<form method="post" action="${page.root}/leave"><button class="quiet">${texts.shell.signout}</button></form>`
+  html`<form method="post" action="${page.root}/leave"><button class="quiet">${say`Sign out`}</button></form>`
 }
 </div>
 </header>`
@@ -103,32 +105,35 @@ function initialOf({ partner }: Page): string | undefined {
   return /[\p{L}\p{N}]/u.exec(partner.displayname)?.[0].toUpperCase()
 }
 
-function progress(step: { readonly at: number; readonly of: number }, texts: Texts): Html {
+function progress(step: { readonly at: number; readonly of: number }, say: Say): Html {
   const steps = Array.from({ length: step.of }, (_, at) => at < step.at)
-  return html`<div class="progress"><p>${texts.shell.step(step.at, step.of)}</p>
+  return html`<div class="progress"><p>${say`Step ${step.at} of ${step.of}`}</p>
 <div class="track" aria-hidden="true">${steps.map(
     done => html`<span${done ? html` class="reached"` : ''}></span>`,
   )}</div></div>`
 }
 
 function footer(page: Page): Html {
-  const texts = textsOf(page)
+  const say = sayIn(page)
+
   const { phone, email, url } = page.help
   const ways = [
-    phone && html`<a href="tel:${phone.replace(/[^+\d]/g, '')}">${texts.shell.helpphone} ${phone}</a>`,
-    email && html`<a href="mailto:${email}">${texts.shell.helpemail} ${email}</a>`,
-    url && html`<a href="${url}" target="_blank" rel="noopener noreferrer">${texts.shell.helpsite}</a>`,
+    phone && html`<a href="tel:${phone.replace(/[^+\d]/g, '')}">${say`Call`} ${phone}</a>`,
+    email && html`<a href="mailto:${email}">${say`Email`} ${email}</a>`,
+    url && html`<a href="${url}" target="_blank" rel="noopener noreferrer">${say`Help center`}</a>`,
   ].filter(way => way)
   return html`<footer>
-<div class="bar"><section class="help" aria-labelledby="help"><h2 id="help">${texts.shell.help}</h2>
+<div class="bar"><section class="help" aria-labelledby="help"><h2 id="help">${say`Need help?`}</h2>
 ${
   ways.length > 0
     ? html`<ul>${ways.map(way => html`<li>${way}</li>`)}</ul>`
     : html`<p>${
-        page.partner.displayname ? texts.shell.helpnone(page.partner.displayname) : texts.shell.helpunknown
+        page.partner.displayname
+          ? say`Contact ${page.partner.displayname} through its app or website.`
+          : say`Contact the company that sent you here, through its app or website.`
       }</p>`
 }</section>
-<p class="privacy">${icon('lock')}${texts.shell.privacy}</p>
+<p class="privacy">${icon('lock')}${say`We use your details to set up and manage your benefits.`}</p>
 ${legalFacts(page)}</div>
 </footer>`
 }
@@ -145,34 +150,31 @@ function attributes(page: Page, content: Content): readonly Html[] {
 }
 
 /** Words that the script needs when there is no network. */
-function scriptTexts(texts: Texts): Html {
-  const { shell } = texts
-  return html`<template id="texts" data-sending="${shell.sending}"><section class="notice alert" id="offline"
-role="alert" tabindex="-1">${icon('alert')}<div><h2>${shell.offline}</h2><p>${shell.offlinetext}</p><p>
-<button type="button" class="secondary" data-retry>${shell.tryagain}</button></p></div></section><dialog id="timeout"
+function scriptTexts(say: Say): Html {
+  return html`<template id="texts" data-sending="${say`Sending…`}"><section class="notice alert" id="offline"
+role="alert" tabindex="-1">${icon('alert')}<div><h2>${say`You seem to be offline`}</h2><p>${say`Nothing is lost. Check your connection, then try again.`}</p><p>
+<button type="button" class="secondary" data-retry>${say`Try again`}</button></p></div></section><dialog id="timeout"
 aria-labelledby="timeout-title"><h2
-id="timeout-title">${shell.timeout}</h2><p>${shell.timeouttext}</p><p>${shell.timeleft} <strong data-left role="timer"
-aria-live="off">2:00</strong></p><p class="unseen" role="status" data-minute="${shell.timeminute}"
-data-soon="${shell.timesoon}"></p><button type="button"
-class="primary" data-stay autofocus>${shell.stay}</button></dialog></template>`
+id="timeout-title">${say`Are you still there?`}</h2><p>${say`To keep your information safe, this page closes when the time is up.`}</p><p>${say`Time left:`} <strong data-left role="timer"
+aria-live="off">2:00</strong></p><p class="unseen" role="status" data-minute="${say`One minute left.`}"
+data-soon="${say`15 seconds left.`}"></p><button type="button"
+class="primary" data-stay autofocus>${say`Stay on this page`}</button></dialog></template>`
 }
 
 /** Says that the form was not taken, and what had been typed into it; it gets the focus, so that it is heard. */
-function changedNotice(replaced: readonly string[], { shell }: Texts): Html {
+function changedNotice(replaced: readonly string[], say: Say): Html {
   return html`<section class="notice info" role="alert"
-tabindex="-1" data-focus>${icon('info')}<div><h2>${shell.conflict}</h2><p>${shell.conflicttext}</p>
+tabindex="-1" data-focus>${icon('info')}<div><h2>${say`Please check this page once more`}</h2><p>${say`Something has changed meanwhile, so nothing was done, and this page shows how it stands now.`}</p>
 ${
   replaced.length > 0 &&
-  html`<p>${shell.conflicttyped}</p><ul class="plain">${replaced.map(text => html`<li>${text}</li>`)}</ul>`
+  html`<p>${say`What you had entered:`}</p><ul class="plain">${replaced.map(text => html`<li>${text}</li>`)}</ul>`
 }</div></section>`
 }
 
 /** Says, above what was saved, that it is. */
 export function savedNotice(page: Page, isSaved: boolean | undefined): Slot {
-  return (
-    isSaved &&
-    html`<p class="notice good" role="status">${icon('check')}<span>${textsOf(page).shell.saved}</span></p>`
-  )
+  const say = sayIn(page)
+  return isSaved && html`<p class="notice good" role="status">${icon('check')}<span>${say`Saved.`}</span></p>`
 }
 
 /** A box with a sign, a heading and an important sentence. */
@@ -186,14 +188,15 @@ export function notice(heading: string, text: Slot, kind: 'info' | 'alert' | 'go
  */
 function legalFacts(page: Page): Slot {
   const { privacyurl, termsurl, operatorline } = page.legal ?? {}
-  const words = textsOf(page).coverage
+  const say = sayIn(page)
+
   const link = (address: string, text: string) =>
     html`<li><a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a></li>`
   if (!privacyurl && !termsurl && !operatorline) return null
   return html`${
     (privacyurl || termsurl) &&
     html`<ul class="legal">${
-      privacyurl && link(privacyurl, words.privacynotice)
-    }${termsurl && link(termsurl, words.terms)}</ul>`
+      privacyurl && link(privacyurl, say`Privacy notice`)
+    }${termsurl && link(termsurl, say`Terms`)}</ul>`
   }${operatorline && html`<p class="hint">${operatorline[page.locale]}</p>`}`
 }

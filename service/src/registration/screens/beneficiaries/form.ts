@@ -16,8 +16,9 @@ import {
 } from '../../views/fields.ts'
 import { icon } from '../../views/icons.ts'
 import type { Content } from '../../views/layout.ts'
-import { inBoth, type ViewOf } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
+import { sayIn } from '../../views/say.ts'
+import type { ViewOf } from '../../views/surroundings.ts'
+import { relationshipNames } from '../../views/texts.ts'
 import { type BeneficiaryField, type BeneficiaryRow, beneficiaryInput } from './rows.ts'
 
 /** The inputs for the beneficiaries of one benefit. */
@@ -40,75 +41,35 @@ export type BeneficiariesEditView = ViewOf<'BENEFICIARIES_EDIT'> &
     readonly maylater: boolean
   }
 
-/** The words of the form for beneficiaries. */
-export const formWords = inBoth({
-  en: {
-    question: (benefit: string) => `Who receives what ${benefit} pays?`,
-    ask: 'Name one person or more. Their shares add up to 100%.',
-    backups: 'Backups',
-    backupstext: 'They receive it only if nobody above can. Their shares add up to 100%, too.',
-    person: (at: number) => `Person ${at}`,
-    name: 'Full name',
-    namehint: 'You can also name a trust.',
-    relation: 'Relationship to you',
-    sharelabel: 'Share in percent',
-    contact: 'Phone number or address',
-    more: 'Add another person',
-    morebackup: 'Add a backup',
-    remove: (at: number) => `Remove person ${at}`,
-    save: 'Save',
-    neededlater:
-      'You can also name someone later: before you agree, you will read until when. This benefit does not start before you have, and if you do not, you will not get it.',
-    later: 'Do this later',
-  },
-  es: {
-    question: benefit => `¿Quién recibe lo que paga “${benefit}”?`,
-    ask: 'Nombre a una o más personas. Sus partes suman 100%.',
-    backups: 'Suplentes',
-    backupstext: 'Lo reciben solo si nadie de arriba puede. Sus partes también suman 100%.',
-    person: at => `Persona ${at}`,
-    name: 'Nombre completo',
-    namehint: 'También puede nombrar un fideicomiso.',
-    relation: 'Relación con usted',
-    sharelabel: 'Parte en porcentaje',
-    contact: 'Teléfono o dirección',
-    more: 'Agregar otra persona',
-    morebackup: 'Agregar un suplente',
-    remove: at => `Quitar a la persona ${at}`,
-    save: 'Guardar',
-    neededlater:
-      'También puede nombrar a alguien más adelante: antes de aceptar leerá hasta cuándo. Este beneficio no empieza hasta que lo haga y, si no lo hace, no lo recibirá.',
-    later: 'Hacerlo más adelante',
-  },
-})
-
 /** The beneficiaries for one benefit, each as a group of inputs; buttons add and remove groups without script. */
 export function drawBeneficiariesEdit(view: BeneficiariesEditView): Content {
   const { page, name, displayname, rows, goeson, maylater, next, version } = view
-  const texts = textsOf(page)
-  const words = formWords[page.locale]
-  const title = words.question(displayname)
+
+  const say = sayIn(page)
+
+  const title = say`Who receives what ${displayname} pays?`
   return question(view, {
     title,
     back: view.back,
-    body: html`<p class="lead">${texts.beneficiaries.lead}</p>
-<p>${words.ask}</p>
+    body: html`<p class="lead">${say`A beneficiary receives what a benefit pays after your death. You can change your choice at any time.`}</p>
+<p>${say`Name one person or more. Their shares add up to 100%.`}</p>
 ${form(view, `beneficiaries/${name}`, [
   html`<input type="hidden" name="rows" value="${String(rows.length)}">`,
   version !== undefined && html`<input type="hidden" name="version" value="${version}">`,
   next !== undefined && html`<input type="hidden" name="next" value="${next}">`,
   rows.map((row, at) => [
-    isFirstBackup(rows, at) && html`<h2>${words.backups}</h2><p>${words.backupstext}</p>`,
+    isFirstBackup(rows, at) &&
+      html`<h2>${say`Backups`}</h2><p>${say`They receive it only if nobody above can. Their shares add up to 100%, too.`}</p>`,
     personFields(view, row, { at: at + 1, ismany: rows.length > 1, isnew: isAdded(view, row, at) }),
   ]),
   rows.length < MOST_BENEFICIARIES &&
     html`<p class="actions"><button class="secondary"
-name="add" value="primary">${icon('plus')}${words.more}</button><button class="secondary"
-name="add" value="contingent">${icon('plus')}${words.morebackup}</button></p>`,
-  primary(goeson ? texts.shell.continue : words.save),
+name="add" value="primary">${icon('plus')}${say`Add another person`}</button><button class="secondary"
+name="add" value="contingent">${icon('plus')}${say`Add a backup`}</button></p>`,
+  primary(goeson ? say`Continue` : say`Save`),
   maylater &&
-    html`<p class="hint">${words.neededlater}</p><p><button class="quiet"
-name="later" value="1">${words.later}</button></p>`,
+    html`<p class="hint">${say`You can also name someone later: before you agree, you will read until when. This benefit does not start before you have, and if you do not, you will not get it.`}</p><p><button class="quiet"
+name="later" value="1">${say`Do this later`}</button></p>`,
 ])}`,
   })
 }
@@ -127,8 +88,8 @@ function personFields(
   row: BeneficiaryRow,
   { at, ismany, isnew }: { readonly at: number; readonly ismany: boolean; readonly isnew: boolean },
 ): Html {
-  const texts = textsOf(whole.page)
-  const words = formWords[whole.page.locale]
+  const say = sayIn(whole.page)
+
   const named = (field: BeneficiaryField) => beneficiaryInput(at, field)
   const kept = Object.fromEntries(
     Object.entries(row).map(([field, value]) => [`person${at}.${field}`, value]),
@@ -136,30 +97,31 @@ function personFields(
   const answers = { ...whole, kept }
   return html`<fieldset class="person"><legend class="label"${
     isnew && html` tabindex="-1" data-focus`
-  }>${words.person(at)}</legend>
+  }>${say`Person ${at}`}</legend>
 <input type="hidden" name="${named('kind')}" value="${row.kind}">
-${textField(answers, { input: named('name'), label: words.name, hint: words.namehint })}
+${textField(answers, { input: named('name'), label: say`Full name`, hint: say`You can also name a trust.` })}
 ${selectField(
   answers,
-  { input: named('relationship'), label: words.relation, size: 'middle' },
+  { input: named('relationship'), label: say`Relationship to you`, size: 'middle' },
   {
-    empty: texts.details.choosemonth,
-    list: relationships.map(code => [code, texts.beneficiaries.relationship[code]]),
+    empty: say`Choose`,
+    list: relationships.map(code => [code, say(relationshipNames[code])]),
   },
 )}
-${textField(answers, { input: named('share'), label: words.sharelabel, inputmode: 'numeric', size: 'short' })}
+${textField(answers, { input: named('share'), label: say`Share in percent`, inputmode: 'numeric', size: 'short' })}
 ${birthDateOf(answers, at)}
-${textField(answers, { input: named('contact'), label: words.contact, optional: true })}
-${ismany && html`<p><button class="quiet" name="remove" value="${String(at)}">${words.remove(at)}</button></p>`}
+${textField(answers, { input: named('contact'), label: say`Phone number or address`, optional: true })}
+${ismany && html`<p><button class="quiet" name="remove" value="${String(at)}">${say`Remove person ${at}`}</button></p>`}
 </fieldset>`
 }
 
 function birthDateOf(answers: Answers, at: number): Html {
-  const texts = textsOf(answers.page)
+  const say = sayIn(answers.page)
+
   const id = inputId(beneficiaryInput(at, 'dobmonth'))
   const error = errorOf(answers, beneficiaryInput(at, 'dobmonth'))
   return html`<fieldset class="field date${error && ' wrong'}"${error && html` aria-describedby="${id}-error"`}>
-<legend class="label">${texts.group.dob} <span class="optional">${texts.shell.optional}</span></legend>
+<legend class="label">${say`Date of birth`} <span class="optional">${say`(optional)`}</span></legend>
 ${fault(answers, id, error)}
 ${dateInputs(
   answers,

@@ -14,8 +14,8 @@ import { icon } from '../../views/icons.ts'
 import { type Content, savedNotice } from '../../views/layout.ts'
 import { peopleList } from '../../views/naming.ts'
 import type { IsoDate } from '../../views/parts.ts'
-import { inBoth, type Page, type ViewOf } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
+import { sayIn } from '../../views/say.ts'
+import type { Page, ViewOf } from '../../views/surroundings.ts'
 
 /** A member's beneficiaries for each benefit that takes them. */
 export type BeneficiariesView = ViewOf<'BENEFICIARIES'> & {
@@ -74,59 +74,46 @@ function takingBenefits({ user, terms }: Visit): readonly Benefit[] {
     )
 }
 
-/** The words around the beneficiaries of each benefit. */
-export const listWords = inBoth({
-  en: {
-    none: 'None of your benefits takes beneficiaries right now.',
-    neededby: (by: string) => `Name someone before ${by}, or you will not get this benefit.`,
-    notheld: 'You do not have this benefit now.',
-    notheldnamed: 'You do not have this benefit now. The people you named count only when you have it.',
-    since: (on: string) => `In place since ${on}`,
-  },
-  es: {
-    none: 'Ahora ninguno de sus beneficios admite beneficiarios.',
-    neededby: by => `Nombre a alguien antes del ${by}; si no, no recibirá este beneficio.`,
-    notheld: 'Ahora no tiene este beneficio.',
-    notheldnamed: 'Ahora no tiene este beneficio. Las personas que nombró cuentan solo cuando lo tenga.',
-    since: on => `Vigente desde el ${on}`,
-  },
-})
-
 /** A member's beneficiaries for each benefit. */
 export function drawBeneficiaries(view: BeneficiariesView): Content {
   const { page, benefits } = view
-  const words = textsOf(page).beneficiaries
+  const say = sayIn(page)
+
   return {
-    title: words.title,
+    title: say`Your beneficiaries`,
     back: 'overview',
-    body: html`<h1 tabindex="-1">${words.title}</h1>
+    body: html`<h1 tabindex="-1">${say`Your beneficiaries`}</h1>
 ${savedNotice(page, view.saved)}
-<p class="lead">${words.lead}</p>
-${benefits.length === 0 && html`<p>${listWords[page.locale].none}</p>`}
+<p class="lead">${say`A beneficiary receives what a benefit pays after your death. You can change your choice at any time.`}</p>
+${benefits.length === 0 && html`<p>${say`None of your benefits takes beneficiaries right now.`}</p>`}
 ${benefits.map(one => namingPart(page, one))}`,
   }
 }
 
 function namingPart(page: Page, one: BeneficiariesView['benefits'][number]): Html {
-  const texts = textsOf(page)
-  const words = texts.beneficiaries
+  const say = sayIn(page)
+
   const { name, displayname, people, since, isheld, ismissing, dueon } = one
   const path = `${page.root}/beneficiaries/${name}`
   return html`<section class="naming"><div class="heading"><h2>${displayname}</h2><a href="${path}">${
-    people.length > 0 ? texts.shell.change : words.add
+    people.length > 0 ? say`Change` : say`Name someone`
   }<span class="unseen"> – ${displayname}</span></a></div>
-${people.length > 0 ? peopleList(page, people) : html`<p>${words.nobody}</p>`}
+${people.length > 0 ? peopleList(page, people) : html`<p>${say`You have not named anyone yet.`}</p>`}
 ${
   isheld
-    ? since && html`<p class="hint">${listWords[page.locale].since(dayText(page, since))}</p>`
+    ? since && html`<p class="hint">${say`In place since ${dayText(page, since)}`}</p>`
     : html`<p class="withsign">${icon('info')}${
-        people.length > 0 ? listWords[page.locale].notheldnamed : listWords[page.locale].notheld
+        people.length > 0
+          ? say`You do not have this benefit now. The people you named count only when you have it.`
+          : say`You do not have this benefit now.`
       }</p>`
 }
 ${
   ismissing &&
   html`<p class="withsign warn">${icon('alert')}${
-    dueon ? listWords[page.locale].neededby(dayText(page, dueon)) : words.needed
+    dueon
+      ? say`Name someone before ${dayText(page, dueon)}, or you will not get this benefit.`
+      : say`This benefit does not start before you have named someone.`
   }</p>`
 }</section>`
 }

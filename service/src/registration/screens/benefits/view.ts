@@ -5,8 +5,8 @@ import { dayText } from '../../views/format.ts'
 import type { Content } from '../../views/layout.ts'
 import { leavingNotice, memberPathList } from '../../views/lists.ts'
 import type { BenefitCard, BenefitStatus, IsoDate, MemberPaths } from '../../views/parts.ts'
-import { inBoth, type Page, type ViewOf } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
+import { type Say, sayIn } from '../../views/say.ts'
+import type { Page, ViewOf } from '../../views/surroundings.ts'
 import { benefitRow, runningTotal } from './card.ts'
 
 /** The benefits to read about and choose. */
@@ -27,71 +27,27 @@ export type BenefitsView = ViewOf<'BENEFITS'> &
     readonly back?: string | undefined
   }
 
-/** The words around the benefits. */
-export const benefitsWords = inBoth({
-  en: {
-    title: 'Choose your benefits',
-    lead: (slots: number, offer: string) =>
-      slots === 1
-        ? `With ${offer} you can choose 1 benefit.`
-        : `With ${offer} you can choose up to ${slots} benefits.`,
-    leadmore: (slots: number, offer: string) =>
-      slots === 1
-        ? `You can choose 1 more benefit with ${offer}.`
-        : `You can choose up to ${slots} more benefits with ${offer}.`,
-    leadnone: (offer: string) => `These come with ${offer}. There is nothing to choose.`,
-    yours: 'Yours already',
-    included: 'Included for you',
-    available: 'Available to you',
-    swap: 'Part of your planned swap',
-    unavailable: 'Not available',
-    count: (chosen: number, slots: number) => `${chosen} of ${slots} chosen`,
-    toomany: (slots: number) => `That is more than ${slots}. Uncheck some to continue.`,
-    allstart: (on: string) => `Coverage starts on ${on}.`,
-    waiting: 'These still need something from you',
-  },
-  es: {
-    title: 'Elija sus beneficios',
-    lead: (slots, offer) =>
-      slots === 1
-        ? `Con ${offer} puede elegir 1 beneficio.`
-        : `Con ${offer} puede elegir hasta ${slots} beneficios.`,
-    leadmore: (slots, offer) =>
-      slots === 1
-        ? `Puede elegir 1 beneficio más con ${offer}.`
-        : `Puede elegir hasta ${slots} beneficios más con ${offer}.`,
-    leadnone: offer => `Estos vienen con ${offer}. No tiene que elegir nada.`,
-    yours: 'Ya son suyos',
-    included: 'Incluidos para usted',
-    available: 'Disponibles para usted',
-    swap: 'Parte de su intercambio previsto',
-    unavailable: 'No disponibles',
-    count: (chosen, slots) => (chosen === 1 ? `1 de ${slots} elegido` : `${chosen} de ${slots} elegidos`),
-    toomany: slots => `Eligió más de ${slots}. Quite los que sobran para continuar.`,
-    allstart: on => `La cobertura empieza el ${on}.`,
-    waiting: 'A estos todavía les falta algo de su parte',
-  },
-})
-
 /** The benefits to read about and choose, in groups. */
 export function drawBenefits(view: BenefitsView): Content {
   const { page, cards, slots, focus } = view
-  const texts = textsOf(page)
-  const words = benefitsWords[page.locale]
+
+  const say = sayIn(page)
+
   const groups = groupCards(cards)
   const askable = [...groups.waiting, ...groups.available]
   const choosing = slots > 0 && askable.length > 0
   const isAboutHeld = groups.yours.some(isOf(focus))
-  const title = choosing && groups.available.length > 0 && !isAboutHeld ? words.title : texts.already.title
+  const title =
+    choosing && groups.available.length > 0 && !isAboutHeld ? say`Choose your benefits` : say`Your benefits`
   const chosen = askable.filter(card => card.selected)
   const starts = commonStart(choosing ? askable : groups.included)
   const lists = [
-    { heading: words.waiting, found: groups.waiting, asks: true },
-    { heading: words.yours, found: groups.yours },
-    { heading: words.included, found: groups.included },
-    { heading: words.available, found: groups.available, asks: true },
-    { heading: words.swap, found: groups.swap },
-    { heading: words.unavailable, found: groups.unavailable },
+    { heading: say`These still need something from you`, found: groups.waiting, asks: true },
+    { heading: say`Yours already`, found: groups.yours },
+    { heading: say`Included for you`, found: groups.included },
+    { heading: say`Available to you`, found: groups.available, asks: true },
+    { heading: say`Part of your planned swap`, found: groups.swap },
+    { heading: say`Not available`, found: groups.unavailable },
   ].filter(({ found, asks }) => found.length > 0 && (choosing || !asks))
   const all = html`<div class="groups">${lists
     .sort(firstWhere(({ found }) => found.some(isOf(focus))))
@@ -103,7 +59,7 @@ export function drawBenefits(view: BenefitsView): Content {
     back: view.back ?? 'details',
     body: html`${view.leaving !== undefined && leavingNotice(page, view.leaving, 'all')}
 <p class="lead">${lead(view, choosing ? groups.available : [])}${
-      starts && ` ${words.allstart(dayText(page, starts))}`
+      starts && ` ${say`Coverage starts on ${dayText(page, starts)}.`}`
     }</p>
 ${
   choosing || !view.paths
@@ -116,7 +72,7 @@ ${
             { included: view.paths ? [] : groups.included, chosen },
             view.paths !== undefined,
           )}</div>`
-        }${primary(texts.shell.continue)}</div>`,
+        }${primary(say`Continue`)}</div>`,
       ])
     : all
 }
@@ -126,18 +82,18 @@ ${view.paths && memberPathList(page, view.paths)}`,
 
 /** How many of `open` can be chosen. */
 function lead(view: BenefitsView, open: readonly BenefitCard[]): string {
-  const texts = textsOf(view.page)
+  const say = sayIn(view.page)
+
   const { offername, slots, paths, waitingslots = 0 } = view
-  const { lead, leadmore, leadnone } = benefitsWords[view.page.locale]
   const free = slots - waitingslots
-  if (free > 0 && open.length > 0) return (paths ? leadmore : lead)(free, offername)
-  if (!paths) return leadnone(offername)
+  if (free > 0 && open.length > 0) return leadOf(say, { free, offername, isMember: paths !== undefined })
+  if (!paths) return say`These come with ${offername}. There is nothing to choose.`
   const { yours, waiting, swap, unavailable } = groupCards(view.cards)
   const hasAny = yours.length + waiting.length + swap.length > 0
-  if (!hasAny) return texts.standing.nothing(offername)
+  if (!hasAny) return say`Your plan is ${offername}. You have no benefits right now.`
   // What the person came for is listed first, and may be none of theirs.
   const isFirst = unavailable.some(isOf(view.focus))
-  return isFirst ? texts.already.plan(offername) : texts.already.lead(offername)
+  return isFirst ? say`Your plan is ${offername}.` : say`Your plan is ${offername}, with these benefits:`
 }
 
 /** Benefits under one heading. */
@@ -166,13 +122,11 @@ ${found.some(isOf(first)) && fault(view, 'benefit', error)}
 
 /** How many are chosen of how many, and what to do about too many; the page's script says it anew at each tick. */
 function count(page: Page, chosen: number, slots: number): Html {
-  const words = benefitsWords[page.locale]
+  const say = sayIn(page)
+
   const isOver = chosen > slots
-  return html`<p class="count${isOver && ' over'}" data-count data-slots="${slots}" data-one="${words.count(1, slots)}"
-data-many="${words.count(99, slots)}" data-full="${words.toomany(slots)}">${words.count(
-    chosen,
-    slots,
-  )}${isOver && ` ${words.toomany(slots)}`}</p>`
+  return html`<p class="count${isOver && ' over'}" data-count data-slots="${slots}" data-one="${countText(say, 1, slots)}"
+data-many="${countText(say, 99, slots)}" data-full="${say`That is more than ${slots}. Uncheck some to continue.`}">${countText(say, chosen, slots)}${isOver && ` ${say`That is more than ${slots}. Uncheck some to continue.`}`}</p>`
 }
 
 /** The day on which all of these start, if it is one and the same. */
@@ -235,4 +189,23 @@ export function parseBenefits(form: URLSearchParams, allowed: Slots): Parsed<rea
   if (chosen.length === 0 && allowed.required)
     return { errors: [{ input: 'benefit', code: 'benefits_missing' }] }
   return chosen
+}
+
+/** How many benefits there are to choose. */
+function leadOf(
+  say: Say,
+  {
+    free,
+    offername,
+    isMember,
+  }: { readonly free: number; readonly offername: string; readonly isMember: boolean },
+): string {
+  if (isMember && free === 1) return say`You can choose 1 more benefit with ${offername}.`
+  if (isMember) return say`You can choose up to ${free} more benefits with ${offername}.`
+  if (free === 1) return say`With ${offername} you can choose 1 benefit.`
+  return say`With ${offername} you can choose up to ${free} benefits.`
+}
+
+function countText(say: Say, chosen: number, slots: number): string {
+  return chosen === 1 ? say`1 of ${slots} chosen` : say`${chosen} of ${slots} chosen`
 }

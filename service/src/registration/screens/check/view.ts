@@ -8,8 +8,8 @@ import type { Content } from '../../views/layout.ts'
 import { benefitList } from '../../views/lists.ts'
 import { namingSection } from '../../views/naming.ts'
 import type { BenefitLine, ConsentText, Details, NamingLine } from '../../views/parts.ts'
-import { inBoth, type ViewOf } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
+import { sayIn } from '../../views/say.ts'
+import type { ViewOf } from '../../views/surroundings.ts'
 
 /** All answers once more, the consents, and the button that enrols. */
 export type CheckAnswersView = ViewOf<'CHECK_ANSWERS'> &
@@ -25,41 +25,28 @@ export type CheckAnswersView = ViewOf<'CHECK_ANSWERS'> &
     readonly naming?: readonly NamingLine[]
   }
 
-/** The words of the last view before the enrolment. */
-export const checkWords = inBoth({
-  en: {
-    title: 'Check your answers',
-    details: 'Your details',
-    button: 'Enroll now',
-  },
-  es: {
-    title: 'Revise sus respuestas',
-    details: 'Sus datos',
-    button: 'Inscribirme ahora',
-  },
-})
-
 /** All answers once more, the consents, and the button that enrols. */
 export function drawCheck(view: CheckAnswersView): Content {
   const { page, details, benefits, consents, offername, choosable } = view
-  const texts = textsOf(page)
-  const words = checkWords[page.locale]
+
+  const say = sayIn(page)
+
   return question(view, {
-    title: words.title,
+    title: say`Check your answers`,
     back: choosable ? 'benefits' : 'details',
-    body: html`<section><div class="heading"><h2>${words.details}</h2><a
-href="${page.root}/details">${texts.shell.change}<span class="unseen"> – ${words.details}</span></a></div>
+    body: html`<section><div class="heading"><h2>${say`Your details`}</h2><a
+href="${page.root}/details">${say`Change`}<span class="unseen"> – ${say`Your details`}</span></a></div>
 ${detailsShort(page, details)}</section>
-<section><div class="heading"><h2>${texts.already.title}</h2>${
+<section><div class="heading"><h2>${say`Your benefits`}</h2>${
       choosable &&
       html`<a
-href="${page.root}/benefits">${texts.shell.change}<span class="unseen"> – ${texts.already.title}</span></a>`
+href="${page.root}/benefits">${say`Change`}<span class="unseen"> – ${say`Your benefits`}</span></a>`
     }</div>
-<p>${texts.check.plan}: <strong>${offername}</strong></p>
+<p>${say`Plan`}: <strong>${offername}</strong></p>
 ${benefitList(page, benefits)}</section>
 ${priceSection(page, benefits, view.isAddition)}
 ${coverageSection(page, benefits)}
 ${namingSection(page, view.naming)}
-${form(view, 'enrol', [consentFields(view, consents), primary(words.button)])}`,
+${form(view, 'enrol', [consentFields(view, consents), primary(say`Enroll now`)])}`,
   })
 }

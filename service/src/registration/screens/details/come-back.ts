@@ -12,7 +12,8 @@ import { coverageSection, totalSection } from '../../views/coverage.ts'
 import { draftField } from '../../views/fields.ts'
 import { benefitList } from '../../views/lists.ts'
 import type { BenefitLine } from '../../views/parts.ts'
-import { inBoth, type Page } from '../../views/surroundings.ts'
+import { sayIn } from '../../views/say.ts'
+import type { Page } from '../../views/surroundings.ts'
 
 /** What a person who canceled can restore at once. */
 export type Comeback = {
@@ -51,34 +52,15 @@ export const comeback: Step<never> = takingBack('details', user => user.status !
 
 /** What a person who canceled can have back with one press, above the way to enroll anew. */
 export function comebackPanel(page: Page, comeback: Comeback): Html {
-  const words = comebackWords[page.locale]
-  return html`<section class="panel"><h2>${words.title}</h2><p>${words.text(comeback.offername)}</p>
+  const say = sayIn(page)
+
+  return html`<section class="panel"><h2>${say`You can have your benefits back`}</h2><p>${say`${comeback.offername} was canceled. These benefits can start again:`}</p>
 ${benefitList(page, comeback.benefits)}
 ${coverageSection(page, comeback.benefits)}
 ${totalSection(page, comeback.benefits)}
-${comeback.agreed && html`<p>${words.agreedbefore}</p>`}
-${comeback.named && html`<p>${words.namedbefore}</p>`}
+${comeback.agreed && html`<p>${say`What you agreed to before holds again.`}</p>`}
+${comeback.named && html`<p>${say`The beneficiaries you named before count again.`}</p>`}
 <form method="post" action="${page.root}/comeback">${draftField(page)}<p>
-<button class="primary">${words.button}</button></p></form></section>
-<h2>${words.else}</h2>`
+<button class="primary">${say`Bring my benefits back`}</button></p></form></section>
+<h2>${say`Or enroll anew`}</h2>`
 }
-/** The words about benefits that can come back. */
-export const comebackWords = inBoth({
-  en: {
-    title: 'You can have your benefits back',
-    text: (offer: string) => `${offer} was canceled. These benefits can start again:`,
-    button: 'Bring my benefits back',
-    else: 'Or enroll anew',
-    /** Before benefits are restored after a cancel: agreements and beneficiaries are kept. */
-    agreedbefore: 'What you agreed to before holds again.',
-    namedbefore: 'The beneficiaries you named before count again.',
-  },
-  es: {
-    title: 'Puede recuperar sus beneficios',
-    text: offer => `${offer} se canceló. Estos beneficios pueden empezar otra vez:`,
-    button: 'Recuperar mis beneficios',
-    else: 'O inscríbase de nuevo',
-    agreedbefore: 'Lo que aceptó antes vuelve a valer.',
-    namedbefore: 'Los beneficiarios que nombró antes vuelven a contar.',
-  },
-})

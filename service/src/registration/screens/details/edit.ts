@@ -21,8 +21,8 @@ import { form, primary, question } from '../../views/fields.ts'
 import { icon } from '../../views/icons.ts'
 import type { Content } from '../../views/layout.ts'
 import type { Details, DetailsGroup, EnteredAnswers } from '../../views/parts.ts'
-import { inBoth, type ViewOf } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
+import { later, sayIn } from '../../views/say.ts'
+import type { ViewOf } from '../../views/surroundings.ts'
 import { drawInputs, keptDetails, parseDetails } from './inputs.ts'
 import { lostBetween, pathAfter } from './lost-cover.ts'
 import { detailsPage, suggestedTo } from './review.ts'
@@ -108,38 +108,12 @@ async function updateDetails(
   return reply === 'done' ? { to: pathAfter(lost) } : 'gone'
 }
 
-/** The words around a group of inputs. */
-export const editWords = inBoth({
-  en: {
-    suggestion: (partner: string) => `${partner} sent:`,
-    question: {
-      name: 'What is your name?',
-      dob: 'What is your date of birth?',
-      contact: 'What are your email and phone?',
-      address: 'Where do you live?',
-      gender: 'What is your gender?',
-    },
-    mayend: 'A benefit that does not fit your new details will end.',
-  },
-  es: {
-    suggestion: partner => `${partner} envió:`,
-    question: {
-      name: '¿Cómo se llama?',
-      dob: '¿Cuál es su fecha de nacimiento?',
-      contact: '¿Cuáles son su correo y su teléfono?',
-      address: '¿Dónde vive?',
-      gender: '¿Cuál es su género?',
-    },
-    mayend: 'Un beneficio que no corresponda a sus datos nuevos terminará.',
-  },
-})
-
 /** One group of inputs, filled with what was typed or what is known. */
 export function drawEdit(view: DetailsEditView): Content {
   const { page, group, suggestion } = view
-  const texts = textsOf(page)
-  const words = editWords[page.locale]
-  const title = words.question[group]
+
+  const say = sayIn(page)
+  const title = say(questions[group])
   const kept = view.kept ?? keptDetails(view.details)
   const answers = { ...view, kept }
   return question(answers, {
@@ -147,10 +121,18 @@ export function drawEdit(view: DetailsEditView): Content {
     back: 'details',
     body: html`${
       suggestion &&
-      html`<p class="notice info">${icon('info')}<span>${words.suggestion(page.partner.displayname)}
+      html`<p class="notice info">${icon('info')}<span>${say`${page.partner.displayname} sent:`}
 <strong>${groupText(page, suggestion, group)}</strong></span></p>`
     }
-${view.mayend && html`<p class="hint">${words.mayend}</p>`}
-${form(answers, `details/${group}`, [drawInputs(group, answers), primary(texts.shell.save)])}`,
+${view.mayend && html`<p class="hint">${say`A benefit that does not fit your new details will end.`}</p>`}
+${form(answers, `details/${group}`, [drawInputs(group, answers), primary(say`Save and continue`)])}`,
   })
+}
+
+const questions: Readonly<Record<DetailsGroup, string>> = {
+  name: later`What is your name?`,
+  dob: later`What is your date of birth?`,
+  contact: later`What are your email and phone?`,
+  address: later`Where do you live?`,
+  gender: later`What is your gender?`,
 }

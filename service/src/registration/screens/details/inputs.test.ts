@@ -2,9 +2,9 @@ import type { Locale } from '@benefit-enrolment/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseBirthDate } from '../../steps/posted.ts'
-import { isFaulty } from '../../views/faults.ts'
+import { errorText, isFaulty } from '../../views/faults.ts'
 import type { DetailsGroup } from '../../views/parts.ts'
-import { errorText, textsOf } from '../../views/texts.ts'
+import { sayIn } from '../../views/say.ts'
 import { keptDetails, parseDetails } from './inputs.ts'
 
 const today = '2026-11-20'
@@ -175,7 +175,7 @@ test('the messages are those that were promised', () => {
       | 'dob_early'
       | 'phone_invalid'
       | 'consent_missing',
-  ) => errorText(textsOf({ locale }), { input: 'form', code })
+  ) => errorText(sayIn({ locale }), { input: 'form', code })
   expect(say('en', 'zipcode_invalid')).toBe('ZIP code must be 5 or 9 digits, like 33101')
   expect(say('es', 'zipcode_invalid')).toBe('El código postal debe tener 5 o 9 dígitos, como 33101')
   expect(say('en', 'dob_invalid')).toBe('Date of birth must be a real date, for example March 27, 1990')

@@ -19,51 +19,9 @@ import type {
   EnteredAnswers,
   IsoDate,
 } from '../../views/parts.ts'
+import { later, type Say, sayIn } from '../../views/say.ts'
 import { isState, stateNames } from '../../views/states.ts'
-import { inBoth } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
-
-/** The words of the inputs. */
-export const inputWords = inBoth({
-  en: {
-    firstname: 'First name',
-    lastname: 'Last name',
-    namehint: 'As on your ID.',
-    email: 'Email',
-    emailhint: 'We keep it with your enrollment. We do not send email.',
-    phone: 'Phone',
-    addresshint: 'State and ZIP code help decide what you can have.',
-    addline1: 'Street address',
-    addline2: 'Apartment, unit or floor',
-    addline3: 'Other address details',
-    urbanization: 'Urbanization',
-    city: 'City',
-    state: 'State',
-    choosestate: 'Choose a state',
-    zipcode: 'ZIP code',
-    genderhint: 'You do not have to answer. It does not change what you pay.',
-  },
-  es: {
-    firstname: 'Nombre',
-    lastname: 'Apellidos',
-    namehint: 'Como aparece en su identificación.',
-    email: 'Correo electrónico',
-    emailhint: 'Lo guardamos con su inscripción. No enviamos correos.',
-    phone: 'Teléfono',
-    addresshint: 'El estado y el código postal ayudan a determinar qué puede tener.',
-    addline1: 'Calle y número',
-    addline2: 'Apartamento, unidad o piso',
-    addline3: 'Más datos de la dirección',
-    urbanization: 'Urbanización',
-    city: 'Ciudad',
-    state: 'Estado',
-    choosestate: 'Elija un estado',
-    zipcode: 'Código postal',
-    genderhint: 'No tiene que responder. No cambia lo que paga.',
-  },
-})
-
-type Words = (typeof inputWords)['en']
+import { genderNames } from '../../views/texts.ts'
 
 /** What is wrong with what was typed. */
 type Wrong = Pick<FieldError, 'code' | 'count'>
@@ -71,7 +29,7 @@ type Wrong = Pick<FieldError, 'code' | 'count'>
 /** An input: how it looks, what a browser may fill in, and what becomes of what was typed: its value, or what is wrong. */
 type Input = Pick<TextField, 'autocomplete' | 'inputmode' | 'type' | 'optional' | 'size'> & {
   readonly group: DetailsGroup
-  readonly more?: (words: Words) => Pick<TextField, 'hint' | 'labelinpr'>
+  readonly more?: (say: Say) => Pick<TextField, 'hint' | 'labelinpr'>
   readonly read: (text: string) => string | Wrong
 }
 
@@ -84,7 +42,7 @@ const inputs = {
     autocomplete: 'email',
     inputmode: 'email',
     type: 'email',
-    more: words => ({ hint: words.emailhint }),
+    more: say => ({ hint: say`We keep it with your enrollment. We do not send email.` }),
     read: text => (isEmail(text) ? text : { code: 'email_invalid' }),
   },
   phone: {
@@ -101,7 +59,7 @@ const inputs = {
     group: 'address',
     autocomplete: 'address-line3',
     optional: true,
-    more: words => ({ labelinpr: words.urbanization }),
+    more: say => ({ labelinpr: say`Urbanization` }),
     read: upTo(100),
   },
   city: { group: 'address', autocomplete: 'address-level2', optional: true, read: upTo(60) },
@@ -125,7 +83,7 @@ const inputs = {
 } as const satisfies Readonly<Record<string, Input>>
 
 type InputName = keyof typeof inputs
-const genders = Object.keys(textsOf({ locale: 'en' }).details.gender)
+const genders = Object.keys(genderNames)
 const listed = Object.entries<Input>(inputs) as readonly (readonly [InputName, Input])[]
 
 /** Reads one group of details. `today` is the day in the partner's zone; a birth date after it is refused. */
@@ -157,8 +115,12 @@ export function keptDetails({ address, dob, ...others }: Details): EnteredAnswer
 /** The inputs of one group, with the hint above them if they have one. */
 export function drawInputs(group: DetailsGroup, answers: Answers): Slot {
   if (group === 'dob') return birthDate(answers, { asHeading: true })
-  const words = inputWords[answers.page.locale]
-  const hint = group === 'name' ? words.namehint : group === 'address' && words.addresshint
+  const say = sayIn(answers.page)
+
+  const hint =
+    group === 'name'
+      ? say`As on your ID.`
+      : group === 'address' && say`State and ZIP code help decide what you can have.`
   return [
     hint && html`<p class="hint">${hint}</p>`,
     listed.flatMap(([input, row]) => (row.group === group ? drawInput(answers, input, row) : [])),
@@ -167,25 +129,25 @@ export function drawInputs(group: DetailsGroup, answers: Answers): Slot {
 
 function drawInput(answers: Answers, input: InputName, { more, ...row }: Input): Html {
   if (input === 'gender') return genderChoice(answers)
-  const words = inputWords[answers.page.locale]
-  const field = { ...row, ...more?.(words), input, label: words[input] }
+  const say = sayIn(answers.page)
+  const field = { ...row, ...more?.(say), input, label: say(labels[input]) }
   if (input !== 'state') return textField(answers, field)
-  return selectField(answers, field, { empty: words.choosestate, list: stateNames(answers.page) })
+  return selectField(answers, field, { empty: say`Choose a state`, list: stateNames(answers.page) })
 }
 
 function genderChoice(answers: Answers): Html {
-  const texts = textsOf(answers.page)
+  const say = sayIn(answers.page)
   const error = errorOf(answers, 'gender')
   const chosen = answers.kept?.['gender']
   // Words of other people's files, which say no more than the others: shown only to whom they were sent for.
-  const choices = Object.entries(texts.details.gender).filter(
+  const choices = Object.entries(genderNames).filter(
     ([code]) => !['N', 'O'].includes(code) || code === chosen,
   )
   return html`<fieldset class="field${error && ' wrong'}" aria-describedby="gender-hint${error && ' gender-error'}">
-<legend class="unseen">${texts.group.gender}</legend>
-<p class="hint" id="gender-hint">${inputWords[answers.page.locale].genderhint}</p>
+<legend class="unseen">${say`Gender`}</legend>
+<p class="hint" id="gender-hint">${say`You do not have to answer. It does not change what you pay.`}</p>
 ${fault(answers, 'gender', error)}
-${choices.map(([value, label], at) => radio('gender', { value, label }, { at, chosen }))}
+${choices.map(([value, label], at) => radio('gender', { value, label: say(label) }, { at, chosen }))}
 </fieldset>`
 }
 
@@ -218,4 +180,17 @@ function phoneDigits(text: string): string | undefined {
 function zipDigits(text: string): string | undefined {
   const plain = text.normalize('NFKC')
   return /^\d{5}(?:[ -]?\d{4})?$/.test(plain) ? plain.replace(/\D/g, '') : undefined
+}
+
+const labels: Readonly<Record<Exclude<InputName, 'gender'>, string>> = {
+  firstname: later`First name`,
+  lastname: later`Last name`,
+  email: later`Email`,
+  phone: later`Phone`,
+  addline1: later`Street address`,
+  addline2: later`Apartment, unit or floor`,
+  addline3: later`Other address details`,
+  city: later`City`,
+  state: later`State`,
+  zipcode: later`ZIP code`,
 }

@@ -13,7 +13,8 @@ import { lastDayOf, liveEnrolment } from '../../steps/cards.ts'
 import { dayText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
 import type { IsoDate } from '../../views/parts.ts'
-import { inBoth, type Page } from '../../views/surroundings.ts'
+import { sayIn } from '../../views/say.ts'
+import type { Page } from '../../views/surroundings.ts'
 
 /** A benefit that a change of a member's details took away. */
 export type LostCover = { readonly name: string; readonly displayname: string } & (
@@ -74,14 +75,16 @@ function isCalledOff({ user, terms }: Visit, name: string): boolean {
 
 /** Tells a member that their details are saved, and which benefits they lose; empty when they lose none. */
 export function lostNotice(page: Page, lost: readonly LostCover[]): Slot {
-  const words = lostWords[page.locale]
+  const say = sayIn(page)
   const [first, ...others] = lost.map(cover =>
     cover.how === 'neverstarts'
-      ? words.neverstarts(cover.displayname)
-      : words[cover.how](cover.displayname, dayText(page, cover.on)),
+      ? say`Because of this change, ${cover.displayname} will not start.`
+      : cover.how === 'ends'
+        ? say`Because of this change, ${cover.displayname} ends on ${dayText(page, cover.on)}.`
+        : say`Because of this change, ${cover.displayname} ended on ${dayText(page, cover.on)}.`,
   )
   if (first === undefined) return null
-  return html`<div class="notice info" role="status">${icon('info')}<div><p>${words.saved} ${first}</p>${others.map(
+  return html`<div class="notice info" role="status">${icon('info')}<div><p>${say`Your details are saved.`} ${first}</p>${others.map(
     sentence => html`<p>${sentence}</p>`,
   )}</div></div>`
 }
@@ -90,18 +93,3 @@ export function lostNotice(page: Page, lost: readonly LostCover[]): Slot {
 export function lostFields(lost: readonly LostCover[]): Slot {
   return lost.map(({ name }) => html`<input type="hidden" name="lost" value="${name}">`)
 }
-/** The words about benefits lost by a change of details. */
-export const lostWords = inBoth({
-  en: {
-    saved: 'Your details are saved.',
-    ends: (name: string, on: string) => `Because of this change, ${name} ends on ${on}.`,
-    ended: (name: string, on: string) => `Because of this change, ${name} ended on ${on}.`,
-    neverstarts: (name: string) => `Because of this change, ${name} will not start.`,
-  },
-  es: {
-    saved: 'Sus datos están guardados.',
-    ends: (name, on) => `Por este cambio, “${name}” termina el ${on}.`,
-    ended: (name, on) => `Por este cambio, “${name}” terminó el ${on}.`,
-    neverstarts: name => `Por este cambio, “${name}” no empezará.`,
-  },
-})

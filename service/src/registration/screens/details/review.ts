@@ -18,8 +18,9 @@ import { form, primary, question } from '../../views/fields.ts'
 import { icon } from '../../views/icons.ts'
 import { type Content, savedNotice } from '../../views/layout.ts'
 import type { Details, DetailsGroup, HeldBenefit } from '../../views/parts.ts'
-import { inBoth, type Page, type ViewOf } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
+import { sayIn } from '../../views/say.ts'
+import type { Page, ViewOf } from '../../views/surroundings.ts'
+import { groupNames } from '../../views/texts.ts'
 import { type Comeback, comebackOf, comebackPanel } from './come-back.ts'
 import { type LostCover, lostFields, lostIn, lostNotice } from './lost-cover.ts'
 
@@ -90,64 +91,29 @@ export function suggestedTo({ isMember, sent, person, draft }: Visit): DetailsGr
   return isMember ? newerThanConfirmed(sent, person) : newerInDraft(sent, draft)
 }
 
-/** The words around the details. */
-export const reviewWords = inBoth({
-  en: {
-    title: 'Check your details',
-    hello: (firstname: string) => `Hello, ${firstname}.`,
-    lead: {
-      partner: (partner: string) => `${partner} shared these with us. Correct anything wrong.`,
-      before: (_partner: string) => 'This is what we know from before. Correct anything wrong.',
-      answers: (_partner: string) => 'These are your answers so far. Correct anything wrong.',
-      nowhere: (partner: string) => `${partner} did not share any details. We ask for the few we need.`,
-      member: (_partner: string) => 'Correct anything that is wrong or out of date.',
-    },
-    missing: 'We still need this from you',
-    suggested: (partner: string) => `${partner} sent a newer value`,
-    suggestedtext: 'We kept what you confirmed. Choose Change to use the newer one.',
-    confirm: 'These are right – continue',
-  },
-  es: {
-    title: 'Revise sus datos',
-    hello: firstname => `Hola, ${firstname}.`,
-    lead: {
-      partner: partner => `${partner} compartió estos datos con nosotros. Corrija lo que esté mal.`,
-      before: () => 'Esto es lo que sabemos de antes. Corrija lo que esté mal.',
-      answers: () => 'Estas son sus respuestas hasta ahora. Corrija lo que esté mal.',
-      nowhere: partner => `${partner} no compartió ningún dato. Le pedimos los pocos que necesitamos.`,
-      member: () => 'Corrija lo que esté mal o haya cambiado.',
-    },
-    missing: 'Todavía nos falta esto',
-    suggested: partner => `${partner} envió un dato más reciente`,
-    suggestedtext: 'Conservamos lo que usted confirmó. Elija Cambiar para usar el más reciente.',
-    confirm: 'Todo está bien: continuar',
-  },
-})
-
 /** The known details of the person. What is missing is asked one group after the other, before they are confirmed. */
 export function drawReview(view: DetailsReviewView): Content {
   const { page, details, missing, suggested, lost = [], firstname, comeback, held } = view
-  const texts = textsOf(page)
-  const words = reviewWords[page.locale]
+  const say = sayIn(page)
   const known = shownGroups(details).filter(group => !missing.includes(group))
   const [first] = missing
   return question(view, {
-    title: words.title,
+    title: say`Check your details`,
     asks: first === undefined,
     body: html`${lost.length > 0 ? lostNotice(page, lost) : savedNotice(page, view.saved)}
 ${comeback && comebackPanel(page, comeback)}
-<p class="lead">${firstname && `${words.hello(firstname)} `}${words.lead[view.from](page.partner.displayname)}</p>
+<p class="lead">${firstname && `${say`Hello, ${firstname}.`} `}${leadOf(view)}</p>
 ${known.some(group => hasValue(page, details, group)) && detailsList(page, details, known, suggested)}
 ${
   first === undefined
     ? form(view, 'details', [
         lostFields(lost),
-        primary(view.from === 'member' ? texts.shell.continue : words.confirm),
+        primary(view.from === 'member' ? say`Continue` : say`These are right – continue`),
       ])
-    : html`<section class="panel"><h2>${words.missing}</h2><ul class="plain">${missing.map(
-        group => html`<li>${texts.group[group]}</li>`,
+    : html`<section class="panel"><h2>${say`We still need this from you`}</h2><ul class="plain">${missing.map(
+        group => html`<li>${say(groupNames[group])}</li>`,
       )}</ul></section>
-<p class="actions"><a class="primary" href="${page.root}/details/${first}">${texts.shell.continue}</a></p>`
+<p class="actions"><a class="primary" href="${page.root}/details/${first}">${say`Continue`}</a></p>`
 }
 ${heldBenefits(page, held)}`,
   })
@@ -160,16 +126,32 @@ function detailsList(
   groups: readonly DetailsGroup[],
   suggested: readonly DetailsGroup[] = [],
 ): Html {
-  const texts = textsOf(page)
-  const words = reviewWords[page.locale]
+  const say = sayIn(page)
+
   return html`<dl class="answers">${groups.map(
     group =>
-      html`<div><dt>${texts.group[group]}</dt><dd>${groupText(page, details, group)}${
+      html`<div><dt>${say(groupNames[group])}</dt><dd>${groupText(page, details, group)}${
         suggested.includes(group) &&
-        html`<p class="hint withsign">${icon('info')}${words.suggested(
-          page.partner.displayname,
-        )}. ${words.suggestedtext}</p>`
-      }</dd><dd class="act"><a href="${page.root}/details/${group}">${texts.shell.change}<span
-class="unseen"> – ${texts.group[group]}</span></a></dd></div>`,
+        html`<p class="hint withsign">${icon('info')}${say`${page.partner.displayname} sent a newer value`}. ${say`We kept what you confirmed. Choose Change to use the newer one.`}</p>`
+      }</dd><dd class="act"><a href="${page.root}/details/${group}">${say`Change`}<span
+class="unseen"> – ${say(groupNames[group])}</span></a></dd></div>`,
   )}</dl>`
+}
+
+/** Says where the details come from. */
+function leadOf({ page, from }: DetailsReviewView): string {
+  const say = sayIn(page)
+  const partner = page.partner.displayname
+  switch (from) {
+    case 'partner':
+      return say`${partner} shared these with us. Correct anything wrong.`
+    case 'before':
+      return say`This is what we know from before. Correct anything wrong.`
+    case 'answers':
+      return say`These are your answers so far. Correct anything wrong.`
+    case 'nowhere':
+      return say`${partner} did not share any details. We ask for the few we need.`
+    case 'member':
+      return say`Correct anything that is wrong or out of date.`
+  }
 }

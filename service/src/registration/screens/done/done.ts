@@ -19,8 +19,8 @@ import { icon } from '../../views/icons.ts'
 import type { Content } from '../../views/layout.ts'
 import { benefitList, leave, type Path, pathList, thingsToDo } from '../../views/lists.ts'
 import type { BenefitLine, HeldBenefit, StillToDo } from '../../views/parts.ts'
-import { inBoth, type ViewOf } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
+import { later, sayIn } from '../../views/say.ts'
+import type { ViewOf } from '../../views/surroundings.ts'
 import type { LinkEndedView } from '../ended.ts'
 import { doneWords, type Needed } from './words.ts'
 
@@ -117,56 +117,32 @@ function linesAfter(visit: Visit, made: Made): readonly BenefitLine[] {
     })
 }
 
-/** The words around a confirmation. */
-export const confirmationWords = inBoth({
-  en: {
-    reference: 'Your reference',
-    completed: (when: string) => `Completed on ${when}`,
-    next: 'What happens next',
-    undo: { swap: 'Undo this swap', offer: 'Undo this change', cancel: 'Keep my benefits' },
-    until: (when: string) => `Until ${when}`,
-    see: 'See your benefits',
-  },
-  es: {
-    reference: 'Su referencia',
-    completed: when => `Completado el ${when}`,
-    next: 'Qué sigue',
-    undo: {
-      swap: 'Deshacer este intercambio',
-      offer: 'Deshacer este cambio',
-      cancel: 'Conservar mis beneficios',
-    },
-    until: when => `Hasta el ${when}`,
-    see: 'Ver sus beneficios',
-  },
-})
-
 /** What was done, with its reference, what the person can do next, and the benefits with their dates. */
 export function drawDone(view: DoneView): Content {
   const { page, outcome, reference, benefits } = view
-  const texts = textsOf(page)
-  const words = confirmationWords[page.locale]
+  const say = sayIn(page)
+
   const isWhole =
     outcome === 'enrolled' || outcome === 'undone' || (outcome === 'changed' && !('from' in view.change))
   const { title, lead, next } = doneWords(page, view.change, neededIn(view))
   const print =
     page.shell === 'hosted' &&
-    html`<button type="button" class="quiet" data-print hidden>${texts.shell.print}</button>`
+    html`<button type="button" class="quiet" data-print hidden>${say`Print this page`}</button>`
   return {
     title,
     signals: view.istold ? {} : { outcome },
     body: html`<div class="success"><span class="seal">${icon('check')}</span>
 <h1 tabindex="-1">${title}</h1>
 <p class="lead">${lead}</p>
-<p class="reference"><span>${words.reference}</span> <strong>${reference}</strong></p>
-<p class="hint">${words.completed(instantText(page, view.completedat))}</p></div>
-<section><h2>${words.next}</h2>
+<p class="reference"><span>${say`Your reference`}</span> <strong>${reference}</strong></p>
+<p class="hint">${say`Completed on ${instantText(page, view.completedat)}`}</p></div>
+<section><h2>${say`What happens next`}</h2>
 ${pathList(page, [...thingsToDo(page, view.todo), ...undoPath(view), ...seeing(view)])}
 <ul class="plain">${next.map(line => html`<li>${line}</li>`)}</ul></section>
-${benefits.length > 0 && html`<section><h2>${texts.already.title}</h2>${benefitList(page, benefits)}</section>`}
+${benefits.length > 0 && html`<section><h2>${say`Your benefits`}</h2>${benefitList(page, benefits)}</section>`}
 ${heldBenefits(page, view.held)}
 ${isWhole && totalFacts(page, benefits)}
-<p class="keep">${view.copyurl && copyLink(page, { address: view.copyurl, text: texts.coverage.copy.link })}${print}</p>
+<p class="keep">${view.copyurl && copyLink(page, { address: view.copyurl, text: say`Save a copy of what you agreed to` })}${print}</p>
 ${leave(page, { redirecturl: view.redirecturl })}`,
   }
 }
@@ -174,13 +150,14 @@ ${leave(page, { redirecturl: view.redirecturl })}`,
 /** The way to undo what is still planned, with the time until which it can be done. */
 function undoPath({ page, undo, undountil }: DoneView): readonly Path[] {
   if (undo === undefined) return []
-  const words = confirmationWords[page.locale]
-  const hint = undountil === undefined ? undefined : words.until(deadlineText(page, undountil))
-  return [{ to: undo, sign: undo === 'cancel' ? 'check' : 'undo', text: words.undo[undo], hint }]
+  const say = sayIn(page)
+  const hint = undountil === undefined ? undefined : say`Until ${deadlineText(page, undountil)}`
+  return [{ to: undo, sign: undo === 'cancel' ? 'check' : 'undo', text: say(undoings[undo]), hint }]
 }
 
 function seeing({ page, goeson }: DoneView): readonly Path[] {
-  return goeson ? [{ to: 'overview', sign: 'list', text: confirmationWords[page.locale].see }] : []
+  const say = sayIn(page)
+  return goeson ? [{ to: 'overview', sign: 'list', text: say`See your benefits` }] : []
 }
 
 /** Whether a benefit still waits for the person, and whether this view says for what. */
@@ -188,4 +165,10 @@ function neededIn({ benefits, todo }: DoneView): Needed {
   const isSaid = todo !== undefined && todo.missing.length + todo.agree.length > 0
   if (benefits.some(line => line.actionrequired)) return isSaid ? 'here' : 'elsewhere'
   return todo === undefined ? 'nothing' : 'choice'
+}
+
+const undoings: Readonly<Record<NonNullable<DoneView['undo']>, string>> = {
+  swap: later`Undo this swap`,
+  offer: later`Undo this change`,
+  cancel: later`Keep my benefits`,
 }

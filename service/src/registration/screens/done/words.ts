@@ -2,7 +2,6 @@ import type { Made } from '../../steps/made.ts'
 import { dayText, deadlineText, namesText } from '../../views/format.ts'
 import { sayIn } from '../../views/say.ts'
 import type { Page } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
 
 /**
  * Whether something is still needed from the person: the view itself says what (`here`), or does not know
@@ -77,7 +76,7 @@ function saidOf(page: Page, made: Made): Said {
     case 'downgraded': {
       const { plan } = made
       const isUp = made.what === 'upgraded'
-      const next = [made.dropsSwap && textsOf(page).standing.dropsswap]
+      const next = [made.dropsSwap && say`The swap that you had planned will not happen.`]
       if (!on && isUp)
         return { title: say`You moved up to ${plan}`, lead: say`Your new plan is in force.`, rest, next }
       const changed = say`Your plan has changed. These are your benefits now.`
@@ -137,7 +136,7 @@ function saidOf(page: Page, made: Made): Said {
 
 function cancelledWords(page: Page, made: Extract<Made, { what: 'cancelled' }>): Said {
   const say = sayIn(page)
-  const { notbegun, noreturn } = textsOf(page).standing
+  const noreturn = say`Once they have ended, you cannot bring them back: as things stand, your plan is not open to you any more.`
   const { timing, withdrawn = [], backuntil } = made
   const on = dayText(page, made.lastday)
   const later = made.noreturn
@@ -146,7 +145,7 @@ function cancelledWords(page: Page, made: Extract<Made, { what: 'cancelled' }>):
   const until = backuntil !== undefined && deadlineText(page, backuntil)
   const partner = page.partner.displayname
   const next = [
-    withdrawn.length > 0 && notbegun(namesText(page, withdrawn)),
+    withdrawn.length > 0 && say`These have not started and will not: ${namesText(page, withdrawn)}.`,
     made.hasDropped && say`The swap or plan change that you had planned will not happen.`,
     timing === 'ahead' && say`Changed your mind? Until then you can keep your benefits. ${later}`,
     made.noreturn && timing !== 'ahead' && noreturn,

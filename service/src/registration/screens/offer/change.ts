@@ -18,8 +18,8 @@ import { type Content, notice } from '../../views/layout.ts'
 import { leavingNotice, shortList } from '../../views/lists.ts'
 import type { BenefitLine, IsoDate } from '../../views/parts.ts'
 import { totalLines } from '../../views/price.ts'
+import { sayIn } from '../../views/say.ts'
 import type { Page, ViewOf } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
 import {
   addressOf,
   heldLines,
@@ -30,7 +30,6 @@ import {
   pendingMove,
   proposed,
 } from './choices.ts'
-import { offerWords } from './words.ts'
 
 /** The offers to choose from. */
 export type OfferChangeView = ViewOf<'OFFER_CHANGE'> &
@@ -115,26 +114,27 @@ function linesOf(visit: Visit, benefits: readonly Benefit[]): BenefitLine[] {
 /** The offers to choose from, with the one in force. */
 export function drawOfferChange(view: OfferChangeView): Content {
   const { page, offers, pending, locked, chosen, leaving } = view
-  const texts = textsOf(page)
-  const words = offerWords[page.locale]
+
+  const say = sayIn(page)
+
   const current = offers.find(offer => offer.direction === 'current')
   const others = leaving === undefined ? offers.filter(offer => offer.direction !== 'current') : []
   const open = others.filter(offer => offer.reasons.length === 0)
   const closed = others.filter(offer => offer.reasons.length > 0)
   return question(view, {
-    title: words.title,
+    title: say`Change your plan`,
     asks: open.length > 0,
     back: 'overview',
-    body: html`${open.length > 0 && html`<p class="lead">${words.lead}</p>`}
+    body: html`${open.length > 0 && html`<p class="lead">${say`Choose the plan you want. We show what changes before anything happens.`}</p>`}
 ${leaving !== undefined && leavingNotice(page, leaving, 'offer')}
-${leaving === undefined && locked && notice(words.locked, words.lockedtext(dayText(page, view.opensagainon)))}
+${leaving === undefined && locked && notice(say`Changes for next month are closed`, say`You can plan another change from ${dayText(page, view.opensagainon)}.`)}
 ${pending && pendingOffer(page, pending, open.length > 0)}
-${current && html`<section class="panel"><h2>${words.current}</h2><p class="name">${current.displayname}</p></section>`}
+${current && html`<section class="panel"><h2>${say`Your plan now`}</h2><p class="name">${current.displayname}</p></section>`}
 ${
   open.length > 0 &&
   form(view, 'offer', [
     oneOf(view, 'offername', {
-      legend: html`<legend class="unseen">${words.title}</legend>`,
+      legend: html`<legend class="unseen">${say`Change your plan`}</legend>`,
       chosen,
       choices: open.map(offer => ({
         value: offer.offer,
@@ -142,13 +142,13 @@ ${
         ...(offer.difference ? { card: difference(page, offer.difference) } : {}),
       })),
     }),
-    primary(texts.shell.continue),
+    primary(say`Continue`),
   ])
 }
 ${closed.map(
   offer =>
     html`<section class="panel quietly"><h2>${offer.displayname}</h2>
-<div class="status plain">${icon('no')}<div><p>${words.cannot}</p>${offer.reasons.map(
+<div class="status plain">${icon('no')}<div><p>${say`Not available to you:`}</p>${offer.reasons.map(
       reason => html`<p class="hint">${reason}</p>`,
     )}</div></div></section>`,
 )}`,
@@ -157,28 +157,30 @@ ${closed.map(
 
 /** The pending change: what it gives and takes, and what comes back, with the total, if it is undone. */
 function pendingOffer(page: Page, pending: PendingMove, isOpen: boolean): Html {
-  const texts = textsOf(page)
-  const words = offerWords[page.locale]
+  const say = sayIn(page)
   const { gained, lost, undo } = pending
   const list = (heading: string, lines: readonly BenefitLine[]) =>
     lines.length > 0 && html`<h3>${heading}</h3>${shortList(page, lines)}`
-  const title = pending.iscalledoff ? texts.standing.pending.noplan : words.pending
-  return html`<section class="panel"><h2>${title(pending.displayname, dayText(page, pending.effectiveon))}</h2>
-${isOpen && html`<p>${words.pendingtext}</p>`}
-${list(words.gained, gained)}
-${list(words.lost, lost)}
+  const [name, on] = [pending.displayname, dayText(page, pending.effectiveon)]
+  const title = pending.iscalledoff
+    ? say`As things are now, you will not move to ${name} on ${on}`
+    : say`You move to ${name} on ${on}`
+  return html`<section class="panel"><h2>${title}</h2>
+${isOpen && html`<p>${say`A new choice replaces this change.`}</p>`}
+${list(say`You gain`, gained)}
+${list(say`You lose`, lost)}
 ${
   undo &&
-  html`<h3>${words.undoing}</h3>
+  html`<h3>${say`If you undo it`}</h3>
 ${
   undo.undountil !== undefined &&
-  html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, undo.undountil))}</p>`
+  html`<p class="withsign">${icon('clock')}${say`You can undo this until ${deadlineText(page, undo.undountil)}.`}</p>`
 }
-${undo.restored.length > 0 && html`<h4>${words.kept}</h4>${shortList(page, undo.restored)}`}
-${undo.dropsswap && html`<p class="withsign">${icon('alert')}${texts.standing.dropsswap}</p>`}
-<h4>${texts.coverage.price.total}</h4>${totalLines(page, undo.benefits).map(line => html`<p class="hint">${line}</p>`)}
+${undo.restored.length > 0 && html`<h4>${say`You keep`}</h4>${shortList(page, undo.restored)}`}
+${undo.dropsswap && html`<p class="withsign">${icon('alert')}${say`The swap that you had planned will not happen.`}</p>`}
+<h4>${say`Your total`}</h4>${totalLines(page, undo.benefits).map(line => html`<p class="hint">${line}</p>`)}
 <form method="post" action="${page.root}/offer/undo">${draftField(page)}<p><button
-class="secondary">${words.undo}</button></p></form>`
+class="secondary">${say`Undo this change`}</button></p></form>`
 }</section>`
 }
 
@@ -187,22 +189,22 @@ function difference(
   page: Page,
   { gained, lost, kept, benefits }: NonNullable<OfferChoice['difference']>,
 ): Html {
-  const texts = textsOf(page)
-  const words = offerWords[page.locale]
+  const say = sayIn(page)
+
   const row = (label: string, names: readonly string[]) =>
     names.length > 0 && html`<div><dt>${label}</dt><dd>${namesText(page, names)}</dd></div>`
   return html`<dl class="known">${row(
-    words.gained,
+    say`You gain`,
     gained,
-  )}${row(words.lost, lost)}${row(words.kept, kept)}<div><dt>${texts.coverage.price.total}</dt><dd>${totalLines(
+  )}${row(say`You lose`, lost)}${row(say`You keep`, kept)}<div><dt>${say`Your total`}</dt><dd>${totalLines(
     page,
     benefits,
   ).map(line => html`<p>${line}</p>`)}</dd></div></dl>`
 }
 
 function offerText(page: Page, offer: OfferChoice): string {
-  const words = offerWords[page.locale]
-  const { swap } = textsOf(page)
-  const direction = offer.direction === 'upgrade' ? words.more : words.fewer
-  return offer.effectiveon ? `${direction}. ${swap.from(dayText(page, offer.effectiveon))}` : direction
+  const say = sayIn(page)
+
+  const direction = offer.direction === 'upgrade' ? say`More benefits` : say`Fewer benefits`
+  return offer.effectiveon ? `${direction}. ${say`From ${dayText(page, offer.effectiveon)}`}` : direction
 }

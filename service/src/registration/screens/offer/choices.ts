@@ -22,7 +22,7 @@ import type { Visit } from '../../session/visit.ts'
 import { isMoveCalledOff, planName, undoUntil, visitAfter } from '../../steps/ahead.ts'
 import { liveEnrolment, liveLines, localDay, standingLine, startsFrom } from '../../steps/cards.ts'
 import type { BenefitLine, IsoDate } from '../../views/parts.ts'
-import { offerWords } from './words.ts'
+import { sayIn } from '../../views/say.ts'
 
 /** An offer the person could be on. */
 export type OfferChoice = {
@@ -45,6 +45,7 @@ export function offerChoices(visit: Visit): OfferChoice[] {
   const { user, terms, now, locale } = visit
   const current = offerOf(terms, user)
   return partnerOffers(terms).map((one): OfferChoice => {
+    const say = sayIn(visit)
     const displayname = one.displayname[locale]
     if (one.offer === current?.offer)
       return { offer: one.offer, displayname, direction: 'current', reasons: [] }
@@ -60,8 +61,8 @@ export function offerChoices(visit: Visit): OfferChoice[] {
       effectiveon: localDay(visit, at),
       reasons: [
         ...verdict.reasons.map(reason => reason.text[locale]),
-        ...(isLocked ? [`${offerWords[visit.locale].locked}.`] : []),
-        ...(isClosed ? [offerWords[visit.locale].closed] : []),
+        ...(isLocked ? [`${say`Changes for next month are closed`}.`] : []),
+        ...(isClosed ? [say`This plan is not offered right now.`] : []),
       ],
     }
   })

@@ -25,10 +25,9 @@ import type { Content } from '../../views/layout.ts'
 import { benefitList } from '../../views/lists.ts'
 import { namingSection } from '../../views/naming.ts'
 import type { BenefitLine, ConsentText, NamingLine } from '../../views/parts.ts'
+import { sayIn } from '../../views/say.ts'
 import type { ViewOf } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
 import { heldLines, inputFor, type OfferChoice, proposed } from './choices.ts'
-import { offerWords } from './words.ts'
 
 /** What a plan change gives and takes, before it is made. */
 export type OfferConfirmView = ViewOf<'OFFER_CONFIRM'> &
@@ -139,38 +138,35 @@ function lostLines(visit: Visit, changed: OfferChange): BenefitLine[] {
 /** What the change gives, takes and keeps. */
 export function drawOfferConfirm(view: OfferConfirmView): Content {
   const { page, from, to, consents, undountil, swapped = [] } = view
-  const texts = textsOf(page)
-  const words = offerWords[page.locale]
+
+  const say = sayIn(page)
+
   const answers = { page, errors: view.errors }
   const list = (heading: string, lines: readonly BenefitLine[]) =>
     html`<section><h2>${heading}</h2>${
-      lines.length > 0 ? benefitList(page, lines) : html`<p class="hint">${words.nothing}</p>`
+      lines.length > 0 ? benefitList(page, lines) : html`<p class="hint">${say`Nothing`}</p>`
     }</section>`
   return question(answers, {
-    title: words.confirmtitle,
+    title: say`Check your new plan`,
     back: 'offer',
-    body: html`<p class="lead">${words.confirmlead(
-      from,
-      to.displayname,
-      to.effectiveon ? dayText(page, to.effectiveon) : '',
-    )}</p>
-${list(words.gained, view.gained)}
-${list(words.lost, view.lost)}
-${list(words.kept, view.kept)}
-${swapped.length > 0 && list(texts.swap.pending, swapped)}
-${view.dropsswap && html`<p class="withsign">${icon('alert')}${texts.standing.dropsswap}</p>`}
+    body: html`<p class="lead">${say`You move from ${from} to ${to.displayname} on ${to.effectiveon ? dayText(page, to.effectiveon) : ''}.`}</p>
+${list(say`You gain`, view.gained)}
+${list(say`You lose`, view.lost)}
+${list(say`You keep`, view.kept)}
+${swapped.length > 0 && list(say`Your swap so far`, swapped)}
+${view.dropsswap && html`<p class="withsign">${icon('alert')}${say`The swap that you had planned will not happen.`}</p>`}
 ${totalSection(page, [...view.gained, ...view.kept, ...swapped])}
 ${coverageSection(page, view.gained)}
 ${
   undountil !== undefined &&
-  html`<p class="withsign">${icon('clock')}${words.undountil(deadlineText(page, undountil))}</p>`
+  html`<p class="withsign">${icon('clock')}${say`You can undo this until ${deadlineText(page, undountil)}.`}</p>`
 }
 ${namingSection(page, view.naming)}
 ${form(answers, 'offer/confirm', [
   html`<input type="hidden" name="offername" value="${to.offer}">`,
   html`<input type="hidden" name="previewid" value="${view.previewid}">`,
   consentFields(answers, consents),
-  primary(words.button),
+  primary(say`Change my plan`),
 ])}`,
   })
 }

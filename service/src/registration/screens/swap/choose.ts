@@ -22,7 +22,6 @@ import { costLine, leavingNotice } from '../../views/lists.ts'
 import type { BenefitCard, SwapPair } from '../../views/parts.ts'
 import { sayIn } from '../../views/say.ts'
 import type { Page } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
 import { addressOf, goingLine, pairList, pairsShown, removalsIn, type SwapChoice, swapNow } from './pairs.ts'
 
 /** The first choice: which pick to give up, or a free slot to fill. */
@@ -57,7 +56,7 @@ ${
       chosen: asked.get('out') ?? (slots.length === 1 ? slots[0] : undefined),
       choices: slots.map(value => ({ value, label: slotLabel(visit, page, value) })),
     }),
-    primary(textsOf(page).shell.continue),
+    primary(say`Continue`),
   ])
 }`
     const content = { title: say`Swap a benefit`, asks: isOpen, back: 'overview', body }
@@ -88,10 +87,10 @@ export const swapChoose: Step<Drawn<'SWAP_CHOOSE'>> = {
     const { options, out, available } = choosing
     const page = pageOf(visit)
     const say = sayIn(page)
-    const texts = textsOf(page)
+
     const goes = faceOf(visit, out)
     const choices = oneOf({ page, errors }, 'in', {
-      legend: html`<legend><h2>${texts.swap.from(dayText(page, localDay(visit, options.boundary)))}</h2></legend>`,
+      legend: html`<legend><h2>${say`From ${dayText(page, localDay(visit, options.boundary))}`}</h2></legend>`,
       chosen: asked.get('in') ?? visit.user.swap?.pairs.find(pair => pair.remove === out)?.add,
       choices: available
         .map(({ name }) => faceOf(visit, name))
@@ -107,7 +106,7 @@ src="${goes.iconurl}" alt="" width="48" height="48"><div><h3>${goes.displayname}
 ${form({ page }, 'swap/choose', [
   html`<input type="hidden" name="out" value="${out}">`,
   side ?? choices,
-  primary(texts.shell.continue),
+  primary(say`Continue`),
 ])}`
     const title = goes
       ? say`What do you want instead of ${goes.displayname}?`
@@ -177,14 +176,14 @@ function pendingSwap(
   { on, locked }: { readonly on: string; readonly locked: boolean },
 ): Html {
   const say = sayIn(page)
-  const { standing, swap } = textsOf(page)
+
   const isOff = (pair: SwapPair) => pair.iscalledoff
-  return html`<section class="panel"><h2>${swap.pending}</h2>
+  return html`<section class="panel"><h2>${say`Your swap so far`}</h2>
 ${pairList(page, pending, on)}
 ${
   pending.every(isOff)
-    ? html`<p>${standing.pending.noswap(on)}</p>`
-    : html`<p>${say`It takes effect on ${on}.`}</p>${pending.some(isOff) && html`<p>${standing.pending.partly}</p>`}`
+    ? html`<p>${say`As things are now, the swap planned for ${on} will not happen.`}</p>`
+    : html`<p>${say`It takes effect on ${on}.`}</p>${pending.some(isOff) && html`<p>${say`What you cannot get now will not start, and what it was to replace stays as it is.`}</p>`}`
 }
 ${
   !locked &&
@@ -223,13 +222,14 @@ function facts(page: Page, card: BenefitCard): Html {
 
 /** What is covered and what is not, in a part that opens. */
 function coverage(page: Page, card: BenefitCard): Slot {
-  const words = textsOf(page).benefits
+  const say = sayIn(page)
+
   if (card.pays.length === 0) return null
-  return html`<details><summary>${words.pays}<span class="unseen">: ${card.displayname}</span></summary>
+  return html`<details><summary>${say`What is covered`}<span class="unseen">: ${card.displayname}</span></summary>
 <ul class="ticks">${card.pays.map(line => html`<li>${icon('check')}${line}</li>`)}</ul>
 ${
   card.notcovered.length > 0 &&
-  html`<p class="label">${words.notcovered}</p><ul class="ticks not">${card.notcovered.map(
+  html`<p class="label">${say`What is not covered`}</p><ul class="ticks not">${card.notcovered.map(
     line => html`<li>${icon('no')}${line}</li>`,
   )}</ul>`
 }</details>`

@@ -15,7 +15,6 @@ import { benefitLine } from '../../views/lists.ts'
 import type { BenefitLine, SwapPair } from '../../views/parts.ts'
 import { sayIn } from '../../views/say.ts'
 import type { Page } from '../../views/surroundings.ts'
-import { textsOf } from '../../views/texts.ts'
 
 /** Each new benefit of a swap, with the one that it replaces; those that fill free slots come last. */
 export type SwapChoice = readonly { readonly add: string; readonly remove: string | undefined }[]
@@ -107,9 +106,7 @@ export function pairList(page: Page, pairs: readonly SwapPair[], on: string): Ht
         pair.out
           ? html`<div class="line">${benefitLine(page, pair.out)}</div>`
           : html`<p class="hint">${say`Open spot`}</p>`
-      }</div><span class="between">${icon('arrow')}</span><div class="side in"><p class="when">${textsOf(
-        page,
-      ).swap.from(on)}</p>${
+      }</div><span class="between">${icon('arrow')}</span><div class="side in"><p class="when">${say`From ${on}`}</p>${
         pair.in
           ? html`<div class="line">${benefitLine(page, pair.in)}</div>`
           : html`<p class="hint">${say`Open spot`}</p>`
