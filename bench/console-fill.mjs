@@ -42,10 +42,8 @@ export async function addUsers(client, { users, partnerId, say }) {
         case when n % 50 = 0 then 'voluntary' end, case when n % 50 = 0 then ${endOfMonth} end ${numbers}`,
       `insert into data_keys (partner_id, service_id, wrapped_key)
       select ${partner}, ${user('n')}, decode(repeat(md5(n::text), 5), 'hex') ${numbers}`,
-      `insert into documents (partner_id, service_id, kind, sealed, written_at)
-      select ${partner}, ${user('n')}, 'profile', ${noise}, ${at('n')} ${numbers}`,
-      `insert into search_hashes (partner_id, service_id, kind, hash)
-      select ${partner}, ${user('n')}, 'email', sha256(n::text::bytea) ${numbers}`,
+      `insert into sealed_records (partner_id, service_id, kind, name, version, sealed, at, email_hash)
+      select ${partner}, ${user('n')}, 'profile', '', '', ${noise}, ${at('n')}, sha256(n::text::bytea) ${numbers}`,
       `insert into enrolments (partner_id, service_id, enrolment_id, benefit, offer, is_fixed, state, catalogue_version,
         picked_at, starts_at, ends_at)
       select ${partner}, ${user('n')}, ${uuid(made('n'), `'e' || n`)}, 'accident', 'starter', true,

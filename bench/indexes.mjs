@@ -10,7 +10,7 @@ import { demoCatalogue, embeddedServer, generate, headFor, say, startServed } fr
 const tables = [
   'users',
   'data_keys',
-  'documents',
+  'sealed_records',
   'enrolments',
   'history',
   'events',

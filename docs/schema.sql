@@ -51,43 +51,12 @@ CREATE TABLE public.audit_log (
     CONSTRAINT audit_log_times_check CHECK ((times > 0))
 );
 
-CREATE TABLE public.beneficiary_designations (
-    partner_id uuid NOT NULL,
-    service_id uuid NOT NULL,
-    benefit text NOT NULL,
-    version integer NOT NULL,
-    who text NOT NULL,
-    written_at timestamp with time zone NOT NULL,
-    sealed bytea NOT NULL,
-    CONSTRAINT beneficiary_designations_version_check CHECK ((version > 0)),
-    CONSTRAINT beneficiary_designations_who_check CHECK ((who = ANY (ARRAY['user'::text, 'operatorlink'::text])))
-);
-
 CREATE TABLE public.catalogue_versions (
     version integer NOT NULL,
     document jsonb NOT NULL,
     published_at timestamp with time zone NOT NULL,
     published_by text NOT NULL,
     CONSTRAINT catalogue_versions_version_check CHECK ((version > 0))
-);
-
-CREATE TABLE public.charged_from (
-    partner_id uuid NOT NULL,
-    service_id uuid NOT NULL,
-    month text NOT NULL,
-    CONSTRAINT charged_from_month_check CHECK ((month ~ '^\d{4}-\d{2}$'::text))
-);
-
-CREATE TABLE public.confirmations (
-    partner_id uuid NOT NULL,
-    service_id uuid NOT NULL,
-    confirmation_id uuid NOT NULL,
-    reference text NOT NULL,
-    session_id uuid NOT NULL,
-    outcome text NOT NULL,
-    has_copy boolean NOT NULL,
-    sealed bytea NOT NULL,
-    created_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.consents (
@@ -100,7 +69,6 @@ CREATE TABLE public.consents (
     channel text DEFAULT 'partner'::text NOT NULL,
     text_hash bytea,
     recorded_by text,
-    sealed_evidence bytea,
     CONSTRAINT consents_channel_check CHECK ((channel = ANY (ARRAY['page'::text, 'partner'::text, 'phone'::text, 'paper'::text, 'email'::text, 'import'::text])))
 );
 
@@ -207,17 +175,6 @@ CREATE TABLE public.delivery_attempts_rest (
 CREATE TABLE public.dispatchers (
     dispatcher_id uuid NOT NULL,
     until timestamp with time zone NOT NULL
-);
-
-CREATE TABLE public.documents (
-    partner_id uuid NOT NULL,
-    service_id uuid NOT NULL,
-    kind text NOT NULL,
-    sealed bytea NOT NULL,
-    written_at timestamp with time zone NOT NULL,
-    email_hash bytea,
-    phone_hash bytea,
-    CONSTRAINT documents_kind_check CHECK ((kind = ANY ('{prefill,profile,draft}'::text[])))
 );
 
 CREATE TABLE public.endpoint_health (
@@ -605,6 +562,19 @@ CREATE TABLE public.retained_records (
     CONSTRAINT retained_records_kind_check CHECK ((kind = ANY (ARRAY['consents'::text, 'confirmations'::text, 'coverage'::text, 'beneficiaries'::text])))
 );
 
+CREATE TABLE public.sealed_records (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    version text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    sealed bytea NOT NULL,
+    facts jsonb,
+    email_hash bytea,
+    phone_hash bytea
+);
+
 CREATE TABLE public.statement_lines (
     partner_id uuid NOT NULL,
     month text NOT NULL,
@@ -621,7 +591,6 @@ CREATE TABLE public.statement_lines (
     insurer_cents bigint NOT NULL,
     insurer text NOT NULL,
     about text NOT NULL,
-    days integer,
     CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['benefit'::text, 'offer'::text, 'adjustment'::text])))
 );
 
@@ -703,17 +672,8 @@ ALTER TABLE ONLY public.audit_blocks
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (partner_id, entry_id);
 
-ALTER TABLE ONLY public.beneficiary_designations
-    ADD CONSTRAINT beneficiary_designations_pkey PRIMARY KEY (partner_id, service_id, benefit, version);
-
 ALTER TABLE ONLY public.catalogue_versions
     ADD CONSTRAINT catalogue_versions_pkey PRIMARY KEY (version);
-
-ALTER TABLE ONLY public.charged_from
-    ADD CONSTRAINT charged_from_pkey PRIMARY KEY (partner_id, service_id);
-
-ALTER TABLE ONLY public.confirmations
-    ADD CONSTRAINT confirmations_pkey PRIMARY KEY (partner_id, service_id, confirmation_id);
 
 ALTER TABLE ONLY public.consents
     ADD CONSTRAINT consents_pkey PRIMARY KEY (partner_id, service_id, name, version);
@@ -744,9 +704,6 @@ ALTER TABLE ONLY public.delivery_attempts_rest
 
 ALTER TABLE ONLY public.dispatchers
     ADD CONSTRAINT dispatchers_pkey PRIMARY KEY (dispatcher_id);
-
-ALTER TABLE ONLY public.documents
-    ADD CONSTRAINT documents_pkey PRIMARY KEY (partner_id, service_id, kind);
 
 ALTER TABLE ONLY public.endpoint_health
     ADD CONSTRAINT endpoint_health_pkey PRIMARY KEY (partner_id, endpoint_id);
@@ -838,6 +795,9 @@ ALTER TABLE ONLY public.refused_creates
 ALTER TABLE ONLY public.retained_records
     ADD CONSTRAINT retained_records_pkey PRIMARY KEY (partner_id, service_id, kind);
 
+ALTER TABLE ONLY public.sealed_records
+    ADD CONSTRAINT sealed_records_pkey PRIMARY KEY (partner_id, service_id, kind, name, version);
+
 ALTER TABLE ONLY public.statement_lines
     ADD CONSTRAINT statement_lines_pkey PRIMARY KEY (partner_id, month, service_id, place);
 
@@ -858,10 +818,6 @@ CREATE INDEX audit_log_operators ON public.audit_log USING btree (partner_id, en
 
 CREATE INDEX audit_log_subject ON public.audit_log USING btree (partner_id, service_id, entry_id) WHERE (service_id IS NOT NULL);
 
-CREATE INDEX charged_from_month ON public.charged_from USING btree (partner_id, month);
-
-CREATE INDEX confirmations_reference ON public.confirmations USING btree (partner_id, reference);
-
 CREATE INDEX dead_deliveries_of_endpoint ON public.dead_deliveries USING btree (partner_id, endpoint_id, event_id);
 
 CREATE INDEX deliveries_due ON public.deliveries USING btree (partner_id, endpoint_id, work, due_at, event_id) WHERE (NOT parked);
@@ -869,12 +825,6 @@ CREATE INDEX deliveries_due ON public.deliveries USING btree (partner_id, endpoi
 CREATE INDEX deliveries_of_user ON public.deliveries USING btree (partner_id, endpoint_id, service_id, "position") WHERE ordered;
 
 CREATE INDEX deliveries_parked ON public.deliveries USING btree (partner_id, endpoint_id, service_id, "position") WHERE parked;
-
-CREATE INDEX documents_drafts ON public.documents USING btree (partner_id, written_at) WHERE (kind = 'draft'::text);
-
-CREATE INDEX documents_email ON public.documents USING btree (partner_id, email_hash) WHERE (email_hash IS NOT NULL);
-
-CREATE INDEX documents_phone ON public.documents USING btree (partner_id, phone_hash) WHERE (phone_hash IS NOT NULL);
 
 CREATE INDEX endpoint_leases_of_owner ON public.endpoint_leases USING btree (owner);
 
@@ -905,6 +855,14 @@ CREATE INDEX page_sessions_user ON public.page_sessions USING btree (partner_id,
 CREATE INDEX refused_creates_newest ON public.refused_creates USING btree (partner_id, at);
 
 CREATE INDEX refused_creates_request ON public.refused_creates USING btree (request_id);
+
+CREATE INDEX sealed_records_drafts ON public.sealed_records USING btree (partner_id, at) WHERE (kind = 'draft'::text);
+
+CREATE INDEX sealed_records_email ON public.sealed_records USING btree (partner_id, email_hash) WHERE (email_hash IS NOT NULL);
+
+CREATE INDEX sealed_records_phone ON public.sealed_records USING btree (partner_id, phone_hash) WHERE (phone_hash IS NOT NULL);
+
+CREATE INDEX sealed_records_reference ON public.sealed_records USING btree (partner_id, name) WHERE (kind = 'confirmation'::text);
 
 CREATE UNIQUE INDEX users_by_userid ON public.users USING btree (partner_id, userid) WHERE is_current;
 

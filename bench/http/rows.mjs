@@ -5,14 +5,14 @@
 const hot = [
   'users',
   'data_keys',
-  'documents',
+  'sealed_records',
   'enrolments',
   'consents',
   'history',
   'events',
   'idempotency_keys',
 ]
-const read = ['users', 'data_keys', 'documents', 'enrolments', 'consents']
+const read = ['users', 'data_keys', 'sealed_records', 'enrolments', 'consents']
 const positions = 'bench_positions'
 
 async function rowsOf(admin, { partnerId, serviceId }) {

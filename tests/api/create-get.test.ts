@@ -67,7 +67,7 @@ describe('create, 200', () => {
     expect(user).toMatchObject({ status: 'active', serviceid: prefilled.serviceid })
     const rows = await service.database.query<{ kind: string }>({
       name: '',
-      text: 'select kind from documents where partner_id = $1',
+      text: 'select kind from sealed_records where partner_id = $1',
       values: [partner.partnerId],
     })
     expect(rows).toEqual([{ kind: 'profile' }])

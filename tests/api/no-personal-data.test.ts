@@ -179,7 +179,7 @@ describe('after a run of all operations', () => {
   test('the run was one: the users are there, and what is looked for can be found where it may stand', async () => {
     const tables = await dump()
     expect(tables.get('users')).toContain('u1')
-    expect(tables.get('documents')?.split('\n').length).toBeGreaterThanOrEqual(4)
+    expect(tables.get('sealed_records')?.split('\n').length).toBeGreaterThanOrEqual(4)
     expect(tables.get('events')).toContain(Buffer.from('offer_upgrade_successful').toString('hex'))
     expect(found(tables.get('users') ?? '', ['premier', 'nowhere'])).toEqual(['premier'])
     expect(tokens.map(token => token.slice(0, 7))).toEqual(['enr_at_', 'enr_at_', 'enr_at_', 'enr_at_'])
@@ -215,7 +215,7 @@ describe('after a run of all operations', () => {
       name: '',
       text: `select
         (select count(*) from data_keys k join users u using (partner_id, service_id) where u.status = 'erased') as keys,
-        (select count(*) from documents d join users u using (partner_id, service_id) where u.status = 'erased') as documents,
+        (select count(*) from sealed_records d join users u using (partner_id, service_id) where u.status = 'erased') as documents,
         (select count(*) from idempotency_keys k join users u using (partner_id, service_id)
           where u.status = 'erased' and k.sealed_answer is not null) as answers,
         (select count(*) from users where status = 'erased') as users`,

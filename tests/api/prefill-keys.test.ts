@@ -210,7 +210,7 @@ describe('90 days', () => {
   const documentCount = async ({ partner }: Caller): Promise<number> => {
     const rows = await service.database.query({
       name: '',
-      text: 'select 1 from documents where partner_id = $1',
+      text: 'select 1 from sealed_records where partner_id = $1',
       values: [partner.partnerId],
     })
     return rows.length

@@ -65,9 +65,11 @@ describe('a consent', () => {
       expect.objectContaining({ what: 'consent identity', to: '2026-01 by phone', who: 'operator' }),
     )
     const [row] = await service.database.query<Record<string, unknown>>(sql`
-      select channel, recorded_by, sealed_evidence, text_hash from consents where service_id = ${serviceid}`)
+      select channel, recorded_by, sealed, text_hash from consents
+      join sealed_records using (partner_id, service_id, name, version)
+      where service_id = ${serviceid} and kind = 'evidence'`)
     expect(row).toMatchObject({ channel: 'phone', recorded_by: support.operatorId })
-    expect(Buffer.from(row?.['sealed_evidence'] as Buffer).toString('latin1')).not.toContain('recording')
+    expect(Buffer.from(row?.['sealed'] as Buffer).toString('latin1')).not.toContain('recording')
     expect(row?.['text_hash']).not.toBeNull()
     expect(await deedsOf(service, support)).toContainEqual({
       action: 'consent user',
@@ -103,7 +105,8 @@ describe('a consent', () => {
       consents: [{ name: 'identity', version: '2026-01' }],
     })
     const [row] = await service.database.query<Record<string, unknown>>(sql`
-      select channel, sealed_evidence is not null as proven from consents where service_id = ${serviceid}`)
+      select channel, exists (select from sealed_records where service_id = ${serviceid} and kind = 'evidence') as proven
+      from consents where service_id = ${serviceid}`)
     expect(row).toEqual({ channel: 'paper', proven: true })
     expect((await stateOf(userid)).consents[0]?.agreedattimestamp).toBe('2026-01-05T05:00:00.000Z')
   })
@@ -136,8 +139,8 @@ describe('a consent', () => {
       consents: [{ name: 'identity', version: '2026-01' }],
     })
     const [row] = await service.database.query<Record<string, unknown>>(sql`
-      select channel, recorded_by, sealed_evidence from consents where service_id = ${serviceid}`)
-    expect(row).toEqual({ channel: 'partner', recorded_by: null, sealed_evidence: null })
+      select channel, recorded_by from consents where service_id = ${serviceid}`)
+    expect(row).toEqual({ channel: 'partner', recorded_by: null })
   })
 })
 

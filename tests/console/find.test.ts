@@ -72,7 +72,7 @@ describe('one field finds a user', () => {
     expect((await support.post('/find', { what: 'new.canary@example.com' })).path).toBe(`/users/${id}`)
     await partner.client.eraseUser({ userid })
     expect((await support.post('/find', { what: 'new.canary@example.com' })).status).toBe(404)
-    const left = await service.database.query(sql`select from documents where service_id = ${id}`)
+    const left = await service.database.query(sql`select from sealed_records where service_id = ${id}`)
     expect(left).toEqual([])
   })
 
@@ -131,8 +131,8 @@ describe('one field finds a user', () => {
     const userid = 'canary-referred'
     const { serviceid: id } = await partner.client.createUser({ ...ada, userid, offername: 'starter' })
     await service.database.query(sql`
-      insert into confirmations (partner_id, service_id, confirmation_id, reference, session_id, outcome, has_copy, sealed, created_at)
-      values (${partner.partnerId}, ${id}, ${crypto.randomUUID()}, 'BE-7K3M-92QD', ${crypto.randomUUID()}, 'swapped', false, ''::bytea, now())`)
+      insert into sealed_records (partner_id, service_id, kind, name, version, sealed, at)
+      values (${partner.partnerId}, ${id}, 'confirmation', 'BE-7K3M-92QD', ${crypto.randomUUID()}, ''::bytea, now())`)
     for (const what of ['BE-7K3M-92QD', ' be-7k3m-92qd ']) {
       for (const operator of [viewer, support])
         expect((await operator.post('/find', { what })).path).toBe(`/users/${id}`)

@@ -139,12 +139,18 @@ test('a service of the version before goes on, statement by statement, while the
   const own = openDatabase(service.address, { max: 1, ...patientDatabase })
   const folder = await laterMigrations({
     '900_expand.sql': [
-      ...['users', 'documents', 'enrolments', 'history', 'events', 'deliveries', 'idempotency_keys'].flatMap(
-        table => [
-          `alter table ${table} add column made_up integer not null default 7;`,
-          `alter table ${table} add constraint made_up_${table} check (made_up > 0) not valid;`,
-        ],
-      ),
+      ...[
+        'users',
+        'sealed_records',
+        'enrolments',
+        'history',
+        'events',
+        'deliveries',
+        'idempotency_keys',
+      ].flatMap(table => [
+        `alter table ${table} add column made_up integer not null default 7;`,
+        `alter table ${table} add constraint made_up_${table} check (made_up > 0) not valid;`,
+      ]),
       'create table made_up (partner_id uuid not null, one integer, primary key (partner_id));',
     ].join('\n'),
     '901_index.sql':

@@ -108,7 +108,9 @@ test('nothing that could be opened stays; that and when something changed does',
   const count = async (query: ReturnType<typeof sql>) =>
     (await stage.service.database.query<{ count: number }>(query))[0]?.count
   expect(await count(sql`select count(*) as count from data_keys where partner_id = ${partnerId}`)).toBe(0)
-  expect(await count(sql`select count(*) as count from documents where partner_id = ${partnerId}`)).toBe(0)
+  expect(await count(sql`select count(*) as count from sealed_records where partner_id = ${partnerId}`)).toBe(
+    0,
+  )
   const answers = sql`select count(*) as count from idempotency_keys where partner_id = ${partnerId} and sealed_answer is not null`
   expect(await count(answers)).toBe(0)
   const history = sql`select count(*) as count from history where partner_id = ${partnerId} and service_id = ${serviceid}`

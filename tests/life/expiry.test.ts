@@ -13,7 +13,7 @@ const before = '2027-01-18T11:59:59.999Z'
 async function documents(): Promise<string[]> {
   return (
     await stage.service.database.query<{ kind: string }>(
-      sql`select kind from documents where partner_id = ${partner.partnerId} order by kind`,
+      sql`select kind from sealed_records where partner_id = ${partner.partnerId} order by kind`,
     )
   ).map(row => row.kind)
 }

@@ -92,8 +92,8 @@ describe('at enrolment', () => {
       ],
     })
     const [row] = await rig.running.database.query<{ sealed: Buffer }>(sql`
-      select d.sealed from beneficiary_designations d join users u using (partner_id, service_id)
-      where u.userid = ${rig.userid()}`)
+      select d.sealed from sealed_records d join users u using (partner_id, service_id)
+      where d.kind = 'beneficiaries' and u.userid = ${rig.userid()}`)
     expect(row?.sealed.toString('latin1')).not.toContain('canary')
     const copy = /href="(\/register\/copy\/[^"]+)"/.exec(done.html)?.[1] ?? ''
     const kept = { html: await (await visitor.send(copy)).text() }

@@ -29,8 +29,8 @@ function copyIn({ html }: Shown) {
 }
 function stored() {
   return rig.running.database.query<{ reference: string; sealed: Buffer }>(sql`
-    select c.reference, c.sealed from confirmations c join users u using (partner_id, service_id)
-    where u.partner_id = ${rig.partner.partnerId} and u.userid = ${rig.userid()}`)
+    select c.name as reference, c.sealed from sealed_records c join users u using (partner_id, service_id)
+    where c.kind = 'confirmation' and u.partner_id = ${rig.partner.partnerId} and u.userid = ${rig.userid()}`)
 }
 function textOf(html: string) {
   return html.replace(/<style>[\s\S]*?<\/style>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')

@@ -108,8 +108,8 @@ test('of a member, by every path that changes something', async () => {
   // The reference is kept beside the lines, where an erasure finds it, and never in their words.
   for (const { reference } of confirmed) expect(reference).toMatch(/^BE-\w{4}-\w{4}$/)
   const stored = await rig.running.database.query<{ reference: string }>(sql`
-    select reference from confirmations where partner_id = ${rig.partner.partnerId}
-      and reference = any (${confirmed.map(({ reference }) => reference)}::text[])`)
+    select name as reference from sealed_records where partner_id = ${rig.partner.partnerId} and kind = 'confirmation'
+      and name = any (${confirmed.map(({ reference }) => reference)}::text[])`)
   expect(new Set(stored.map(({ reference }) => reference))).toEqual(
     new Set(confirmed.map(({ reference }) => reference)),
   )

@@ -28,18 +28,16 @@ const naming = ['service_id', 'userid', 'userid_hash']
  * adds one decides what an erasure does to it.
  */
 const left: Readonly<Record<string, 'nothing' | `kept: ${string}`>> = {
-  beneficiary_designations: 'nothing',
-  confirmations: 'nothing',
   consents: 'nothing',
   data_keys: 'nothing',
   deliveries: 'nothing',
-  documents: 'nothing',
   enrolments: 'nothing',
   events: 'nothing',
   feed_seen: 'nothing',
   insurer_lines: 'nothing',
   page_sessions: 'nothing',
   refused_creates: 'nothing',
+  sealed_records: 'nothing',
   corrected_pasts: 'kept: that something was corrected, until the next month is final',
   held_periods: 'kept: what a month is charged for, by serviceid alone',
   statement_lines: 'kept: what a month was charged for, by serviceid alone',

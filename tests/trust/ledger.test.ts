@@ -194,7 +194,7 @@ describe('a fault is found', () => {
       'sealed data that is gone',
       'wrong documents',
       () => [
-        sql`delete from documents where partner_id = ${partnerId} and service_id = ${serviceIdOf('created')}`,
+        sql`delete from sealed_records where partner_id = ${partnerId} and service_id = ${serviceIdOf('created')}`,
       ],
     ],
     [

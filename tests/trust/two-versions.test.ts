@@ -145,7 +145,7 @@ test(
     await start(0, afterNext)
     await first?.createUser({ userid: 'sealed anew', ...create })
     const [written] = await on.database.query(sql`
-      select get_byte(sealed, 0) as format from documents order by written_at desc limit 1`)
+      select get_byte(sealed, 0) as format from sealed_records order by at desc limit 1`)
     expect(written).toEqual({ format: 2 })
     await second?.updateUser({ userid: 'sealed anew', phone: '3055550199' })
     expect(await second?.getUser({ userid: 'young' })).toMatchObject({ status: 'active' })

@@ -96,18 +96,18 @@ test('a draft that is written again when it has lapsed is kept, although the cle
   await using rig = await dispatchRig()
   const { partnerId } = rig.partner
   await rig.database.query(sql`
-    insert into documents (partner_id, service_id, kind, sealed, written_at)
-    values (${partnerId}, ${randomUUID()}, 'draft', '\\x00', ${timestamp(rig.now() - 91 * day)})`)
+    insert into sealed_records (partner_id, service_id, kind, name, version, sealed, at)
+    values (${partnerId}, ${randomUUID()}, 'draft', '', '', '\\x00', ${timestamp(rig.now() - 91 * day)})`)
   let cleaning: Promise<unknown> = Promise.resolve()
   await patientForLocks(rig.database).transaction(async tx => {
     await tx.query({ name: '', text: 'set local idle_in_transaction_session_timeout = 0', values: [] })
     await tx.query(sql`
-      update documents set written_at = ${timestamp(rig.now())} where partner_id = ${partnerId} and kind = 'draft'`)
+      update sealed_records set at = ${timestamp(rig.now())} where partner_id = ${partnerId} and kind = 'draft'`)
     cleaning = cleanUp(rig)
     await waitForLock(rig, cleaning)
   })
   await cleaning
-  const drafts = () => rig.database.query(sql`select 1 from documents where partner_id = ${partnerId}`)
+  const drafts = () => rig.database.query(sql`select 1 from sealed_records where partner_id = ${partnerId}`)
   expect(await drafts()).toHaveLength(1)
   rig.advance(91 * day)
   await cleanUp(rig)

@@ -14,7 +14,7 @@ export type Statistics = {
 const TABLES = [
   'users',
   'data_keys',
-  'documents',
+  'sealed_records',
   'enrolments',
   'consents',
   'history',

@@ -1,5 +1,5 @@
-import { type Column, type Columns, column } from './columns.ts'
-import { type Fragment, fragmentOf } from './sql.ts'
+import { type Column, type Columns, column, listOf, namesOf, rowsOf, settingsOf } from './columns.ts'
+import { type Fragment, fragment, fragmentOf, type Query, sql } from './sql.ts'
 
 /** The column of a property. */
 type Field<Value> = {
@@ -130,4 +130,65 @@ function compiled<Source, Result>(expression: string): (source: Source) => Resul
 function inJson({ field }: Entry, alias: string): string {
   const name = `${alias}.${field.name}`
   return field.kind === 'instant' ? `(extract(epoch from ${name}) * 1000)::bigint` : name
+}
+
+/** A table whose rows a batch adds, replaces and deletes. */
+export type RowTable<Row, Key = Row> = {
+  readonly name: string
+  /** The key of a row as text: of two rows of one key a batch writes the later one. */
+  readonly keyOf: (key: Key) => string
+  /** The statements that write these rows. */
+  readonly write: (rows: readonly Row[]) => Query[]
+  /** The statement that deletes the rows of these keys. */
+  readonly remove: (keys: readonly Key[]) => Query
+  /** Begins a statement that deletes rows of the table. */
+  readonly deleting: Fragment
+}
+
+/**
+ * A table to which rows are added, with the columns of its key and all others. A row that is there already fails the transaction,
+ * unless `mayBeThere` says that the new one takes its place; insert-only costs 2 to 3 µs less. `casts` names the types of
+ * columns that are sent as text.
+ */
+export function rowsInto<Row extends Key, Key>(
+  name: string,
+  key: Columns<Key>,
+  others: Columns<Row>,
+  options: {
+    readonly mayBeThere?: (row: Row) => boolean
+    readonly casts?: Readonly<Record<string, string>>
+  } = {},
+): RowTable<Row, Key> {
+  const { mayBeThere = () => false, casts = {} } = options
+  const columns: Columns<Row> = { ...key, ...others }
+  const names = Object.keys(key)
+  const keys = Object.values(key)
+  const cast = (column: string) => (casts[column] ? `${column}::${casts[column]}` : column)
+  const selected = fragmentOf([Object.keys(columns).map(cast).join(', ')])
+  const into = fragmentOf([`insert into ${name}`])
+  const deleting = fragmentOf([`delete from ${name}`])
+  const instead = fragmentOf([`on conflict (${names.join(', ')}) do update set `])
+  const isSame = fragmentOf([names.map(column => `t.${column} = row.${column}`).join(' and ')])
+  const insert = (rows: readonly Row[]) =>
+    fragment`${into} (${namesOf(columns)}) select ${selected} from ${rowsOf(columns, rows)}`
+  return {
+    name,
+    keyOf: row => keys.map(({ get }) => textOf(get(row))).join(' '),
+    write(rows) {
+      const replacing = rows.filter(mayBeThere)
+      const fresh = replacing.length > 0 ? rows.filter(row => !mayBeThere(row)) : rows
+      return [
+        ...(fresh.length > 0 ? [sql`${insert(fresh)}`] : []),
+        ...(replacing.length > 0
+          ? [sql`${insert(replacing)} ${instead} ${settingsOf(others, 'excluded')}`]
+          : []),
+      ]
+    },
+    remove: rows => sql`${deleting} t using ${listOf(key, rows)} where ${isSame}`,
+    deleting,
+  }
+}
+
+function textOf(value: unknown): string {
+  return Buffer.isBuffer(value) ? value.toString('latin1') : String(value)
 }

@@ -1,6 +1,5 @@
 import type { Database } from '../db/database.ts'
 import type { CommandExecutor } from '../membership/commands/executor.ts'
-import { openDataKey } from '../membership/records/documents.ts'
 import {
   deleteFarewell,
   findSentFarewells,
@@ -8,6 +7,7 @@ import {
   type OpenFarewell,
 } from '../membership/records/farewells.ts'
 import { openAnswer, sealAnswer } from '../membership/records/insurer-lines.ts'
+import { openDataKey } from '../membership/records/sealed.ts'
 import { raise } from '../membership/rules/events.ts'
 import { isRefusal, refuse } from '../membership/rules/refusal.ts'
 import { OperatorError } from '../operator-error.ts'

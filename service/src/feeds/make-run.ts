@@ -1,9 +1,9 @@
 import { dateAt, type Instant } from '../calendar/calendar.ts'
 import type { Published } from '../catalogue/published.ts'
 import type { Database, Executor } from '../db/database.ts'
-import { sealJson } from '../membership/records/documents.ts'
 import { findWaitingFarewells, noteFarewellSent } from '../membership/records/farewells.ts'
-import { insertLines } from '../membership/records/insurer-lines.ts'
+import { insurerLines } from '../membership/records/insurer-lines.ts'
+import { sealJson } from '../membership/records/sealed.ts'
 import { afterLine, type LineAction } from '../membership/rules/insurer-lines.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import type { Feed } from './feed.ts'
@@ -117,7 +117,7 @@ async function storePage(
       cover: afterLine(line),
       sealed: sealJson(dataKey, values, 'insurer_lines', user),
     }))
-    await tx.query(insertLines(rows))
+    for (const query of insurerLines.write(rows)) await tx.query(query)
   }
   if (learnt.length > 0) await tx.query(learnDetails(learnt, partner.partnerId))
   if (seen.length > 0) await tx.query(noteSeen(seen, of))

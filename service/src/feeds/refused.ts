@@ -1,6 +1,6 @@
 import type { Executor } from '../db/database.ts'
-import { openDataKey } from '../membership/records/documents.ts'
 import { openAnswer } from '../membership/records/insurer-lines.ts'
+import { openDataKey } from '../membership/records/sealed.ts'
 import type { Partner } from '../partners/partner.ts'
 import { findRefused } from './answer-store.ts'
 

@@ -1,7 +1,7 @@
 import type { Executor } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { openDataKey, openJson } from '../membership/records/documents.ts'
 import { findSentFarewells } from '../membership/records/farewells.ts'
+import { openDataKey, openJson } from '../membership/records/sealed.ts'
 import type { Partner } from '../partners/partner.ts'
 import { farewellValues } from './farewell-lines.ts'
 import type { Feed, LineValues } from './feed.ts'

@@ -4,7 +4,7 @@ import type { ExecutorContext } from '../membership/command.ts'
 import { loadUsersWithDocuments } from '../membership/reading/load.ts'
 import { dataKeyOf, type LoadedUser, loadedUserOf, personOf } from '../membership/reading/loaded-user.ts'
 import { loadTold, readMemberIds, type Told } from '../membership/records/insurer-lines.ts'
-import type { UserIds } from '../membership/records/user-ids.ts'
+import type { UserIds } from '../membership/records/sealed.ts'
 import { applyDueChanges } from '../membership/rules/apply-due.ts'
 import { coversOf, type TrueCover } from '../membership/rules/covers.ts'
 import {

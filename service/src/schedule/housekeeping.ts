@@ -79,13 +79,13 @@ async function deleteLapsedKeys(
  */
 async function deleteOldDrafts(db: Executor, partnerId: string, now: Instant): Promise<number> {
   const rows = await db.query(sql`
-    delete from documents d using (
-      select service_id from documents
+    delete from sealed_records d using (
+      select service_id from sealed_records
       where partner_id = ${partnerId} and kind = 'draft'
-        and written_at <= ${timestamp(now)}::timestamptz - interval '2160 hours'
-      order by written_at limit ${AT_MOST}) as old
+        and at <= ${timestamp(now)}::timestamptz - interval '2160 hours'
+      order by at limit ${AT_MOST}) as old
     where d.partner_id = ${partnerId} and d.service_id = old.service_id and d.kind = 'draft'
-      and d.written_at <= ${timestamp(now)}::timestamptz - interval '2160 hours'
+      and d.at <= ${timestamp(now)}::timestamptz - interval '2160 hours'
     returning 1`)
   return rows.length
 }

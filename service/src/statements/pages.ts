@@ -1,6 +1,6 @@
 import type { Month } from '../calendar/month.ts'
 import { loadDocuments } from '../membership/reading/load.ts'
-import { openDataKey, openJson } from '../membership/records/documents.ts'
+import { openDataKey, openJson } from '../membership/records/sealed.ts'
 import type { Person } from '../membership/rules/person.ts'
 import type { Partner } from '../partners/partner.ts'
 import { NIL_UUID } from '../vault/uuid.ts'

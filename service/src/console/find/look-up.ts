@@ -4,7 +4,7 @@ import {
   findRefusedRequest,
   type RefusedAt,
 } from '../../membership/commands/find-refused-creates.ts'
-import { searchHash } from '../../membership/saving/search-hashes.ts'
+import { searchHash } from '../../membership/records/sealed.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { type FoundUser, findByHash, findById, findByName, MOST_FOUND } from './store.ts'

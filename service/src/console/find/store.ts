@@ -1,7 +1,7 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { fragment, sql, timestamp } from '../../db/sql.ts'
-import type { SearchKind } from '../../membership/saving/search-hashes.ts'
+import type { SearchKind } from '../../membership/records/sealed.ts'
 
 /** A user that was found, and what to show of them first. */
 export type FoundUser = {
@@ -65,8 +65,8 @@ export async function findByName(
     where partner_id = any(${partners}::uuid[]) and userid = any(${names}::text[]) and is_current and status <> 'erased'`)
   if (users.length > 0) return users.map(row => foundOf(row, 'userid'))
   const references = await db.query<Row>(sql`
-    select distinct partner_id, service_id from confirmations
-    where partner_id = any(${partners}::uuid[]) and reference = any(${names.map(name => name.toUpperCase())}::text[])`)
+    select distinct partner_id, service_id from sealed_records
+    where partner_id = any(${partners}::uuid[]) and kind = 'confirmation' and name = any(${names.map(name => name.toUpperCase())}::text[])`)
   return references.map(row => foundOf(row, 'reference'))
 }
 
@@ -82,7 +82,7 @@ export async function findByHash(
     select distinct d.partner_id, d.service_id
     from unnest(${partnerIds}::uuid[], ${hashes.map(({ hash }) => hash)}::bytea[])
       as wanted (partner_id, hash)
-    join documents d on d.partner_id = wanted.partner_id and ${column} = wanted.hash
+    join sealed_records d on d.partner_id = wanted.partner_id and ${column} = wanted.hash
     limit ${MOST_FOUND}`)
   return rows.map(row => foundOf(row, 'email or phone'))
 }

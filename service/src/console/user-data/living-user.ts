@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
-import type { DocumentKind } from '../../membership/records/documents.ts'
+import type { DocumentKind } from '../../membership/records/sealed.ts'
 import { type Person, residenceOf } from '../../membership/rules/person.ts'
 import { isKnown, type User } from '../../membership/rules/state.ts'
 import type { Terms } from '../../membership/rules/terms.ts'

@@ -1,5 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import type { DocumentKind } from '../../membership/records/documents.ts'
+import type { DocumentKind } from '../../membership/records/sealed.ts'
 import { type HistoryLine, linesOfDue } from '../../membership/rules/history.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { operatorNames } from '../../operators/store.ts'

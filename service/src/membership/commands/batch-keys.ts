@@ -5,9 +5,10 @@ import type { Command, CommandResult } from '../command.ts'
 import { nameOf } from '../reading/load.ts'
 import { dataKeyOf, type LoadedUser } from '../reading/loaded-user.ts'
 import { keyName } from '../reading/seen-key.ts'
-import { sealJson } from '../records/documents.ts'
+import { sealJson } from '../records/sealed.ts'
 import type { User } from '../rules/state.ts'
-import type { ReservedKey } from '../saving/batch-writes.ts'
+import { idempotencyKeys, type ReservedKey } from '../saving/tables.ts'
+import { addRow, removeRow } from '../saving/writes.ts'
 import { judgeKey } from './key-decisions.ts'
 import { type BatchState, ReadTooEarly } from './read-batch.ts'
 
@@ -39,7 +40,7 @@ export function judgeSeenKey(
     current: loaded?.user,
     dataKey: () => dataKeyOf(loaded, command.partner),
   })
-  if (!judged) state.writes.staleKeys.push({ partnerId, operation, keyHash })
+  if (!judged) removeRow(state.writes, idempotencyKeys, { partnerId, operation, keyHash })
   // The answer is sealed with the key of a user who did not exist yet when users were read.
   else if ('reply' in judged && judged.reply === undefined) throw new ReadTooEarly('newer key')
   return judged
@@ -72,6 +73,6 @@ export function spendKey(
     userErasedAt: undefined,
     userWrittenAt: undefined,
   }
-  state.writes.keys.push(entry)
+  addRow(state.writes, idempotencyKeys, entry)
   state.seenKeys.set(name, entry)
 }

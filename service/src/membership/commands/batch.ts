@@ -5,15 +5,15 @@ import type { Command, CommandContext, CommandResult } from '../command.ts'
 import { erasedName } from '../reading/erased-name.ts'
 import { nameOf, nameOfUser } from '../reading/load.ts'
 import { dataKeyOf, newLoadedUser, personOf } from '../reading/loaded-user.ts'
-import type { DocumentKind } from '../records/documents.ts'
+import type { DocumentKind } from '../records/sealed.ts'
 import { type AppliedChange, applyDueChanges, hasLapsed } from '../rules/apply-due.ts'
 import { isRefusal, refuse } from '../rules/refusal.ts'
 import { newUser, type User } from '../rules/state.ts'
-import type { BatchWrites } from '../saving/batch-writes.ts'
 import { bidFarewell } from '../saving/farewells.ts'
 import { retain } from '../saving/retain.ts'
+import { history, idempotencyKeys } from '../saving/tables.ts'
 import { writeSealed } from '../saving/write-sealed.ts'
-import { recordChange } from '../saving/writes.ts'
+import { addedTo, type BatchWrites, recordChange } from '../saving/writes.ts'
 import {
   type DecidedChange,
   growsTooLarge,
@@ -68,7 +68,7 @@ export async function decideBatch(
   const { writes } = state
   await retain(context.database, writes)
   await bidFarewell(context.database, writes)
-  const isChanged = writes.changed.size > 0 || writes.keys.length > 0
+  const isChanged = writes.changed.size > 0 || writes.rows.size > 0
   return {
     results,
     writes: isChanged ? writes : undefined,
@@ -85,9 +85,11 @@ export async function decideBatch(
  * Finds a row that only this batch could have written; `undefined` when there is no such row. All writes are in one
  * transaction, so that one row proves that all were committed.
  */
-function proofOf({ events: [event], keys: [key] }: BatchWrites): Query | undefined {
+function proofOf(writes: BatchWrites): Query | undefined {
+  const [event] = writes.events
   if (event)
     return sql`select 1 from events where partner_id = ${event.user.partnerId} and event_id = ${event.id}`
+  const [key] = addedTo(writes, idempotencyKeys)
   return (
     key &&
     sql`
@@ -98,7 +100,7 @@ function proofOf({ events: [event], keys: [key] }: BatchWrites): Query | undefin
 
 function decideSafely(state: BatchState, command: Command<unknown>): Result | undefined {
   const { context, unread, writes } = state
-  const recorded = writes.history.length
+  const recorded = writes.rows.get(history)?.added.size
   let result: Result
   try {
     const value = decide(state, command)
@@ -108,7 +110,7 @@ function decideSafely(state: BatchState, command: Command<unknown>): Result | un
     if (error instanceof PartialDecision || error instanceof ReadTooEarly) throw error
     result = { ok: false, error }
   }
-  if (unread.has(command) && writes.history.length === recorded) {
+  if (unread.has(command) && writes.rows.get(history)?.added.size === recorded) {
     // Nothing was read for this command, and only a write would show whether its user is new. So the batch is decided again
     // with everything read, and the next commands of this kind are read from the start, because each wrong guess delays
     // their neighbors.

@@ -6,8 +6,7 @@ import { type LoadedUser, loadedUserOf } from '../reading/loaded-user.ts'
 import type { UserRow } from '../reading/rows.ts'
 import { keyName, type SeenKey, seenKeyOf } from '../reading/seen-key.ts'
 import { versionsOf } from '../rules/state.ts'
-import type { BatchWrites } from '../saving/batch-writes.ts'
-import { noWrites } from '../saving/writes.ts'
+import { type BatchWrites, noWrites } from '../saving/writes.ts'
 
 /** The state of a batch in memory: the users that were read, with the changes decided so far. */
 export type BatchState = {

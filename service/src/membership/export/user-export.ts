@@ -4,10 +4,11 @@ import { sql } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { findRefusedCreates } from '../commands/find-refused-creates.ts'
 import type { Reader } from '../reading/reader.ts'
-import { readConfirmations } from '../records/confirmations.ts'
+import { confirmationRecord } from '../records/confirmations.ts'
 import { readConsentRecords } from '../records/consents.ts'
 import { designationRecord, readDesignations } from '../records/designations.ts'
 import type { OpenLine } from '../records/insurer-lines.ts'
+import { readRecords } from '../records/sealed.ts'
 import type { User } from '../rules/state.ts'
 import { viewTimeline, viewUser } from '../rules/view.ts'
 
@@ -52,7 +53,7 @@ export async function exportUser(
     timeline: viewTimeline(user, await reader.history(reading, 'all')),
     documents: Object.fromEntries(await reader.documents(partner, user)),
     consents: await consentsOf(database, whose),
-    confirmations: await readConfirmations(database, whose),
+    confirmations: (await readRecords(database, whose, 'confirmation')).reverse().map(confirmationRecord),
     insurerlines: (await reader.insurerLines(partner, user)).map(exportedLine),
     beneficiaries: (await readDesignations(database, whose, 'all')).map(designationRecord),
     events: await eventsOf(database, user),

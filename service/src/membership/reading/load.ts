@@ -3,7 +3,7 @@ import { type Columns, column, listOf } from '../../db/columns.ts'
 import type { Executor } from '../../db/database.ts'
 import { type Fragment, fragment, nothing, type Query, sql, timestamp } from '../../db/sql.ts'
 import type { Command } from '../command.ts'
-import type { DocumentKind } from '../records/documents.ts'
+import type { DocumentKind } from '../records/sealed.ts'
 import { consents, designations, enrolments, users } from '../records/tables.ts'
 import type { UserStatus } from '../rules/state.ts'
 import type { UserRow } from './rows.ts'
@@ -20,6 +20,8 @@ export function nameOf({ partnerId, userid }: UserName): string {
 export function nameOfUser({ partner, userid }: Pick<Command<unknown>, 'partner' | 'userid'>): string {
   return nameOf({ partnerId: partner.partnerId, userid })
 }
+
+const documentKinds = fragment`'{prefill,profile,draft}'`
 
 const wanted: Columns<UserName> = {
   partner_id: column.uuid(name => name.partnerId),
@@ -118,20 +120,21 @@ function columnsOfUser({ whole, sealed }: LoadedParts): Fragment {
         from consents c where c.partner_id = u.partner_id and c.service_id = u.service_id
       ) end as consents,
       case when u.offer is not null and ${whole} then (
-        select json_agg(${selected.designations} order by d.benefit, d.version)
-        from beneficiary_designations d where d.partner_id = u.partner_id and d.service_id = u.service_id
-          and not exists (
-            select 1 from beneficiary_designations later
-            where later.partner_id = d.partner_id and later.service_id = d.service_id
-              and later.benefit = d.benefit and later.version > d.version
-             )
+        select json_agg(${selected.designations} order by d.benefit)
+        from (
+          select distinct on (s.name) s.name as benefit, s.version::integer as version, s.facts ->> 'who' as who,
+            s.at as written_at
+          from sealed_records s
+          where s.partner_id = u.partner_id and s.service_id = u.service_id and s.kind = 'beneficiaries'
+          order by s.name, s.version::integer desc) d
       ) end as designations,
       case when ${sealed} then (
         select k.wrapped_key from data_keys k where k.partner_id = u.partner_id and k.service_id = u.service_id
       ) end as wrapped_key,
       case when ${sealed} then (
         select json_agg(json_build_array(d.kind, encode(d.sealed, 'base64')))
-        from documents d where d.partner_id = u.partner_id and d.service_id = u.service_id
+        from sealed_records d
+        where d.partner_id = u.partner_id and d.service_id = u.service_id and d.kind = any (${documentKinds})
       ) end as documents`
 }
 
@@ -148,7 +151,7 @@ export async function lockUser(
   return row?.status
 }
 
-/** A row of `documents`, and the key that sealed it, wrapped. */
+/** A sealed document, and the key that sealed it, wrapped. */
 export type DocumentRow = { service_id: string; kind: DocumentKind; sealed: Buffer; wrapped_key: Buffer }
 
 /** The sealed documents of the current users of these names. */
@@ -157,7 +160,7 @@ export function loadDocuments(db: Executor, names: readonly UserName[]): Promise
     select u.service_id, d.kind, d.sealed, k.wrapped_key
     from ${listOf(wanted, names)}
     join users u on u.partner_id = row.partner_id and u.userid = row.userid and u.is_current
-    join documents d on d.partner_id = u.partner_id and d.service_id = u.service_id
+    join sealed_records d on d.partner_id = u.partner_id and d.service_id = u.service_id and d.kind = any (${documentKinds})
     join data_keys k on k.partner_id = u.partner_id and k.service_id = u.service_id`)
 }
 
@@ -176,22 +179,18 @@ export type KeyRow = {
   user_erased_at: Instant | null
 }
 
-/** The names of idempotency keys. */
-export const keyNames: Columns<{
-  readonly partnerId: string
-  readonly operation: string
-  readonly keyHash: Buffer
-}> = {
+/** The name of an idempotency key. */
+export type KeyName = { readonly partnerId: string; readonly operation: string; readonly keyHash: Buffer }
+
+/** The columns of that name. */
+export const keyNames: Columns<KeyName> = {
   partner_id: column.uuid(key => key.partnerId),
   operation: column.text(key => key.operation),
   key_hash: column.bytes(key => key.keyHash),
 }
 
 /** The rows of these idempotency keys. */
-export function loadKeys(
-  db: Executor,
-  keys: readonly { partnerId: string; operation: string; keyHash: Buffer }[],
-): Promise<KeyRow[]> {
+export function loadKeys(db: Executor, keys: readonly KeyName[]): Promise<KeyRow[]> {
   return db.query<KeyRow>(sql`
     select k.partner_id, k.operation, k.key_hash, k.request_hash, k.attempt_id, k.service_id, k.prefill_number,
       k.sealed_answer, k.expires_at, u.prefill_written_at as user_prefill_written_at, u.erased_at as user_erased_at

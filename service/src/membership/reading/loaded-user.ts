@@ -1,6 +1,6 @@
 import type { Partner } from '../../partners/partner.ts'
 import { newKey } from '../../vault/seal.ts'
-import { type DocumentKind, openDataKey, openJson, wrapDataKey } from '../records/documents.ts'
+import { type DocumentKind, openDataKey, openJson, wrapDataKey } from '../records/sealed.ts'
 import type { Person } from '../rules/person.ts'
 import type { User } from '../rules/state.ts'
 import { type UserRow, userOf } from './rows.ts'

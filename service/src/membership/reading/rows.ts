@@ -1,4 +1,4 @@
-import type { DocumentKind } from '../records/documents.ts'
+import type { DocumentKind } from '../records/sealed.ts'
 import { consents, designations, enrolments, users } from '../records/tables.ts'
 import type { User } from '../rules/state.ts'
 

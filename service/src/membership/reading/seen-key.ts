@@ -1,5 +1,5 @@
 import type { Instant } from '../../calendar/calendar.ts'
-import { openJson } from '../records/documents.ts'
+import { openJson } from '../records/sealed.ts'
 import type { KeyRow } from './load.ts'
 
 /** A key that was used before. */

@@ -1,6 +1,6 @@
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import type { UserIds } from '../records/user-ids.ts'
+import type { UserIds } from '../records/sealed.ts'
 
 /** A user's version, as some part of this process knows it. */
 type KnownVersion = { readonly user: UserIds; readonly version: number }

@@ -4,7 +4,7 @@ import { type Query, sql, timestamp } from '../../db/sql.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
 import type { LineAction } from '../rules/insurer-lines.ts'
-import type { UserIds } from './user-ids.ts'
+import type { UserIds } from './sealed.ts'
 
 /** What an insurer must still be told of a person who was erased; nothing in it names the person but the member number. */
 export type Farewell = {
@@ -37,17 +37,6 @@ export function sealFarewell(partner: Partner, farewell: Farewell, at: Instant):
     sealed: seal(partner.key.key, JSON.stringify(content), bindingOf(rest.user)),
     keepUntil: at + KEPT_MS,
   }
-}
-
-/** Stores farewells, in the transaction of the erasure. */
-export function insertFarewells(rows: readonly FarewellRow[]): Query {
-  return sql`
-    insert into insurer_farewells (partner_id, service_id, insurer, benefit, cover, action, sealed, keep_until)
-    select * from unnest(${rows.map(row => row.user.partnerId)}::uuid[], ${rows.map(row => row.user.serviceId)}::uuid[],
-      ${rows.map(row => row.insurer)}::text[], ${rows.map(row => row.benefit)}::text[],
-      ${rows.map(row => row.cover)}::integer[], ${rows.map(row => row.action)}::text[],
-      ${rows.map(row => row.sealed)}::bytea[], ${rows.map(row => timestamp(row.keepUntil))}::timestamptz[])
-    on conflict (partner_id, service_id, benefit, cover) do nothing`
 }
 
 /** A farewell, opened, with the run and line by which it was sent; line 0: it is still to be sent. */

@@ -1,11 +1,11 @@
 import type { Instant, PlainDate } from '../../calendar/calendar.ts'
-import { bytes, integers, texts, timestamps, uuids } from '../../db/binary-array.ts'
+import { column, within } from '../../db/columns.ts'
 import type { Executor } from '../../db/database.ts'
-import { type Query, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
+import { rowsInto } from '../../db/table.ts'
 import type { Partner } from '../../partners/partner.ts'
 import type { Cover, LineAction, ToldCover } from '../rules/insurer-lines.ts'
-import { openDataKey, openJson, sealJson } from './documents.ts'
-import type { UserIds } from './user-ids.ts'
+import { openDataKey, openJson, sealJson, type UserIds, userKey } from './sealed.ts'
 
 /**
  * What an insurer made of a line so far; `settled`: an operator has dealt with it; `doubted`: its own list says otherwise, and
@@ -43,26 +43,33 @@ export type ImportedCover = {
   readonly memberId: string
 }
 
-/** Stores lines; those with an answer count as accepted. */
-export function insertLines(rows: readonly LineRow[]): Query {
-  const details = rows.map(({ cover }) =>
-    cover.details === undefined ? null : Buffer.from(cover.details, 'base64url'),
-  )
-  return sql`
-    insert into insurer_lines (partner_id, service_id, insurer, benefit, feed, run, line, told_at, cover, action, starts_on, ends_on,
-      details, sealed, status, sealed_answer, answered_at)
-    select * from unnest(${uuids(rows.map(({ user }) => user.partnerId))}::uuid[],
-      ${uuids(rows.map(({ user }) => user.serviceId))}::uuid[], ${texts(rows.map(row => row.insurer))}::text[],
-      ${texts(rows.map(row => row.benefit))}::text[], ${texts(rows.map(row => row.feed))}::text[],
-      ${integers(rows.map(row => row.run))}::integer[], ${integers(rows.map(row => row.line))}::integer[],
-      ${timestamps(rows.map(row => row.toldAt))}::timestamptz[],
-      ${integers(rows.map(row => row.cover.number))}::integer[], ${texts(rows.map(row => row.action))}::text[],
-      ${rows.map(row => row.cover.startsOn)}::date[], ${rows.map(row => row.cover.endsOn ?? null)}::date[],
-      ${bytes(details)}::bytea[], ${bytes(rows.map(row => row.sealed ?? null))}::bytea[],
-      ${texts(rows.map(row => (row.answer ? 'accepted' : 'sent')))}::text[],
-      ${bytes(rows.map(row => row.answer?.sealed ?? null))}::bytea[],
-      ${timestamps(rows.map(row => row.answer?.at ?? null))}::timestamptz[])`
-}
+/** What insurers were told; a line with an answer counts as accepted. */
+export const insurerLines = rowsInto<LineRow, LineRow>(
+  'insurer_lines',
+  {
+    ...within(userKey, ({ user }: LineRow) => user),
+    benefit: column.text(row => row.benefit),
+    feed: column.text(row => row.feed),
+    run: column.integer(row => row.run),
+    line: column.integer(row => row.line),
+  },
+  {
+    insurer: column.text(row => row.insurer),
+    told_at: column.instant(row => row.toldAt),
+    cover: column.integer(row => row.cover.number),
+    action: column.text(row => row.action),
+    starts_on: column.text(row => row.cover.startsOn),
+    ends_on: column.text(row => row.cover.endsOn),
+    details: column.bytes(({ cover }) =>
+      cover.details === undefined ? undefined : Buffer.from(cover.details, 'base64url'),
+    ),
+    sealed: column.bytes(row => row.sealed),
+    status: column.text(row => (row.answer ? 'accepted' : 'sent')),
+    sealed_answer: column.bytes(row => row.answer?.sealed),
+    answered_at: column.instant(row => row.answer?.at),
+  },
+  { casts: { starts_on: 'date', ends_on: 'date' } },
+)
 
 /** The rows that record what a former system had told about a person; `details` is learnt by the first run. */
 export function importedRows(

@@ -1,10 +1,11 @@
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
-import { type Columns, column, listOf, namesOf } from '../../db/columns.ts'
+import { column } from '../../db/columns.ts'
 import type { Executor } from '../../db/database.ts'
-import { type Query, sql, timestamp } from '../../db/sql.ts'
+import { sql, timestamp } from '../../db/sql.ts'
+import { rowsInto } from '../../db/table.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { newKey, seal, unseal, unwrapKey, wrapKey } from '../../vault/seal.ts'
-import { userKey } from './user-ids.ts'
+import { userKey } from './sealed.ts'
 
 /** The kinds of record that may outlive an erasure. */
 export type RetainedKind = 'consents' | 'confirmations' | 'coverage' | 'beneficiaries'
@@ -39,20 +40,16 @@ export function sealRetained(
   }
 }
 
-const columns: Columns<RetainedRow> = {
-  ...userKey,
-  kind: column.text(row => row.kind),
-  wrapped_key: column.bytes(row => row.wrappedKey),
-  sealed: column.bytes(row => row.sealed),
-  keep_until: column.instant(row => row.keepUntil),
-}
-
-/** Stores the sealed records, in the transaction of the erasure. */
-export function insertRetained(rows: readonly RetainedRow[]): Query {
-  return sql`
-    insert into retained_records (${namesOf(columns)})
-    select * from ${listOf(columns, rows)}`
-}
+/** Records that outlive an erasure. */
+export const retainedRecords = rowsInto<RetainedRow, RetainedRow>(
+  'retained_records',
+  { ...userKey, kind: column.text(row => row.kind) },
+  {
+    wrapped_key: column.bytes(row => row.wrappedKey),
+    sealed: column.bytes(row => row.sealed),
+    keep_until: column.instant(row => row.keepUntil),
+  },
+)
 
 /** The retained records of an erased user, as the operator reads them. */
 export type Retained = {

@@ -58,7 +58,7 @@ export const consents = tableOf<Consent>({
   channel: stored.text('channel', { only: ['phone', 'paper', 'email'] }),
 })
 
-/** The table `beneficiary_designations` without the sealed names. */
+/** What a user's state has of the sealed records of beneficiaries. */
 export const designations = tableOf<Designation>({
   benefit: stored.text('benefit'),
   version: stored.integer('version'),

@@ -5,7 +5,8 @@ import { sealFarewell } from '../records/farewells.ts'
 import { loadTold, openAnswer, type Told } from '../records/insurer-lines.ts'
 import { coversOf } from '../rules/covers.ts'
 import { linesFor } from '../rules/insurer-lines.ts'
-import type { BatchWrites, ErasedUserRow } from './batch-writes.ts'
+import { insurerFarewells } from './tables.ts'
+import { addRow, type BatchWrites, type ErasedUserRow } from './writes.ts'
 
 /**
  * Prepares what insurers must still be told of erased users: mostly that what was in force has ended. It is sealed under the
@@ -47,7 +48,7 @@ function addFarewells(
     const { action, number: cover, startsOn, endsOn } = line
     const memberId = memberIds.get(benefit) ?? ''
     const farewell = { user, insurer, benefit, action, cover, startsOn, endsOn, memberId }
-    writes.farewells.push(sealFarewell(partner, farewell, at))
+    addRow(writes, insurerFarewells, sealFarewell(partner, farewell, at))
   }
 }
 

@@ -1,31 +1,35 @@
 import { formatTimestamp, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { openConfirmation, readConfirmations } from '../records/confirmations.ts'
-import { openEvidence, readConsentRecords } from '../records/consents.ts'
-import { designationRecord, openDesignation, readDesignations } from '../records/designations.ts'
-import { type RetainedKind, sealRetained } from '../records/retained-rows.ts'
-import type { BatchWrites, ErasedUserRow } from './batch-writes.ts'
-import { versionName } from './writes.ts'
+import { confirmationRecord } from '../records/confirmations.ts'
+import { byBenefit, designationOf, designationRecord } from '../records/designations.ts'
+import { type RetainedKind, retainedRecords, sealRetained } from '../records/retained-rows.ts'
+import {
+  type OpenRecord,
+  openRecord,
+  type RecordKind,
+  readRecords,
+  sealedRecords,
+} from '../records/sealed.ts'
+import { addedTo, addRow, type BatchWrites, type ErasedUserRow } from './writes.ts'
 
-/** A user whose erasure is about to be committed, while all of the user's data can still be read. */
-type Erasing = ErasedUserRow & {
-  readonly db: Executor
-  /** What was made in the same batch is here, and not in the database yet. */
-  readonly writes: BatchWrites
-}
-
-/** Gives the records of one kind; an empty list for a user who has none. */
-type Gather = (erasing: Erasing) => Promise<readonly unknown[]> | readonly unknown[]
+/** The records of an erased user of one kind of sealed record, those of the same batch among them; oldest first. */
+type Opened = (kind: RecordKind) => Promise<OpenRecord[]>
 
 /**
- * Every kind of record that outlives an erasure when the partner's `retain` is set. To keep another kind, add its
- * source here.
+ * Every kind of record that outlives an erasure when the partner's `retain` is set. To keep another kind, add it here: an empty list
+ * for a user who has none.
  */
-const sources: Readonly<Record<RetainedKind, Gather>> = {
+const kinds: Readonly<
+  Record<
+    RetainedKind,
+    (erased: ErasedUserRow, opened: Opened) => readonly object[] | Promise<readonly object[]>
+  >
+> = {
   consents: consentsOf,
   coverage: coverageOf,
-  confirmations: confirmationsOf,
-  beneficiaries: beneficiariesOf,
+  confirmations: async (_, opened) => (await opened('confirmation')).map(confirmationRecord),
+  beneficiaries: async (_, opened) =>
+    (await opened('beneficiaries')).map(designationOf).sort(byBenefit).map(designationRecord),
 }
 
 /**
@@ -38,12 +42,34 @@ export async function retain(db: Executor, writes: BatchWrites): Promise<void> {
     const { partner, user } = erased
     if (partner.retainYears === 0) continue
     const keepUntil = yearsAfter(user.erasedAt ?? user.updatedAt, partner.retainYears)
-    for (const kind of Object.keys(sources) as RetainedKind[]) {
-      const records = await sources[kind]({ ...erased, db, writes })
+    const opened: Opened = kind => recordsOf(db, writes, { erased, kind })
+    for (const kind of Object.keys(kinds) as RetainedKind[]) {
+      const records = (await kinds[kind](erased, opened)).map(one => ({ userid: user.userid, ...one }))
       if (records.length === 0) continue
-      writes.retained.push(sealRetained(partner, { serviceId: user.serviceId, kind }, records, keepUntil))
+      addRow(
+        writes,
+        retainedRecords,
+        sealRetained(partner, { serviceId: user.serviceId, kind }, records, keepUntil),
+      )
     }
   }
+}
+
+async function recordsOf(
+  db: Executor,
+  writes: BatchWrites,
+  { erased, kind }: { readonly erased: ErasedUserRow; readonly kind: RecordKind },
+): Promise<OpenRecord[]> {
+  const { user, partner, key } = erased
+  if (!key) return []
+  const fresh = addedTo(writes, sealedRecords)
+    .filter(row => row.user.serviceId === user.serviceId && row.kind === kind)
+    .map(({ facts = {}, ...row }) => ({
+      ...row,
+      facts: facts as OpenRecord['facts'],
+      content: () => openRecord(key, kind, row.sealed, user),
+    }))
+  return [...(await readRecords(db, { partner, user }, kind)).reverse(), ...fresh]
 }
 
 /** The same date that many years later; February 29 becomes March 1 in a year without it. */
@@ -53,31 +79,25 @@ function yearsAfter(at: Instant, years: number): Instant {
 }
 
 /** The consents; those that an operator put on record include how they were given, and the evidence. */
-async function consentsOf({ db, partner, user, key, writes }: Erasing): Promise<readonly unknown[]> {
+async function consentsOf({ user }: ErasedUserRow, opened: Opened): Promise<readonly object[]> {
   if (user.consents.length === 0) return []
-  const stored = await readConsentRecords(db, { partner, user })
+  const records = await opened('evidence')
   return user.consents.map(({ name, version, agreedAt, locale, channel }) => {
-    const sealed = writes.consents.get(versionName(user, name, version))?.sealedEvidence
-    const evidence =
-      key && sealed
-        ? openEvidence(key, sealed, user)
-        : stored.find(one => one.name === name && one.version === version)?.evidence
+    const own = records.findLast(one => one.name === name && one.version === version)
     return {
-      userid: user.userid,
       name,
       version,
       agreedat: formatTimestamp(agreedAt),
       locale,
       ...(channel === undefined ? {} : { channel }),
-      ...(evidence === undefined ? {} : { evidence }),
+      ...(own === undefined ? {} : { evidence: own.content() }),
     }
   })
 }
 
 /** All enrolments with their dates of cover, and the terms under which each began. */
-function coverageOf({ user }: Erasing): readonly unknown[] {
+function coverageOf({ user }: ErasedUserRow): readonly object[] {
   return user.enrolments.map(one => ({
-    userid: user.userid,
     benefit: one.benefit,
     offer: one.offer,
     state: one.state,
@@ -85,28 +105,5 @@ function coverageOf({ user }: Erasing): readonly unknown[] {
     startsat: formatTimestamp(one.startsAt),
     endsat: one.endsAt === undefined ? null : formatTimestamp(one.endsAt),
     reason: one.closeReason === 'cancelled' ? (user.cancel?.reason ?? one.closeReason) : one.closeReason,
-  }))
-}
-
-async function confirmationsOf({ db, partner, user, key, writes }: Erasing): Promise<readonly unknown[]> {
-  if (!key) return []
-  const made = writes.confirmations.filter(row => row.user.serviceId === user.serviceId)
-  const records = [
-    ...(await readConfirmations(db, { partner, user })),
-    ...made.map(row => openConfirmation(key, row)),
-  ]
-  return records.map(record => ({ userid: user.userid, ...record }))
-}
-
-/** All versions of the person's designations, including those of this batch. */
-async function beneficiariesOf({ db, partner, user, key, writes }: Erasing): Promise<readonly unknown[]> {
-  if (!key || user.designations.length === 0) return []
-  const fresh = user.designations.flatMap(one => {
-    const sealed = writes.named.get(versionName(user, one.benefit, one.version))
-    return sealed ? [{ ...one, beneficiaries: openDesignation(key, sealed, user) }] : []
-  })
-  return [...(await readDesignations(db, { partner, user }, 'all')), ...fresh].map(one => ({
-    userid: user.userid,
-    ...designationRecord(one),
   }))
 }

@@ -1,7 +1,7 @@
 import { type Columns, listOf, namesOf, settingsOf, within } from '../../db/columns.ts'
 import { type Query, sql } from '../../db/sql.ts'
+import { type UserIds, userKey } from '../records/sealed.ts'
 import { enrolments } from '../records/tables.ts'
-import { type UserIds, userKey } from '../records/user-ids.ts'
 import type { Enrolment } from '../rules/state.ts'
 
 /** An enrolment to write, and whose it is. */

@@ -1,10 +1,11 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, within } from '../../db/columns.ts'
 import { fragment, type Query, sql, timestamp } from '../../db/sql.ts'
-import { userKey } from '../records/user-ids.ts'
-import type { ErasedUserRow } from './batch-writes.ts'
+import { userKey } from '../records/sealed.ts'
 import { checkToldLines } from './farewells.ts'
 import { refusedHash } from './refused-creates.ts'
+import { erasedTables } from './tables.ts'
+import type { ErasedUserRow } from './writes.ts'
 
 const names: Columns<ErasedUserRow> = {
   ...within(userKey, ({ user }: ErasedUserRow) => user),
@@ -93,11 +94,7 @@ function lockKeys(erased: readonly ErasedUserRow[]): Query[] {
 /** The rows that an erasure deletes. With the data key goes everything that it sealed elsewhere, such as stored answers. */
 const deletedWithTheUser = [
   fragment`delete from enrolments`,
-  fragment`delete from consents`,
-  fragment`delete from confirmations`,
-  fragment`delete from beneficiary_designations`,
-  fragment`delete from insurer_lines`,
+  ...erasedTables.map(({ deleting }) => deleting),
   fragment`delete from feed_seen`,
   fragment`delete from data_keys`,
-  fragment`delete from documents`,
 ]

@@ -2,7 +2,7 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { integers, uuids } from '../../db/binary-array.ts'
 import { type Columns, column, rowsOf } from '../../db/columns.ts'
 import { type Query, sql, timestamp } from '../../db/sql.ts'
-import type { EventRow } from './batch-writes.ts'
+import type { EventRow } from './writes.ts'
 
 /** An event, and how many come after it in the log of its partner, as a number below 1. */
 type NumberedEvent = { readonly event: EventRow; readonly behind: number }

@@ -1,11 +1,11 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { type Columns, column, listOf, namesOf, rowsOf, settingsOf, within } from '../../db/columns.ts'
 import { type Query, sql, timestamp } from '../../db/sql.ts'
+import { type UserIds, userKey } from '../records/sealed.ts'
 import { users } from '../records/tables.ts'
-import { type UserIds, userKey } from '../records/user-ids.ts'
 import { dueAt } from '../rules/apply-due.ts'
 import type { User } from '../rules/state.ts'
-import type { ChangedUser } from './batch-writes.ts'
+import type { ChangedUser } from './writes.ts'
 
 /** Releases the names of erased users for the new users of these names. */
 export function giveUpNames(erased: readonly UserIds[]): Query {

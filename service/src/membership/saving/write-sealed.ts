@@ -2,15 +2,19 @@ import type { Instant } from '../../calendar/calendar.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
 import type { Change, Command, ExecutorContext } from '../command.ts'
 import { dataKeyOf, type LoadedUser } from '../reading/loaded-user.ts'
-import { type ConsentWrite, sealEvidence } from '../records/consents.ts'
-import { sealDesignation } from '../records/designations.ts'
-import { type DocumentKind, sealJson } from '../records/documents.ts'
-import { importedRows } from '../records/insurer-lines.ts'
+import { factsOf } from '../records/confirmations.ts'
+import { importedRows, insurerLines } from '../records/insurer-lines.ts'
+import {
+  type DocumentKind,
+  type SealedRecord,
+  sealedRecords,
+  sealRecord,
+  searchHashesOf,
+} from '../records/sealed.ts'
 import type { Person } from '../rules/person.ts'
 import type { Consent, User } from '../rules/state.ts'
-import type { BatchWrites } from './batch-writes.ts'
-import { searchHashesOf } from './search-hashes.ts'
-import { versionName } from './writes.ts'
+import { chargedFrom, consents } from './tables.ts'
+import { addRow, type BatchWrites, removeRow } from './writes.ts'
 
 /** A decided change, with all that its sealed records depend on. */
 type Sealing = {
@@ -41,72 +45,88 @@ export function writeSealed(sealing: Sealing): void {
 }
 
 function writeConsents(sealing: Sealing): void {
-  const { writes, mine, before } = sealing
-  for (const consent of mine.user.consents)
-    if (!before.consents.includes(consent))
-      writes.consents.set(versionName(mine.user, consent.name, consent.version), consentOf(consent, sealing))
-}
-
-function consentOf(consent: Consent, { context, command, mine, change }: Sealing): ConsentWrite {
+  const { context, writes, command, mine, before } = sealing
   const { user } = mine
-  const written = { user, consent, textHash: context.consentHash(consent) }
-  if (consent.channel === undefined) {
-    const channel = command.who === 'user' || command.who === 'operatorlink' ? 'page' : 'partner'
-    return { ...written, channel, recordedBy: undefined, sealedEvidence: undefined }
-  }
-  const key = dataKeyOf(mine, command.partner)
-  if (!key || change.evidence === undefined) throw new Error('a consent without its evidence')
-  return {
-    ...written,
-    channel: consent.channel,
-    recordedBy: command.actor,
-    sealedEvidence: sealEvidence(
-      key,
-      typeof change.evidence === 'string' ? change.evidence : change.evidence(consent),
+  for (const consent of user.consents) {
+    if (before.consents.includes(consent)) continue
+    const isGiven = consent.channel === undefined
+    const isOnPage = command.who === 'user' || command.who === 'operatorlink'
+    addRow(writes, consents, {
       user,
-    ),
+      consent,
+      textHash: context.consentHash(consent),
+      channel: consent.channel ?? (isOnPage ? 'page' : 'partner'),
+      recordedBy: isGiven ? undefined : command.actor,
+    })
+    if (!isGiven) writeEvidence(sealing, consent)
   }
 }
 
-function writeDocuments({ writes, command, mine, change, hasLapsed, now }: Sealing): void {
+function writeEvidence(sealing: Sealing, consent: Consent): void {
+  const { evidence } = sealing.change
+  if (evidence === undefined) throw new Error('a consent without its evidence')
+  const content = typeof evidence === 'string' ? evidence : evidence(consent)
+  const { name, version, agreedAt: at } = consent
+  if (!addSealed(sealing, { kind: 'evidence', name, version, at }, content))
+    throw new Error('a consent without its evidence')
+}
+
+function writeDocuments(sealing: Sealing): void {
+  const { writes, command, mine, change, hasLapsed, now } = sealing
   const { user } = mine
-  const { partner } = command
   const changes = hasLapsed ? { prefill: null, draft: null, ...change.documents } : (change.documents ?? {})
   for (const kind of Object.keys(changes) as DocumentKind[]) {
-    const content: unknown = changes[kind]
-    const key = content === null || content === undefined ? undefined : dataKeyOf(mine, partner)
-    const sealed = key && sealJson(key, content, `documents.${kind}`, user)
+    const content: unknown = changes[kind] ?? undefined
+    const found = kind !== 'draft' && content ? searchHashesOf(command.partner, content as Person) : undefined
+    const name = { kind, name: '', version: '', at: now, found }
+    const sealed = content === undefined ? undefined : addSealed(sealing, name, content)
     if (!sealed && !mine.documents.has(kind)) continue
-    const found = kind !== 'draft' && sealed ? searchHashesOf(partner, content as Person) : undefined
-    writes.documents.set(`${user.serviceId} ${kind}`, { user, kind, sealed, writtenAt: now, found })
+    if (!sealed) removeRow(writes, sealedRecords, { ...name, user })
     mine.documents.set(kind, sealed)
-    mine.people.set(kind, (content ?? undefined) as Person | undefined)
+    mine.people.set(kind, content as Person | undefined)
   }
 }
 
-function writeDesignations({ writes, command, mine, change }: Sealing): void {
-  const { user } = mine
-  for (const designation of change.designations ?? []) {
-    const key = dataKeyOf(mine, command.partner)
-    if (!key) return
-    const sealed = sealDesignation(key, designation.beneficiaries, user)
-    writes.named.set(versionName(user, designation.benefit, designation.version), sealed)
+function writeDesignations(sealing: Sealing): void {
+  const { mine, before, change } = sealing
+  for (const designation of mine.user.designations) {
+    if (before.designations.includes(designation)) continue
+    const { benefit, version, who, writtenAt: at } = designation
+    const given = change.designations?.find(one => one.benefit === benefit && one.version === version)
+    if (!given) throw new Error('a designation that names nobody')
+    const name = { kind: 'beneficiaries', name: benefit, version: `${version}`, at, facts: { who } } as const
+    addSealed(sealing, name, given.beneficiaries)
   }
 }
 
-function writeConfirmation({ context, writes, command, mine, change }: Sealing): void {
+function writeConfirmation(sealing: Sealing): void {
+  const { context, mine, change } = sealing
+  const confirmation = change.confirmation?.(mine.user)
+  if (!confirmation) return
+  const at = context.clock.real()
+  const facts = factsOf(confirmation)
+  const name = { kind: 'confirmation', name: confirmation.reference, version: uuidv7(at), at, facts } as const
+  addSealed(sealing, name, confirmation.content)
+}
+
+/** Seals a record and adds it to the writes; `undefined` for a user without a key, who was just erased. */
+function addSealed(
+  { writes, command, mine }: Sealing,
+  name: Omit<SealedRecord, 'user' | 'sealed' | 'isFirst'>,
+  content: unknown,
+): Buffer | undefined {
   const { user } = mine
-  const confirmation = change.confirmation?.(user)
-  const key = confirmation && dataKeyOf(mine, command.partner)
-  if (!confirmation || !key) return
-  const createdAt = context.clock.real()
-  const { content, ...named } = confirmation
-  const sealed = sealJson(key, content, 'confirmations', user)
-  writes.confirmations.push({ ...named, user, id: uuidv7(createdAt), sealed, createdAt })
+  const key = dataKeyOf(mine, command.partner)
+  const sealed = key && sealRecord(key, name.kind, content, user)
+  if (sealed) addRow(writes, sealedRecords, { ...name, user, sealed, isFirst: mine.readVersion === 0 })
+  return sealed
 }
 
 function writeTold({ writes, command, mine, change, now }: Sealing): void {
+  const { user } = mine
+  if (change.chargedFrom) addRow(writes, chargedFrom, { ...user, month: change.chargedFrom })
   const key = change.told && dataKeyOf(mine, command.partner)
-  if (change.chargedFrom) writes.chargedFrom.push({ user: mine.user, month: change.chargedFrom })
-  if (key && change.told) writes.told.push(...importedRows(key, mine.user, { covers: change.told, at: now }))
+  if (!key || !change.told) return
+  for (const row of importedRows(key, user, { covers: change.told, at: now }))
+    addRow(writes, insurerLines, row)
 }

@@ -1,5 +1,5 @@
 import { dateAt, type Instant, type PlainDate } from '../../calendar/calendar.ts'
-import type { DocumentKind } from '../../membership/records/documents.ts'
+import type { DocumentKind } from '../../membership/records/sealed.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { isActive, isLive, type User } from '../../membership/rules/state.ts'
 import type { Terms } from '../../membership/rules/terms.ts'

@@ -3,7 +3,7 @@ import { dateAt, type Instant, type PlainDate, prefillExpiresAt } from '../../ca
 import { type CheckedLook, lookQuery } from '../../look/complete-look.ts'
 import { checkLook, type Look } from '../../look/look.ts'
 import type { Reading } from '../../membership/reading/reader.ts'
-import type { DocumentKind } from '../../membership/records/documents.ts'
+import type { DocumentKind } from '../../membership/records/sealed.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { isRefusal, refuse } from '../../membership/rules/refusal.ts'
 import { isActive, type User } from '../../membership/rules/state.ts'

@@ -86,7 +86,7 @@ export function copyAddress(visit: Visit, reference: string): string {
 
 /** The copies of this person's agreements, newest first. */
 export async function copiesOf(visit: Visit): Promise<readonly CopyLink[]> {
-  const rows = await listCopies(visit.context.database, visit.user)
+  const rows = await listCopies(visit.context.database, visit)
   return rows.map(({ reference, outcome, createdAt }) => ({
     reference,
     about: outcome as CopyLink['about'],

@@ -68,7 +68,7 @@ export async function changeAndConfirm(
  * it was made in another way.
  */
 export async function confirmMade(visit: Visit, outcome: PageOutcome): Promise<Redirect> {
-  const reference = await newestReference(visit.context.database, visit.user, {
+  const reference = await newestReference(visit.context.database, visit, {
     sessionId: visit.session.session_id,
     outcome,
   })

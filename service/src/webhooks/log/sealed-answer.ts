@@ -1,4 +1,4 @@
-import { openDataKey } from '../../membership/records/documents.ts'
+import { openDataKey } from '../../membership/records/sealed.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
 import { NIL_UUID } from '../../vault/uuid.ts'
