@@ -89,7 +89,8 @@ async function readUsers(database: Books['database'], partnerId: string): Promis
   const history = await database.query<Owned & { event_ids: string[] }>(sql`
     select service_id, event_ids::text[] as event_ids from history where partner_id = ${partnerId} order by version`)
   const documents = await database.query<Owned>(sql`
-    select service_id from sealed_records where partner_id = ${partnerId}`)
+    select service_id from sealed_records
+    where partner_id = ${partnerId} and kind = any ('{prefill,profile,draft}')`)
   const keys = await database.query<Owned>(
     sql`select service_id from data_keys where partner_id = ${partnerId}`,
   )

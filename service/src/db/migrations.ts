@@ -39,17 +39,16 @@ export async function readMigrations(folder: URL = ownMigrations): Promise<reado
   return Promise.all(names.map(async name => parse(name, await readFile(new URL(name, folder), 'utf8'))))
 }
 
-/** The tables that migrations make, but partitions, and where each is on a cluster. */
+/** The tables that are there after migrations, but partitions, and where each is on a cluster. */
 export function tablesOf(migrations: readonly Migration[]): ReadonlyMap<string, PartPlace> {
-  const parts = migrations.flatMap(migration => migration.parts)
-  return new Map(
-    parts.flatMap(({ place, statements }) =>
-      statements.flatMap(text => {
-        const table = /^create table (\w+) \(/.exec(text)?.[1]
-        return table === undefined ? [] : [[table, place] as const]
-      }),
-    ),
-  )
+  const tables = new Map<string, PartPlace>()
+  for (const { place, statements } of migrations.flatMap(migration => migration.parts))
+    for (const text of statements) {
+      const [, made, dropped] = /^(?:create table (\w+) \(|drop table (\w+))/.exec(text) ?? []
+      if (made) tables.set(made, place)
+      if (dropped) tables.delete(dropped)
+    }
+  return tables
 }
 
 /** The lines that say where the tables that follow are. */
