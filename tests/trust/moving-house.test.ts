@@ -28,7 +28,7 @@ const houses = process.env['TEST_HOUSES']?.split(',')
 /** Each table is compared twice, here and there. */
 const [seed = 0] = seedsOf(1)
 const random = openRandom(seed)
-const killedAt = houses ? [50] : everydayOr([50], [1, 2 + random(44), 46 + random(43), 89])
+const killedAt = houses ? [50] : everydayOr([50], [1, 2 + random(44), 46 + random(30), 78])
 
 // Only catches a hang, of as many users as were asked for.
 vi.setConfig({ testTimeout: 900_000 + users * 10 })
