@@ -59,6 +59,13 @@ CREATE TABLE public.catalogue_versions (
     CONSTRAINT catalogue_versions_version_check CHECK ((version > 0))
 );
 
+CREATE TABLE public.charged_from (
+    partner_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    month text NOT NULL,
+    CONSTRAINT charged_from_month_check CHECK ((month ~ '^\d{4}-\d{2}$'::text))
+);
+
 CREATE TABLE public.consents (
     partner_id uuid NOT NULL,
     service_id uuid NOT NULL,
@@ -591,6 +598,7 @@ CREATE TABLE public.statement_lines (
     insurer_cents bigint NOT NULL,
     insurer text NOT NULL,
     about text NOT NULL,
+    days integer,
     CONSTRAINT statement_lines_kind_check CHECK ((kind = ANY (ARRAY['benefit'::text, 'offer'::text, 'adjustment'::text])))
 );
 
@@ -674,6 +682,9 @@ ALTER TABLE ONLY public.audit_log
 
 ALTER TABLE ONLY public.catalogue_versions
     ADD CONSTRAINT catalogue_versions_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY public.charged_from
+    ADD CONSTRAINT charged_from_pkey PRIMARY KEY (partner_id, service_id);
 
 ALTER TABLE ONLY public.consents
     ADD CONSTRAINT consents_pkey PRIMARY KEY (partner_id, service_id, name, version);
@@ -817,6 +828,8 @@ CREATE INDEX audit_log_at ON public.audit_log USING brin (at) WITH (autosummariz
 CREATE INDEX audit_log_operators ON public.audit_log USING btree (partner_id, entry_id) WHERE (actor_kind = ANY (ARRAY['operator'::text, 'command'::text]));
 
 CREATE INDEX audit_log_subject ON public.audit_log USING btree (partner_id, service_id, entry_id) WHERE (service_id IS NOT NULL);
+
+CREATE INDEX charged_from_month ON public.charged_from USING btree (partner_id, month);
 
 CREATE INDEX dead_deliveries_of_endpoint ON public.dead_deliveries USING btree (partner_id, endpoint_id, event_id);
 
