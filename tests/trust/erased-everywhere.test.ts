@@ -38,6 +38,7 @@ const left: Readonly<Record<string, 'nothing' | `kept: ${string}`>> = {
   page_sessions: 'nothing',
   refused_creates: 'nothing',
   sealed_records: 'nothing',
+  charged_from: 'kept: the month from which an imported member is charged, by serviceid alone',
   corrected_pasts: 'kept: that something was corrected, until the next month is final',
   held_periods: 'kept: what a month is charged for, by serviceid alone',
   statement_lines: 'kept: what a month was charged for, by serviceid alone',
