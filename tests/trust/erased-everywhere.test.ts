@@ -120,6 +120,8 @@ async function fillEveryTable(): Promise<string> {
     insert into corrected_pasts (partner_id, service_id, recorded_at)
     select partner_id, service_id, updated_at from users where partner_id = ${partnerId} on conflict do nothing`)
   await service.database.query(sql`
+    insert into charged_from (partner_id, service_id, month) values (${partnerId}, ${serviceid}, '2026-01')`)
+  await service.database.query(sql`
     insert into statement_lines
     values (${partnerId}, '2026-01', ${serviceid}, 0, 'offer', '', 'premier', '2026-01-01', '2026-01-31', 0, '', 400, 0, '', '')`)
   await service.service().dispatcher.idle()
