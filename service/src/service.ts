@@ -30,7 +30,7 @@ export type Service = {
    * `close`; each answer asks its caller to connect anew.
    */
   drain(): void
-  /** Takes no further connection and asks each caller to connect anew, because another process has taken its place. */
+  /** Asks each caller to connect anew, because another process has taken its place. */
   retire(): void
   /** Learns what happened in a process beside this one. */
   hear(news: News): void

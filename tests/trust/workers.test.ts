@@ -1,5 +1,7 @@
 // @slow
 
+import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { Agent, fetch } from 'undici'
 import { afterEach, expect, test } from 'vitest'
 import { type Created, clientOf, codeOf } from '../command/place.ts'
@@ -107,6 +109,53 @@ test(
     expect(pidsOf(next).filter(isAlive)).toEqual([])
   },
 )
+
+/** Sends a request on a connection of its own; says whether it was answered, or the connection ended without an answer. */
+function probe({ address }: ServiceProcess): Promise<'answered' | 'ended'> {
+  const { hostname, port } = new URL(address)
+  return new Promise((resolve, reject) => {
+    // Its side is ended after the request, as some callers do.
+    const socket = connect(Number(port), hostname).end('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    let text = ''
+    socket.setEncoding('utf8').on('data', (part: string) => {
+      text += part
+    })
+    socket.on('error', (error: Error & { code?: string }) => {
+      if (error.code === 'ECONNREFUSED') reject(error)
+    })
+    socket.on('close', () => resolve(text.startsWith('HTTP/1.1 200') ? 'answered' : 'ended'))
+  })
+}
+
+test('a connection given to a process that dies ends, its parent keeps nothing of it, and the port stays open when all die', async () => {
+  const data = await newDataDir()
+  const service = await startProcess(['serve', '--port', '0', '--data', data], {
+    env: { ENROLMENT_PROCESSES: '2' },
+  })
+  const descriptors = async () => (await readdir(`/proc/${service.child.pid}/fd`)).length
+  const before = await descriptors()
+  // It takes nothing from now on, so that what it is given is on its way when it dies.
+  const [stopped = 0] = pidsOf(service)
+  process.kill(stopped, 'SIGSTOP')
+  let answered = 0
+  const probes = Array.from({ length: 20 }, async () => {
+    const outcome = await probe(service)
+    if (outcome === 'answered') answered += 1
+    return outcome
+  })
+  await expect.poll(() => answered, patience).toBe(10)
+  process.kill(stopped, 'SIGKILL')
+  const outcomes = await Promise.all(probes)
+  expect(outcomes.filter(outcome => outcome === 'ended')).toHaveLength(10)
+  await expect.poll(() => pidsOf(service).length, patience).toBe(3)
+  await expect.poll(descriptors, patience).toBeLessThanOrEqual(before)
+
+  const alive = pidsOf(service).filter(isAlive)
+  for (const pid of alive) process.kill(pid, 'SIGKILL')
+  await expect.poll(() => alive.filter(isAlive), patience).toEqual([])
+  for (let count = 0; count < 10; count += 1) expect(await probe(service)).toBe('answered')
+  expect(await service.stop()).toBe(0)
+})
 
 /** Each metric stands once, with the samples of both processes that serve. */
 async function expectMetricsOfAll(port: number): Promise<void> {

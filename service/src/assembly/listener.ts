@@ -1,4 +1,3 @@
-import { Server as TcpServer } from 'node:net'
 import { newestMigration } from '../db/migrate.ts'
 import { probeWrites } from '../db/write-probe.ts'
 import { mountDocs } from '../docs/mount.ts'
@@ -22,6 +21,7 @@ import { requestMetrics } from '../system/request-metrics.ts'
 import { mountApi } from './api.ts'
 import { type Counts, openCounts } from './counts.ts'
 import type { Delivery } from './delivery.ts'
+import type { ServiceOptions } from './options.ts'
 import type { Shared } from './shared.ts'
 import type { Users } from './users.ts'
 
@@ -45,7 +45,7 @@ export type Listener = {
   listen(): Promise<string>
   /** Reports from now on that it is not ready, and asks each caller to connect anew, but serves as before. */
   drain(): void
-  /** Takes no further connection, and asks each caller to connect anew; serves and is ready as before. */
+  /** Asks each caller to connect anew; serves and is ready as before. */
   retire(): void
   /** Counts what a process beside this one has counted. */
   readonly hear: Counts['hear']
@@ -89,6 +89,10 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
       async () => requestMetrics(counts),
     ],
     async listen() {
+      if (options.handed) {
+        address = await serveHanded(app, options.handed)
+        return address
+      }
       // Given the name `localhost`, Fastify would open a second listener on ::1, without all that is attached to the first:
       // no request there would wait for its turn, and a stop would wait for its idle connections.
       const host = options.host === 'localhost' ? '127.0.0.1' : options.host
@@ -100,8 +104,6 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
     },
     retire() {
       isRetired = true
-      // That of http would end unused connections, too, just as their callers use them again.
-      TcpServer.prototype.close.call(app.server)
     },
     hear,
     async close() {
@@ -110,6 +112,22 @@ export async function openListener(shared: Shared, context: ListenerContext): Pr
       shedding.close()
     },
   }
+}
+
+/** Serves the connections that another process hands over. */
+async function serveHanded(
+  app: ReturnType<typeof createServer>,
+  { address, connections }: NonNullable<ServiceOptions['handed']>,
+): Promise<string> {
+  await app.ready()
+  // Node begins to watch the time limits of requests with this event.
+  app.server.emit('listening')
+  connections(socket => {
+    // As those of a server of http: a caller may end its side after its request.
+    socket.allowHalfOpen = true
+    app.server.emit('connection', socket)
+  })
+  return address
 }
 
 /** Under which address the service is reached, and whether it is about to stop. */

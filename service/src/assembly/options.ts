@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { RequestLimits } from '@benefit-enrolment/contract'
 import type { BulksElsewhere } from '../bulk/open-bulks.ts'
 import type { Database } from '../db/database.ts'
@@ -35,6 +36,11 @@ export type ServiceOptions = {
   readonly installation: Installation
   readonly host: string
   readonly port: number
+  /** Connections that another process accepts at this address and hands over; absent: the service listens itself. */
+  readonly handed?: {
+    readonly address: string
+    readonly connections: (take: (socket: Socket) => void) => void
+  }
   /** The address under which partners and people reach the service; absent: the address it listens on. */
   readonly baseUrl?: string | undefined
   readonly trustProxy?: readonly string[]

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { type Input, UsageError } from '@benefit-enrolment/command'
 import { type Config, isPort } from '../config.ts'
 import { isLoopback } from '../http/failed-authentications.ts'
@@ -24,21 +24,14 @@ export function listenAddressOf(input: Input, config: Config): ListenAddress {
  * replaced may still use it.
  */
 export async function checkHost({ host, port }: ListenAddress): Promise<void> {
-  await tryPort({ host, port: 0 }, port)
-}
-
-/** The port to listen at: a free one for 0. Throws OperatorError when this machine cannot listen there. */
-export async function tryPort({ host, port }: ListenAddress, named = port): Promise<number> {
   const trial = createServer()
   try {
-    await once(trial.listen({ host, port }), 'listening')
+    await once(trial.listen({ host, port: 0 }), 'listening')
   } catch (error) {
-    throw listenErrorOf(error, { host, port: named })
+    throw listenErrorOf(error, { host, port })
   }
-  const found = (trial.address() as AddressInfo).port
   trial.close()
   await once(trial, 'close')
-  return found
 }
 
 /** The sentence about an address at which nobody can listen; any other error is returned as it is. */

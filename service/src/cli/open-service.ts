@@ -113,11 +113,13 @@ export async function listen(
     processes: number
     /** Whether this process removes the keys of erased users from the files of the embedded database. */
     scrubs: boolean
+    /** The connections come from a parent that listens; absent: this process listens. */
+    handed?: ServiceOptions['handed']
     /** Tells the other processes; absent: there are none. */
     tellOthers?: ServiceOptions['tellOthers']
   },
 ): Promise<Service> {
-  const { prepared, erasures, logsRequests, processes, scrubs, tellOthers } = context
+  const { prepared, erasures, logsRequests, processes, scrubs, handed, tellOthers } = context
   const { address } = prepared
   // The largest part is loaded last, so that a refused start does not load it.
   const { startService } = await import('../service.ts')
@@ -138,6 +140,7 @@ export async function listen(
       feeds: placesOf({ config, ...prepared }),
       logsRequests,
       real: Date.now,
+      ...(handed && { handed }),
       ...(tellOthers && { tellOthers }),
       ...(scrubs && {
         rewriteKeys: cell => rewriteTable({ ...address, user: 'postgres' }, { table: 'data_keys', cell }),

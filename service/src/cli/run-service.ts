@@ -7,14 +7,7 @@ import type { ErasureList } from '../membership/erasure-list/list.ts'
 import type { Service } from '../service.ts'
 import { nodeEndedOn } from '../system/node-support.ts'
 import { serviceVersion } from '../version.ts'
-import {
-  checkBaseUrl,
-  checkHost,
-  isSecure,
-  type ListenAddress,
-  listenAddressOf,
-  tryPort,
-} from './listen-address.ts'
+import { checkBaseUrl, checkHost, isSecure, type ListenAddress, listenAddressOf } from './listen-address.ts'
 import { DELIVERY_CONNECTIONS, listen, openServingProcess, type Prepared, prepare } from './open-service.ts'
 import { bringErasures } from './operator/erasures.ts'
 import { signalled } from './signals.ts'
@@ -175,13 +168,10 @@ async function serveByWorkers(
   config: Config,
   { prepared, owned, processes }: Opened & { readonly processes: number },
 ): Promise<Serving> {
-  // They find out one after the other whether the port is taken, and would not agree on a free one.
-  const port = await tryPort(address)
   const { startWorkers } = await import('./processes/workers.ts')
   return startWorkers({
     embedded: owned?.address,
-    host: address.host,
-    port,
+    listenAt: address,
     processes,
     lowOnSpace: prepared.lowOnSpace,
     drainSeconds: config.drainSeconds,

@@ -10,11 +10,15 @@ const END_IDLE_EVERY_MS = 20
  */
 export function endConnectionsOnClose(app: FastifyInstance): void {
   const sockets = new Set<Socket>()
+  let isEmpty = () => {}
   let lastResort: NodeJS.Timeout | undefined
   let endIdle: NodeJS.Timeout | undefined
   app.server.on('connection', socket => {
     sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
+    socket.on('close', () => {
+      sockets.delete(socket)
+      if (sockets.size === 0) isEmpty()
+    })
   })
   app.addHook('preClose', done => {
     lastResort = setTimeout(() => app.server.closeAllConnections(), LONGEST_STOP_MS)
@@ -23,7 +27,9 @@ export function endConnectionsOnClose(app: FastifyInstance): void {
     setImmediate(() =>
       setImmediate(() => {
         for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
-        done()
+        // A server that listens waits for its connections by itself. One that is handed them does not count them.
+        if (app.server.listening || sockets.size === 0) done()
+        else isEmpty = done
       }),
     )
   })

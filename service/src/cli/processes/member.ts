@@ -1,9 +1,10 @@
 import cluster from 'node:cluster'
+import type { Socket } from 'node:net'
 import type { News } from '../../assembly/options.ts'
 import type { Beginning, Order, Report } from './orders.ts'
 
-/** Where a process serves. */
-export type Serving = { readonly address: string; readonly baseUrl: string }
+/** What a process says once it serves. */
+export type Serving = { readonly baseUrl: string }
 
 /** A process that serves, as its parent sees it. */
 export type Member = {
@@ -12,6 +13,8 @@ export type Member = {
   readonly serving: Promise<Serving | undefined>
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>
   tell(order: Order): void
+  /** Gives it a connection, which is closed if it ends before it has taken it. */
+  take(socket: Socket): void
   /** Its numbers; "" when it does not answer in time. */
   metrics(): Promise<string>
   kill(): void
@@ -33,7 +36,14 @@ export function startMember(beginning: () => Beginning, { relay, onNews }: Recei
   const worker = cluster.fork()
   const child = worker.process
   const scrapes = new Map<number, (text: string) => void>()
+  // This process has them open, too, until the other has taken them: what was on its way to one that dies would else never end.
+  const given = new Map<number, Socket>()
   let lastScrape = 0
+  let lastGiven = 0
+  const close = (id: number) => {
+    given.get(id)?.destroy()
+    given.delete(id)
+  }
   // A process that has just ended takes no order.
   const tell = (order: Order) => {
     if (worker.isConnected()) worker.send(order, () => {})
@@ -46,13 +56,15 @@ export function startMember(beginning: () => Beginning, { relay, onNews }: Recei
   const serving = new Promise<Serving | undefined>(resolve => {
     worker.on('message', (report: Report) => {
       if (report.report === 'up') tell({ order: 'begin', ...beginning() })
-      else if (report.report === 'serving') resolve({ address: report.address, baseUrl: report.baseUrl })
+      else if (report.report === 'serving') resolve({ baseUrl: report.baseUrl })
+      else if (report.report === 'taken') close(report.id)
       else if (report.report === 'news') onNews(report.news)
       else scrapes.get(report.id)?.(report.text)
     })
     void ended.then(() => {
       resolve(undefined)
       for (const answer of scrapes.values()) answer('')
+      for (const id of given.keys()) close(id)
     })
   })
   relayLines(child.stderr, relay)
@@ -61,6 +73,16 @@ export function startMember(beginning: () => Beginning, { relay, onNews }: Recei
     serving,
     ended,
     tell,
+    take(socket) {
+      lastGiven += 1
+      given.set(lastGiven, socket)
+      worker.send(
+        { order: 'connection', id: lastGiven } satisfies Order,
+        socket,
+        { keepOpen: true },
+        () => {},
+      )
+    },
     async metrics() {
       lastScrape += 1
       const id = lastScrape

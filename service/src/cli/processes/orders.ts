@@ -5,8 +5,8 @@ import type { DatabaseAddress } from '../../db/database.ts'
 export type Beginning = {
   /** Where the embedded database is; absent: the environment says where the database is. */
   readonly embedded?: Exclude<DatabaseAddress, { url: string }> | undefined
-  readonly host: string
-  readonly port: number
+  /** Where the parent listens. */
+  readonly address: string
   /** How many processes share the machine. */
   readonly processes: number
   /** Whether this process alone removes the keys of erased users from the files of the embedded database. */
@@ -21,15 +21,18 @@ export type Order =
   | { readonly order: 'space'; readonly isLow: boolean }
   | { readonly order: 'news'; readonly news: News }
   | { readonly order: 'metrics'; readonly id: number }
+  /** Serve the connection that comes with this order, and report that it is taken. */
+  | { readonly order: 'connection'; readonly id: number }
   /** Be not ready, and serve as before. */
   | { readonly order: 'drain' }
-  /** Another process has taken your place: accept no connection, serve those that you have, and end. */
+  /** Another process has taken your place: serve the connections that you have, and end. */
   | { readonly order: 'leave' }
   | { readonly order: 'stop' }
 
 /** What a process tells its parent. */
 export type Report =
   | { readonly report: 'up' }
-  | { readonly report: 'serving'; readonly address: string; readonly baseUrl: string }
+  | { readonly report: 'serving'; readonly baseUrl: string }
+  | { readonly report: 'taken'; readonly id: number }
   | { readonly report: 'news'; readonly news: News }
   | { readonly report: 'metrics'; readonly id: number; readonly text: string }

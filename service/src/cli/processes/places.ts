@@ -27,7 +27,10 @@ const LONGEST_PAUSE_MS = 5000
  * Opens places. A process that ends by itself gets a successor: at once if it lived for a while, otherwise after growing
  * pauses.
  */
-export function openPlaces(log: Log, start: (place: number) => Member): Places {
+export function openPlaces(
+  log: Log,
+  { start, onServing }: { start: (place: number) => Member; onServing: () => void },
+): Places {
   const members = new Map<number, Member>()
   const coming = new Map<number, Promise<Serving | undefined>>()
   const running = new Map<Member, number>()
@@ -43,6 +46,7 @@ export function openPlaces(log: Log, start: (place: number) => Member): Places {
     members.get(place)?.tell({ order: 'leave' })
     members.set(place, member)
     log('worker_started', { worker: place, pid: member.pid })
+    onServing()
     void member.ended.then(({ code, signal }) => {
       // One that was replaced, or told to stop, has ended as it should.
       if (isClosing || members.get(place) !== member) return

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { dataDirOf, type Input } from '@benefit-enrolment/command'
 import type { Config } from '../../config.ts'
@@ -28,18 +29,20 @@ export async function runWorker(input: Input, config: Config): Promise<void> {
     const embedded = begin.embedded && { address: begin.embedded, lowOnSpace: opened.isLow }
     const prepared = await prepare(config, { dataDir, embedded, log, wanted: 'live', quiet: false })
     const erasures = await erasureListOf(config, dataDir)
-    const service = await listen(begin, config, {
+    const { hostname: host, port } = new URL(begin.address)
+    const service = await listen({ host, port: Number(port) }, config, {
       prepared,
       erasures,
       logsRequests: config.logLevel === 'info',
       processes: begin.processes,
       scrubs: begin.embedded !== undefined && begin.scrubs,
+      handed: { address: begin.address, connections: opened.connections },
       tellOthers: news => tell({ report: 'news', news }),
     })
     // prom-client measures from its first call on.
     if (config.metrics.port !== undefined) await processMetrics()
     opened.obeyWith({ service, prepared, drainSeconds: config.drainSeconds })
-    tell({ report: 'serving', address: service.address, baseUrl: service.baseUrl })
+    tell({ report: 'serving', baseUrl: service.baseUrl })
   } catch (error) {
     // The sentence about the error is written by whoever catches it; nothing else would end this process.
     void setTimeout(100, undefined, { ref: false }).then(() => process.exit())
@@ -62,11 +65,14 @@ type Obeying = {
 function openOrders(log: Log): {
   readonly beginning: Promise<Beginning>
   readonly isLow: () => boolean
+  /** Says who takes the connections; the parent gives none before this process has said that it serves. */
+  readonly connections: (take: (socket: Socket) => void) => void
   readonly obeyWith: (obeying: Obeying) => void
 } {
   let isLow = false
   let serving: Obeying | undefined
   let isStopping = false
+  let take = (socket: Socket): unknown => socket.destroy()
   const stop = async () => {
     if (isStopping) return
     isStopping = true
@@ -78,26 +84,33 @@ function openOrders(log: Log): {
     process.exit(0)
   }
   const beginning = new Promise<Beginning>(resolve => {
-    process.on('message', (order: Order) => {
+    process.on('message', (order: Order, socket?: Socket) => {
       if (order.order === 'begin') resolve(order)
       if (order.order === 'begin' || order.order === 'space') isLow = order.isLow
       if (order.order === 'stop') void stop()
       if (order.order === 'drain') serving?.service.drain()
       if (order.order === 'leave' && serving) leave(serving, stop)
       if (order.order === 'news') serving?.service.hear(order.news)
+      if (order.order === 'connection') {
+        tell({ report: 'taken', id: order.id })
+        if (socket) take(socket)
+      }
       if (order.order === 'metrics') void answerScrape(order.id, serving?.service)
     })
   })
   return {
     beginning,
     isLow: () => isLow,
+    connections: taker => {
+      take = taker
+    },
     obeyWith(obeying) {
       serving = obeying
     },
   }
 }
 
-/** Takes no connection from now on; those that it has learn with their next answer to connect anew. */
+/** The parent gives it no connection any more; those that it has learn with their next answer to connect anew. */
 function leave({ service, drainSeconds }: Obeying, stop: () => Promise<void>): void {
   service.retire()
   void setTimeout(drainSeconds * 1000).then(stop)

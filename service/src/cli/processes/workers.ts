@@ -1,15 +1,19 @@
 import cluster from 'node:cluster'
+import type { Socket } from 'node:net'
 import type { Log } from '../../log.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { mergeMetrics } from '../../system/merge-metrics.ts'
 import { processMetrics } from '../../system/process-metrics.ts'
+import type { ListenAddress } from '../listen-address.ts'
 import { openLogStream } from '../log-stream.ts'
-import { type Serving, startMember } from './member.ts'
+import { type Door, openDoor } from './door.ts'
+import { type Member, type Serving, startMember } from './member.ts'
 import type { Beginning } from './orders.ts'
 import { ending, openPlaces, type Places } from './places.ts'
 
 /** The processes of one `serve`, which share its address. */
 export type Workers = Serving & {
+  readonly address: string
   /** The numbers of all processes, each sample with its process; "0" is the parent. */
   metrics(): Promise<string>
   /** Puts a new process in the place of each, one after the other; the former serves until the new one does. */
@@ -20,7 +24,8 @@ export type Workers = Serving & {
   close(): Promise<void>
 }
 
-type WorkersContext = Omit<Beginning, 'scrubs' | 'isLow'> & {
+type WorkersContext = Omit<Beginning, 'scrubs' | 'isLow' | 'address'> & {
+  readonly listenAt: ListenAddress
   /** Whether the disk of the embedded database is nearly full. */
   readonly lowOnSpace: () => boolean
   /** For how long a process that is replaced serves the connections that it has. */
@@ -32,21 +37,35 @@ const LOOK_AT_SPACE_MS = 1000
 
 /**
  * Starts the processes and keeps them running. The parent accepts connections and hands them out in turn; it serves nothing
- * itself. Throws OperatorError when one of the first does not come to serve; it has said why.
+ * itself. Throws OperatorError when it cannot listen, or one of the first does not come to serve; it has said why.
  */
 export async function startWorkers(context: WorkersContext): Promise<Workers> {
-  const { log, lowOnSpace, drainSeconds, ...shared } = context
+  const { log, lowOnSpace, drainSeconds, listenAt, ...shared } = context
   const { write: relay } = openLogStream()
   cluster.setupPrimary({ stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
-  const places: Places = openPlaces(log, place =>
-    startMember(() => ({ ...shared, scrubs: place === 1, isLow: lowOnSpace() }), {
+  let turn = 0
+  const give = (socket: Socket) => {
+    const serving = [...places.members.values()]
+    turn += 1
+    const member = serving[turn % serving.length]
+    member?.take(socket)
+    return member !== undefined
+  }
+  const door: Door = await openDoor(listenAt, give)
+  const { address } = door
+  const start = (place: number): Member => {
+    const member = startMember(() => ({ ...shared, address, scrubs: place === 1, isLow: lowOnSpace() }), {
       relay,
       onNews: news => places.tell({ order: 'news', news }, place),
-    }),
-  )
+    })
+    void member.ended.then(() => places.tell({ order: 'news', news: { ended: member.pid } }))
+    return member
+  }
+  const places: Places = openPlaces(log, { start, onServing: door.giveWaiting })
   const all = Array.from({ length: context.processes }, (_, index) => index + 1)
   const [first, ...others] = await Promise.all(all.map(places.fill))
   if (!first || others.some(serving => !serving)) {
+    door.close()
     await places.close()
     throw new OperatorError('One of the processes did not start: see above.')
   }
@@ -71,6 +90,7 @@ export async function startWorkers(context: WorkersContext): Promise<Workers> {
   }, LOOK_AT_SPACE_MS)
   return {
     ...first,
+    address,
     async metrics() {
       const texts = await Promise.all([
         processMetrics().then(text => ['0', text] as const),
@@ -85,6 +105,7 @@ export async function startWorkers(context: WorkersContext): Promise<Workers> {
     async close() {
       isClosing = true
       clearInterval(looking)
+      door.close()
       await places.close()
     },
   }

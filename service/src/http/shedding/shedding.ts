@@ -95,6 +95,11 @@ type Door = SheddingContext & {
 function waitAtDoor(app: FastifyInstance, { turns, counted, refused, guessPartner, basePath }: Door): void {
   const probes: readonly string[] = [`${basePath}/healthz`, `${basePath}/readyz`]
   const isPipelinedTooFar = refusePipelined()
+  let isStopping = false
+  app.addHook('preClose', done => {
+    isStopping = true
+    done()
+  })
   const [handle] = app.server.listeners('request') as RequestListener[]
   if (!handle) throw new Error('the server has no listener')
   app.server.removeListener('request', handle)
@@ -107,7 +112,7 @@ function waitAtDoor(app: FastifyInstance, { turns, counted, refused, guessPartne
     if (isPipelinedTooFar(request, response)) return
     const caller = guessPartner(request)
     // While the server stops, only the hooks behind the router end connections, and the stop waits for them.
-    if (turns.isOpen(caller) || !app.server.listening || probes.includes(request.url ?? '')) {
+    if (turns.isOpen(caller) || isStopping || probes.includes(request.url ?? '')) {
       serve(caller, request, response)
       return
     }
