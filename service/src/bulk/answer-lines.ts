@@ -9,7 +9,7 @@ import {
   type RequestLimits,
 } from '@benefit-enrolment/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { bodyLines, dropRest } from '../http/body-lines.ts'
+import { bodyLines, dropRest, type Receiving } from '../http/body-lines.ts'
 import { localeOf } from '../http/locale.ts'
 import { type Handlers, type MountContext, type Perform, performer } from '../http/mount.ts'
 import { problemOf } from '../http/problem.ts'
@@ -116,10 +116,7 @@ export function answerLines(request: FastifyRequest, reply: FastifyReply, contex
     }
   }
 
-  const receiving = {
-    limits,
-    received: (bytes: number) => turns.charge(request.partnerId, transportMs(bytes)),
-  }
+  const receiving = receivingOf(request, context)
   async function* lines(): AsyncGenerator<Iterable<Line>> {
     for await (const some of bodyLines(request.raw, reply.raw, receiving)) yield someLines(some)
   }
@@ -154,6 +151,21 @@ export function answerLines(request: FastifyRequest, reply: FastifyReply, contex
 
 function answerText(line: number, status: number, body: unknown): string {
   return `${JSON.stringify({ line, status, body })}\n`
+}
+
+/** Charges the partner of a request for the parts of its body; what is not wanted is read at the partner's turn. */
+export function receivingOf(
+  { partnerId, id }: FastifyRequest,
+  { limits, turns }: Pick<AnswerContext, 'limits' | 'turns'>,
+): Receiving {
+  return {
+    limits,
+    received: bytes => turns.charge(partnerId, transportMs(bytes)),
+    async turn() {
+      const end = await takeTurn(turns, { caller: partnerId, lane: id, weight: 1 })
+      end()
+    },
+  }
 }
 
 type Admitted = { readonly caller: Caller; readonly end: () => void }

@@ -3,7 +3,6 @@ import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import { dropRest, endUnread, MOST_BYTES_OF_LINES, tooManyBytes } from '../http/body-lines.ts'
 import { admitCaller, type MountContext } from '../http/mount.ts'
 import { ServiceError } from '../http/service-error.ts'
-import { transportMs } from '../http/shedding/shedding.ts'
 import { compileCheck, queryOf } from '../http/validation.ts'
 import type { Caller } from '../partners/authenticate.ts'
 import {
@@ -12,6 +11,7 @@ import {
   type LineHandlers,
   openBreathing,
   performLines,
+  receivingOf,
 } from './answer-lines.ts'
 import type { OpenBulks } from './open-bulks.ts'
 
@@ -61,27 +61,16 @@ export function mountBulk(app: FastifyInstance, context: BulkContext): void {
 }
 
 /** Gives a bulk one of its partner's places until it is answered; without a free one it is refused, and its lines are dropped. */
-function takePlace({
-  bulks,
-  turns,
-  limits,
-}: Pick<BulkContext, 'bulks' | 'turns' | 'limits'>): onRequestHookHandler {
-  return ({ partnerId, raw }, reply, done) => {
-    const end = bulks.begin(partnerId)
+function takePlace(context: BulkContext): onRequestHookHandler {
+  return (request, reply, done) => {
+    const end = context.bulks.begin(request.partnerId)
     if (end) {
       reply.raw.once('close', end)
       done()
       return
     }
-    const received = (bytes: number) => turns.charge(partnerId, transportMs(bytes))
-    void dropRest(raw, reply.raw, { limits, received })
-    const retry = { headers: { 'Retry-After': '1' } }
-    done(
-      new ServiceError(
-        'too_many_requests',
-        'At most 8 bulks at once: wait until one has been answered.',
-        retry,
-      ),
-    )
+    void dropRest(request.raw, reply.raw, receivingOf(request, context))
+    const detail = 'At most 8 bulks at once: wait until one has been answered.'
+    done(new ServiceError('too_many_requests', detail, { headers: { 'Retry-After': '1' } }))
   }
 }
