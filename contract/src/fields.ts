@@ -44,7 +44,7 @@ export const forms = {
   zipcode: { pattern: '^(|[0-9]{5}|[0-9]{9})$', 'x-rule': zipRule },
   phone: {
     pattern: '^(|[0-9]{10,15})$',
-    'x-rule': 'must be 10 to 15 digits, without spaces or punctuation',
+    'x-rule': 'must be 10 to 15 digits alone, like 3055550199, without spaces, brackets or hyphens',
   },
   dob: {
     pattern: '^(|[0-9]{4}-[0-9]{2}-[0-9]{2})$',

@@ -261,7 +261,7 @@ describe('what is asked for wrongly is named, with the rule', () => {
     [
       'a birth date ahead',
       'dob',
-      'must be a real date YYYY-MM-DD from 1900-01-01 to today',
+      'must not be after today: it is a date of birth, YYYY-MM-DD',
       () => partner.client.updateUser({ userid, dob: '2026-10-21' }),
     ],
     [

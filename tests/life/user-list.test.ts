@@ -89,6 +89,10 @@ describe('changedafter', () => {
     expect(await names(partner, { changedafter: since })).toEqual(['again', 'updated'])
     await partner.lateTo('2026-10-25T12:00:10')
     expect(await names(partner, { changedafter: '2026-10-25T12:00:10.000Z' })).toEqual([])
+    expect(await names(partner, { changedafter: '9999-12-31T23:59:59.999Z' })).toEqual([])
+    // What .NET and Go send for "never".
+    const all = await names(partner)
+    expect(await names(partner, { changedafter: '0001-01-01T00:00:00Z' })).toEqual(all)
   })
 
   test('keeps those whom time alone changed: a start, an end, an age; applied by the schedule or not yet', async () => {

@@ -71,6 +71,22 @@ export function performLines(
     })
 }
 
+/** Adds to a refusal for want of a user, or of what a user needs, that a dry run tries each line by itself. */
+export function dryRun(perform: PerformLine): PerformLine {
+  return (asked, of) => {
+    const made = perform(asked, of)
+    if (!(made instanceof Promise)) return made
+    return made.catch((error: unknown) => {
+      if (!(error instanceof ServiceError)) throw error
+      const isWanting =
+        error.code === 'user_not_found' || error.errors.some(({ code }) => code === 'required')
+      if (!isWanting) throw error
+      const detail = `${error.message} A dry run tries each line by itself: what an earlier line brings is not here yet.`
+      throw new ServiceError(error.code, detail, error)
+    })
+  }
+}
+
 /** The answers to the lines of a request, as a stream. A last line with an error says why the rest was not read. */
 export function answerLines(request: FastifyRequest, reply: FastifyReply, context: AnswerContext): Readable {
   const { limits, turns } = context

@@ -8,6 +8,7 @@ import type { Caller } from '../partners/authenticate.ts'
 import {
   type AnswerContext,
   answerLines,
+  dryRun,
   type LineHandlers,
   openBreathing,
   performLines,
@@ -32,7 +33,7 @@ type BulkContext = MountContext<Caller> &
 export function mountBulk(app: FastifyInstance, context: BulkContext): void {
   const checkQuery = compileCheck(bulk.query, 'query')
   const live = performLines(context.handlers, context.onRefusedBody)
-  const dry = performLines(context.dryHandlers)
+  const dry = dryRun(performLines(context.dryHandlers))
   const breathe = openBreathing()
   app.route({
     method: bulk.method,

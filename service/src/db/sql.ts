@@ -110,9 +110,14 @@ function statementName(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 24)
 }
 
-/** An instant as PostgreSQL takes it; null stays null. */
+/**
+ * An instant as PostgreSQL takes it; null stays null. One outside the years 0001 to 9999, as "never" of some languages is after a
+ * subtraction, is before all others, or after all.
+ */
 export function timestamp(instant: number | null | undefined): string | null {
   if (instant === null || instant === undefined) return null
+  if (instant < FIRST_INSTANT) return '-infinity'
+  if (instant > LAST_INSTANT) return 'infinity'
   // In a batch the same instant comes many times in a row.
   if (instant !== lastInstant) {
     lastText = new Date(instant).toISOString()
@@ -123,3 +128,6 @@ export function timestamp(instant: number | null | undefined): string | null {
 
 let lastInstant = Number.NaN
 let lastText = ''
+
+const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00.000Z')
+const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')

@@ -7,6 +7,9 @@ export function refuseBirthDate(
   context: { now: Instant; zone: Zone; field?: string },
 ): Refusal | undefined {
   if (!dob || dob <= dateAt(context.now, context.zone)) return undefined
-  const rule = 'must be a real date YYYY-MM-DD from 1900-01-01 to today'
-  return refuseField(context.field ?? 'dob', 'format', rule)
+  return refuseField(
+    context.field ?? 'dob',
+    'future',
+    'must not be after today: it is a date of birth, YYYY-MM-DD',
+  )
 }
