@@ -375,6 +375,7 @@ CREATE TABLE public.installation (
     quiet_since timestamp with time zone,
     operator_policy jsonb DEFAULT '{}'::jsonb NOT NULL,
     console_url text,
+    service_url text,
     CONSTRAINT installation_only_row_check CHECK (only_row)
 );
 
@@ -442,6 +443,7 @@ CREATE TABLE public.operator_requests (
     decided_by uuid,
     decided_at timestamp with time zone,
     outcome text,
+    used_in uuid,
     CONSTRAINT operator_requests_action_check CHECK ((action = ANY (ARRAY['void'::text, 'move'::text, 'erase'::text, 'dateandlink'::text, 'credentials'::text]))),
     CONSTRAINT operator_requests_check CHECK (((decided_at IS NULL) = (outcome IS NULL))),
     CONSTRAINT operator_requests_check1 CHECK (((decided_by IS NULL) OR (decided_by <> asked_by))),

@@ -176,14 +176,16 @@ export async function startTestService(
     })
     if (!options.console) return { ...service, consoleUrl: undefined }
     const place = options.console === true ? { port: 0, url: undefined } : options.console
+    const looking = openDatabase(address, { max: 2, ...patientDatabase })
     const opened = await openConsole({
-      ...{ database, keyring, installation, real, log },
+      ...{ database, looking, keyring, installation, real, log },
       at: { host: '127.0.0.1', ...place, trustProxy, signIn },
-      publicUrl: service.baseUrl,
+      publicUrl: async () => service.baseUrl,
       erasures: undefined,
     })
     const close = async () => {
       await opened.close()
+      await looking.close()
       await service.close()
     }
     return { ...service, consoleUrl: opened.url, close }

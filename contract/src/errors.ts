@@ -201,7 +201,7 @@ export const errors = {
   change_locked: {
     status: 422,
     title: 'Changes for this boundary are locked',
-    remedy: 'Wait until the boundary has passed, or make the change immediate.',
+    remedy: 'Wait until the boundary has passed. A change of the offer can also be made at once.',
     person: 'cannotnow',
   },
   benefit_in_force: {

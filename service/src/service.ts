@@ -2,6 +2,7 @@
  * The service: which parts it has, and the order in which they start and stop. Each part is put together in a file of
  * `assembly/`.
  */
+
 import { openDelivery } from './assembly/delivery.ts'
 import { openListener } from './assembly/listener.ts'
 import type { News, ServiceOptions } from './assembly/options.ts'
@@ -9,6 +10,7 @@ import { openSchedules } from './assembly/schedules.ts'
 import { openShared } from './assembly/shared.ts'
 import { openUsers } from './assembly/users.ts'
 import { describeCause } from './log.ts'
+import { writeServiceUrl } from './operators/store.ts'
 import { listClocks } from './partners/store.ts'
 import { isQuiet, watchQuiet } from './quiet.ts'
 import { dueMetrics } from './schedule/due-metrics.ts'
@@ -93,6 +95,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let address: string
   try {
     address = await listener.listen()
+    // The console makes links to the service, and is another process.
+    await writeServiceUrl(database, listener.baseUrl())
   } catch (error) {
     await stop()
     throw error

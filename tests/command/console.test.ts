@@ -64,9 +64,11 @@ test('a partner that is stopped at the console is refused by the service, withou
   const outcome = () =>
     client.prefillUser({ userid: 'stop-1', ...ada }).catch((error: { status: number }) => error.status)
   expect(await outcome()).toBe('prefill saved')
-  const { post } = await signIn('Katherine')
+  const { page, post } = await signIn('Katherine')
   await post(`/partners/${created.partnerid}/disable`, { reason: 'contract ended' })
   await expect.poll(outcome, { timeout: 60_000 }).toBe(401)
+  // Without a base URL the console knows from the service where it is.
+  expect(await page(`/partners/${created.partnerid}`)).toContain(service.address)
   await post(`/partners/${created.partnerid}/enable`, { reason: 'renewed' })
   await expect.poll(outcome, { timeout: 60_000 }).toBe('prefill saved')
 })

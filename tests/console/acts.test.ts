@@ -53,7 +53,7 @@ describe('an act on a user', () => {
     const wish = { effective: 'endofperiod', cause: 'nonpayment' }
     const preview = await support.post(act('cancel'), wish)
     expect(preview.text).toContain('<code>offer_cancel_scheduled</code>')
-    expect(preview.text).toMatch(/Telehealth<\/strong> in force → in force, ends/)
+    expect(preview.text).toMatch(/<code>benefit telehealth<\/code> enrolled → endscheduled/)
     expect(await events(userid)).toEqual(before)
     expect((await support.post(act('cancel'), { ...wish, ...seenOf(preview) })).status).toBe(422)
     expect(await events(userid)).toEqual(before)

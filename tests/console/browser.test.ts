@@ -53,7 +53,7 @@ describeInBrowser('the console in a browser', () => {
     const { path } = await newcomer
     await page.goto(consoleOf(service) + path)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.waitForURL(/\/(integration)?$/)
+    await page.waitForURL(/\/(partners\/[\da-f-]+)?$/)
     return { context, page }
   }
 
@@ -97,9 +97,12 @@ describeInBrowser('the console in a browser', () => {
     const settled = { bypassCSP: true, reducedMotion: 'reduce' } as const
     const admin = await open(settled)
     const developer = await open(settled, newOperator(service, 'developer', [partner.partnerId]))
-    const developers = ['/integration', `/integration/endpoints/${webhookid}`]
-    for (const [place, address] of [...addresses(), ...developers].entries()) {
-      const { page } = developers.includes(address) ? developer : admin
+    const developers = [`/partners/${partner.partnerId}`, `/webhooks/${webhookid}`]
+    const all = [
+      ...addresses().map(one => [one, admin] as const),
+      ...developers.map(one => [one, developer] as const),
+    ]
+    for (const [place, [address, { page }]] of all.entries()) {
       await page.goto(consoleOf(service) + address)
       await page.evaluate(axe)
       // The everyday run looks at each screen once, at every other one in the dark.

@@ -17,7 +17,7 @@ test('a developer sees endpoints, attempts, refused requests and credentials of 
   const refused = await partner.client
     .createUser({ ...ada, userid: 'canary-old', dob: '2020-01-01', offername: 'starter' })
     .catch((error: { requestId: string }) => error.requestId)
-  const path = `/integration/endpoints/${webhookid}`
+  const path = `/webhooks/${webhookid}`
   const pages = await vi.waitFor(
     async () => {
       const [home, one] = [await developer.get('/'), await developer.get(path)]
@@ -27,7 +27,7 @@ test('a developer sees endpoints, attempts, refused requests and credentials of 
     },
     { timeout: 60_000, interval: 200 },
   )
-  expect(pages[0]?.path).toBe('/integration')
+  expect(pages[0]?.path).toBe(`/partners/${partner.partnerId}`)
   expect(pages[0]?.text).toContain('This is the sandbox')
   expect(pages[0]?.text).toContain(`href="${path}"`)
   expect(pages[1]?.text).toContain('<code>enrollment_successful</code>')
@@ -39,25 +39,67 @@ test('a developer sees endpoints, attempts, refused requests and credentials of 
   expect(counted.text).toContain('There are no events that were given up to send again.')
 })
 
-test('a developer makes credentials once an admin has allowed it, and never alone', async () => {
+test('a developer makes one credential, or signing secret, for each word of an admin, and never alone', async () => {
   const own = await service.newPartner({ name: 'Ferry Club' })
   const developer = await signIn(service, 'developer', [own.partnerId])
+  const at = (what: string) => `/partners/${own.partnerId}/${what}`
   const wanted = { kind: 'client_secret', reason: 'yearly rotation' }
-  const alone = await developer.post('/integration/make', wanted)
-  expect([alone.status, alone.text.includes('enr_cs_')]).toEqual([409, false])
-  expect((await developer.post('/integration/ask', wanted)).text).toContain('You have asked for it.')
+  const { webhookid } = await own.client.createWebhook({
+    url: 'http://127.0.0.1:9/hook',
+    username: 'ferry',
+    password: 'correct horse',
+  })
   const admin = await signIn(service, 'admin')
-  const [, path = ''] =
-    /href="(\/requests\/[^"]+)">New credentials/.exec((await admin.get('/requests')).text) ?? []
   const support = await signIn(service, 'support')
-  expect((await support.post(`${path}/confirm`, wanted)).status).toBe(403)
-  expect((await admin.get(path)).text).toMatch(
-    /developer-\S+ may make client secrets and API keys of Ferry Club/,
-  )
-  await admin.post(`${path}/confirm`, wanted)
-  expect((await developer.post('/integration/make', wanted)).text).toContain('enr_cs_sandbox_')
-  const another = await signIn(service, 'developer', [own.partnerId])
-  expect((await another.post('/integration/make', wanted)).status).toBe(409)
+  const allow = async () => {
+    expect((await developer.post(at('ask'), wanted)).text).toContain('You have asked for it.')
+    const [, path = ''] =
+      /href="(\/requests\/[^"]+)">A new credential/.exec((await admin.get('/requests?state=waiting')).text) ??
+      []
+    expect((await support.post(`${path}/confirm`, wanted)).status).toBe(403)
+    expect((await admin.get(path)).text).toMatch(
+      /developer-\S+ may make one client secret, API key or signing secret of Ferry Club/,
+    )
+    await admin.post(`${path}/confirm`, wanted)
+  }
+  const make = async (by = developer) => {
+    const { status, text } = await by.post(at('make'), wanted)
+    return [status, text.includes('enr_cs_sandbox_')]
+  }
+  const sign = async () => {
+    const { status, text } = await developer.post(`/webhooks/${webhookid}/secret`, wanted)
+    return [status, /class="secret"/.test(text)]
+  }
+  expect([await make(), await sign()]).toEqual([
+    [409, false],
+    [409, false],
+  ])
+  await allow()
+  expect(await make(await signIn(service, 'developer', [own.partnerId]))).toEqual([409, false])
+  const both = await Promise.all([make(), sign()])
+  expect(both.map(([status]) => status).sort()).toEqual([200, 409])
+  expect(await sign()).toEqual([409, false])
+  await allow()
+  expect(await sign()).toEqual([200, true])
+  expect(await sign()).toEqual([409, false])
+})
+
+test('a developer does not revoke the last live credential; an admin does, and is warned', async () => {
+  const own = await service.newPartner({ name: 'Lone Key' })
+  const developer = await signIn(service, 'developer', [own.partnerId])
+  const admin = await signIn(service, 'admin')
+  const path = `/partners/${own.partnerId}`
+  const { text } = await admin.get(path)
+  const [, credential = ''] = /name="credential" value="([^"]+)"/.exec(text) ?? []
+  expect(text).toContain('The partner has no other: all its requests are refused until one is made.')
+  const shown = (await developer.get(path)).text
+  expect([shown.includes('name="credential"'), shown.includes('let an admin revoke it')]).toEqual([
+    false,
+    true,
+  ])
+  const reason = 'leaked'
+  expect((await developer.post(`${path}/revoke`, { credential, reason })).status).toBe(409)
+  expect((await admin.post(`${path}/revoke`, { credential, reason })).status).toBe(200)
 })
 
 test('a developer makes and revokes the own credentials and those of webhooks, each on record with the reason', async () => {
@@ -71,15 +113,15 @@ test('a developer makes and revokes the own credentials and those of webhooks, e
     password: 'correct horse',
   })
   const reason = 'yearly rotation'
-  const made = await developer.post('/integration/make', { kind: 'api_key', reason })
+  const made = await developer.post(`/partners/${own.partnerId}/make`, { kind: 'api_key', reason })
   const [, key = ''] = /class="secret"><code>([^<]+)</.exec(made.text) ?? []
   expect(key).toMatch(/^enr_ak_sandbox_/)
-  const shown = (await developer.get('/integration')).text
+  const shown = (await developer.get(`/partners/${own.partnerId}`)).text
   expect(shown).not.toContain(key)
   expect(shown).toContain('Two are live: revoke the older one')
   const [, older = ''] = /name="credential" value="([^"]+)"/.exec(shown) ?? []
-  await developer.post('/integration/revoke', { credential: older, reason })
-  const path = `/integration/endpoints/${webhookid}`
+  await developer.post(`/partners/${own.partnerId}/revoke`, { credential: older, reason })
+  const path = `/webhooks/${webhookid}`
   expect(
     (await developer.post(`${path}/credentials`, { username: 'a:b', password: 'x', reason })).status,
   ).toBe(422)

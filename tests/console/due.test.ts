@@ -1,7 +1,7 @@
 // @databases stock
 
 import { beforeAll, describe, expect, test } from 'vitest'
-import { DUE_KINDS, nextDue } from '../../service/src/console/background/due-store.ts'
+import { DUE_KINDS, nextDue } from '../../service/src/console/due/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'

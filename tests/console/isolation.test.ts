@@ -8,7 +8,7 @@ import { mountConsole } from '../../service/src/console/listener/listener.ts'
 import { insertRequest } from '../../service/src/console/requests/store.ts'
 import { readConsoleFiles } from '../../service/src/console/screen/console-files.ts'
 import { sql } from '../../service/src/db/sql.ts'
-import { hasRole, ROLES, type Role } from '../../service/src/operators/operator.ts'
+import { ROLES, type Role } from '../../service/src/operators/operator.ts'
 import { openProvider } from '../../service/src/operators/provider.ts'
 import { disableOperator } from '../../service/src/operators/store.ts'
 import { demoRound } from '../feeds/demo-round.ts'
@@ -18,76 +18,112 @@ import { startIdentityProvider } from './identity-provider.ts'
 import { consoleOf, type OperatorBrowser, signIn } from './operator-browser.ts'
 import { identifiersIn } from './walks.ts'
 
-// A second, independent list of who may do what: a route that is missing here fails, and so does one with another role
+// A second, independent list of who may do what: a route that is missing here fails, and so does one with other roles
 // than here.
-const leastRole: Readonly<Record<string, Role>> = {
-  'GET /': 'viewer',
-  'POST /find': 'viewer',
-  'GET /users/:serviceid': 'viewer',
-  'POST /users/:serviceid/person': 'support',
-  'GET /users/:serviceid/act/:act': 'support',
-  'POST /users/:serviceid/act/:act': 'support',
-  'GET /users/:serviceid/link': 'support',
-  'POST /users/:serviceid/link': 'support',
-  'GET /users/:serviceid/export': 'support',
-  'POST /users/:serviceid/export': 'support',
-  'POST /users/:serviceid/date-and-link': 'support',
-  'GET /users/:serviceid/certificate': 'support',
-  'GET /users/:serviceid/retained': 'admin',
-  'POST /users/:serviceid/retained': 'admin',
-  'GET /users/:serviceid/resend/:eventid': 'support',
-  'POST /users/:serviceid/resend/:eventid': 'support',
-  'GET /due': 'viewer',
-  'GET /due.csv': 'support',
-  'GET /statements': 'viewer',
-  'GET /statements.csv': 'support',
-  'GET /statements/lines.csv': 'support',
-  'GET /users/:serviceid/statements': 'viewer',
-  'GET /users/:serviceid/statements.csv': 'support',
-  'GET /webhooks': 'viewer',
-  'GET /webhooks.csv': 'support',
-  'GET /webhooks/:endpointid': 'viewer',
-  'GET /webhooks/:endpointid/deliveries': 'viewer',
-  'GET /webhooks/:endpointid/deliveries.csv': 'support',
-  'POST /webhooks/:endpointid/replay': 'support',
-  'POST /webhooks/:endpointid/pause': 'admin',
-  'POST /webhooks/:endpointid/enable': 'admin',
-  'GET /feeds': 'viewer',
-  'GET /feeds.csv': 'support',
-  'GET /feeds/:feed': 'viewer',
-  'POST /feeds/:feed/release': 'support',
-  'POST /feeds/:feed/drop': 'support',
-  'POST /feeds/:feed/settle': 'support',
-  'POST /feeds/:feed/differ': 'support',
-  'GET /partners': 'viewer',
-  'GET /partners.csv': 'support',
-  'GET /partners/:partnerid': 'viewer',
-  'GET /partners/:partnerid/settings': 'admin',
-  'POST /partners/:partnerid/settings': 'admin',
-  'POST /partners/:partnerid/revoke': 'admin',
-  'POST /partners/:partnerid/disable': 'admin',
-  'POST /partners/:partnerid/enable': 'admin',
-  'GET /catalogue': 'viewer',
-  'GET /catalogue.csv': 'support',
-  'GET /catalogue/versions/:version': 'viewer',
-  'GET /catalogue/diff': 'viewer',
-  'GET /requests': 'support',
-  'GET /requests.csv': 'support',
-  'GET /requests/:requestid': 'support',
-  'POST /requests/:requestid/confirm': 'support',
-  'POST /requests/:requestid/refuse': 'support',
-  'POST /requests/:requestid/withdraw': 'support',
-  'GET /audit': 'viewer',
-  'GET /audit.csv': 'support',
-  'POST /audit/verify': 'viewer',
-  'GET /integration': 'developer',
-  'POST /integration/make': 'developer',
-  'POST /integration/ask': 'developer',
-  'POST /integration/revoke': 'developer',
-  'GET /integration/endpoints/:endpointid': 'developer',
-  'POST /integration/endpoints/:endpointid/replay': 'developer',
-  'POST /integration/endpoints/:endpointid/credentials': 'developer',
-  'POST /integration/endpoints/:endpointid/secret': 'developer',
+const V = ['viewer', 'support', 'admin'] as const
+const S = ['support', 'admin'] as const
+const A = ['admin'] as const
+const D = ['developer'] as const
+const rolesOf: Readonly<Record<string, readonly Role[]>> = {
+  'GET /': V,
+  'POST /find': V,
+  'GET /users/:serviceid': V,
+  'POST /users/:serviceid/person': S,
+  'GET /users/:serviceid/act/:act': S,
+  'POST /users/:serviceid/act/:act': S,
+  'GET /users/:serviceid/link': S,
+  'POST /users/:serviceid/link': S,
+  'GET /users/:serviceid/export': S,
+  'POST /users/:serviceid/export': S,
+  'POST /users/:serviceid/date-and-link': S,
+  'GET /users/:serviceid/certificate': S,
+  'GET /users/:serviceid/retained': A,
+  'POST /users/:serviceid/retained': A,
+  'GET /users/:serviceid/resend/:eventid': S,
+  'POST /users/:serviceid/resend/:eventid': S,
+  'GET /due': V,
+  'GET /due.csv': S,
+  'GET /statements': V,
+  'GET /statements.csv': S,
+  'GET /statements/lines.csv': S,
+  'GET /users/:serviceid/statements': V,
+  'GET /users/:serviceid/statements.csv': S,
+  'GET /webhooks': V,
+  'GET /webhooks.csv': S,
+  'GET /webhooks/:endpointid': [...V, ...D],
+  'POST /webhooks/:endpointid/credentials': D,
+  'POST /webhooks/:endpointid/secret': D,
+  'GET /webhooks/:endpointid/deliveries': V,
+  'GET /webhooks/:endpointid/deliveries.csv': S,
+  'POST /webhooks/:endpointid/replay': [...S, ...D],
+  'POST /webhooks/:endpointid/pause': A,
+  'POST /webhooks/:endpointid/enable': A,
+  'GET /feeds': V,
+  'GET /feeds.csv': S,
+  'GET /feeds/:feed': V,
+  'POST /feeds/:feed/release': S,
+  'POST /feeds/:feed/drop': S,
+  'POST /feeds/:feed/settle': S,
+  'POST /feeds/:feed/differ': S,
+  'GET /partners': V,
+  'GET /partners.csv': S,
+  'GET /partners/:partnerid': [...V, ...D],
+  'GET /partners/:partnerid/settings': A,
+  'POST /partners/:partnerid/settings': A,
+  'POST /partners/:partnerid/make': D,
+  'POST /partners/:partnerid/ask': D,
+  'POST /partners/:partnerid/revoke': [...A, ...D],
+  'POST /partners/:partnerid/disable': A,
+  'POST /partners/:partnerid/enable': A,
+  'GET /catalogue': V,
+  'GET /catalogue.csv': S,
+  'GET /catalogue/versions/:version': V,
+  'GET /catalogue/diff': V,
+  'GET /requests': S,
+  'GET /requests.csv': S,
+  'GET /requests/:requestid': S,
+  'POST /requests/:requestid/confirm': S,
+  'POST /requests/:requestid/refuse': S,
+  'POST /requests/:requestid/withdraw': S,
+  'GET /audit': V,
+  'GET /audit.csv': S,
+  'POST /audit/verify': V,
+  'GET /integration': D,
+}
+
+// The parts of pages that several roles open, by what only these parts say, and who sees each.
+const partsOf: Readonly<Record<string, Readonly<Record<string, readonly Role[]>>>> = {
+  'GET /partners/:partnerid': {
+    'This is the sandbox': D,
+    '<h2>Credentials</h2>': [...V, ...D],
+    '<h2>Endpoints</h2>': [...V, ...D],
+    '<h2>Refused requests</h2>': [...V, ...D],
+    '<h2>Rotate</h2>': D,
+    '<summary>Revoke</summary>': [...A, ...D],
+    'Revoke the last one': A,
+    '<h2>Stop this partner</h2>': A,
+    'Change settings, help and look': A,
+  },
+  'GET /webhooks/:endpointid': {
+    '<h2>Attempts</h2>': [...V, ...D],
+    '127.0.0.1:9/canary': [...S, ...D],
+    '<h2>What waits</h2>': V,
+    '<h2>Send again</h2>': [...S, ...D],
+    '<h2>Pause</h2>': A,
+    '<h2>Credentials</h2>': D,
+    '<h2>Signing secret</h2>': D,
+  },
+  'GET /users/:serviceid': {
+    '<h2>Timeline</h2>': V,
+    'userid-canary': S,
+    'Show name, birth date and address': S,
+    'act/cancel"': S,
+    '>send again</a>': S,
+  },
+  'GET /feeds/:feed': { 'Adacanary is not known': S },
+  'GET /statements': { 'All lines of the month as CSV': S },
+  'GET /requests/:requestid': { '<h2>Yours</h2>': ['support'], '<h2>Decide</h2>': A },
+  'GET /partners': { '>CSV</a>': S },
 }
 
 // Routes that need no session, and the answers that a stranger gets there.
@@ -173,7 +209,7 @@ async function mountedRoutes(): Promise<readonly Route[]> {
   const provider = openProvider(identity.settings, service.now)
   const address = { consoleUrl: undefined, port: 0 }
   const context = {} as ConsoleContext
-  mountConsole(app, { context, address, files: await readConsoleFiles(), provider })
+  mountConsole(app, { context, address, files: await readConsoleFiles(), provider, sending: new Set() })
   await app.ready()
   await app.close()
   return found
@@ -189,7 +225,7 @@ function isFile({ path }: Route) {
   return path.startsWith('/files/')
 }
 function ofSessions() {
-  return routes.filter(route => route.name in leastRole)
+  return routes.filter(route => route.name in rolesOf)
 }
 
 /** The address of a route for the partner's data; fails when the matrix has no value for a part of it. */
@@ -259,7 +295,7 @@ async function stateOfPartner() {
 }
 
 test('every route has a row', () => {
-  const known = new Set([...Object.keys(leastRole), ...Object.keys(withoutSession)])
+  const known = new Set([...Object.keys(rolesOf), ...Object.keys(withoutSession)])
   expect(routes.filter(route => !isFile(route) && !known.has(route.name)).map(({ name }) => name)).toEqual([])
   expect(ofSessions().length).toBeGreaterThan(30)
   const missing = Object.keys(withoutSession).filter(name => !routes.some(route => route.name === name))
@@ -314,8 +350,7 @@ test('a lower role is refused, on record, and sees nothing of it', async () => {
     const token = await tokenOf(operator)
     const wanted: string[] = []
     for (const route of ofSessions()) {
-      const least = leastRole[route.name] ?? 'viewer'
-      if (hasRole({ role }, least) || (role === 'developer' && route.name === 'GET /')) continue
+      if (rolesOf[route.name]?.includes(role) || (role === 'developer' && route.name === 'GET /')) continue
       wanted.push(route.name)
       const { status, text } = await ask(route, { cookie: operator.cookie, token })
       expect([role, route.name, status, canariesIn(text)]).toEqual([role, route.name, 403, []])
@@ -336,9 +371,8 @@ test('who works for another partner finds nothing of this one', async () => {
       const { status, text } = await ask(route, { cookie: by.cookie, token })
       const isNamed = /:(serviceid|eventid|endpointid|partnerid|requestid)/.test(route.path)
       const isThis = isNamed || /audit|due/.test(route.path)
-      const isDevelopers = leastRole[route.name] === 'developer'
-      const expected =
-        (by === strangeDeveloper) === isDevelopers ? (isThis ? 404 : 'any') : route.path === '/' ? 303 : 403
+      const mayOpen = rolesOf[route.name]?.includes(by === stranger ? 'admin' : 'developer')
+      const expected = mayOpen ? (isThis ? 404 : 'any') : route.path === '/' ? 303 : 403
       expect([route.name, expected === 'any' ? 'any' : status, canariesIn(text)]).toEqual([
         route.name,
         expected,
@@ -425,7 +459,7 @@ test('the role of a row, and each above it, gets through; a viewer sees no perso
   for (const role of ROLES) {
     const operator = operatorOf(role)
     for (const route of ofSessions()) {
-      if (!hasRole({ role }, leastRole[route.name] ?? 'admin')) continue
+      if (!rolesOf[route.name]?.includes(role)) continue
       const { status, text } = await ask(route, { cookie: operator.cookie, token: await tokenOf(operator) })
       expect([role, route.name, status]).not.toEqual([role, route.name, 401])
       // A request may not be decided by the same person, which is a refusal of another kind.
@@ -442,4 +476,22 @@ test('the role of a row, and each above it, gets through; a viewer sees no perso
   expect([...names]).toEqual([])
   // The data that a viewer's pages are searched for really appears there for others.
   expect([...new Set(people)]).toEqual(['support', 'admin'])
+})
+
+test('a page that several roles open shows each of them its own parts', async () => {
+  const found = new Set<string>()
+  for (const role of ROLES) {
+    const operator = operatorOf(role)
+    for (const [name, parts] of Object.entries(partsOf)) {
+      const route = routes.find(one => one.name === name)
+      if (!route) throw new Error(`no route ${name}`)
+      if (!rolesOf[name]?.includes(role)) continue
+      const { text } = await ask(route, { cookie: operator.cookie })
+      for (const [part, roles] of Object.entries(parts)) {
+        expect([role, name, part, text.includes(part)]).toEqual([role, name, part, roles.includes(role)])
+        if (roles.includes(role)) found.add(`${name} ${part}`)
+      }
+    }
+  }
+  expect(found.size).toBe(Object.values(partsOf).flatMap(parts => Object.keys(parts)).length)
 })

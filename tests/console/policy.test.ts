@@ -1,8 +1,12 @@
 // @databases stock
 
 import { expect, test } from 'vitest'
-import { needsSecond, POLICY_ACTIONS } from '../../service/src/console/requests/second-person.ts'
-import { readPolicy, writePolicy } from '../../service/src/console/requests/store.ts'
+import {
+  needsSecond,
+  POLICY_ACTIONS,
+  readPolicy,
+  writePolicy,
+} from '../../service/src/console/requests/store.ts'
 import { startTestService } from '../rig.ts'
 
 test('each action needs a second person until it is set off, and one that is set off leaves the others as they are', async () => {

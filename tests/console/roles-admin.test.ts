@@ -59,7 +59,7 @@ describeInBrowser('admins in a browser, by keyboard alone', () => {
     expect(await page.textContent('main')).toContain('305 555 0100')
     await toPartner('Corner Bank')
     await keyboard.unfold('Revoke')
-    await keyboard.send('Revoke at once', why)
+    await keyboard.send('Revoke the last one', why)
     await keyboard.send('Stop it now', why)
     await looksRight(page)
     expect(await page.textContent('main')).toContain('ticket 12')

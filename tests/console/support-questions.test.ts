@@ -145,7 +145,7 @@ describeInBrowser('the eleven questions of support', () => {
     const page = await signedIn('support')
     await walk('Who changed this?', 'who', page, [
       () => find(page, 'rider-changed'),
-      () => shows(page, 'Canceled because of nonpayment.'),
+      () => shows(page, 'The membership is canceled because of nonpayment.'),
       () => shows(page, 'Who looked and worked here'),
     ])
     await page.context().close()
@@ -162,7 +162,7 @@ describeInBrowser('the eleven questions of support', () => {
     const page = await signedIn('support')
     await walk('Who changed the last day?', undefined, page, [
       () => find(page, 'rider-ends'),
-      () => shows(page, 'Canceled because of nonpayment. The last day is'),
+      () => shows(page, 'The membership is canceled because of nonpayment. The last day is'),
       () => shows(page, 'by Harbor Rides'),
     ])
     await page.goto(`${consoleOf(service)}/`)

@@ -3,7 +3,7 @@ import type { Browser, Page, Request } from 'playwright-core'
 import { expect } from 'vitest'
 import { acts } from '../../service/src/console/acts/all.ts'
 import { screens } from '../../service/src/console/screens.ts'
-import { hasRole, type Role } from '../../service/src/operators/operator.ts'
+import { hasRight, type Right, type Role } from '../../service/src/operators/operator.ts'
 import { axe, violationsOf } from '../page/axe.ts'
 import { deedsOf } from './deeds.ts'
 import { type Keyboard, openKeyboard } from './keyboard.ts'
@@ -177,12 +177,12 @@ export function pathsOf(role: Role): {
   readonly closed: readonly string[]
 } {
   // What developers have is for them alone, and has a test of its own.
-  const ours = screens.filter(one => one.role !== 'developer')
+  const ours = screens.filter(one => one.right !== 'rotate')
   const shown = ours.filter(({ method, path }) => method === 'GET' && !path.endsWith('.csv'))
-  const may = (least: Role) => hasRole({ role }, least)
+  const may = (right: Right) => hasRight({ role }, right)
   return {
-    open: shown.filter(one => may(one.role)).map(({ path }) => path),
-    closed: ours.filter(one => one.method === 'GET' && !may(one.role)).map(({ path }) => path),
+    open: shown.filter(one => may(one.right)).map(({ path }) => path),
+    closed: ours.filter(one => one.method === 'GET' && !may(one.right)).map(({ path }) => path),
   }
 }
 
@@ -218,9 +218,9 @@ const signing = ['GET', 'POST'].map(method => `${method} /sign-in/:token`)
  */
 export function routesOf(part: 'admin' | 'others'): readonly string[] {
   const all = screens
-    .filter(({ role }) => role !== 'developer')
-    .flatMap(({ method, path, role }) => {
-      const isAdmins = role === 'admin'
+    .filter(({ right }) => right !== 'rotate')
+    .flatMap(({ method, path, right }) => {
+      const isAdmins = right === 'administer' || right === 'revoke'
       const paths = path.endsWith('/:act') ? acts.map(one => path.replace(':act', one.name)) : [path]
       return paths.map(one => ({ route: `${method} ${one}`, isAdmins }))
     })

@@ -23,7 +23,7 @@ export function openCorrections(
       partner,
       userid,
       who: 'operator',
-      why: 'correction',
+      why: 'correction: dates',
       decide: ({ member, now, terms }) => {
         const held = member && heldEnrolment(member.user, op.b)
         if (!held) return refuse('user_not_found')

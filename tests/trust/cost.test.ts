@@ -310,11 +310,11 @@ test('no address of the console costs more than the bound', async () => {
   const bodies = [...some(forms), ...some(fields).map(name => `${name}=${times('a%0A')}`)]
   const all = [
     ...screens,
-    { method: 'GET', path: '/nowhere', role: 'admin' },
-    { method: 'POST', path: '/sign-in/x', role: 'admin' },
+    { method: 'GET', path: '/nowhere', right: 'look' },
+    { method: 'POST', path: '/sign-in/x', right: 'look' },
   ]
-  for (const { method, path, role } of some(all)) {
-    const operator = role === 'developer' ? developer : admin
+  for (const { method, path, right } of some(all)) {
+    const operator = right === 'rotate' ? developer : admin
     const address = base + addressOf(path)
     const headers = { cookie: operator.cookie, origin: base }
     if (method === 'GET')

@@ -10,6 +10,7 @@ import { loadKeyringFor, markInstallation } from '../installation.ts'
 import { describeCause, openLog } from '../log.ts'
 import { OperatorError } from '../operator-error.ts'
 import { readProviderSettings } from '../operators/provider-settings.ts'
+import { readServiceUrl } from '../operators/store.ts'
 import { serviceVersion } from '../version.ts'
 import { checkHost, isLoopbackName, listenAddressOf, listenErrorOf } from './listen-address.ts'
 import { openLogStream } from './log-stream.ts'
@@ -30,8 +31,10 @@ export const runConsole: Command = {
 }
 
 const PORT = 8081
-/** The acts of five operators may wait for rows that somebody holds, and the others still read. */
-const MOST_CONNECTIONS = 6
+/** The looks of all operators hold so many connections, and so many cores of the database's machine: partners have the rest. */
+const MOST_LOOKS = 2
+/** The acts of so many operators may wait for rows that somebody holds. */
+const MOST_ACTS = 4
 /** A new connection plans each statement anew, which costs a screen some milliseconds, and an operator opens a few a minute. */
 const KEPT_UNUSED_MS = 600_000
 
@@ -53,12 +56,10 @@ async function run(input: Input): Promise<void> {
       'The embedded database runs only while the service does: start the service, then the console.',
     )
   })
-  const database = openDatabase(where, {
-    max: MOST_CONNECTIONS,
-    idleTimeoutMs: KEPT_UNUSED_MS,
-    onNode: logNodes(log),
-    onError: error => log('database_connection_lost', describeCause(error)),
-  })
+  const onError = (error: Error) => log('database_connection_lost', describeCause(error))
+  const kept = { idleTimeoutMs: KEPT_UNUSED_MS, onError }
+  const looking = openDatabase(where, { ...kept, max: MOST_LOOKS, onNode: logNodes(log) })
+  const database = openDatabase(where, { ...kept, max: MOST_ACTS })
   try {
     await reach(database, 'take')
     const keyring = await loadKeyringFor(database, {
@@ -68,8 +69,8 @@ async function run(input: Input): Promise<void> {
     })
     const installation = await markInstallation(database, { keyring, wanted: 'either', now: Date.now() })
     const erasures = await erasureListOf(config, dataDir)
-    const publicUrl = config.baseUrl ?? `http://127.0.0.1:${config.port ?? 8080}`
-    const shared = { database, keyring, installation, real: Date.now, log }
+    const publicUrl = async () => config.baseUrl ?? (await readServiceUrl(looking)) ?? 'http://127.0.0.1:8080'
+    const shared = { database, looking, keyring, installation, real: Date.now, log }
     const opened = await openConsole({ ...shared, at, publicUrl, erasures }).catch(error => {
       throw listenErrorOf(error, address)
     })
@@ -81,7 +82,7 @@ async function run(input: Input): Promise<void> {
     await ended
     await opened.close()
   } finally {
-    await database.close()
+    await Promise.all([looking.close(), database.close()])
     flush()
   }
   log('stopped')

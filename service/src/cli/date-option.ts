@@ -1,6 +1,6 @@
 import { type Input, UsageError } from '@benefit-enrolment/command'
 import type { PlainDate } from '../calendar/calendar.ts'
-import { isAskedDay } from '../console/asked-day.ts'
+import { isAskedDay } from '../console/screen/screen.ts'
 
 /** The date of an option; `undefined` when it is not given. Throws UsageError unless it is one from 1900 to 2999. */
 export function dateIn(input: Input, option: string): PlainDate | undefined {

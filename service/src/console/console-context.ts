@@ -10,15 +10,10 @@ import type { SignInContext } from '../operators/sign-in.ts'
 import type { Directory } from '../partners/directory.ts'
 import type { Clock, Partner } from '../partners/partner.ts'
 import type { CountContext } from '../statements/count.ts'
-import type { MonthCounts } from './background/month-counts.ts'
-import type { SlowWork } from './background/slow-work.ts'
 
 /** What every screen can use: the other parts of the service, and what the console keeps for itself. */
 export type ConsoleContext = ConsoleParts & {
-  /** The turns of files and counts, of which one runs at a time. */
-  readonly slow: Pick<SlowWork, 'inTurn'>
-  readonly monthCounts: MonthCounts
-  /** What counting the lines of months needs, on the console's own connection. */
+  /** What counting the lines of months needs. */
   readonly counting: CountContext
 }
 
@@ -37,7 +32,7 @@ export type ConsoleParts = SignInContext & {
   /** Records refusals of callers who were not identified yet, and names the network of everybody who is recorded. */
   readonly trail: Pick<Trail, 'note' | 'noteRefusal' | 'sourceOf'>
   /** The service's public address, from which links for users are made. */
-  readonly publicUrl: string
+  readonly publicUrl: () => Promise<string>
   /** Adds an erasure to the list outside the database; rejects when it is not on the disk. */
   readonly noteErasure: (erasure: ListedErasure) => Promise<void>
 }

@@ -15,17 +15,18 @@ export async function readOwnPartners(
   operator: Operator,
 ): Promise<Pick<OperatorVisit, 'partnerNames' | 'zoneOf' | 'zone' | 'leftOut'>> {
   const rows = await database.query<{ partner_id: string; name: string; timezone: Zone; cell: string }>(sql`
-    select partner_id, name, timezone, cell from partners order by lower(name), partner_id`)
-  const all = rows.filter(row => worksFor(operator, row.partner_id))
+    select partner_id, name, timezone, cell from partners
+    where ${operator.partners ?? null}::uuid[] is null or partner_id = any(${operator.partners ?? null}::uuid[])
+    order by lower(name), partner_id`)
   const nodeOf = new Map(database.silent().flatMap(({ node, cells }) => cells.map(cell => [cell, node])))
-  const own = all.filter(({ cell }) => !nodeOf.has(cell))
+  const own = rows.filter(({ cell }) => !nodeOf.has(cell))
   const zones = new Map(own.map(row => [row.partner_id, row.timezone]))
   const [only = 'UTC', ...others] = new Set(zones.values())
   return {
     partnerNames: new Map(own.map(row => [row.partner_id, row.name])),
     zoneOf: partnerId => zones.get(partnerId) ?? 'UTC',
     zone: others.length === 0 ? only : 'UTC',
-    leftOut: all.flatMap(({ name, cell }) => {
+    leftOut: rows.flatMap(({ name, cell }) => {
       const node = nodeOf.get(cell)
       return node === undefined ? [] : [{ name, node }]
     }),

@@ -5,9 +5,8 @@ import { resendScreens } from './acts/resend.ts'
 import { actScreens } from './acts/screens.ts'
 import { auditScreens } from './audit/screens.ts'
 import { catalogueScreens } from './catalogue/screens.ts'
+import { requestScreens } from './decisions/decide.ts'
 import { requestListScreens } from './decisions/list.ts'
-import { requestScreens } from './decisions/screens.ts'
-import { developerScreens } from './developer/screens.ts'
 import { dueScreens } from './due/screens.ts'
 import { feedListScreens } from './feeds/list.ts'
 import { mendScreens } from './feeds/mend.ts'
@@ -20,11 +19,10 @@ import type { Screen } from './screen/screen.ts'
 import { statementScreens } from './statements/screens.ts'
 import { retainedScreens } from './user/retained.ts'
 import { userScreens } from './user/screens.ts'
-import { deliveryScreens } from './webhooks/deliveries.ts'
-import { webhookListScreens } from './webhooks/list.ts'
+import { deliveryScreens, webhookListScreens } from './webhooks/list.ts'
 import { webhookScreens } from './webhooks/screens.ts'
 
-/** Every address of the console that needs a session, with the lowest role that may see it. */
+/** Every address of the console that needs a session, with the right that it takes. */
 export const screens: readonly Screen[] = [
   ...homeScreens,
   ...findScreens,
@@ -49,5 +47,4 @@ export const screens: readonly Screen[] = [
   ...requestListScreens,
   ...requestScreens,
   ...auditScreens,
-  ...developerScreens,
 ]

@@ -8,7 +8,7 @@ import type { NewDesignation } from './records/designations.ts'
 import type { ImportedCover } from './records/insurer-lines.ts'
 import type { DocumentKind } from './records/sealed.ts'
 import type { Raised } from './rules/events.ts'
-import type { Who } from './rules/history.ts'
+import type { Who, Why } from './rules/history.ts'
 import type { Person } from './rules/person.ts'
 import type { Refusal } from './rules/refusal.ts'
 import type { Consent, User } from './rules/state.ts'
@@ -58,7 +58,7 @@ export type Command<Reply> = {
   readonly partner: Partner
   readonly userid: string
   readonly who: Who
-  readonly why: string
+  readonly why: Why
   readonly reservation?: KeyReservation | undefined
   /** The credential, page session or operator behind `who`; stored with the change. */
   readonly actor?: string | undefined

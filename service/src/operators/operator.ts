@@ -1,11 +1,23 @@
 import type { Instant } from '../calendar/calendar.ts'
 
-/** The roles of those who operate the service; each includes the rights of the one before it. */
-const RANKS = ['viewer', 'support', 'admin'] as const
-/** All roles. A developer is an engineer of one partner, and has none of the rights of the others, nor they those of a developer. */
-export const ROLES = [...RANKS, 'developer'] as const
+/**
+ * What somebody may do at the console: `look` at the states, dates and events of people, without any personal data; `support` them, with
+ * their data and acts; `administer` partners and endpoints; see an `integration`, of which nothing names a person; send events
+ * `again`; `revoke` credentials; `rotate` those of the own partner.
+ */
+export type Right = 'look' | 'support' | 'administer' | 'integration' | 'again' | 'revoke' | 'rotate'
+
+/** All roles with their rights. A developer is an engineer of one partner. */
+const RIGHTS = {
+  viewer: ['integration', 'look'],
+  support: ['integration', 'look', 'support', 'again'],
+  admin: ['integration', 'look', 'support', 'again', 'administer', 'revoke'],
+  developer: ['integration', 'again', 'revoke', 'rotate'],
+} as const satisfies Readonly<Record<string, readonly Right[]>>
 /** One of the roles. */
-export type Role = (typeof ROLES)[number]
+export type Role = keyof typeof RIGHTS
+/** Their names. */
+export const ROLES = Object.keys(RIGHTS) as readonly Role[]
 
 /** A person who works at the console. */
 export type Operator = {
@@ -28,10 +40,14 @@ export function comparedEmail(text: string): string | undefined {
   return /^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254 ? email : undefined
 }
 
-/** Whether the operator's role is the wanted one or one above it; none is above or below a developer. */
-export function hasRole({ role }: Pick<Operator, 'role'>, wanted: Role): boolean {
-  if (role === 'developer' || wanted === 'developer') return role === wanted
-  return RANKS.indexOf(role) >= RANKS.indexOf(wanted)
+/** Whether the operator's role has a right. */
+export function hasRight({ role }: Pick<Operator, 'role'>, right: Right): boolean {
+  return (RIGHTS[role] as readonly Right[]).includes(right)
+}
+
+/** The first role that has a right, for those who are refused. */
+export function roleWith(right: Right): string {
+  return ROLES.find(role => hasRight({ role }, right)) ?? 'admin'
 }
 
 /** Whether the operator may see anything of a partner. */

@@ -207,3 +207,14 @@ export async function readConsoleUrl(db: Executor): Promise<string | undefined> 
   const [row] = await db.query<{ console_url: string | null }>(sql`select console_url from installation`)
   return row?.console_url ?? undefined
 }
+
+/** Stores where partners and people reach the service, for links that the console makes. */
+export async function writeServiceUrl(db: Executor, url: string): Promise<void> {
+  await db.query(sql`update installation set service_url = ${url} where service_url is distinct from ${url}`)
+}
+
+/** Where the service was last opened; `undefined` where it never was. */
+export async function readServiceUrl(db: Executor): Promise<string | undefined> {
+  const [row] = await db.query<{ service_url: string | null }>(sql`select service_url from installation`)
+  return row?.service_url ?? undefined
+}

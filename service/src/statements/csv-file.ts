@@ -1,5 +1,5 @@
-import { plainCsvLine } from '../csv.ts'
-import { type ShownLine, wireLine } from './pages.ts'
+import { csvLine, plainCsvLine } from '../csv.ts'
+import { type PlacedLine, type ShownLine, wireLine } from './pages.ts'
 
 const columns = [
   'userid',
@@ -23,6 +23,19 @@ export function csvOf(pages: AsyncIterable<readonly ShownLine[]>): AsyncGenerato
 /** The same with what only the operator sees: the premium, and whose it is. */
 export function operatorCsvOf(pages: AsyncIterable<readonly ShownLine[]>): AsyncGenerator<string> {
   return fileOf(pages, ['insurercents', 'insurer'], ({ line }) => [line.insurercents, line.insurer])
+}
+
+/** What the operator sees, without `moredetails`, for a spreadsheet: with an apostrophe before what that would run as a formula. */
+export async function* deskCsvOf(pages: AsyncIterable<readonly PlacedLine[]>): AsyncGenerator<string> {
+  yield `${csvLine([...columns, 'insurercents', 'insurer', 'days'])}\r\n`
+  for await (const lines of pages)
+    yield lines
+      .map(one => {
+        const { line } = one
+        const cells = wireLine({ ...one, userid: one.userid ?? '', moredetails: {} })
+        return `${csvLine([...columns.map(name => cells[name]), line.insurercents, line.insurer, cells.days])}\r\n`
+      })
+      .join('')
 }
 
 async function* fileOf(

@@ -1,6 +1,5 @@
 import { flag, type Input, type Option } from '@benefit-enrolment/command'
-import { needsSecond, type SecondPersonAction } from '../../console/requests/second-person.ts'
-import { readPolicy } from '../../console/requests/store.ts'
+import { needsSecond, readPolicy, type SecondPersonAction } from '../../console/requests/store.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { Workspace } from '../workspace.ts'
 

@@ -7,8 +7,7 @@ import {
   valued,
 } from '@benefit-enrolment/command'
 import { formatTimestamp, timestampOrNull } from '../../calendar/calendar.ts'
-import { needsSecond, POLICY_ACTIONS } from '../../console/requests/second-person.ts'
-import { readPolicy, writePolicy } from '../../console/requests/store.ts'
+import { needsSecond, POLICY_ACTIONS, readPolicy, writePolicy } from '../../console/requests/store.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { comparedEmail, type Operator, ROLES } from '../../operators/operator.ts'
 import { LINK_LIFETIME_MS, mintLink } from '../../operators/sign-in.ts'

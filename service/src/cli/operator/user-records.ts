@@ -1,7 +1,7 @@
 import { type Command, type Input, neededText, type Option, valued } from '@benefit-enrolment/command'
 import { sealReason } from '../../audit/reason.ts'
 import { formatTimestamp } from '../../calendar/calendar.ts'
-import { exportAllHeld } from '../../console/requests/export.ts'
+import { exportAllHeld } from '../../console/acts/export.ts'
 import type { Executor } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { erasedName } from '../../membership/reading/erased-name.ts'

@@ -79,7 +79,7 @@ export const dev: Command = {
           const console = await openConsole({
             ...running,
             at,
-            publicUrl: baseUrl,
+            publicUrl: async () => baseUrl,
             erasures: running.erasures,
             real: Date.now,
           })

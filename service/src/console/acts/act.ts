@@ -1,16 +1,21 @@
-import { cancelReasons } from '@benefit-enrolment/contract/names'
+import { cancelReasons, errors } from '@benefit-enrolment/contract/names'
 import { cancelAccount } from '../../accounts/lifecycle.ts'
 import { reinstateAccount } from '../../accounts/reinstate.ts'
+import type { Query } from '../../db/sql.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Change } from '../../membership/command.ts'
+import type { CommandExecutor } from '../../membership/commands/executor.ts'
 import type { ListedErasure } from '../../membership/erasure-list/list.ts'
-import { type Refusal, refuse } from '../../membership/rules/refusal.ts'
+import { type Effect, effectOf } from '../../membership/rules/effect.ts'
+import type { Why } from '../../membership/rules/history.ts'
+import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { hasPendingCancel, type User } from '../../membership/rules/state.ts'
 import { partnerOffers, type Terms } from '../../membership/rules/terms.ts'
 import { changeOfferOf } from '../../offers/change.ts'
-import type { SecondPersonAction } from '../requests/second-person.ts'
-import { cancelReasonWords } from '../views/moves.ts'
+import type { SecondPersonAction } from '../requests/store.ts'
+import type { LivingUser } from '../user-data/living-user.ts'
 import { type ButtonColor, selectField } from '../views/parts.ts'
+import { cancelReasonWords, lineOf, type Of, tell } from '../views/told.ts'
 
 /** The user in the state in which an act finds it. */
 export type UserState = { readonly user: User; readonly now: number; readonly terms: Terms }
@@ -25,13 +30,13 @@ export type Act = {
   /** The action in the second-person policy to which it belongs; absent: one person is enough. */
   readonly second?: SecondPersonAction
   /** Whether it is possible for this user now. */
-  readonly fits: (user: User, terms: Terms) => boolean
+  readonly fits: (of: UserState) => boolean
   /** The operator's choices; absent: there are none, and the page begins with the effect. */
   readonly fields?: (moment: UserState) => Slot
   /** What of the choices is kept, but is no line of the effect; shown with the effect, so that a slip is seen in time. */
   readonly kept?: (form: URLSearchParams, moment: UserState) => Slot
   /** The reason as the history keeps it. */
-  readonly why: (form: URLSearchParams) => string
+  readonly why: (form: URLSearchParams) => Why
   /** Decides it; a refusal says why not. */
   readonly decide: (form: URLSearchParams, moment: UserState) => Change | Refusal
   /** What follows once it is committed. */
@@ -47,7 +52,7 @@ export const cancel: Act = {
   title: 'Cancel the membership',
   button: 'Cancel it',
   color: 'danger',
-  fits: user => user.status === 'active',
+  fits: ({ user }) => user.status === 'active',
   fields: ({ user }) => html`<fieldset class="field"><legend><strong>When</strong></legend>
 ${
   !hasPendingCancel(user) &&
@@ -80,7 +85,7 @@ const timeWords = {
   nextperiod: 'At the next period',
 } as const
 
-function causeOf(form: URLSearchParams): string {
+function causeOf(form: URLSearchParams): (typeof cancelReasons)[number] {
   return cancelReasons.find(one => one === form.get('cause')) ?? 'voluntary'
 }
 
@@ -89,7 +94,7 @@ export const reinstate: Act = {
   name: 'reinstate',
   title: 'Take the cancel back',
   button: 'Take it back',
-  fits: user => hasPendingCancel(user) || user.status === 'cancelled',
+  fits: ({ user, now, terms }) => !isRefusal(reinstateAccount(user, now, terms)),
   fields: () =>
     html`<p class="hint">A cancel that is not in effect yet is undone as if it had not been.
 One that took effect less than 30 days ago is followed by the same offer and benefits from now on,
@@ -103,7 +108,7 @@ export const changeOffer: Act = {
   name: 'offer',
   title: 'Change the offer',
   button: 'Change it',
-  fits: user => user.status === 'active',
+  fits: ({ user }) => user.status === 'active',
   fields: ({ terms, user }) => {
     const offers = partnerOffers(terms)
     const now = user.offer?.name
@@ -130,3 +135,57 @@ export const changeOffer: Act = {
 
 /** The acts that end, restore or change a membership. */
 export const membershipActs: readonly Act[] = [cancel, reinstate, changeOffer]
+
+/**
+ * Makes the change of an act, in one transaction with `alongside`, so that nothing is ever done without a record. Refuses
+ * as the rules do, and when the change would no longer have `effect`.
+ */
+export async function submitAct(
+  by: AfterAct & { readonly executor: CommandExecutor; readonly requestId?: string },
+  { partner, user, serviceId }: Pick<LivingUser, 'partner' | 'user' | 'serviceId'>,
+  asked: {
+    readonly act: Act
+    readonly form: URLSearchParams
+    readonly actor: string
+    readonly alongside: readonly Query[]
+    readonly effect: string
+  },
+): Promise<Refusal | undefined> {
+  const { act, form, actor, alongside, effect } = asked
+  const why = act.why(form)
+  const result = await by.executor.submit<User>({
+    partner,
+    userid: user.userid,
+    who: 'operator',
+    why,
+    actor,
+    ...(by.requestId !== undefined && { requestId: by.requestId }),
+    alongside,
+    decide: ({ member, now, terms }) => {
+      if (!member || member.user.serviceId !== serviceId) return refuse('user_not_found')
+      const moment = { user: member.user, now, terms: terms() }
+      const change = act.decide(form, moment)
+      if (isRefusal(change)) return change
+      if (effectOf(change, moment, why).text !== effect) return refuse('preview_stale')
+      return { change, answer: after => after }
+    },
+  })
+  if (isRefusal(result)) return result
+  await act.done?.(by, result.reply)
+  return undefined
+}
+
+/** An effect on a user in sentences; the lines of the history and the partner's events behind *Details*. */
+export function showEffect({ lines, events }: Effect, of: Of): Slot {
+  if (lines.length === 0) return html`<p>Nothing: it is so already.</p>`
+  const told = events.length === 0 ? 'The partner is not told.' : 'The partner is told.'
+  return html`<p>${[...tell({ lines }, of), 'Nothing else changes.', told].join(' ')}</p>
+<details><summary>Details</summary><ul class="rules">${lines.map(line => html`<li>${lineOf(line)}</li>`)}</ul>
+${events.length > 0 && html`<p class="hint">Events: <code>${events.join(', ')}</code></p>`}</details>`
+}
+
+/** Why an act is refused, in words. */
+export function wordsOf({ refused, reasons }: Refusal): string {
+  const why = reasons.map(({ text }) => text.en).join(' ')
+  return refused === 'bad_request' && why !== '' ? why : `${errors[refused].title}. ${why}`.trim()
+}

@@ -6,7 +6,7 @@ import { localeNamed } from '../../http/locale.ts'
 import { because, isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { type Consent, isLive, type User } from '../../membership/rules/state.ts'
 import { hasConsent, openBenefit, type Terms } from '../../membership/rules/terms.ts'
-import { isAskedDay } from '../asked-day.ts'
+import { isAskedDay } from '../screen/screen.ts'
 import { selectField, writeDay } from '../views/parts.ts'
 import type { Act, UserState } from './act.ts'
 
@@ -20,7 +20,7 @@ export const recordConsent: Act = {
   name: 'consent',
   title: 'Put a consent on record',
   button: 'Put it on record',
-  fits: (user, terms) => user.status === 'active' && wantedConsents({ user, terms }).length > 0,
+  fits: ({ user, terms }) => user.status === 'active' && wantedConsents({ user, terms }).length > 0,
   fields,
   kept: (form, { terms: { zone } }) => {
     const day = form.get('agreedon') ?? ''
@@ -33,7 +33,7 @@ export const recordConsent: Act = {
       )}, in ${language}. Evidence: ${form.get('evidence')?.trim()}</p>`
     )
   },
-  why: form => `consent by ${form.get('channel') ?? ''}`,
+  why: form => `consent by ${channelOf(form) ?? 'paper'}`,
   decide: (form, { user, now, terms }) => {
     if (user.status !== 'active') return refuse('user_cancelled')
     const consent = consentOf(form, { user, now, terms })
@@ -97,7 +97,7 @@ function consentOf(form: URLSearchParams, { user, now, terms }: Asked): Consent 
     return refuse('bad_request', [
       because('consent', 'unknown', 'The consent is there already, or its text is not the one in force.'),
     ])
-  const channel = CONSENT_CHANNELS.find(one => one === form.get('channel'))
+  const channel = channelOf(form)
   const agreedAt = agreedOn(form.get('agreedon') ?? '', { now, zone: terms.zone })
   if (channel === undefined || agreedAt === undefined)
     return refuse('bad_request', [
@@ -111,4 +111,8 @@ function agreedOn(day: string, { now, zone }: { now: Instant; zone: Zone }): Ins
   const today = dateAt(now, zone)
   if (!isAskedDay(day) || day > today) return undefined
   return day === today ? now : startOfDate(day, zone)
+}
+
+function channelOf(form: URLSearchParams): (typeof CONSENT_CHANNELS)[number] | undefined {
+  return CONSENT_CHANNELS.find(one => one === form.get('channel'))
 }

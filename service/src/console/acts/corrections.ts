@@ -3,9 +3,9 @@ import { html, type Slot } from '../../http/html.ts'
 import { correctEnrolment, movable, voidable } from '../../membership/rules/corrections.ts'
 import { because, refuse } from '../../membership/rules/refusal.ts'
 import { type Enrolment, isLive } from '../../membership/rules/state.ts'
-import { isAskedDay } from '../asked-day.ts'
-import { benefitName, stateWords } from '../views/moves.ts'
+import { isAskedDay } from '../screen/screen.ts'
 import { selectField, writeDay } from '../views/parts.ts'
+import { benefitName, stateWords } from '../views/told.ts'
 import type { Act, UserState } from './act.ts'
 
 /** Voids an enrolment, as if it had never been: the console says *take back*. */
@@ -15,7 +15,7 @@ export const voidEnrolment: Act & { readonly second: 'void' } = {
   button: 'Take it back',
   color: 'danger',
   second: 'void',
-  fits: user => voidable(user).length > 0,
+  fits: ({ user }) => voidable(user).length > 0,
   fields: moment =>
     html`<p class="hint">For what should never have been. It stays in the history;
 the partner hears that it was corrected. What should only stop is canceled, swapped or given an end.</p>
@@ -31,7 +31,7 @@ export const moveEnrolment: Act & { readonly second: 'move' } = {
   title: 'Move a date',
   button: 'Move it',
   second: 'move',
-  fits: user => movable(user).length > 0,
+  fits: ({ user }) => movable(user).length > 0,
   fields: moment =>
     html`<p class="hint">The enrollment as it was is kept in the history, and one with these dates takes its place.
 A field left empty stays as it is. Days are those of ${moment.terms.zone}.</p>

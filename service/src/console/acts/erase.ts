@@ -24,7 +24,7 @@ export const erase: Act = {
   button: 'Erase for good',
   color: 'danger',
   second: 'erase',
-  fits: isKnown,
+  fits: ({ user }) => isKnown(user),
   kept: () => html`<p>Destroyed for good: the data key of this person, and with it prefill, account and drafts;
 benefits held, consents, confirmations and beneficiaries; links and sessions; the userid.
 The serviceid, the dates of changes and the audit log stay, and what the law makes the partner keep.</p>

@@ -2,8 +2,8 @@ import { DAY_MS } from '../../calendar/calendar.ts'
 import { html } from '../../http/html.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { mintLinkToken } from '../../registration/links/link-tokens.ts'
-import { accountsOf, askToBeAllowed, mayAlone } from '../requests/ask.ts'
-import { ALLOWED_HOURS } from '../requests/second-person.ts'
+import { accountsOf, allowedAlone, askToBeAllowed } from '../requests/request.ts'
+import { ALLOWED_HOURS } from '../requests/store.ts'
 import { record, recordAlongside } from '../screen/record.ts'
 import {
   type Answer,
@@ -16,7 +16,7 @@ import {
 import { type LivingUser, ofWhom, requiredUser } from '../user-data/living-user.ts'
 import { hasSeenBirthDate } from '../user-data/store.ts'
 import { actionForm, section, selectField, when } from '../views/parts.ts'
-import { wordsOf } from './effect.ts'
+import { wordsOf } from './act.ts'
 import { reasonedScreens } from './reasoned.ts'
 
 const PURPOSES = {
@@ -34,7 +34,7 @@ const SEEN_FOR_DAYS = 30
 export const linkScreens: readonly Screen[] = [
   ...reasonedScreens({
     path: '/users/:serviceid/link',
-    role: 'support',
+    right: 'support',
     kind: 'change',
     title: 'Make a link',
     find: requiredUser,
@@ -74,8 +74,9 @@ async function make(visit: OperatorVisit, of: LivingUser, reason: string): Promi
   }
   if (partner.disabledAt !== undefined) throw await refuse('partner_disabled', DISABLED)
   if (await hasSeenDate(visit, of)) return refusedAlone(visit, of, reason)
+  const publicUrl = await visit.context.publicUrl()
   const made = await mintLinkToken(
-    { ...visit.context, baseUrl: () => visit.context.publicUrl },
+    { ...visit.context, baseUrl: () => publicUrl },
     partner,
     { userid: user.userid, purpose, delivery: 'sms' },
     { by: visit.operator.operatorId, alongside: [recordAlongside(visit, deed)] },
@@ -93,7 +94,7 @@ and is not shown again.</p></section>`,
 
 /** Whether the operator has seen the person's birth date lately, and no second person has allowed a link all the same. */
 async function hasSeenDate(visit: OperatorVisit, { user }: LivingUser): Promise<boolean> {
-  if (await mayAlone(visit, 'dateandlink', user)) return false
+  if (await allowedAlone(visit, 'dateandlink', user)) return false
   const since = visit.context.real() - SEEN_FOR_DAYS * DAY_MS
   return hasSeenBirthDate(visit.context.database, user, { by: await accountsOf(visit), since })
 }

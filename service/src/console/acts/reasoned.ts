@@ -1,5 +1,5 @@
 import { html, type Slot } from '../../http/html.ts'
-import type { Role } from '../../operators/operator.ts'
+import type { Right } from '../../operators/operator.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { record } from '../screen/record.ts'
 import {
@@ -18,7 +18,7 @@ type About = { readonly partner: Partner; readonly serviceId: string }
 /** What is done to a user, or shown of one, once a reason is given: a page with one form, and the answer to the form. */
 type Reasoned<Of extends About> = {
   readonly path: string
-  readonly role: Role
+  readonly right: Right
   readonly kind: 'change' | 'look' | 'file'
   readonly title: string
   /** The user. Throws the refusal of one who is not there. */
@@ -59,5 +59,5 @@ ${section(
   }
   const answer = async (visit: OperatorVisit) => one.answer(visit, await one.find(visit), reasonOf(visit))
   const post = one.kind === 'change' ? onChange : onPost
-  return [onGet(one.path, one.role, ask), post(one.path, one.role, answer)]
+  return [onGet(one.path, one.right, ask), post(one.path, one.right, answer)]
 }

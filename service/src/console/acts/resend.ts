@@ -17,7 +17,7 @@ type Resent = LivingUser & {
 /** Sends one event again, with the same key and bytes. */
 export const resendScreens: readonly Screen[] = reasonedScreens({
   path: '/users/:serviceid/resend/:eventid',
-  role: 'support',
+  right: 'support',
   kind: 'change',
   title: 'Send an event again',
   find,

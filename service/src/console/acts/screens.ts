@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { html } from '../../http/html.ts'
 import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
-import { askSecondPerson, needsSecondPerson } from '../requests/ask.ts'
+import { askSecondPerson, needsSecondPerson } from '../requests/request.ts'
 import { record, recordAlongside } from '../screen/record.ts'
 import {
   type Answer,
@@ -16,10 +16,8 @@ import {
 } from '../screen/screen.ts'
 import { type LivingUser, lookAtUser, ofWhom, requiredUser } from '../user-data/living-user.ts'
 import { actionForm, section } from '../views/parts.ts'
-import type { Act } from './act.ts'
+import { type Act, showEffect, submitAct, wordsOf } from './act.ts'
 import { acts } from './all.ts'
-import { showEffect, wordsOf } from './effect.ts'
-import { submitAct } from './submit.ts'
 
 /** Changing a user: choose, see the effect, give the reason, do it. */
 export const actScreens: readonly Screen[] = [

@@ -3,8 +3,8 @@ import { html, type Slot } from '../../http/html.ts'
 import { refuse } from '../../membership/rules/refusal.ts'
 import { type Enrolment, isHeld, isInForce, type User } from '../../membership/rules/state.ts'
 import { offerOf, slotsTaken } from '../../membership/rules/terms.ts'
-import { benefitName, swapWords } from '../views/moves.ts'
 import { selectField, writeDay } from '../views/parts.ts'
+import { benefitName, swapWords } from '../views/told.ts'
 import type { Act, UserState } from './act.ts'
 
 /** The form's value for a pick that is given up without a replacement. */
@@ -15,7 +15,7 @@ export const swap: Act = {
   name: 'swap',
   title: 'Swap benefits',
   button: 'Swap them',
-  fits: user => user.status === 'active' && user.offer !== undefined,
+  fits: ({ user }) => user.status === 'active' && user.offer !== undefined,
   fields,
   why: () => 'swap',
   decide: (form, { user, now, terms }) => {
@@ -29,7 +29,7 @@ export const callSwapOff: Act = {
   name: 'swapoff',
   title: 'Call the swap off',
   button: 'Call it off',
-  fits: user => user.status === 'active' && user.swap !== undefined,
+  fits: ({ user }) => user.status === 'active' && user.swap !== undefined,
   fields: moment => {
     const { user, terms } = moment
     return html`<p class="hint">${

@@ -6,12 +6,17 @@ import { addDays, dateAt, type PlainDate, startOfDate, type Zone } from '../../c
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
-import { isAskedDay } from '../asked-day.ts'
 import { ownPartner } from '../partners.ts'
 import { record } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, type OperatorVisit, onPost, type Screen } from '../screen/screen.ts'
-import { listScreens, type OpenList, pageOf, ROWS_AT_ONCE } from '../views/declared-list.ts'
-import { type Column, dated } from '../views/list.ts'
+import {
+  type Answer,
+  ConsoleRefusal,
+  isAskedDay,
+  type OperatorVisit,
+  onPost,
+  type Screen,
+} from '../screen/screen.ts'
+import { type Column, dated, listScreens, type OpenList, pageOf, ROWS_AT_ONCE } from '../views/list.ts'
 import {
   actionForm,
   counted,
@@ -28,8 +33,8 @@ import { erasedUsers, findEntries, type NamedEntry, signedUntil } from './store.
 /** Who did what, when and to whom, and whether the record is unaltered. */
 export const auditScreens: readonly Screen[] = [
   // The file contains the entry about itself.
-  ...listScreens({ path: '/audit', role: 'viewer', exported: 'export audit', open }),
-  onPost('/audit/verify', 'viewer', verify),
+  ...listScreens({ path: '/audit', right: 'look', exported: 'export audit', open }),
+  onPost('/audit/verify', 'look', verify),
 ]
 
 const WHO = [
@@ -106,7 +111,7 @@ ${actionForm(visit, {
 }
 
 function columnsFor(
-  { isSupport }: OperatorVisit,
+  { may }: OperatorVisit,
   partner: Partner | undefined,
   zone: Zone,
 ): readonly Column<NamedEntry>[] {
@@ -144,7 +149,7 @@ function columnsFor(
         service_id === null ? '–' : html`<a href="/users/${service_id}"><code>${service_id}</code></a>`,
     },
     ofFile('requestid', entry => entry.request_id ?? ''),
-    ...(isSupport ? [{ name: 'reason', label: 'Because', value: reasonOf, cell: reasonOf }] : []),
+    ...(may('support') ? [{ name: 'reason', label: 'Because', value: reasonOf, cell: reasonOf }] : []),
   ]
 }
 

@@ -1,6 +1,6 @@
 import { html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
-import { requestKinds } from '../acts/request-kinds.ts'
+import { titleOfRequest } from '../acts/all.ts'
 import {
   type ListedRequest,
   listRequests,
@@ -9,14 +9,13 @@ import {
   type RequestState,
 } from '../requests/store.ts'
 import type { OperatorVisit, Screen } from '../screen/screen.ts'
-import { listScreens, type OpenList } from '../views/declared-list.ts'
-import { dated } from '../views/list.ts'
+import { dated, listScreens, type OpenList } from '../views/list.ts'
 import { tag } from '../views/parts.ts'
 
 /** The requests to a second person: those that wait, oldest first, and then the others, newest first. */
 export const requestListScreens: readonly Screen[] = listScreens({
   path: '/requests',
-  role: 'support',
+  right: 'support',
   exported: 'export requests',
   open,
 })
@@ -34,8 +33,6 @@ async function open(visit: OperatorVisit): Promise<OpenList<ListedRequest>> {
   const rows = await listRequests(database, partner === '' ? visible : [partner], real())
   const operators = await operatorNames(database)
   const partnerOf = ({ partner_id }: ListedRequest) => visit.partnerNames.get(partner_id) ?? ''
-  const titleOf = ({ action }: ListedRequest) =>
-    requestKinds.find(one => one.action === action)?.title ?? action
   return {
     title: 'Requests',
     heading: 'Requests',
@@ -58,8 +55,8 @@ async function open(visit: OperatorVisit): Promise<OpenList<ListedRequest>> {
       {
         name: 'what',
         label: 'What',
-        value: titleOf,
-        cell: row => html`<a href="/requests/${row.request_id}">${titleOf(row)}</a>`,
+        value: one => titleOfRequest(one.action),
+        cell: row => html`<a href="/requests/${row.request_id}">${titleOfRequest(row.action)}</a>`,
       },
       {
         name: 'partner',

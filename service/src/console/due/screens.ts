@@ -9,6 +9,18 @@ import {
 import type { Catalogue } from '../../catalogue/model.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
+import { ownPartner } from '../partners.ts'
+import { notHere, type OperatorVisit, type Screen } from '../screen/screen.ts'
+import {
+  type Column,
+  listScreens,
+  type OpenList,
+  pageOf,
+  positionOf,
+  positionText,
+  ROWS_AT_ONCE,
+} from '../views/list.ts'
+import { day, section, shortId, table, tag, writeDay } from '../views/parts.ts'
 import {
   countDue,
   countLate,
@@ -21,18 +33,12 @@ import {
   MOST_USERS_COUNTED,
   nextDue,
   positionOfUser,
-} from '../background/due-store.ts'
-import { ownPartner } from '../partners.ts'
-import { positionOf, positionText } from '../position.ts'
-import { notHere, type OperatorVisit, type Screen } from '../screen/screen.ts'
-import { listScreens, type OpenList, pageOf, ROWS_AT_ONCE } from '../views/declared-list.ts'
-import type { Column } from '../views/list.ts'
-import { day, section, shortId, table, tag, writeDay } from '../views/parts.ts'
+} from './store.ts'
 
 /** What will happen by itself in the next days, to which users, and what is overdue. */
 export const dueScreens: readonly Screen[] = listScreens({
   path: '/due',
-  role: 'viewer',
+  right: 'look',
   exported: 'export what is due',
   open,
 })
@@ -112,7 +118,7 @@ ${late === 1 ? 'person was' : 'people were'} due and nothing has happened</h2>
 }
 
 function columnsFor(
-  { context, isSupport }: OperatorVisit,
+  { context, may }: OperatorVisit,
   partner: Partner,
   now: Instant,
 ): readonly Column<DueUser>[] {
@@ -129,7 +135,7 @@ function columnsFor(
       name: 'who',
       label: 'Who',
       cell: one =>
-        html`<a href="/users/${one.serviceId}">${isSupport ? one.userid : shortId(one.serviceId)}</a>`,
+        html`<a href="/users/${one.serviceId}">${may('support') ? one.userid : shortId(one.serviceId)}</a>`,
     },
     {
       name: 'at',

@@ -5,15 +5,14 @@ import { nextDue } from '../../feeds/every.ts'
 import { listFeedStates, newestFeeds, type Run } from '../../feeds/store.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { OperatorVisit, Screen } from '../screen/screen.ts'
-import { listScreens, type OpenList } from '../views/declared-list.ts'
-import { dated } from '../views/list.ts'
+import { dated, listScreens, type OpenList } from '../views/list.ts'
 import { counted, type Tone, tag } from '../views/parts.ts'
 import { seenPartners } from './seen.ts'
 
 /** The feeds of all insurers: when each runs, how its last run went, and what waits for somebody. */
 export const feedListScreens: readonly Screen[] = listScreens({
   path: '/feeds',
-  role: 'viewer',
+  right: 'look',
   exported: 'export feeds',
   open,
 })

@@ -3,8 +3,7 @@ import { askRelease, releaseBy, releaseRun } from '../../feeds/release.ts'
 import { newestRun, type Run } from '../../feeds/store.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { findSamePerson, operatorNames } from '../../operators/store.ts'
-import { needsSecond } from '../requests/second-person.ts'
-import { readPolicy } from '../requests/store.ts'
+import { needsSecond, readPolicy } from '../requests/store.ts'
 import { recordAlongside } from '../screen/record.ts'
 import { type Answer, ConsoleRefusal, type OperatorVisit, onChange, type Screen } from '../screen/screen.ts'
 import { actionForm, facts, section, when } from '../views/parts.ts'
@@ -25,7 +24,7 @@ export async function heldPart(visit: OperatorVisit, run: Run): Promise<Slot> {
   const what = await whatFor(visit, run)
   const number = html`<input type="hidden" name="run" value="${run.run}">`
   const forms =
-    visit.isSupport && worksForAll(visit)
+    visit.may('support') && worksForAll(visit)
       ? html`${
           what === 'own'
             ? html`<p class="hint">You asked for it: another person has to let it go.</p>`

@@ -13,7 +13,7 @@ import { heldPart } from './release.ts'
 import { keyOf, partnersOf, requiredFeed, seenPartners } from './seen.ts'
 
 /** One feed: its runs, and what waits for somebody. */
-export const feedScreens: readonly Screen[] = [onGet('/feeds/:feed', 'viewer', show)]
+export const feedScreens: readonly Screen[] = [onGet('/feeds/:feed', 'look', show)]
 
 const RUNS_SHOWN = 20
 const MOST_SHOWN = 200
@@ -61,7 +61,7 @@ function runsTable(runs: readonly Run[], operators: ReadonlyMap<string, string>,
 }
 
 function refusedTable(visit: OperatorVisit, feed: string, refused: readonly RefusedLine[]): Slot {
-  const { isSupport } = visit
+  const isSupport = visit.may('support')
   const shown = refused.slice(0, MOST_SHOWN)
   const rows = table({
     caption: 'Refused lines with which nobody has dealt',
@@ -102,7 +102,7 @@ const kindWords: Readonly<Record<KeptDifference['kind'], string>> = {
 }
 
 function differencesTable(visit: OperatorVisit, feed: string, differences: readonly KeptDifference[]): Slot {
-  const { isSupport } = visit
+  const isSupport = visit.may('support')
   const now = visit.context.real()
   const shown = differences.slice(0, MOST_SHOWN)
   const rows = table({

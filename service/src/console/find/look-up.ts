@@ -1,13 +1,15 @@
+import type { Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
+import { fragment, sql, timestamp } from '../../db/sql.ts'
 import {
   findRefusedCreatesAt,
   findRefusedRequest,
   type RefusedAt,
 } from '../../membership/commands/find-refused-creates.ts'
-import { searchHash } from '../../membership/records/sealed.ts'
+import { erasedName } from '../../membership/reading/erased-name.ts'
+import { type SearchKind, searchHash } from '../../membership/records/sealed.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
-import { type FoundUser, findByHash, findById, findByName, MOST_FOUND } from './store.ts'
 
 /** What is looked for, and at which partners; by email and phone only if `seesPersons`. */
 export type Asked = {
@@ -39,7 +41,7 @@ export async function lookUp(asked: Asked): Promise<LookedUp> {
   const what = asked.what.trim()
   const byId = isUuid(what) ? await findById(database, partnerIds, what.toLowerCase()) : []
   if (byId.length > 0) return users(byId)
-  if (what === '' || what.length > MOST_CHARACTERS) return NOTHING
+  if (what === '' || what.length > MOST_CHARACTERS) return users([])
   // A UUID may still be a userid: a partner is free to name its users by UUIDs.
   const byText = await findByText(asked)
   if (byText.length > 0) return users(byText)
@@ -50,12 +52,12 @@ export async function lookUp(asked: Asked): Promise<LookedUp> {
   }
   if (request) return { found: [], refused: request.attempts, refusedBy: 'request', isSure: request.isSure }
   const refused = await findRefusedCreatesAt(database, await partnersOf(asked), what)
-  return refused.length === 0 ? NOTHING : { found: [], refused, refusedBy: 'userid', isSure: true }
+  if (refused.length === 0) return users(await findErased(asked))
+  return { found: [], refused, refusedBy: 'userid', isSure: true }
 }
 
 /** No userid, reference or email is longer. */
 const MOST_CHARACTERS = 400
-const NOTHING: LookedUp = { found: [], refused: [], isSure: true }
 
 function users(found: readonly FoundUser[]): LookedUp {
   return { found, refused: [], isSure: true }
@@ -81,7 +83,141 @@ async function findByText(asked: Asked): Promise<FoundUser[]> {
   return [...named, ...reached.filter(one => !known.has(one.serviceId))].slice(0, MOST_FOUND)
 }
 
+/** Those who were erased under a userid, which is kept as a keyed hash alone. */
+async function findErased(asked: Asked): Promise<FoundUser[]> {
+  const partners = await partnersOf(asked)
+  const names = partners.map(partner => erasedName(partner, asked.what.trim()))
+  return findErasedByName(asked.database, asked.partnerIds, names)
+}
+
 async function partnersOf({ partnerIds, partner }: Asked): Promise<Partner[]> {
   const all = await Promise.all(partnerIds.map(id => partner(id)))
   return all.filter(one => one !== undefined)
+}
+
+/** A user that was found, and what to show of them first. */
+export type FoundUser = {
+  readonly partnerId: string
+  readonly serviceId: string
+  readonly by: 'serviceid' | 'userid' | 'event' | 'request' | 'reference' | 'email or phone'
+  readonly eventId?: string
+  /** The request that was refused, if it was found by that. */
+  readonly refusedRequestId?: string
+}
+
+type Row = { partner_id: string; service_id: string }
+
+/** The users of these partners with a serviceid, an event or a request of this id. */
+export async function findById(db: Executor, partners: readonly string[], id: string): Promise<FoundUser[]> {
+  const users = await db.query<Row>(sql`
+    select partner_id, service_id from users where partner_id = any(${partners}::uuid[]) and service_id = ${id}`)
+  if (users.length > 0) return users.map(row => foundOf(row, 'serviceid'))
+  const events = await db.query<Row>(sql`
+    select partner_id, service_id from events where partner_id = any(${partners}::uuid[]) and event_id = ${id}`)
+  if (events.length > 0) return events.map(row => ({ ...foundOf(row, 'event'), eventId: id }))
+  return findRequest(db, partners, id)
+}
+
+/** At most this many users are found by one request. */
+export const MOST_FOUND = 2000
+
+/** A request's id contains the time of the request; its changes were recorded at about that time. */
+async function findRequest(db: Executor, partners: readonly string[], id: string): Promise<FoundUser[]> {
+  const at = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+  if (id[14] !== '7' || at > LATEST_REQUEST) return []
+  const from = timestamp(at - REQUEST_SPREAD_MS)
+  const until = timestamp(at + REQUEST_SPREAD_MS)
+  const changed = await db.query<Row>(sql`
+    select distinct partner_id, service_id from history
+    where recorded_at between ${from} and ${until} and request_id = ${id} and partner_id = any(${partners}::uuid[])
+    limit ${MOST_FOUND}`)
+  const seen = await db.query<Row>(sql`
+    select distinct partner_id, service_id from audit_log
+    where at between ${from} and ${until} and request_id = ${id} and service_id is not null
+      and partner_id = any(${partners}::uuid[])
+    limit ${MOST_FOUND}`)
+  const found = new Map([...changed, ...seen].map(row => [row.service_id, foundOf(row, 'request')]))
+  return [...found.values()].slice(0, MOST_FOUND)
+}
+
+/** An id can contain times that no timestamp is written for; the services' clocks stay long before. */
+const LATEST_REQUEST = Date.UTC(9999)
+
+/** Longer than a request may take, and than the clocks of two processes may differ. */
+const REQUEST_SPREAD_MS = 120_000
+
+/** The users of these partners with one of these userids, or with an agreement of such a reference. */
+export async function findByName(
+  db: Executor,
+  partners: readonly string[],
+  names: readonly string[],
+): Promise<FoundUser[]> {
+  const users = await db.query<Row>(sql`
+    select partner_id, service_id from users
+    where partner_id = any(${partners}::uuid[]) and userid = any(${names}::text[]) and is_current and status <> 'erased'`)
+  if (users.length > 0) return users.map(row => foundOf(row, 'userid'))
+  const references = await db.query<Row>(sql`
+    select distinct partner_id, service_id from sealed_records
+    where partner_id = any(${partners}::uuid[]) and kind = 'confirmation' and name = any(${names.map(name => name.toUpperCase())}::text[])`)
+  return references.map(row => foundOf(row, 'reference'))
+}
+
+/** The erased users of these partners with one of these names, which are keyed hashes of their userids. */
+export async function findErasedByName(
+  db: Executor,
+  partners: readonly string[],
+  names: readonly string[],
+): Promise<FoundUser[]> {
+  const rows = await db.query<Row>(sql`
+    select partner_id, service_id from users
+    where partner_id = any(${partners}::uuid[]) and userid = any(${names}::text[]) and is_current
+    union all
+    select partner_id, service_id from users
+    where partner_id = any(${partners}::uuid[]) and userid = any(${names}::text[]) and not is_current`)
+  return rows.map(row => foundOf(row, 'userid'))
+}
+
+/** The users of these partners with an email or a phone of these hashes, of their account or prefilled. */
+export async function findByHash(
+  db: Executor,
+  kind: SearchKind,
+  hashes: readonly { partnerId: string; hash: Buffer }[],
+): Promise<FoundUser[]> {
+  const partnerIds = hashes.map(({ partnerId }) => partnerId)
+  const column = kind === 'email' ? fragment`d.email_hash` : fragment`d.phone_hash`
+  const rows = await db.query<Row>(sql`
+    select distinct d.partner_id, d.service_id
+    from unnest(${partnerIds}::uuid[], ${hashes.map(({ hash }) => hash)}::bytea[])
+      as wanted (partner_id, hash)
+    join sealed_records d on d.partner_id = wanted.partner_id and ${column} = wanted.hash
+    limit ${MOST_FOUND}`)
+  return rows.map(row => foundOf(row, 'email or phone'))
+}
+
+function foundOf(row: Row, by: FoundUser['by']): FoundUser {
+  return { partnerId: row.partner_id, serviceId: row.service_id, by }
+}
+
+/** A found user as a list of several shows it. */
+export type NamedUser = FoundUser & {
+  readonly userid: string
+  readonly status: string
+  /** When the person was last on the page, or else when the user last changed. */
+  readonly lastSeenAt: Instant
+}
+
+/** The same users with what tells them apart. */
+export async function namedUsers(db: Executor, found: readonly FoundUser[]): Promise<NamedUser[]> {
+  const partnerIds = [...new Set(found.map(one => one.partnerId))]
+  const rows = await db.query<Row & { userid: string; status: string; seen_at: Instant }>(sql`
+    select u.partner_id, u.service_id, u.userid, u.status, coalesce((
+      select max(p.last_seen_at) from page_sessions p
+      where p.partner_id = u.partner_id and p.userid = u.userid), u.updated_at) as seen_at
+    from users u
+    where u.partner_id = any(${partnerIds}::uuid[]) and u.service_id = any(${found.map(one => one.serviceId)}::uuid[])`)
+  const byId = new Map(rows.map(row => [row.service_id, row]))
+  return found.flatMap(one => {
+    const row = byId.get(one.serviceId)
+    return row ? [{ ...one, userid: row.userid, status: row.status, lastSeenAt: row.seen_at }] : []
+  })
 }

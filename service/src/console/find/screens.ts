@@ -2,14 +2,13 @@ import { html } from '../../http/html.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, type OperatorVisit, onPost, type Screen } from '../screen/screen.ts'
 import { dated, type List, listPart } from '../views/list.ts'
-import { STATUSES } from '../views/moves.ts'
 import { section, shortId } from '../views/parts.ts'
 import { refusedTable } from '../views/refused.ts'
-import { type LookedUp, lookUp } from './look-up.ts'
-import { type FoundUser, MOST_FOUND, type NamedUser, namedUsers } from './store.ts'
+import { STATUSES } from '../views/told.ts'
+import { type FoundUser, type LookedUp, lookUp, MOST_FOUND, type NamedUser, namedUsers } from './look-up.ts'
 
 /** Finding a user. */
-export const findScreens: readonly Screen[] = [onPost('/find', 'viewer', find)]
+export const findScreens: readonly Screen[] = [onPost('/find', 'look', find)]
 
 async function find(visit: OperatorVisit): Promise<Answer> {
   const lookedUp = await lookUpFor(visit)
@@ -38,13 +37,13 @@ async function lookUpFor(visit: OperatorVisit): Promise<LookedUp> {
     partner: id => directory.partner(id),
     partnerIds: [...visit.partnerNames.keys()],
     what: whatOf(visit),
-    seesPersons: visit.isSupport,
+    seesPersons: visit.may('support'),
   })
 }
 
 /** The found users. */
 function listOf(visit: OperatorVisit, rows: readonly NamedUser[]): List<NamedUser> {
-  const userOf = ({ userid, serviceId }: NamedUser) => (visit.isSupport ? userid : shortId(serviceId))
+  const userOf = ({ userid, serviceId }: NamedUser) => (visit.may('support') ? userid : shortId(serviceId))
   const partnerOf = ({ partnerId }: NamedUser) => visit.partnerNames.get(partnerId) ?? ''
   return {
     caption: 'Users found',
@@ -103,7 +102,7 @@ function nothing(): Answer {
     body: html`<p>No user, event, request or reference of exactly this text is known
 at the partners that you work for.</p>
 <ul class="rules"><li>A userid is case-sensitive; it is the partner's own name for the person.</li>
-<li>A prefill is kept for 90 days. After that, and after an erasure, the name leads nowhere.</li>
+<li>A prefill is kept for 90 days. After that the name leads nowhere; after an erasure only to its certificate.</li>
 <li>Of requests those are known that read or changed a user, and for 90 days those that could not enroll somebody.</li>
 <li>Events are kept for 30 days.</li>
 <li>An email and a phone number are found in full and exactly, by support.</li></ul>`,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeRunning } from './running.ts'
+import { describeRunning } from './screens.ts'
 
 const fine = { processes: 2, quiet_since: null, dueMs: 0, webhookMs: 1000, zone: 'UTC' }
 

@@ -1,17 +1,22 @@
-import { DAY_MS, dateAt, startOfDate } from '../../calendar/calendar.ts'
-import { html, type Slot } from '../../http/html.ts'
+import { DAY_MS, dateAt, type Instant, MINUTE_MS, startOfDate, type Zone } from '../../calendar/calendar.ts'
+import { inAnsweringCells } from '../../db/by-cell.ts'
+import type { Database } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { type Html, html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
-import { requestKinds } from '../acts/request-kinds.ts'
+import { listClocks } from '../../partners/store.ts'
+import { earliestDue } from '../../schedule/due.ts'
+import { readBacklog } from '../../webhooks/delivery/backlog.ts'
+import { titleOfRequest } from '../acts/all.ts'
 import { findLookedAt } from '../audit/store.ts'
 import { listRequests } from '../requests/store.ts'
 import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
 import { day, section, shortId, when } from '../views/parts.ts'
-import { healthInWords, rankOf, stateOf, stateTag } from '../webhooks/health.ts'
+import { healthInWords, rankOf, stateOf, stateTag } from '../webhooks/endpoint.ts'
 import { findEndpointLines } from '../webhooks/store.ts'
-import { runningLine } from './running.ts'
 
 /** The first page: what waits for the operator, what is in trouble, and whom the operator looked at today. */
-export const homeScreens: readonly Screen[] = [onGet('/', 'viewer', home)]
+export const homeScreens: readonly Screen[] = [onGet('/', 'look', home)]
 
 async function home(visit: OperatorVisit): Promise<Answer> {
   const [running, waiting, failing, looked] = await Promise.all([
@@ -25,7 +30,7 @@ async function home(visit: OperatorVisit): Promise<Answer> {
   return {
     title: 'Find a user',
     body: html`<p class="lead">The field above takes whatever the caller can say:
-a userid or the reference of a confirmation${visit.isSupport && ', an email or a phone number'};
+a userid or the reference of a confirmation${visit.may('support') && ', an email or a phone number'};
 or the id of an event or a request.</p>
 <p class="hint">You work for ${partners}.</p>
 ${running}
@@ -37,7 +42,7 @@ ${running}
 const MOST = 7
 
 async function waitingPart(visit: OperatorVisit): Promise<Slot> {
-  if (!visit.isSupport) return ''
+  if (!visit.may('support')) return ''
   const { database, real } = visit.context
   const [all, names] = await Promise.all([
     listRequests(database, [...visit.partnerNames.keys()], real()),
@@ -46,7 +51,6 @@ async function waitingPart(visit: OperatorVisit): Promise<Slot> {
   const waiting = all.filter(
     ({ state, asked_by }) => state === 'waiting' && asked_by !== visit.operator.operatorId,
   )
-  const titleOf = (action: string) => requestKinds.find(one => one.action === action)?.title ?? action
   return section(
     'Waits for you',
     waiting.length === 0
@@ -54,7 +58,7 @@ async function waitingPart(visit: OperatorVisit): Promise<Slot> {
       : html`<ul class="rules">${waiting.slice(0, MOST).map(
           one =>
             html`<li>
-<a href="/requests/${one.request_id}">${titleOf(one.action)}</a> at ${visit.partnerNames.get(one.partner_id)},
+<a href="/requests/${one.request_id}">${titleOfRequest(one.action)}</a> at ${visit.partnerNames.get(one.partner_id)},
 asked for by ${names.get(one.asked_by)} on ${day(one.asked_at, visit.zoneOf(one.partner_id))}</li>`,
         )}</ul>`,
     waiting.length > MOST && html`<a href="/requests?state=waiting">All ${waiting.length}</a>`,
@@ -98,9 +102,76 @@ async function lookedPart(visit: OperatorVisit): Promise<Slot> {
       : html`<ul class="rules">${looked.map(
           one =>
             html`<li>
-<a href="/users/${one.service_id}">${visit.isSupport ? one.userid : shortId(one.service_id)}</a> of
+<a href="/users/${one.service_id}">${visit.may('support') ? one.userid : shortId(one.service_id)}</a> of
 ${partnerNames.get(one.partner_id)}
 <span class="hint">${when(one.at, visit.zoneOf(one.partner_id))}</span></li>`,
         )}</ul>`,
   )
+}
+
+/** How many processes of the service say that they live, and since when this copy is quiet. */
+export type RunningInstallation = { processes: number; quiet_since: Instant | null }
+
+/** Asks the database whether anything runs. */
+export async function readInstallation(database: Database): Promise<RunningInstallation> {
+  // By the database's clock, which set `until`. Each process has a dispatcher in each cell.
+  const rows = await inAnsweringCells(database, cell =>
+    cell.query<RunningInstallation>(sql`
+    select (select count(*) from dispatchers where until > statement_timestamp())::integer as processes, quiet_since
+    from installation`),
+  )
+  return {
+    processes: Math.max(0, ...rows.map(row => row.processes)),
+    quiet_since: rows[0]?.quiet_since ?? null,
+  }
+}
+
+/** Deliveries and due changes take seconds: what waits for longer shows that something stands still. */
+const LATE_MS = 2 * MINUTE_MS
+
+/** One line: whether deliveries and due changes run, and how late they are. `/metrics` of the service has the rest. */
+export async function runningLine({ context, zone }: OperatorVisit): Promise<Html> {
+  const { database, clock, real } = context
+  const now = real()
+  const [installation, clocks, backlog] = await Promise.all([
+    readInstallation(database),
+    listClocks(database),
+    readBacklog(database, { now, limit: 1 }),
+  ])
+  const partners = clocks.map(one => ({ partnerId: one.partnerId, now: clock.now(one) }))
+  const nows = new Map(partners.map(one => [one.partnerId, one.now]))
+  const due = await earliestDue(database, partners)
+  return describeRunning({
+    ...installation,
+    zone,
+    dueMs: Math.max(0, ...due.map(({ partnerId, dueAt }) => (nows.get(partnerId) ?? 0) - dueAt)),
+    webhookMs: now - (backlog.find(({ state }) => state === 'ok')?.oldest_due_at ?? now),
+  })
+}
+
+/** The line for how late the earliest due change is, and the oldest webhook that waits at a healthy endpoint. */
+export function describeRunning(
+  running: RunningInstallation & { readonly dueMs: number; readonly webhookMs: number; readonly zone: Zone },
+): Html {
+  const { processes, quiet_since, dueMs, webhookMs, zone } = running
+  if (quiet_since !== null)
+    return bad(
+      html`This copy is quiet since ${when(
+        quiet_since,
+        zone,
+      )}: it sends no webhooks, applies no due changes and refuses writes.`,
+    )
+  if (processes === 0)
+    return bad('No process sends webhooks or applies due changes: the service does not run.')
+  const count = processes === 1 ? 'one process' : `${processes} processes`
+  const text = `The service runs (${count}): due changes ${lateness(dueMs)}, webhooks to healthy endpoints ${lateness(webhookMs)}.`
+  return Math.max(dueMs, webhookMs) > LATE_MS ? bad(text) : html`<p class="hint">${text}</p>`
+}
+
+function bad(text: Slot): Html {
+  return html`<p class="notice bad" role="status">${text}</p>`
+}
+
+function lateness(ms: number): string {
+  return ms > LATE_MS ? `are ${Math.round(ms / MINUTE_MS)} minutes late` : 'are on time'
 }

@@ -6,21 +6,26 @@ import { sendBuiltFile } from '../../http/built-files.ts'
 import { isClientGone } from '../../http/client-gone.ts'
 import { html } from '../../http/html.ts'
 import { describeCause } from '../../log.ts'
-import { hasRole } from '../../operators/operator.ts'
+import { hasRight, roleWith } from '../../operators/operator.ts'
 import { afterSignIn } from '../../operators/provider-flow.ts'
 import { endOperatorSession } from '../../operators/store.ts'
 import { isQuiet } from '../../quiet.ts'
-import { ConsoleCloses } from '../background/slow-work.ts'
 import type { ConsoleFiles } from '../screen/console-files.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, ConsoleRefusal, type OperatorVisit, type Screen } from '../screen/screen.ts'
 import { screens } from '../screens.ts'
-import { signedOut, signingOutOf, type WayIn } from '../views/sign-in.ts'
-import { type ConsoleServer, sendPage, takesForm } from './console-server.ts'
-import { isOwnHost, isOwnOrigin, originOf, setCookie } from './guard.ts'
-import { checkForm, openVisit } from './open-visit.ts'
-import { mountProviderSignIn } from './provider-sign-in.ts'
-import { mountSignIn } from './sign-in.ts'
+import {
+  type ConsoleServer,
+  checkForm,
+  isOwnHost,
+  isOwnOrigin,
+  openVisit,
+  originOf,
+  sendPage,
+  setCookie,
+  takesForm,
+} from './console-server.ts'
+import { mountProviderSignIn, mountSignIn, signedOut, signingOutOf, type WayIn } from './sign-in.ts'
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -44,6 +49,9 @@ function mountGuards(app: FastifyInstance, server: ConsoleServer): void {
     if (request.method === 'POST' && !isOwnOrigin(request.headers, server.address))
       throw new ConsoleRefusal(403, 'Sent from elsewhere', 'This form was not sent by a page of the console.')
   })
+  app.addHook('preClose', async () => {
+    for (const stream of server.sending) stream.destroy(new ConsoleCloses('the console closes'))
+  })
   app.setErrorHandler((error, _, reply) => sendFailure(server, error, reply))
 }
 
@@ -66,9 +74,9 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
     if (!visit) return sendSignIn(server, reply)
     checkForm(visit, request.method)
     // Signing in leads to the first page, and that of a developer is another one.
-    if (screen.path === '/' && visit.operator.role === 'developer')
+    if (screen.path === '/' && !visit.may('look'))
       return reply.code(303).header('Location', '/integration').send()
-    await checkRole(visit, screen)
+    await checkRight(visit, screen)
     if (screen.changes && (await isQuiet(server.context.database)))
       throw new ConsoleRefusal(503, 'Nothing can be changed now', 'This copy is quiet. You can still look.')
     return sendAnswer(server, reply, { visit, answer: await screen.answer(visit) })
@@ -77,14 +85,14 @@ function mountScreen(app: FastifyInstance, server: ConsoleServer, screen: Screen
   else app.post(screen.path, takesForm, handle)
 }
 
-/** Refuses a screen to lower roles, and records the refusal. */
-async function checkRole(visit: OperatorVisit, screen: Screen): Promise<void> {
-  if (hasRole(visit.operator, screen.role)) return
+/** Refuses a screen to roles without its right, and records the refusal. */
+async function checkRight(visit: OperatorVisit, screen: Screen): Promise<void> {
+  if (hasRight(visit.operator, screen.right)) return
   await record(visit, { action: `${screen.method} ${screen.path}`, result: 'refused' })
   throw new ConsoleRefusal(
     403,
     'Not for your role',
-    `This needs the role ${screen.role}, and yours is ${visit.operator.role}. Whoever runs the service gives roles.`,
+    `This needs the role ${roleWith(screen.right)}, and yours is ${visit.operator.role}. Whoever runs the service gives roles.`,
   )
 }
 
@@ -127,9 +135,7 @@ async function sendAnswer(
   if ('file' in answer) {
     reply.type(answer.type).header('Content-Disposition', `attachment; filename="${answer.file}"`)
     return reply.send(
-      typeof answer.content === 'string'
-        ? answer.content
-        : fileStream(server, reply.request.id, answer.content),
+      typeof answer.content === 'string' ? answer.content : fileStream(server, reply, answer.content),
     )
   }
   return sendPage(server, reply, answer, visit)
@@ -139,11 +145,24 @@ async function sendAnswer(
  * A file that is read while it is sent, and no faster than the browser takes it. A failure breaks the transfer off, so
  * that nobody takes a part for the whole.
  */
-function fileStream({ context }: ConsoleServer, requestid: string, content: AsyncIterable<string>) {
+function fileStream(
+  { context, sending }: ConsoleServer,
+  { request }: FastifyReply,
+  content: AsyncIterable<string>,
+) {
   const stream = Readable.from(content, { highWaterMark: 1 })
-  return stream.once('error', error => {
-    if (!(error instanceof ConsoleCloses)) context.log('failure', { requestid, ...describeCause(error) })
-  })
+  sending.add(stream)
+  return stream
+    .once('close', () => sending.delete(stream))
+    .once('error', error => {
+      if (!(error instanceof ConsoleCloses))
+        context.log('failure', { requestid: request.id, ...describeCause(error) })
+    })
+}
+
+/** The console closes: the rest of a file is not sent. */
+class ConsoleCloses extends Error {
+  override name = 'ConsoleCloses'
 }
 
 function sendSignIn(server: ConsoleServer, reply: FastifyReply): FastifyReply {

@@ -5,12 +5,9 @@ import { createServer } from '../../http/server.ts'
 import { openProvider } from '../../operators/provider.ts'
 import type { ProviderSettings } from '../../operators/provider-settings.ts'
 import { writeConsoleUrl } from '../../operators/store.ts'
-import { withFewStatements } from '../background/few-statements.ts'
-import { openMonthCounts } from '../background/month-counts.ts'
-import { openSlowWork } from '../background/slow-work.ts'
 import type { ConsoleContext, ConsoleParts } from '../console-context.ts'
 import { readConsoleFiles } from '../screen/console-files.ts'
-import { ownUrlOf } from './guard.ts'
+import { ownUrlOf } from './console-server.ts'
 import { mountConsole } from './listener.ts'
 
 /** Where the console's connections are accepted, and how operators sign in. */
@@ -30,16 +27,9 @@ export async function startConsole(
   parts: ConsoleParts,
   { host, port, url, signIn, trustProxy = [] }: ConsoleOptions,
 ): Promise<{ address: string; url: string; close(): Promise<void> }> {
-  const slow = openSlowWork()
-  const database = withFewStatements(parts.database)
-  const counting = { ...parts, database, sandbox: parts.installation.sandbox }
-  const work = { slow, log: parts.log }
   const context: ConsoleContext = {
     ...parts,
-    database,
-    slow,
-    counting,
-    monthCounts: openMonthCounts(counting, work),
+    counting: { ...parts, sandbox: parts.installation.sandbox },
   }
   const address = { consoleUrl: url, port }
   const files = await readConsoleFiles()
@@ -54,19 +44,17 @@ export async function startConsole(
     // Counts of its own: operators' requests do not count as partners' load.
     counts: openRequestCounts(),
   })
-  const close = async () => {
-    await slow.close()
-    await app.close()
-  }
-  void app.register(async scope => mountConsole(scope, { context, address, files, provider }))
+  void app.register(async scope =>
+    mountConsole(scope, { context, address, files, provider, sending: new Set() }),
+  )
   try {
     await app.listen({ host, port })
   } catch (error) {
-    await close()
+    await app.close()
     throw error
   }
   address.port = (app.server.address() as AddressInfo).port
   const own = ownUrlOf(host, address.port)
-  await writeConsoleUrl(database, url ?? own)
-  return { address: own, url: url ?? own, close }
+  await writeConsoleUrl(context.database, url ?? own)
+  return { address: own, url: url ?? own, close: () => app.close() }
 }

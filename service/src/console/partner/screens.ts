@@ -1,50 +1,75 @@
+import type { Executor } from '../../db/database.ts'
+import { type Query, sql } from '../../db/sql.ts'
 import { html, type Slot } from '../../http/html.ts'
-import { changePartner, revokeKey } from '../../partners/administer.ts'
+import { findNewestRefusedCreates } from '../../membership/commands/find-refused-creates.ts'
+import { clientIdOf } from '../../oauth/client-credentials.ts'
+import { changePartner } from '../../partners/administer.ts'
 import type { Partner } from '../../partners/partner.ts'
+import { listCredentials } from '../../partners/store.ts'
 import { ownPartner } from '../partners.ts'
 import { type Answer, type OperatorVisit, onChange, onGet, reasonOf, type Screen } from '../screen/screen.ts'
+import { listScreens, type OpenList } from '../views/list.ts'
 import { actionForm, facts, section, tag, when } from '../views/parts.ts'
-import { administer } from './administer.ts'
-import { credentialPart } from './credentials.ts'
-import { accessFacts, addressFacts } from './facts.ts'
-import { partnerListScreens } from './list.ts'
+import { refusedTable } from '../views/refused.ts'
+import { countOf, healthInWords, rankOf, stateTag } from '../webhooks/endpoint.ts'
+import { type EndpointLine, findEndpointLines } from '../webhooks/store.ts'
+import { administer, credentialPart, rotatingPart, rotatingScreens } from './credentials.ts'
 import { partnerSettingScreens } from './settings.ts'
-import { findIntegrationProgress, keepDisabledReason, readDisabledReason } from './store.ts'
 
-/** Partners, their credentials, and stopping a partner. */
+/** Partners and their integration, of which nothing names a person; stopping a partner. */
 export const partnerScreens: readonly Screen[] = [
-  ...partnerListScreens,
+  ...listScreens({
+    path: '/partners',
+    right: 'look',
+    exported: 'export partners',
+    open: partnerList,
+  }),
   ...partnerSettingScreens,
-  onGet('/partners/:partnerid', 'viewer', visit => show(visit)),
-  onChange('/partners/:partnerid/revoke', 'admin', revoke),
-  onChange('/partners/:partnerid/disable', 'admin', disable),
-  onChange('/partners/:partnerid/enable', 'admin', enable),
+  ...rotatingScreens,
+  // A developer works for one partner.
+  onGet('/integration', 'rotate', async ({ partnerNames }) => ({
+    to: `/partners/${[...partnerNames.keys()][0]}`,
+  })),
+  onGet('/partners/:partnerid', 'integration', show),
+  onChange('/partners/:partnerid/disable', 'administer', disable),
+  onChange('/partners/:partnerid/enable', 'administer', enable),
 ]
 
-async function show(visit: OperatorVisit, notice?: Slot): Promise<Answer> {
-  const { database } = visit.context
+async function show(visit: OperatorVisit): Promise<Answer> {
+  const { database, real } = visit.context
   const partner = await ownPartner(visit)
-  const [progress, reason] = await Promise.all([
-    findIntegrationProgress(database, partner.partnerId),
-    readDisabledReason(database, partner.partnerId),
+  const { partnerId } = partner
+  const [progress, reason, rows, lines, refused, publicUrl] = await Promise.all([
+    findIntegrationProgress(database, partnerId),
+    readDisabledReason(database, partnerId),
+    listCredentials(database, partnerId),
+    findEndpointLines(database, [partnerId], real()),
+    findNewestRefusedCreates(database, partnerId),
+    visit.context.publicUrl(),
   ])
+  const { catalogue } = visit.context.terms(partner, () => undefined).today
+  const about = { catalogue, zone: partner.timezone, whom: 'somebody' }
   const isDisabled = partner.disabledAt !== undefined
   return {
     title: partner.name,
-    body: html`${notice}
+    body: html`${visit.may('rotate') && modeLine(visit)}
 ${
   isDisabled &&
   html`<section class="notice bad"><h2>Disabled since ${when(
     partner.disabledAt ?? 0,
     partner.timezone,
-  )}</h2>${reason !== null && visit.isSupport && html`<p>${reason}</p>`}</section>`
+  )}</h2>${reason !== null && visit.may('support') && html`<p>${reason}</p>`}</section>`
 }
 <section class="card across">${facts([
-      ['Id', html`<code>${partner.partnerId}</code>`],
+      ['Id', html`<code>${partnerId}</code>`],
+      ['Client id', html`<code>${clientIdOf(partnerId)}</code>`],
+      ['Address of the API', html`<code>${publicUrl}</code>`],
       ['Time zone', partner.timezone],
       ['Language', partner.locale === 'es' ? 'Spanish' : 'English'],
       ['Offers', partner.offers?.join(', ') ?? 'all'],
-      ...accessFacts(partner),
+      ['Scopes', partner.scopes?.join(', ') ?? 'all'],
+      ['API key', partner.apiKeyOptional ? 'optional' : 'needed'],
+      ['Limit', partner.ratePerSecond === undefined ? 'none' : `${partner.ratePerSecond} requests a second`],
       ['Look', lookOf(partner)],
       [
         'Notices',
@@ -53,17 +78,25 @@ ${
           .join(', ') || 'none set',
       ],
       ['Help', Object.values(partner.help).join(', ') || 'none set'],
-      ...addressFacts(partner),
+      ['Origins', partner.origins.join(', ') || 'none'],
+      ['Leads back to', partner.redirects.join(', ') || 'nowhere'],
       ['Made', when(partner.createdAt, partner.timezone)],
     ])}</section>
 ${
-  visit.isAdmin &&
+  visit.may('administer') &&
   html`<ul class="row links"><li><a class="button"
 href="/partners/${partner.partnerId}/settings">Change settings, help and look</a></li></ul>`
 }
 <div class="columns"><div>
-${await credentialPart(visit, partner)}
+${await credentialPart(visit, partner, rows)}
+${section('Endpoints', endpointsTable(lines, partner, real()))}
+${section(
+  'Refused requests',
+  refusedTable(refused, about),
+  html`<span class="hint">Attempts to enroll somebody, the newest first</span>`,
+)}
 </div><div>
+${visit.may('rotate') && (await rotatingPart(visit, partner, rows))}
 ${section(
   'First steps',
   html`<ul class="rules">${(
@@ -77,9 +110,28 @@ ${section(
     ([name, isDone]) => html`<li>${isDone ? tag('done', 'good') : tag('not yet', 'wait')} ${name}</li>`,
   )}</ul>`,
 )}
-${visit.isAdmin && stopPart(visit, partner)}
+${visit.may('administer') && stopPart(visit, partner)}
 </div></div>`,
   }
+}
+
+const IS_LIVE = 'This is live: what is sent here concerns real people.'
+const IS_SANDBOX = 'This is the sandbox: nobody here is a real person, and nothing is insured.'
+
+function modeLine({ context: { mode } }: OperatorVisit): Slot {
+  const isLive = mode === 'live'
+  return html`<p class="lead">${isLive ? tag('live', 'good') : tag('sandbox', 'wait')} ${isLive ? IS_LIVE : IS_SANDBOX}</p>`
+}
+
+function endpointsTable(lines: readonly EndpointLine[], { timezone }: Partner, now: number): Slot {
+  const sorted = [...lines].sort((a, b) => rankOf(a, now) - rankOf(b, now))
+  if (sorted.length === 0) return html`<p class="hint">None: <code>POST /webhooks</code> makes one.</p>`
+  return html`<ul class="rules">${sorted.map(
+    line =>
+      html`<li><a href="/webhooks/${line.endpoint_id}">${new URL(line.url).host}</a> ${stateTag(line, now)}
+<span class="hint">${healthInWords(line, now, timezone)} · ${countOf(line.waiting)} waiting,
+${countOf(line.dead)} given up</span></li>`,
+  )}</ul>`
 }
 
 /** A partner's look in a line. */
@@ -124,14 +176,6 @@ ${actionForm(visit, { action: `${path}/disable`, button: 'Stop it now', color: '
   )
 }
 
-async function revoke(visit: OperatorVisit): Promise<Answer> {
-  const partner = await ownPartner(visit)
-  await administer(visit, { partner, action: 'revoke credential' }, context =>
-    revokeKey(partner.partnerId, visit.form.get('credential') ?? '', context),
-  )
-  return { to: `/partners/${partner.partnerId}` }
-}
-
 async function disable(visit: OperatorVisit): Promise<Answer> {
   const partner = await ownPartner(visit)
   const alongside = [keepDisabledReason(partner.partnerId, reasonOf(visit))]
@@ -147,4 +191,87 @@ async function enable(visit: OperatorVisit): Promise<Answer> {
     changePartner(partner.partnerId, { isDisabled: false }, context),
   )
   return { to: `/partners/${partner.partnerId}` }
+}
+
+type Row = { readonly partnerId: string; readonly name: string; readonly isDisabled: boolean }
+
+const STATES = ['all', 'enabled', 'disabled'] as const
+
+async function partnerList(visit: OperatorVisit): Promise<OpenList<Row>> {
+  const state = STATES.find(one => one === visit.query.get('state')) ?? 'all'
+  const name = (visit.query.get('name') ?? '').trim()
+  const disabled = await disabledPartners(visit.context.database)
+  return {
+    title: 'Partners',
+    heading: 'Who integrates',
+    file: 'partners.csv',
+    caption: 'Partners that you work for',
+    empty:
+      visit.partnerNames.size === 0
+        ? 'There is no partner yet: `enrolment partner create` makes one.'
+        : 'No partner fits.',
+    filters: [
+      { name: 'name', label: 'Name contains', value: name, type: 'text' },
+      { name: 'state', label: 'State', value: state, options: STATES },
+    ],
+    rows: [...visit.partnerNames]
+      .map(([partnerId, name]) => ({ partnerId, name, isDisabled: disabled.has(partnerId) }))
+      .filter(one => state === 'all' || one.isDisabled === (state === 'disabled'))
+      .filter(one => one.name.toLowerCase().includes(name.toLowerCase())),
+    columns: [
+      {
+        name: 'partner',
+        label: 'Partner',
+        value: row => row.name,
+        cell: row => html`<a href="/partners/${row.partnerId}">${row.name}</a>`,
+      },
+      {
+        name: 'state',
+        label: 'State',
+        value: row => (row.isDisabled ? 'disabled' : 'enabled'),
+        cell: row => (row.isDisabled ? tag('disabled', 'bad') : tag('enabled', 'good')),
+      },
+      {
+        name: 'partnerid',
+        label: 'Id',
+        value: row => row.partnerId,
+        cell: row => html`<code>${row.partnerId}</code>`,
+      },
+    ],
+  }
+}
+
+/** How far a new partner has come towards a working integration: what has happened at least once. */
+type IntegrationProgress = { credential: boolean; user: boolean; webhook: boolean; page: boolean }
+
+/** Reads how far a partner has come. */
+export async function findIntegrationProgress(db: Executor, partnerId: string): Promise<IntegrationProgress> {
+  const [progress] = await db.query<IntegrationProgress>(sql`
+    select
+      exists (select from credential_uses where partner_id = ${partnerId}) as credential,
+      exists (select from users where partner_id = ${partnerId}) as user,
+      exists (select from endpoint_health where partner_id = ${partnerId} and accepted_pair is not null) as webhook,
+      exists (select from (
+        select spent_at from page_sessions where partner_id = ${partnerId} and created_at is not null
+        order by created_at desc limit 1000) newest where newest.spent_at is not null) as page`)
+  return progress ?? { credential: false, user: false, webhook: false, page: false }
+}
+
+/** Why a partner was disabled, or null. */
+export async function readDisabledReason(db: Executor, partnerId: string): Promise<string | null> {
+  const [row] = await db.query<{ disabled_reason: string | null }>(sql`
+    select disabled_reason from partners where partner_id = ${partnerId}`)
+  return row?.disabled_reason ?? null
+}
+
+/** Keeps why a partner is disabled, beside when; it goes when the partner is enabled. */
+export function keepDisabledReason(partnerId: string, reason: string): Query {
+  return sql`update partners set disabled_reason = ${reason} where partner_id = ${partnerId}`
+}
+
+/** The partners that are disabled. */
+export async function disabledPartners(db: Executor): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ partner_id: string }>(sql`
+    select partner_id from partners where disabled_at is not null`)
+  return new Set(rows.map(row => row.partner_id))
 }

@@ -11,12 +11,12 @@ import type { PartnerRow } from '../../partners/store.ts'
 import { ownPartner } from '../partners.ts'
 import { type Answer, type OperatorVisit, onChange, onGet, type Screen } from '../screen/screen.ts'
 import { actionForm, section, selectField } from '../views/parts.ts'
-import { administer } from './administer.ts'
+import { administer } from './credentials.ts'
 
 /** The settings of a partner that an administrator may change: names, zone, addresses, help, look and offers. */
 export const partnerSettingScreens: readonly Screen[] = [
-  onGet('/partners/:partnerid/settings', 'admin', visit => show(visit)),
-  onChange('/partners/:partnerid/settings', 'admin', change),
+  onGet('/partners/:partnerid/settings', 'administer', visit => show(visit)),
+  onChange('/partners/:partnerid/settings', 'administer', change),
 ]
 
 async function show(visit: OperatorVisit, isChanged = false): Promise<Answer> {

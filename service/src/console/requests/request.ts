@@ -1,12 +1,28 @@
+import { HOUR_MS } from '../../calendar/calendar.ts'
+import { failureOf } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
 import type { Slot } from '../../http/html.ts'
-import type { Role } from '../../operators/operator.ts'
+import type { Right } from '../../operators/operator.ts'
+import { findSamePerson } from '../../operators/store.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
-import type { OperatorVisit } from '../screen/screen.ts'
+import { uuidv7 } from '../../vault/uuid.ts'
+import { recordAlongside } from '../screen/record.ts'
+import { type Answer, notHere, type OperatorVisit, reasonOf } from '../screen/screen.ts'
 import type { ButtonColor } from '../views/parts.ts'
-import type { SecondPersonAction } from './second-person.ts'
-import type { RequestRow } from './store.ts'
+import {
+  ALLOWED_HOURS,
+  type Allowance,
+  findAllowance,
+  insertRequest,
+  needsSecond,
+  REQUEST_LIFETIME_MS,
+  type RequestRow,
+  type RequestSubject,
+  readPolicy,
+  type SecondPersonAction,
+  whileLiving,
+} from './store.ts'
 
 /** The content of a request to a second person. */
 export type Asked = {
@@ -42,8 +58,8 @@ export type RequestKind = {
   readonly title: string
   /** The color of the button that does it. */
   readonly color: ButtonColor
-  /** The lowest role that may confirm or refuse it. */
-  readonly role: Role
+  /** The right that it takes to confirm or refuse it. */
+  readonly right: Right
   /** Its effect on the present state. */
   readonly preview: (visit: OperatorVisit, request: SecondPersonRequest) => Promise<RequestEffect>
   /**
@@ -82,4 +98,80 @@ export function openedRequest(partner: Partner, row: RequestRow): SecondPersonRe
 function bindingOf({ partnerId }: Partner, serviceId: string | undefined) {
   const of = { purpose: 'operator_requests.sealed', partnerId }
   return serviceId === undefined ? of : { ...of, serviceId }
+}
+
+/** Whether a second person must confirm an action of the console at present. */
+export async function needsSecondPerson(
+  { context }: Pick<OperatorVisit, 'context'>,
+  action: SecondPersonAction,
+): Promise<boolean> {
+  return needsSecond(await readPolicy(context.database), action)
+}
+
+/** The ids of an operator's account, and of others that are known to be of the same person. */
+export async function accountsOf({
+  context,
+  operator,
+}: Pick<OperatorVisit, 'context' | 'operator'>): Promise<string[]> {
+  return [...(await findSamePerson(context.database, operator.operatorId))]
+}
+
+/**
+ * Why the operator needs nobody else for something about a user or the partner: by the policy, or since somebody allowed it.
+ * `undefined`: a second person is needed.
+ */
+export async function allowedAlone(
+  visit: OperatorVisit,
+  action: SecondPersonAction,
+  about: RequestSubject,
+): Promise<'by policy' | Allowance | undefined> {
+  if (!(await needsSecondPerson(visit, action))) return 'by policy'
+  const { database, real } = visit.context
+  const since = real() - ALLOWED_HOURS * HOUR_MS
+  return findAllowance(database, about, { action, by: await accountsOf(visit), since })
+}
+
+/**
+ * Stores a request for other operators to confirm instead of doing the action, and records it; answers with the page of
+ * the request. Throws the refusal of an unknown user when the user was erased meanwhile.
+ */
+export async function askSecondPerson(visit: OperatorVisit, asked: Asked): Promise<Answer> {
+  const { context, operator } = visit
+  const { action, partner, serviceId, reason } = asked
+  const at = context.real()
+  const requestId = uuidv7(at)
+  const stored = context.database.commit([
+    ...(serviceId === undefined ? [] : [whileLiving(partner.partnerId, serviceId)]),
+    insertRequest({
+      partner_id: partner.partnerId,
+      request_id: requestId,
+      action,
+      service_id: serviceId ?? null,
+      sealed: sealRequest(asked),
+      asked_by: operator.operatorId,
+      asked_at: at,
+      expires_at: at + REQUEST_LIFETIME_MS,
+    }),
+    recordAlongside(visit, {
+      action: `ask for ${action}`,
+      result: 'asked',
+      reason,
+      partner,
+      serviceId,
+    }),
+  ])
+  await stored.catch((error: unknown) => {
+    throw failureOf(error).lostRace ? notHere('user') : error
+  })
+  return { to: `/requests/${requestId}` }
+}
+
+/** Asks to be allowed to do something alone for some hours, for the reason in the form. */
+export function askToBeAllowed(
+  visit: OperatorVisit,
+  action: SecondPersonAction,
+  { partner, serviceId }: { readonly partner: Partner; readonly serviceId?: string },
+): Promise<Answer> {
+  const asked = { action, partner, serviceId, reason: reasonOf(visit), payload: {}, effect: action }
+  return askSecondPerson(visit, asked)
 }

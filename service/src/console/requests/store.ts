@@ -1,7 +1,6 @@
-import type { Instant } from '../../calendar/calendar.ts'
+import { DAY_MS, type Instant } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
-import { type Query, sql, timestamp } from '../../db/sql.ts'
-import type { PolicyAction, SecondPersonAction, SecondPersonPolicy } from './second-person.ts'
+import { fragment, type Query, sql, timestamp } from '../../db/sql.ts'
 
 /** A row of `operator_requests`. */
 export type RequestRow = {
@@ -75,17 +74,33 @@ export function requestsAbout(db: Executor, partnerId: string, serviceId: string
 /** What a request is about: one user, or the partner itself. */
 export type RequestSubject = { readonly partnerId: string; readonly serviceId?: string | undefined }
 
-/** Whether a second person has allowed something to one of these operators since then, about a user or the partner. */
-export async function isAllowed(
+/** What a second person has allowed to somebody. */
+export type Allowance = Pick<RequestRow, 'partner_id' | 'request_id'>
+
+/**
+ * What a second person has allowed to one of these operators since then, about a user or the partner; `undefined`: nothing, or it was
+ * used.
+ */
+export async function findAllowance(
   db: Executor,
   { partnerId, serviceId }: RequestSubject,
   asked: { readonly action: SecondPersonAction; readonly by: readonly string[]; readonly since: Instant },
-): Promise<boolean> {
-  const rows = await db.query(sql`
-    select from operator_requests
+): Promise<Allowance | undefined> {
+  const [row] = await db.query<Allowance>(sql`
+    select partner_id, request_id from operator_requests
     where partner_id = ${partnerId} and service_id is not distinct from ${serviceId ?? null}::uuid and action = ${asked.action} and outcome = 'done'
-      and asked_by = any(${asked.by}::uuid[]) and decided_at > ${timestamp(asked.since)} limit 1`)
-  return rows.length > 0
+      and asked_by = any(${asked.by}::uuid[]) and decided_at > ${timestamp(asked.since)} and used_in is null
+    order by request_id limit 1`)
+  return row
+}
+
+/** Uses an allowance that holds for one time, for the request of this id. Where another request was faster, its last statement fails. */
+export function useAllowance({ partner_id, request_id }: Allowance, usedIn: string): readonly Query[] {
+  const named = fragment`partner_id = ${partner_id} and request_id = ${request_id}`
+  return [
+    sql`update operator_requests set used_in = ${usedIn} where ${named} and used_in is null`,
+    sql`select 1 / count(*) as is_ours from operator_requests where ${named} and used_in = ${usedIn}`,
+  ]
 }
 
 /** A request that waits, without what is sealed. */
@@ -193,3 +208,27 @@ export async function lapseRequests(db: Executor, at: Instant): Promise<void> {
     update operator_requests set outcome = 'lapsed', decided_at = expires_at
     where outcome is null and expires_at <= ${timestamp(at)}`)
 }
+
+/** The actions that a second operator must confirm, unless the policy switches that off. */
+export const SECOND_PERSON_ACTIONS = ['void', 'move', 'erase', 'dateandlink', 'credentials'] as const
+/** One of these actions. */
+export type SecondPersonAction = (typeof SECOND_PERSON_ACTIONS)[number]
+
+/** What the policy is about: these actions, and letting a held run of a feed go, which concerns many people at once. */
+export const POLICY_ACTIONS = [...SECOND_PERSON_ACTIONS, 'release'] as const
+/** One of these. */
+export type PolicyAction = (typeof POLICY_ACTIONS)[number]
+
+/** The settings of `enrolment operator policy`; an action that is not named needs a second person. */
+export type SecondPersonPolicy = Readonly<Partial<Record<PolicyAction, boolean>>>
+
+/** Whether an action needs a second person. */
+export function needsSecond(policy: SecondPersonPolicy, action: PolicyAction): boolean {
+  return policy[action] ?? true
+}
+
+/** For how many hours what a second person allowed to somebody may be done, where it is not done at once. */
+export const ALLOWED_HOURS = 24
+
+/** How long a request waits for a decision; long enough for a weekend and a holiday. */
+export const REQUEST_LIFETIME_MS = 7 * DAY_MS

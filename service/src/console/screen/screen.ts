@@ -1,6 +1,6 @@
-import type { Zone } from '../../calendar/calendar.ts'
+import { isRealDate, type PlainDate, type Zone } from '../../calendar/calendar.ts'
 import type { Slot } from '../../http/html.ts'
-import type { Operator, Role } from '../../operators/operator.ts'
+import type { Operator, Right } from '../../operators/operator.ts'
 import type { OpenSession } from '../../operators/sign-in.ts'
 import type { ConsoleContext } from '../console-context.ts'
 
@@ -8,10 +8,8 @@ import type { ConsoleContext } from '../console-context.ts'
 export type OperatorVisit = {
   readonly context: ConsoleContext
   readonly operator: Operator
-  /** The operator's role is support or one above it: personal data may be shown, and files be taken. */
-  readonly isSupport: boolean
-  /** The operator's role is admin. */
-  readonly isAdmin: boolean
+  /** Whether the operator's role has a right. */
+  readonly may: (right: Right) => boolean
   /** The names of the operator's partners by their ids, in the order of the names. */
   readonly partnerNames: ReadonlyMap<string, string>
   /** The operator's other partners, and the node of each, which does not answer. */
@@ -57,8 +55,8 @@ export type Answer = ConsolePage | { readonly to: string } | FileAnswer
 export type Screen = {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** The lowest role that may see it. */
-  readonly role: Role
+  /** The right that it takes. */
+  readonly right: Right
   /**
    * The screen makes a change, which a quiet copy and a full disk refuse. Looking at data, and recording that, is no
    * change.
@@ -68,18 +66,18 @@ export type Screen = {
 }
 
 /** A screen that is looked at, or a file. */
-export function onGet(path: string, role: Role, answer: Screen['answer']): Screen {
-  return { method: 'GET', path, role, answer }
+export function onGet(path: string, right: Right, answer: Screen['answer']): Screen {
+  return { method: 'GET', path, right, answer }
 }
 
 /** A screen that a form asks for, and that changes nothing. */
-export function onPost(path: string, role: Role, answer: Screen['answer']): Screen {
-  return { method: 'POST', path, role, answer }
+export function onPost(path: string, right: Right, answer: Screen['answer']): Screen {
+  return { method: 'POST', path, right, answer }
 }
 
 /** A form that makes a change. */
-export function onChange(path: string, role: Role, answer: Screen['answer']): Screen {
-  return { ...onPost(path, role, answer), changes: true }
+export function onChange(path: string, right: Right, answer: Screen['answer']): Screen {
+  return { ...onPost(path, right, answer), changes: true }
 }
 
 /** A refusal that an operator reads as a page. */
@@ -124,4 +122,12 @@ export function choiceOf<Choice extends string>(
     'Choose again',
     `The field ${name} takes one of: ${Object.keys(offered).join(', ')}.`,
   )
+}
+
+/**
+ * Whether a text is a day that an operator can ask for, from 1900 to 2999: days near the year 0000 or 9999 have no day
+ * before or after them that PostgreSQL and the API could write.
+ */
+export function isAskedDay(text: string): text is PlainDate {
+  return isRealDate(text) && text >= '1900' && text < '3000'
 }

@@ -1,39 +1,38 @@
 import type { Month } from '../../calendar/month.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
-import { operatorCsvOf } from '../../statements/csv-file.ts'
+import { deskCsvOf } from '../../statements/csv-file.ts'
 import { type Months, monthsOf } from '../../statements/months.ts'
-import { everyPage, FIRST_PLACE, readPage } from '../../statements/pages.ts'
-import { dollars, type NameTotals, type Summary } from '../../statements/summary.ts'
+import { everyPage, FIRST_PLACE, readLines } from '../../statements/pages.ts'
+import { dollars, type NameTotals, openSummary, type Summary } from '../../statements/summary.ts'
+import { type LineOfUser, linesOfUser } from '../../statements/user-lines.ts'
 import { ownPartner } from '../partners.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, notHere, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
-import { listScreens, type OpenList } from '../views/declared-list.ts'
-import { CSV } from '../views/list.ts'
+import { openUser } from '../user-data/living-user.ts'
+import { type Column, CSV, listScreens, type OpenList } from '../views/list.ts'
 import { facts, tag, when } from '../views/parts.ts'
-import { moversPart } from './movers.ts'
-import { userLineScreens } from './user-lines.ts'
 
-/** What a month of a partner comes to, who came and went since the month before, and its lines as a file. */
+/** What a month of a partner comes to, and its lines as a file. */
 export const statementScreens: readonly Screen[] = [
-  ...listScreens({ path: '/statements', role: 'viewer', exported: 'export totals of a month', open }),
+  ...listScreens({ path: '/statements', right: 'look', exported: 'export totals of a month', open }),
   onGet('/statements/lines.csv', 'support', linesFile),
-  ...userLineScreens,
+  ...listScreens({
+    path: '/users/:serviceid/statements',
+    right: 'look',
+    exported: 'export lines of user',
+    open: linesOfOne,
+  }),
 ]
-
-/** A page waits so long for a count; that of a small partner is whole by then. */
-const PATIENCE_MS = 1000
 
 async function open(visit: OperatorVisit): Promise<OpenList<NameTotals>> {
   const { partner, months, month } = await monthOf(visit)
-  const count = visit.context.monthCounts.of(partner, month, months)
-  await Promise.race([count.done, new Promise(resolve => setTimeout(resolve, PATIENCE_MS))])
-  const { totals, byName } = count.summary()
+  const { totals, byName } = await totalOf(visit, { partner, months, month })
   return {
     title: 'Months',
     heading: 'By offer, benefit and insurer',
     caption: `What ${month.name} comes to by offer, benefit and insurer`,
-    empty: count.isWhole ? 'Nobody held anything in this month.' : 'Nothing is counted yet.',
+    empty: 'Nobody held anything in this month.',
     file: `statement-${month.name}.csv`,
     looked: 'look at a month',
     partner,
@@ -52,18 +51,12 @@ async function open(visit: OperatorVisit): Promise<OpenList<NameTotals>> {
     ],
     rows: byName,
     around: () => ({
-      above: html`${
-        !count.isWhole &&
-        html`<p class="notice" role="status">Still counting:
-${totals.users.toLocaleString('en-US')} people so far. Load this page again for the rest.</p>`
-      }
-${totalFacts(partner, { month, months, totals })}
+      above: html`${totalFacts(partner, { month, months, totals })}
 ${
-  visit.isSupport &&
+  visit.may('support') &&
   html`<p><a
 href="/statements/lines.csv?partner=${partner.partnerId}&month=${month.name}">All lines of the month as CSV</a></p>`
 }`,
-      beside: moversPart(visit, count),
     }),
   }
 }
@@ -98,7 +91,7 @@ function totalFacts(
 }
 
 /** The partner and the month of the address: the first partner, and the running month, unless it names others. */
-async function monthOf(visit: OperatorVisit): Promise<{ partner: Partner; months: Months; month: Month }> {
+async function monthOf(visit: OperatorVisit): Promise<OfMonth> {
   const [first] = visit.partnerNames.keys()
   const wanted = visit.query.get('partner') ?? first
   if (wanted === undefined) throw notHere('partner')
@@ -111,11 +104,94 @@ async function monthOf(visit: OperatorVisit): Promise<{ partner: Partner; months
 
 async function linesFile(visit: OperatorVisit): Promise<Answer> {
   const { partner, months, month } = await monthOf(visit)
-  const { counting, slow } = visit.context
   await record(visit, { action: 'export lines of a month', partner })
-  const pages = everyPage(
-    from => slow.inTurn(() => readPage(counting, partner, { month, months, from, isForOperator: true })),
-    FIRST_PLACE,
-  )
-  return { file: `lines-${month.name}.csv`, type: CSV, content: operatorCsvOf(pages) }
+  // Without the partner's own facts of its people, which are personal data: no reason was given to see them.
+  const content = deskCsvOf(linesOf(visit, { partner, months, month }))
+  return { file: `lines-${month.name}.csv`, type: CSV, content }
 }
+
+type OfMonth = { readonly partner: Partner; readonly months: Months; readonly month: Month }
+
+/** The lines of a month, page by page, those of an open month as they would be now. */
+function linesOf({ context: { counting } }: OperatorVisit, { partner, months, month }: OfMonth) {
+  const query = { month, months, isForOperator: true }
+  return everyPage(from => readLines(counting, partner, { ...query, from }), FIRST_PLACE)
+}
+
+/** What the lines of a month come to. */
+async function totalOf(visit: OperatorVisit, of: OfMonth): Promise<Summary> {
+  const { add, summary } = openSummary()
+  for await (const lines of linesOf(visit, of)) add(lines)
+  return summary()
+}
+
+async function linesOfOne(visit: OperatorVisit): Promise<OpenList<LineOfUser>> {
+  const { partner, serviceId } = await openUser(visit)
+  const { counting } = visit.context
+  const months = await monthsOf(counting, partner)
+  return {
+    path: `/users/${serviceId}/statements`,
+    title: `Months of user ${serviceId.slice(-12)}`,
+    heading: 'Lines, the newest month first',
+    caption: 'Lines of this user in monthly statements',
+    empty: 'This user is in no statement.',
+    file: `statements-${serviceId}.csv`,
+    looked: 'look at lines of user',
+    partner,
+    serviceId,
+    filters: [],
+    around: () => ({
+      above: html`<p><a href="/users/${serviceId}">User ${serviceId.slice(-12)}</a> of ${partner.name}</p>`,
+    }),
+    columns,
+    rows: await linesOfUser(counting, partner, { serviceId, months }),
+  }
+}
+
+const columns: readonly Column<LineOfUser>[] = [
+  {
+    name: 'month',
+    label: 'Month',
+    value: one => one.month,
+    cell: one => html`${one.month} ${tag(one.isFinal ? 'final' : 'open', one.isFinal ? 'good' : 'wait')}`,
+  },
+  {
+    name: 'kind',
+    label: 'Line',
+    value: ({ line }) => line.kind,
+    cell: ({ line }) =>
+      html`${line.kind}${line.about !== '' && html`<br><span class="hint">about ${line.about}</span>`}`,
+  },
+  { name: 'about', label: 'About', value: ({ line }) => line.about, isOfFile: true },
+  {
+    name: 'name',
+    label: 'Of',
+    value: ({ line }) => line.name || line.offer,
+    cell: ({ line }) =>
+      html`${line.name || line.offer}${
+        line.name !== '' && line.offer !== '' && html`<br><span class="hint">under ${line.offer}</span>`
+      }`,
+  },
+  { name: 'fromdate', label: 'First day', value: ({ line }) => line.fromdate },
+  { name: 'todate', label: 'Last day', value: ({ line }) => line.todate },
+  {
+    name: 'personcents',
+    label: 'Person',
+    value: ({ line }) => line.personcents,
+    cell: ({ line: { personcents, takenby } }) =>
+      html`${dollars(personcents)}${takenby !== '' && html`<br><span class="hint">taken by the ${takenby}</span>`}`,
+  },
+  {
+    name: 'partnercents',
+    label: 'Partner',
+    value: ({ line }) => line.partnercents,
+    cell: ({ line }) => dollars(line.partnercents),
+  },
+  {
+    name: 'insurercents',
+    label: 'Insurer gets',
+    value: ({ line }) => line.insurercents,
+    cell: ({ line: { insurercents, insurer } }) =>
+      html`${dollars(insurercents)}${insurer !== '' && html`<br><span class="hint">${insurer}</span>`}`,
+  },
+]

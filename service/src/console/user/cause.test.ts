@@ -3,7 +3,7 @@ import { DAY_MS } from '../../calendar/calendar.ts'
 import type { Catalogue } from '../../catalogue/model.ts'
 import type { RefusedCreate } from '../../membership/saving/refused-creates.ts'
 import type { LinkRow } from '../user-data/store.ts'
-import { newestCause } from './cause.ts'
+import { newestCause } from './sentence.ts'
 
 const real = Date.UTC(2030, 4, 20, 12)
 const link: LinkRow = {

@@ -5,9 +5,8 @@ import { comingLines } from '../../membership/rules/view.ts'
 import type { OperatorVisit } from '../screen/screen.ts'
 import type { EndpointStory, EventStory } from '../user-data/stories.ts'
 import type { Change, UserDetails } from '../user-data/user-details.ts'
-import { moveWords } from '../views/moves.ts'
 import { day, tag, when } from '../views/parts.ts'
-import { comingStory, dayOfDue, storyOf } from '../views/story.ts'
+import { dayOfDue, isInsurers, lineOf, tell } from '../views/told.ts'
 
 /**
  * Coming and past changes, newest first, each in a sentence; its lines, its ids and its webhooks behind *Details*. Or a page of
@@ -26,11 +25,11 @@ export function timeline(visit: OperatorVisit, details: UserDetails): Html {
 ${[...ahead].map(
   ([at, lines]) =>
     html`<li class="ahead"><p>${day(dayOfDue(lines, at), zone)} ${tag('ahead')}</p>
-<p>${comingStory(lines, details)}</p><details><summary>Details</summary><p>${when(at, zone)}</p>
-${linesPart(lines, details, visit.isSupport)}</details></li>`,
+<p>${tell({ lines }, details).join(' ')}</p><details><summary>Details</summary><p>${when(at, zone)}</p>
+${linesPart(lines, visit.may('support'))}</details></li>`,
 )}
 ${!details.hasNewer && html`<li class="now"><p>${day(now, zone)} ${tag('today', 'good')}</p></li>`}
-${shown.map(change => changeItem(change, { sees: visit.isSupport, details, real: visit.context.real() }))}
+${shown.map(change => changeItem(change, { sees: visit.may('support'), details, real: visit.context.real() }))}
 </ol>
 ${
   details.hasOlder && oldest !== undefined
@@ -48,10 +47,11 @@ function changeItem(change: Change, { sees, details, real }: ChangeShown): Html 
   // A change is shown at its effective time; if it was recorded much later, the details say so.
   const isLate = Math.abs(recorded_at - at) > LATE_MS
   return html`<li><p>${day(who === 'schedule' ? dayOfDue(lines, at) : at, zone)}</p>
-<p>${storyOf(lines, details)} <span class="hint">${byWhom(who, actor, details)}</span></p>
+<p>${tell(change, details).join(' ') || 'The person’s data are changed.'}
+<span class="hint">${isInsurers(change) ? 'by the feed' : byWhom(who, actor, details)}</span></p>
 <details><summary>Details ${events.map(event => stateTags(event))}</summary>
 <p>${when(at, zone)}${isLate && html`, recorded ${when(recorded_at, zone)}`}</p>
-${linesPart(lines, details, sees)}
+${linesPart(lines, sees)}
 ${
   (actor ?? request_id) !== null &&
   html`<p class="hint">${actor !== null && html`${actorWords(actor, who, details)} `}
@@ -62,9 +62,9 @@ ${events.map(event => eventPart(event, { zone, sees, real }))}</details></li>`
 
 const LATE_MS = HOUR_MS
 
-function linesPart(lines: readonly HistoryLine[], details: UserDetails, sees: boolean): Html {
+function linesPart(lines: readonly HistoryLine[], sees: boolean): Html {
   return html`<ul class="rules">${lines.map(
-    line => html`<li>${moveWords(line, details)}${sees && html` <span class="hint">${line.why}</span>`}</li>`,
+    line => html`<li>${lineOf(line)}${sees && html` <span class="hint">${line.why}</span>`}</li>`,
   )}</ul>`
 }
 

@@ -1,20 +1,20 @@
 import { type Html, html, type Slot } from '../../http/html.ts'
-import { hasRole, type Role } from '../../operators/operator.ts'
+import { hasRight, type Right } from '../../operators/operator.ts'
 import type { ConsoleFiles } from '../screen/console-files.ts'
 import type { ConsolePage, OperatorVisit } from '../screen/screen.ts'
 
-/** The entries of the navigation: the path, the key that leads there after `g`, and the lowest role that may see it. */
-const navigation: readonly { label: string; path: string; key: string; role: Role }[] = [
-  { label: 'Users', path: '/', key: 'u', role: 'viewer' },
-  { label: 'Due', path: '/due', key: 'd', role: 'viewer' },
-  { label: 'Months', path: '/statements', key: 'm', role: 'viewer' },
-  { label: 'Webhooks', path: '/webhooks', key: 'w', role: 'viewer' },
-  { label: 'Feeds', path: '/feeds', key: 'f', role: 'viewer' },
-  { label: 'Partners', path: '/partners', key: 'p', role: 'viewer' },
-  { label: 'Requests', path: '/requests', key: 'r', role: 'support' },
-  { label: 'Catalogue', path: '/catalogue', key: 'c', role: 'viewer' },
-  { label: 'Integration', path: '/integration', key: 'i', role: 'developer' },
-  { label: 'Audit', path: '/audit', key: 'a', role: 'viewer' },
+/** The entries of the navigation: the path, the key that leads there after `g`, and the right that it takes. */
+const navigation: readonly { label: string; path: string; key: string; right: Right }[] = [
+  { label: 'Users', path: '/', key: 'u', right: 'look' },
+  { label: 'Due', path: '/due', key: 'd', right: 'look' },
+  { label: 'Months', path: '/statements', key: 'm', right: 'look' },
+  { label: 'Webhooks', path: '/webhooks', key: 'w', right: 'look' },
+  { label: 'Feeds', path: '/feeds', key: 'f', right: 'look' },
+  { label: 'Partners', path: '/partners', key: 'p', right: 'look' },
+  { label: 'Requests', path: '/requests', key: 'r', right: 'support' },
+  { label: 'Catalogue', path: '/catalogue', key: 'c', right: 'look' },
+  { label: 'Integration', path: '/integration', key: 'i', right: 'rotate' },
+  { label: 'Audit', path: '/audit', key: 'a', right: 'look' },
 ]
 
 /** A page of the console with its layout, for an operator who is signed in. */
@@ -25,7 +25,7 @@ export function consoleDocument(
 ): string {
   const { operator, session, waiting } = visit
   const present = entryPathOf(visit.path)
-  const entries = navigation.filter(({ role }) => hasRole(operator, role))
+  const entries = navigation.filter(({ right }) => hasRight(operator, right))
   const body = html`${page.body}`
   return frame(
     files,
@@ -33,7 +33,7 @@ export function consoleDocument(
     html`<header class="top"><div class="bar">
 <a class="brand" href="/"><span class="mark" aria-hidden="true">B</span><span>Benefits console</span></a>
 ${
-  hasRole(operator, 'viewer') &&
+  hasRight(operator, 'look') &&
   html`<form class="find" method="post" action="/find" role="search">${tokenField(session.formToken)}
 <label class="unseen" for="find">Find a user, event or request</label>
 <input id="find" name="what" type="search" placeholder="Find a user, event, request …"
@@ -56,7 +56,7 @@ class="quiet">Sign out</button></form>
 ${leftOutNotice(visit)}
 ${body}
 </main>
-${hasRole(operator, 'viewer') && html`<footer class="foot"><p class="hint"><kbd>/</kbd> find</p></footer>`}`,
+${hasRight(operator, 'look') && html`<footer class="foot"><p class="hint"><kbd>/</kbd> find</p></footer>`}`,
   )
 }
 

@@ -4,27 +4,37 @@ import { disableEndpoint, enableEndpoint } from '../../webhooks/endpoint/endpoin
 import { type ListedDelivery, listDeliveries } from '../../webhooks/log/deliveries.ts'
 import { recordAlongside } from '../screen/record.ts'
 import { type Answer, type OperatorVisit, onChange, onGet, reasonOf, type Screen } from '../screen/screen.ts'
+import { answerInWords } from '../views/answer.ts'
 import { actionForm, facts, section, table, tag, when } from '../views/parts.ts'
-import { answersOf, type NamedEndpoint, requiredEndpoint } from './endpoint.ts'
-import { countOf, healthInWords, stateTag } from './health.ts'
+import {
+  answersOf,
+  countOf,
+  healthInWords,
+  type NamedEndpoint,
+  requiredEndpoint,
+  stateTag,
+} from './endpoint.ts'
+import { endpointSecretParts, endpointSecretScreens } from './secrets.ts'
 import { againPart, sendAgain } from './send-again.ts'
-import type { EndpointLine } from './store.ts'
+import { type EndpointLine, findNewestAttempts, type NewestAttempt } from './store.ts'
 
 /** One endpoint, and the actions on it. */
 export const webhookScreens: readonly Screen[] = [
-  onGet('/webhooks/:endpointid', 'viewer', show),
-  onChange('/webhooks/:endpointid/replay', 'support', replay),
-  onChange('/webhooks/:endpointid/pause', 'admin', pause),
-  onChange('/webhooks/:endpointid/enable', 'admin', enable),
+  ...endpointSecretScreens,
+  onGet('/webhooks/:endpointid', 'integration', show),
+  onChange('/webhooks/:endpointid/replay', 'again', replay),
+  onChange('/webhooks/:endpointid/pause', 'administer', pause),
+  onChange('/webhooks/:endpointid/enable', 'administer', enable),
 ]
 
 async function show(visit: OperatorVisit, outcome?: Slot): Promise<Answer> {
   const endpoint = await requiredEndpoint(visit)
-  const { partner, line } = endpoint
-  const open = await firstOpenLines(visit, endpoint)
-  const sees = visit.isSupport
+  const { partner, line, target } = endpoint
+  const open = visit.may('look') ? await firstOpenLines(visit, endpoint) : []
+  const sees = visit.may('support')
   const ids = [...open.map(one => one.event_id), ...(line.last_event === null ? [] : [line.last_event])]
   const answers = await answersOf(visit, endpoint, ids)
+  const attempts = await findNewestAttempts(visit.context.database, target)
   const now = visit.context.real()
   const zone = partner.timezone
   const said = line.last_event === null ? undefined : answers.get(line.last_event)
@@ -43,30 +53,35 @@ async function show(visit: OperatorVisit, outcome?: Slot): Promise<Answer> {
       ['Waiting', countOf(line.waiting)],
       ['Given up', countOf(line.dead)],
       // A path may hold a secret of the receiver.
-      sees && ['Address', html`<code>${line.url}</code>`],
+      (sees || visit.may('rotate')) && ['Address', html`<code>${line.url}</code>`],
       ['Made', when(line.created_at, zone)],
     ])}</section>
-<div class="columns"><div>${section(
-      'What waits',
-      html`${heldHint(line, zone)}${table({
-        caption: 'The first of what waits or was given up',
-        columns: ['Event', 'State', 'Tries', 'Due or given up', ...(sees ? ['Answered last'] : [])],
-        rows: open.map(one => [
-          html`<a href="/users/${one.service_id}#event-${one.event_id}"><code>${one.eventname}</code></a>`,
-          one.status === 'waiting' ? tag('waiting', 'wait') : tag('given up', 'bad'),
-          one.attempts,
-          when(one.at, zone),
-          ...(sees ? [html`<code>${answers.get(one.event_id) ?? '–'}</code>`] : []),
-        ]),
-        empty: 'Nothing waits, and nothing was given up.',
-      })}`,
-      open.length > 0 &&
-        html`<span><a href="/webhooks/${line.endpoint_id}/deliveries?state=waiting">All that waits</a> ·
+<div class="columns"><div>${
+      visit.may('look') &&
+      section(
+        'What waits',
+        html`${heldHint(line, zone)}${table({
+          caption: 'The first of what waits or was given up',
+          columns: ['Event', 'State', 'Tries', 'Due or given up', ...(sees ? ['Answered last'] : [])],
+          rows: open.map(one => [
+            html`<a href="/users/${one.service_id}#event-${one.event_id}"><code>${one.eventname}</code></a>`,
+            one.status === 'waiting' ? tag('waiting', 'wait') : tag('given up', 'bad'),
+            one.attempts,
+            when(one.at, zone),
+            ...(sees ? [html`<code>${answers.get(one.event_id) ?? '–'}</code>`] : []),
+          ]),
+          empty: 'Nothing waits, and nothing was given up.',
+        })}`,
+        open.length > 0 &&
+          html`<span><a href="/webhooks/${line.endpoint_id}/deliveries?state=waiting">All that waits</a> ·
 <a href="/webhooks/${line.endpoint_id}/deliveries?state=given+up">All given up</a></span>`,
-    )}</div><div>
-${sees && againPart(visit, endpoint)}
+      )
+    }
+${attemptsPart(attempts, zone)}</div><div>
+${visit.may('again') && againPart(visit, endpoint)}
+${visit.may('rotate') && endpointSecretParts(visit, line)}
 ${
-  visit.isAdmin &&
+  visit.may('administer') &&
   section(
     line.disabled_at === null ? 'Pause' : 'Enable',
     line.disabled_at === null
@@ -78,6 +93,26 @@ ${actionForm(visit, { action: action('enable'), button: 'Enable', color: 'primar
   )
 }</div></div>`,
   }
+}
+
+/** The newest attempts, of which nothing names a person. */
+function attemptsPart(attempts: readonly NewestAttempt[], zone: Zone): Slot {
+  return section(
+    'Attempts',
+    table({
+      caption: 'The newest attempts',
+      columns: ['When', 'Event', 'Answer', 'Took'],
+      rows: attempts.map(one => [
+        html`${when(one.started_at, zone)}${
+          one.attempt > 1 && html`<br><span class="hint">attempt ${one.attempt}</span>`
+        }`,
+        html`<code>${one.eventname}</code><br><span class="hint"><code>${one.event_id}</code></span>`,
+        answerInWords(one.status, one.error_class),
+        `${one.total_ms} ms`,
+      ]),
+      empty: 'None for the newest events.',
+    }),
+  )
 }
 
 /** Why events that are due are not sent. */

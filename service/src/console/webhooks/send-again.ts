@@ -2,15 +2,14 @@ import { addDays, dateAt, startOfDate } from '../../calendar/calendar.ts'
 import { html, type Slot } from '../../http/html.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { type ReplayOutcome, replayTo, type Selection } from '../../webhooks/log/replay.ts'
-import { isAskedDay } from '../asked-day.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { ConsoleRefusal, type OperatorVisit, reasonOf } from '../screen/screen.ts'
+import { ConsoleRefusal, isAskedDay, type OperatorVisit, reasonOf } from '../screen/screen.ts'
 import { actionForm, counted, section, writeDay } from '../views/parts.ts'
 import type { NamedEndpoint } from './endpoint.ts'
 
 /** The forms that count what would be sent to an endpoint again: of some days, or what was given up. */
 export function againPart(visit: OperatorVisit, { partner, line }: NamedEndpoint): Slot {
-  const action = replayPath(visit, line)
+  const action = replayPath(line)
   const yesterday = addDays(dateAt(visit.context.real(), partner.timezone), -1)
   const day = (name: string, label: string) =>
     html`<p class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${
@@ -36,9 +35,8 @@ ${actionForm(visit, {
   )
 }
 
-/** A developer has an address of their own for it. */
-function replayPath({ operator }: OperatorVisit, { endpoint_id }: NamedEndpoint['line']): string {
-  return `${operator.role === 'developer' ? '/integration/endpoints' : '/webhooks'}/${endpoint_id}/replay`
+function replayPath({ endpoint_id }: NamedEndpoint['line']): string {
+  return `/webhooks/${endpoint_id}/replay`
 }
 
 /** Counts what would be sent again, or sends it if the form says that the count was seen; returns what to show of it. */
@@ -74,7 +72,7 @@ role="status"><p>There are no events${of} to send again.${waitsWords(line)}</p><
 ${line.disabled_at !== null && html`<p>${HELD}</p>`}
 ${line.waiting > 0 && html`<p>${waitsWords(line)}</p>`}
 ${actionForm(visit, {
-  action: replayPath(visit, line),
+  action: replayPath(line),
   button: 'Send them again',
   color: 'primary',
   fields: html`${kept}<input type="hidden" name="sure" value="yes">`,

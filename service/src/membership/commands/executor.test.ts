@@ -16,7 +16,7 @@ function commandOf(userid: string): Command<unknown> {
     partner,
     userid,
     who: 'partner',
-    why: 'test',
+    why: 'prefill',
     decide: () => ({ answer: () => userid }),
   }
 }

@@ -9,6 +9,7 @@ import type { CommandContext, Decided } from '../command.ts'
 import type { CommandExecutor } from '../commands/executor.ts'
 import type { Reader, Reading } from '../reading/reader.ts'
 import { activeAccountOf } from '../rules/account.ts'
+import type { Why } from '../rules/history.ts'
 import type { Changed } from '../rules/intents.ts'
 import type { Person } from '../rules/person.ts'
 import { isRefusal, type Refusal } from '../rules/refusal.ts'
@@ -28,7 +29,7 @@ export type AccountCommands = {
   /** Runs a keyed write, whatever the user's state. */
   run<Reply>(
     request: AnyRequest,
-    command: { userid: string; why: string; mode?: KeyReservation['mode']; startsAnew?: boolean },
+    command: { userid: string; why: Why; mode?: KeyReservation['mode']; startsAnew?: boolean },
     decide: (commandContext: CommandContext) => Decided<Reply> | Refusal,
   ): Promise<Reply>
   /**
@@ -36,7 +37,7 @@ export type AccountCommands = {
    */
   change<Reply>(
     request: AnyRequest,
-    command: { userid: string; why: string },
+    command: { userid: string; why: Why },
     decide: (user: User, now: Instant, terms: Terms) => Decided<Reply> | Refusal,
   ): Promise<Reply>
   /** Reads an active account with its rules and its person's data, for previews. */

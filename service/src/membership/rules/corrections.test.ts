@@ -43,7 +43,7 @@ function written(before: User, changed: Changed, at: Instant, terms: Terms): Use
     changed.user.status === 'active'
       ? projectPendingChanges(changed.user, terms, { user: before, at })
       : changed.user
-  linesOf({ at, before, after, events: changed.events }, 'operator', 'test')
+  linesOf({ at, before, after, events: changed.events }, 'operator', 'correction: void')
   checkRows(after)
   return after
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '../../calendar/calendar.ts'
 import { projectPendingChanges } from './apply-due.ts'
-import { linesOf, type StoredLine } from './history.ts'
+import { linesOf, type StoredLine, type Why } from './history.ts'
 import type { Changed } from './intents.ts'
 import { isActive, type User } from './state.ts'
 import type { Terms } from './terms.ts'
@@ -17,7 +17,7 @@ export type Effect = {
 export function effectOf(
   changed: Changed,
   { user, now, terms }: { readonly user: User; readonly now: Instant; readonly terms: Terms },
-  why: string,
+  why: Why,
 ): Effect {
   const after = isActive(changed.user)
     ? projectPendingChanges(changed.user, terms, { user, at: now })

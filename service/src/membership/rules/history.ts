@@ -26,7 +26,40 @@ type Moved<What extends string, Value> = {
 }
 type OfBenefit = { readonly benefit: string }
 
-/** A move as the history stores it. */
+/** What a command was made for, as the history keeps it; it names no person. Of a cancel, the reason that the API gives. */
+export type Why =
+  | (
+      | 'prefill'
+      | 'create'
+      | 'update'
+      | 'enrol'
+      | 'imported'
+      | 'link opened'
+      | 'answers kept'
+      | 'details corrected'
+    )
+  | ('swap' | 'offer change' | 'offer change undone' | 'declined' | 'declined, with a reason')
+  | (
+      | 'cancel'
+      | `cancel: ${string}`
+      | 'reinstate'
+      | 'erase'
+      | 'due'
+      | 'insurer answered'
+      | 'beneficiaries named'
+    )
+  | ('correction: void' | 'correction: dates' | `consent by ${ConsentOnRecord}`)
+/** What a due change was for. */
+export type WhyDue =
+  | 'prefill expires'
+  | 'prefill expired'
+  | 'start'
+  | `cancel: ${string}`
+  | 'offer change'
+  | Why
+type ConsentOnRecord = NonNullable<Consent['channel']>
+
+/** A move as the history stores it; `why` is one of these, or the reason for which an enrolment ended. */
 export type StoredLine = Move & { readonly why: string }
 
 /** One line of a user's history: what changed, when, by whom and why. */
@@ -48,9 +81,9 @@ export function linesOfDue(changes: readonly AppliedChange[]): HistoryLine[] {
  * The lines for the difference that a change made. Throws when a state moved in a way that its table does not allow: that
  * is a fault of the service and must not be stored.
  */
-export function linesOf(applied: AppliedChange, who: Who, why: string): StoredLine[] {
+export function linesOf(applied: AppliedChange, who: Who, why: Why): StoredLine[] {
   const lines: StoredLine[] = []
-  const note = (move: Move, because = why) => {
+  const note = (move: Move, because: string = why) => {
     if (move.from !== move.to) lines.push(Object.assign(move, { why: because }))
   }
   const { before, after } = applied
@@ -114,14 +147,14 @@ export function swapText(pairs: readonly SwapPair[] | undefined): string {
 }
 
 /** The reason for a due change of the user as a whole. */
-function whyOfDue({ before, after }: AppliedChange, why: string): string {
+function whyOfDue({ before, after }: AppliedChange, why: Why): WhyDue {
   if (after.status === 'cancelled') return `cancel: ${after.cancel?.reason ?? why}`
   if (after.status === 'none') return 'prefill expired'
   if (before.pendingOffer && !after.pendingOffer) return 'offer change'
   return before.offer && !before.offer.inForce ? 'start' : why
 }
 
-function whyOf(enrolment: Enrolment, why: string): string {
+function whyOf(enrolment: Enrolment, why: Why): string {
   return (
     enrolment.closeReason ??
     (enrolment.state === 'endscheduled' && enrolment.endsAt === enrolment.ownEnd?.at

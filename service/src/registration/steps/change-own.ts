@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
 import type { Change, CommandContext, Member } from '../../membership/command.ts'
+import type { Why } from '../../membership/rules/history.ts'
 import { isRefusal, type Refusal, refuse } from '../../membership/rules/refusal.ts'
 import { isActive, type User } from '../../membership/rules/state.ts'
 import { authorOf } from '../session/author.ts'
@@ -13,7 +14,7 @@ type OwnUser = Member & { readonly now: Instant; readonly terms: CommandContext[
 
 /** A change that a visitor asks for. */
 export type OwnChange = {
-  readonly why: string
+  readonly why: Why
   /** The reference of the confirmation that the person gets; stored with the change. */
   readonly reference?: string
   /**

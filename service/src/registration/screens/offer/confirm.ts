@@ -95,7 +95,7 @@ export const offerConfirm: Step<OfferConfirmView> = {
       if (user.offer?.name === offer || isPendingSo(user, offer, { now, terms: terms() })) return 'unchanged'
       return changeOfferOf(withAgreed(user, visit, agreements), inputFor(offer), now, terms())
     }
-    const change = { why: 'offer change', form, agreements, offername, decide }
+    const change = { why: 'offer change' as const, form, agreements, offername, decide }
     return changeAndConfirm(visit, 'changed', change, 'conflict')
   },
 }

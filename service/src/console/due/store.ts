@@ -1,7 +1,7 @@
 import { dateAt, type Instant, type Zone } from '../../calendar/calendar.ts'
 import type { Executor } from '../../db/database.ts'
 import { type Fragment, fragment, nothing, sql, timestamp } from '../../db/sql.ts'
-import type { RowPosition } from '../position.ts'
+import type { RowPosition } from '../views/list.ts'
 
 /** The kinds of due changes, as the page names them. */
 export const DUE_KINDS = [
