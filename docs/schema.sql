@@ -289,7 +289,6 @@ CREATE TABLE public.feed_runs (
     counts jsonb NOT NULL,
     made_at timestamp with time zone NOT NULL,
     made_by text NOT NULL,
-    asked_by text,
     decided_by text,
     taken_at timestamp with time zone,
     CONSTRAINT feed_runs_run_check CHECK ((run > 0)),
@@ -444,7 +443,7 @@ CREATE TABLE public.operator_requests (
     decided_at timestamp with time zone,
     outcome text,
     used_in uuid,
-    CONSTRAINT operator_requests_action_check CHECK ((action = ANY (ARRAY['void'::text, 'move'::text, 'erase'::text, 'dateandlink'::text, 'credentials'::text]))),
+    CONSTRAINT operator_requests_action_check CHECK ((action = ANY (ARRAY['void'::text, 'move'::text, 'erase'::text, 'dateandlink'::text, 'credentials'::text, 'release'::text]))),
     CONSTRAINT operator_requests_check CHECK (((decided_at IS NULL) = (outcome IS NULL))),
     CONSTRAINT operator_requests_check1 CHECK (((decided_by IS NULL) OR (decided_by <> asked_by))),
     CONSTRAINT operator_requests_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'withdrawn'::text, 'lapsed'::text])))

@@ -122,7 +122,6 @@ const partsOf: Readonly<Record<string, Readonly<Record<string, readonly Role[]>>
   },
   'GET /feeds/:feed': { 'Adacanary is not known': S },
   'GET /statements': { 'All lines of the month as CSV': S },
-  'GET /requests/:requestid': { '<h2>Yours</h2>': ['support'], '<h2>Decide</h2>': A },
   'GET /partners': { '>CSV</a>': S },
 }
 

@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest'
 import {
   needsSecond,
-  POLICY_ACTIONS,
   readPolicy,
+  SECOND_PERSON_ACTIONS,
   writePolicy,
 } from '../../service/src/console/requests/store.ts'
 import { startTestService } from '../rig.ts'
@@ -14,7 +14,7 @@ test('each action needs a second person until it is set off, and one that is set
   const { database } = service
   const stated = async () => {
     const policy = await readPolicy(database)
-    return POLICY_ACTIONS.filter(action => needsSecond(policy, action))
+    return SECOND_PERSON_ACTIONS.filter(action => needsSecond(policy, action))
   }
   expect(await stated()).toEqual(['void', 'move', 'erase', 'dateandlink', 'credentials', 'release'])
   await writePolicy(database, 'erase', false)

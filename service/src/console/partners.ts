@@ -1,3 +1,4 @@
+import { noPartner } from '../audit/entries.ts'
 import type { Zone } from '../calendar/calendar.ts'
 import type { Database } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
@@ -42,4 +43,18 @@ export async function ownPartner(
   const partner = isOwn ? await visit.context.directory.partner(partnerId) : undefined
   if (!partner) throw notHere('partner')
   return partner
+}
+
+/** The partners whose people an operator sees, and for who works for all of them also what concerns none or all. */
+export function seenPartners({
+  operator,
+  partnerNames,
+}: Pick<OperatorVisit, 'operator' | 'partnerNames'>): readonly string[] {
+  return [...partnerNames.keys(), ...(operator.partners === undefined ? [noPartner] : [])]
+}
+
+/** The operator's partners. */
+export async function partnersOf({ context, partnerNames }: OperatorVisit): Promise<Partner[]> {
+  const found = await Promise.all([...partnerNames.keys()].map(id => context.directory.partner(id)))
+  return found.flatMap(partner => partner ?? [])
 }

@@ -76,7 +76,6 @@ export async function makeRun(tx: Executor, context: RunContext, making: Making)
     counts,
     madeAt,
     madeBy: by,
-    askedBy: undefined,
     decidedBy: undefined,
     takenAt: lines === 0 ? madeAt : undefined,
   }

@@ -24,7 +24,6 @@ export type Run = {
   readonly counts: Counts
   readonly madeAt: Instant
   readonly madeBy: string
-  readonly askedBy: string | undefined
   readonly decidedBy: string | undefined
   readonly takenAt: Instant | undefined
 }
@@ -40,7 +39,6 @@ type RunRow = {
   counts: Counts
   made_at: Instant
   made_by: string
-  asked_by: string | null
   decided_by: string | null
   taken_at: Instant | null
 }
@@ -206,7 +204,6 @@ function runOf(row: RunRow): Run {
     counts: row.counts,
     madeAt: row.made_at,
     madeBy: row.made_by,
-    askedBy: row.asked_by ?? undefined,
     decidedBy: row.decided_by ?? undefined,
     takenAt: row.taken_at ?? undefined,
   }

@@ -7,7 +7,7 @@ import {
   valued,
 } from '@benefit-enrolment/command'
 import { formatTimestamp, timestampOrNull } from '../../calendar/calendar.ts'
-import { needsSecond, POLICY_ACTIONS, readPolicy, writePolicy } from '../../console/requests/store.ts'
+import { needsSecond, readPolicy, SECOND_PERSON_ACTIONS, writePolicy } from '../../console/requests/store.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { comparedEmail, type Operator, ROLES } from '../../operators/operator.ts'
 import { LINK_LIFETIME_MS, mintLink } from '../../operators/sign-in.ts'
@@ -160,10 +160,10 @@ const policy: Command = {
   summary: 'Show or set which actions need a second operator; all do until they are switched off.',
   run: input => {
     const [wanted, state] = input.positionals
-    const action = POLICY_ACTIONS.find(one => one === wanted)
+    const action = SECOND_PERSON_ACTIONS.find(one => one === wanted)
     if (wanted !== undefined && (!action || (state !== 'on' && state !== 'off')))
       throw new UsageError(
-        `Give an action (${POLICY_ACTIONS.join(', ')}) and on or off, or nothing, to see the settings; see --help.`,
+        `Give an action (${SECOND_PERSON_ACTIONS.join(', ')}) and on or off, or nothing, to see the settings; see --help.`,
       )
     return inWorkspace(input, async ({ database, record, commit }) => {
       if (action) {
@@ -171,7 +171,7 @@ const policy: Command = {
         await commit(tx => writePolicy(tx, action, state === 'on'))
       }
       const now = await readPolicy(database)
-      const shown = POLICY_ACTIONS.map(one => [one, needsSecond(now, one)] as const)
+      const shown = SECOND_PERSON_ACTIONS.map(one => [one, needsSecond(now, one)] as const)
       input.print(
         Object.fromEntries(shown),
         shown.map(

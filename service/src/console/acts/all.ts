@@ -2,6 +2,7 @@ import { html, type Slot } from '../../http/html.ts'
 import { effectOf } from '../../membership/rules/effect.ts'
 import { isRefusal } from '../../membership/rules/refusal.ts'
 import { operatorNames } from '../../operators/store.ts'
+import { releaseKind } from '../feeds/release.ts'
 import type { RequestKind, SecondPersonRequest } from '../requests/request.ts'
 import { ALLOWED_HOURS } from '../requests/store.ts'
 import { livingUser, ofWhom } from '../user-data/living-user.ts'
@@ -24,6 +25,7 @@ export const acts: readonly Act[] = [
 /** All kinds of requests to a second person: acts on a user, and what somebody may do alone once another has allowed it. */
 export const requestKinds: readonly RequestKind[] = [
   ...acts.flatMap(act => (act.second ? [requestOf(act, act.second)] : [])),
+  releaseKind,
   allowance(
     {
       action: 'dateandlink',

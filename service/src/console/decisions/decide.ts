@@ -1,3 +1,4 @@
+import { noPartner } from '../../audit/entries.ts'
 import { html, type Slot } from '../../http/html.ts'
 import { roleWith } from '../../operators/operator.ts'
 import { findSamePerson, operatorNames } from '../../operators/store.ts'
@@ -5,7 +6,13 @@ import type { Partner } from '../../partners/partner.ts'
 import { isUuid } from '../../vault/uuid.ts'
 import { requestKinds } from '../acts/all.ts'
 import { ownPartner } from '../partners.ts'
-import { openedRequest, type RequestKind, type SecondPersonRequest } from '../requests/request.ts'
+import {
+  allPartners,
+  type Concerned,
+  openedRequest,
+  type RequestKind,
+  type SecondPersonRequest,
+} from '../requests/request.ts'
 import { decideRequest, findRequest, type RequestRow, stateOf } from '../requests/store.ts'
 import { type Deed, record, recordAlongside } from '../screen/record.ts'
 import {
@@ -152,15 +159,17 @@ async function unlessDecided<T>(visit: OperatorVisit, run: () => Promise<T>): Pr
   }
 }
 
-function deedOf({ partner, row }: Known): Pick<Deed, 'partner' | 'serviceId'> {
-  return { partner, serviceId: row.service_id ?? undefined }
+function deedOf(known: Known): Pick<Deed, 'partner' | 'serviceId'> {
+  return { partner: known.recorded, serviceId: known.row.service_id ?? undefined }
 }
 
 /** A request with its kind; `request` is `undefined` when it can no longer be opened. */
 export type Known = {
   readonly row: RequestRow
   readonly kind: RequestKind
-  readonly partner: Partner
+  readonly partner: Concerned
+  /** The partner in whose part of the record it stands; `undefined`: it concerns all. */
+  readonly recorded: Partner | undefined
   readonly request: SecondPersonRequest | undefined
   /** Whether who looks at it asked for it, by this account or by another that is known to be of the same person. */
   readonly isOwn: boolean
@@ -176,7 +185,7 @@ export const SAME_PERSON =
  */
 export async function requiredRequest(visit: OperatorVisit): Promise<Known> {
   const id = visit.params['requestid'] ?? ''
-  const partners = [...visit.partnerNames.keys()]
+  const partners = [...visit.partnerNames.keys(), noPartner]
   const row = isUuid(id) ? await findRequest(visit.context.database, partners, id) : undefined
   const known = row && (await knownOf(visit, row))
   if (!known) throw notHere('request')
@@ -188,11 +197,13 @@ async function knownOf(visit: OperatorVisit, row: RequestRow): Promise<Known | u
   const kind = requestKinds.find(one => one.action === row.action)
   if (!kind) return undefined
   const same = await findSamePerson(database, visit.operator.operatorId)
-  const partner = await ownPartner(visit, row.partner_id)
+  const recorded = row.partner_id === noPartner ? undefined : await ownPartner(visit, row.partner_id)
+  const partner = recorded ?? allPartners(visit)
   return {
     row,
     kind,
     partner,
+    recorded,
     request: openedRequest(partner, row),
     isOwn: same.has(row.asked_by),
   }
@@ -222,8 +233,7 @@ async function show(visit: OperatorVisit): Promise<Answer> {
   await record(visit, {
     action: 'look at request',
     result: 'shown',
-    partner,
-    serviceId: row.service_id ?? undefined,
+    ...deedOf(known),
   })
   const zone = partner.timezone
   const state = stateOf(row, visit.context.real())

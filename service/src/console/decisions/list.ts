@@ -1,6 +1,7 @@
 import { html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
 import { titleOfRequest } from '../acts/all.ts'
+import { seenPartners } from '../partners.ts'
 import {
   type ListedRequest,
   listRequests,
@@ -28,11 +29,11 @@ export function stateTag(state: RequestState): Slot {
 async function open(visit: OperatorVisit): Promise<OpenList<ListedRequest>> {
   const { database, real } = visit.context
   const state = REQUEST_STATES.find(one => one === visit.query.get('state'))
-  const visible = [...visit.partnerNames.keys()]
+  const visible = seenPartners(visit)
   const partner = visible.find(one => one === visit.query.get('partner')) ?? ''
   const rows = await listRequests(database, partner === '' ? visible : [partner], real())
   const operators = await operatorNames(database)
-  const partnerOf = ({ partner_id }: ListedRequest) => visit.partnerNames.get(partner_id) ?? ''
+  const partnerOf = ({ partner_id }: ListedRequest) => visit.partnerNames.get(partner_id) ?? 'All partners'
   return {
     title: 'Requests',
     heading: 'Requests',

@@ -4,10 +4,10 @@ import { countDifferences } from '../../feeds/difference-store.ts'
 import { nextDue } from '../../feeds/every.ts'
 import { listFeedStates, newestFeeds, type Run } from '../../feeds/store.ts'
 import { html, type Slot } from '../../http/html.ts'
+import { seenPartners } from '../partners.ts'
 import type { OperatorVisit, Screen } from '../screen/screen.ts'
 import { dated, listScreens, type OpenList } from '../views/list.ts'
 import { counted, type Tone, tag } from '../views/parts.ts'
-import { seenPartners } from './seen.ts'
 
 /** The feeds of all insurers: when each runs, how its last run went, and what waits for somebody. */
 export const feedListScreens: readonly Screen[] = listScreens({

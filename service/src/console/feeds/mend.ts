@@ -2,6 +2,7 @@ import { settleLine } from '../../feeds/answer-store.ts'
 import { asideReasonOf } from '../../feeds/compare-list.ts'
 import { openDifferences, setAside } from '../../feeds/difference-store.ts'
 import { sayAgain } from '../../feeds/list-here.ts'
+import { partnersOf, seenPartners } from '../partners.ts'
 import { recordAlongside } from '../screen/record.ts'
 import {
   type Answer,
@@ -12,7 +13,7 @@ import {
   reasonOf,
   type Screen,
 } from '../screen/screen.ts'
-import { keyOf, partnersOf, requiredFeed, seenPartners } from './seen.ts'
+import { keyOf, requiredFeed } from './seen.ts'
 
 /** What is done with a refused line, or with a difference. */
 export const mendScreens: readonly Screen[] = [

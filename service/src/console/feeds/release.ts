@@ -1,14 +1,23 @@
 import { dropRun } from '../../feeds/drop-run.ts'
-import { askRelease, releaseBy, releaseRun } from '../../feeds/release.ts'
+import { releaseRun } from '../../feeds/release.ts'
 import { newestRun, type Run } from '../../feeds/store.ts'
 import { html, type Slot } from '../../http/html.ts'
-import { findSamePerson, operatorNames } from '../../operators/store.ts'
-import { needsSecond, readPolicy } from '../requests/store.ts'
+import { operatorNames } from '../../operators/store.ts'
+import { partnersOf } from '../partners.ts'
+import { allPartners, askSecondPerson, needsSecondPerson, type RequestKind } from '../requests/request.ts'
+import { waitingAbout } from '../requests/store.ts'
 import { recordAlongside } from '../screen/record.ts'
-import { type Answer, ConsoleRefusal, type OperatorVisit, onChange, type Screen } from '../screen/screen.ts'
+import {
+  type Answer,
+  ConsoleRefusal,
+  type OperatorVisit,
+  onChange,
+  reasonOf,
+  type Screen,
+} from '../screen/screen.ts'
 import { actionForm, facts, section, when } from '../views/parts.ts'
 import { linesOf } from './list.ts'
-import { partnersOf, requiredFeed } from './seen.ts'
+import { requiredFeed } from './seen.ts'
 
 /** What is done with a held run. It is about people of every partner, so only who works for all of them decides. */
 export const releaseScreens: readonly Screen[] = [
@@ -16,55 +25,77 @@ export const releaseScreens: readonly Screen[] = [
   onChange('/feeds/:feed/drop', 'support', drop),
 ]
 
+/** Letting a held run go, which takes two unless the policy says otherwise. */
+export const releaseKind: RequestKind = {
+  action: 'release',
+  title: 'Let a held run go',
+  color: 'danger',
+  right: 'support',
+  async preview(visit, { payload }) {
+    const run = await newestRun(visit.context.database, String(payload['feed']))
+    if (run?.status !== 'held' || run.run !== payload['run']) return { refused: DECIDED }
+    return { shown: runFacts(run, visit, await operatorNames(visit.context.database)), effect: effectOf(run) }
+  },
+  async perform({ context, operator }, { payload }, decision) {
+    const run = { feed: String(payload['feed']), run: Number(payload['run']) }
+    return context.database.transaction(async tx => {
+      if (!(await releaseRun(tx, run, operator.operatorId))) return { refused: DECIDED }
+      for (const one of decision) await tx.query(one)
+      return { to: `/feeds/${run.feed}` }
+    })
+  },
+}
+
+const DECIDED = 'Somebody has decided on this run already.'
+
+function effectOf({ feed, run, lines }: Run): string {
+  return `${feed} ${run}: ${lines} lines`
+}
+
+function runFacts(run: Run, { zone }: OperatorVisit, names: ReadonlyMap<string, string>): Slot {
+  return facts([
+    ['Run', html`<a href="/feeds/${run.feed}">${run.feed}</a> ${run.run}`],
+    ['Lines', linesOf(run)],
+    ['Made', html`${when(run.madeAt, zone)} by ${names.get(run.madeBy) ?? run.madeBy}`],
+  ])
+}
+
 /** What is known of a held run, and the forms with which it is let go or dropped. */
 export async function heldPart(visit: OperatorVisit, run: Run): Promise<Slot> {
-  const names = await operatorNames(visit.context.database)
-  const named = (name: string | undefined) => name && (names.get(name) ?? name)
+  const { database, real } = visit.context
+  const names = await operatorNames(database)
   const path = `/feeds/${run.feed}`
-  const what = await whatFor(visit, run)
   const number = html`<input type="hidden" name="run" value="${run.run}">`
-  const forms =
-    visit.may('support') && worksForAll(visit)
-      ? html`${
-          what === 'own'
-            ? html`<p class="hint">You asked for it: another person has to let it go.</p>`
-            : actionForm(visit, {
-                action: `${path}/release`,
-                button: what === 'ask' ? 'Ask to let it go' : 'Let it go',
-                color: 'primary',
-                fields: number,
-              })
-        }${actionForm(visit, { action: `${path}/drop`, button: 'Drop it', color: 'danger', fields: number })}`
-      : html`<p class="hint">Support for all partners decides on it.</p>`
+  const mayDecide = visit.may('support') && visit.operator.partners === undefined
+  const asks = await needsSecondPerson(visit, 'release')
+  const waiting = mayDecide ? await waitingAbout(database, allPartners(visit), real()) : []
+  const asked = waiting.find(({ action }) => action === 'release')
   return section(
     `Run ${run.run} is held`,
     html`<p>It takes away more cover than the feed lets go by itself. Nothing of it is sent, and no other run is made.
 After it is dropped, the next run compares anew.</p>
-${facts([
-  ['Lines', linesOf(run)],
-  ['Made', html`${when(run.madeAt, visit.zone)} by ${named(run.madeBy)}`],
-  run.askedBy !== undefined && ['Asked for by', named(run.askedBy)],
-])}${forms}`,
+${runFacts(run, visit, names)}${
+  !mayDecide
+    ? html`<p class="hint">Support for all partners decides on it.</p>`
+    : html`${
+        asked
+          ? html`<p><a href="/requests/${asked.request_id}">Asked for by ${names.get(asked.asked_by)}</a></p>`
+          : actionForm(visit, {
+              action: `${path}/release`,
+              button: asks ? 'Ask to let it go' : 'Let it go',
+              color: 'primary',
+              fields: number,
+              why: 'why-release',
+            })
+      }${actionForm(visit, { action: `${path}/drop`, button: 'Drop it', color: 'danger', fields: number })}`
+}`,
   )
-}
-
-async function whatFor(
-  { context, operator }: OperatorVisit,
-  run: Run,
-): Promise<ReturnType<typeof releaseBy>> {
-  const { database } = context
-  const isSecondNeeded = needsSecond(await readPolicy(database), 'release')
-  return releaseBy(run, await findSamePerson(database, operator.operatorId), isSecondNeeded)
-}
-
-function worksForAll({ operator }: OperatorVisit): boolean {
-  return operator.partners === undefined
 }
 
 /** The held run that the form was about. Throws the refusal of somebody else's decision. */
 async function heldRun(visit: OperatorVisit): Promise<Run> {
   const { feed } = await requiredFeed(visit)
-  if (!worksForAll(visit))
+  if (visit.operator.partners !== undefined)
     throw new ConsoleRefusal(
       403,
       'Not for you',
@@ -76,26 +107,24 @@ async function heldRun(visit: OperatorVisit): Promise<Run> {
 }
 
 function decided(): ConsoleRefusal {
-  return new ConsoleRefusal(409, 'It is decided', 'Somebody has decided on this run already.')
+  return new ConsoleRefusal(409, 'It is decided', DECIDED)
 }
 
 async function release(visit: OperatorVisit): Promise<Answer> {
   const run = await heldRun(visit)
-  const what = await whatFor(visit, run)
-  const { operatorId } = visit.operator
-  if (what === 'own')
-    throw new ConsoleRefusal(
-      403,
-      'A second person is needed',
-      'You asked for this yourself: somebody else has to let it go.',
-    )
+  const reason = reasonOf(visit)
+  if (await needsSecondPerson(visit, 'release'))
+    return askSecondPerson(visit, {
+      action: 'release',
+      partner: allPartners(visit),
+      serviceId: undefined,
+      reason,
+      payload: { feed: run.feed, run: run.run },
+      effect: effectOf(run),
+    })
   await visit.context.database.transaction(async tx => {
-    const isDone =
-      what === 'ask' ? await askRelease(tx, run, operatorId) : await releaseRun(tx, run, operatorId)
-    if (!isDone) throw decided()
-    await tx.query(
-      recordAlongside(visit, { action: what === 'ask' ? 'ask for feed release' : 'feed release' }),
-    )
+    if (!(await releaseRun(tx, run, visit.operator.operatorId))) throw decided()
+    await tx.query(recordAlongside(visit, { action: 'feed release' }))
   })
   return { to: `/feeds/${run.feed}` }
 }

@@ -5,12 +5,13 @@ import { type RefusedLine, refusedOf } from '../../feeds/refused.ts'
 import { listRuns, type Run } from '../../feeds/store.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
+import { partnersOf, seenPartners } from '../partners.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
 import { actionForm, section, selectField, table, when } from '../views/parts.ts'
 import { linesOf, runTag } from './list.ts'
 import { heldPart } from './release.ts'
-import { keyOf, partnersOf, requiredFeed, seenPartners } from './seen.ts'
+import { keyOf, requiredFeed } from './seen.ts'
 
 /** One feed: its runs, and what waits for somebody. */
 export const feedScreens: readonly Screen[] = [onGet('/feeds/:feed', 'look', show)]

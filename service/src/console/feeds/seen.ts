@@ -2,27 +2,13 @@ import { noPartner } from '../../audit/entries.ts'
 import type { KeptDifference } from '../../feeds/difference-store.ts'
 import type { Feed } from '../../feeds/feed.ts'
 import { newestFeeds } from '../../feeds/store.ts'
-import type { Partner } from '../../partners/partner.ts'
 import { notHere, type OperatorVisit } from '../screen/screen.ts'
-
-/**
- * The partners whose people an operator sees; who works for all of them sees also those whom only an insurer knows.
- */
-export function seenPartners({ operator, partnerNames }: OperatorVisit): readonly string[] {
-  return [...partnerNames.keys(), ...(operator.partners === undefined ? [noPartner] : [])]
-}
 
 /** The feed of the address. Throws the refusal of an unknown one. */
 export async function requiredFeed({ context, params }: OperatorVisit): Promise<Feed> {
   const feed = (await newestFeeds(context.database))?.feeds.find(one => one.feed === params['feed'])
   if (!feed) throw notHere('feed')
   return feed
-}
-
-/** The operator's partners. */
-export async function partnersOf({ context, partnerNames }: OperatorVisit): Promise<Partner[]> {
-  const found = await Promise.all([...partnerNames.keys()].map(id => context.directory.partner(id)))
-  return found.flatMap(partner => partner ?? [])
 }
 
 /** By what a posted form names a difference. */

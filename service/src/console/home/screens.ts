@@ -9,6 +9,7 @@ import { earliestDue } from '../../schedule/due.ts'
 import { readBacklog } from '../../webhooks/delivery/backlog.ts'
 import { titleOfRequest } from '../acts/all.ts'
 import { findLookedAt } from '../audit/store.ts'
+import { seenPartners } from '../partners.ts'
 import { listRequests } from '../requests/store.ts'
 import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
 import { day, section, shortId, when } from '../views/parts.ts'
@@ -45,7 +46,7 @@ async function waitingPart(visit: OperatorVisit): Promise<Slot> {
   if (!visit.may('support')) return ''
   const { database, real } = visit.context
   const [all, names] = await Promise.all([
-    listRequests(database, [...visit.partnerNames.keys()], real()),
+    listRequests(database, seenPartners(visit), real()),
     operatorNames(database),
   ])
   const waiting = all.filter(
@@ -58,7 +59,7 @@ async function waitingPart(visit: OperatorVisit): Promise<Slot> {
       : html`<ul class="rules">${waiting.slice(0, MOST).map(
           one =>
             html`<li>
-<a href="/requests/${one.request_id}">${titleOfRequest(one.action)}</a> at ${visit.partnerNames.get(one.partner_id)},
+<a href="/requests/${one.request_id}">${titleOfRequest(one.action)}</a> at ${visit.partnerNames.get(one.partner_id) ?? 'all partners'},
 asked for by ${names.get(one.asked_by)} on ${day(one.asked_at, visit.zoneOf(one.partner_id))}</li>`,
         )}</ul>`,
     waiting.length > MOST && html`<a href="/requests?state=waiting">All ${waiting.length}</a>`,

@@ -7,7 +7,7 @@ import { hasRight, type Operator, type Right } from '../../operators/operator.ts
 import type { Provider } from '../../operators/provider.ts'
 import { isOwnForm, openSession, sessionOf } from '../../operators/sign-in.ts'
 import type { ConsoleContext } from '../console-context.ts'
-import { readOwnPartners } from '../partners.ts'
+import { readOwnPartners, seenPartners } from '../partners.ts'
 import { countWaiting } from '../requests/store.ts'
 import type { ConsoleFiles } from '../screen/console-files.ts'
 import { record } from '../screen/record.ts'
@@ -165,7 +165,9 @@ export async function openVisit(
     path,
     operator: session.operator,
     ...own,
-    waiting: may('support') ? await countWaiting(context, session.operator, [...own.partnerNames.keys()]) : 0,
+    waiting: may('support')
+      ? await countWaiting(context, session.operator, seenPartners({ ...own, operator: session.operator }))
+      : 0,
     may,
     requestId: request.id,
     address: request.ip,

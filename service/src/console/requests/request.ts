@@ -1,3 +1,4 @@
+import { noPartner } from '../../audit/entries.ts'
 import { HOUR_MS } from '../../calendar/calendar.ts'
 import { failureOf } from '../../db/failure.ts'
 import type { Query } from '../../db/sql.ts'
@@ -7,6 +8,7 @@ import { findSamePerson } from '../../operators/store.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { seal, unseal } from '../../vault/seal.ts'
 import { uuidv7 } from '../../vault/uuid.ts'
+import { ownPartner } from '../partners.ts'
 import { recordAlongside } from '../screen/record.ts'
 import { type Answer, notHere, type OperatorVisit, reasonOf } from '../screen/screen.ts'
 import type { ButtonColor } from '../views/parts.ts'
@@ -24,10 +26,19 @@ import {
   whileLiving,
 } from './store.ts'
 
+/** The partner whom a request concerns, or all of them: of people of every partner, such as a run of a feed. */
+export type Concerned = Pick<Partner, 'partnerId' | 'name' | 'timezone' | 'key'>
+
+/** All partners, with the root key in place of a partner's. Throws the refusal of a request for who does not work for all. */
+export function allPartners({ context, operator, zone }: OperatorVisit): Concerned {
+  if (operator.partners !== undefined) throw notHere('request')
+  return { partnerId: noPartner, name: 'All partners', timezone: zone, key: context.keyring.rootKeys.current }
+}
+
 /** The content of a request to a second person. */
 export type Asked = {
   readonly action: SecondPersonAction
-  readonly partner: Partner
+  readonly partner: Concerned
   /** `undefined`: it is about the partner. */
   readonly serviceId: string | undefined
   readonly reason: string
@@ -82,7 +93,7 @@ export function sealRequest({ partner, serviceId, reason, payload, effect }: Ask
 }
 
 /** Opens what `sealRequest` sealed; `undefined` when the user was erased since, which empties it. */
-export function openedRequest(partner: Partner, row: RequestRow): SecondPersonRequest | undefined {
+export function openedRequest(partner: Concerned, row: RequestRow): SecondPersonRequest | undefined {
   if (row.sealed.length === 0) return undefined
   const text = unseal(partner.key.key, row.sealed, bindingOf(partner, row.service_id ?? undefined))
   return {
@@ -95,7 +106,7 @@ export function openedRequest(partner: Partner, row: RequestRow): SecondPersonRe
   }
 }
 
-function bindingOf({ partnerId }: Partner, serviceId: string | undefined) {
+function bindingOf({ partnerId }: Concerned, serviceId: string | undefined) {
   const of = { purpose: 'operator_requests.sealed', partnerId }
   return serviceId === undefined ? of : { ...of, serviceId }
 }
@@ -156,7 +167,7 @@ export async function askSecondPerson(visit: OperatorVisit, asked: Asked): Promi
       action: `ask for ${action}`,
       result: 'asked',
       reason,
-      partner,
+      partner: partner.partnerId === noPartner ? undefined : await ownPartner(visit, partner.partnerId),
       serviceId,
     }),
   ])

@@ -26,7 +26,11 @@ export async function readPolicy(db: Executor): Promise<SecondPersonPolicy> {
 }
 
 /** Sets whether an action needs a second person. */
-export async function writePolicy(db: Executor, action: PolicyAction, isNeeded: boolean): Promise<void> {
+export async function writePolicy(
+  db: Executor,
+  action: SecondPersonAction,
+  isNeeded: boolean,
+): Promise<void> {
   await db.query(sql`
     update installation set operator_policy = operator_policy || ${JSON.stringify({ [action]: isNeeded })}::jsonb`)
 }
@@ -210,20 +214,22 @@ export async function lapseRequests(db: Executor, at: Instant): Promise<void> {
 }
 
 /** The actions that a second operator must confirm, unless the policy switches that off. */
-export const SECOND_PERSON_ACTIONS = ['void', 'move', 'erase', 'dateandlink', 'credentials'] as const
+export const SECOND_PERSON_ACTIONS = [
+  'void',
+  'move',
+  'erase',
+  'dateandlink',
+  'credentials',
+  'release',
+] as const
 /** One of these actions. */
 export type SecondPersonAction = (typeof SECOND_PERSON_ACTIONS)[number]
 
-/** What the policy is about: these actions, and letting a held run of a feed go, which concerns many people at once. */
-export const POLICY_ACTIONS = [...SECOND_PERSON_ACTIONS, 'release'] as const
-/** One of these. */
-export type PolicyAction = (typeof POLICY_ACTIONS)[number]
-
 /** The settings of `enrolment operator policy`; an action that is not named needs a second person. */
-export type SecondPersonPolicy = Readonly<Partial<Record<PolicyAction, boolean>>>
+export type SecondPersonPolicy = Readonly<Partial<Record<SecondPersonAction, boolean>>>
 
 /** Whether an action needs a second person. */
-export function needsSecond(policy: SecondPersonPolicy, action: PolicyAction): boolean {
+export function needsSecond(policy: SecondPersonPolicy, action: SecondPersonAction): boolean {
   return policy[action] ?? true
 }
 
