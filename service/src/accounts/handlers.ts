@@ -19,7 +19,6 @@ import { refuseBirthDate } from '../membership/requests/birth-date.ts'
 import { consentsOf } from '../membership/requests/consents.ts'
 import { refusePartnerName } from '../membership/requests/partner-name.ts'
 import { accountOf, activeAccountOf } from '../membership/rules/account.ts'
-import { projectPendingChanges } from '../membership/rules/apply-due.ts'
 import {
   mergePerson,
   missingForAccount,
@@ -30,7 +29,7 @@ import {
   updatedPerson,
 } from '../membership/rules/person.ts'
 import { because, isRefusal, type Refusal, refuse } from '../membership/rules/refusal.ts'
-import { isActive, isKnown } from '../membership/rules/state.ts'
+import { isKnown } from '../membership/rules/state.ts'
 import { viewTimeline, viewUser } from '../membership/rules/view.ts'
 import type { NoteRefused } from '../membership/saving/refused-creates.ts'
 import type { Caller } from '../partners/authenticate.ts'
@@ -147,8 +146,8 @@ export function accountHandlers(context: {
   const cancel: Handler<typeof cancelUser, Caller> = async request => {
     const { userid } = request.params
     const { effective = 'endofperiod', reason = 'voluntary' } = request.query
-    if (request.query.previewonly === 'true') return previewCancel(request, { userid, effective, reason })
-    return commands.run(request, { userid, why: `cancel: ${reason}` }, commandContext => {
+    const isPreview = request.query.previewonly === 'true'
+    return commands.run(request, { userid, why: `cancel: ${reason}`, isPreview }, commandContext => {
       const found = accountOf(commandContext.member)
       if (isRefusal(found)) return found
       const { user } = found
@@ -159,20 +158,6 @@ export function accountHandlers(context: {
         answer: after => viewCancelled(after, terms),
       }
     })
-  }
-
-  /** The answer that a cancel would get, computed by the same functions; an idempotency key has no effect. */
-  const previewCancel = async (
-    request: Parameters<typeof cancel>[0],
-    input: Parameters<typeof cancelAccount>[1] & { userid: string },
-  ) => {
-    const found = await reader.read(request.caller.partner, input.userid)
-    const reading =
-      found?.user.status === 'cancelled' ? found : await commands.read(request as never, input.userid)
-    const { user, terms, now } = reading
-    const { user: cancelled } = cancelAccount(user, input, now, terms)
-    const after = isActive(cancelled) ? projectPendingChanges(cancelled, terms, { user, at: now }) : cancelled
-    return viewCancelled(after, terms)
   }
 
   const reinstate: Handler<typeof reinstateUser, Caller> = async request => {

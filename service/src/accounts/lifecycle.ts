@@ -13,7 +13,14 @@ import {
 import { type Raised, raise } from '../membership/rules/events.ts'
 import { applyCancel, type Changed } from '../membership/rules/intents.ts'
 import { because, type Refusal, type RefusalReason, reasonsFor, refuse } from '../membership/rules/refusal.ts'
-import { type Consent, type Enrolment, isHeld, isInForce, type User } from '../membership/rules/state.ts'
+import {
+  type Consent,
+  type Enrolment,
+  isHeld,
+  isInForce,
+  newUser,
+  type User,
+} from '../membership/rules/state.ts'
 import {
   heldTerms,
   isAdmittedToOwnOffer,
@@ -189,18 +196,23 @@ function dropPending(user: User, now: Instant): Changed {
   return { user: dropped, events }
 }
 
-/** Ends all cover at once, and leaves a user with only the names and the history. */
+/**
+ * Ends all cover at once, and leaves a user with only the names and the history: what is not named here is cleared. When the erasure
+ * is written, it also clears offer and cancel, which the events and the records that the law keeps still tell.
+ */
 export function eraseAccount(user: User, now: Instant, terms: Terms): Changed {
   const ended: Changed =
     user.status === 'active'
       ? cancelAccount(user, { effective: 'immediate', reason: 'voluntary' }, now, terms)
       : { user, events: [] }
+  const { partnerId, serviceId, userid, createdAt, prefillCount, prefillWrittenAt } = ended.user
+  const { offer, cancel, enrolments, consents, designations } = ended.user
   const erased: User = {
-    ...ended.user,
+    ...newUser({ partnerId, serviceId, userid, at: createdAt }),
+    ...{ prefillCount, prefillWrittenAt, offer, cancel, enrolments, consents, designations },
     status: 'erased',
     erasedAt: now,
     updatedAt: now,
-    entryExpiresAt: undefined,
   }
   return { user: erased, events: [...ended.events, raise(erased, 'user_erased', now)] }
 }

@@ -43,7 +43,7 @@ export function partnerHandlers(
   const { database, keyring, real } = options
   const webhooks = { database, rules: options.webhookRules, real, onChange: dispatcher.refresh }
   return {
-    ...prefillHandlers({ executor, clock }),
+    ...prefillHandlers({ commands, clock }),
     ...benefitHandlers({ reader, commands, memory, baseUrl }),
     ...accountHandlers({
       commands,
@@ -75,9 +75,9 @@ export function dryHandlers(
   { clock, trail }: Shared,
   { dryExecutor: executor, reader, terms }: Users,
 ): LineHandlers {
-  const commands = openAccountCommands({ executor, reader, terms })
+  const commands = openAccountCommands({ executor, dryExecutor: executor, reader, terms })
   return {
-    ...prefillHandlers({ executor, clock }),
+    ...prefillHandlers({ commands, clock }),
     ...accountHandlers({
       commands,
       reader,

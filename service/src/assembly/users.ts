@@ -1,7 +1,10 @@
 import { openPublished } from '../catalogue/published.ts'
 import type { ExecutorContext } from '../membership/command.ts'
-import { openDryExecutor } from '../membership/commands/dry-run.ts'
-import { type CommandExecutor, openCommandExecutor } from '../membership/commands/executor.ts'
+import {
+  type CommandExecutor,
+  openCommandExecutor,
+  openDryExecutor,
+} from '../membership/commands/executor.ts'
 import { guardWrites } from '../membership/commands/guard-writes.ts'
 import { openTerms } from '../membership/reading/open-terms.ts'
 import { openReader, type Reader } from '../membership/reading/reader.ts'
@@ -59,6 +62,7 @@ export function openUsers(
     },
   }
   const executor = guardWrites(openCommandExecutor(context), mayNotWrite)
+  const dryExecutor = openDryExecutor(context)
   const reader = openReader({ ...context, memory })
   return {
     terms,
@@ -68,8 +72,8 @@ export function openUsers(
     walk: openUserWalk(context),
     executor,
     dueExecutor: guardWrites(openCommandExecutor(context, COMMANDS_OF_A_DUE_BATCH), mayNotWrite),
-    commands: openAccountCommands({ executor, reader, terms }),
-    dryExecutor: openDryExecutor(context),
+    commands: openAccountCommands({ executor, dryExecutor, reader, terms }),
+    dryExecutor,
     noteRefused: openRefusedCreates(database),
   }
 }

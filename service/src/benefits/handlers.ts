@@ -54,11 +54,8 @@ export function benefitHandlers(context: {
     const named = [...namesIn('add', lists.add), ...namesIn('remove', lists.remove)]
     const decide = (user: User, now: Instant, terms: Terms) =>
       refuseUnknown(named, { user, terms }) ?? swapBenefitsOf(user, lists, now, terms)
-    if (lists.previewOnly) {
-      const { user, terms, now } = await context.commands.read(request, lists.userid)
-      return viewSwap(user, accepted(decide(user, now, terms), request))
-    }
-    return context.commands.change(request, { userid: lists.userid, why: 'swap' }, (user, now, terms) =>
+    const command = { userid: lists.userid, why: 'swap', isPreview: lists.previewOnly }
+    return context.commands.change(request, command, (user, now, terms) =>
       decisionOf(decide(user, now, terms), user, viewSwap),
     )
   }

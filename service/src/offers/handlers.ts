@@ -10,7 +10,7 @@ import {
 import { formatTimestamp } from '../calendar/calendar.ts'
 import type { Handler } from '../http/mount.ts'
 import { type AccountCommands, decisionOf } from '../membership/requests/account-command.ts'
-import { accepted, reasonsIn } from '../membership/requests/answer.ts'
+import { reasonsIn } from '../membership/requests/answer.ts'
 import { nextBoundary } from '../membership/rules/boundary.ts'
 import {
   isRefusal,
@@ -84,14 +84,21 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
       })
   }
 
-  const preview: Handler<typeof previewOfferChange, Caller> = async request => {
+  const preview: Handler<typeof previewOfferChange, Caller> = request => {
     const input = inputOf(request.body)
-    const { user, terms, now } = await commands.read(request, request.body.userid)
     const { partner } = request.caller
-    const isOwn = mayName(user, input, terms)
-    const changed = accepted(isOwn ? changeOfferOf(user, input, now, terms) : unknownOffer, request)
-    const { previewid, expiresAt } = makePreview({ partner, user, input, changed, now: clock.real() })
-    return { ...viewChange(changed.user, changed), previewid, expiresat: formatTimestamp(expiresAt) }
+    const command = { userid: request.body.userid, why: 'offer change', isPreview: true }
+    return commands.change(request, command, (user, now, terms) => {
+      const changed = mayName(user, input, terms) ? changeOfferOf(user, input, now, terms) : unknownOffer
+      return decisionOf(changed, user, (after, made) => {
+        const shown = makePreview({ partner, user, input, changed: made, now: clock.real() })
+        return {
+          ...viewChange(after, made),
+          previewid: shown.previewid,
+          expiresat: formatTimestamp(shown.expiresAt),
+        }
+      })
+    })
   }
 
   return {

@@ -54,6 +54,24 @@ export function openCommandExecutor(given: ExecutorContext, maxBatch = 128): Com
 }
 
 /**
+ * An executor that decides commands and writes nothing: each is answered as if it were alone, and keys have no effect. It
+ * rejects with what failed.
+ */
+export function openDryExecutor(given: ExecutorContext): CommandExecutor {
+  const context = { ...given, newcomers: openNewcomers() }
+  return {
+    async submit<Reply>(command: Command<Reply>) {
+      const alone = { ...command, reservation: undefined } as Command<unknown>
+      const database = ofPartner(given.database, command.partner.partnerId)
+      const { results } = await decideBatch({ ...context, database }, [alone], new Set())
+      const [result] = results
+      if (!result?.ok) throw result?.error
+      return result.value as CommandResult<Reply>
+    },
+  }
+}
+
+/**
  * A batch waits up to 4 ms while each turn of the event loop adds commands: a batch costs PostgreSQL 0.5 ms plus 26 µs a
  * command.
  */

@@ -22,6 +22,17 @@ type AnyRequest = Pick<
   'operation' | 'caller' | 'headers' | 'locale' | 'target' | 'requestId' | 'setHeader' | 'sent'
 >
 
+/** A write on one user. */
+type AccountCommand = {
+  readonly userid: string
+  readonly why: Why
+  /** What its key means; `ignored`: nothing. */
+  readonly mode?: KeyReservation['mode'] | 'ignored'
+  readonly startsAnew?: boolean
+  /** It is decided and answered, and nothing is written: its key means nothing then. */
+  readonly isPreview?: boolean
+}
+
 /**
  * The operations on accounts run through these functions: each is one write on one user, idempotent when a key is sent.
  */
@@ -29,7 +40,7 @@ export type AccountCommands = {
   /** Runs a keyed write, whatever the user's state. */
   run<Reply>(
     request: AnyRequest,
-    command: { userid: string; why: Why; mode?: KeyReservation['mode']; startsAnew?: boolean },
+    command: AccountCommand,
     decide: (commandContext: CommandContext) => Decided<Reply> | Refusal,
   ): Promise<Reply>
   /**
@@ -37,10 +48,10 @@ export type AccountCommands = {
    */
   change<Reply>(
     request: AnyRequest,
-    command: { userid: string; why: Why },
+    command: AccountCommand,
     decide: (user: User, now: Instant, terms: Terms) => Decided<Reply> | Refusal,
   ): Promise<Reply>
-  /** Reads an active account with its rules and its person's data, for previews. */
+  /** Reads an active account with its rules and its person's data. */
   read(request: AnyRequest, userid: string): Promise<Reading>
 }
 
@@ -60,15 +71,19 @@ export function decisionOf<Made extends Changed, Reply>(
 /** Opens these functions. */
 export function openAccountCommands(context: {
   executor: CommandExecutor
+  /** Decides as the executor does and writes nothing. */
+  dryExecutor: CommandExecutor
   reader: Reader
   terms: (partner: Partner, person: () => Person | undefined) => Terms
 }): AccountCommands {
   const run: AccountCommands['run'] = async (request, command, decide) => {
     const { partner } = request.caller
-    const key = idempotencyKeyOf(request.headers)
+    const { mode = 'keyed', isPreview = false } = command
+    const key = mode === 'ignored' ? undefined : idempotencyKeyOf(request.headers)
     const reservation =
-      key === undefined ? undefined : reservationOf(key, request, { partner, mode: command.mode ?? 'keyed' })
-    const result = await context.executor.submit({
+      key === undefined || mode === 'ignored' ? undefined : reservationOf(key, request, { partner, mode })
+    const executor = isPreview ? context.dryExecutor : context.executor
+    const result = await executor.submit({
       partner,
       userid: command.userid,
       who: 'partner',

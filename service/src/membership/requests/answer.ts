@@ -31,12 +31,16 @@ export function accepted<T>(
   return decided as Exclude<T, Refusal>
 }
 
+/** Tells a client whose first answer was lost that its request succeeded. */
+const succeeded = { 'Idempotency-Replayed': 'true', 'Idempotency-Original-Status': '200' }
+
 /** The reply of a command, marked as a replay if it is one; throws the problem of a refusal. */
 export function replyOf<Reply>(
   result: CommandResult<Reply>,
   request: { readonly locale: Locale; readonly setHeader: (name: string, value: string) => void },
 ): Reply {
-  const { reply, replayed } = accepted(result, request)
+  if (isRefusal(result)) throw problemOfRefusal(result, request.locale, result.replayed ? succeeded : {})
+  const { reply, replayed } = result
   if (replayed) request.setHeader('Idempotency-Replayed', 'true')
   return reply
 }
