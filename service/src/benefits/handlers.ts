@@ -54,7 +54,7 @@ export function benefitHandlers(context: {
     const named = [...namesIn('add', lists.add), ...namesIn('remove', lists.remove)]
     const decide = (user: User, now: Instant, terms: Terms) =>
       refuseUnknown(named, { user, terms }) ?? swapBenefitsOf(user, lists, now, terms)
-    const command = { userid: lists.userid, why: 'swap', isPreview: lists.previewOnly }
+    const command = { userid: lists.userid, why: 'swap', isPreview: lists.previewOnly } as const
     return context.commands.change(request, command, (user, now, terms) =>
       decisionOf(decide(user, now, terms), user, viewSwap),
     )

@@ -87,7 +87,7 @@ export function offerHandlers(context: { commands: AccountCommands; clock: Clock
   const preview: Handler<typeof previewOfferChange, Caller> = request => {
     const input = inputOf(request.body)
     const { partner } = request.caller
-    const command = { userid: request.body.userid, why: 'offer change', isPreview: true }
+    const command = { userid: request.body.userid, why: 'offer change', isPreview: true } as const
     return commands.change(request, command, (user, now, terms) => {
       const changed = mayName(user, input, terms) ? changeOfferOf(user, input, now, terms) : unknownOffer
       return decisionOf(changed, user, (after, made) => {
