@@ -474,6 +474,12 @@ CREATE TABLE public.operators (
     CONSTRAINT operators_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'support'::text, 'admin'::text, 'developer'::text])))
 );
 
+CREATE TABLE public.page_languages (
+    partner_id uuid NOT NULL,
+    userid text NOT NULL,
+    locale text NOT NULL
+);
+
 CREATE TABLE public.page_sessions (
     partner_id uuid NOT NULL,
     session_id uuid NOT NULL,
@@ -484,7 +490,7 @@ CREATE TABLE public.page_sessions (
     deeplinkdata text,
     redirecturl text,
     origins text[] NOT NULL,
-    locale text NOT NULL,
+    locale text,
     delivery text NOT NULL,
     token_pepper_id text NOT NULL,
     token_hash bytea NOT NULL,
@@ -499,23 +505,17 @@ CREATE TABLE public.page_sessions (
     birthdate_tries integer DEFAULT 0 NOT NULL,
     birthdate_passed_at timestamp with time zone,
     birthdate_tried_at timestamp with time zone,
-    birthdate_again_tries integer DEFAULT 0 NOT NULL,
-    birthdate_again_at timestamp with time zone,
-    appearance jsonb,
     last_view text,
-    dead_link_at timestamp with time zone,
     signed_out_at timestamp with time zone,
     outcome text,
     reference text,
     completed_at timestamp with time zone,
     result_pepper_id text,
     result_hash bytea,
-    CONSTRAINT page_sessions_birthdate_again_tries_check CHECK (((birthdate_again_tries >= 0) AND (birthdate_again_tries <= 5))),
     CONSTRAINT page_sessions_birthdate_tries_check CHECK (((birthdate_tries >= 0) AND (birthdate_tries <= 5))),
     CONSTRAINT page_sessions_check CHECK (((spent_at IS NULL) = (handle_hash IS NULL))),
     CONSTRAINT page_sessions_check1 CHECK (((outcome IS NULL) = (completed_at IS NULL))),
     CONSTRAINT page_sessions_delivery_check CHECK ((delivery = ANY (ARRAY['embed'::text, 'hosted'::text, 'sms'::text, 'email'::text]))),
-    CONSTRAINT page_sessions_locale_check CHECK ((locale = ANY (ARRAY['en'::text, 'es'::text]))),
     CONSTRAINT page_sessions_outcome_check CHECK ((outcome = ANY (ARRAY['enrolled'::text, 'swapped'::text, 'changed'::text, 'cancelled'::text, 'undone'::text, 'exited'::text, 'challengefailed'::text]))),
     CONSTRAINT page_sessions_purpose_check CHECK ((purpose = ANY (ARRAY['registration'::text, 'benefits'::text, 'swap'::text, 'offerchange'::text])))
 );
@@ -794,6 +794,9 @@ ALTER TABLE ONLY public.operators
 
 ALTER TABLE ONLY public.operators
     ADD CONSTRAINT operators_pkey PRIMARY KEY (operator_id);
+
+ALTER TABLE ONLY public.page_languages
+    ADD CONSTRAINT page_languages_pkey PRIMARY KEY (partner_id, userid);
 
 ALTER TABLE ONLY public.page_sessions
     ADD CONSTRAINT page_sessions_pkey PRIMARY KEY (partner_id, session_id);

@@ -88,13 +88,20 @@ const writes: Readonly<Record<string, readonly string[]>> = {
   membership: [
     ...['charged_from', 'consents', 'corrected_pasts', 'data_keys', 'deliveries'],
     ...['enrolments', 'erasures', 'event_log_heads', 'events', 'feed_seen', 'held_periods', 'history'],
-    ...['idempotency_keys', 'insurer_farewells', 'insurer_lines', 'operator_requests', 'page_sessions'],
+    ...[
+      'idempotency_keys',
+      'insurer_farewells',
+      'insurer_lines',
+      'operator_requests',
+      'page_languages',
+      'page_sessions',
+    ],
     ...['refused_creates', 'retained_records', 'sealed_records', 'users'],
   ],
   operators: ['installation', 'operator_links', 'operator_sessions', 'operators'],
   partners: ['access_tokens', 'credential_uses', 'credentials', 'event_log_heads', 'partners'],
   'quiet.ts': ['installation'],
-  registration: ['page_sessions'],
+  registration: ['page_languages', 'page_sessions'],
   schedule: ['erasures', 'idempotency_keys', 'sealed_records'],
   statements: ['corrected_pasts', 'statement_lines', 'statements'],
   webhooks: [

@@ -4,6 +4,7 @@ import { type Opening, startOpening } from './opening.ts'
 /** The options that `update` can change while the page is shown. */
 export type Changeable = {
   readonly locale?: 'en' | 'es' | undefined
+  /** Accepted without effect, until 2.0: the look is the partner's own, which the operator sets. */
   readonly appearance?: Appearance | undefined
 }
 
@@ -34,7 +35,7 @@ export type Embed = {
   open(): void
   /** Closes the page and calls `onExit`. Submitted answers are kept for the next time. */
   exit(): void
-  /** Changes the language or the look; typed text stays. */
+  /** Changes the language; typed text stays. */
   update(changes: Changeable): void
   /** Removes everything (elements, listeners, timers, ports) without calling `onExit`. */
   destroy(): void
@@ -49,7 +50,7 @@ export function create(options: Options): Embed {
   if (!options.service || !partner || !options.token)
     throw new TypeError('BenefitEnrolment.create needs service, partner and token')
   const service = new URL(`${options.service.replace(/\/$/, '')}/`)
-  let { locale, appearance } = options
+  let { locale } = options
   let destroyed = false
   let opening: Opening | undefined
 
@@ -67,7 +68,6 @@ export function create(options: Options): Embed {
     emit({ name: 'EXIT', outcome: result.outcome })
     onExit?.(result)
   }
-  const looks = () => ({ locale, appearance })
   const succeed = (success: Success): void => onSuccess?.(success)
 
   return {
@@ -75,14 +75,22 @@ export function create(options: Options): Embed {
       if (destroyed) throw new Error('this embed was destroyed')
       if (opening) return
       const { token } = options
-      opening = startOpening({ service, partner, token, container, looks, emit, succeed, exit })
+      opening = startOpening({
+        service,
+        partner,
+        token,
+        container,
+        localeNow: () => locale,
+        emit,
+        succeed,
+        exit,
+      })
       emit({ name: 'OPEN' })
     },
     exit,
     update(changes) {
       locale = changes.locale ?? locale
-      appearance = changes.appearance ?? appearance
-      opening?.send({ say: 'update', ...changes })
+      opening?.send({ say: 'update', locale })
     },
     destroy() {
       destroyed = true

@@ -1,6 +1,5 @@
 import { developerMessages, messageOf } from './errors.ts'
 import {
-  type Appearance,
   type ErrorCode,
   type EventContent,
   type Exit,
@@ -17,11 +16,8 @@ export type Setting = {
   readonly partner: string
   readonly token: string | (() => string | Promise<string>)
   readonly container: Element | undefined
-  /** The present language and look; both may change while the page is shown. */
-  readonly looks: () => {
-    readonly locale: 'en' | 'es' | undefined
-    readonly appearance: Appearance | undefined
-  }
+  /** The present language; it may change while the page is shown. */
+  readonly localeNow: () => 'en' | 'es' | undefined
   readonly emit: (content: EventContent) => void
   readonly succeed: (success: Success) => void
   readonly exit: () => void
@@ -87,8 +83,8 @@ export function startOpening(setting: Setting): Opening {
 }
 
 function showFrame(state: State): void {
-  const { service, partner, container, looks, exit } = state.setting
-  const { locale } = looks()
+  const { service, partner, container, localeNow, exit } = state.setting
+  const locale = localeNow()
   const address = new URL('embed/frame', service)
   address.search = new URLSearchParams({
     partner,
@@ -105,7 +101,7 @@ function showFrame(state: State): void {
 
 /** Answers the greeting with a port, but only for the frame created here while it shows the service. */
 function greet(state: State, event: MessageEvent<unknown>): void {
-  const { service, looks, container } = state.setting
+  const { service, localeNow, container } = state.setting
   const frame = state.shell?.frame.contentWindow
   if (!frame || event.source !== frame || event.origin !== service.origin) return
   const { data } = event
@@ -123,7 +119,8 @@ function greet(state: State, event: MessageEvent<unknown>): void {
   const fetching = state.firstToken ?? fetchToken(state)
   state.firstToken = undefined
   void fetching.then(token => {
-    if (token) port1.postMessage({ say: 'start', token, ...looks(), focus: !container } satisfies ToFrame)
+    if (token)
+      port1.postMessage({ say: 'start', token, locale: localeNow(), focus: !container } satisfies ToFrame)
   })
 }
 
@@ -177,7 +174,7 @@ async function fetchToken(state: State): Promise<string | undefined> {
 }
 
 function fail(state: State, code: ErrorCode): void {
-  const message = messageOf(code, state.setting.looks().locale)
+  const message = messageOf(code, state.setting.localeNow())
   const developermessage = developerMessages[code]
   state.failure = code
   clearTimeout(state.timer)

@@ -28,8 +28,7 @@ export function BenefitEnrolment(props: Omit<Options, 'container'>): ReactElemen
 function useEmbed(options: Omit<Options, 'container'>, container?: { readonly current: Element | null }) {
   const embed = useRef<Embed | undefined>(undefined)
   const newest = useRef(options)
-  const { service, partner, locale, appearance } = options
-  const look = JSON.stringify(appearance)
+  const { service, partner, locale } = options
   useEffect(() => {
     newest.current = options
   })
@@ -53,8 +52,7 @@ function useEmbed(options: Omit<Options, 'container'>, container?: { readonly cu
       embed.current = undefined
     }
   }, [service, partner, container])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a look is new when its values are, not when its object is.
-  useEffect(() => embed.current?.update({ locale, appearance }), [locale, look])
+  useEffect(() => embed.current?.update({ locale }), [locale])
   return embed
 }
 

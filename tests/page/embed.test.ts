@@ -359,7 +359,7 @@ describeInBrowser('the embed', () => {
     await page.context().close()
   })
 
-  wholeRunTest('changes language and look while open, and refuses a look that cannot be read', async () => {
+  wholeRunTest('changes its language while open, and accepts a look without effect', async () => {
     const page = await openHost(
       { browser: shell, rig },
       { make: "{ appearance: { light: { accent: '#ffd500' } } }" },
@@ -367,35 +367,14 @@ describeInBrowser('the embed', () => {
     await page.evaluate('embed.open()')
     await frameOf(page).getByRole('link', { name: 'Change – Name' }).click()
     await frameOf(page).getByLabel('First name').fill('Eva')
-    await page.evaluate("embed.update({ locale: 'es' })")
+    await page.evaluate("embed.update({ locale: 'es', appearance: { radius: 4 } })")
     await frameOf(page).getByRole('heading', { name: '¿Cómo se llama?' }).waitFor()
     expect(await frameOf(page).getByLabel('Nombre', { exact: true }).inputValue()).toBe('Eva')
-    const accent = () =>
-      frameOf(page)
-        .locator('html')
-        .evaluate(html => getComputedStyle(html).getPropertyValue('--accent').trim())
-    expect(await accent()).toBe('#0b6650')
-    await page.evaluate("embed.update({ appearance: { light: { accent: '#5b21b6' }, radius: 4 } })")
-    await expect.poll(accent).toBe('#5b21b6')
-    const violations: string[] = []
-    page.on('console', message =>
-      violations.push(...[message.text()].filter(text => /Content Security/.test(text))),
-    )
-    const mark = Buffer.from(
-      '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1z"/></svg>',
-    )
-    const logo = `data:image/svg+xml;base64,${mark.toString('base64')}`
-    await page.evaluate(`embed.update({ appearance: { logo: '${logo}' } })`)
-    await expect
-      .poll(() =>
-        frameOf(page)
-          .locator('.mark')
-          .evaluate(element => getComputedStyle(element).backgroundImage),
-      )
-      .toBe(`url("${logo}")`)
-    expect(violations).toEqual([])
-    const refused = (await heard(page)).find(({ name }) => name === 'APPEARANCE_REFUSED')
-    expect(refused?.problems?.join()).toContain('onaccent on accent')
+    const accent = await frameOf(page)
+      .locator('html')
+      .evaluate(html => getComputedStyle(html).getPropertyValue('--accent').trim())
+    expect(accent).toBe('#0b6650')
+    expect((await heard(page)).map(({ name }) => name)).not.toContain('APPEARANCE_REFUSED')
     await page.context().close()
   })
 

@@ -200,7 +200,7 @@ async function stateOf({ serviceid }: Person, { without = [] }: { without?: read
     if (!without.includes(name))
       state[name] = await service.database.query({
         name: '',
-        text: `select to_jsonb(t) - 'dead_link_at' as t from "${name}" t where service_id = $1 order by 1`,
+        text: `select to_jsonb(t) as t from "${name}" t where service_id = $1 order by 1`,
         values: [serviceid],
       })
   return state

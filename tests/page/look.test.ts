@@ -53,22 +53,22 @@ test('every page of a partner wears its look: before the link is pressed, by ema
   }
 })
 
-test('what an embedding page asks for lies on top of the look, and is judged with it', async () => {
-  const session = async (appearance: unknown) => {
-    const linktoken = await rig.mintToken()
-    const answer = await fetch(`${rig.service}/embed/session`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ linktoken, origin: rig.host, appearance }),
-    })
-    return (await answer.json()) as { problems: string[]; html: string }
-  }
-  const { problems, html } = await session({ radius: 20 })
+test('what an embedding page asks for is accepted, and changes nothing', async () => {
+  const linktoken = await rig.mintToken()
+  const answer = await fetch(`${rig.service}/embed/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ linktoken, origin: rig.host, appearance: { radius: 20 } }),
+  })
+  const { problems, html, handle } = (await answer.json()) as Record<'problems' | 'html' | 'handle', string>
   expect(problems).toEqual([])
-  expect(await lookOf(html)).toMatch(/--radius:20px.*--accent:#5b21b6/)
-  const refused = await session({ light: { onaccent: '#6d28d9' } })
-  expect(String(refused.problems)).toContain('onaccent on accent (#6d28d9 and #5b21b6)')
-  expect(await lookOf(refused.html)).toMatch(/--radius:4px.*--accent:#5b21b6/)
+  expect(await lookOf(html)).toMatch(/--radius:4px.*--accent:#5b21b6/)
+  const update = await fetch(`${rig.service}/register/appearance`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Session ${handle}` },
+    body: JSON.stringify({ appearance: { light: { onaccent: '#6d28d9' } } }),
+  })
+  expect(await update.json()).toMatchObject({ problems: [] })
 })
 
 test.each([

@@ -420,24 +420,10 @@ describe('the frame', () => {
     await expect(client().exchangeResult({ resulttoken })).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('keeps a look that can be read, and refuses another with the pair named', async () => {
-    const linktoken = await rig.mintToken()
-    const appearance = { light: { accent: '#ffd500' } }
-    const { body } = await exchange({ linktoken, origin: rig.host, appearance })
-    expect(String(body['problems'])).toContain('onaccent on accent')
-    const frame = newVisitor(rig.service, body['handle'])
-    const look = await frame.send('/register/appearance', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ appearance: { light: { accent: '#5b21b6' } } }),
-    })
-    const { stylesheets } = (await look.json()) as { stylesheets: string[] }
-    const { html } = await frame.get('/register/details')
-    expect(html).toContain('/page/look.css?')
-    const sheet = await frame.send(stylesheets[1] ?? '')
-    expect(await sheet.text()).toContain('--accent:#5b21b6')
-    expect(
-      (await frame.send('/page/look.css?look=%7B%22light%22%3A%7B%22accent%22%3A%22red%22%7D%7D')).status,
-    ).toBe(400)
+  test('loads a style sheet of a look only if it can be read', async () => {
+    const { status } = await newVisitor(rig.service).send(
+      '/page/look.css?look=%7B%22light%22%3A%7B%22accent%22%3A%22red%22%7D%7D',
+    )
+    expect(status).toBe(400)
   })
 })

@@ -1,6 +1,6 @@
-import type { Appearance, EventContent } from '../events.ts'
+import type { EventContent } from '../events.ts'
 import { hello, portGiven, type ToFrame, type ToHost } from '../protocol.ts'
-import { headers, offerRetry, setStyles, show } from './navigate.ts'
+import { offerRetry, show } from './navigate.ts'
 import { session } from './session.ts'
 
 /** The service's answer to a link token: a session and its first view, or the reason for a refusal. */
@@ -9,7 +9,6 @@ type Opened = {
   readonly sessionid?: string
   readonly resulttoken?: string
   readonly code?: 'LINK_TOKEN_ENDED' | 'ORIGIN_NOT_ALLOWED' | 'INTERNAL'
-  readonly problems?: readonly string[]
   /** The first view, or the page that says what to do instead. */
   readonly html?: string
 }
@@ -82,12 +81,12 @@ async function open(sessionurl: string, token: string): Promise<void> {
 }
 
 async function exchange(sessionurl: string, token: string): Promise<Opened> {
-  const { locale, appearance } = start ?? {}
+  const { locale } = start ?? {}
   try {
     const response = await fetch(sessionurl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ linktoken: token, origin: hostOrigin, locale, appearance }),
+      body: JSON.stringify({ linktoken: token, origin: hostOrigin, locale }),
       credentials: 'omit',
       cache: 'no-store',
       signal: AbortSignal.timeout(30_000),
@@ -104,10 +103,9 @@ async function exchange(sessionurl: string, token: string): Promise<Opened> {
   }
 }
 
-function ready({ sessionid = '', problems = [], resulttoken }: Opened): void {
+function ready({ sessionid = '', resulttoken }: Opened): void {
   if (resulttoken) tell({ say: 'session', resulttoken })
   emit({ name: 'READY', sessionid })
-  if (problems.length > 0) emit({ name: 'APPEARANCE_REFUSED', problems })
 }
 
 function showFirst(): void {
@@ -173,26 +171,9 @@ function offline(): void {
 }
 
 /** A change of language submits the page's own language button, so that typed text stays. */
-function update({ locale, appearance }: Extract<ToFrame, { say: 'update' }>): void {
-  if (start) start = { ...start, appearance: appearance ?? start.appearance }
+function update({ locale }: Extract<ToFrame, { say: 'update' }>): void {
   const button = document.querySelector<HTMLButtonElement>('button[name=language]')
   if (locale && button?.value === locale) button.form?.requestSubmit(button)
-  if (appearance && session.handle) void changeAppearance(appearance)
-}
-
-async function changeAppearance(appearance: Appearance): Promise<void> {
-  const root = document.getElementById('main')?.dataset['root'] ?? ''
-  const response = await fetch(`${root}/appearance`, {
-    method: 'POST',
-    headers: { ...headers(), 'content-type': 'application/json' },
-    body: JSON.stringify({ appearance }),
-    credentials: 'omit',
-  }).catch(() => undefined)
-  if (!response) return
-  const { stylesheets, problems = [] }: { stylesheets?: readonly string[]; problems?: readonly string[] } =
-    await response.json()
-  if (stylesheets) setStyles(stylesheets.map(address => new URL(address, location.href).href))
-  if (problems.length > 0) emit({ name: 'APPEARANCE_REFUSED', problems })
 }
 
 function refuse(origin: string): void {

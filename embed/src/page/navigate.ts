@@ -96,7 +96,7 @@ function focusFirst(): void {
 }
 
 /** Sets the page's style sheets to exactly these; those that are loaded already stay. */
-export function setStyles(addresses: readonly string[]): void {
+function setStyles(addresses: readonly string[]): void {
   const now = [...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')]
   for (const address of addresses) {
     if (now.some(link => link.href === address)) continue

@@ -22,12 +22,15 @@ export function weighed(header: string): (readonly [name: string, weight: number
 
 /** The language that `Accept-Language` asks for: es when it ranks above en, else en (contract §2). */
 export function localeOf(header: string | undefined): Locale {
-  if (!header) return 'en'
-  let best: { locale: Locale; weight: number } = { locale: 'en', weight: 0 }
+  return localeAsked(header) ?? 'en'
+}
+
+/** The same; `undefined` when it names neither. */
+export function localeAsked(header = ''): Locale | undefined {
+  let best: { locale: Locale | undefined; weight: number } = { locale: undefined, weight: 0 }
   for (const [tag, weight] of weighed(header)) {
     const language = tag.split('-')[0]
-    const locale: Locale | undefined =
-      language === 'es' ? 'es' : language === 'en' || language === '*' ? 'en' : undefined
+    const locale: Locale | undefined = language === 'es' ? 'es' : language === 'en' ? 'en' : undefined
     if (locale && weight > best.weight) best = { locale, weight }
   }
   return best.locale

@@ -44,28 +44,16 @@ export type LookSettings = {
   readonly font?: string | undefined
 }
 
-/** A look in the form of the embed's `appearance`. */
-function appearanceOf(look: Look): Readonly<Record<string, unknown>> {
-  const { logo, scheme, colors, radius, font } = look
-  return {
+/** Checks a partner's look; refuses as `checkAppearance` does. */
+export function checkLook({ logo, scheme, colors, radius, font }: Look): CheckedLook {
+  return checkAppearance({
     scheme,
     light: colors?.light,
     dark: colors?.dark,
     radius,
     fonts: font && FONTS[font],
     logo: logo && `files/${logo}`,
-  }
-}
-
-/** Checks a partner's look, with the `appearance` of an embedding page laid over it; refuses as `checkAppearance` does. */
-export function checkLook(look: Look, appearance?: unknown): CheckedLook {
-  const own = appearanceOf(look)
-  if (appearance === undefined || appearance === null) return checkAppearance(own)
-  if (typeof appearance !== 'object' || Array.isArray(appearance)) return checkAppearance(appearance)
-  const given = appearance as Readonly<Record<string, unknown>>
-  const scheme = (name: 'light' | 'dark') =>
-    isRecord(given[name]) && isRecord(own[name]) ? { [name]: { ...own[name], ...given[name] } } : {}
-  return checkAppearance({ ...own, ...given, ...scheme('light'), ...scheme('dark') })
+  })
 }
 
 /**

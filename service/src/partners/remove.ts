@@ -16,6 +16,7 @@ export const removedTables: ReadonlyMap<string, boolean> = new Map([
   ['credential_uses', true],
   ['credentials', true],
   ['page_sessions', true],
+  ['page_languages', true],
   ['idempotency_keys', true],
   ['events', true],
   ['event_log_heads', false],

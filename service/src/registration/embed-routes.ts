@@ -1,6 +1,6 @@
 import type { Locale } from '@benefit-enrolment/contract'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { localeNamed, localeOf } from '../http/locale.ts'
+import { localeAsked, localeNamed, localeOf } from '../http/locale.ts'
 import { ServiceError } from '../http/service-error.ts'
 import { isUuid } from '../vault/uuid.ts'
 import { sendView } from './answer-view.ts'
@@ -14,19 +14,18 @@ import {
   findLink,
   findOwn,
   isFresh,
+  localeFor,
   newOpener,
-  noteEnded,
   noteShown,
   type Opened,
   partnerOfToken,
   spendLink,
 } from './session/session.ts'
 import { openVisit, pageFor, type Visit } from './session/visit.ts'
-import { changeAppearance } from './steps/appearance.ts'
 import { isRedirect } from './steps/step.ts'
 
-/** The body with which the frame exchanges a token; unknown members are ignored. */
-type SessionRequest = { linktoken: string; origin: string; locale: Locale | undefined; appearance?: unknown }
+/** The body with which the frame exchanges a token; other members are ignored, also the `appearance` of a released drop-in. */
+type SessionRequest = { linktoken: string; origin: string; locale: Locale | undefined }
 
 /** Mounts the routes that the embed's frame needs besides the views: the frame itself, and the exchange of a token. */
 export function mountEmbed(app: FastifyInstance, routes: PageRoutes): void {
@@ -53,7 +52,11 @@ async function sendFrame(exchange: Exchange): Promise<FastifyReply> {
   const partner = found?.disabledAt === undefined ? found : undefined
   const origins = partner?.origins ?? []
   setFrameHeaders(reply, origins)
-  const viewer = { locale: localeNamed(locale) ?? partner?.locale ?? 'en', partner }
+  const viewer = {
+    locale:
+      localeNamed(locale) ?? localeAsked(reply.request.headers['accept-language']) ?? partner?.locale ?? 'en',
+    partner,
+  }
   const page = pageFor(context, await exchange.files(), { shell: 'frame', ...viewer })
   const view: View = { view: 'FRAME', page, origins, sessionurl: `${context.basePath}/embed/session` }
   return sendView(reply, view)
@@ -72,20 +75,18 @@ async function exchangeToken(exchange: Exchange): Promise<FastifyReply> {
   const link = await findLink(context, asked.linktoken)
   if (!link) context.refuseUnknown(request)
   if (link?.session.delivery !== 'embed') return refuse()
-  if (!isFresh(link, context.clock.real())) {
-    await noteEnded(context, link)
-    return refuse()
-  }
+  if (!isFresh(link, context.clock.real())) return refuse()
   request.partnerId = link.partner.partnerId
   const { origin } = asked
   if (!link.session.origins.includes(origin) || !link.partner.origins.includes(origin))
     return send(reply, 403, { code: 'ORIGIN_NOT_ALLOWED' })
-  const input = { opener: newOpener(), locale: asked.locale ?? null, withResult: true, request }
+  const locale = asked.locale ?? (await localeFor(context, link, request.headers['accept-language']))
+  const input = { opener: newOpener(), locale, withResult: true, request }
   const opened = await spendLink(context, link, input)
-  return opened ? send(reply, 200, await firstView(exchange, opened, asked)) : refuse()
+  return opened ? send(reply, 200, await firstView(exchange, opened)) : refuse()
 }
 
-async function firstView(exchange: Exchange, opened: Opened, asked: SessionRequest): Promise<object> {
+async function firstView(exchange: Exchange, opened: Opened): Promise<object> {
   const { context, reply } = exchange
   const own = await findOwn(context, opened.handle)
   const active = own && (await findActive(context, own))
@@ -93,15 +94,13 @@ async function firstView(exchange: Exchange, opened: Opened, asked: SessionReque
   const visit = active && (await openVisit(context, active, shown))
   if (!visit)
     throw new ServiceError('internal', undefined, { cause: new Error('a new session is not there') })
-  const changed = asked.appearance === undefined ? undefined : await changeAppearance(visit, asked.appearance)
-  const appearance = changed?.problems.length === 0 ? asked.appearance : visit.session.appearance
-  const view = await entryView({ ...visit, session: { ...visit.session, appearance } })
+  const view = await entryView(visit)
   await noteShown(context, visit.session, view.view)
   return {
     handle: opened.handle,
     sessionid: visit.session.session_id,
     resulttoken: opened.resultToken,
-    problems: changed?.problems ?? [],
+    problems: [],
     html: renderPage(view),
   }
 }
@@ -119,12 +118,11 @@ async function entryView(visit: Visit): Promise<View> {
 }
 
 function readRequest(body: unknown): SessionRequest {
-  const { linktoken, origin, locale, appearance } = (body ?? {}) as Record<string, unknown>
+  const { linktoken, origin, locale } = (body ?? {}) as Record<string, unknown>
   return {
     linktoken: typeof linktoken === 'string' ? linktoken : '',
     origin: typeof origin === 'string' ? origin : '',
     locale: localeNamed(locale),
-    ...(appearance === undefined ? {} : { appearance }),
   }
 }
 

@@ -15,8 +15,7 @@ import type { Exchange, PageContext, PageRoutes } from './session/page-context.t
 import { challenge, mountGuarded } from './session/request-guard.ts'
 import { endOf, findActive, findOwn, isUnknownHandle, noteShown } from './session/session.ts'
 import { type PageSessionRow, setLocale, signOut } from './session/store.ts'
-import { formTag, openVisit, rootOf, type Visit } from './session/visit.ts'
-import { changeAppearance } from './steps/appearance.ts'
+import { formTag, openVisit, pageOf, rootOf, type Visit } from './session/visit.ts'
 import { sendCopy } from './steps/copies.ts'
 import { isRedirect, type Typed } from './steps/step.ts'
 import { replacedTexts } from './views/replaced.ts'
@@ -153,8 +152,8 @@ async function answerAppearance(exchange: Exchange): Promise<FastifyReply> {
   const { reply } = exchange
   const visit = await visitOf(exchange)
   if (!visit) return reply
-  const { appearance } = (reply.request.body ?? {}) as { appearance?: unknown }
-  const changed = await changeAppearance(visit, appearance)
+  // A frame of a released drop-in may send a look; only the partner's own counts.
+  const changed = { stylesheets: pageOf(visit).stylesheets, problems: [] }
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(changed))
 }
 

@@ -5,7 +5,7 @@ import { memberBenefits } from './screens/benefits/member.ts'
 import { benefits } from './screens/benefits/newcomer.ts'
 import { drawBenefits } from './screens/benefits/view.ts'
 import { cancel, cancelUndo, drawCancel } from './screens/cancel.ts'
-import { behindBirthdate, challenge, drawChallenge } from './screens/challenge.ts'
+import { challenge, drawChallenge } from './screens/challenge.ts'
 import { memberCheck, memberEnrol } from './screens/check/member.ts'
 import { check, enrol } from './screens/check/newcomer.ts'
 import { drawCheck } from './screens/check/view.ts'
@@ -68,7 +68,7 @@ const screens = {
   BENEFICIARIES: {
     draw: drawBeneficiaries,
     at: 'beneficiaries',
-    steps: { beneficiaries: behindBirthdate('beneficiaries', beneficiaryList) },
+    steps: { beneficiaries: beneficiaryList },
   },
   BENEFICIARIES_EDIT: { draw: drawBeneficiariesEdit },
   CANCEL: { draw: drawCancel, steps: { cancel, 'cancel/undo': cancelUndo } },
@@ -118,7 +118,7 @@ export function stepAt(path: string, visit: Visit): Step<View> | undefined {
 /** The paths about beneficiaries, which name a benefit. */
 function beneficiaryStep(path: string): Step<View> | undefined {
   const [, name] = /^beneficiaries\/([a-z0-9]{2,32})$/.exec(path) ?? []
-  return name === undefined ? undefined : behindBirthdate(path, beneficiaryEdit(name))
+  return name === undefined ? undefined : beneficiaryEdit(name)
 }
 
 /** A step that only leads elsewhere. */

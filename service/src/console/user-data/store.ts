@@ -68,7 +68,6 @@ export type LinkRow = {
   birthdate_tries: number
   birthdate_passed_at: Instant | null
   last_view: string | null
-  dead_link_at: Instant | null
   signed_out_at: Instant | null
   outcome: string | null
   reference: string | null
@@ -78,7 +77,7 @@ export type LinkRow = {
 export function readLinks(db: Executor, user: Pick<User, 'partnerId' | 'userid'>): Promise<LinkRow[]> {
   return db.query<LinkRow>(sql`
     select session_id, made_by, purpose, delivery, created_at, token_expires_at, spent_at, revoked_at, last_seen_at,
-      birthdate_tries, birthdate_passed_at, last_view, dead_link_at, signed_out_at, outcome, reference
+      birthdate_tries, birthdate_passed_at, last_view, signed_out_at, outcome, reference
     from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}
     order by created_at desc limit 200`)
 }

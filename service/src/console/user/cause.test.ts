@@ -19,7 +19,6 @@ const link: LinkRow = {
   birthdate_tries: 0,
   birthdate_passed_at: null,
   last_view: null,
-  dead_link_at: null,
   signed_out_at: null,
   outcome: null,
   reference: null,
@@ -36,12 +35,6 @@ function causeOf(links: readonly LinkRow[], attempts: readonly RefusedCreate[] =
 
 test.each([
   ['a link that expired', [link], 'the link expired unused on May 18, 2030', true],
-  [
-    'one that was opened too late',
-    [{ ...link, dead_link_at: real }],
-    'and was opened too late on May 20, 2030',
-    true,
-  ],
   ['one that can be opened yet', [{ ...link, token_expires_at: real + 1 }], 'is not opened yet', false],
   ['a step of the page', [{ ...opened, last_view: 'CHECK_ANSWERS' }], 'stopped at the last step', true],
   ['wrong birth dates', [locked, opened], 'locked out on May 19, 2030 by 5 wrong birth dates', true],

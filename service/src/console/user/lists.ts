@@ -224,8 +224,6 @@ export function describeLink(link: LinkRow, real: Instant): LinkNote[] {
     if (link.birthdate_tries > 0 && link.birthdate_passed_at === null)
       notes.push({ words: counted(link.birthdate_tries, 'wrong birth date') })
   }
-  if (link.dead_link_at !== null)
-    notes.push({ words: 'opened when it no longer worked,', at: link.dead_link_at })
   return notes
 }
 

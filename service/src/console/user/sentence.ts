@@ -132,7 +132,7 @@ export function newestCause(found: CauseFacts): Cause | undefined {
 }
 
 function causeOfLink(link: LinkRow, { real, zone }: CauseFacts): Cause | undefined {
-  const { spent_at, revoked_at, token_expires_at, dead_link_at, outcome, birthdate_tries } = link
+  const { spent_at, revoked_at, token_expires_at, outcome, birthdate_tries } = link
   if (spent_at === null) {
     if (revoked_at !== null) return undefined
     if (token_expires_at > real)
@@ -141,14 +141,13 @@ function causeOfLink(link: LinkRow, { real, zone }: CauseFacts): Cause | undefin
         words: `the link of ${writeDay(link.created_at, zone)} is not opened yet`,
         wantsLink: false,
       }
-    const again = dead_link_at === null ? '' : `, and was opened too late on ${writeDay(dead_link_at, zone)}`
     return {
-      at: Math.max(token_expires_at, dead_link_at ?? 0),
-      words: `the link expired unused on ${writeDay(token_expires_at, zone)}${again}`,
+      at: token_expires_at,
+      words: `the link expired unused on ${writeDay(token_expires_at, zone)}`,
       wantsLink: true,
     }
   }
-  const at = Math.max(link.last_seen_at ?? spent_at, dead_link_at ?? 0)
+  const at = link.last_seen_at ?? spent_at
   if (outcome === 'challengefailed')
     return {
       at,

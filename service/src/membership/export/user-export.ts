@@ -106,15 +106,15 @@ async function eventsOf(db: Executor, { partnerId, serviceId }: User): Promise<u
 }
 
 type VisitInstants = Record<
-  'createdat' | 'openedat' | 'lastseenat' | 'deadlinkat' | 'birthdatetriedat' | 'completedat',
+  'createdat' | 'openedat' | 'lastseenat' | 'birthdatetriedat' | 'completedat',
   Instant | null
 >
 
 async function visitsOf(db: Executor, { partnerId, userid }: User): Promise<unknown[]> {
   const rows = await db.query<VisitInstants>(sql`
     select purpose, delivery, locale, offername, deeplinkdata, redirecturl, outcome, reference, created_at as createdat,
-      spent_at as openedat, last_seen_at as lastseenat, last_view as lastview, dead_link_at as deadlinkat,
-      birthdate_tries + birthdate_again_tries as birthdatetries, birthdate_tried_at as birthdatetriedat,
+      spent_at as openedat, last_seen_at as lastseenat, last_view as lastview,
+      birthdate_tries as birthdatetries, birthdate_tried_at as birthdatetriedat,
       completed_at as completedat, case when made_by is null then 'partner' else 'operator' end as madeby
     from page_sessions where partner_id = ${partnerId} and userid = ${userid} order by created_at`)
   const optional = (at: Instant | null) => (at === null ? null : formatTimestamp(at))
@@ -123,7 +123,6 @@ async function visitsOf(db: Executor, { partnerId, userid }: User): Promise<unkn
     createdat: optional(row.createdat),
     openedat: optional(row.openedat),
     lastseenat: optional(row.lastseenat),
-    deadlinkat: optional(row.deadlinkat),
     birthdatetriedat: optional(row.birthdatetriedat),
     completedat: optional(row.completedat),
   }))

@@ -71,6 +71,10 @@ export function eraseUsers(erased: readonly ErasedUserRow[], at: Instant): Query
       user => sql`
     delete from page_sessions where partner_id = ${user.partnerId} and userid = ${user.userid}`,
     ),
+    ...users.map(
+      user => sql`
+    delete from page_languages where partner_id = ${user.partnerId} and userid = ${user.userid}`,
+    ),
     ...erased.map(
       ({ user, partner }) => sql`
     delete from refused_creates

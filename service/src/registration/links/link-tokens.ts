@@ -128,6 +128,6 @@ async function checkLink(context: LinkContext, partner: Partner, body: LinkToken
     deeplinkdata: body.deeplinkdata || null,
     redirecturl: body.redirecturl || null,
     origins: [...(body.origins ?? partner.origins)],
-    locale: body.locale || partner.locale,
+    locale: body.locale || null,
   }
 }

@@ -14,11 +14,12 @@ import {
   isEndedByDueCancel,
   isFresh,
   type Link,
+  localeFor,
   newOpener,
-  noteEnded,
   partnerOfToken,
   spendLink,
 } from '../session/session.ts'
+import { rememberLanguage } from '../session/store.ts'
 import { beginRegistration, pageFor, rootOf } from '../session/visit.ts'
 
 /** Mounts the page behind a link: fetching it does not use up the token, pressing its one button does. */
@@ -48,7 +49,7 @@ async function showLink(exchange: Exchange): Promise<FastifyReply> {
   const { context, reply } = exchange
   const link = await hostedLink(exchange)
   if (!link || !isFresh(link, context.clock.real()) || (await isEndedByDueCancel(context, link)))
-    return ended(exchange, link)
+    return ended(exchange)
   if (!readCookie(reply.request.headers, 'opener', context))
     reply.header('Set-Cookie', setCookie('opener', newOpener(), context))
   return sendOpen(exchange, link)
@@ -62,22 +63,26 @@ async function pressLink(exchange: Exchange): Promise<FastifyReply> {
   if (!link) return ended(exchange)
   // A form with `language` asks for a language only, whatever else it contains; the button was not pressed.
   if (form.has('language')) {
-    if (!isFresh(link, context.clock.real())) return ended(exchange, link)
+    if (!isFresh(link, context.clock.real())) return ended(exchange)
     return sendOpen(exchange, link, localeNamed(form.get('language')))
   }
   const opener = readCookie(request.headers, 'opener', context) ?? newOpener()
   const added = addedDeepLink(exchange)
+  const usual = await localeFor(context, link, request.headers['accept-language'])
+  const locale = localeNamed(form.get('locale')) ?? usual
   const input = {
     opener,
-    locale: localeNamed(form.get('locale')) ?? null,
+    locale,
     deeplinkdata: added && writeDeepLink(added),
     withResult: false,
     request,
   }
   const opened = await spendLink(context, link, input)
-  if (!opened) return ended(exchange, link)
+  if (!opened) return ended(exchange)
   // The cookie is set before anything else can fail, because the token is used up and cannot open the page again.
   reply.header('Set-Cookie', setCookie('session', opened.handle, context))
+  // The page behind the link was shown in the usual language, unless its button chose another.
+  if (locale !== usual) await rememberLanguage(context.database, link.session, locale)
   const begun = await beginRegistration(context, link, request.id)
   if (!begun) return ended(exchange)
   return reply.code(303).header('Location', rootOf(context)).send()
@@ -98,7 +103,8 @@ async function sendOpen(exchange: Exchange, link: Link, chosen?: Locale): Promis
   const { partner, session, token } = link
   const page = pageFor(exchange.context, await exchange.files(), {
     shell: 'hosted',
-    locale: chosen ?? session.locale,
+    locale:
+      chosen ?? (await localeFor(exchange.context, link, exchange.reply.request.headers['accept-language'])),
     partner,
   })
   const added = addedDeepLink(exchange)
@@ -112,8 +118,7 @@ async function sendOpen(exchange: Exchange, link: Link, chosen?: Locale): Promis
 }
 
 /** Used, expired, revoked and unknown links look alike: nothing shown here depends on which it is. */
-async function ended(exchange: Exchange, link?: Link): Promise<FastifyReply> {
-  if (link) await noteEnded(exchange.context, link)
+async function ended(exchange: Exchange): Promise<FastifyReply> {
   const { linktoken } = exchange.reply.request.params as { linktoken: string }
   const partner = await partnerOfToken(exchange.context, linktoken)
   return sendView(exchange.reply, await endedView(exchange, { shell: 'hosted', kind: 'link', partner }), 410)

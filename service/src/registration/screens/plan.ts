@@ -77,7 +77,7 @@ export const plan: Step<PlanView> = {
     const plans = plansFor(visit).plans.map(({ offer }) => offer.offer)
     const offer = parseOneOf(form, { input: 'offername', code: 'offer_missing' }, plans)
     if (isFaulty(offer)) return offer
-    return saveAnswers(visit, { form, to: 'benefits' }, draft => {
+    return saveAnswers(visit, { to: 'benefits' }, draft => {
       if (draft.offer === offer) return draft
       const { picks: _, ...kept } = draft
       return { ...kept, offer }

@@ -20,10 +20,3 @@ export async function setLastView(
     update page_sessions set last_view = ${view}, last_seen_at = greatest(last_seen_at, ${timestamp(at)})
     where partner_id = ${name.partner_id} and session_id = ${name.session_id}`)
 }
-
-/** Stores when somebody last came by a link that had ended. */
-export async function noteDeadLink(db: Executor, name: SessionName, at: Instant): Promise<void> {
-  await db.query(sql`
-    update page_sessions set dead_link_at = greatest(dead_link_at, ${timestamp(at)})
-    where partner_id = ${name.partner_id} and session_id = ${name.session_id}`)
-}

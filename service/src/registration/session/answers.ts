@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
-import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import { missingForAccount, type Person, type PersonAddress } from '../../membership/rules/person.ts'
 import { detailsGroups } from '../views/details.ts'
 import type { CleanDetails, Details, DetailsGroup } from '../views/parts.ts'
@@ -9,17 +7,13 @@ type DraftAnswer = { readonly given: Person; readonly over: string }
 
 /** The person's answers so far; kept sealed, and deleted at enrolment. */
 export type Draft = {
-  /** Grows with every change, so that two tabs can detect each other's changes. */
-  readonly version: number
   readonly answers: Partial<Record<DetailsGroup, DraftAnswer>>
   readonly offer?: string
   readonly picks?: readonly string[]
-  /** The beneficiaries that a newcomer names, by benefit; `later` when the person put it off. */
-  readonly beneficiaries?: Readonly<Record<string, readonly NamedBeneficiary[] | 'later'>>
 }
 
 /** A draft without answers. */
-const blankDraft: Draft = { version: 0, answers: {} }
+const blankDraft: Draft = { answers: {} }
 
 /** The draft of a document, or a blank one. */
 export function draftOf(document: unknown): Draft {
@@ -44,12 +38,6 @@ export function withAnswer(
     ...draft,
     answers: { ...draft.answers, [group]: { given: personOfClean(clean), over: textOf(sent, group) } },
   }
-}
-
-/** Whether two drafts have the same answers, whatever their versions. */
-export function saysTheSame(one: Draft, other: Draft): boolean {
-  const said = (draft: Draft) => ({ beneficiaries: {}, ...draft, version: 0 })
-  return isDeepStrictEqual(said(one), said(other))
 }
 
 /** The person with one group replaced by that of another; what the page does not ask for stays. */

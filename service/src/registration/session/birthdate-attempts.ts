@@ -70,21 +70,3 @@ export async function failChallenge(db: Executor, name: SessionName, at: Instant
     where partner_id = ${name.partner_id} and session_id = ${name.session_id} and outcome is null
       and birthdate_passed_at is null`)
 }
-
-/**
- * Records an attempt when the birth date is asked again; returns the attempts made, or `undefined` when all are used
- * up.
- */
-export async function noteBirthdateAgain(
-  db: Executor,
-  name: SessionName,
-  tried: { at: Instant; passed: boolean },
-): Promise<number | undefined> {
-  const [row] = await db.query<{ birthdate_again_tries: number }>(sql`
-    update page_sessions set birthdate_again_tries = birthdate_again_tries + 1,
-      birthdate_again_at = ${tried.passed ? timestamp(tried.at) : null}
-    where partner_id = ${name.partner_id} and session_id = ${name.session_id} and birthdate_again_tries < ${MOST_ATTEMPTS_OF_LINK}
-      and birthdate_again_at is null
-    returning birthdate_again_tries`)
-  return row?.birthdate_again_tries
-}

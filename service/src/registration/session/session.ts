@@ -2,22 +2,22 @@ import { randomBytes } from 'node:crypto'
 import type { Locale } from '@benefit-enrolment/contract'
 import type { FastifyRequest } from 'fastify'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../../calendar/calendar.ts'
+import { localeAsked } from '../../http/locale.ts'
 import type { Reading } from '../../membership/reading/reader.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { decodeUuid } from '../../vault/base62.ts'
 import { keyedHash, sameHash } from '../../vault/hash.ts'
 import { makeSecret, parseSecret, secretFrom } from '../../vault/secret.ts'
-import { noteDeadLink, setLastView, touchSession } from './activity.ts'
-import { MOST_ATTEMPTS_OF_LINK } from './birthdate-attempts.ts'
+import { setLastView, touchSession } from './activity.ts'
 import type { PageContext } from './page-context.ts'
 import { sessionOfSecretId, sessionSecretId } from './secret-id.ts'
-import { findSession, type PageSessionRow, spendToken } from './store.ts'
+import { findSession, languageOf, type PageSessionRow, spendToken } from './store.ts'
 
 /** How long a session stays open (contract §11): without activity, and in all. */
 export const sessionLifetimes = { idle: HOUR_MS, whole: DAY_MS } as const
 /** For how long the browser that used a link may press its button again and join the session that it made. */
 const JOIN_WITHIN_MS = MINUTE_MS
-/** The time of the last activity, or of the last use of a dead link, is written at most this often. */
+/** The time of the last activity is written at most this often. */
 const TOUCH_AFTER_MS = 15_000
 
 /** A session, open or not, and the partner to whose user it belongs. */
@@ -56,11 +56,16 @@ export function isFresh({ session }: Link, now: Instant): boolean {
   return session.spent_at === null && session.revoked_at === null && session.token_expires_at > now
 }
 
-/** Records that somebody used a link that had ended, for operators to see. */
-export async function noteEnded(context: PageContext, { session }: Link): Promise<void> {
-  const now = context.clock.real()
-  if (now < (session.dead_link_at ?? 0) + TOUCH_AFTER_MS) return
-  await noteDeadLink(context.database, session, now)
+/**
+ * The language of a link that is opened (contract §11): its own, then what the person chose last, then the browser's, then the
+ * partner's.
+ */
+export async function localeFor(
+  { database }: Pick<PageContext, 'database'>,
+  { partner, session }: OwnSession,
+  header: string | undefined,
+): Promise<Locale> {
+  return session.locale ?? (await languageOf(database, session)) ?? localeAsked(header) ?? partner.locale
 }
 
 /** Records the view that a session shows, so that operators see where a person stopped. */
@@ -105,7 +110,7 @@ export async function spendLink(
   link: Link,
   input: {
     opener: string
-    locale: Locale | null
+    locale: Locale
     deeplinkdata?: string | undefined
     withResult: boolean
     request: Pick<FastifyRequest, 'id' | 'ip'>
@@ -196,8 +201,7 @@ export async function findActive(context: PageContext, own: OwnSession): Promise
 /** Why a session is no longer open. */
 export function endOf(row: PageSessionRow): 'challenge' | 'signedout' | 'closed' | 'session' {
   if (row.signed_out_at !== null) return 'signedout'
-  const isUsedUp = row.birthdate_again_at === null && row.birthdate_again_tries >= MOST_ATTEMPTS_OF_LINK
-  if (row.outcome === 'challengefailed' || isUsedUp) return 'challenge'
+  if (row.outcome === 'challengefailed') return 'challenge'
   // A session that was active within its last hour did not end for lack of activity: its day was over.
   const isWhole =
     (row.last_seen_at ?? 0) + sessionLifetimes.idle > (row.spent_at ?? 0) + sessionLifetimes.whole

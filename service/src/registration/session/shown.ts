@@ -5,7 +5,7 @@ import { isActive, isLive, type User } from '../../membership/rules/state.ts'
 import type { Terms } from '../../membership/rules/terms.ts'
 import type { Partner } from '../../partners/partner.ts'
 import { keyedHash } from '../../vault/hash.ts'
-import { answeredPerson, detailsOf, draftOf } from './answers.ts'
+import { answeredPerson, type Draft, detailsOf, draftOf } from './answers.ts'
 
 /** Finds a user's personal data of one kind. */
 type DocumentOf = (kind: DocumentKind) => Person | undefined
@@ -24,7 +24,7 @@ export function personShown(user: User, documentOf: DocumentOf): Person {
 }
 
 /**
- * A tag of all that a form was made from: the day, the catalogue, the details, and what a member holds and has planned.
+ * A tag of all that a form was made from: the day, the catalogue, the details, the choice, and what a member holds and has planned.
  * So nobody confirms details, benefits, prices or dates that they were never shown.
  */
 export function shownTag(
@@ -35,10 +35,11 @@ export function shownTag(
     /** Today in the partner's zone; the dates on a view follow from it. */
     readonly today: PlainDate
   },
-  person: Person,
+  { person, draft }: { readonly person: Person; readonly draft: Draft },
 ): string {
   const { partner, user, terms, today } = shown
-  const text = JSON.stringify([detailsOf(person), terms.today.version, today, standingOf(user)])
+  const choice = [draft.offer ?? null, draft.picks ?? null]
+  const text = JSON.stringify([detailsOf(person), choice, terms.today.version, today, standingOf(user)])
   return keyedHash(partner.hashKey, 'page_shown', user.partnerId, user.serviceId, text)
     .toString('hex')
     .slice(0, 12)
@@ -56,7 +57,8 @@ export function tagNow(
 ): string {
   const person = personShown(own.user, own.person)
   const today = dateAt(own.now, partner.timezone)
-  return shownTag({ partner, user: own.user, terms: own.terms(person), today }, person)
+  const draft = draftOf(own.person('draft'))
+  return shownTag({ partner, user: own.user, terms: own.terms(person), today }, { person, draft })
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Locale, SessionOutcome } from '@benefit-enrolment/contract'
 import type { Instant } from '../../calendar/calendar.ts'
-import type { Executor } from '../../db/database.ts'
+import type { Database, Executor } from '../../db/database.ts'
 import { sql, timestamp } from '../../db/sql.ts'
 
 /** What a person last did on the page; the API reports a session without one as `exited`. */
@@ -16,7 +16,8 @@ type NewLink = {
   deeplinkdata: string | null
   redirecturl: string | null
   origins: string[]
-  locale: Locale
+  /** Null until it is opened, if the link names none. */
+  locale: Locale | null
   delivery: 'embed' | 'hosted' | 'sms' | 'email'
   token_pepper_id: string
   token_hash: Buffer
@@ -36,12 +37,8 @@ export type PageSessionRow = NewLink & {
   last_seen_at: Instant | null
   birthdate_tries: number
   birthdate_passed_at: Instant | null
-  birthdate_again_tries: number
-  birthdate_again_at: Instant | null
   last_view: string | null
-  dead_link_at: Instant | null
   signed_out_at: Instant | null
-  appearance: unknown
   birthdate_tried_at: Instant | null
   outcome: PageOutcome | 'challengefailed' | null
   reference: string | null
@@ -103,7 +100,7 @@ export async function spendToken(
     pepperId: string
     handleHash: Buffer
     resultHash: Buffer | null
-    locale: Locale | null
+    locale: Locale
     /** Counts only where the link itself has none. */
     deeplinkdata: string | null
   },
@@ -112,7 +109,7 @@ export async function spendToken(
     update page_sessions set spent_at = ${timestamp(session.at)}, last_seen_at = ${timestamp(session.at)},
       handle_pepper_id = ${session.pepperId}, handle_hash = ${session.handleHash},
       result_pepper_id = case when ${session.resultHash}::bytea is null then null else ${session.pepperId} end,
-      result_hash = ${session.resultHash}, locale = coalesce(${session.locale}, locale),
+      result_hash = ${session.resultHash}, locale = ${session.locale},
       deeplinkdata = coalesce(deeplinkdata, ${session.deeplinkdata})
     where partner_id = ${name.partner_id} and session_id = ${name.session_id}
       and spent_at is null and revoked_at is null and token_expires_at > ${timestamp(session.at)}
@@ -127,18 +124,35 @@ export async function bindSession(db: Executor, name: SessionName, serviceId: st
     where partner_id = ${name.partner_id} and session_id = ${name.session_id}`)
 }
 
-/** Remembers the language that the person chose. */
-export async function setLocale(db: Executor, name: SessionName, locale: Locale): Promise<void> {
-  await db.query(sql`
-    update page_sessions set locale = ${locale}
-    where partner_id = ${name.partner_id} and session_id = ${name.session_id}`)
+/** Remembers the language that the person chose: for this session, and for their next link. */
+export async function setLocale(db: Database, session: PageSessionRow, locale: Locale): Promise<void> {
+  await db.transaction(async tx => {
+    await tx.query(sql`
+      update page_sessions set locale = ${locale}
+      where partner_id = ${session.partner_id} and session_id = ${session.session_id}`)
+    await rememberLanguage(tx, session, locale)
+  })
 }
 
-/** Remembers the appearance of a session in the frame. */
-export async function setAppearance(db: Executor, name: SessionName, appearance: unknown): Promise<void> {
+/** Keeps the language that a person chose with their userid. */
+export async function rememberLanguage(
+  db: Executor,
+  { partner_id, userid }: Pick<PageSessionRow, 'partner_id' | 'userid'>,
+  locale: Locale,
+): Promise<void> {
   await db.query(sql`
-    update page_sessions set appearance = ${JSON.stringify(appearance)}::jsonb
-    where partner_id = ${name.partner_id} and session_id = ${name.session_id}`)
+    insert into page_languages (partner_id, userid, locale) values (${partner_id}, ${userid}, ${locale})
+    on conflict (partner_id, userid) do update set locale = excluded.locale`)
+}
+
+/** The language that a person chose last, or `undefined`. */
+export async function languageOf(
+  db: Executor,
+  { partner_id, userid }: Pick<PageSessionRow, 'partner_id' | 'userid'>,
+): Promise<Locale | undefined> {
+  const [row] = await db.query<{ locale: Locale }>(sql`
+    select locale from page_languages where partner_id = ${partner_id} and userid = ${userid}`)
+  return row?.locale
 }
 
 /** Stores what a session did last; the same outcome again, as after pressing a button twice, changes nothing. */

@@ -74,7 +74,7 @@ export async function openVisit(
     ...request,
     context,
     session: begun,
-    locale: begun.locale,
+    locale: begun.locale ?? partner.locale,
     user,
     isMember,
     terms: context.terms(partner, () => person),
@@ -170,10 +170,10 @@ export async function beginRegistration(
 export function pageOf(visit: Visit, step?: Page['step']): Page {
   const { context, partner, session, files } = visit
   return {
-    ...pageFor(context, files, { ...visit, appearance: session.appearance }),
+    ...pageFor(context, files, visit),
     zone: partner.timezone,
     idleseconds: sessionLifetimes.idle / 1000,
-    draft: `${formTag(visit)}-${visit.draft.version}-${shownTag(visit, visit.person)}`,
+    draft: `${formTag(visit)}-${shownTag(visit, visit)}`,
     step,
     byoperator: session.made_by !== null,
   }
@@ -184,13 +184,12 @@ export type Viewer = {
   readonly shell: Page['shell']
   readonly locale: Locale
   readonly partner?: Pick<Partner, 'name' | 'help' | 'legal' | 'look'> | undefined
-  readonly appearance?: unknown
 }
 
 /** What every view needs, also for somebody without a session. */
 export function pageFor(context: Pick<PageContext, 'basePath'>, files: Visit['files'], viewer: Viewer): Page {
-  const { shell, locale, partner, appearance } = viewer
-  const look = partner && lookAddress(context, partner.look, appearance)
+  const { shell, locale, partner } = viewer
+  const look = partner && lookAddress(context, partner.look)
   return {
     shell,
     locale,
@@ -210,29 +209,16 @@ export function rootOf(context: Pick<PageContext, 'basePath'>): string {
   return `${context.basePath}/register`
 }
 
-/**
- * The address of the style sheet of a look: the partner's, overlaid with the appearance that the embedding page asks
- * for. Parts that no longer pass the check are left out; `undefined` when nothing is left.
- */
-function lookAddress(
-  context: Pick<PageContext, 'basePath'>,
-  look: Look,
-  appearance?: unknown,
-): string | undefined {
-  if (appearance == null && Object.keys(look).length === 0) return undefined
-  const whole = checkedOnce(look, appearance)
-  const checked = whole.ok ? whole : checkLook(look)
+/** The address of the style sheet of a partner's look; `undefined` for a look that no longer passes the check, or none. */
+function lookAddress(context: Pick<PageContext, 'basePath'>, look: Look): string | undefined {
+  if (Object.keys(look).length === 0) return undefined
+  const checked = checkedLooks.get(look) ?? checkLook(look)
+  checkedLooks.set(look, checked)
   return checked.ok ? `${context.basePath}/page/look.css?${lookQuery(checked.look)}` : undefined
 }
 
-/** The partner's look without an appearance is checked only once while it stays in memory. */
+/** A partner's look is checked only once while it stays in memory. */
 const checkedLooks = new WeakMap<Look, CheckedLook>()
-function checkedOnce(look: Look, appearance: unknown): CheckedLook {
-  if (appearance != null) return checkLook(look, appearance)
-  const known = checkedLooks.get(look) ?? checkLook(look)
-  checkedLooks.set(look, known)
-  return known
-}
 
 /**
  * A tag that says whose answers a form was made from, so that a form of one person never changes another's data, even

@@ -14,7 +14,6 @@ import { hasBeneficiary, knownBenefit, openBenefit, partnerOffers } from '../../
 import type { Visit } from '../session/visit.ts'
 import type { BenefitCard, BenefitLine, BenefitStatus, IsoDate } from '../views/parts.ts'
 import { costOf, coverageOf } from './disclosures.ts'
-import { namedInDraft } from './naming.ts'
 import { sentencesOf } from './sentences.ts'
 
 /** A benefit in plain words, with its status. */
@@ -73,9 +72,7 @@ export function lineOf(
   pickedAt: Instant = visit.now,
 ): BenefitLine {
   const { user, now } = visit
-  const isNamed =
-    hasBeneficiary(user, benefit) ||
-    (!visit.isMember && namedInDraft(visit.draft, benefit.name) !== undefined)
+  const isNamed = hasBeneficiary(user, benefit)
   const held = heldEnrolment(user, benefit.name)
   const dueAt = (held && waitsUntil(held)) ?? actionDueAt(startsAt, pickedAt)
   return {

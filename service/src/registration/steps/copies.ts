@@ -3,14 +3,12 @@ import { findFile } from '../../files/store.ts'
 import { lookCss } from '../../look/complete-look.ts'
 import { checkLook } from '../../look/look.ts'
 import { listCopies, readConfirmation } from '../../membership/records/confirmations.ts'
-import type { NewDesignation } from '../../membership/records/designations.ts'
 import type { Person } from '../../membership/rules/person.ts'
 import { isLive } from '../../membership/rules/state.ts'
 import { knownBenefit, offerOf } from '../../membership/rules/terms.ts'
 import { rootOf, type Visit } from '../session/visit.ts'
 import { type CopyBenefit, type CopyContent, renderCopy } from '../views/copy.ts'
 import { costText } from '../views/format.ts'
-import { personText } from '../views/naming.ts'
 import type { ConsentText, CopyLink } from '../views/parts.ts'
 import { totalLines } from '../views/price.ts'
 import { cardOf, enrolmentLine, localDay } from './cards.ts'
@@ -24,18 +22,13 @@ type Agreed = {
   readonly reference: string
   /** The name of the plan, if it is not the one that the person then has or starts with. */
   readonly offername?: string | undefined
-  /** The beneficiaries named with it. */
-  readonly named?: readonly NewDesignation[] | undefined
 }
 
 /**
  * What a person agrees to by a change, in the words that they were shown, with the dates that hold after the change:
  * `visit` has the user after it.
  */
-export function copyOf(
-  visit: Visit,
-  { person, offername, agreements, reference, named = [] }: Agreed,
-): CopyContent {
+export function copyOf(visit: Visit, { person, offername, agreements, reference }: Agreed): CopyContent {
   const { partner, locale, now, user } = visit
   const lines = user.enrolments.filter(isLive).map(enrolment => enrolmentLine(visit, enrolment))
   const ownOffer = offerOf(visit.terms, user)?.displayname[locale] ?? ''
@@ -56,7 +49,6 @@ export function copyOf(
       const { description, pays, notcovered, cost, coverage } = cardOf(visit, benefit, {
         status: { kind: 'included' },
       })
-      const people = named.find(one => one.benefit === name)?.beneficiaries
       return [
         {
           name,
@@ -70,7 +62,6 @@ export function copyOf(
           endson,
           coverage,
           howtouse: useOf(visit, benefit),
-          beneficiaries: people?.map(one => personText(visit, one)),
         },
       ]
     }),

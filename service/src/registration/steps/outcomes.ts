@@ -10,6 +10,7 @@ import type { ConsentText } from '../views/parts.ts'
 import { changeOwn, type OwnChange } from './change-own.ts'
 import { copyOf } from './copies.ts'
 import { type ConfirmationContent, madeBy } from './made.ts'
+import { namingAhead } from './naming.ts'
 import type { Posted, Redirect } from './step.ts'
 
 /** A change that ends with a confirmation. */
@@ -33,6 +34,7 @@ export async function changeAndConfirm(
   const reference = newReference()
   const past = outcome === 'undone' ? await visit.context.reader.history({ ...visit, dueChanges: [] }) : []
   let isChanged = false
+  let made: User | undefined
   const result = await changeOwn(visit, {
     ...change,
     reference,
@@ -41,12 +43,13 @@ export async function changeAndConfirm(
       isChanged = typeof decided !== 'string'
       if (typeof decided === 'string' || isRefusal(decided)) return decided
       const confirmation = (after: User): Confirmation => {
+        made = after
         const person = personShown(own.user, own.person)
         const left = { ...visit, now: own.now, user: after }
-        const agreed = agreements && { person, agreements, reference, offername, named: decided.designations }
+        const agreed = agreements && { person, agreements, reference, offername }
         const copy = agreed && copyOf(left, agreed)
-        const made = madeBy(left, outcome, own.user, past)
-        const content: ConfirmationContent = { at: own.now, made, left: standingText(after), copy }
+        const told = madeBy(left, outcome, own.user, past)
+        const content: ConfirmationContent = { at: own.now, made: told, left: standingText(after), copy }
         return {
           reference,
           sessionId: visit.session.session_id,
@@ -58,7 +61,9 @@ export async function changeAndConfirm(
       return { ...decided, confirmation }
     },
   })
-  if (result === 'done') return isChanged ? noteDone(visit, outcome, reference) : confirmMade(visit, outcome)
+  if (result === 'done' && isChanged)
+    return noteDone({ ...visit, user: made ?? visit.user }, outcome, reference)
+  if (result === 'done') return confirmMade(visit, outcome)
   if (result === 'gone' || result === 'conflict') return result
   return typeof otherwise === 'function' ? otherwise(result) : otherwise
 }
@@ -75,11 +80,14 @@ export async function confirmMade(visit: Visit, outcome: PageOutcome): Promise<R
   return reference === undefined ? { to: 'overview' } : noteDone(visit, outcome, reference)
 }
 
-/** Records the session's outcome, which the partner can get by the result token, and leads to the confirmation. */
+/**
+ * Records the session's outcome, which the partner can get by the result token, and leads to the confirmation; first to the
+ * beneficiaries of a benefit that waits for them.
+ */
 async function noteDone(visit: Visit, outcome: PageOutcome, reference: string): Promise<Redirect> {
   const at = visit.context.clock.real()
   await completeSession(visit.context.database, visit.session, { outcome, reference, at })
-  return { to: 'done' }
+  return { to: namingAhead(visit) ?? 'done' }
 }
 
 /** Letters and digits that cannot be confused, even when read aloud. */

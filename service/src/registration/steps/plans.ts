@@ -97,12 +97,6 @@ export function picksOf(visit: Visit, { selectable }: Plan): readonly string[] {
   return (picks ?? wanted).filter(name => open.includes(name))
 }
 
-/** The benefits that a newcomer is about to get; empty while there is no plan. */
-export function chosenByNewcomer(visit: Visit): readonly Benefit[] {
-  const found = foundPlan(visit)
-  return 'to' in found ? [] : chosenBenefits(visit, found)
-}
-
 /** What comes with a plan, and what of the rest this newcomer has picked. */
 export function chosenBenefits(visit: Visit, found: Plan): Benefit[] {
   const picks = picksOf(visit, found)

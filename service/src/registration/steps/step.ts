@@ -58,14 +58,8 @@ export function isRedirect<View extends AnyView>(shown: Shown<View>): shown is R
   return typeof shown === 'object' && !('view' in shown)
 }
 
-/** The version of the draft that a form was made from; `undefined` when the form has none. */
-export function versionOf(form: URLSearchParams): number | undefined {
-  const version = /^[^-]*-(\d{1,9})(?:-|$)/.exec(form.get('draft') ?? '')?.[1]
-  return version === undefined ? undefined : Number(version)
-}
-
 /** Whether a form was made from a view with another tag than this one (`shownTag`); a form without a tag passes. */
 export function showedOther(form: URLSearchParams, tag: string): boolean {
-  const shown = /^[^-]*-\d{1,9}-([0-9a-f]+)$/.exec(form.get('draft') ?? '')?.[1]
+  const shown = /^[^-]*-([0-9a-f]+)$/.exec(form.get('draft') ?? '')?.[1]
   return shown !== undefined && shown !== tag
 }

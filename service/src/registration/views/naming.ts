@@ -1,33 +1,9 @@
 import { html, type Slot } from '../../http/html.ts'
 import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 import { dayText } from './format.ts'
-import type { NamingLine } from './parts.ts'
 import { sayIn } from './say.ts'
-import type { Localized, Page } from './surroundings.ts'
+import type { Localized } from './surroundings.ts'
 import { relationshipNames } from './texts.ts'
-
-/** The beneficiaries that a newcomer, or a member who adds a benefit, has named so far, with a link to change them. */
-export function namingSection(page: Page, lines: readonly NamingLine[] = []): Slot {
-  if (lines.length === 0) return null
-  const say = sayIn(page)
-
-  const named = ({ standing, isrequired, people = [] }: NamingLine): Slot => {
-    if (standing === 'here') return peopleList(page, people)
-    if (standing === 'nobody' && isrequired)
-      return html`<p>${say`You have not named anyone yet.`} ${say`This benefit does not start before you have named someone.`}</p>`
-    if (standing === 'nobody')
-      return html`<p>${say`You have not named anyone yet.`} ${say`You can also do this later.`}</p>`
-    return html`<p>${standing === 'before' ? say`The people you named before stay in place.` : say`You have named your beneficiaries.`}</p>`
-  }
-  return html`<section class="naming"><h2>${say`Your beneficiaries`}</h2>${lines.map(
-    line => html`<div class="heading"><h3>${line.displayname}</h3><a href="${page.root}/beneficiaries/${line.name}${
-      line.next !== undefined && `?${new URLSearchParams({ next: line.next })}`
-    }">${
-      line.standing === 'nobody' ? say`Name someone` : say`Change`
-    }<span class="unseen"> – ${line.displayname}</span></a></div>
-${named(line)}`,
-  )}</section>`
-}
 
 /** A list of beneficiaries, each with relationship and share; contingent ones follow under a heading of their own. */
 export function peopleList(page: Localized, people: readonly NamedBeneficiary[]): Slot {

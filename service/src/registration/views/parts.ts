@@ -1,5 +1,4 @@
 import type { Locale } from '@benefit-enrolment/contract'
-import type { NamedBeneficiary } from '../../membership/rules/beneficiaries.ts'
 
 /** A document to read, as a link to a file that the service serves. */
 export type DocumentLink = {
@@ -184,20 +183,6 @@ export type SwapPair = {
   readonly in?: BenefitLine
   /** It will not happen as things are. */
   readonly iscalledoff?: boolean
-}
-
-/**
- * The beneficiaries for a benefit that a person is about to get; names are shown only if they were typed in this
- * session.
- */
-export type NamingLine = {
-  readonly name: string
-  readonly displayname: string
-  readonly isrequired: boolean
-  readonly standing: 'here' | 'before' | 'named' | 'nobody'
-  readonly people?: readonly NamedBeneficiary[] | undefined
-  /** The path to return to after naming, if it is not that of the answers. */
-  readonly next?: string | undefined
 }
 
 /** What a member still has to do: benefits that wait for beneficiaries or for an agreement. */

@@ -9,15 +9,16 @@ import {
   fault,
   form,
   inputId,
-  primary,
   question,
   selectField,
   textField,
 } from '../../views/fields.ts'
+import { dayText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
 import type { Content } from '../../views/layout.ts'
-import { sayIn } from '../../views/say.ts'
-import type { ViewOf } from '../../views/surroundings.ts'
+import type { IsoDate } from '../../views/parts.ts'
+import { type Say, sayIn } from '../../views/say.ts'
+import type { Page, ViewOf } from '../../views/surroundings.ts'
 import { relationshipNames } from '../../views/texts.ts'
 import { type BeneficiaryField, type BeneficiaryRow, beneficiaryInput } from './rows.ts'
 
@@ -29,49 +30,52 @@ export type BeneficiariesEditView = ViewOf<'BENEFICIARIES_EDIT'> &
     readonly rows: readonly BeneficiaryRow[]
     /** The place in line for which a person was just added; that person's heading gets the focus. */
     readonly added?: NamedBeneficiary['kind'] | undefined
-    /** The path of the view before this one. */
-    readonly back: string
-    /** Whether more steps follow, as in a registration. */
-    readonly goeson: boolean
-    /** The path to continue with after saving, if it is not the usual one. */
-    readonly next?: string | undefined
+    /** Whether the person comes from an agreement, and goes on to its confirmation. */
+    readonly isonway: boolean
+    /** What was agreed to, for the host of the frame. */
+    readonly outcome?: string | undefined
+    /** The benefit waits until somebody is named, and is withdrawn on this day. */
+    readonly waits?: { readonly dueon: IsoDate | undefined } | undefined
     /** The version of a member's beneficiaries that the form was made from. */
-    readonly version?: string | undefined
-    /** Naming may be put off, and the benefit waits until it is done. */
-    readonly maylater: boolean
+    readonly version: string
   }
 
 /** The beneficiaries for one benefit, each as a group of inputs; buttons add and remove groups without script. */
 export function drawBeneficiariesEdit(view: BeneficiariesEditView): Content {
-  const { page, name, displayname, rows, goeson, maylater, next, version } = view
-
+  const { page, name, displayname, rows, isonway, waits, version } = view
   const say = sayIn(page)
-
-  const title = say`Who receives what ${displayname} pays?`
   return question(view, {
-    title,
-    back: view.back,
+    title: say`Who receives what ${displayname} pays?`,
+    ...(isonway ? {} : { back: 'beneficiaries' }),
+    signals: view.outcome === undefined ? {} : { outcome: view.outcome },
     body: html`<p class="lead">${say`A beneficiary receives what a benefit pays after your death. You can change your choice at any time.`}</p>
+${waits && html`<p class="withsign warn">${icon('alert')}${waitsText(say, page, waits.dueon)}</p>`}
 <p>${say`Name one person or more. Their shares add up to 100%.`}</p>
 ${form(view, `beneficiaries/${name}`, [
   html`<input type="hidden" name="rows" value="${String(rows.length)}">`,
-  version !== undefined && html`<input type="hidden" name="version" value="${version}">`,
-  next !== undefined && html`<input type="hidden" name="next" value="${next}">`,
+  html`<input type="hidden" name="version" value="${version}">`,
+  isonway && html`<input type="hidden" name="then" value="done">`,
   rows.map((row, at) => [
     isFirstBackup(rows, at) &&
       html`<h2>${say`Backups`}</h2><p>${say`They receive it only if nobody above can. Their shares add up to 100%, too.`}</p>`,
     personFields(view, row, { at: at + 1, ismany: rows.length > 1, isnew: isAdded(view, row, at) }),
   ]),
   rows.length < MOST_BENEFICIARIES &&
-    html`<p class="actions"><button class="secondary"
+    html`<p class="more"><button class="secondary"
 name="add" value="primary">${icon('plus')}${say`Add another person`}</button><button class="secondary"
 name="add" value="contingent">${icon('plus')}${say`Add a backup`}</button></p>`,
-  primary(goeson ? say`Continue` : say`Save`),
-  maylater &&
-    html`<p class="hint">${say`You can also name someone later: before you agree, you will read until when. This benefit does not start before you have, and if you do not, you will not get it.`}</p><p><button class="quiet"
-name="later" value="1">${say`Do this later`}</button></p>`,
+  html`<p class="actions"><button class="primary">${isonway ? say`Continue` : say`Save`}</button>${
+    isonway && html`<a class="secondary" href="${page.root}/done?told">${say`Do this later`}</a>`
+  }</p>`,
 ])}`,
   })
+}
+
+/** What it means to leave it for later. */
+function waitsText(say: Say, page: Page, dueon: IsoDate | undefined): string {
+  return dueon
+    ? say`Name someone before ${dayText(page, dueon)}, or you will not get this benefit.`
+    : say`This benefit does not start before you have named someone.`
 }
 
 function isFirstBackup(rows: readonly BeneficiaryRow[], at: number): boolean {

@@ -90,11 +90,6 @@ export function parseBeneficiaries(
   return errors.length > 0 ? { errors } : inOrder(people)
 }
 
-/** Whether every row is empty. */
-export function namesNobody(form: URLSearchParams): boolean {
-  return rowsIn(form).every(isEmpty)
-}
-
 /** Somebody whose other answers are wrong, so that the shares can be added up nevertheless. */
 function sharer({ share, kind }: BeneficiaryRow): NamedBeneficiary {
   return { name: '-', relationship: 'other', share: shareOf(share), kind: kindOf(kind) }

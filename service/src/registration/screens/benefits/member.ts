@@ -76,7 +76,7 @@ export const memberBenefits: Step<BenefitsView> = {
     const names = selectable.map(({ name }) => name)
     const picks = parseBenefits(form, { selectable: names, slots: free, slotless, required: true })
     if (isFaulty(picks)) return picks
-    return saveAnswers(visit, { form, to: 'check' }, draft => ({ ...draft, picks }))
+    return saveAnswers(visit, { to: 'check' }, draft => ({ ...draft, picks }))
   },
 }
 

@@ -48,6 +48,6 @@ export const benefits: Step<BenefitsView> = {
       required: included.length === 0,
     })
     if (isFaulty(picks)) return picks
-    return saveAnswers(visit, { form, to: 'check' }, draft => ({ ...draft, picks }))
+    return saveAnswers(visit, { to: 'check' }, draft => ({ ...draft, picks }))
   },
 }

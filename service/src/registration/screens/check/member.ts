@@ -14,7 +14,6 @@ import { foreseenLine, visitAfter } from '../../steps/ahead.ts'
 import { liveEnrolment, startsFrom } from '../../steps/cards.ts'
 import type { OwnChange } from '../../steps/change-own.ts'
 import { choosableByMember, isMissing } from '../../steps/member-choices.ts'
-import { namingFirst, namingLines } from '../../steps/naming.ts'
 import { changeAndConfirm, confirmMade } from '../../steps/outcomes.ts'
 import { checkConsents } from '../../steps/posted.ts'
 import { confirmsOlder } from '../../steps/save-answers.ts'
@@ -31,8 +30,6 @@ export const memberCheck: Step<CheckAnswersView> = {
       const isDone = visit.session.outcome === 'enrolled' && !isMissing(visit, visit.draft.picks)
       return { to: isDone ? 'done' : 'benefits' }
     }
-    const unnamed = namingFirst(visit, chosen)
-    if (unnamed) return unnamed
     const tried = withAdded(visit.user, wantedOf(visit, chosen), visit.now, visit.terms)
     const after = visitAfter(visit, tried)
     return {
@@ -46,7 +43,6 @@ export const memberCheck: Step<CheckAnswersView> = {
       }),
       choosable: true,
       isAddition: true,
-      naming: namingLines(visit, chosen),
       consents: consentsFor(visit, chosen, typed.posted),
     }
   },

@@ -3,18 +3,16 @@ import { createAccount } from '../../../accounts/lifecycle.ts'
 import type { Benefit } from '../../../catalogue/model.ts'
 import { isRefusal, refuse } from '../../../membership/rules/refusal.ts'
 import { detailsOf, draftOf } from '../../session/answers.ts'
-import { authorOf } from '../../session/author.ts'
 import { personShown, tagNow } from '../../session/shown.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
 import { agreedNow, consentsToEnrol } from '../../steps/agreements.ts'
 import { foreseenLine, visitAfter } from '../../steps/ahead.ts'
 import { isAnybody } from '../../steps/change-own.ts'
-import { namingFirst, namingLines, withDraftNames } from '../../steps/naming.ts'
 import { type ConfirmedChange, changeAndConfirm, confirmMade } from '../../steps/outcomes.ts'
 import { chosenBenefits, foundPlan, type Plan, picksOf, plansFor, stepOf } from '../../steps/plans.ts'
 import { checkConsents } from '../../steps/posted.ts'
 import { confirmsOlder } from '../../steps/save-answers.ts'
-import { type Posted, type Step, showedOther, versionOf } from '../../steps/step.ts'
+import { type Posted, type Step, showedOther } from '../../steps/step.ts'
 import type { WayOut } from '../../views/faults.ts'
 import type { ConsentText } from '../../views/parts.ts'
 import type { CheckAnswersView } from './view.ts'
@@ -26,8 +24,6 @@ export const check: Step<CheckAnswersView> = {
     if ('to' in found) return found
     if (visit.draft.picks === undefined && found.selectable.length > 0) return { to: 'benefits' }
     const chosen = chosenBenefits(visit, found)
-    const unnamed = namingFirst(visit, chosen)
-    if (unnamed) return unnamed
     const trial = { offer: found.offer, picks: picksOf(visit, found), consents: [], startsAt: visit.now }
     const after = visitAfter(visit, createAccount(visit.user, trial, visit.now, visit.terms))
     return {
@@ -37,7 +33,6 @@ export const check: Step<CheckAnswersView> = {
       offername: found.offer.displayname[visit.locale],
       benefits: chosen.map(benefit => foreseenLine(visit, after, benefit, visit.now)),
       choosable: found.selectable.length > 0,
-      naming: namingLines(visit, chosen),
       consents: consentsToEnrol(visit, chosen, typed.posted),
     }
   },
@@ -57,7 +52,6 @@ export const enrol: Step<CheckAnswersView> = {
     const chosen = chosenBenefits(visit, found)
     const agreements = consentsToEnrol(visit, chosen)
     return (
-      namingFirst(visit, chosen) ??
       checkConsents(form, agreements, 'enroll', wayOut(visit, found, chosen)) ??
       enrolNow(visit, { form, found, agreements })
     )
@@ -79,7 +73,6 @@ function enrolNow(
   input: { form: URLSearchParams; found: Plan; agreements: readonly ConsentText[] },
 ): Promise<Posted> {
   const { form, found, agreements } = input
-  const version = versionOf(form)
   const change: ConfirmedChange = {
     why: 'enrol',
     of: isAnybody,
@@ -87,18 +80,14 @@ function enrolNow(
     decide: ({ user, person: documentOf, now, terms }) => {
       if (user.status === 'active') return refuse('user_exists')
       const draft = draftOf(documentOf('draft'))
-      if (version !== undefined && version !== draft.version) return 'conflict'
       if (showedOther(form, tagNow(visit.partner, { user, person: documentOf, now, terms })))
         return 'conflict'
       const person = personShown(user, documentOf)
       const picks = picksOf({ ...visit, draft }, found)
       const start = { offer: found.offer, picks, consents: agreedNow(visit, agreements), startsAt: now }
-      const chosen = chosenBenefits({ ...visit, draft }, found)
-      const named = withDraftNames(user, draft, { benefits: chosen, at: now, who: authorOf(visit.session) })
-      const created = createAccount(named.user, start, now, terms(person))
+      const created = createAccount(user, start, now, terms(person))
       if (isRefusal(created)) return created
-      const { designations } = named
-      return { ...created, designations, documents: { profile: person, prefill: null, draft: null } }
+      return { ...created, documents: { profile: person, prefill: null, draft: null } }
     },
   }
   return changeAndConfirm(visit, 'enrolled', change, code => {

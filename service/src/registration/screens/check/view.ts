@@ -6,8 +6,7 @@ import type { Asking } from '../../views/faults.ts'
 import { form, primary, question } from '../../views/fields.ts'
 import type { Content } from '../../views/layout.ts'
 import { benefitList } from '../../views/lists.ts'
-import { namingSection } from '../../views/naming.ts'
-import type { BenefitLine, ConsentText, Details, NamingLine } from '../../views/parts.ts'
+import type { BenefitLine, ConsentText, Details } from '../../views/parts.ts'
 import { sayIn } from '../../views/say.ts'
 import type { ViewOf } from '../../views/surroundings.ts'
 
@@ -22,7 +21,6 @@ export type CheckAnswersView = ViewOf<'CHECK_ANSWERS'> &
     /** True for a member, whose other benefits are not among these. */
     readonly isAddition?: boolean
     readonly consents: readonly ConsentText[]
-    readonly naming?: readonly NamingLine[]
   }
 
 /** All answers once more, the consents, and the button that enrols. */
@@ -46,7 +44,6 @@ href="${page.root}/benefits">${say`Change`}<span class="unseen"> – ${say`Your 
 ${benefitList(page, benefits)}</section>
 ${priceSection(page, benefits, view.isAddition)}
 ${coverageSection(page, benefits)}
-${namingSection(page, view.naming)}
 ${form(view, 'enrol', [consentFields(view, consents), primary(say`Enroll now`)])}`,
   })
 }

@@ -59,10 +59,8 @@ export function edit(group: DetailsGroup): Step<DetailsEditView> {
       const clean = parseDetails(group, form, visit.today)
       if (isFaulty(clean)) return clean
       if (visit.isMember) return updateDetails(visit, form, { group, given: personOfClean(clean) })
-      return saveAnswers(
-        visit,
-        { form, to: afterAnswering(visit, group, personOfClean(clean)) },
-        (draft, sent) => withAnswer(draft, { group, clean, sent }),
+      return saveAnswers(visit, { to: afterAnswering(visit, group, personOfClean(clean)) }, (draft, sent) =>
+        withAnswer(draft, { group, clean, sent }),
       )
     },
   }

@@ -80,7 +80,7 @@ export function openOffers(visit: Visit): OfferChoice[] {
  * confirmation; `undefined` when it is not open.
  */
 export function proposed(visit: Visit, form: URLSearchParams) {
-  const { partner, user, terms } = visit
+  const { user, terms } = visit
   if (!visit.isMember || hasPendingCancel(user)) return undefined
   const choice = openOffers(visit).find(({ offer }) => offer === form.get('offername'))
   if (!choice) return undefined
@@ -91,8 +91,6 @@ export function proposed(visit: Visit, form: URLSearchParams) {
     changed,
     choice,
     gained: changed.gained.flatMap(name => openBenefit(terms, name) ?? []),
-    next: addressOf(choice.offer),
-    previewed: { partner, user, input, now: visit.context.clock.real(), changed },
   }
 }
 

@@ -4,13 +4,11 @@ import { isRefusal } from '../../../membership/rules/refusal.ts'
 import type { User } from '../../../membership/rules/state.ts'
 import { offerOf, type Terms } from '../../../membership/rules/terms.ts'
 import { changeOfferOf, type OfferChange } from '../../../offers/change.ts'
-import { checkPreview, makePreview } from '../../../offers/preview.ts'
 import { pageOf, type Visit } from '../../session/visit.ts'
 import { consentsFor, isOfRecords, withAgreed } from '../../steps/agreements.ts'
 import { comingBySwap, foreseenLine, visitAfter } from '../../steps/ahead.ts'
 import { lastDayOf, localDay } from '../../steps/cards.ts'
 import type { OwnChange } from '../../steps/change-own.ts'
-import { namingFirst, namingLines } from '../../steps/naming.ts'
 import { changeAndConfirm, confirmMade } from '../../steps/outcomes.ts'
 import { checkConsents } from '../../steps/posted.ts'
 import { confirmsOlder } from '../../steps/save-answers.ts'
@@ -23,8 +21,7 @@ import { dayText, deadlineText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
 import type { Content } from '../../views/layout.ts'
 import { benefitList } from '../../views/lists.ts'
-import { namingSection } from '../../views/naming.ts'
-import type { BenefitLine, ConsentText, NamingLine } from '../../views/parts.ts'
+import type { BenefitLine, ConsentText } from '../../views/parts.ts'
 import { sayIn } from '../../views/say.ts'
 import type { ViewOf } from '../../views/surroundings.ts'
 import { heldLines, inputFor, type OfferChoice, proposed } from './choices.ts'
@@ -34,7 +31,6 @@ export type OfferConfirmView = ViewOf<'OFFER_CONFIRM'> &
   Asking & {
     readonly from: string
     readonly to: OfferChoice
-    readonly previewid: string
     readonly gained: readonly BenefitLine[]
     readonly lost: readonly BenefitLine[]
     readonly kept: readonly BenefitLine[]
@@ -43,7 +39,6 @@ export type OfferConfirmView = ViewOf<'OFFER_CONFIRM'> &
     /** True when the change cancels a pending swap. */
     readonly dropsswap?: boolean | undefined
     readonly undountil?: Instant | undefined
-    readonly naming?: readonly NamingLine[]
     readonly consents: readonly ConsentText[]
   }
 
@@ -53,9 +48,7 @@ export const offerConfirm: Step<OfferConfirmView> = {
     const found = proposed(visit, typed.form)
     const current = offerOf(visit.terms, visit.user)
     if (!found || !current) return { to: 'offer' }
-    const { changed, choice, gained, next } = found
-    const unnamed = namingFirst(visit, gained, next)
-    if (unnamed) return unnamed
+    const { changed, choice, gained } = found
     const dropsSwap = visit.user.swap !== undefined && changed.user.swap === undefined
     const after = visitAfter(visit, changed)
     return {
@@ -63,7 +56,6 @@ export const offerConfirm: Step<OfferConfirmView> = {
       page: pageOf(visit),
       from: current.displayname[visit.locale],
       to: choice,
-      previewid: makePreview(found.previewed).previewid,
       gained: gained.map(benefit =>
         foreseenLine(visit, after, benefit, changed.effectiveAt, changed.effectiveAt),
       ),
@@ -72,7 +64,6 @@ export const offerConfirm: Step<OfferConfirmView> = {
       swapped: comingBySwap(after),
       dropsswap: dropsSwap,
       undountil: changed.isImmediate ? undefined : lockedFrom(changed.effectiveAt, current.cutoffhours),
-      naming: namingLines(visit, gained, next),
       consents: consentsFor(visit, gained, typed.posted),
     }
   },
@@ -80,11 +71,8 @@ export const offerConfirm: Step<OfferConfirmView> = {
     if (isMade(visit, form.get('offername') ?? '')) return confirmMade(visit, 'changed')
     const found = proposed(visit, form)
     if (!found) return 'conflict'
-    const { choice, gained, next, previewed } = found
-    const unnamed = namingFirst(visit, gained, next)
-    if (unnamed) return unnamed
-    const isPreviewed = checkPreview(form.get('previewid') ?? '', previewed)
-    if (!isPreviewed || confirmsOlder(visit, form)) return 'conflict'
+    const { choice, gained } = found
+    if (confirmsOlder(visit, form)) return 'conflict'
     const agreements = consentsFor(visit, gained)
     const refused = checkConsents(form, agreements, 'confirm', name =>
       isOfRecords(name) ? undefined : 'keepplan',
@@ -161,10 +149,8 @@ ${
   undountil !== undefined &&
   html`<p class="withsign">${icon('clock')}${say`You can undo this until ${deadlineText(page, undountil)}.`}</p>`
 }
-${namingSection(page, view.naming)}
 ${form(answers, 'offer/confirm', [
   html`<input type="hidden" name="offername" value="${to.offer}">`,
-  html`<input type="hidden" name="previewid" value="${view.previewid}">`,
   consentFields(answers, consents),
   primary(say`Change my plan`),
 ])}`,

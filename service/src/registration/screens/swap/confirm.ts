@@ -5,7 +5,6 @@ import { pageOf, type Visit } from '../../session/visit.ts'
 import { consentsFor, isOfRecords } from '../../steps/agreements.ts'
 import { visitAfter } from '../../steps/ahead.ts'
 import { localDay } from '../../steps/cards.ts'
-import { namingFirst, namingLines } from '../../steps/naming.ts'
 import { checkConsents } from '../../steps/posted.ts'
 import { type Drawn, drawn, type Step } from '../../steps/step.ts'
 import { swapOptionsOf } from '../../steps/swap-options.ts'
@@ -14,18 +13,8 @@ import { coverageSection, exchangeSection } from '../../views/coverage.ts'
 import { form, primary, question } from '../../views/fields.ts'
 import { dayText, deadlineText } from '../../views/format.ts'
 import { icon } from '../../views/icons.ts'
-import { namingSection } from '../../views/naming.ts'
 import { sayIn } from '../../views/say.ts'
-import {
-  addressOf,
-  listsOf,
-  pairList,
-  pairsShown,
-  removalsIn,
-  type SwapChoice,
-  slotsOf,
-  swapNow,
-} from './pairs.ts'
+import { listsOf, pairList, pairsShown, removalsIn, type SwapChoice, slotsOf, swapNow } from './pairs.ts'
 
 /** The chosen swap side by side. Its address names the benefits, so that going back shows the same. */
 export const swapConfirm: Step<Drawn<'SWAP_CONFIRM'>> = {
@@ -33,9 +22,6 @@ export const swapConfirm: Step<Drawn<'SWAP_CONFIRM'>> = {
     const wanted = swapIn(visit, asked)
     if (!wanted || wanted.options.isClosed) return { to: 'swap' }
     const { options, choice, coming } = wanted
-    const next = addressOf(choice)
-    const unnamed = namingFirst(visit, coming, next)
-    if (unnamed) return unnamed
     const tried = swapBenefitsOf(visit.user, listsOf(choice), visit.now, visit.terms)
     const pairs = pairsShown(visit, options, choice, visitAfter(visit, tried))
     const page = pageOf(visit)
@@ -49,7 +35,6 @@ ${coverageSection(
   page,
   pairs.flatMap(pair => pair.in ?? []),
 )}
-${namingSection(page, namingLines(visit, coming, next))}
 ${form({ page }, 'swap/confirm', [
   slotsOf(choice).map(([slot, name]) => html`<input type="hidden" name="replace.${slot}" value="${name}">`),
   consentFields({ page, errors }, consentsFor(visit, coming, posted)),
@@ -67,11 +52,9 @@ ${form({ page }, 'swap/confirm', [
     const { options, choice, coming } = wanted
     const agreements = consentsFor(visit, coming)
     return (
-      namingFirst(visit, coming, addressOf(choice)) ??
       checkConsents(form, agreements, 'confirm', name =>
         isOfRecords(name) || options.available.length === coming.length ? undefined : 'otherbenefit',
-      ) ??
-      swapNow(visit, choice, { form, agreements })
+      ) ?? swapNow(visit, choice, { form, agreements })
     )
   },
 }
