@@ -6,11 +6,10 @@ import { feedOfRun } from '../feeds/hand-over.ts'
 import type { RunContext } from '../feeds/make-run.ts'
 import { parseFeeds } from '../feeds/parse.ts'
 import { readRunLines } from '../feeds/run-lines.ts'
-import { newestFeeds, newestRun, publishFeeds, type Run } from '../feeds/store.ts'
+import { newestFeeds, newestSentRun, publishFeeds, type Run } from '../feeds/store.ts'
 import { type Repeated, repeatedly } from '../schedule/repeatedly.ts'
 
 const file = new URL('../../assets/demo-feeds.yaml', import.meta.url)
-const FEED = 'seaview'
 const LOOK_EVERY_MS = 5000
 
 /** Publishes the feed of the made-up insurer, unless feeds were published here before. */
@@ -23,20 +22,21 @@ export async function publishDemoFeeds({ database, published, clock }: RunContex
 }
 
 /**
- * The made-up insurer of the sandbox: some seconds after a run was taken it answers each line with a member number, and refuses one
+ * The made-up insurers of the sandbox: some seconds after a run was taken it answers each line with a member number, and refuses one
  * person in ten until that person's birth date is another one.
  */
 export function openDemoInsurer(
   context: RunContext & AnswerContext,
   onError: (error: unknown) => void,
 ): Repeated {
-  let answered = 0
+  const answered = new Map<string, number>()
   return repeatedly(LOOK_EVERY_MS, async () => {
     try {
-      const run = await newestRun(context.database, FEED)
-      if (run?.status === 'taken' && run.run > answered) {
+      for (const { feed } of (await newestFeeds(context.database))?.feeds ?? []) {
+        const run = await newestSentRun(context.database, feed)
+        if (!run || run.run <= (answered.get(feed) ?? 0)) continue
         await answerRun(context, run)
-        answered = run.run
+        answered.set(feed, run.run)
       }
     } catch (error) {
       onError(error)

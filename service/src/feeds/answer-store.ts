@@ -82,7 +82,10 @@ const isRefused = fragment`l.status = 'refused' and not exists (
           and later.status = 'accepted')`
 
 /** A refused line, still sealed. */
-export type RefusedRow = Pick<AnsweredLine, 'service_id' | 'benefit' | 'run' | 'line' | 'wrapped_key'> & {
+export type RefusedRow = Pick<
+  AnsweredLine,
+  'service_id' | 'userid' | 'benefit' | 'run' | 'line' | 'wrapped_key'
+> & {
   readonly sealed_answer: Buffer
   readonly answered_at: Instant
 }
@@ -96,8 +99,9 @@ export function findRefused(
   of: { readonly partnerId: string; readonly feed: string; readonly run: number | undefined },
 ): Promise<RefusedRow[]> {
   return db.query(sql`
-    select l.service_id, l.benefit, l.run, l.line, l.sealed_answer, l.answered_at, k.wrapped_key
+    select l.service_id, u.userid, l.benefit, l.run, l.line, l.sealed_answer, l.answered_at, k.wrapped_key
     from insurer_lines l
+    join users u on u.partner_id = l.partner_id and u.service_id = l.service_id
     join data_keys k on k.partner_id = l.partner_id and k.service_id = l.service_id
     where l.partner_id = ${of.partnerId} and l.feed = ${of.feed}
       and (${of.run ?? null}::integer is null or l.run = ${of.run ?? null}::integer) and ${isRefused}

@@ -4,23 +4,16 @@ import type { PlainDate } from '../calendar/calendar.ts'
 export const differenceKinds = ['missingthere', 'unknownhere', 'dates', 'details', 'twice'] as const
 export type DifferenceKind = (typeof differenceKinds)[number]
 
-/** Why a difference is set aside. */
-export const ASIDE_REASONS = {
-  insurermends: 'The insurer corrects it',
-  listwrong: 'Only its list is wrong',
-  formersystem: 'It is from before this service told the insurer',
-  agreed: 'It was agreed to leave it so',
-} as const
-/** One of these reasons. */
-export type AsideReason = keyof typeof ASIDE_REASONS
+/** A value, such as `startson`, of which we say something else than the insurer; `''`: one of the two has none. */
+export type Differing = { readonly value: string; readonly ours: string; readonly theirs: string }
 
-/** A reason of this name. */
-export function asideReasonOf(name: string | null | undefined): AsideReason | undefined {
-  return name != null && Object.hasOwn(ASIDE_REASONS, name) ? (name as AsideReason) : undefined
+/** One difference: the person by our id and the insurer's, `''` where one is not known, the benefit, and what is not the same. */
+export type Difference = {
+  readonly serviceid: string
+  readonly memberid: string
+  readonly benefit: string
+  readonly differs: readonly Differing[]
 }
-
-/** One difference: the person by our id and the insurer's, `''` where one is not known, and the benefit. */
-export type Difference = { readonly serviceid: string; readonly memberid: string; readonly benefit: string }
 
 /** All differences, by kind. */
 export type Differences = Readonly<Record<DifferenceKind, readonly Difference[]>>
@@ -64,7 +57,7 @@ export function compareLists(
     // The newest period of cover comes last.
     const own = ours.find(one => one.startsOn === row.startsOn) ?? ours.at(-1)
     if (!own) {
-      if (!isOver(row.endsOn)) found.unknownhere.push(differenceOf(row))
+      if (!isOver(row.endsOn)) found.unknownhere.push(differenceOf(undefined, row))
       continue
     }
     if (seen.has(own)) {
@@ -76,16 +69,35 @@ export function compareLists(
     else if (differsInDetails(own, row)) found.details.push(differenceOf(own, row))
   }
   for (const one of here)
-    if (!seen.has(one) && !isOver(one.endsOn)) found.missingthere.push(differenceOf(one))
+    if (!seen.has(one) && !isOver(one.endsOn)) found.missingthere.push(differenceOf(one, undefined))
   return found
 }
 
-function differenceOf(one: ListedCover, row: ListedCover = one): Difference {
+function differenceOf(own: ListedCover | undefined, row: ListedCover | undefined): Difference {
   return {
-    serviceid: one.serviceId,
-    memberid: one.memberId || row.memberId,
-    benefit: one.benefit,
+    serviceid: own?.serviceId ?? row?.serviceId ?? '',
+    memberid: own?.memberId || (row?.memberId ?? ''),
+    benefit: own?.benefit ?? row?.benefit ?? '',
+    differs: differing(own && valuesOf(own), row && valuesOf(row)),
   }
+}
+
+function valuesOf({ startsOn, endsOn, details }: ListedCover): ReadonlyMap<string, string> {
+  const end = endsOn === undefined ? [] : [['endson', endsOn] as const]
+  return new Map([['startson', startsOn], ...end, ...Object.entries(details)])
+}
+
+/** The values of which both say something, and not the same; all that one has whom the other lacks. */
+function differing(
+  ours: ReadonlyMap<string, string> | undefined,
+  theirs: ReadonlyMap<string, string> | undefined,
+): Differing[] {
+  return [...(ours ?? theirs ?? [])].flatMap(([value]) => {
+    const [own = '', other = ''] = [ours?.get(value), theirs?.get(value)]
+    if (!ours || !theirs) return own + other === '' ? [] : [{ value, ours: own, theirs: other }]
+    const isSaid = theirs.has(value) && (other !== '' || value === 'endson')
+    return isSaid && folded(own) !== folded(other) ? [{ value, ours: own, theirs: other }] : []
+  })
 }
 
 /** A date that the insurer's list does not have is not compared. */

@@ -2,10 +2,12 @@ import { noPartner } from '../audit/entries.ts'
 import type { Instant } from '../calendar/calendar.ts'
 import { bytes, texts, timestamps, uuids } from '../db/binary-array.ts'
 import type { Executor } from '../db/database.ts'
-import { sql, timestamp } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
+import { openDataKey, openJson } from '../membership/records/documents.ts'
+import type { Partner } from '../partners/partner.ts'
 import { keyedHash } from '../vault/hash.ts'
 import type { Keyring } from '../vault/keyring.ts'
-import type { AsideReason, Difference, DifferenceKind } from './compare-list.ts'
+import type { Difference, DifferenceKind, Differing } from './compare-list.ts'
 
 /** A difference as it is kept: whom only the insurer knows is of no partner, and kept as a hash alone. */
 export type KeptDifference = {
@@ -15,6 +17,15 @@ export type KeptDifference = {
   readonly serviceId: string | undefined
   readonly benefit: string
   readonly foundAt: Instant
+  /** `''` for somebody whom only the insurer knows. */
+  readonly userid: string
+  /** What we say and what the insurer said then; of whom only the insurer knows nothing is kept. */
+  readonly differs: readonly Differing[]
+}
+
+/** A difference to keep, with what is sealed of it. */
+export type FoundDifference = Omit<KeptDifference, 'foundAt' | 'userid' | 'differs'> & {
+  readonly sealed: Buffer | undefined
 }
 
 type Row = {
@@ -24,13 +35,16 @@ type Row = {
   service_id: string | null
   benefit: string
   found_at: Instant
+  userid: string | null
+  sealed: Buffer | null
+  wrapped_key: Buffer | null
 }
 
 /** What a difference is about, as a hash: it may hold the number of somebody who is not ours. */
 export function subjectOf(
   { peppers }: Pick<Keyring, 'peppers'>,
   feed: string,
-  { serviceid, memberid, benefit }: Difference,
+  { serviceid, memberid, benefit }: Omit<Difference, 'differs'>,
 ): Buffer {
   const who = serviceid === '' ? memberid : serviceid
   return keyedHash(peppers.current.key, 'feed_differences.subject', feed, who, benefit)
@@ -44,7 +58,7 @@ export async function noteDifferences(
   tx: Executor,
   feed: string,
   of: {
-    readonly found: readonly Omit<KeptDifference, 'foundAt'>[]
+    readonly found: readonly FoundDifference[]
     readonly partners: readonly string[]
     readonly at: Instant
   },
@@ -61,24 +75,33 @@ export async function noteDifferences(
         where found.kind = d.kind and found.subject = d.subject)`)
     if (own.length === 0) continue
     await tx.query(sql`
-      insert into feed_differences (partner_id, feed, kind, subject, service_id, benefit, found_at)
+      insert into feed_differences (partner_id, feed, kind, subject, service_id, benefit, sealed, found_at)
       select ${partnerId}::uuid, ${feed}, * from unnest(${texts(own.map(one => one.kind))}::text[],
         ${bytes(own.map(one => one.subject))}::bytea[], ${uuids(own.map(one => one.serviceId ?? null))}::uuid[],
-        ${texts(own.map(one => one.benefit))}::text[], ${timestamps(own.map(() => of.at))}::timestamptz[])
-      on conflict (partner_id, feed, kind, subject) do nothing`)
+        ${texts(own.map(one => one.benefit))}::text[], ${bytes(own.map(one => one.sealed ?? null))}::bytea[],
+        ${timestamps(own.map(() => of.at))}::timestamptz[])
+      on conflict (partner_id, feed, kind, subject) do update set sealed = excluded.sealed`)
   }
 }
 
-/** The differences of a feed that nobody set aside, the oldest first: of these partners, and of none. */
+/**
+ * The differences of a feed, the oldest first: of the people of these partners, and with `ofNobody` of those whom only the
+ * insurer knows. What an operator had set aside before this was taken away stays so.
+ */
 export async function openDifferences(
   db: Executor,
   feed: string,
-  partners: readonly string[],
+  { partners, ofNobody }: { readonly partners: readonly Partner[]; readonly ofNobody: boolean },
 ): Promise<KeptDifference[]> {
+  const byId = new Map(partners.map(partner => [partner.partnerId, partner]))
+  const ids = [...byId.keys(), ...(ofNobody ? [noPartner] : [])]
   const rows = await db.query<Row>(sql`
-    select partner_id, kind, subject, service_id, benefit, found_at from feed_differences
-    where partner_id = any (${partners}::uuid[]) and feed = ${feed} and aside_at is null
-    order by found_at, kind, subject limit 10000`)
+    select d.partner_id, d.kind, d.subject, d.service_id, d.benefit, d.found_at, d.sealed, u.userid, k.wrapped_key
+    from feed_differences d
+    left join users u on u.partner_id = d.partner_id and u.service_id = d.service_id
+    left join data_keys k on k.partner_id = d.partner_id and k.service_id = d.service_id
+    where d.partner_id = any (${ids}::uuid[]) and d.feed = ${feed} and d.aside_at is null
+    order by d.found_at, d.kind, d.subject limit 10000`)
   return rows
     .toSorted((a, b) => a.found_at - b.found_at)
     .map(row => ({
@@ -88,24 +111,33 @@ export async function openDifferences(
       serviceId: row.service_id ?? undefined,
       benefit: row.benefit,
       foundAt: row.found_at,
+      userid: row.userid ?? '',
+      differs: opened(row, byId.get(row.partner_id)),
     }))
 }
 
-/** Sets a difference aside: it is listed no longer while it stays as it is. False when there is none of this kind. */
-export async function setAside(
-  tx: Executor,
+function opened(
+  { service_id, sealed, wrapped_key }: Row,
+  partner: Partner | undefined,
+): readonly Differing[] {
+  if (!partner || service_id === null || !sealed || !wrapped_key) return []
+  const user = { partnerId: partner.partnerId, serviceId: service_id }
+  return openJson(
+    openDataKey(partner, service_id, wrapped_key),
+    sealed,
+    'feed_differences',
+    user,
+  ) as Differing[]
+}
+
+/** The kinds and subjects of the differences of a feed that were set aside while that could be done. */
+export async function setAsideBefore(
+  db: Executor,
   feed: string,
-  of: Pick<KeptDifference, 'partnerId' | 'kind' | 'subject'> & {
-    readonly at: Instant
-    readonly reason: AsideReason
-  },
-): Promise<boolean> {
-  const rows = await tx.query(sql`
-    update feed_differences set aside_at = ${timestamp(of.at)}, aside_reason = ${of.reason}
-    where partner_id = ${of.partnerId} and feed = ${feed} and kind = ${of.kind} and subject = ${of.subject}
-      and aside_at is null
-    returning 1`)
-  return rows.length > 0
+): Promise<readonly Pick<KeptDifference, 'kind' | 'subject'>[]> {
+  return db.query(
+    sql`select kind, subject from feed_differences where feed = ${feed} and aside_at is not null`,
+  )
 }
 
 /** How many differences each feed has that nobody set aside, and since when the oldest: of these partners. */

@@ -11,8 +11,12 @@ import { FIRST_SERVICE_ID, forgetSeen } from './walk-store.ts'
 /** How many people are opened at once. */
 const OPENED = 250
 
-/** A cover of which an insurer was told, and the partner of its person. */
-export type CoverHere = ListedCover & { readonly partnerId: string }
+/** A cover of which an insurer was told, and its person. */
+export type CoverHere = ListedCover & {
+  readonly partnerId: string
+  readonly userid: string
+  readonly dataKey: Buffer | undefined
+}
 
 /** All covers of which the insurer of a feed was told and that it did not refuse, earliest first for each person. */
 export async function coversHere(
@@ -37,10 +41,13 @@ export async function coversHere(
         const mine = users.get(serviceId)
         if (!mine || isVoid || whose !== insurer || !benefits.includes(benefit)) continue
         const { firstname = '', lastname = '', dob = '' } = personOf(mine, partner, 'profile') ?? {}
-        const memberId = members(dataKeyOf(mine, partner), mine.user)(benefit)
+        const dataKey = dataKeyOf(mine, partner)
+        const memberId = members(dataKey, mine.user)(benefit)
         const details = { firstname, lastname, dob }
         covers.push({
           partnerId,
+          userid: mine.user.userid,
+          dataKey,
           serviceId,
           memberId,
           benefit,

@@ -36,7 +36,7 @@ export type Making = {
 export async function makeRun(tx: Executor, context: RunContext, making: Making): Promise<Run> {
   const { feed, version, by, full = feed.content === 'full' } = making
   await context.prepareTerms([])
-  const { version: catalogueVersion } = context.published.today()
+  const { version: catalogueVersion, catalogue } = context.published.today()
   const last = await newestRun(tx, feed.feed)
   const run = (last?.run ?? 0) + 1
   // Another version of either may say something else about people who have not changed.
@@ -78,6 +78,7 @@ export async function makeRun(tx: Executor, context: RunContext, making: Making)
     madeBy: by,
     decidedBy: undefined,
     takenAt: lines === 0 ? madeAt : undefined,
+    insurerName: catalogue.insurers.get(feed.insurer)?.name,
   }
   await tx.query(insertRun(made))
   return made

@@ -45,6 +45,8 @@ function checkFeeds(yaml: YamlValue, catalogue: Catalogue | undefined): Problem[
     if (names.has(feed.feed))
       refuse(`${at}/feed`, `${feed.feed} is the name of an earlier feed; take another`)
     names.add(feed.feed)
+    const isInsurer = !catalogue || isKnownInsurer(feed, catalogue)
+    if (catalogue && !isInsurer) refuse(`${at}/insurer`, unknownInsurer(feed, catalogue))
     for (const [nth, benefit] of feed.benefits.entries()) {
       const other = benefits.get(benefit)
       if (other !== undefined)
@@ -53,15 +55,32 @@ function checkFeeds(yaml: YamlValue, catalogue: Catalogue | undefined): Problem[
           `${benefit} is told by the feed ${other} already; a benefit belongs to one feed`,
         )
       benefits.set(benefit, feed.feed)
-      if (catalogue) checkBenefit(feed, { benefit, catalogue, at: `${at}/benefits/${nth}` }, refuse)
+      if (catalogue)
+        checkBenefit(feed, isInsurer, { benefit, catalogue, at: `${at}/benefits/${nth}` }, refuse)
     }
     checkForms(feed, at, refuse)
   }
   return problems
 }
 
+function isKnownInsurer({ insurer }: Feed, { benefits, insurers }: Catalogue): boolean {
+  return insurers.has(insurer) || [...benefits.values()].some(one => one.insurer?.insurer === insurer)
+}
+
+/** Names the insurer that the benefits of the feed have in the catalogue: the name in the feed may be misspelt. */
+function unknownInsurer({ insurer, benefits }: Feed, catalogue: Catalogue): string {
+  const given = benefits.flatMap(name => catalogue.benefits.get(name)?.insurer?.insurer ?? [])
+  const [only, ...more] = new Set(given.length > 0 ? given : catalogue.insurers.keys())
+  const remedy =
+    only === undefined
+      ? `add ${insurer} to the insurers of the catalogue, and publish that first`
+      : `write ${[only, ...more].join(' or ')}, which ${given.length > 0 ? 'the catalogue gives these benefits' : 'the catalogue has'}`
+  return `"${insurer}" is no insurer of the published catalogue; ${remedy}`
+}
+
 function checkBenefit(
   { insurer }: Feed,
+  isInsurer: boolean,
   {
     benefit,
     catalogue,
@@ -72,17 +91,19 @@ function checkBenefit(
   const known = catalogue.benefits.get(benefit)
   if (!known)
     refuse(at, `no benefit ${benefit} is in the published catalogue; correct the name, or publish it first`)
-  else if (known.insurer?.insurer !== insurer)
+  else if (isInsurer && known.insurer?.insurer !== insurer)
     refuse(
       at,
-      `the catalogue gives ${benefit} another insurer; write insurer: ${insurer} in the benefit, or take it out here`,
+      known.insurer?.insurer
+        ? `the catalogue gives ${benefit} to ${known.insurer.insurer}, not to ${insurer}; take it out here, or correct the catalogue`
+        : `the catalogue gives ${benefit} no insurer by its code; write insurer: ${insurer} in the benefit, or take it out here`,
     )
 }
 
 function checkForms(feed: Feed, at: string, refuse: Refuse): void {
   const { format, columns, every, benefits, x12834, answers, list } = feed
   if (every && !isZone(every.timezone))
-    refuse(`${at}/every/timezone`, 'is no time zone; write one such as America/New_York')
+    refuse(`${at}/every/timezone`, `"${every.timezone}" is no time zone; write one such as America/New_York`)
   if (format !== 'x12834') {
     if (!columns) refuse(at, `columns is missing; a feed of format ${format} needs them`)
     for (const [nth, column] of (columns ?? []).entries()) checkColumn(column, `${at}/columns/${nth}`, refuse)
@@ -92,14 +113,14 @@ function checkForms(feed: Feed, at: string, refuse: Refuse): void {
       if (x12834[party][0] !== 'FI')
         refuse(
           `${at}/x12834/${party}`,
-          'is named by its federal tax number, as the 834 guide has it; write [FI, "123456789"]',
+          `"${x12834[party][0]}" cannot be here: the 834 guide names it by its federal tax number; write [FI, "123456789"]`,
         )
     for (const [nth, benefit] of benefits.entries()) {
       const line = x12834.lines[benefit]
       if (line === undefined || !LINE_CODES.has(line))
         refuse(
           `${at}/benefits/${nth}`,
-          `the 834 guide has no insurance line for ${benefit} here; write one of ${[...LINE_CODES].join(', ')} under x12834.lines, or send it by a CSV feed`,
+          `${line === undefined ? '' : `"${line}" is no insurance line: `}the 834 guide has no insurance line for ${benefit} here; write one of ${[...LINE_CODES].join(', ')} under x12834.lines, or send it by a CSV feed`,
         )
     }
   }
@@ -118,7 +139,13 @@ function checkColumn({ value, form }: Column, at: string, refuse: Refuse): void 
   if (value === undefined) return
   const isKnown = LINE_VALUES.some(one => one === value) || /^moredetails\.[a-z0-9]{1,32}$/.test(value)
   if (!isKnown)
-    refuse(`${at}/value`, `is no value of a line; use one of ${LINE_VALUES.join(', ')}, moredetails.NAME`)
+    refuse(
+      `${at}/value`,
+      `"${value}" is no value of a line; use one of ${LINE_VALUES.join(', ')}, moredetails.NAME`,
+    )
   if (form !== undefined && !dateValues.includes(value))
-    refuse(`${at}/form`, `belongs to dates only (${dateValues.join(', ')}); delete it`)
+    refuse(
+      `${at}/form`,
+      `"${form}" is a form of dates, and ${value} is none: it belongs to dates only (${dateValues.join(', ')}); delete it`,
+    )
 }

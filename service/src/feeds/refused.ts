@@ -9,6 +9,7 @@ export type RefusedLine = {
   readonly run: number
   readonly line: number
   readonly partnerid: string
+  readonly userid: string
   readonly serviceid: string
   readonly benefit: string
   readonly code: string
@@ -38,6 +39,7 @@ export async function refusedOf(
         run: row.run,
         line,
         partnerid: partnerId,
+        userid: row.userid,
         serviceid: row.service_id,
         benefit,
         code,

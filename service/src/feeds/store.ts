@@ -26,6 +26,8 @@ export type Run = {
   readonly madeBy: string
   readonly decidedBy: string | undefined
   readonly takenAt: Instant | undefined
+  /** The insurer's name in an 834; runs that were made before it was kept have the code there. */
+  readonly insurerName: string | undefined
 }
 
 type RunRow = {
@@ -41,6 +43,7 @@ type RunRow = {
   made_by: string
   decided_by: string | null
   taken_at: Instant | null
+  insurer_name: string | null
 }
 
 /** The newest version of the feeds; `undefined` while none is published. */
@@ -140,9 +143,9 @@ export async function listRuns(db: Executor, feed: string, atMost: number): Prom
 /** Stores a new run. */
 export function insertRun(run: Run): Query {
   return sql`
-    insert into feed_runs (feed, run, version, catalogue_version, status, is_full, lines, counts, made_at, made_by, taken_at)
+    insert into feed_runs (feed, run, version, catalogue_version, status, is_full, lines, counts, made_at, made_by, taken_at, insurer_name)
     values (${run.feed}, ${run.run}, ${run.version}, ${run.catalogueVersion}, ${run.status}, ${run.isFull}, ${run.lines},
-      ${JSON.stringify(run.counts)}::jsonb, ${timestamp(run.madeAt)}, ${run.madeBy}, ${timestamp(run.takenAt)})`
+      ${JSON.stringify(run.counts)}::jsonb, ${timestamp(run.madeAt)}, ${run.madeBy}, ${timestamp(run.takenAt)}, ${run.insurerName ?? null})`
 }
 
 /** Moves a run to another status; false when it does not have the one that it must have. */
@@ -206,5 +209,6 @@ function runOf(row: RunRow): Run {
     madeBy: row.made_by,
     decidedBy: row.decided_by ?? undefined,
     takenAt: row.taken_at ?? undefined,
+    insurerName: row.insurer_name ?? undefined,
   }
 }

@@ -10,4 +10,4 @@ export type FileFormat = {
 }
 
 /** What a file says of the run that it belongs to. */
-export type FileRun = Pick<Run, 'feed' | 'run' | 'madeAt' | 'isFull'>
+export type FileRun = Pick<Run, 'feed' | 'run' | 'madeAt' | 'isFull'> & Partial<Pick<Run, 'insurerName'>>

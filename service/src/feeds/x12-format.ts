@@ -105,7 +105,7 @@ function setHead(of: {
     ['ST', '834', set, '005010X220A1'],
     ['BGN', '00', `${run.feed}-${run.run}`, date, time, 'UT', '', '', run.isFull ? '4' : '2'],
     ['N1', 'P5', element(x12834.sender[1], 60), ...x12834.sponsor],
-    ['N1', 'IN', element(insurer, 60), ...x12834.receiver],
+    ['N1', 'IN', element(run.insurerName ?? insurer, 60), ...x12834.receiver],
   ]
 }
 

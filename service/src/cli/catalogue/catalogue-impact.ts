@@ -1,4 +1,6 @@
 import type { Command } from '@benefit-enrolment/command'
+import { type Difference, describeDifference, differencesOf } from '../../catalogue/difference.ts'
+import type { Catalogue } from '../../catalogue/model.ts'
 import { openPublished } from '../../catalogue/published.ts'
 import { clockOn } from '../../partners/partner.ts'
 import { inWorkspace } from '../workspace.ts'
@@ -21,12 +23,14 @@ export const impact: Command = {
       )
       const total = sumOf(counted.partners.map(({ counts }) => counts))
       const { version, follows, today, partners } = counted
+      const prices = today ? pricesThatChange(today, parsed.catalogue) : []
       const closed = closedNames(total, { today, next: parsed.catalogue })
       input.print(
         {
           version,
           follows,
           closed,
+          prices,
           ...viewOf(total),
           partners: partners.map(({ partner, counts }) => ({
             partnerid: partner.partnerId,
@@ -34,10 +38,29 @@ export const impact: Command = {
             ...viewOf(counts),
           })),
         },
-        linesOf(counted, total, closed),
+        [...linesOf(counted, total, closed), ...priceLines(prices)],
       )
     })
   },
+}
+
+const MONEY = new Set(['cost', 'premium', 'fee', 'firstmonth', 'lastmonth'])
+
+/** The prices that differ. They hold for whoever begins from then on: prices are terms, which holders keep. */
+function pricesThatChange(today: Catalogue, next: Catalogue): Difference[] {
+  return differencesOf(today, next).filter(({ field }) => MONEY.has(field))
+}
+
+function priceLines(prices: readonly Difference[]): string[] {
+  return [
+    '',
+    ...(prices.length === 0
+      ? ['No price changes.']
+      : [
+          'Prices that change for whoever begins from then on; who holds the benefit or offer keeps its former price:',
+          ...prices.map(one => `  ${describeDifference(one)}`),
+        ]),
+  ]
 }
 
 function viewOf({ benefits, offers, ...counts }: ImpactCounts) {

@@ -1,21 +1,23 @@
 import { type Command, flag, readGiven } from '@benefit-enrolment/command'
 import { noPartner } from '../../audit/entries.ts'
-import { dateAt, formatTimestamp } from '../../calendar/calendar.ts'
+import { dateAt } from '../../calendar/calendar.ts'
 import {
   compareLists,
+  type Difference,
   type DifferenceKind,
   type Differences,
   differenceKinds,
 } from '../../feeds/compare-list.ts'
 import {
-  type KeptDifference,
+  type FoundDifference,
   noteDifferences,
-  openDifferences,
+  setAsideBefore,
   subjectOf,
 } from '../../feeds/difference-store.ts'
 import { type CoverHere, coversHere, sayAgain } from '../../feeds/list-here.ts'
 import { readInsurerList } from '../../feeds/read-list.ts'
 import { requireFeed } from '../../feeds/run.ts'
+import { sealJson } from '../../membership/records/documents.ts'
 import { listPartners } from '../../partners/store.ts'
 import { inWorkspace, type Workspace } from '../workspace.ts'
 import { runContext } from './run-context.ts'
@@ -36,60 +38,50 @@ export const compare: Command = {
       const partners = await runContext(workspace).partners()
       const here = await coversHere(database, partners, feed)
       const today = dateAt(real(), feed.every?.timezone ?? 'UTC')
-      const all = compareLists(here, there, endsOn => !!endsOn && endsOn < today)
-      const found = await keep(workspace, name, { all, here })
+      const found = compareLists(here, there, endsOn => !!endsOn && endsOn < today)
+      await keep(workspace, name, { all: found, here })
+      const all = withoutAside(workspace, name, { found, aside: await setAsideBefore(database, name) })
       if (input.flag('send-again'))
         for (const kind of ['missingthere', 'dates', 'details'] as const)
-          for (const { serviceid: serviceId, benefit } of found[kind]) {
+          for (const { serviceid: serviceId, benefit } of all[kind]) {
             const partnerId = here.find(one => one.serviceId === serviceId)?.partnerId ?? ''
             await sayAgain(database, feed, { partnerId, serviceId, benefit, kind })
           }
+      const userids = new Map(here.map(one => [one.serviceId, one.userid]))
       const listed = Object.fromEntries(
-        differenceKinds.map(kind => [kind, found[kind].map(({ foundAt: _, ...one }) => one)]),
+        differenceKinds.map(kind => [
+          kind,
+          all[kind].map(one => ({ userid: userids.get(one.serviceid) ?? '', ...one })),
+        ]),
       )
       input.print(
         listed,
         differenceKinds.flatMap(kind => [
-          `${kind}: ${found[kind].length}`,
-          ...found[kind].map(
-            one =>
-              `  ${one.serviceid || '-'}  ${one.memberid || '-'}  ${one.benefit}  since ${formatTimestamp(one.foundAt)}`,
-          ),
+          `${kind}: ${all[kind].length}`,
+          ...all[kind].flatMap(one => [
+            `  ${userids.get(one.serviceid) ?? '-'}  ${one.serviceid || '-'}  ${one.memberid || '-'}  ${one.benefit}`,
+            ...one.differs.map(
+              ({ value, ours, theirs }) =>
+                `    ${value}: we say ${ours || 'nothing'}, it says ${theirs || 'nothing'}`,
+            ),
+          ]),
         ]),
       )
     }),
 }
 
-type Aged = Differences[DifferenceKind][number] & { readonly foundAt: number }
-
-/** Stores what was found; returns what nobody set aside, with its age. */
-async function keep(
-  { database, keyring, real }: Workspace,
+function withoutAside(
+  { keyring }: Workspace,
   feed: string,
-  { all, here }: { readonly all: Differences; readonly here: readonly CoverHere[] },
-): Promise<Readonly<Record<DifferenceKind, readonly Aged[]>>> {
-  const partnerOf = new Map(here.map(one => [one.serviceId, one.partnerId]))
-  const named = differenceKinds.flatMap(kind =>
-    all[kind].map(one => ({
-      ...one,
-      kind,
-      subject: subjectOf(keyring, feed, one),
-      partnerId: partnerOf.get(one.serviceid) ?? noPartner,
-      serviceId: partnerOf.has(one.serviceid) ? one.serviceid : undefined,
-    })),
-  )
-  const partners = (await listPartners(database)).map(row => row.partner_id)
-  await database.transaction(tx => noteDifferences(tx, feed, { found: named, partners, at: real() }))
-  const keyOf = ({ kind, subject }: Pick<KeptDifference, 'kind' | 'subject'>) =>
-    `${kind} ${subject.toString('base64')}`
-  const open = await openDifferences(database, feed, [...partners, noPartner])
-  const ages = new Map(open.map(one => [keyOf(one), one.foundAt]))
+  {
+    found,
+    aside,
+  }: { readonly found: Differences; readonly aside: Awaited<ReturnType<typeof setAsideBefore>> },
+): Differences {
+  const isAside = (kind: DifferenceKind, one: Difference) =>
+    aside.some(other => other.kind === kind && other.subject.equals(subjectOf(keyring, feed, one)))
   const listed = (kind: DifferenceKind) =>
-    named.flatMap((one): Aged[] => {
-      const foundAt = one.kind === kind ? ages.get(keyOf(one)) : undefined
-      const { serviceid, memberid, benefit } = one
-      return foundAt === undefined ? [] : [{ serviceid, memberid, benefit, foundAt }]
-    })
+    aside.length === 0 ? found[kind] : found[kind].filter(one => !isAside(kind, one))
   return {
     missingthere: listed('missingthere'),
     unknownhere: listed('unknownhere'),
@@ -97,4 +89,29 @@ async function keep(
     details: listed('details'),
     twice: listed('twice'),
   }
+}
+
+/** Keeps what was found, with the values sealed under the keys of the people; of those who are not ours a hash alone. */
+async function keep(
+  { database, keyring, real }: Workspace,
+  feed: string,
+  { all, here }: { readonly all: Differences; readonly here: readonly CoverHere[] },
+): Promise<void> {
+  const people = new Map(here.map(one => [one.serviceId, one]))
+  const found = differenceKinds.flatMap(kind =>
+    all[kind].map((one): FoundDifference => {
+      const { partnerId, serviceId, dataKey } = people.get(one.serviceid) ?? {}
+      const user = partnerId && serviceId ? { partnerId, serviceId } : undefined
+      return {
+        kind,
+        benefit: one.benefit,
+        subject: subjectOf(keyring, feed, one),
+        partnerId: user?.partnerId ?? noPartner,
+        serviceId: user?.serviceId,
+        sealed: user && dataKey ? sealJson(dataKey, one.differs, 'feed_differences', user) : undefined,
+      }
+    }),
+  )
+  const partners = (await listPartners(database)).map(row => row.partner_id)
+  await database.transaction(tx => noteDifferences(tx, feed, { found, partners, at: real() }))
 }

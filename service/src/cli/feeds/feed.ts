@@ -149,7 +149,8 @@ const show: Command = {
         lineOfRun(view),
         `made ${view.madeat}, taken ${view.takenat ?? 'not yet'}`,
         ...refused.map(
-          one => `  refused: line ${one.line}  ${one.serviceid}  ${one.benefit}  ${one.code}  ${one.text}`,
+          one =>
+            `  refused: line ${one.line}  ${one.userid}  ${one.serviceid}  ${one.benefit}  ${one.code}  ${one.text}`,
         ),
       ])
     }),

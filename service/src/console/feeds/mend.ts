@@ -1,8 +1,7 @@
 import { settleLine } from '../../feeds/answer-store.ts'
-import { asideReasonOf } from '../../feeds/compare-list.ts'
-import { openDifferences, setAside } from '../../feeds/difference-store.ts'
+import { openDifferences } from '../../feeds/difference-store.ts'
 import { sayAgain } from '../../feeds/list-here.ts'
-import { partnersOf, seenPartners } from '../partners.ts'
+import { partnersOf } from '../partners.ts'
 import { recordAlongside } from '../screen/record.ts'
 import {
   type Answer,
@@ -13,9 +12,9 @@ import {
   reasonOf,
   type Screen,
 } from '../screen/screen.ts'
-import { keyOf, requiredFeed } from './seen.ts'
+import { keyOf, requiredFeed, seenPeople } from './seen.ts'
 
-/** What is done with a refused line, or with a difference. */
+/** What is done with a refused line, or with a difference, which is said again; who is wrong here is corrected by an act. */
 export const mendScreens: readonly Screen[] = [
   onChange('/feeds/:feed/settle', 'support', settle),
   onChange('/feeds/:feed/differ', 'support', differ),
@@ -41,24 +40,21 @@ async function settle(visit: OperatorVisit): Promise<Answer> {
 
 async function differ(visit: OperatorVisit): Promise<Answer> {
   const feed = await requiredFeed(visit)
-  const { database, directory, real } = visit.context
-  const open = await openDifferences(database, feed.feed, seenPartners(visit))
+  const { database, directory } = visit.context
+  const open = await openDifferences(database, feed.feed, await seenPeople(visit))
   const found = open.find(one => keyOf(one) === visit.form.get('one'))
   if (!found) throw notHere('difference')
   const { serviceId, kind } = found
   const partner = await directory.partner(found.partnerId)
-  const reason = asideReasonOf(visit.form.get('what'))
-  if (!reason && (serviceId === undefined || kind === 'twice'))
+  if (serviceId === undefined || kind === 'twice')
     throw new ConsoleRefusal(
       422,
       'It cannot be said again',
       'Only the insurer can mend what only it has, or has twice.',
     )
   await database.transaction(async tx => {
-    if (reason) await setAside(tx, feed.feed, { ...found, reason, at: real() })
-    else await sayAgain(tx, feed, { ...found, serviceId: serviceId ?? '' })
-    const action = reason ? `feed aside ${reason}` : 'feed send again'
-    await tx.query(recordAlongside(visit, { action, partner, serviceId }))
+    await sayAgain(tx, feed, { ...found, serviceId })
+    await tx.query(recordAlongside(visit, { action: 'feed send again', partner, serviceId }))
   })
   return { to: `/feeds/${feed.feed}` }
 }

@@ -1,17 +1,16 @@
 import type { Zone } from '../../calendar/calendar.ts'
-import { ASIDE_REASONS } from '../../feeds/compare-list.ts'
 import { type KeptDifference, openDifferences } from '../../feeds/difference-store.ts'
 import { type RefusedLine, refusedOf } from '../../feeds/refused.ts'
 import { listRuns, type Run } from '../../feeds/store.ts'
 import { type Html, html, type Slot } from '../../http/html.ts'
 import { operatorNames } from '../../operators/store.ts'
-import { partnersOf, seenPartners } from '../partners.ts'
+import { partnersOf } from '../partners.ts'
 import { record } from '../screen/record.ts'
 import { type Answer, type OperatorVisit, onGet, type Screen } from '../screen/screen.ts'
-import { actionForm, section, selectField, table, when } from '../views/parts.ts'
+import { actionForm, section, table, when } from '../views/parts.ts'
 import { linesOf, runTag } from './list.ts'
 import { heldPart } from './release.ts'
-import { keyOf, requiredFeed } from './seen.ts'
+import { keyOf, requiredFeed, seenPeople } from './seen.ts'
 
 /** One feed: its runs, and what waits for somebody. */
 export const feedScreens: readonly Screen[] = [onGet('/feeds/:feed', 'look', show)]
@@ -26,7 +25,7 @@ async function show(visit: OperatorVisit): Promise<Answer> {
   const runs = await listRuns(database, feed, RUNS_SHOWN)
   const partners = () => partnersOf(visit)
   const refused = await refusedOf({ database, partners }, { feed, run: undefined })
-  const differences = await openDifferences(database, feed, seenPartners(visit))
+  const differences = await openDifferences(database, feed, await seenPeople(visit))
   const [newest] = runs
   return {
     title: `Feed ${feed}`,
@@ -69,7 +68,7 @@ function refusedTable(visit: OperatorVisit, feed: string, refused: readonly Refu
     columns: ['Line', 'User', 'Benefit', 'Code', ...(isSupport ? ['What the insurer said', 'Choose'] : [])],
     rows: shown.map(one => [
       `run ${one.run}, line ${one.line}`,
-      userLink(one.serviceid),
+      userLink(one.serviceid, one.userid),
       one.benefit,
       one.code,
       // What an insurer wrote may name the person.
@@ -108,11 +107,22 @@ function differencesTable(visit: OperatorVisit, feed: string, differences: reado
   const shown = differences.slice(0, MOST_SHOWN)
   const rows = table({
     caption: 'What the insurer’s own list has otherwise, oldest first',
-    columns: ['Difference', 'User', 'Benefit', 'Age', ...(isSupport ? ['Choose'] : [])],
+    columns: [
+      'Difference',
+      'User',
+      'Benefit',
+      ...(isSupport ? ['We say', 'The insurer says'] : []),
+      'Age',
+      ...(isSupport ? ['Choose'] : []),
+    ],
     rows: shown.map(one => [
       kindWords[one.kind],
-      one.serviceId === undefined ? html`<span class="hint">nobody here</span>` : userLink(one.serviceId),
+      one.serviceId === undefined
+        ? html`<span class="hint">nobody here</span>`
+        : userLink(one.serviceId, one.userid),
       one.benefit || '–',
+      // What an insurer wrote may name the person.
+      ...(isSupport ? [said(one, 'ours'), said(one, 'theirs')] : []),
       html`<time datetime="${new Date(one.foundAt).toISOString()}">${ageOf(now - one.foundAt)}</time>`,
       ...(isSupport ? [choice('differ', keyOf(one), `${kindWords[one.kind]}, ${one.benefit}`)] : []),
     ]),
@@ -121,26 +131,34 @@ function differencesTable(visit: OperatorVisit, feed: string, differences: reado
   if (!isSupport || shown.length === 0) return html`${rows}${more(differences.length)}`
   return html`${rows}${more(differences.length)}
 <p class="hint">Where the insurer is right, open the user and correct it there.
-Otherwise say it again with the next run, or set it aside.</p>
+Otherwise say it again with the next run. Who is only in its list, or there twice, only the insurer can mend.</p>
 ${actionForm(visit, {
   id: 'differ',
   action: `/feeds/${feed}/differ`,
-  button: 'Do it with the chosen one',
-  fields: html`<div class="row">${selectField('what', 'What', TO_DO)}</div>`,
+  button: 'Say the chosen one again',
 })}`
 }
 
-const TO_DO = [
-  ['again', 'Say it again'],
-  ...Object.entries(ASIDE_REASONS).map(([name, words]) => [name, `Set it aside: ${words}`] as const),
-] as const
+const valueWords: Readonly<Record<string, string>> = {
+  startson: 'first day',
+  endson: 'last day',
+  firstname: 'first name',
+  lastname: 'last name',
+  dob: 'birth date',
+}
+
+function said({ differs }: KeptDifference, whose: 'ours' | 'theirs'): Slot {
+  return differs.length === 0
+    ? '–'
+    : differs.map(one => html`${valueWords[one.value] ?? one.value}: ${one[whose] || 'nothing'}<br>`)
+}
 
 function choice(form: string, value: string, label: string): Html {
   return html`<input type="radio" name="one" value="${value}" form="${form}" aria-label="${label}" required>`
 }
 
-function userLink(serviceId: string): Html {
-  return html`<a href="/users/${serviceId}"><code>${serviceId}</code></a>`
+function userLink(serviceId: string, userid: string): Html {
+  return html`<a href="/users/${serviceId}">${userid || html`<code>${serviceId}</code>`}</a>`
 }
 
 function more(count: number): Slot {

@@ -2,7 +2,13 @@ import { noPartner } from '../../audit/entries.ts'
 import type { KeptDifference } from '../../feeds/difference-store.ts'
 import type { Feed } from '../../feeds/feed.ts'
 import { newestFeeds } from '../../feeds/store.ts'
+import { partnersOf } from '../partners.ts'
 import { notHere, type OperatorVisit } from '../screen/screen.ts'
+
+/** The partners whose people an operator sees, and whether also those whom only an insurer knows. */
+export async function seenPeople(visit: OperatorVisit) {
+  return { partners: await partnersOf(visit), ofNobody: visit.operator.partners === undefined }
+}
 
 /** The feed of the address. Throws the refusal of an unknown one. */
 export async function requiredFeed({ context, params }: OperatorVisit): Promise<Feed> {
