@@ -10,7 +10,7 @@ import { root, run } from './process.ts'
 
 const service = forAllTests(startTestService)
 
-test('a round by commands: file, answers, and the insurer’s own list', async () => {
+test('a round by commands: file, answers, and the insurer’s own list beside what we say', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'feeds-'))
   const place = {
     cwd: folder,
@@ -32,6 +32,14 @@ test('a round by commands: file, answers, and the insurer’s own list', async (
   const example = await readFile(join(root, 'service/assets/demo-feeds.yaml'), 'utf8')
   await write('wrong.yaml', example.replace('[accident, hospital]', '[accident, dentall]'))
   expect((await run(['feed', 'check', 'wrong.yaml'], place)).stderr).toMatch(/line 6.*no benefit dentall/)
+  await write('misspelt.yaml', example.replace('insurer: seaview', 'insurer: seavew'))
+  expect((await run(['feed', 'check', 'misspelt.yaml'], place)).stderr).toMatch(
+    /line 5.*"seavew" is no insurer of the published catalogue; write seaview/,
+  )
+  await write('zone.yaml', example.replace('America/New_York', 'America/New_Jork'))
+  expect((await run(['feed', 'check', 'zone.yaml'], place)).stderr).toContain(
+    '"America/New_Jork" is no time zone',
+  )
   await write('feeds.yaml', example)
   expect(await feed('publish', 'feeds.yaml')).toEqual({ version: 1, published: true })
   expect(await feed('run', 'seaview', '--dry-run')).toMatchObject({ run: 1, lines: 1, counts: { add: 1 } })
@@ -42,23 +50,24 @@ test('a round by commands: file, answers, and the insurer’s own list', async (
   const said = `No such plan for ${ada.lastname}`
   await write('answers.csv', `LINE,STATUS,MESSAGE,CERT\n1,E1,${said},C-1\n`)
   expect(await feed('answer', 'seaview', 'answers.csv')).toMatchObject({ run: 1, refused: 1 })
-  const refused = [{ line: 1, serviceid, benefit: 'accident', code: 'E1', text: said }]
+  const refused = [{ line: 1, userid: 'told', serviceid, benefit: 'accident', code: 'E1', text: said }]
   expect(await feed('show', 'seaview')).toMatchObject({ run: 1, refused })
   expect(await feed('run', 'seaview')).toMatchObject({ run: 2, lines: 1 })
   await write(
     'list.csv',
     `CERT,PLAN,FROM,TO,LAST,BORN\nC-1,accident,2020-01-01,,${ada.lastname},${ada.dob}\nC-9,accident,,,${ada.firstname},\n`,
   )
-  const person = { serviceid, memberid: 'C-1', benefit: 'accident' }
-  const stranger = { serviceid: '', memberid: 'C-9', benefit: 'accident' }
+  const today = await feed<{ dates: { differs: { ours: string }[] }[] }>('compare', 'seaview', 'list.csv')
+  const startson = { value: 'startson', ours: today.dates[0]?.differs[0]?.ours, theirs: '2020-01-01' }
+  const person = { userid: 'told', serviceid, memberid: 'C-1', benefit: 'accident', differs: [startson] }
+  const theirs = { value: 'lastname', ours: '', theirs: ada.firstname }
+  const stranger = { userid: '', serviceid: '', memberid: 'C-9', benefit: 'accident', differs: [theirs] }
   const none = { missingthere: [], unknownhere: [], dates: [], details: [], twice: [] }
-  expect(await feed('compare', 'seaview', 'list.csv')).toEqual({
-    ...none,
-    unknownhere: [stranger],
-    dates: [person],
-  })
-  const again = await feed('compare', 'seaview', 'list.csv', '--send-again')
-  expect(again).toEqual({ ...none, unknownhere: [stranger], dates: [person] })
+  expect(today).toEqual({ ...none, unknownhere: [stranger], dates: [person] })
+  expect(startson.ours).toMatch(/^\d{4}-\d\d-\d\d$/)
+  expect((await run(['feed', 'compare', 'seaview', 'list.csv', '--send-again'], place)).stdout).toContain(
+    'startson: we say ' + startson.ours + ', it says 2020-01-01',
+  )
   expect(await feed('run', 'seaview')).toMatchObject({ run: 3, counts: { correct: 1 } })
   expect(await feed('list')).toMatchObject({ feeds: [{ feed: 'seaview', lastrun: { run: 3 } }] })
   // All of these named the person, and nothing of it is found outside ciphertext.

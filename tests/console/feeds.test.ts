@@ -3,7 +3,10 @@
 import { expect, test } from 'vitest'
 import { noPartner } from '../../service/src/audit/entries.ts'
 import { noteDifferences } from '../../service/src/feeds/difference-store.ts'
+import { coversHere } from '../../service/src/feeds/list-here.ts'
 import { SCHEDULE } from '../../service/src/feeds/release.ts'
+import { requireFeed } from '../../service/src/feeds/run.ts'
+import { sealJson } from '../../service/src/membership/records/documents.ts'
 import { startFeeds } from '../feeds/stage.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada } from '../rig.ts'
@@ -67,15 +70,29 @@ test('a refused line is listed with its user until it is put aside, and the user
   expect((await support.get(path)).text).not.toContain('No such plan')
 })
 
-test('a difference is listed with its age until it is said again or set aside, and stays aside while it is there', async () => {
+test('a difference is listed with its age and both sides until it is said again and no longer found', async () => {
   const { partnerId, serviceid, own } = await enrolledIn()
   const { feed } = own
   const [line] = await own.lines()
   const { database, now } = stage.service
   const about = (name: string) => ({ subject: Buffer.from(name), benefit: 'art' })
+  const here = await coversHere(
+    database,
+    await stage.context.partners(),
+    (await requireFeed(database, feed)).feed,
+  )
+  const { dataKey = Buffer.alloc(32) } = here.find(one => one.serviceId === serviceid) ?? {}
+  const differs = [{ value: 'startson', ours: '2027-05-12', theirs: '2020-01-01' }]
+  const sealed = sealJson(dataKey, differs, 'feed_differences', { partnerId, serviceId: serviceid })
   const found = [
-    { ...about('ours'), partnerId, kind: 'missingthere', serviceId: serviceid },
-    { ...about('theirs'), partnerId: noPartner, kind: 'unknownhere', serviceId: undefined },
+    { ...about('ours'), partnerId, kind: 'missingthere', serviceId: serviceid, sealed },
+    {
+      ...about('theirs'),
+      partnerId: noPartner,
+      kind: 'unknownhere',
+      serviceId: undefined,
+      sealed: undefined,
+    },
   ] as const
   const note = () =>
     database.transaction(tx => noteDifferences(tx, feed, { found, partners: [partnerId], at: now() }))
@@ -90,12 +107,16 @@ test('a difference is listed with its age until it is said again or set aside, a
     )
   expect((await support.get(path)).text).toContain('>3 days</time>')
   const [theirs = '', ours = ''] = (await rows()).toSorted().toReversed()
-  await support.post(`${path}/differ`, { one: ours, what: 'again' })
+  const text = (await support.get(path)).text
+  expect([text.includes('first day: 2027-05-12'), text.includes('first day: 2020-01-01')]).toEqual([
+    true,
+    true,
+  ])
+  const viewer = await signIn(stage.service, 'viewer')
+  expect((await viewer.get(path)).text).not.toContain('2020-01-01')
+  await support.post(`${path}/differ`, { one: ours })
   expect(await own.lines()).toEqual([line])
-  expect((await support.post(`${path}/differ`, { one: theirs, what: 'again' })).status).toBe(422)
-  await support.post(`${path}/differ`, { one: theirs, what: 'insurermends' })
-  await note()
-  expect(await rows()).toEqual([ours])
+  expect((await support.post(`${path}/differ`, { one: theirs })).status).toBe(422)
   await database.transaction(tx => noteDifferences(tx, feed, { found: [], partners: [partnerId], at: now() }))
   expect(await rows()).toEqual([])
 })

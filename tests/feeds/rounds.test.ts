@@ -121,6 +121,45 @@ describe('a feed', () => {
     ])
   })
 
+  test('tells cover that came and went before the first run, between two runs or while it stood refused as an add and an end', async () => {
+    const { lines, answer } = await stage.newFeed({ hold: { endspercent: 1 } })
+    const { client } = partner
+    const passes = async (userid: string) => {
+      await create(userid, 'King')
+      stage.service.advance(MINUTE)
+      await client.cancelUser({ userid, effective: 'immediate' })
+    }
+    const both = (userid: string) => [
+      `add ${userid} King ART1 2027-05-12`,
+      `end ${userid} King ART1 2027-05-12 2027-05-12`,
+    ]
+    await passes('first')
+    expect(await lines()).toEqual(both('first'))
+    await passes('between')
+    expect(await lines()).toEqual(both('between'))
+    expect(await lines()).toEqual([])
+    await create('refused', 'King')
+    await lines()
+    await answer('LINE,STATUS,MESSAGE,CERT\n1,NO,No such plan,\n')
+    stage.service.advance(MINUTE)
+    await client.cancelUser({ userid: 'refused', effective: 'immediate' })
+    expect(await lines()).toEqual(both('refused'))
+    await answer('LINE,STATUS,MESSAGE,CERT\n1,OK,,\n2,OK,,\n')
+    expect(await lines()).toEqual([])
+    expect(await stage.refused()).toEqual([])
+  })
+
+  test('lists a refused line by its userid until nothing is left to tell of it', async () => {
+    const { lines, answer } = await stage.newFeed()
+    await create('never', 'King')
+    await lines()
+    await answer('LINE,STATUS,MESSAGE,CERT\n1,NO,No such plan,\n')
+    expect(await stage.refused()).toMatchObject([{ userid: 'never', benefit: 'art', code: 'NO' }])
+    await partner.client.cancelUser({ userid: 'never', effective: 'immediate' })
+    expect(await lines()).toEqual([])
+    expect(await stage.refused()).toEqual([])
+  })
+
   test('finds by serviceid and benefit the newest line of that person, in whatever run, and takes no two answers that differ', async () => {
     const columns = { serviceid: 'ID', benefit: 'PLAN', code: 'STATUS' }
     const { lines, answer, run } = await stage.newFeed({ answers: { columns, accepted: ['OK'] } })

@@ -9,6 +9,7 @@ import { dropRun } from '../../service/src/feeds/drop-run.ts'
 import { writeRun } from '../../service/src/feeds/hand-over.ts'
 import { coversHere, sayAgain } from '../../service/src/feeds/list-here.ts'
 import { parseFeeds } from '../../service/src/feeds/parse.ts'
+import { refusedOf } from '../../service/src/feeds/refused.ts'
 import { requireFeed, runFeed } from '../../service/src/feeds/run.ts'
 import { moveRun, newestRun, newestSentRun, publishFeeds, readRun } from '../../service/src/feeds/store.ts'
 import { markInstallation } from '../../service/src/installation.ts'
@@ -80,6 +81,8 @@ export async function startFeeds(
     context,
     folder,
     publish,
+    /** The refused lines of the newest feed with which nobody has dealt. */
+    refused: () => refusedOf(context, { feed: `feed${feeds}`, run: undefined }),
     /** Publishes a feed of its own for a test, because runs are counted in each. */
     async newFeed(more: object = {}) {
       feeds += 1

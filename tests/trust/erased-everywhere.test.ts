@@ -9,10 +9,12 @@ import { inEachCell } from '../../service/src/db/by-cell.ts'
 import { atCoordinator, sql } from '../../service/src/db/sql.ts'
 import { recordAnswers } from '../../service/src/feeds/answer.ts'
 import { noteDifferences, subjectOf } from '../../service/src/feeds/difference-store.ts'
+import { coversHere } from '../../service/src/feeds/list-here.ts'
 import { runFeed } from '../../service/src/feeds/run.ts'
 import { publishFeeds } from '../../service/src/feeds/store.ts'
 import { markInstallation } from '../../service/src/installation.ts'
 import { openCommandExecutor } from '../../service/src/membership/commands/executor.ts'
+import { sealJson } from '../../service/src/membership/records/documents.ts'
 import { NIL_UUID } from '../../service/src/vault/uuid.ts'
 import { cleanUpWebhooks } from '../../service/src/webhooks/log/clean-up.ts'
 import { forAllTests } from '../for-all-tests.ts'
@@ -167,10 +169,14 @@ async function tellInsurer(serviceid: string): Promise<void> {
   await runFeed(context, 'seaview', { asked, places })
   const there = { serviceid: '', memberid: 'member-canary', benefit: 'accident' }
   const kept = { benefit: 'accident', subject: subjectOf(keyring, 'seaview', there) }
+  const [here] = await coversHere(database, await context.partners(), feed)
+  const user = { partnerId: partner.partnerId, serviceId: serviceid }
+  const differs = [{ value: 'lastname', ours: ada.lastname, theirs: 'answer-canary' }]
+  const sealed = here?.dataKey && sealJson(here.dataKey, differs, 'feed_differences', user)
   await noteDifferences(database, 'seaview', {
     found: [
-      { ...kept, partnerId: noPartner, kind: 'unknownhere', serviceId: undefined },
-      { ...kept, partnerId: partner.partnerId, kind: 'dates', serviceId: serviceid },
+      { ...kept, partnerId: noPartner, kind: 'unknownhere', serviceId: undefined, sealed: undefined },
+      { ...kept, partnerId: partner.partnerId, kind: 'dates', serviceId: serviceid, sealed },
     ],
     partners: [partner.partnerId],
     at: real(),

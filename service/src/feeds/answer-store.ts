@@ -74,11 +74,11 @@ export function noteAnswer(
       and feed = ${line.feed} and run = ${line.run} and line = ${line.line}`
 }
 
-/** Nobody has settled it, and no later line about the same cover was accepted. */
+/** Nobody has settled it, and no later line of that person and benefit was accepted. */
 const isRefused = fragment`l.status = 'refused' and not exists (
         select 1 from insurer_lines later
         where later.partner_id = l.partner_id and later.service_id = l.service_id and later.benefit = l.benefit
-          and later.cover = l.cover and later.feed = l.feed and (later.run, later.line) > (l.run, l.line)
+          and later.feed = l.feed and (later.run, later.line) > (l.run, l.line)
           and later.status = 'accepted')`
 
 /** A refused line, still sealed. */
@@ -92,7 +92,7 @@ export type RefusedRow = Pick<
 
 /**
  * The refused lines of a partner's users in a feed with which nobody has dealt: no operator has settled them, and no later line
- * about the same cover was accepted. Of one run, if it is named.
+ * of that person and benefit was accepted. Of one run, if it is named.
  */
 export function findRefused(
   db: Executor,

@@ -39,6 +39,21 @@ test('each difference has its kind, and a row is found by our id or by the membe
   expect(kindsOf([cover({})], [cover({}), cover({})])).toEqual(['twice s1'])
 })
 
+test('what differs is named with both sides, and of who is on one side alone all that is said', () => {
+  const differs = (here: readonly ListedCover[], there: readonly ListedCover[]) =>
+    Object.values(compareLists(here, there, isOver)).flatMap(list => list.flatMap(one => one.differs))
+  const start = { value: 'startson', ours: '2027-05-01', theirs: '2027-04-01' }
+  expect(differs([cover({})], [cover({ startsOn: '2027-04-01', endsOn: undefined })])).toEqual([start])
+  expect(
+    differs([cover({ details: { lastname: 'King' } })], [cover({ details: { lastname: 'Ruiz' } })]),
+  ).toEqual([{ value: 'lastname', ours: 'King', theirs: 'Ruiz' }])
+  const stranger = cover({ serviceId: '', memberId: 'C9', details: { lastname: 'Ruiz' } })
+  expect(differs([], [stranger])).toEqual([
+    { value: 'startson', ours: '', theirs: '2027-05-01' },
+    { value: 'lastname', ours: '', theirs: 'Ruiz' },
+  ])
+})
+
 test('who is over there or here is missing nowhere', () => {
   expect(kindsOf([cover({ endsOn: '2027-05-31' })], [])).toEqual([])
   expect(kindsOf([], [cover({ endsOn: '2027-05-31' })])).toEqual([])

@@ -9,7 +9,7 @@ import type { Clock, Partner } from '../partners/partner.ts'
 import type { Feed } from './feed.ts'
 import { insertRun, newestRun, type Run } from './store.ts'
 import { type ComparedPage, type WalkContext, walkUsers } from './walk.ts'
-import { countCovered, holdKeys, learnDetails, noteSeen } from './walk-store.ts'
+import { countCovered, holdKeys, learnDetails, noteSeen, settleWhatIsLeft } from './walk-store.ts'
 
 /** What runs are made with. */
 export type RunContext = WalkContext & {
@@ -45,8 +45,10 @@ export async function makeRun(tx: Executor, context: RunContext, making: Making)
   const counts: Partial<Record<LineAction, number>> = {}
   let lines = 0
   let covered = 0
-  const number = (action: LineAction) => {
+  let passed = 0
+  const number = (action: LineAction, hasPassed = false) => {
     lines += 1
+    if (hasPassed) passed += 1
     counts[action] = (counts[action] ?? 0) + 1
     return lines
   }
@@ -63,7 +65,7 @@ export async function makeRun(tx: Executor, context: RunContext, making: Making)
       covered += await countCovered(tx, { partnerId: partner.partnerId, insurer, benefits, today, before })
     }
   }
-  const ends = (counts.end ?? 0) + (counts.void ?? 0)
+  const ends = (counts.end ?? 0) + (counts.void ?? 0) - passed
   const isHeld = feed.hold !== undefined && !full && ends * 100 > covered * feed.hold.endspercent
   const made: Run = {
     feed: feed.feed,
@@ -88,7 +90,7 @@ type Sending = {
   readonly feed: Feed
   readonly run: number
   readonly madeAt: Instant
-  readonly number: (action: LineAction) => number
+  readonly number: (action: LineAction, hasPassed?: boolean) => number
 }
 
 /** The ends of erased people come first. */
@@ -111,7 +113,7 @@ async function storePage(
       benefit,
       feed: feed.feed,
       run,
-      line: number(line.action),
+      line: number(line.action, line.hasPassed),
       toldAt: madeAt,
       action: line.action,
       cover: afterLine(line),
@@ -119,6 +121,7 @@ async function storePage(
     }))
     for (const query of insurerLines.write(rows)) await tx.query(query)
   }
+  await tx.query(settleWhatIsLeft(seen, { ...of, run }))
   if (learnt.length > 0) await tx.query(learnDetails(learnt, partner.partnerId))
   if (seen.length > 0) await tx.query(noteSeen(seen, of))
 }

@@ -77,6 +77,23 @@ export function forgetSeen(
     where partner_id = ${partnerId} and feed = ${feed} and service_id = any (${uuids(serviceIds)}::uuid[])`
 }
 
+/**
+ * Settles refused lines of compared users about which a run had nothing more to tell: what was refused is no longer so, and nobody
+ * needs to deal with it.
+ */
+export function settleWhatIsLeft(
+  rows: readonly SeenRow[],
+  of: { readonly partnerId: string; readonly feed: string; readonly run: number },
+): Query {
+  return sql`
+    update insurer_lines l set status = 'settled'
+    where l.partner_id = ${of.partnerId} and l.service_id = any (${uuids(rows.map(row => row.serviceId))}::uuid[])
+      and l.feed = ${of.feed} and l.run < ${of.run} and l.status = 'refused' and not exists (
+        select from insurer_lines n
+        where n.partner_id = ${of.partnerId} and n.service_id = l.service_id and n.benefit = l.benefit and n.feed = ${of.feed}
+          and n.run = ${of.run})`
+}
+
 /** Keeps users from being erased until the transaction ends, without holding up any other change of them. */
 export function holdKeys(partnerId: string, serviceIds: readonly string[]): Query {
   return sql`

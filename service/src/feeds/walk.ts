@@ -144,7 +144,13 @@ function compareUser(
   const lines = feed.benefits.flatMap((benefit, index): DraftLine[] => {
     const truth = covers[index] ?? []
     const known = told.filter(one => one.benefit === benefit && one.insurer === feed.insurer)
-    const news = linesFor(known, truth, { horizon, detailsOf: one => reader.fingerprint(subject, one) })
+    const news = linesFor(known, truth, {
+      horizon,
+      detailsOf: one => reader.fingerprint(subject, one),
+      // Of what is over, the insurer of its own terms got the premium.
+      counts: ({ enrolment }) =>
+        terms.version(enrolment.version).benefits.get(benefit)?.insurer?.insurer === feed.insurer,
+    })
     const endsFrom = feed.endstatedfor ?? ENDS_STATED_FOR_DAYS
     const again = full ? restatedLines(known, truth, { news, horizon, endsFrom }) : []
     return [...news, ...again].flatMap(line => {

@@ -1,5 +1,5 @@
 import type { Command } from '@benefit-enrolment/command'
-import { type Difference, describeDifference, differencesOf } from '../../catalogue/difference.ts'
+import { type Difference, differencesOf } from '../../catalogue/difference.ts'
 import type { Catalogue } from '../../catalogue/model.ts'
 import { openPublished } from '../../catalogue/published.ts'
 import { clockOn } from '../../partners/partner.ts'
@@ -58,7 +58,9 @@ function priceLines(prices: readonly Difference[]): string[] {
       ? ['No price changes.']
       : [
           'Prices that change for whoever begins from then on; who holds the benefit or offer keeps its former price:',
-          ...prices.map(one => `  ${describeDifference(one)}`),
+          ...prices.map(
+            one => `  ${one.kind} ${one.name}: ${one.field}: ${one.from || 'none'} → ${one.to || 'none'}`,
+          ),
         ]),
   ]
 }

@@ -26,6 +26,8 @@ export type InsurerLine<Truth extends Cover> = Cover & {
   readonly number: number
   readonly details: string | undefined
   readonly truth: Truth | undefined
+  /** The end of a cover that came and went before the insurer was told of it: it takes nothing away that the insurer had. */
+  readonly hasPassed?: true
 }
 
 /** Today in the partner's zone, and how many days ahead pending starts and ends are told. */
@@ -33,13 +35,22 @@ export type Horizon = { readonly today: PlainDate; readonly aheadDays: number }
 
 /**
  * The lines after which an insurer knows the truth about one person and benefit; [] when it does already. A pending start or
- * end beyond the horizon is told only where it was told before, and a period that is over only where the insurer was told
- * of it: so nobody is told who never was and is over, and nothing is ever ended by being absent.
+ * end beyond the horizon is told only where it was told before. A period that came and went before the insurer heard of it,
+ * between two runs or while its lines stood refused, is told as an add and an end, where `counts` says that the insurer gets its
+ * premium. Nothing is ever ended by being absent.
  */
 export function linesFor<Truth extends CoverNow>(
   told: readonly ToldCover[],
   truth: readonly Truth[],
-  { horizon, detailsOf }: { readonly horizon: Horizon; readonly detailsOf: (truth: Truth) => string },
+  {
+    horizon,
+    detailsOf,
+    counts = () => false,
+  }: {
+    readonly horizon: Horizon
+    readonly detailsOf: (truth: Truth) => string
+    readonly counts?: (truth: Truth) => boolean
+  },
 ): InsurerLine<Truth>[] {
   const last = addDays(horizon.today, horizon.aheadDays)
   const known = told.filter(one => !one.isVoid).sort(byStart)
@@ -58,11 +69,14 @@ export function linesFor<Truth extends CoverNow>(
   const hasEnded = pairs.some(([, now]) => isGone(now, last))
   let next = Math.max(0, ...told.map(one => one.number))
   for (const now of fresh) {
-    if (isGone(now, horizon.today) || now.startsOn > last) continue
+    const hasPassed = isGone(now, horizon.today)
+    if ((hasPassed && !counts(now)) || now.startsOn > last) continue
     next += 1
     const action = hasEnded ? 'reinstate' : 'add'
-    const endsOn = endToTell(now, undefined, last)
-    lines.push({ action, number: next, startsOn: now.startsOn, endsOn, details: detailsOf(now), truth: now })
+    const endsOn = hasPassed ? undefined : endToTell(now, undefined, last)
+    const line = { number: next, startsOn: now.startsOn, details: detailsOf(now), truth: now }
+    lines.push({ ...line, action, endsOn })
+    if (hasPassed) lines.push({ ...line, action: 'end', endsOn: now.endsOn, hasPassed })
   }
   return lines
 }
