@@ -274,6 +274,7 @@ CREATE TABLE public.feed_differences (
     found_at timestamp with time zone NOT NULL,
     aside_at timestamp with time zone,
     aside_reason text,
+    sealed bytea,
     CONSTRAINT feed_differences_aside_reason_check CHECK ((aside_reason = ANY (ARRAY['insurermends'::text, 'listwrong'::text, 'formersystem'::text, 'agreed'::text]))),
     CONSTRAINT feed_differences_kind_check CHECK ((kind = ANY (ARRAY['missingthere'::text, 'unknownhere'::text, 'dates'::text, 'details'::text, 'twice'::text])))
 );
@@ -291,6 +292,7 @@ CREATE TABLE public.feed_runs (
     made_by text NOT NULL,
     decided_by text,
     taken_at timestamp with time zone,
+    insurer_name text,
     CONSTRAINT feed_runs_run_check CHECK ((run > 0)),
     CONSTRAINT feed_runs_status_check CHECK ((status = ANY (ARRAY['made'::text, 'held'::text, 'taken'::text, 'dropped'::text])))
 );
