@@ -10,7 +10,13 @@ import { onTestFinished } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** What was answered to a sample of the docs. */
-export type Answered = { readonly path: string; readonly status: number; readonly code: string | undefined }
+export type Answered = {
+  readonly path: string
+  readonly status: number
+  readonly code: string | undefined
+  /** The status of each line of a bulk, whose answer is 200 whatever its lines are. */
+  readonly lines?: readonly number[]
+}
 
 /** Where samples run: the folder, and the credentials and the clock by their names. */
 export type Place = { readonly folder: string; readonly env: Readonly<Record<string, string>> }
@@ -23,7 +29,11 @@ export async function startRecorder(service: string): Promise<{ address: string;
     const passed = request(service + path, { method, headers }, async given => {
       const body = Buffer.concat(await given.toArray())
       const status = given.statusCode ?? 0
-      answered.push({ path, status, code: /"code": ?"(\w+)"/.exec(body.toString())?.[1] })
+      const text = body.toString()
+      const lines = path.startsWith('/user/bulk')
+        ? { lines: [...text.matchAll(/^\{"line":\d+,"status":(\d+)/gm)].map(([, line]) => Number(line)) }
+        : {}
+      answered.push({ path, status, code: /"code": ?"(\w+)"/.exec(text)?.[1], ...lines })
       answer.writeHead(status, given.headers).end(body)
     })
     asked.pipe(passed)
