@@ -17,7 +17,7 @@ import {
 import { type CoverHere, coversHere, sayAgain } from '../../feeds/list-here.ts'
 import { readInsurerList } from '../../feeds/read-list.ts'
 import { requireFeed } from '../../feeds/run.ts'
-import { sealJson } from '../../membership/records/documents.ts'
+import { sealJson } from '../../membership/records/sealed.ts'
 import { listPartners } from '../../partners/store.ts'
 import { inWorkspace, type Workspace } from '../workspace.ts'
 import { runContext } from './run-context.ts'
