@@ -15,6 +15,8 @@ const naming = /user_?id|service_?id|^(event|session|enrolment|operator)_ids?$|e
 function tablesOfPeople(statements: string): Set<string> {
   const found = new Set<string>()
   for (const statement of statements.replace(/--.*$/gm, '').split(';')) {
+    const [, dropped] = /^\s*drop table (?:if exists )?(\w+)/i.exec(statement) ?? []
+    if (dropped) found.delete(dropped)
     const [, table] = /^\s*(?:create|alter) table (?:if (?:not )?exists )?(\w+)/i.exec(statement) ?? []
     const columns = statement.matchAll(/(?:^\s+|add column (?:if not exists )?)(\w+) [a-z]/gim)
     if (table && [...columns].some(([, column = '']) => naming.test(column))) found.add(table)
