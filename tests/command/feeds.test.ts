@@ -66,7 +66,7 @@ test('a round by commands: file, answers, and the insurer’s own list beside wh
   expect(today).toEqual({ ...none, unknownhere: [stranger], dates: [person] })
   expect(startson.ours).toMatch(/^\d{4}-\d\d-\d\d$/)
   expect((await run(['feed', 'compare', 'seaview', 'list.csv', '--send-again'], place)).stdout).toContain(
-    'startson: we say ' + startson.ours + ', it says 2020-01-01',
+    `startson: we say ${startson.ours}, it says 2020-01-01`,
   )
   expect(await feed('run', 'seaview')).toMatchObject({ run: 3, counts: { correct: 1 } })
   expect(await feed('list')).toMatchObject({ feeds: [{ feed: 'seaview', lastrun: { run: 3 } }] })

@@ -24,7 +24,12 @@ export type DocumentKind = 'prefill' | 'profile' | 'draft'
 export type RecordKind = DocumentKind | 'confirmation' | 'evidence' | 'beneficiaries'
 
 /** What is sealed with a user's data key: for each kind of record, and for what is sealed in other tables. */
-type Purpose = (typeof purposes)[RecordKind] | 'idempotency_keys' | 'insurer_lines' | 'insurer_lines.answer' | 'feed_differences'
+type Purpose =
+  | (typeof purposes)[RecordKind]
+  | 'idempotency_keys'
+  | 'insurer_lines'
+  | 'insurer_lines.answer'
+  | 'feed_differences'
 
 /** The purposes by which the records of each kind are sealed; one never changes, because it is part of every seal. */
 const purposes = {
