@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { errors } from '../../contract/src/index.ts'
 import { DAY_MS } from '../../service/src/calendar/calendar.ts'
+import { writePolicy } from '../../service/src/console/requests/store.ts'
 import { sql } from '../../service/src/db/sql.ts'
 import { forAllTests } from '../for-all-tests.ts'
 import { ada, startTestService } from '../rig.ts'
@@ -203,4 +204,32 @@ test('an event is sent again to the endpoints that ask for it, and to nobody whe
   expect(queued).toHaveLength(1)
   expect(await lastDeed()).toMatchObject({ action: 'resend event', service_id: serviceid, because: true })
   expect((await support.get(`/users/${other.serviceid}/resend/${event?.eventid}`)).status).toBe(404)
+})
+
+describe('what a change came to', () => {
+  test('is told of a last day that was moved as moved, not as taken back', async () => {
+    await writePolicy(service.database, 'move', false)
+    const { serviceid, act } = await newUser()
+    const form = await support.get(act('move'))
+    const [, enrolment = ''] = /<option value="([^"]+)"[^>]*>Telehealth/.exec(form.text) ?? []
+    const lastday = `${new Date(service.now()).getUTCFullYear() + 1}-06-30`
+    const wish = { enrolment, lastday }
+    const preview = await support.post(act('move'), wish)
+    const done = await support.post(act('move'), { ...wish, ...seenOf(preview), reason: 'ticket 8' })
+    expect(done.path).toBe(`/users/${serviceid}`)
+    for (const { text } of [preview, done]) {
+      expect(text).toContain('The last day of Telehealth is June 30,')
+      expect(text).not.toContain('as if it had never been')
+    }
+  })
+
+  test('taking a cancel back is offered only while it is possible', async () => {
+    const { userid, serviceid } = await newUser()
+    await partner.client.cancelUser({ userid, effective: 'immediate' })
+    const page = async () => (await support.get(`/users/${serviceid}`)).text
+    expect(await page()).toContain('act/reinstate"')
+    service.advance(40 * DAY_MS)
+    const operator = await signIn(service, 'support')
+    expect((await operator.get(`/users/${serviceid}`)).text).not.toContain('act/reinstate"')
+  })
 })

@@ -207,7 +207,7 @@ describe('a swap', () => {
     expect(done.path).toBe(`/users/${serviceid}`)
     expect(done.text).toContain('Swaps Telehealth for Dental discount, gets Vision discount on')
     expect(done.text).toContain('A pending swap brings it.')
-    expect(done.text).toContain('<strong>Dental discount</strong> starts later')
+    expect(done.text).toContain('<code>benefit dental</code> scheduled')
     expect(await told()).toEqual([...before, 'user_benefits_pendingswap'])
     expect((await support.get(act('swap'))).text).toMatch(/value="dental" selected/)
     const off = await support.post(act('swapoff'))

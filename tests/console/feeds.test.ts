@@ -120,3 +120,13 @@ test('a difference is listed with its age and both sides until it is said again 
   await database.transaction(tx => noteDifferences(tx, feed, { found: [], partners: [partnerId], at: now() }))
   expect(await rows()).toEqual([])
 })
+
+test('an insurer’s answer is told as the insurer’s, by the feed', async () => {
+  const { serviceid, own } = await enrolledIn()
+  await own.lines()
+  await own.answer('LINE,STATUS,MESSAGE,CERT\n1,OK,,C-9\n', 1)
+  const support = await signIn(stage.service, 'support')
+  expect((await support.get(`/users/${serviceid}`)).text).toMatch(
+    /The insurer accepted [\w ]+\.\s*<span class="hint">by the feed</,
+  )
+})

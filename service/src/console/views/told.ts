@@ -105,8 +105,6 @@ const ACTS: Readonly<Partial<Record<WhyDue, string>>> = {
   'offer change': 'The offer is changed.',
   'offer change undone': 'The change of the offer is taken back.',
   enrol: 'Benefits are chosen.',
-  'correction: void': 'An enrollment is taken back as a mistake.',
-  'correction: dates': 'The dates of an enrollment are moved.',
   'consent by phone': 'A consent that was given by phone is put on record.',
   'consent by paper': 'A consent that was given on paper is put on record.',
   'consent by email': 'A consent that was given by email is put on record.',
